@@ -34,8 +34,9 @@ Offences check_system_calls(const SourceFile& file);
 /// are not checked, since they are not replayed from a seed.
 Offences check_threads_and_clocks(const SourceFile& file);
 
-/// Checks that a layer's file states at its head what it owns, and has at most 500 lines. A header must also state what
-/// it must never do, and have `#pragma once`. The head may follow a licence line, but no other line.
+/// Checks that a layer's file states at its head what it owns. It has at most 500 lines, except the one header for C.
+/// A header must also state what it must never do, and have `#pragma once`. The head may follow a licence line, but no
+/// other line.
 Offences check_head_and_length(const SourceFile& file);
 
 /// Checks that the first line is exactly the licence line, `// SPDX-License-Identifier: Apache-2.0`. For installed

@@ -69,7 +69,9 @@ Offences check_room(const Rooms& rooms, const SourceFile& file) {
 
 Offences check_room_sizes(const Rooms& rooms, const std::vector<SourceFile>& files) {
   std::map<std::string, std::size_t> counts;
-  for (const SourceFile& file : files) ++counts[folder_of(file.path)];
+  for (const SourceFile& file : files) {
+    if (file.path != "api/include/varve/c.h") ++counts[folder_of(file.path)];  // the header for C is not C++
+  }
   Offences offences;
   for (const auto& [folder, count] : counts) {
     const std::size_t most = folder == rooms.layer ? kRootFilesMax : kRoomFilesMax;

@@ -1,0 +1,153 @@
+// Owns: the calls of the C interface on the entities of one table: writes, look-ups, entity group transactions.
+#include "varve/table.h"
+
+#include <memory>
+#include <utility>
+
+#include "api/c/call.h"
+#include "api/c/objects.h"
+#include "api/c/page.h"
+#include "api/c/values.h"
+
+namespace vc = varve::c;
+
+namespace varve::c {
+namespace {
+
+/// Reads the arguments of a write of one entity, and calls `verb` with them.
+template <typename Verb>
+varve_status* write(const varve_table* table, const varve_entity* entity, const varve_write_options* options,
+                    varve_etag* etag, const Verb& verb) noexcept {
+  if (etag != nullptr) *etag = VARVE_ETAG_NONE;
+  return call_on<TableObject>(table, [&](TableObject& held) -> Status {
+    const Result<WriteOptions> chosen = read_write_options(options);
+    if (!chosen.ok()) return chosen.status();
+    const Result<Entity> given = read_entity(entity);
+    if (!given.ok()) return given.status();
+    const Result<ETag> written = verb(held.table, *given, *chosen);
+    if (!written.ok()) return written.status();
+    give_etag(*written, etag);
+    return Status();
+  });
+}
+
+}  // namespace
+}  // namespace varve::c
+
+varve_status* varve_table_insert(const varve_table* table, const varve_entity* entity,
+                                 const varve_write_options* options, varve_etag* etag) {
+  return vc::write(table, entity, options, etag,
+                   [](auto& to, const auto& given, const auto& how) { return to.insert(given, how); });
+}
+
+varve_status* varve_table_replace(const varve_table* table, const varve_entity* entity, varve_etag if_match,
+                                  const varve_write_options* options, varve_etag* etag) {
+  return vc::write(table, entity, options, etag, [&](auto& to, const auto& given, const auto& how) {
+    return to.replace(given, vc::to_etag(if_match), how);
+  });
+}
+
+varve_status* varve_table_merge(const varve_table* table, const varve_entity* entity, varve_etag if_match,
+                                const varve_write_options* options, varve_etag* etag) {
+  return vc::write(table, entity, options, etag, [&](auto& to, const auto& given, const auto& how) {
+    return to.merge(given, vc::to_etag(if_match), how);
+  });
+}
+
+varve_status* varve_table_insert_or_replace(const varve_table* table, const varve_entity* entity,
+                                            const varve_write_options* options, varve_etag* etag) {
+  return vc::write(table, entity, options, etag,
+                   [](auto& to, const auto& given, const auto& how) { return to.insert_or_replace(given, how); });
+}
+
+varve_status* varve_table_insert_or_merge(const varve_table* table, const varve_entity* entity,
+                                          const varve_write_options* options, varve_etag* etag) {
+  return vc::write(table, entity, options, etag,
+                   [](auto& to, const auto& given, const auto& how) { return to.insert_or_merge(given, how); });
+}
+
+varve_status* varve_table_remove(const varve_table* table, varve_text partition_key, varve_text row_key,
+                                 varve_etag if_match, const varve_write_options* options) {
+  return vc::call_on<vc::TableObject>(table, [&](vc::TableObject& held) -> varve::Status {
+    const varve::Result<varve::WriteOptions> chosen = vc::read_write_options(options);
+    if (!chosen.ok()) return chosen.status();
+    const varve_key key{partition_key, row_key};
+    const varve::Result<std::vector<varve::EntityKey>> keys = vc::read_keys(&key, 1);
+    if (!keys.ok()) return keys.status();
+    return held.table.remove(keys->front().partition_key, keys->front().row_key, vc::to_etag(if_match), *chosen);
+  });
+}
+
+varve_status* varve_table_execute(const varve_table* table, const varve_operation* operations, size_t count,
+                                  const varve_write_options* options, varve_etag* etag) {
+  if (etag != nullptr) *etag = VARVE_ETAG_NONE;
+  return vc::call_on<vc::TableObject>(table, [&](vc::TableObject& held) -> varve::Status {
+    const varve::Result<varve::WriteOptions> chosen = vc::read_write_options(options);
+    if (!chosen.ok()) return chosen.status();
+    if (operations == nullptr && count != 0) return vc::null_pointer("operations");
+    varve::EntityGroupTransaction transaction;
+    // The first operation above the limit is enough for the verb to refuse all.
+    const std::size_t read = std::min<std::size_t>(count, std::size_t{held.limits.transaction_operations_max} + 1);
+    for (std::size_t i = 0; i < read; ++i) {
+      varve::Result<varve::TransactionOperation> operation = vc::read_operation(operations[i]);
+      if (!operation.ok()) return operation.status().at_operation(static_cast<std::uint32_t>(i));
+      transaction.add(*std::move(operation));
+    }
+    const varve::Result<std::vector<varve::ETag>> written = held.table.execute(transaction, *chosen);
+    if (!written.ok()) return written.status();
+    for (const varve::ETag one : *written) {
+      if (!one.is_none()) vc::give_etag(one, etag);
+    }
+    return varve::Status();
+  });
+}
+
+varve_status* varve_table_get(const varve_table* table, varve_text partition_key, varve_text row_key,
+                              const varve_read_options* options, varve_page** page) {
+  if (page != nullptr) *page = nullptr;
+  return vc::call_on<vc::TableObject>(table, [&](const vc::TableObject& held) -> varve::Status {
+    if (page == nullptr) return vc::null_pointer("page");
+    const varve::Result<varve::ReadOptions> chosen = vc::read_read_options(options);
+    if (!chosen.ok()) return chosen.status();
+    const varve::Result<std::string_view> partition = vc::read_text(partition_key, "PartitionKey");
+    if (!partition.ok()) return partition.status();
+    const varve::Result<std::string_view> row = vc::read_text(row_key, "RowKey");
+    if (!row.ok()) return row.status();
+    const varve::Result<std::optional<varve::Entity>> found = held.table.get(*partition, *row, *chosen);
+    if (!found.ok()) return found.status();
+    auto made = std::make_unique<vc::PageObject>();
+    if (found->has_value()) made->add(**found);
+    return vc::give_handle(std::move(made), page);
+  });
+}
+
+varve_status* varve_table_get_many(const varve_table* table, const varve_key* keys, size_t count,
+                                   const varve_read_options* options, varve_page** page) {
+  if (page != nullptr) *page = nullptr;
+  return vc::call_on<vc::TableObject>(table, [&](const vc::TableObject& held) -> varve::Status {
+    if (page == nullptr) return vc::null_pointer("page");
+    const varve::Result<varve::ReadOptions> chosen = vc::read_read_options(options);
+    if (!chosen.ok()) return chosen.status();
+    const varve::Result<std::vector<varve::EntityKey>> read = vc::read_keys(keys, count);
+    if (!read.ok()) return read.status();
+    const varve::Result<std::vector<std::optional<varve::Entity>>> found = held.table.get_many(*read, *chosen);
+    if (!found.ok()) return found.status();
+    return vc::give_handle(vc::page_of(*read, *found), page);
+  });
+}
+
+varve_status* varve_table_restrict(const varve_table* table, const varve_access* access, varve_table** restricted) {
+  if (restricted != nullptr) *restricted = nullptr;
+  return vc::call_on<vc::TableObject>(table, [&](const vc::TableObject& held) -> varve::Status {
+    if (restricted == nullptr) return vc::null_pointer("restricted");
+    const varve::Result<varve::Access> read = vc::read_access(access);
+    if (!read.ok()) return read.status();
+    varve::Result<varve::Table> made = held.table.restricted_to(*read);
+    if (!made.ok()) return made.status();
+    return vc::give_handle(std::make_unique<vc::TableObject>(*std::move(made), held.limits, held.gate()), restricted);
+  });
+}
+
+void varve_table_free(varve_table* table) {
+  vc::free_handle(table, vc::Kind::kTable);
+}

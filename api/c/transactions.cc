@@ -1,0 +1,180 @@
+// Owns: the calls of the C interface on transactions over many tables and partitions, and on bulk loads.
+#include <memory>
+#include <utility>
+
+#include "api/c/call.h"
+#include "api/c/objects.h"
+#include "api/c/page.h"
+#include "api/c/sized.h"
+#include "api/c/values.h"
+#include "varve/store_transaction.h"
+
+namespace vc = varve::c;
+
+namespace varve::c {
+namespace {
+
+Status append(StoreTransaction& transaction, const Table& table, TransactionOperation operation) {
+  switch (operation.kind) {
+    case TransactionOperation::Kind::kInsert: transaction.insert(table, std::move(operation.entity)); break;
+    case TransactionOperation::Kind::kReplace:
+      transaction.replace(table, std::move(operation.entity), operation.if_match);
+      break;
+    case TransactionOperation::Kind::kMerge:
+      transaction.merge(table, std::move(operation.entity), operation.if_match);
+      break;
+    case TransactionOperation::Kind::kInsertOrReplace:
+      transaction.insert_or_replace(table, std::move(operation.entity));
+      break;
+    case TransactionOperation::Kind::kInsertOrMerge:
+      transaction.insert_or_merge(table, std::move(operation.entity));
+      break;
+    case TransactionOperation::Kind::kRemove:
+      transaction.remove(table, operation.entity.partition_key(), operation.entity.row_key(), operation.if_match);
+      break;
+  }
+  return Status();
+}
+
+Result<StoreTransaction> begin(const StoreObject& store) {
+  return store.store->begin_transaction();
+}
+
+Status begin_into(const StoreObject& store, varve_transaction** transaction) {
+  Result<StoreTransaction> begun = begin(store);
+  if (!begun.ok()) return begun.status();
+  return give_handle(std::make_unique<TransactionObject>(*std::move(begun), store.gate()), transaction);
+}
+
+/// Frees a transaction at the end of an attempt.
+class Attempt {
+ public:
+  Attempt() = default;
+  ~Attempt() { varve_transaction_free(transaction); }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+  varve_transaction* transaction = nullptr;
+};
+
+}  // namespace
+}  // namespace varve::c
+
+varve_status* varve_transaction_begin(varve_store* store, varve_transaction** transaction) {
+  if (transaction != nullptr) *transaction = nullptr;
+  return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) -> varve::Status {
+    if (transaction == nullptr) return vc::null_pointer("transaction");
+    return vc::begin_into(held, transaction);
+  });
+}
+
+varve_status* varve_transaction_get_many(varve_transaction* transaction, const varve_table* table,
+                                         const varve_key* keys, size_t count, const varve_read_options* options,
+                                         varve_page** page) {
+  if (page != nullptr) *page = nullptr;
+  return vc::call_on<vc::TransactionObject>(transaction, [&](vc::TransactionObject& held) -> varve::Status {
+    if (page == nullptr) return vc::null_pointer("page");
+    const vc::Use<vc::TableObject> from(table);
+    if (!from.ok()) return from.status();
+    const varve::Result<varve::ReadOptions> chosen = vc::read_read_options(options);
+    if (!chosen.ok()) return chosen.status();
+    const varve::Result<std::vector<varve::EntityKey>> read = vc::read_keys(keys, count);
+    if (!read.ok()) return read.status();
+    const varve::Result<std::vector<std::optional<varve::Entity>>> found =
+        held.transaction.get_many(from->table, *read, *chosen);
+    if (!found.ok()) return found.status();
+    return vc::give_handle(vc::page_of(*read, *found), page);
+  });
+}
+
+varve_status* varve_transaction_add(varve_transaction* transaction, const varve_table* table,
+                                    const varve_operation* operation) {
+  return vc::call_on<vc::TransactionObject>(transaction, [&](vc::TransactionObject& held) -> varve::Status {
+    const vc::Use<vc::TableObject> to(table);
+    if (!to.ok()) return to.status();
+    if (operation == nullptr) return vc::null_pointer("operation");
+    varve::Result<varve::TransactionOperation> read = vc::read_operation(*operation);
+    if (!read.ok()) return read.status();
+    return vc::append(held.transaction, to->table, *std::move(read));
+  });
+}
+
+varve_status* varve_transaction_commit(varve_transaction* transaction, const varve_write_options* options,
+                                       varve_etag* etag) {
+  if (etag != nullptr) *etag = VARVE_ETAG_NONE;
+  return vc::call_on<vc::TransactionObject>(transaction, [&](vc::TransactionObject& held) -> varve::Status {
+    const varve::Result<varve::WriteOptions> chosen = vc::read_write_options(options);
+    if (!chosen.ok()) return chosen.status();
+    const varve::Result<std::vector<varve::ETag>> written = held.transaction.commit(*chosen);
+    if (!written.ok()) return written.status();
+    for (const varve::ETag one : *written) {
+      if (!one.is_none()) vc::give_etag(one, etag);
+    }
+    return varve::Status();
+  });
+}
+
+varve_status* varve_store_transact(varve_store* store, varve_transaction_body body, void* context,
+                                   uint32_t attempts_max, const varve_write_options* options, varve_etag* etag) {
+  if (etag != nullptr) *etag = VARVE_ETAG_NONE;
+  return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) -> varve::Status {
+    if (body == nullptr) return vc::null_pointer("body");
+    const std::uint32_t last = attempts_max == 0 ? 16 : attempts_max;
+    for (std::uint32_t attempt = 1;; ++attempt) {
+      vc::Attempt current;
+      if (varve::Status begun = vc::begin_into(held, &current.transaction); !begun.ok()) return begun;
+      if (varve_status* const refused = body(current.transaction, context); refused != nullptr) {
+        return vc::take_status(refused);
+      }
+      varve_status* const failed = varve_transaction_commit(current.transaction, options, etag);
+      if (varve_status_code(failed) != VARVE_CONFLICT || attempt >= last) return vc::take_status(failed);
+      varve_status_free(failed);
+    }
+  });
+}
+
+void varve_transaction_free(varve_transaction* transaction) {
+  vc::free_handle(transaction, vc::Kind::kTransaction);
+}
+
+varve_status* varve_loader_open(varve_store* store, varve_text account, varve_text table, varve_loader** loader) {
+  if (loader != nullptr) *loader = nullptr;
+  return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) -> varve::Status {
+    if (loader == nullptr) return vc::null_pointer("loader");
+    const varve::Result<std::string_view> owner = vc::read_text(account, "account");
+    if (!owner.ok()) return owner.status();
+    const varve::Result<std::string_view> name = vc::read_text(table, "table");
+    if (!name.ok()) return name.status();
+    varve::Result<varve::Loader> begun = held.store->load_table(*owner, *name);
+    if (!begun.ok()) return begun.status();
+    return vc::give_handle(std::make_unique<vc::LoaderObject>(*std::move(begun), held.gate()), loader);
+  });
+}
+
+varve_status* varve_loader_add(varve_loader* loader, const varve_entity* entity) {
+  return vc::call_on<vc::LoaderObject>(loader, [&](vc::LoaderObject& held) -> varve::Status {
+    const varve::Result<varve::Entity> read = vc::read_entity(entity);
+    return read.ok() ? held.loader.add(*read) : read.status();
+  });
+}
+
+varve_status* varve_loader_finish(varve_loader* loader, varve_etag* etag) {
+  if (etag != nullptr) *etag = VARVE_ETAG_NONE;
+  return vc::call_on<vc::LoaderObject>(loader, [&](vc::LoaderObject& held) -> varve::Status {
+    const varve::Result<varve::ETag> loaded = held.loader.finish();
+    if (!loaded.ok()) return loaded.status();
+    vc::give_etag(*loaded, etag);
+    return varve::Status();
+  });
+}
+
+varve_status* varve_loader_progress(const varve_loader* loader, varve_load_progress* progress) {
+  return vc::call_on<vc::LoaderObject>(loader, [&](const vc::LoaderObject& held) {
+    const varve::LoadProgress now = held.loader.progress();
+    return vc::write_sized(varve_load_progress{0, now.entities, now.bytes, now.sorted_entities, now.written_bytes},
+                           progress);
+  });
+}
+
+void varve_loader_free(varve_loader* loader) {
+  vc::free_handle(loader, vc::Kind::kLoader);
+}

@@ -1,0 +1,53 @@
+// Owns: values and entities of C as those of the library, and the other way round.
+// Must never: check a rule of the table model; the verbs do. It checks what C can get wrong: pointers and numbers.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "varve/c.h"
+#include "varve/entity_view.h"
+#include "varve/options.h"
+#include "varve/query.h"
+#include "varve/result.h"
+#include "varve/table.h"
+#include "varve/transaction.h"
+#include "varve/types.h"
+
+namespace varve::c {
+
+inline varve_text text_of(std::string_view text) noexcept {
+  return {text.data(), text.size()};
+}
+
+/// Errors: kInvalidArgument (`data` is NULL and `size` is not zero; `name` names the text).
+Result<std::string_view> read_text(const varve_text& text, std::string_view name) noexcept;
+
+/// Every number is an ETag.
+inline ETag to_etag(varve_etag etag) noexcept {
+  return ETag::of_timestamp(DateTime{etag});
+}
+inline varve_etag from_etag(ETag etag) noexcept {
+  return etag.timestamp().ticks;
+}
+inline void give_etag(ETag etag, varve_etag* given) noexcept {
+  if (given != nullptr) *given = from_etag(etag);
+}
+
+/// Errors of these: kInvalidArgument (a null pointer, an unknown type or kind).
+/// @{
+Result<Entity> read_entity(const varve_entity* entity);
+Result<TransactionOperation> read_operation(const varve_operation& operation);
+Result<std::vector<EntityKey>> read_keys(const varve_key* keys, std::size_t count);
+Result<WriteOptions> read_write_options(const varve_write_options* options);
+Result<ReadOptions> read_read_options(const varve_read_options* options);
+/// `limits` are those of the store.
+Result<Scan> read_scan(const varve_scan* scan, const StoreLimits& limits);
+Result<Access> read_access(const varve_access* access);
+Result<std::optional<Snapshot>> read_snapshot(const varve_snapshot* snapshot);
+/// @}
+
+/// Returns a view of a value. The memory that `value` points to must outlive it.
+varve_value value_of(const ValueView& value) noexcept;
+
+}  // namespace varve::c

@@ -1,0 +1,788 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owns: the library for programs in C, and for bindings of other languages. It needs C99 or any C++.
+// Must never: let an exception out, or read memory through a handle that is null, closed or of another kind.
+//
+//   varve_store *store = NULL;
+//   varve_store_options options = {.size = sizeof options};
+//   options.create_if_missing = true;
+//   varve_status *failed = varve_store_open(varve_text_of("/var/lib/orders"), &options, &store);
+//   if (failed != NULL) {
+//     fprintf(stderr, "%s\n", varve_status_text(failed));
+//     varve_status_free(failed);
+//   }
+//
+// Errors    A function that can fail returns a varve_status. NULL means success. Any other status belongs to the
+//           caller, which reads it with varve_status_code() and its neighbours and then calls varve_status_free(). After
+//           an error, outputs are NULL or zero.
+// Handles   A handle is a number in the form of a pointer, never an address. If a handle is NULL or of another kind,
+//           a call returns VARVE_INVALID_ARGUMENT. If the handle was closed or freed, a call returns VARVE_CLOSED. A
+//           free function ignores NULL and freed handles.
+// Lifetime  Handles are freed in any order. Tables, snapshots, cursors, transactions and loaders may outlive their
+//           store; their calls then return VARVE_CLOSED. Pages, lists, plans and reports own their memory: what they
+//           show is valid until they are freed, whether the store is open or not.
+// Inputs    The library copies what it keeps. Texts are UTF-8 with a size, and need no zero at the end. An absent
+//           optional text has `data` NULL.
+// Growth    A struct whose first field is `size` may get more fields. Set `size` to sizeof the struct, and all other
+//           fields to zero or to their value: `varve_scan scan = {.size = sizeof scan};`. Zero always means the default. A NULL
+//           in place of an options struct means defaults. A library that does not know a field which is set returns
+//           VARVE_UNSUPPORTED. Other structs never change.
+// Threads   Every thread may use stores, tables, snapshots, pages, lists, plans and reports at the same time. One thread
+//           at a time may use a cursor, transaction or loader; a second thread gets VARVE_INVALID_ARGUMENT.
+//           varve_store_close() waits for the calls that run on the store, and refuses later ones.
+// Forks     After fork(), the child must not use the parent's stores: each call returns VARVE_LOCKED. The child may free
+//           handles and close the store; that only releases what the child inherited. It may open other stores.
+// Callbacks A callback must not throw or jump out of the library, and must not close a store.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(default)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// -- Errors ---------------------------------------------------------------------------------------------------------
+
+/// The kind of a failure. The numbers are those of varve::Code, and stable; a new code is added at the end. status.h
+/// explains each.
+typedef int32_t varve_code;
+/// The values of a varve_code.
+enum {
+  VARVE_OK = 0,
+  VARVE_NOT_FOUND = 1,
+  VARVE_EXISTS = 2,
+  VARVE_PRECONDITION_FAILED = 3,
+  VARVE_INVALID_ARGUMENT = 4,
+  VARVE_TOO_LARGE = 5,
+  VARVE_BUSY = 6,
+  VARVE_NO_SPACE = 7,
+  VARVE_CORRUPTION = 8,
+  VARVE_IO_ERROR = 9,
+  VARVE_UNKNOWN = 10,
+  VARVE_POISONED = 11,
+  VARVE_LOCKED = 12,
+  VARVE_READ_ONLY = 13,
+  VARVE_OUT_OF_MEMORY = 14,
+  VARVE_TOO_MANY_FILES = 15,
+  VARVE_UNSUPPORTED = 16,
+  VARVE_CLOSED = 17,
+  VARVE_FENCED = 18,
+  VARVE_CONFLICT = 19,
+  VARVE_FORBIDDEN = 20,
+  VARVE_CANCELLED = 21
+};
+
+/// A failure, which the caller frees.
+typedef struct varve_status varve_status;
+
+/// The file of a store where a failure happened.
+typedef struct varve_place {
+  /// 0 no file, 1 CURRENT, 2 MANIFEST-*, 3 *.wal, 4 *.buf, 5 *.sst, 6 *.val.
+  int32_t kind;
+  /// True if `offset` is known.
+  bool has_offset;
+  /// The number in the file's name; zero if it has none.
+  uint64_t number;
+  /// Bytes from the start of the file.
+  uint64_t offset;
+} varve_place;
+
+/// Returns the code; VARVE_OK for NULL.
+varve_code varve_status_code(const varve_status* status);
+/// Returns the message for people, without the code. It is empty for NULL.
+const char* varve_status_message(const varve_status* status);
+/// Returns code, service error and message in one line: "Exists (EntityAlreadyExists): ...". It is "Ok" for NULL.
+const char* varve_status_text(const varve_status* status);
+/// Returns the error string of the table service, for example "EntityAlreadyExists". It is empty if there is none.
+const char* varve_status_service_error(const varve_status* status);
+/// Returns the zero-based index of the operation that failed, or -1.
+int64_t varve_status_operation_index(const varve_status* status);
+/// Returns the errno of the system call that failed, or 0.
+int32_t varve_status_os_error(const varve_status* status);
+/// Returns the file that could not be read, written or understood.
+varve_place varve_status_place(const varve_status* status);
+/// Makes a status, which a callback returns. `message` may be NULL. A code out of range becomes VARVE_INVALID_ARGUMENT.
+/// VARVE_OK returns NULL.
+varve_status* varve_status_create(varve_code code, const char* message);
+/// Frees a status. NULL is ignored.
+void varve_status_free(varve_status* status);
+/// Returns the name of a code, for example "NotFound"; "?" for another number.
+const char* varve_code_name(varve_code code);
+
+// -- Values ---------------------------------------------------------------------------------------------------------
+
+/// A text in UTF-8, or bytes.
+typedef struct varve_text {
+  /// The first byte. NULL is an empty text, or an absent one where a text is optional.
+  const char* data;
+  /// Bytes without a zero at the end.
+  size_t size;
+} varve_text;
+
+/// Returns a view of a text that ends with a zero; an absent text for NULL.
+varve_text varve_text_of(const char* zero_terminated);
+
+/// The type of a property.
+typedef int32_t varve_type;
+/// The values of a varve_type, as varve::PropertyType.
+enum {
+  VARVE_BINARY = 1,
+  VARVE_BOOLEAN = 2,
+  VARVE_DATETIME = 3,
+  VARVE_DOUBLE = 4,
+  VARVE_GUID = 5,
+  VARVE_INT32 = 6,
+  VARVE_INT64 = 7,
+  VARVE_STRING = 8
+};
+/// Returns the name of a type, for example "Edm.Int32"; "?" for another number.
+const char* varve_type_name(varve_type type);
+
+/// A time in UTC: ticks of 100 ns since 0001-01-01T00:00:00Z.
+typedef uint64_t varve_datetime;
+/// Ticks of 1970-01-01T00:00:00Z.
+#define VARVE_DATETIME_UNIX_EPOCH UINT64_C(621355968000000000)
+
+/// Identifies one state of an entity. The value of a stored state is its Timestamp in ticks.
+typedef uint64_t varve_etag;
+/// No ETag: that of an entity that was not read from a store.
+#define VARVE_ETAG_NONE UINT64_C(0)
+/// Matches any state of an existing entity.
+#define VARVE_ETAG_ANY UINT64_MAX
+
+/// 16 bytes in the order of the text: the first byte is the first two digits.
+typedef struct varve_guid {
+  uint8_t bytes[16];
+} varve_guid;
+
+/// A property value.
+typedef struct varve_value {
+  /// Says which member of `as` is set.
+  varve_type type;
+  union {
+    /// VARVE_BOOLEAN: zero is false, any other number is true. The library returns 0 and 1.
+    uint8_t boolean;
+    /// VARVE_INT32.
+    int32_t int32;
+    /// VARVE_INT64.
+    int64_t int64;
+    /// VARVE_DOUBLE.
+    double number;
+    /// VARVE_DATETIME.
+    varve_datetime datetime;
+    /// VARVE_GUID.
+    varve_guid guid;
+    /// VARVE_STRING, and the bytes of VARVE_BINARY.
+    varve_text text;
+  } as;
+} varve_value;
+
+/// A named value.
+typedef struct varve_property {
+  varve_text name;
+  varve_value value;
+} varve_property;
+
+/// An entity: what a caller writes, and what a page shows. The texts of a page end with a zero after their size.
+typedef struct varve_entity {
+  varve_text partition_key;
+  varve_text row_key;
+  const varve_property* properties;
+  size_t property_count;
+  /// In a page: the ETag and the Timestamp, or VARVE_ETAG_NONE for an entity that does not exist. Writes ignore it.
+  varve_etag etag;
+} varve_entity;
+
+/// The key of an entity.
+typedef struct varve_key {
+  varve_text partition_key;
+  varve_text row_key;
+} varve_key;
+
+/// Bytes that hold every text of varve_etag_format(), varve_datetime_format() and varve_guid_format(), and its zero.
+#define VARVE_FORMAT_BYTES 64
+
+/// Parses `*` or `W/"..."`. Errors: VARVE_INVALID_ARGUMENT.
+varve_status* varve_etag_parse(varve_text text, varve_etag* etag);
+/// Writes an ETag as text. No ETag gives an empty text.
+varve_status* varve_etag_format(varve_etag etag, char text[VARVE_FORMAT_BYTES]);
+/// Parses a time as varve::DateTime::parse() does. Errors: VARVE_INVALID_ARGUMENT.
+varve_status* varve_datetime_parse(varve_text text, varve_datetime* time);
+/// Writes a time as text, for example 2026-03-03T10:20:30.5Z. Errors: VARVE_INVALID_ARGUMENT (after the year 9999).
+varve_status* varve_datetime_format(varve_datetime time, char text[VARVE_FORMAT_BYTES]);
+/// Parses 32 hexadecimal digits with or without hyphens. Errors: VARVE_INVALID_ARGUMENT.
+varve_status* varve_guid_parse(varve_text text, varve_guid* guid);
+/// Writes a guid in lower case with hyphens.
+varve_status* varve_guid_format(varve_guid guid, char text[VARVE_FORMAT_BYTES]);
+
+/// Returns the version of the library, for example "0.1.0".
+const char* varve_version(void);
+/// Returns how many handles are not freed yet, for tests that look for leaks.
+size_t varve_handle_count(void);
+
+// -- Handles --------------------------------------------------------------------------------------------------------
+
+/// Memory that several stores share.
+typedef struct varve_resources varve_resources;
+/// An open store.
+typedef struct varve_store varve_store;
+/// A table of a store, by its name.
+typedef struct varve_table varve_table;
+/// A version of a store that stays readable.
+typedef struct varve_snapshot varve_snapshot;
+/// Entities that a call returned.
+typedef struct varve_page varve_page;
+/// The pages of a scan, one after the other.
+typedef struct varve_cursor varve_cursor;
+/// A transaction over any tables and partitions of a store.
+typedef struct varve_transaction varve_transaction;
+/// A bulk load of a table.
+typedef struct varve_loader varve_loader;
+/// Names that a call returned.
+typedef struct varve_list varve_list;
+/// What a scan will read.
+typedef struct varve_plan varve_plan;
+/// The findings of a verification or a repair.
+typedef struct varve_report varve_report;
+
+/// Frees a handle. NULL and a freed handle are ignored. A call of another thread that runs on the handle finishes first.
+/// @{
+void varve_resources_free(varve_resources* resources);
+void varve_table_free(varve_table* table);
+void varve_snapshot_free(varve_snapshot* snapshot);
+void varve_page_free(varve_page* page);
+void varve_cursor_free(varve_cursor* cursor);
+void varve_transaction_free(varve_transaction* transaction);
+void varve_loader_free(varve_loader* loader);
+void varve_list_free(varve_list* list);
+void varve_plan_free(varve_plan* plan);
+void varve_report_free(varve_report* report);
+/// @}
+
+// -- Stores ---------------------------------------------------------------------------------------------------------
+
+/// The durability of writes.
+enum {
+  /// The default: what the store was created with.
+  VARVE_DURABILITY_DEFAULT = 0,
+  /// On stable storage before the call returns.
+  VARVE_SYNC = 1,
+  /// Survives the death of the process. A power cut can lose about the last 10 ms.
+  VARVE_BUFFERED = 2
+};
+
+/// Whether a store accepts writes.
+enum { VARVE_HEALTHY = 0, VARVE_WRITE_PAUSED = 1, VARVE_HEALTH_POISONED = 2 };
+
+/// Options of varve_resources_create().
+typedef struct varve_resource_options {
+  size_t size;
+  /// Maximum memory for entities that are not yet in table files, in bytes. Zero: 256 MiB.
+  uint64_t write_buffer_bytes;
+  /// Maximum memory for cached blocks, in bytes. Zero: 256 MiB.
+  uint64_t block_cache_bytes;
+  /// If true, there is no cache.
+  bool without_block_cache;
+  /// Receives log lines, on any thread of a store. It must return soon and must not call the library. May be NULL.
+  void (*log)(varve_text store_path, varve_text line, void* context);
+  /// Receives changes of health, by the same rules. `cause` is valid during the call, and NULL for VARVE_HEALTHY.
+  void (*health)(varve_text store_path, int32_t health, const varve_status* cause, void* context);
+  /// Passed to `log` and `health`.
+  void* context;
+} varve_resource_options;
+
+/// Creates memory that several stores share. Stores keep it, so it may be freed before them.
+varve_status* varve_resources_create(const varve_resource_options* options, varve_resources** resources);
+
+/// The limits of a store, as varve::StoreLimits. Zero means the limit of the table service.
+typedef struct varve_limits {
+  size_t size;
+  uint32_t key_code_units_max;
+  uint32_t custom_properties_max;
+  uint32_t string_code_units_max;
+  uint32_t binary_bytes_max;
+  uint32_t entity_bytes_max;
+  uint32_t transaction_operations_max;
+  uint32_t transaction_bytes_max;
+  uint32_t page_size_max;
+  uint32_t filter_comparisons_max;
+} varve_limits;
+
+/// Options of varve_store_open(), as varve::StoreOptions.
+typedef struct varve_store_options {
+  size_t size;
+  /// Creates the store and its directory if they do not exist.
+  bool create_if_missing;
+  /// Opens for reading only; several processes may.
+  bool read_only;
+  /// Ends pages after a few entities, to test clients.
+  bool short_pages;
+  /// The durability of writes that do not choose one. It is stored when the store is created.
+  int32_t default_durability;
+  /// Milliseconds for which the name of a dropped table is blocked.
+  uint64_t recreation_delay_ms;
+  /// Limits, which are stored when the store is created. NULL: the stored ones.
+  const varve_limits* limits;
+  /// Memory shared with other stores. NULL: 256 MiB each for the write buffer and the cache.
+  const varve_resources* resources;
+} varve_store_options;
+
+/// Opens or creates the store in a directory. Errors: as varve::Store::open().
+varve_status* varve_store_open(varve_text path, const varve_store_options* options, varve_store** store);
+/// Waits for running calls, makes everything durable, and frees the handle, also after an error. Errors: those of
+/// closing; VARVE_INVALID_ARGUMENT (called in a callback; the handle stays).
+varve_status* varve_store_close(varve_store* store);
+/// Makes every acknowledged write durable.
+varve_status* varve_store_sync(varve_store* store);
+/// Flushes and compacts everything, and waits for it.
+varve_status* varve_store_compact(varve_store* store);
+
+/// The files of a checkpoint, as varve::CheckpointStatistics.
+typedef struct varve_checkpoint_figures {
+  size_t size;
+  varve_datetime version;
+  uint64_t files_linked;
+  uint64_t linked_bytes;
+  uint64_t files_copied;
+  uint64_t copied_bytes;
+} varve_checkpoint_figures;
+
+/// Creates a second store in the directory `path`. `figures` may be NULL.
+varve_status* varve_store_checkpoint(varve_store* store, varve_text path, varve_checkpoint_figures* figures);
+
+/// Keeps the newest state readable until the snapshot is freed.
+varve_status* varve_store_snapshot(varve_store* store, varve_snapshot** snapshot);
+/// Returns the version of the last commit that the snapshot sees.
+varve_status* varve_snapshot_version(const varve_snapshot* snapshot, varve_datetime* version);
+
+/// Creates an account. Errors: as varve::Store::create_account().
+varve_status* varve_account_create(varve_store* store, varve_text account);
+/// Drops an account with all its tables.
+varve_status* varve_account_drop(varve_store* store, varve_text account);
+/// Creates a table. `opened` receives its handle, and may be NULL.
+varve_status* varve_table_create(varve_store* store, varve_text account, varve_text table, varve_table** opened);
+/// Opens a table that exists.
+varve_status* varve_table_open(varve_store* store, varve_text account, varve_text table, varve_table** opened);
+/// Drops a table with all its entities.
+varve_status* varve_table_drop(varve_store* store, varve_text account, varve_text table);
+
+/// Options of the listings.
+typedef struct varve_list_options {
+  size_t size;
+  /// Only names that begin with this.
+  varve_text prefix;
+  /// The continuation of the page before.
+  varve_text continuation;
+  /// Names in a page. Zero: 1000.
+  uint32_t page_size_max;
+  /// Lists the names of this version. NULL: those of now.
+  const varve_snapshot* snapshot;
+} varve_list_options;
+
+/// One name of a listing.
+typedef struct varve_name {
+  varve_text name;
+  /// The time of the commit that created it.
+  varve_datetime created;
+} varve_name;
+
+/// What a varve_list holds.
+typedef struct varve_list_view {
+  size_t size;
+  const varve_name* names;
+  size_t count;
+  /// The token for the next page; absent at the end.
+  varve_text continuation;
+} varve_list_view;
+
+/// Lists accounts.
+varve_status* varve_account_list(varve_store* store, const varve_list_options* options, varve_list** list);
+/// Lists the tables of an account.
+varve_status* varve_table_list(varve_store* store, varve_text account, const varve_list_options* options,
+                               varve_list** list);
+/// Shows a list. The caller sets `view->size`.
+varve_status* varve_list_read(const varve_list* list, varve_list_view* view);
+
+// -- Reads ----------------------------------------------------------------------------------------------------------
+
+/// Options of a read.
+typedef struct varve_read_options {
+  size_t size;
+  /// Names of the properties to return. No names: all properties.
+  const varve_text* select;
+  size_t select_count;
+  /// The version to read. NULL: the newest.
+  const varve_snapshot* snapshot;
+} varve_read_options;
+
+/// The cost of a page, as varve::PageCost.
+typedef struct varve_cost {
+  uint64_t key_ranges;
+  uint64_t entities_examined;
+  uint64_t blocks_read;
+  uint64_t blocks_from_cache;
+  uint64_t blocks_skipped;
+} varve_cost;
+
+/// What a varve_page holds. Nothing is copied: the view points into the page.
+typedef struct varve_page_view {
+  size_t size;
+  const varve_entity* entities;
+  size_t count;
+  /// The token for the next page; absent at the end.
+  varve_text continuation;
+  varve_cost cost;
+} varve_page_view;
+
+/// Shows a page. The caller sets `view->size`.
+varve_status* varve_page_read(const varve_page* page, varve_page_view* view);
+/// Returns the first property with this name, or NULL. Compares names; reads only the entity.
+const varve_value* varve_entity_find(const varve_entity* entity, varve_text name);
+
+/// Reads one entity. `page` receives a page of one entity; if the entity does not exist, of none.
+varve_status* varve_table_get(const varve_table* table, varve_text partition_key, varve_text row_key,
+                              const varve_read_options* options, varve_page** page);
+/// Reads many entities at one version. The page has one entity for each key, in their order; an entity that does not
+/// exist has its keys and VARVE_ETAG_NONE.
+varve_status* varve_table_get_many(const varve_table* table, const varve_key* keys, size_t count,
+                                   const varve_read_options* options, varve_page** page);
+
+/// The keys of a scan.
+enum {
+  /// All keys.
+  VARVE_RANGE_TABLE = 0,
+  /// All RowKeys of `partition_key`.
+  VARVE_RANGE_PARTITION = 1,
+  /// RowKeys of `partition_key` between `from` (inclusive) and `to` (exclusive).
+  VARVE_RANGE_ROWS = 2,
+  /// RowKeys of `partition_key` that begin with `from`.
+  VARVE_RANGE_ROW_PREFIX = 3,
+  /// Partitions between `from` (inclusive) and `to` (exclusive).
+  VARVE_RANGE_PARTITIONS = 4
+};
+
+/// The request of a page, as varve::Scan.
+typedef struct varve_scan {
+  size_t size;
+  int32_t range;
+  /// Scans from the greatest key to the smallest.
+  bool backward;
+  /// If true, all pages together return at most `take` entities.
+  bool has_take;
+  /// Entities in a page. Zero: 1000, or less if the store's limit is lower.
+  uint32_t page_size_max;
+  varve_text partition_key;
+  varve_text from;
+  /// Absent: no upper bound.
+  varve_text to;
+  /// A filter of the table service, for example `Total gt 100.0 and not Paid`.
+  varve_text filter;
+  /// The continuation of the page before.
+  varve_text continuation;
+  /// Names of the properties to return. No names: all properties.
+  const varve_text* select;
+  size_t select_count;
+  /// The version to read. NULL: the newest.
+  const varve_snapshot* snapshot;
+  uint64_t take;
+  /// Maximum size of a page in bytes. Zero: no maximum.
+  uint64_t page_bytes_max;
+  /// Milliseconds after which a page ends. Zero: 5000.
+  uint64_t time_max_ms;
+} varve_scan;
+
+/// Reads one page. `scan` may be NULL for all entities. Errors: as varve::Table::scan().
+varve_status* varve_table_scan(const varve_table* table, const varve_scan* scan, varve_page** page);
+/// Receives one entity, which is valid during the call.
+typedef void (*varve_visitor)(const varve_entity* entity, void* context);
+/// Reads one page, and shows each entity in the store's own memory instead of copying it. `page` receives a page without
+/// entities, for its continuation and cost; it may be NULL. If the call fails, discard what `visitor` received.
+varve_status* varve_table_scan_in_place(const varve_table* table, const varve_scan* scan, varve_visitor visitor,
+                                        void* context, varve_page** page);
+/// Counts the entities of a scan. The call ends after the time of one page: if `page` then has a continuation, call
+/// again with it and add. `page` may be NULL if the scan is short.
+varve_status* varve_table_count(const varve_table* table, const varve_scan* scan, uint64_t* count, varve_page** page);
+
+/// Makes a cursor over all pages of a scan. It reads nothing yet. The table may be freed before the cursor.
+varve_status* varve_cursor_open(const varve_table* table, const varve_scan* scan, varve_cursor** cursor);
+/// Reads the next page. `page` receives NULL after the last page. After an error the cursor reads the same page again.
+varve_status* varve_cursor_next(varve_cursor* cursor, varve_page** page);
+
+/// What a scan will read.
+typedef struct varve_plan_view {
+  size_t size;
+  /// The number of varve::AccessPath, and its name: "point", "row range" and so on.
+  int32_t path;
+  varve_text path_name;
+  /// The ranges of keys, in words, in the order in which the scan reads them.
+  const varve_text* ranges;
+  size_t range_count;
+  /// The part of the filter that the scan evaluates for each entity. Empty if the ranges alone decide.
+  varve_text residual;
+} varve_plan_view;
+
+/// Explains a scan without reading an entity.
+varve_status* varve_table_explain(const varve_table* table, const varve_scan* scan, varve_plan** plan);
+/// Shows a plan. The caller sets `view->size`.
+varve_status* varve_plan_read(const varve_plan* plan, varve_plan_view* view);
+
+// -- Writes ---------------------------------------------------------------------------------------------------------
+
+/// Options of a write, as varve::WriteOptions.
+typedef struct varve_write_options {
+  size_t size;
+  /// VARVE_SYNC, VARVE_BUFFERED or zero for the store's default.
+  int32_t durability;
+  /// If true, the write waits at most `wait_max_ms` milliseconds for other writers of its partition.
+  bool has_wait_max;
+  uint64_t wait_max_ms;
+  /// At most 1024 bytes that are committed with the write; see varve_store_last_tag().
+  varve_text tag;
+} varve_write_options;
+
+/// Writes one entity, with the errors of the verb of the same name in varve/table.h. `etag` receives the new ETag, and
+/// may be NULL. `if_match` is the ETag that the stored entity must have, or VARVE_ETAG_ANY.
+/// @{
+varve_status* varve_table_insert(const varve_table* table, const varve_entity* entity,
+                                 const varve_write_options* options, varve_etag* etag);
+varve_status* varve_table_replace(const varve_table* table, const varve_entity* entity, varve_etag if_match,
+                                  const varve_write_options* options, varve_etag* etag);
+varve_status* varve_table_merge(const varve_table* table, const varve_entity* entity, varve_etag if_match,
+                                const varve_write_options* options, varve_etag* etag);
+varve_status* varve_table_insert_or_replace(const varve_table* table, const varve_entity* entity,
+                                            const varve_write_options* options, varve_etag* etag);
+varve_status* varve_table_insert_or_merge(const varve_table* table, const varve_entity* entity,
+                                          const varve_write_options* options, varve_etag* etag);
+varve_status* varve_table_remove(const varve_table* table, varve_text partition_key, varve_text row_key,
+                                 varve_etag if_match, const varve_write_options* options);
+/// @}
+
+/// The verb of an operation.
+enum {
+  VARVE_INSERT = 0,
+  VARVE_REPLACE = 1,
+  VARVE_MERGE = 2,
+  VARVE_INSERT_OR_REPLACE = 3,
+  VARVE_INSERT_OR_MERGE = 4,
+  VARVE_REMOVE = 5
+};
+/// One operation of a transaction.
+typedef struct varve_operation {
+  int32_t kind;
+  /// VARVE_REMOVE uses only its keys.
+  varve_entity entity;
+  /// The condition of replace, merge and remove.
+  varve_etag if_match;
+} varve_operation;
+
+/// Executes all operations or none, on one partition, as varve::Table::execute(). varve_status_operation_index() of an
+/// error is the operation that failed. All written entities get the same `etag`, which may be NULL.
+varve_status* varve_table_execute(const varve_table* table, const varve_operation* operations, size_t count,
+                                  const varve_write_options* options, varve_etag* etag);
+
+/// The permissions of a restricted handle.
+enum { VARVE_MAY_QUERY = 1, VARVE_MAY_ADD = 2, VARVE_MAY_UPDATE = 4, VARVE_MAY_DELETE = 8 };
+/// A restriction of a table handle.
+typedef struct varve_access {
+  size_t size;
+  /// The sum of VARVE_MAY_*.
+  uint32_t permissions;
+  /// The interval of keys, with its bounds. An absent PartitionKey leaves a side open. An absent RowKey covers the whole
+  /// partition.
+  varve_text from_partition_key;
+  varve_text from_row_key;
+  varve_text to_partition_key;
+  varve_text to_row_key;
+} varve_access;
+/// Makes a handle that may do less, as varve::Table::restricted_to().
+varve_status* varve_table_restrict(const varve_table* table, const varve_access* access, varve_table** restricted);
+
+// -- Store transactions ---------------------------------------------------------------------------------------------
+
+/// Begins a transaction over any tables and partitions, as varve::StoreTransaction.
+varve_status* varve_transaction_begin(varve_store* store, varve_transaction** transaction);
+/// Reads entities as varve_table_get_many(). The commit fails if another writer changed one of them.
+varve_status* varve_transaction_get_many(varve_transaction* transaction, const varve_table* table,
+                                         const varve_key* keys, size_t count, const varve_read_options* options,
+                                         varve_page** page);
+/// Reads one page as varve_table_scan(). The commit does not check it again.
+varve_status* varve_transaction_scan(varve_transaction* transaction, const varve_table* table, const varve_scan* scan,
+                                     varve_page** page);
+/// Appends a write.
+varve_status* varve_transaction_add(varve_transaction* transaction, const varve_table* table,
+                                    const varve_operation* operation);
+/// Commits all writes or none, and ends the transaction, also after an error. VARVE_CONFLICT: begin again. All written
+/// entities get the same `etag`, which may be NULL.
+varve_status* varve_transaction_commit(varve_transaction* transaction, const varve_write_options* options,
+                                       varve_etag* etag);
+
+/// Reads and writes in a transaction. NULL commits; a status ends the attempt without a commit and is returned.
+typedef varve_status* (*varve_transaction_body)(varve_transaction* transaction, void* context);
+/// Runs `body` and commits. After a conflict it begins again, at most `attempts_max` times; zero means 16. The
+/// transaction is freed afterwards.
+varve_status* varve_store_transact(varve_store* store, varve_transaction_body body, void* context,
+                                   uint32_t attempts_max, const varve_write_options* options, varve_etag* etag);
+/// Copies the tag of the last commit that had one. `capacity` is the size of `buffer`; `bytes` receives the size of the
+/// tag; `found` whether there is one. Errors: VARVE_TOO_LARGE (a buffer of 1024 bytes always suffices).
+varve_status* varve_store_last_tag(varve_store* store, char* buffer, size_t capacity, size_t* bytes, bool* found);
+
+// -- Bulk loads -----------------------------------------------------------------------------------------------------
+
+/// Begins to load a new or empty table, as varve::Loader.
+varve_status* varve_loader_open(varve_store* store, varve_text account, varve_text table, varve_loader** loader);
+/// Adds an entity.
+varve_status* varve_loader_add(varve_loader* loader, const varve_entity* entity);
+/// Makes the entities the content of the table. Freeing a loader without this leaves nothing of the load.
+varve_status* varve_loader_finish(varve_loader* loader, varve_etag* etag);
+
+/// What a load has done so far.
+typedef struct varve_load_progress {
+  size_t size;
+  uint64_t entities;
+  uint64_t bytes;
+  uint64_t sorted_entities;
+  uint64_t written_bytes;
+} varve_load_progress;
+/// Returns the figures of a load. The caller sets `progress->size`.
+varve_status* varve_loader_progress(const varve_loader* loader, varve_load_progress* progress);
+
+// -- Figures, verification and repair ---------------------------------------------------------------------------------
+
+/// The figures of a store, as varve::Statistics explains them.
+typedef struct varve_statistics {
+  size_t size;
+  /// VARVE_HEALTHY, VARVE_WRITE_PAUSED or VARVE_HEALTH_POISONED.
+  int32_t health;
+  int32_t default_durability;
+  bool read_only;
+  bool direct_io;
+  bool clock_jump_ignored;
+  bool recovery_clean;
+  varve_datetime visible_version;
+  uint64_t commits;
+  uint64_t commits_refused;
+  uint64_t groups;
+  uint64_t log_writes;
+  uint64_t batch_bytes;
+  uint64_t log_bytes;
+  uint64_t fill_bytes;
+  uint64_t log_segments;
+  uint64_t live_log_bytes;
+  uint64_t manifest_bytes;
+  uint64_t memtable_entries;
+  uint64_t memtable_bytes;
+  uint64_t memtable_bytes_max;
+  /// Files, bytes, entries and deletions of all levels together.
+  uint64_t table_files;
+  uint64_t table_bytes;
+  uint64_t table_entries;
+  uint64_t table_deletions;
+  uint64_t value_files;
+  uint64_t value_file_bytes;
+  uint64_t value_file_live_bytes;
+  uint64_t cache_bytes;
+  uint64_t cache_bytes_max;
+  uint64_t cache_blocks;
+  uint64_t cache_hits;
+  uint64_t cache_misses;
+  uint64_t block_reads;
+  uint64_t block_read_bytes;
+  uint64_t flushes;
+  uint64_t flushed_bytes;
+  uint64_t compactions;
+  uint64_t compaction_read_bytes;
+  uint64_t compaction_written_bytes;
+  uint64_t compaction_debt_bytes;
+  uint64_t dead_log_bytes;
+  uint64_t dead_table_bytes;
+  uint64_t dead_value_bytes;
+  uint64_t write_wait_ns;
+  uint64_t loads;
+  uint64_t loaded_entities;
+  uint64_t retired_ids;
+  uint64_t open_snapshots;
+  uint64_t partition_waits;
+  uint64_t recovery_log_records;
+  uint64_t recovery_commits;
+  uint64_t recovery_torn_bytes;
+} varve_statistics;
+/// Returns the figures of a store. The caller sets `statistics->size`.
+varve_status* varve_store_statistics(varve_store* store, varve_statistics* statistics);
+
+/// Receives the entities and bytes read so far, from time to time, on the calling thread.
+typedef void (*varve_progress)(uint64_t entities, uint64_t bytes, void* context);
+
+/// The counts of a verification, as varve::VerifyReport.
+typedef struct varve_verify_figures {
+  size_t size;
+  uint64_t accounts;
+  uint64_t tables;
+  uint64_t entities;
+  uint64_t properties;
+  uint64_t value_bytes;
+  uint64_t table_files;
+  uint64_t table_file_bytes;
+  /// All problems. Zero: the store is sound.
+  uint64_t finding_count;
+} varve_verify_figures;
+/// Reads and checks everything in a store that no process has open for writing. `progress`, `figures` and `report` may
+/// be NULL.
+varve_status* varve_verify(varve_text path, varve_progress progress, void* context, varve_verify_figures* figures,
+                           varve_report** report);
+
+/// The counts of a repair, as varve::RepairReport.
+typedef struct varve_repair_figures {
+  size_t size;
+  uint64_t accounts;
+  uint64_t tables;
+  uint64_t entities;
+  uint64_t value_bytes;
+  uint64_t log_records;
+  uint64_t commits;
+  uint64_t read_bytes;
+  uint64_t written_bytes;
+  uint64_t entities_possibly_stale;
+  uint64_t entities_left_out;
+  uint64_t finding_count;
+  uint64_t loss_count;
+  bool files_are_certain;
+  bool options_are_known;
+} varve_repair_figures;
+/// Writes everything of a damaged store that still verifies to a new store in the directory `target`. `progress`,
+/// `figures` and `report` may be NULL.
+varve_status* varve_repair(varve_text path, varve_text target, varve_progress progress, void* context,
+                           varve_repair_figures* figures, varve_report** report);
+
+/// A part of a file that is missing or does not verify.
+typedef struct varve_loss {
+  /// Name of the file.
+  varve_text file;
+  /// The fault, in words for people.
+  varve_text what;
+  uint64_t offset;
+  /// Zero if it is not known.
+  uint64_t bytes;
+  uint64_t entries_max;
+  uint64_t entities_possibly_stale;
+} varve_loss;
+/// What a varve_report holds.
+typedef struct varve_report_view {
+  size_t size;
+  /// One line for each problem, for people.
+  const varve_text* findings;
+  size_t finding_count;
+  /// The lost parts; a verification has none.
+  const varve_loss* losses;
+  size_t loss_count;
+} varve_report_view;
+/// Shows a report. The caller sets `view->size`.
+varve_status* varve_report_read(const varve_report* report, varve_report_view* view);
+
+#ifdef __cplusplus
+}
+#endif
+
+#pragma GCC visibility pop

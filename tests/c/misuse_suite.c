@@ -1,0 +1,419 @@
+/* Goal: whatever a caller passes, a call returns an error and the process goes on.
+   Method: every function is called with NULL, with freed handles, with handles of another kind, and with numbers that
+   are no handles. Then come wrong sizes, wrong numbers, wrong texts, and calls at the wrong time. */
+#include <glob.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+/* Calls every function that takes a handle, with these handles. Each returns `code`. */
+struct handles {
+  varve_store* store;
+  varve_table* table;
+  varve_snapshot* snapshot;
+  varve_page* page;
+  varve_cursor* cursor;
+  varve_transaction* transaction;
+  varve_loader* loader;
+  varve_list* list;
+  varve_plan* plan;
+  varve_report* report;
+};
+
+static void visit(const varve_entity* entity, void* context) {
+  (void)entity;
+  (void)context;
+}
+
+static varve_status* nothing(varve_transaction* transaction, void* context) {
+  (void)transaction;
+  (void)context;
+  return NULL;
+}
+
+static void every_call_refuses(const struct handles* with, varve_code code) {
+  const varve_property number = int32_property("N", 1);
+  const varve_entity entity = entity_of("p", "r", &number, 1);
+  const varve_operation operation = {VARVE_INSERT, entity, VARVE_ETAG_NONE};
+  const varve_key key = {text("p"), text("r")};
+  const varve_access access = {.size = sizeof access, .permissions = VARVE_MAY_QUERY};
+  varve_statistics statistics = {.size = sizeof statistics};
+  varve_page_view page_view = {.size = sizeof page_view};
+  varve_list_view list_view = {.size = sizeof list_view};
+  varve_plan_view plan_view = {.size = sizeof plan_view};
+  varve_report_view report_view = {.size = sizeof report_view};
+  varve_load_progress progress = {.size = sizeof progress};
+  varve_datetime version = 0;
+  uint64_t count = 0;
+  varve_page* page = NULL;
+  varve_table* table = NULL;
+  varve_snapshot* snapshot = NULL;
+  varve_cursor* cursor = NULL;
+  varve_transaction* transaction = NULL;
+  varve_loader* loader = NULL;
+  varve_list* list = NULL;
+  varve_plan* plan = NULL;
+  varve_status* const returned[] = {
+      varve_store_sync(with->store),
+      varve_store_compact(with->store),
+      varve_store_checkpoint(with->store, text("/nowhere/x"), NULL),
+      varve_store_snapshot(with->store, &snapshot),
+      varve_store_statistics(with->store, &statistics),
+      varve_store_last_tag(with->store, NULL, 0, NULL, NULL),
+      varve_store_transact(with->store, nothing, NULL, 1, NULL, NULL),
+      varve_account_create(with->store, text("other")),
+      varve_account_drop(with->store, text("other")),
+      varve_account_list(with->store, NULL, &list),
+      varve_table_create(with->store, text("acct"), text("Never"), &table),
+      varve_table_open(with->store, text("acct"), text("Never"), &table),
+      varve_table_drop(with->store, text("acct"), text("Never")),
+      varve_table_list(with->store, text("acct"), NULL, &list),
+      varve_transaction_begin(with->store, &transaction),
+      varve_loader_open(with->store, text("acct"), text("Never"), &loader),
+      varve_table_insert(with->table, &entity, NULL, NULL),
+      varve_table_replace(with->table, &entity, VARVE_ETAG_ANY, NULL, NULL),
+      varve_table_merge(with->table, &entity, VARVE_ETAG_ANY, NULL, NULL),
+      varve_table_insert_or_replace(with->table, &entity, NULL, NULL),
+      varve_table_insert_or_merge(with->table, &entity, NULL, NULL),
+      varve_table_remove(with->table, text("p"), text("r"), VARVE_ETAG_ANY, NULL),
+      varve_table_execute(with->table, &operation, 1, NULL, NULL),
+      varve_table_get(with->table, text("p"), text("r"), NULL, &page),
+      varve_table_get_many(with->table, &key, 1, NULL, &page),
+      varve_table_scan(with->table, NULL, &page),
+      varve_table_scan_in_place(with->table, NULL, visit, NULL, &page),
+      varve_table_count(with->table, NULL, &count, NULL),
+      varve_table_explain(with->table, NULL, &plan),
+      varve_table_restrict(with->table, &access, &table),
+      varve_cursor_open(with->table, NULL, &cursor),
+      varve_cursor_next(with->cursor, &page),
+      varve_transaction_get_many(with->transaction, with->table, &key, 1, NULL, &page),
+      varve_transaction_scan(with->transaction, with->table, NULL, &page),
+      varve_transaction_add(with->transaction, with->table, &operation),
+      varve_transaction_commit(with->transaction, NULL, NULL),
+      varve_loader_add(with->loader, &entity),
+      varve_loader_finish(with->loader, NULL),
+      varve_loader_progress(with->loader, &progress),
+      varve_snapshot_version(with->snapshot, &version),
+      varve_page_read(with->page, &page_view),
+      varve_list_read(with->list, &list_view),
+      varve_plan_read(with->plan, &plan_view),
+      varve_report_read(with->report, &report_view),
+  };
+  for (size_t i = 0; i < sizeof returned / sizeof returned[0]; ++i) {
+    if (varve_status_code(returned[i]) != code) fprintf(stderr, "call %zu: %s\n", i, varve_status_text(returned[i]));
+    CHECK(varve_status_code(returned[i]) == code);
+    varve_status_free(returned[i]);
+  }
+  CHECK(page == NULL && table == NULL && snapshot == NULL && cursor == NULL && transaction == NULL);
+  CHECK(loader == NULL && list == NULL && plan == NULL);
+}
+
+static void free_all(const struct handles* all) {
+  varve_report_free(all->report);
+  varve_plan_free(all->plan);
+  varve_list_free(all->list);
+  varve_loader_free(all->loader);
+  varve_transaction_free(all->transaction);
+  varve_cursor_free(all->cursor);
+  varve_page_free(all->page);
+  varve_snapshot_free(all->snapshot);
+  varve_table_free(all->table);
+}
+
+static struct handles all_kinds(varve_store* store, const char* path) {
+  struct handles all;
+  memset(&all, 0, sizeof all);
+  all.store = store;
+  all.table = new_table(store, "Kinds");
+  fill(all.table, "p", 1);
+  CHECK_OK(varve_store_snapshot(store, &all.snapshot));
+  CHECK_OK(varve_table_scan(all.table, NULL, &all.page));
+  CHECK_OK(varve_cursor_open(all.table, NULL, &all.cursor));
+  CHECK_OK(varve_transaction_begin(store, &all.transaction));
+  CHECK_OK(varve_loader_open(store, text("acct"), text("Kinds2"), &all.loader));
+  CHECK_OK(varve_account_list(store, NULL, &all.list));
+  CHECK_OK(varve_table_explain(all.table, NULL, &all.plan));
+  char copy[160];
+  snprintf(copy, sizeof copy, "%s/kinds", path);
+  CHECK_OK(varve_store_checkpoint(store, text(copy), NULL));
+  CHECK_OK(varve_verify(text(copy), NULL, NULL, NULL, &all.report));
+  return all;
+}
+
+static void no_handle_and_no_number_is_followed(void) {
+  struct handles none;
+  memset(&none, 0, sizeof none);
+  every_call_refuses(&none, VARVE_INVALID_ARGUMENT);
+  CHECK_FAILS(varve_store_close(NULL), VARVE_INVALID_ARGUMENT, "");
+  free_all(&none);
+  int on_the_stack = 0;
+  const uintptr_t numbers[] = {
+      1, 2, 3, 0x101, 0xffffffffffffff03u, 0x7fff00000102u, UINTPTR_MAX, (uintptr_t)&on_the_stack};
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
+    void* const made_up = (void*)numbers[i];
+    const struct handles wrong = {made_up, made_up, made_up, made_up, made_up,
+                                  made_up, made_up, made_up, made_up, made_up};
+    varve_status* const status = varve_table_scan(wrong.table, NULL, &(varve_page*){NULL});
+    CHECK(varve_status_code(status) == VARVE_INVALID_ARGUMENT || varve_status_code(status) == VARVE_CLOSED);
+    varve_status_free(status);
+    free_all(&wrong);
+    varve_status_free(varve_store_close(wrong.store));
+  }
+}
+
+static void freed_handles_and_handles_of_another_kind_are_refused(void) {
+  const char* const directory = new_directory();
+  varve_store* const store = new_store(directory);
+  const struct handles all = all_kinds(store, directory);
+  const struct handles mixed = {(varve_store*)all.table,  (varve_table*)all.store,     (varve_snapshot*)all.page,
+                                (varve_page*)all.cursor,  (varve_cursor*)all.snapshot, (varve_transaction*)all.page,
+                                (varve_loader*)all.table, (varve_list*)all.store,      (varve_plan*)all.list,
+                                (varve_report*)all.plan};
+  every_call_refuses(&mixed, VARVE_INVALID_ARGUMENT);
+  CHECK_FAILS(varve_store_close((varve_store*)all.table), VARVE_INVALID_ARGUMENT, "");
+  varve_page_free((varve_page*)all.table); /* frees nothing */
+  uint64_t count = 0;
+  CHECK_OK(varve_table_count(all.table, NULL, &count, NULL));
+
+  free_all(&all);
+  CHECK_OK(varve_store_close(store));
+  every_call_refuses(&all, VARVE_CLOSED);
+  CHECK_FAILS(varve_store_close(store), VARVE_CLOSED, "");
+  free_all(&all);                                         /* again: ignored */
+  varve_store* const second = new_store(new_directory()); /* takes the place of a freed handle */
+  const struct handles others = all_kinds(second, new_directory());
+  every_call_refuses(&all, VARVE_CLOSED);
+  free_all(&others);
+  CHECK_OK(varve_store_close(second));
+}
+
+static void a_store_closes_while_its_parts_are_open(void) {
+  const char* const directory = new_directory();
+  varve_store* const store = new_store(directory);
+  const struct handles all = all_kinds(store, directory);
+  CHECK_OK(varve_store_close(store));
+  varve_page* page = NULL;
+  CHECK_FAILS(varve_cursor_next(all.cursor, &page), VARVE_CLOSED, "");
+  CHECK_FAILS(varve_table_scan(all.table, NULL, &page), VARVE_CLOSED, "");
+  CHECK_FAILS(varve_transaction_commit(all.transaction, NULL, NULL), VARVE_CLOSED, "");
+  CHECK_FAILS(varve_loader_finish(all.loader, NULL), VARVE_CLOSED, "");
+  varve_page_view view = {.size = sizeof view};
+  CHECK_OK(varve_page_read(all.page, &view));
+  CHECK(view.count == 1 && same_text(view.entities[0].row_key, "000000"));
+  free_all(&all);
+}
+
+struct shared {
+  varve_store* store;
+  varve_table* table;
+  uint64_t reads;
+};
+
+static void* read_until_closed(void* argument) {
+  struct shared* const shared = argument;
+  for (;;) {
+    varve_page* page = NULL;
+    varve_status* const status = varve_table_scan(shared->table, NULL, &page);
+    varve_page_free(page);
+    const varve_code code = varve_status_code(status);
+    varve_status_free(status);
+    if (code == VARVE_CLOSED) return NULL;
+    if (code != VARVE_OK) abort();
+    __atomic_add_fetch(&shared->reads, 1, __ATOMIC_RELAXED);
+  }
+}
+
+static void closing_waits_for_the_calls_of_other_threads(void) {
+  const char* const directory = new_directory();
+  struct shared shared = {new_store(directory), NULL, 0};
+  shared.table = new_table(shared.store, "Shared");
+  fill(shared.table, "p", 500);
+  pthread_t threads[3];
+  for (size_t i = 0; i < 3; ++i) CHECK(pthread_create(&threads[i], NULL, read_until_closed, &shared) == 0);
+  while (__atomic_load_n(&shared.reads, __ATOMIC_RELAXED) < 30) sched_yield();
+  CHECK_OK(varve_store_close(shared.store));
+  for (size_t i = 0; i < 3; ++i) CHECK(pthread_join(threads[i], NULL) == 0);
+  varve_table_free(shared.table);
+  varve_store* const again = reopen_store(directory, true);
+  varve_statistics statistics = {.size = sizeof statistics};
+  CHECK_OK(varve_store_statistics(again, &statistics));
+  CHECK(statistics.recovery_clean && statistics.read_only);
+  CHECK_OK(varve_store_close(again));
+}
+
+struct within {
+  varve_store* store;
+  varve_cursor* cursor;
+  varve_code closed;
+  varve_code read;
+};
+
+static varve_status* close_inside(varve_transaction* transaction, void* context) {
+  struct within* const within = context;
+  varve_status* status = varve_store_close(within->store);
+  within->closed = varve_status_code(status);
+  varve_status_free(status);
+  uint64_t count = 0;
+  varve_page* page = NULL;
+  const varve_key key = {varve_text_of("p"), varve_text_of("000000")};
+  status = varve_transaction_get_many(transaction, NULL, &key, 1, NULL, &page);
+  within->read = varve_status_code(status);
+  varve_status_free(status);
+  (void)count;
+  return NULL;
+}
+
+static void callbacks_do_not_close_the_store(void) {
+  struct within within = {new_store(new_directory()), NULL, VARVE_OK, VARVE_OK};
+  CHECK_OK(varve_store_transact(within.store, close_inside, &within, 0, NULL, NULL));
+  CHECK(within.closed == VARVE_INVALID_ARGUMENT && within.read == VARVE_INVALID_ARGUMENT);
+  CHECK_OK(varve_store_close(within.store));
+}
+
+struct future_scan {
+  varve_scan known;
+  uint64_t later_field;
+};
+
+static void structs_of_other_versions_are_understood(void) {
+  varve_store* const store = new_store(new_directory());
+  varve_table* const table = new_table(store, "Sizes");
+  fill(table, "p", 3);
+  varve_page* page = NULL;
+  varve_scan forgotten;
+  memset(&forgotten, 0, sizeof forgotten);
+  CHECK_FAILS(varve_table_scan(table, &forgotten, &page), VARVE_INVALID_ARGUMENT, "");
+  struct future_scan later;
+  memset(&later, 0, sizeof later);
+  later.known.size = sizeof later;
+  CHECK_OK(varve_table_scan(table, &later.known, &page));
+  varve_page_free(page);
+  later.later_field = 1;
+  CHECK_FAILS(varve_table_scan(table, &later.known, &page), VARVE_UNSUPPORTED, "");
+  varve_scan earlier = {.size = offsetof(varve_scan, page_size_max), .page_size_max = UINT32_MAX};
+  CHECK_OK(varve_table_scan(table, &earlier, &page)); /* the field lies beyond the caller's size */
+  varve_page_view view = {.size = offsetof(varve_page_view, cost)};
+  memset(&view.cost, 0xee, sizeof view.cost);
+  CHECK_OK(varve_page_read(page, &view));
+  CHECK(view.count == 3 && view.cost.entities_examined == UINT64_C(0xeeeeeeeeeeeeeeee));
+  varve_page_free(page);
+  varve_table_free(table);
+  CHECK_OK(varve_store_close(store));
+}
+
+static void numbers_and_texts_out_of_range_are_refused(void) {
+  varve_store* const store = new_store(new_directory());
+  varve_table* const table = new_table(store, "Ranges");
+  varve_property property = int32_property("N", 1);
+  varve_entity entity = entity_of("p", "r", &property, 1);
+  for (int i = 0; i < 3; ++i) {
+    property.value.type = (varve_type[]){0, 9, -1}[i];
+    CHECK_FAILS(varve_table_insert(table, &entity, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  }
+  property.value.type = VARVE_DATETIME;
+  property.value.as.datetime = UINT64_MAX;
+  CHECK_FAILS(varve_table_insert(table, &entity, NULL, NULL), VARVE_INVALID_ARGUMENT, "OutOfRangeInput");
+  property = string_property("N", "\xff\xfe");
+  CHECK_FAILS(varve_table_insert(table, &entity, NULL, NULL), VARVE_INVALID_ARGUMENT, "InvalidInput");
+  property = string_property("\xc3", "v");
+  CHECK_FAILS(varve_table_insert(table, &entity, NULL, NULL), VARVE_INVALID_ARGUMENT, "InvalidInput");
+  property = int32_property("N", 1);
+  entity.partition_key = text("\xed\xa0\x80"); /* half a surrogate pair */
+  CHECK_FAILS(varve_table_insert(table, &entity, NULL, NULL), VARVE_INVALID_ARGUMENT, "InvalidInput");
+  entity.partition_key = (varve_text){NULL, 3};
+  CHECK_FAILS(varve_table_insert(table, &entity, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  entity = entity_of("p", "r", NULL, 1);
+  CHECK_FAILS(varve_table_insert(table, &entity, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_table_insert(table, NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+
+  const varve_operation unknown = {6, entity_of("p", "r", NULL, 0), VARVE_ETAG_ANY};
+  varve_status* const failed = varve_table_execute(table, &unknown, 1, NULL, NULL);
+  CHECK(varve_status_operation_index(failed) == 0);
+  CHECK_FAILS(failed, VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_table_execute(table, NULL, 3, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  varve_page* page = NULL;
+  varve_scan scan = {.size = sizeof scan, .range = 5};
+  CHECK_FAILS(varve_table_scan(table, &scan, &page), VARVE_INVALID_ARGUMENT, "");
+  scan.range = VARVE_RANGE_TABLE;
+  scan.page_size_max = 1001;
+  CHECK_FAILS(varve_table_scan(table, &scan, &page), VARVE_INVALID_ARGUMENT, "InvalidInput");
+  scan.page_size_max = 0;
+  scan.time_max_ms = UINT64_MAX;
+  CHECK_FAILS(varve_table_scan(table, &scan, &page), VARVE_INVALID_ARGUMENT, "InvalidInput");
+  scan.time_max_ms = 0;
+  scan.filter = (varve_text){"a\0b", 3};
+  CHECK_FAILS(varve_table_scan(table, &scan, &page), VARVE_INVALID_ARGUMENT, "InvalidInput");
+  const varve_write_options unknown_durability = {.size = sizeof unknown_durability, .durability = 3};
+  entity = entity_of("p", "r", &property, 1);
+  CHECK_FAILS(varve_table_insert(table, &entity, &unknown_durability, NULL), VARVE_INVALID_ARGUMENT, "");
+  const varve_write_options patient = {.size = sizeof patient, .has_wait_max = true, .wait_max_ms = UINT64_MAX};
+  CHECK_OK(varve_table_insert(table, &entity, &patient, NULL));
+  const varve_access bits = {.size = sizeof bits, .permissions = 16};
+  varve_table* restricted = NULL;
+  CHECK_FAILS(varve_table_restrict(table, &bits, &restricted), VARVE_INVALID_ARGUMENT, "");
+
+  varve_store* other = NULL;
+  varve_store_options delay = {.size = sizeof delay, .create_if_missing = true, .recreation_delay_ms = UINT64_MAX};
+  CHECK_FAILS(varve_store_open(text("/tmp/varve-c-never"), &delay, &other), VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_store_open((varve_text){NULL, 0}, NULL, &other), VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_store_open((varve_text){"/tmp/a\0b", 8}, NULL, &other), VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_store_open(text("/tmp/varve-c-never"), NULL, &other), VARVE_NOT_FOUND, "");
+  CHECK_FAILS(varve_store_open(text("/tmp/varve-c-never"), NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  char room[VARVE_FORMAT_BYTES];
+  CHECK_FAILS(varve_datetime_format(UINT64_MAX, room), VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_etag_format(VARVE_ETAG_ANY, NULL), VARVE_INVALID_ARGUMENT, "");
+  varve_status* const made = varve_status_create(99, NULL);
+  CHECK(varve_status_code(made) == VARVE_INVALID_ARGUMENT && varve_status_os_error(made) == 0);
+  varve_status_free(made);
+  CHECK(varve_status_code(NULL) == VARVE_OK && varve_status_operation_index(NULL) == -1);
+  varve_table_free(table);
+  CHECK_OK(varve_store_close(store));
+}
+
+static void failures_of_the_machine_name_the_file(void) {
+  const char* const directory = new_directory();
+  varve_store* store = new_store(directory);
+  varve_table* table = new_table(store, "Damaged");
+  fill(table, "p", 500);
+  varve_table_free(table);
+  CHECK_OK(varve_store_compact(store));
+  CHECK_OK(varve_store_close(store));
+  char path[160];
+  snprintf(path, sizeof path, "%s/store/*.sst", directory);
+  glob_t tables;
+  if (!CHECK(glob(path, 0, NULL, &tables) == 0)) return;
+  for (size_t i = 0; i < tables.gl_pathc; ++i) {
+    FILE* const file = fopen(tables.gl_pathv[i], "r+b");
+    CHECK(file != NULL && fseek(file, 200, SEEK_SET) == 0);
+    CHECK(fputs("damage, longer than chance", file) >= 0 && fclose(file) == 0);
+  }
+  globfree(&tables);
+  store = reopen_store(directory, true);
+  /* The names of the tables are in the damaged block, too. */
+  varve_status* const status = varve_table_open(store, text("acct"), text("Damaged"), &table);
+  CHECK(varve_status_code(status) == VARVE_CORRUPTION && table == NULL);
+  const varve_place place = varve_status_place(status);
+  CHECK(place.kind == 5 && place.number > 0 && place.has_offset);
+  varve_status_free(status);
+  CHECK_OK(varve_store_close(store));
+
+  const varve_store_options create = {.size = sizeof create, .create_if_missing = true};
+  varve_status* const refused = varve_store_open(text("/sys/kernel/varve"), &create, &store);
+  CHECK(varve_status_os_error(refused) != 0 && store == NULL);
+  varve_status_free(refused);
+}
+
+void misuse_suite(void) {
+  no_handle_and_no_number_is_followed();
+  freed_handles_and_handles_of_another_kind_are_refused();
+  a_store_closes_while_its_parts_are_open();
+  closing_waits_for_the_calls_of_other_threads();
+  callbacks_do_not_close_the_store();
+  structs_of_other_versions_are_understood();
+  numbers_and_texts_out_of_range_are_refused();
+  failures_of_the_machine_name_the_file();
+}
