@@ -188,7 +188,7 @@ void fifty_by_gets(benchmark::State& state, std::uint64_t cache_bytes) {
   const std::vector<EntityKey> keys = wanted_keys();
   for (auto _ : state) {
     for (const EntityKey& key : keys) {
-      if (!store.table().get(key.partition_key, key.row_key)->has_value()) std::abort();
+      if (!(*store.table().get(key.partition_key, key.row_key)).has_value()) std::abort();
     }
   }
 }
@@ -197,7 +197,7 @@ void fifty_by_get_many(benchmark::State& state, std::uint64_t cache_bytes) {
   const ScannedStore store(cache_bytes);
   const std::vector<EntityKey> keys = wanted_keys();
   for (auto _ : state) {
-    if (!store.table().get_many(keys)->back().has_value()) std::abort();
+    if (!(*store.table().get_many(keys)).back().has_value()) std::abort();
   }
 }
 

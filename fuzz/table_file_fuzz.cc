@@ -116,7 +116,7 @@ bool finds(const File& file, const TableIndex& index, const Seen& entry, Decompr
   };
   for (std::size_t run = index.first_run_not_below(entry.key); run < index.runs().size(); ++run) {
     const std::string filter = *content_of(index.runs()[run].filter(), BlockType::kFilterPartition);
-    require(FilterView::parse(filter)->may_contain(hash));
+    require((*FilterView::parse(filter)).may_contain(hash));
     const std::string partition = *content_of(index.runs()[run].index(), BlockType::kIndexPartition);
     IndexCursor blocks;
     require(blocks.open(partition, index.runs()[run]).ok());

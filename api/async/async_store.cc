@@ -3,12 +3,14 @@
 #include <utility>
 
 #include "api/async/async_call.h"
+#include "api/async/owned_options.h"
 #include "api/model/guarded.h"
 #include "varve/async.h"
+#include "varve/export.h"
 
 namespace varve {
 
-struct AsyncStore::Verbs {
+struct VARVE_LOCAL AsyncStore::Verbs {
   template <typename Verb>
   using AnswerOf = std::invoke_result_t<Verb&, Store&>;
 
@@ -123,9 +125,10 @@ Task<Result<CheckpointStatistics>> AsyncStore::checkpoint(std::string path, std:
 Task<Result<std::vector<ETag>>> AsyncStore::transact(std::function<Status(StoreTransaction&)> body,
                                                      WriteOptions options, int attempts_max,
                                                      std::stop_token stop) const {
-  return Verbs::on_worker(*store_, std::move(stop), [body = std::move(body), options, attempts_max](Store& store) {
-    return store.transact(body, options, attempts_max);
-  });
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [body = std::move(body), owned = OwnedWriteOptions(options), attempts_max](Store& store) {
+                            return store.transact(body, owned.options(), attempts_max);
+                          });
 }
 
 Task<Status> AsyncStore::run(std::function<Status(Store&)> work, std::stop_token stop) const {

@@ -5,21 +5,24 @@
 #include <utility>
 
 #include "api/async/async_call.h"
+#include "api/async/owned_options.h"
 #include "api/commit/commit.h"
 #include "api/core/table_state.h"
 #include "api/model/guarded.h"
 #include "api/read/entity_read.h"
+#include "api/read/row_listing.h"
 #include "api/read/scan_read.h"
 #include "api/write/entity_change.h"
 #include "api/write/entity_write.h"
 #include "varve/async.h"
+#include "varve/export.h"
 
 namespace varve {
 
 using Kind = TransactionOperation::Kind;
 
 /// The operations as coroutines on the shared state of the handle. The handle itself may be gone before they end.
-struct AsyncTable::Verbs {
+struct VARVE_LOCAL AsyncTable::Verbs {
   using Found = Result<std::vector<std::optional<Entity>>>;
 
   /// The arguments that every operation has.
@@ -259,7 +262,7 @@ struct AsyncTable::Verbs {
     return Status(Code::kReadOnly, "the store was opened read-only; open it for writing");
   }
 
-  static Task<Result<ETag>> write(Called called, TransactionOperation operation, WriteOptions options) {
+  static Task<Result<ETag>> write(Called called, TransactionOperation operation, OwnedWriteOptions owned) {
     AsyncCall call = call_of(called);
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     if (Status writable = check_writable(*called.state); !writable.ok()) co_return writable;
@@ -269,6 +272,7 @@ struct AsyncTable::Verbs {
     if (!prepared.ok()) co_return prepared.status();
     std::vector<PreparedWrite> writes;
     writes.push_back(*std::move(prepared));
+    const WriteOptions options = owned.options();
     co_return co_await commit(call, *called.state, std::move(writes), options, false);
   }
 
@@ -278,7 +282,7 @@ struct AsyncTable::Verbs {
   }
 
   static Task<Result<std::vector<ETag>>> execute(Called called, EntityGroupTransaction transaction,
-                                                 WriteOptions options) {
+                                                 OwnedWriteOptions owned) {
     AsyncCall call = call_of(called);
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     if (Status writable = check_writable(*called.state); !writable.ok()) co_return writable;
@@ -288,6 +292,7 @@ struct AsyncTable::Verbs {
         prepare_transaction(*granted, transaction.operations(), called.state->core->limits());
     if (!writes.ok()) co_return writes.status();
     std::vector<ETag> etags(transaction.size());
+    const WriteOptions options = owned.options();
     const Result<ETag> etag = co_await commit(call, *called.state, *std::move(writes), options, true);
     if (!etag.ok()) co_return etag.status();
     set_etags(transaction.operations(), *etag, etags);
@@ -316,7 +321,8 @@ Task<Result<ETag>> AsyncTable::insert_or_merge(Entity entity, WriteOptions optio
 }
 
 Task<Result<ETag>> AsyncTable::write(TransactionOperation operation, WriteOptions options, std::stop_token stop) const {
-  return Verbs::ending_at_home(*this, Verbs::write({*this, std::move(stop)}, std::move(operation), options));
+  return Verbs::ending_at_home(
+      *this, Verbs::write({*this, std::move(stop)}, std::move(operation), OwnedWriteOptions(options)));
 }
 
 Task<Status> AsyncTable::remove(std::string partition_key, std::string row_key, ETag if_match, WriteOptions options,
@@ -327,7 +333,8 @@ Task<Status> AsyncTable::remove(std::string partition_key, std::string row_key, 
 
 Task<Result<std::vector<ETag>>> AsyncTable::execute(EntityGroupTransaction transaction, WriteOptions options,
                                                     std::stop_token stop) const {
-  return Verbs::ending_at_home(*this, Verbs::execute({*this, std::move(stop)}, std::move(transaction), options));
+  return Verbs::ending_at_home(
+      *this, Verbs::execute({*this, std::move(stop)}, std::move(transaction), OwnedWriteOptions(options)));
 }
 
 Task<Result<std::optional<Entity>>> AsyncTable::get(std::string partition_key, std::string row_key, ReadOptions options,
@@ -354,6 +361,15 @@ Task<Result<Page>> AsyncTable::scan_in_place(Scan scan, EntityReader reader, std
     return read_page(*state.core, state.name, *state.entry, grant, scan, stopping, &reader);
   };
   return Verbs::ending_at_home(*this, Verbs::on_worker<Result<Page>>({*this, std::move(stop)}, std::move(read)));
+}
+
+Task<Result<RowListingPage>> AsyncTable::list_rows(RowListing listing, std::stop_token stop) const {
+  auto list = [listing = std::move(listing)](const Table::State& state, const Grant& grant,
+                                             const std::stop_token& stopping) {
+    return varve::list_rows(*state.core, state.name, *state.entry, grant, listing, stopping);
+  };
+  return Verbs::ending_at_home(*this,
+                               Verbs::on_worker<Result<RowListingPage>>({*this, std::move(stop)}, std::move(list)));
 }
 
 Task<Result<Count>> AsyncTable::count(Scan scan, std::stop_token stop) const {

@@ -8,11 +8,12 @@
 #include "engine/memory/write_budget.h"
 #include "engine/tables/open_files.h"
 #include "io/posix/posix_process.h"
+#include "varve/export.h"
 #include "varve/options.h"
 
 namespace varve {
 
-struct Resources::State {
+struct VARVE_LOCAL Resources::State {
   const io::OwnerProcess owner = io::OwnerProcess::current();
   ResourceOptions options;
   std::shared_ptr<engine::WriteBudget> write_budget;

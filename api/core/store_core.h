@@ -14,6 +14,7 @@
 #include "engine/async/async_engine.h"
 #include "engine/engine.h"
 #include "io/posix/posix_process.h"
+#include "varve/export.h"
 #include "varve/options.h"
 #include "varve/result.h"
 #include "varve/snapshot.h"
@@ -24,7 +25,7 @@ namespace varve {
 class StoreCore;
 
 /// A version that a snapshot keeps readable, and its store.
-struct Snapshot::State {
+struct VARVE_LOCAL Snapshot::State {
   std::shared_ptr<StoreCore> core;
   engine::Snapshot held;  // destroyed before the core
 };

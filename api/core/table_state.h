@@ -8,11 +8,12 @@
 #include "api/catalog/catalog.h"
 #include "api/core/store_core.h"
 #include "api/core/table_access.h"
+#include "varve/export.h"
 #include "varve/table.h"
 
 namespace varve {
 
-struct Table::State {
+struct VARVE_LOCAL Table::State {
   std::shared_ptr<StoreCore> core;
   TableName name;
   std::shared_ptr<NameEntry> entry;

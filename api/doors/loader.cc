@@ -13,13 +13,14 @@
 #include "api/write/entity_write.h"
 #include "engine/load/load.h"
 #include "io/parents_object.h"
+#include "varve/export.h"
 #include "varve/names.h"
 #include "varve/store.h"
 
 namespace varve {
 
 /// The members are declared so that the load ends before its store.
-struct Loader::State {
+struct VARVE_LOCAL Loader::State {
   /// In a forked process, the threads of the load do not exist.
   ~State() {
     if (!core->is_usable()) io::leave_to_parent(load);

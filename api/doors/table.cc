@@ -8,6 +8,7 @@
 #include "api/model/guarded.h"
 #include "api/model/service_error.h"
 #include "api/read/entity_read.h"
+#include "api/read/row_listing.h"
 #include "api/read/scan_read.h"
 #include "api/write/entity_change.h"
 #include "api/write/entity_write.h"
@@ -45,11 +46,11 @@ Result<Page> Table::State::read_page(const Scan& scan, const EntityReader* reade
 
 Table::Table(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
 
-std::string_view Table::account() const noexcept {
+std::string_view Table::account() const& noexcept {
   return state_->name.account;
 }
 
-std::string_view Table::name() const noexcept {
+std::string_view Table::name() const& noexcept {
   return state_->name.spelling;
 }
 
@@ -156,6 +157,15 @@ Result<Count> Table::count(const Scan& scan) const {
     const Result<Grant> granted = state_->grant();
     if (!granted.ok()) return granted.status();
     return count_entities(*state_->core, state_->name, *state_->entry, *granted, scan);
+  });
+}
+
+Result<RowListingPage> Table::list_rows(const RowListing& listing) const {
+  return guarded([&]() -> Result<RowListingPage> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    return varve::list_rows(*state_->core, state_->name, *state_->entry, *granted, listing);
   });
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "varve/export.h"
 #include "varve/types.h"
 
 namespace varve {
@@ -25,10 +26,10 @@ struct alignas(Property) PropertyList::Shared {
   std::uint32_t used = 0;
   std::uint32_t capacity = 0;
 
-  Property* room() noexcept;
+  VARVE_LOCAL Property* room() noexcept;
   /// Throws std::bad_alloc.
-  static Shared* make(std::uint32_t capacity);
-  static void release(Shared* shared) noexcept;
+  VARVE_LOCAL static Shared* make(std::uint32_t capacity);
+  VARVE_LOCAL static void release(Shared* shared) noexcept;
 };
 
 /// Use it from one thread.

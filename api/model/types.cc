@@ -42,7 +42,7 @@ std::string_view property_type_name(PropertyType type) noexcept {
   return "?";
 }
 
-Entity& Entity::set(std::string_view name, Value value) {
+Entity& Entity::set(std::string_view name, Value value) & {
   for (Property& property : properties_.all()) {
     if (property.name == name) {
       property.value = std::move(value);
@@ -52,7 +52,7 @@ Entity& Entity::set(std::string_view name, Value value) {
   return add(std::string(name), std::move(value));
 }
 
-Entity& Entity::add(std::string name, Value value) {
+Entity& Entity::add(std::string name, Value value) & {
   properties_.add([&] { return Property{std::move(name), std::move(value)}; });
   return *this;
 }
@@ -66,7 +66,12 @@ bool Entity::remove(std::string_view name) noexcept {
   return true;
 }
 
-const Value* Entity::find(std::string_view name) const noexcept {
+std::vector<Property> Entity::properties() && {
+  const std::span<Property> all = properties_.all();
+  return {std::make_move_iterator(all.begin()), std::make_move_iterator(all.end())};
+}
+
+const Value* Entity::find(std::string_view name) const& noexcept {
   for (const Property& property : properties()) {
     if (property.name == name) return &property.value;
   }

@@ -11,11 +11,12 @@
 #include "api/core/store_core.h"
 #include "api/core/table_state.h"
 #include "api/write/entity_write.h"
+#include "varve/export.h"
 #include "varve/store_transaction.h"
 
 namespace varve {
 
-struct StoreTransaction::State {
+struct VARVE_LOCAL StoreTransaction::State {
   explicit State(std::shared_ptr<StoreCore> store)
       : core(std::move(store)), snapshot(core->snapshot()), began_at(snapshot.version()) {}
 

@@ -268,7 +268,7 @@ void drop_account_among(const std::function<Status(Store&, const std::string&)>&
     run_together(bench, bodies);
     EXPECT_EQ(said(bench.store->list_tables(kAccount)), kResourceNotFound);
     ASSERT_TRUE(bench.store->create_account(kAccount).ok());
-    EXPECT_TRUE(bench.store->list_tables(kAccount)->tables.empty());
+    EXPECT_TRUE((*bench.store->list_tables(kAccount)).tables.empty());
     bench.store.reset();
     const Result<VerifyReport> report = Store::verify(kStorePath, bench.options());
     ASSERT_TRUE(report.ok());
@@ -315,7 +315,7 @@ TEST(Concurrency, AWriterOfABusyPartitionWaitsNoLongerThanItIsTold) {
       });
     }
     run_together(seeded, bodies);
-    EXPECT_EQ(shared.scan(Scan{})->entities.size(), static_cast<std::size_t>(12 - busy.load()));
+    EXPECT_EQ((*shared.scan(Scan{})).entities.size(), static_cast<std::size_t>(12 - busy.load()));
   });
 }
 

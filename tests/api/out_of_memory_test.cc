@@ -124,9 +124,9 @@ TEST_F(OutOfMemory, InATransactionOverPartitionsChangesNothing) {
 
 TEST_F(OutOfMemory, InTheMakingAndDroppingOfTablesAndAccountsChangesNothing) {
   sweep([&] { return store_->create_account("second"); },
-        [&](std::uint64_t) { EXPECT_EQ(store_->list_accounts()->accounts.size(), 1u); });
+        [&](std::uint64_t) { EXPECT_EQ((*store_->list_accounts()).accounts.size(), 1u); });
   sweep([&] { return store_->create_table("second", "Another").status(); },
-        [&](std::uint64_t) { EXPECT_EQ(store_->list_tables("second")->tables.size(), 0u); });
+        [&](std::uint64_t) { EXPECT_EQ((*store_->list_tables("second")).tables.size(), 0u); });
   Table another = *store_->open_table("second", "another");
   ASSERT_TRUE(another.insert(with_value("p", "r", "x")).ok());
   sweep([&] { return store_->drop_table("second", "Another"); },
@@ -181,7 +181,7 @@ TEST(OutOfMemoryOfAStore, InItsRepairIsToldAndLeavesNoStore) {
     if (!failed) break;
   }
   EXPECT_GT(refused, 100u);
-  EXPECT_TRUE(Store::verify(path)->sound());
+  EXPECT_TRUE((*Store::verify(path)).sound());
 }
 
 }  // namespace

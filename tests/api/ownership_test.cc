@@ -291,7 +291,7 @@ TEST(Ownership, ACopyWithoutALockFileIsReadWithoutMakingAnything) {
   {
     const Result<std::unique_ptr<Store>> reader = open_store(copy, false, true);
     ASSERT_TRUE(reader.ok()) << reader.status().to_string();
-    EXPECT_TRUE((*reader)->open_table(kAccount, kTable)->get("p", "before")->has_value());
+    EXPECT_TRUE((*(*(*reader)->open_table(kAccount, kTable)).get("p", "before")).has_value());
     EXPECT_TRUE(open_store(copy, false, true).ok()) << "readers share it";
     EXPECT_EQ(open_and_write(copy, false), "Locked") << "and keep writers out";
   }

@@ -52,7 +52,7 @@ class RefusedVerbs : public testing::Test {
     const Result<Table> orders = bench_.store->open_table(kAccount, "Orders");
     ASSERT_TRUE(orders.ok()) << orders.status().to_string();
     EXPECT_EQ(value_in(*orders, "p", "r"), "x");
-    EXPECT_EQ(bench_.store->list_tables(kAccount)->tables.size(), 1u);
+    EXPECT_EQ((*bench_.store->list_tables(kAccount)).tables.size(), 1u);
   }
   StoreBench bench_;
 };

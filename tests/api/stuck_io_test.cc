@@ -93,7 +93,7 @@ class StuckStore {
     EXPECT_EQ(said(table().insert_or_replace(with_value(partition, "buffered", "x"), buffered)), kFine);
     EXPECT_EQ(value_in(table(), partition, "buffered"), "x");
   }
-  void expect_health() { EXPECT_EQ(store().statistics()->health, Health::kHealthy); }
+  void expect_health() { EXPECT_EQ((*store().statistics()).health, Health::kHealthy); }
 
   /// Kills the process at this moment: another process finds the acknowledged data, and can write.
   void expect_killed_process_lost_nothing(std::string_view partition, bool has_sync_write) {

@@ -40,6 +40,15 @@ varve::Status typed(varve::Table table) {
   return {};
 }
 
+varve::Status loop(const varve::Table& table, const varve::Scan& scan, void (*print)(const varve::Entity&)) {
+  // [loop]
+  varve::Result<varve::Page> page = table.scan(scan);
+  if (!page.ok()) return page.status();
+  for (const varve::Entity& entity : page->entities) print(entity);  // `table.scan(scan)->entities` does not compile
+  // [/loop]
+  return {};
+}
+
 // [task]
 varve::Task<varve::Status> archive(varve::AsyncTable from, varve::AsyncTable to, std::string key) {
   auto entity = co_await from.get("eu", key);

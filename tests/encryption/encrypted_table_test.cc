@@ -124,8 +124,8 @@ TEST_P(EncryptedTables, C25_AProjectionReadsTheMetadataToo) {
   ASSERT_TRUE(secret.insert(with_value("p", "1", "one").set("W", "more").set("Open", 7)).ok());
   Scan scan;
   scan.read.select = {"V", "Open"};
-  for (const Entity& entity : {*read_one(secret, "1", scan.read), secret.scan(scan)->entities.at(0),
-                               *secret.get_many(std::vector<EntityKey>{{"p", "1"}}, scan.read)->at(0)}) {
+  for (const Entity& entity : {*read_one(secret, "1", scan.read), (*secret.scan(scan)).entities.at(0),
+                               *(*secret.get_many(std::vector<EntityKey>{{"p", "1"}}, scan.read)).at(0)}) {
     EXPECT_EQ(entity.properties().size(), 2u);
     EXPECT_EQ(text_in(entity, "V"), "one");
     EXPECT_EQ(*entity.find("Open"), Value(7));
@@ -143,9 +143,9 @@ TEST_P(EncryptedTables, C25_FiltersSeeWhatIsStored) {
   ASSERT_TRUE(secret.insert(with_value("p", "1", "one").set("Open", 7)).ok());
   Scan scan;
   scan.filter = "V eq 'one'";
-  EXPECT_TRUE(secret.scan(scan)->entities.empty());
+  EXPECT_TRUE((*secret.scan(scan)).entities.empty());
   scan.filter = "Open eq 7";
-  EXPECT_EQ(text_in(secret.scan(scan)->entities.at(0), "V"), "one");
+  EXPECT_EQ(text_in((*secret.scan(scan)).entities.at(0), "V"), "one");
 }
 
 TEST_P(EncryptedTables, C23_TwoHundredAndFiftyPropertiesAreLeftToTheCaller) {

@@ -71,7 +71,7 @@ TEST(EntityEncryption, C22_TheIvOfAValueIsDerivedFromRowKeyPartitionKeyAndName) 
     const Entity out =
         *encrypt(plain, PropertyChoice::names({name}), *aes_key("k"), {EncryptionProtocol::kClassic, &random});
     const std::array<std::string_view, 4> parts = {iv, row, partition, name};
-    EXPECT_EQ(*decrypt_cbc(content_key, sha256(parts)->substr(0, 16), bytes_in(out, name)), "x");
+    EXPECT_EQ(*decrypt_cbc(content_key, (*sha256(parts)).substr(0, 16), bytes_in(out, name)), "x");
   }
 }
 

@@ -87,7 +87,7 @@ TEST_P(Golden, IsReadAsItWasWritten) {
   const Result<std::unique_ptr<Store>> opened = Store::open(kSamplePath, machine.options(false));
   ASSERT_TRUE(opened.ok()) << opened.status().to_string();
   expect_content(**opened, store.expected);
-  EXPECT_EQ((*opened)->statistics()->recovery.clean, GetParam() != "killed");
+  EXPECT_EQ((*(*opened)->statistics()).recovery.clean, GetParam() != "killed");
   expect_sound(kSamplePath, machine.options(false));
   EXPECT_TRUE(machine.files.snapshot().same_content(store.disk)) << "reading has changed it";
 }
@@ -127,7 +127,7 @@ TEST(GoldenKilled, HasWhatAKillLeaves) {
   const Machine machine(store.disk);
   const Result<std::unique_ptr<Store>> opened = Store::open(kSamplePath, machine.options(false));
   ASSERT_TRUE(opened.ok()) << opened.status().to_string();
-  const RecoveryStatistics recovery = (*opened)->statistics()->recovery;
+  const RecoveryStatistics recovery = (*(*opened)->statistics()).recovery;
   EXPECT_GE(recovery.commits, 4u);
   EXPECT_GE(recovery.commits_from_buffer, 1u);
 }
@@ -147,7 +147,7 @@ TEST(GoldenExpected, HasEveryType) {
 /// Returns the disk with another format version in the file's header, whose checksum is correct.
 io::MemoryDisk with_newer_header(const io::MemoryDisk& disk, const std::string& name) {
   std::string bytes(format::as_text(*disk.read_file(sample_path(name))));
-  const format::FileType type = format::parse_file_name(name)->type;
+  const format::FileType type = (*format::parse_file_name(name)).type;
   Result<format::FileHeader> header =
       format::decode_file_header(std::string_view(bytes).substr(0, format::kFileHeaderBytes), type);
   EXPECT_TRUE(header.ok()) << header.status().to_string();
@@ -222,9 +222,9 @@ TEST(GoldenNewer, FeaturesAreRefusedByTheirKind) {
 io::MemoryDisk with_flags_in_a_record(const io::MemoryDisk& disk, const std::string& name, std::size_t offset,
                                       std::size_t flags_at) {
   std::string bytes(format::as_text(*disk.read_file(sample_path(name))));
-  const format::FileType type = format::parse_file_name(name)->type;
+  const format::FileType type = (*format::parse_file_name(name)).type;
   const std::uint64_t seed =
-      format::decode_file_header(std::string_view(bytes).substr(0, format::kFileHeaderBytes), type)->seed;
+      (*format::decode_file_header(std::string_view(bytes).substr(0, format::kFileHeaderBytes), type)).seed;
   bytes[offset + flags_at] = 1;
   const std::size_t header_bytes = format::load_u16(bytes.data() + offset + 8);
   const std::string_view covered = std::string_view(bytes).substr(offset + 8, header_bytes - 8);

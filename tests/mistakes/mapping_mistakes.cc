@@ -60,6 +60,9 @@ void use(varve::Table& table) {
 #elif MISTAKE == 7
   NoETag object;
   (void)varve::TypedTable<NoETag>(table).replace(object);
+#elif MISTAKE == 8
+  varve::Entity entity("eu", "0001");
+  (void)table.replace(entity);  // without a condition
 #endif
   (void)table;
 }

@@ -33,7 +33,7 @@ std::string read_document(const Table& table, const std::string& name) {
   Query<> pieces;
   pieces.in(ScanRange::rows_with_prefix(name, Example::must(composite_prefix({*head.get<std::string>("Revision")}))));
   std::string bytes;
-  for (const Result<Entity>& piece : pieces.run(table)) bytes += Example::must(piece).get<Binary>("Bytes")->bytes;
+  for (const Result<Entity>& piece : pieces.run(table)) bytes += (*Example::must(piece).get<Binary>("Bytes")).bytes;
   return bytes;
 }
 

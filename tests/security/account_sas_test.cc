@@ -98,15 +98,15 @@ TEST(AccountSas, S32_OperationsNeedTheirTypeAndPermission) {
   const AccountSasTerms everything = SecurityBench::account_terms("sco", "rwdlacu");
   EXPECT_EQ(said(check_operation(everything, Operation::kReadAccessPolicies)), kAuthorizationFailure);
   EXPECT_EQ(said(check_operation(everything, Operation::kWriteAccessPolicies)), kAuthorizationFailure);
-  EXPECT_EQ(entity_permissions(SecurityBench::account_terms("o", "duwra"))->to_string(), "raud");
-  EXPECT_EQ(entity_permissions(SecurityBench::account_terms("o", "wlc"))->to_string(), "");
+  EXPECT_EQ((*entity_permissions(SecurityBench::account_terms("o", "duwra"))).to_string(), "raud");
+  EXPECT_EQ((*entity_permissions(SecurityBench::account_terms("o", "wlc"))).to_string(), "");
   EXPECT_EQ(said(entity_permissions(SecurityBench::account_terms("sc", "r"))), kResourceTypeMismatch);
 }
 
 TEST(AccountSas, S33_HasNeitherPolicyNorRangeAndPassesOverOtherLetters) {
   const std::string token = signed_token("sv=2020-12-06&ss=t&srt=o&sp=rxyzft&se=2026-03-04");
   EXPECT_TRUE(verified(token).ok());
-  EXPECT_EQ(entity_permissions(*verified(token))->to_string(), "r");
+  EXPECT_EQ((*entity_permissions(*verified(token))).to_string(), "r");
   for (const std::string more : {"&si=readers", "&spk=a", "&srk=a", "&epk=a", "&erk=a", "&tn=Orders"}) {
     EXPECT_EQ(said(verified(token + more)), kAuthenticationFailed) << more;
   }

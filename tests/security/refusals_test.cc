@@ -87,7 +87,7 @@ class Attempts {
   void set_policies(const std::vector<AccessPolicy>& policies) {
     ASSERT_TRUE(bench_.store().set_access_policies(kAccount, "Orders", policies).ok());
   }
-  DateTime version() { return bench_.store().snapshot()->version(); }
+  DateTime version() { return (*bench_.store().snapshot()).version(); }
 
   // -- Results --------------------------------------------------------------------------------------------------------
 
@@ -282,7 +282,7 @@ class Attempts {
     const Table table = opened(confined("r"));
     Scan scan;  // a token of the whole table, at any place
     scan.page_size_max = static_cast<std::uint32_t>(1 + below(11));
-    scan.continuation = *bench_.whole().scan(scan)->continuation;
+    scan.continuation = *(*bench_.whole().scan(scan)).continuation;
     scan.page_size_max = 1000;
     if (below(2) == 0) scan.filter = one_of<std::string>({"RowKey ge '0'", "PartitionKey ge 'a'", "not (V eq 'z')"});
     const Result<Page> page = table.scan(scan);

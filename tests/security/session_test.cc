@@ -47,12 +47,12 @@ TEST_F(Sessions, S01_AnAccountKeyOpensEverything) {
                                *shared_key_authorization(SharedKeyScheme::kSharedKeyLite, request, bench_.account));
   const Result<Session> opened = bench_.open(request);
   ASSERT_TRUE(opened.ok());
-  EXPECT_TRUE(opened->table("Orders")->insert(with_value("p", "r", "x")).ok());
+  EXPECT_TRUE((*opened->table("Orders")).insert(with_value("p", "r", "x")).ok());
   EXPECT_TRUE(opened->create_table("Fresh").ok());
-  EXPECT_EQ(opened->list_tables()->tables.size(), 3u);
+  EXPECT_EQ((*opened->list_tables()).tables.size(), 3u);
   EXPECT_TRUE(opened->drop_table("Fresh").ok());
   EXPECT_TRUE(opened->set_access_policies("Orders", std::vector<AccessPolicy>{{"one"}}).ok());
-  EXPECT_EQ(opened->access_policies("Orders")->size(), 1u);
+  EXPECT_EQ((*opened->access_policies("Orders")).size(), 1u);
   EXPECT_TRUE(opened->check(AccountOperation::kWriteServiceProperties).ok());
   *bench_.time = DateTime{kPresent.ticks + 16 * 60 * kSecondTicks};
   EXPECT_EQ(said(bench_.open(request)), kAuthenticationFailed);
@@ -122,7 +122,7 @@ TEST_F(Sessions, B10_S24_ATableSignatureDoesNothingToTablesAsAWhole) {
         AccountOperation::kReadServiceStatistics}) {
     EXPECT_EQ(said(open.check(operation)), kAuthorizationFailure);
   }
-  EXPECT_EQ(said(open.table("Orders")->access_policies()), kAuthorizationFailure);
+  EXPECT_EQ(said((*open.table("Orders")).access_policies()), kAuthorizationFailure);
   EXPECT_TRUE(bench_.store().open_table(kAccount, "Orders").ok());
 }
 
@@ -191,7 +191,7 @@ TEST_F(Sessions, S14_AReplacedKeyEndsWhatItSigned) {
 
 TEST_F(Sessions, S32_AccountSignaturesOpenWhatTheyName) {
   const Session tables = session(bench_.token(SecurityBench::account_terms("sc", "lcd")));
-  EXPECT_EQ(tables.list_tables()->tables.size(), 2u);
+  EXPECT_EQ((*tables.list_tables()).tables.size(), 2u);
   EXPECT_TRUE(tables.create_table("Fresh").ok());
   EXPECT_TRUE(tables.drop_table("Fresh").ok());
   EXPECT_EQ(said(tables.table("Orders")), kResourceTypeMismatch);
@@ -214,7 +214,7 @@ TEST_F(Sessions, S33_AccountSignaturesKnowNoPolicies) {
   set_policies({{"readers", {}, at("2026-03-04T00:00:00Z"), *Permissions::parse("r")}});
   const std::string token = bench_.token(SecurityBench::account_terms("o", "raud"));
   EXPECT_EQ(said(bench_.open(token + "&si=readers")), kAuthenticationFailed);
-  EXPECT_TRUE(session(token).table("Orders")->remove("eu", "0001", ETag::any()).ok());
+  EXPECT_TRUE((*session(token).table("Orders")).remove("eu", "0001", ETag::any()).ok());
 }
 
 TEST_F(Sessions, TablesOutliveTheStoreAndAreClosedThen) {

@@ -154,7 +154,7 @@ TEST(TableSas, S25_BoundsNeedTheirPartitionKeyAndAreTuples) {
   EXPECT_EQ(said(verified(signed_token(good + "&srk=1"))), kAuthenticationFailed);
   EXPECT_EQ(said(verified(signed_token(good + "&erk=1"))), kAuthenticationFailed);
   EXPECT_EQ(said(verified(signed_token(good + "&spk=a&erk=1"))), kAuthenticationFailed);
-  const KeyInterval interval = verified(signed_token(good + "&spk=a&srk=5&epk=c"))->interval;
+  const KeyInterval interval = (*verified(signed_token(good + "&spk=a&srk=5&epk=c"))).interval;
   EXPECT_EQ(interval, (KeyInterval{KeyBound{"a", "5"}, KeyBound{"c", std::nullopt}}));
 }
 
@@ -167,7 +167,7 @@ TEST(TableSas, S20_S27_PermissionsAndExpiryAreSaidOnceInTokenOrPolicy) {
   terms.table = "Orders";
   EXPECT_EQ(said(permitted_at(terms, policies, kPresent)), kAuthenticationFailed);
   terms.policy = "full";
-  EXPECT_EQ(permitted_at(terms, policies, kPresent)->to_string(), "ra");
+  EXPECT_EQ((*permitted_at(terms, policies, kPresent)).to_string(), "ra");
   EXPECT_EQ(said(permitted_at(terms, policies, at("2026-03-02T00:00:00Z"))), kAuthenticationFailed);
   EXPECT_EQ(said(permitted_at(terms, policies, at("2026-03-04T00:00:00Z"))), kAuthenticationFailed);
   for (const int twice : {0, 1, 2}) {
@@ -184,7 +184,7 @@ TEST(TableSas, S20_S27_PermissionsAndExpiryAreSaidOnceInTokenOrPolicy) {
   terms.permissions = *Permissions::parse("d");
   EXPECT_EQ(said(permitted_at(terms, policies, kPresent)), kAuthenticationFailed);
   terms.policy = "expiry";
-  EXPECT_EQ(permitted_at(terms, policies, kPresent)->to_string(), "d");
+  EXPECT_EQ((*permitted_at(terms, policies, kPresent)).to_string(), "d");
 }
 
 TEST(TableSas, C10_SignaturesForTablePartitionsKeysAndPolicyReadBackAsMeant) {
@@ -237,7 +237,7 @@ TEST(TableSas, C10_WhatTheFormatCannotSayIsNotSigned) {
   // A lower bound at the empty RowKey is the beginning of its partition, which the format can express.
   TableSasTerms terms = SecurityBench::table_terms("r");
   terms.interval.from = KeyBound{"p", ""};
-  EXPECT_EQ(verified(to_query(*sign_table_sas(terms, credentials())))->interval.from, (KeyBound{"p", std::nullopt}));
+  EXPECT_EQ((*verified(to_query(*sign_table_sas(terms, credentials())))).interval.from, (KeyBound{"p", std::nullopt}));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class ServiceBatchRules : public ::testing::Test {
         *security::shared_key_authorization(security::SharedKeyScheme::kSharedKeyLite, made.head, credentials()));
     return service_.send(std::move(made));
   }
-  std::size_t stored() { return service_.orders.scan({})->entities.size(); }
+  std::size_t stored() { return (*service_.orders.scan({})).entities.size(); }
 
   ServiceBench service_;
 };
@@ -281,7 +281,7 @@ TEST_F(ServiceBatchRules, X23_ADelimiterCountsAtTheBeginningOfALine) {
     EXPECT_EQ(inner(send(change_set_text({insert_part(name, text), insert_part(name + "b")}))), "201") << text;
     const std::optional<Entity> entity = read(service_.orders, "p", name);
     ASSERT_TRUE(entity) << text;
-    EXPECT_EQ(entity->get<std::string>("V")->find("--") != std::string::npos, true) << text;
+    EXPECT_EQ((*entity->get<std::string>("V")).find("--") != std::string::npos, true) << text;
   }
   EXPECT_EQ(stored(), 2 * texts.size());
 }

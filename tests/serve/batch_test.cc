@@ -48,7 +48,7 @@ class ServiceBatch : public ::testing::Test {
     return service_.send("POST", "$batch", body, {{"Content-Type", std::string(type)}});
   }
   HttpResponse send(const std::vector<Inner>& parts) { return send(change_set(parts)); }
-  std::size_t stored() { return service_.orders.scan({})->entities.size(); }
+  std::size_t stored() { return (*service_.orders.scan({})).entities.size(); }
   /// Checks the single answer of a failed change set.
   void expect_failure(const HttpResponse& response, const std::string& status, const std::string& message_begins) {
     EXPECT_EQ(response.status, 202);

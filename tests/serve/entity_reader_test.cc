@@ -110,7 +110,8 @@ TEST(ServeEntityReader, D31_AnAnnotationConvertsTheValue) {
   EXPECT_EQ(value(R"("V@odata.type":"Edm.Double","V":4)"), Value(4.0));
   EXPECT_EQ(value(R"("V@odata.type":"Edm.Double","V":"4.5")"), Value(4.5));
   EXPECT_EQ(value(R"("V@odata.type":"Edm.Double","V":"-Infinity")"), Value(-std::numeric_limits<double>::infinity()));
-  EXPECT_TRUE(std::isnan(*value(R"("V@odata.type":"Edm.Double","V":"NaN")").get_if<double>()));
+  const Value not_a_number = value(R"("V@odata.type":"Edm.Double","V":"NaN")");
+  EXPECT_TRUE(std::isnan(*not_a_number.get_if<double>()));
   EXPECT_EQ(value(R"("V@odata.type":"Edm.Int64","V":"-9223372036854775808")"),
             Value(std::numeric_limits<std::int64_t>::min()));
   EXPECT_EQ(value(R"("V@odata.type":"Edm.Int64","V":4)"), Value(std::int64_t{4}));

@@ -38,7 +38,7 @@ TEST_F(SignaturesKnown, TheSecondTimeItIsNotVerifiedAgain) {
        {bench_.token(SecurityBench::table_terms()), bench_.token(SecurityBench::account_terms("sco", "rwdlacu"))}) {
     EXPECT_GT(allocations_of(token), 5u);
     EXPECT_EQ(allocations_of(token), 0u);
-    EXPECT_TRUE(open(token)->table("Orders")->get("eu", "0001").ok());
+    EXPECT_TRUE((*(*open(token)).table("Orders")).get("eu", "0001").ok());
   }
 }
 

@@ -91,7 +91,7 @@ TEST(MemoryPlan, PartsAreWithinWhatThereIs) {
     }
   }
   EXPECT_THAT(plan_memory(kMiB, std::nullopt).status().to_string(), HasSubstr("48 MiB"));
-  EXPECT_EQ(plan_memory(std::nullopt, std::nullopt)->bodies, 256 * kMiB);
+  EXPECT_EQ((*plan_memory(std::nullopt, std::nullopt)).bodies, 256 * kMiB);
 }
 
 TEST(MemoryPlan, TheLeastLimitOfAllGroupsCounts) {

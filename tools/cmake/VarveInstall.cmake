@@ -40,7 +40,10 @@ endfunction()
 varve_merged_library(static STATIC)
 varve_without_debug_information(varve_static)
 varve_merged_library(shared SHARED)
-target_link_options(varve_shared PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+set(exported_symbols "${CMAKE_CURRENT_LIST_DIR}/libvarve.map")
+target_link_options(varve_shared PRIVATE
+  -Wl,--no-undefined -Wl,--exclude-libs,ALL "-Wl,--version-script=${exported_symbols}")
+set_target_properties(varve_shared PROPERTIES LINK_DEPENDS "${exported_symbols}")
 
 # varve_side_package(<name> HEADERS <folder> OBJECTS <target>... LINKS <target>...): varve_<name>, which goes with one of them.
 function(varve_side_package name)

@@ -10,16 +10,15 @@
 #include <string>
 #include <string_view>
 
+#include "export.h"
 #include "result.h"
 #include "status.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
 /// One kind of access to entities. Source: S-21, S-24.
 enum class Permission : std::uint8_t {
-  /// Permits reads: get(), get_many(), scan(), count() and explain().
+  /// Permits reads: get(), get_many(), scan(), list_rows(), count() and explain().
   kQuery = 1,
   /// Permits inserts. insert_or_replace() and insert_or_merge() need both kAdd and kUpdate.
   kAdd = 2,
@@ -30,7 +29,7 @@ enum class Permission : std::uint8_t {
 };
 
 /// A set of permissions.
-class Permissions {
+class VARVE_EXPORT Permissions {
  public:
   /// Makes the empty set.
   constexpr Permissions() noexcept = default;
@@ -88,10 +87,10 @@ struct KeyInterval {
 
 /// Checks that the bounds are UTF-8 texts. Bounds need not be legal keys.
 /// Errors: kInvalidArgument (InvalidInput: a bound is not UTF-8).
-Status check_key_interval(const KeyInterval& interval);
+VARVE_EXPORT Status check_key_interval(const KeyInterval& interval);
 
 /// Decides anew at each operation what a handle may do. So access can expire or be revoked.
-class AccessRule {
+class VARVE_EXPORT AccessRule {
  public:
   virtual ~AccessRule() = default;
   /// Returns the permissions that hold now. The store calls it on any thread at the start of each operation, before it
@@ -115,5 +114,3 @@ struct Access {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

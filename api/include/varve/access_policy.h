@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "access.h"
+#include "export.h"
 #include "result.h"
 #include "status.h"
 #include "types.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -37,16 +36,14 @@ struct AccessPolicy {
 ///                                                    empty, too long, not UTF-8, or given twice
 ///          kInvalidArgument (InvalidXmlNodeValue)    a time outside the range of DateTime properties
 /// Source   S-41.
-Status check_access_policies(std::span<const AccessPolicy> policies);
+VARVE_EXPORT Status check_access_policies(std::span<const AccessPolicy> policies);
 
 /// Parses a time as signatures and policies write it: `YYYY-MM-DD`, alone or followed by `Thh:mm`, `Thh:mm:ss` or
 /// `Thh:mm:ss.f`. A time of day may end in a zone. Without a zone the time is UTC.
 /// Errors: kInvalidArgument (InvalidXmlNodeValue: another form, or a time before 1601 or after 9999). Source: S-11,
 /// S-42.
-Result<DateTime> parse_access_time(std::string_view text);
+VARVE_EXPORT Result<DateTime> parse_access_time(std::string_view text);
 /// Returns the time as text, always with 7 fraction digits and `Z`: `2026-03-03T10:20:30.4767000Z`. Source: S-42.
-std::string access_time_text(DateTime time);
+VARVE_EXPORT std::string access_time_text(DateTime time);
 
 }  // namespace varve
-
-#pragma GCC visibility pop

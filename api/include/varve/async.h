@@ -23,9 +23,9 @@
 //            asynchronous thread must not block it. If that code calls a blocking operation of the store, the operation
 //            returns kInvalidArgument and changes nothing. The code must not destroy the Store either. If a handle has
 //            a HomeThread, its operations resume there instead.
-// Lifetimes  An operation keeps its arguments. Only the bytes of WriteOptions::tag stay with the caller and must live
-//            until the operation ends. Store::close() and the destructor of Store wait until all operations have ended.
-//            Operations that begin later return kClosed.
+// Lifetimes  An operation keeps its own copies of its arguments, the bytes of WriteOptions::tag included. The caller may
+//            free them as soon as the call that makes the task has returned. Store::close() and the destructor of Store
+//            wait until all operations have ended. Operations that begin later return kClosed.
 // Stopping   If a std::stop_token is triggered before the commit has begun, an operation on entities ends with
 //            kCancelled and changes nothing. A wait in the queue of a partition ends at once. Other waits (for write
 //            buffer room or for other threads) end first. A scan stops within a few entities. Operations of the store
@@ -47,6 +47,7 @@
 
 #include "access_policy.h"
 #include "entity_view.h"
+#include "export.h"
 #include "home_thread.h"
 #include "options.h"
 #include "query.h"
@@ -60,17 +61,18 @@
 #include "transaction.h"
 #include "types.h"
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 
 /// The asynchronous form of Table: a name and the store it belongs to. Cheap to copy.
-class AsyncTable {
+class VARVE_EXPORT AsyncTable {
  public:
   /// Creates a handle with the access restrictions of `table`. If `home` is not null, operations end on that thread.
   explicit AsyncTable(Table table, HomeThread* home = nullptr) noexcept : table_(std::move(table)), home_(home) {}
   /// Returns the blocking handle of the table.
-  const Table& table() const noexcept { return table_; }
+  /// @{
+  const Table& table() const& noexcept { return table_; }
+  Table table() && noexcept { return std::move(table_); }
+  /// @}
 
   /// @{
   /// Runs the write of the same name of Table, and returns the new ETag. The task reports the errors of that write.
@@ -98,6 +100,8 @@ class AsyncTable {
   /// Reads a page as scan() does, but keeps no entities in it. Instead it passes each entity in place to `reader`, on
   /// another thread, before the task ends. If the scan fails, what the reader received does not count.
   Task<Result<Page>> scan_in_place(Scan scan, EntityReader reader, std::stop_token stop = {}) const;
+  /// Returns one page of RowKeys that are folded at a delimiter, as Table::list_rows().
+  Task<Result<RowListingPage>> list_rows(RowListing listing, std::stop_token stop = {}) const;
   /// Counts the entities that a scan would return, as Table::count().
   Task<Result<Count>> count(Scan scan, std::stop_token stop = {}) const;
 
@@ -110,7 +114,7 @@ class AsyncTable {
 };
 
 /// The operations of a store that wait for the disk.
-class AsyncStore {
+class VARVE_EXPORT AsyncStore {
  public:
   /// The store must outlive every operation.
   explicit AsyncStore(Store& store) noexcept : store_(&store) {}
@@ -160,5 +164,3 @@ class AsyncStore {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -26,8 +26,6 @@
 #include "types.h"
 #include "walk.h"
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 
 /// An AsyncTable whose entities are objects of type `T`. An operation keeps its own copy of an object, so it cannot
@@ -40,20 +38,24 @@ class AsyncTypedTable {
   explicit AsyncTypedTable(Table table) : table_(std::move(table)) { mapped::check_mapping<T>(); }
 
   /// Returns the handle for the same table with plain entities.
-  const AsyncTable& table() const noexcept { return table_; }
+  /// @{
+  const AsyncTable& table() const& noexcept { return table_; }
+  AsyncTable table() && noexcept { return std::move(table_); }
+  /// @}
 
   /// Inserts the object, which must not exist yet.
   Task<Result<ETag>> insert(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(table_, std::move(object), ETag(), options, std::move(stop), &AsyncTypedTable::insert_entity);
+    return write(object, [&](Entity entity) { return table_.insert(std::move(entity), options, std::move(stop)); });
   }
   /// Inserts the object, or replaces it whatever its stored ETag is.
   Task<Result<ETag>> insert_or_replace(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(table_, std::move(object), ETag(), options, std::move(stop),
-                 &AsyncTypedTable::insert_or_replace_entity);
+    return write(object,
+                 [&](Entity entity) { return table_.insert_or_replace(std::move(entity), options, std::move(stop)); });
   }
   /// Inserts or merges. If an optional member has no value, the stored property keeps its value (D-45).
   Task<Result<ETag>> insert_or_merge(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(table_, std::move(object), ETag(), options, std::move(stop), &AsyncTypedTable::insert_or_merge_entity);
+    return write(object,
+                 [&](Entity entity) { return table_.insert_or_merge(std::move(entity), options, std::move(stop)); });
   }
   /// Replaces under the condition that the stored ETag equals the ETag in the object.
   Task<Result<ETag>> replace(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
@@ -62,7 +64,8 @@ class AsyncTypedTable {
   }
   /// Replaces under the condition that the stored ETag equals `if_match`. ETag::any() matches every ETag.
   Task<Result<ETag>> replace(T object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(table_, std::move(object), if_match, options, std::move(stop), &AsyncTypedTable::replace_entity);
+    return write(object,
+                 [&](Entity entity) { return table_.replace(std::move(entity), if_match, options, std::move(stop)); });
   }
   /// Merges under the condition that the stored ETag equals the ETag in the object. Optional members work as in
   /// insert_or_merge().
@@ -73,7 +76,8 @@ class AsyncTypedTable {
   /// Merges under the condition that the stored ETag equals `if_match`. ETag::any() matches every ETag. Optional
   /// members work as in insert_or_merge().
   Task<Result<ETag>> merge(T object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(table_, std::move(object), if_match, options, std::move(stop), &AsyncTypedTable::merge_entity);
+    return write(object,
+                 [&](Entity entity) { return table_.merge(std::move(entity), if_match, options, std::move(stop)); });
   }
   /// Deletes under the condition that the stored ETag equals the ETag in the object.
   Task<Status> remove(const T& object, WriteOptions options = {}, std::stop_token stop = {}) const {
@@ -102,35 +106,15 @@ class AsyncTypedTable {
   }
 
  private:
-  using WriteVerb = Task<Result<ETag>> (*)(const AsyncTable&, Entity, ETag, WriteOptions, std::stop_token);
-
-  static Task<Result<ETag>> insert_entity(const AsyncTable& table, Entity entity, ETag /*if_match*/,
-                                          WriteOptions options, std::stop_token stop) {
-    return table.insert(std::move(entity), options, std::move(stop));
-  }
-  static Task<Result<ETag>> insert_or_replace_entity(const AsyncTable& table, Entity entity, ETag /*if_match*/,
-                                                     WriteOptions options, std::stop_token stop) {
-    return table.insert_or_replace(std::move(entity), options, std::move(stop));
-  }
-  static Task<Result<ETag>> insert_or_merge_entity(const AsyncTable& table, Entity entity, ETag /*if_match*/,
-                                                   WriteOptions options, std::stop_token stop) {
-    return table.insert_or_merge(std::move(entity), options, std::move(stop));
-  }
-  static Task<Result<ETag>> replace_entity(const AsyncTable& table, Entity entity, ETag if_match, WriteOptions options,
-                                           std::stop_token stop) {
-    return table.replace(std::move(entity), if_match, options, std::move(stop));
-  }
-  static Task<Result<ETag>> merge_entity(const AsyncTable& table, Entity entity, ETag if_match, WriteOptions options,
-                                         std::stop_token stop) {
-    return table.merge(std::move(entity), if_match, options, std::move(stop));
-  }
-
-  static Task<Result<ETag>> write(AsyncTable table, T object, ETag if_match, WriteOptions options, std::stop_token stop,
-                                  WriteVerb verb) {
+  /// Converts the object, and begins the write with its entity. So the operation keeps nothing of the caller.
+  template <typename Write>
+  static Task<Result<ETag>> write(const T& object, Write write) {
     Result<Entity> entity = to_entity(object);
-    if (!entity.ok()) co_return entity.status();
-    co_return co_await verb(table, *std::move(entity), if_match, options, std::move(stop));
+    if (!entity.ok()) return refused(entity.status());
+    return write(*std::move(entity));
   }
+
+  static Task<Result<ETag>> refused(Status status) { co_return status; }
 
   static Task<Result<std::optional<T>>> find(AsyncTable table, EntityKey key, ReadOptions options,
                                              std::stop_token stop) {
@@ -167,5 +151,3 @@ class AsyncTypedTable {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -13,27 +13,26 @@
 #include <string_view>
 #include <utility>
 
+#include "export.h"
 #include "result.h"
 #include "status.h"
 #include "types.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
 /// Returns the value as a literal of the filter grammar: ``'O''Brien'``, `7`, `7L`, `2.5`, `true`,
 /// ``datetime'..'``, ``guid'..'``, ``X'..'``.
-std::string filter_literal(const Value& value);
+VARVE_EXPORT std::string filter_literal(const Value& value);
 
 /// Returns the smallest text above all texts with this prefix, in the order of Q-40; for example `ac` for `ab`. If no
 /// such text exists, it returns an empty text. `prefix` must be UTF-8.
-std::string prefix_successor(std::string_view prefix);
+VARVE_EXPORT std::string prefix_successor(std::string_view prefix);
 
 /// A condition on entities: one comparison, or several joined by `&&`, `||` and `!`. A scan returns the entities that
 /// meet it. Conditions follow the rules of filters: if an entity lacks a property, a comparison with the property is
 /// false, and its negation is true. Unlike for bool, `&&` and `||` always evaluate both operands.
 /// Source: C-05, Q-11 to Q-25.
-class Condition {
+class VARVE_EXPORT Condition {
  public:
   /// Matches every entity.
   Condition() = default;
@@ -43,19 +42,25 @@ class Condition {
 
   /// Returns the filter for Scan::filter. The text is empty if the condition matches every entity. If status() is not
   /// Ok, every scan refuses the text.
-  const std::string& text() const noexcept { return text_; }
+  /// @{
+  const std::string& text() const& noexcept { return text_; }
+  std::string text() && noexcept { return std::move(text_); }
+  /// @}
   /// Returns Ok, or the error of the first invalid part of the condition.
   /// Errors   kInvalidArgument    a name is no property name, or filters reserve it (such as `and` and `true`); or a
   ///                              prefix is not UTF-8; or the mapped property cannot hold the value
   ///          kTooLarge           a name is longer than a property name may be
-  const Status& status() const noexcept { return status_; }
+  /// @{
+  const Status& status() const& noexcept { return status_; }
+  Status status() && noexcept { return std::move(status_); }
+  /// @}
 
   /// Matches the entities that meet both conditions.
-  friend Condition operator&&(Condition left, Condition right);
+  friend VARVE_EXPORT Condition operator&&(Condition left, Condition right);
   /// Matches the entities that meet at least one of the conditions.
-  friend Condition operator||(Condition left, Condition right);
+  friend VARVE_EXPORT Condition operator||(Condition left, Condition right);
   /// Matches the entities that do not meet the condition, even those that only lack a property.
-  friend Condition operator!(Condition operand);
+  friend VARVE_EXPORT Condition operator!(Condition operand);
 
  private:
   friend class Field;
@@ -74,12 +79,15 @@ class Condition {
 /// A property, identified by its name. PartitionKey, RowKey and Timestamp are allowed too. Values have the eight
 /// property types, and a literal has the type of its value. For example, `field("Lines") == 3` compares with an Int32,
 /// which by Q-24 also matches Int64 and Double properties.
-class Field {
+class VARVE_EXPORT Field {
  public:
   /// Copies the name and does not check it. If it is no property name, the conditions have an error (status()).
   explicit Field(std::string_view name) : name_(name) {}
   /// Returns the name as the constructor received it.
-  const std::string& name() const noexcept { return name_; }
+  /// @{
+  const std::string& name() const& noexcept { return name_; }
+  std::string name() && noexcept { return std::move(name_); }
+  /// @}
 
   /// Returns the condition that the property has this relation to `value`. No entity without the property meets it
   /// . A property whose type does not match counts as smaller than `value`.
@@ -122,5 +130,3 @@ inline Field field(std::string_view name) {
 }
 
 }  // namespace varve
-
-#pragma GCC visibility pop

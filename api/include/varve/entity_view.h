@@ -9,9 +9,8 @@
 #include <string_view>
 #include <variant>
 
+#include "export.h"
 #include "types.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -30,7 +29,7 @@ inline PropertyType property_type_of(const ValueView& value) noexcept {
   return static_cast<PropertyType>(value.index() + 1);
 }
 /// Returns a view of the value. The Value must outlive the view.
-ValueView view_of(const Value& value) noexcept;
+VARVE_EXPORT ValueView view_of(const Value& value) noexcept;
 
 /// The view form of Property.
 struct PropertyView {
@@ -41,7 +40,7 @@ struct PropertyView {
 };
 
 /// The view form of Entity.
-struct EntityView {
+struct VARVE_EXPORT EntityView {
   /// PartitionKey, as UTF-8. May be empty.
   std::string_view partition_key;
   /// RowKey, as UTF-8. May be empty.
@@ -60,5 +59,3 @@ struct EntityView {
 using EntityReader = std::function<void(const EntityView&)>;
 
 }  // namespace varve
-
-#pragma GCC visibility pop

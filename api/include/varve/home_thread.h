@@ -9,16 +9,15 @@
 #include <coroutine>
 #include <utility>
 
+#include "export.h"
 #include "task.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
 /// A thread of the caller on which operations resume. It must outlive the operations and run until they have ended. Do
 /// not call Store::close() on it, because close() waits for the operations. A write that begins on this thread first
 /// lets the coroutines run that were posted earlier.
-class HomeThread {
+class VARVE_EXPORT HomeThread {
  public:
   virtual ~HomeThread() = default;
   /// Returns whether the calling thread is this thread.
@@ -55,5 +54,3 @@ Task<T> at_home(HomeThread* home, Task<T> operation) {
 }
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -13,10 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "export.h"
 #include "result.h"
 #include "types.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -26,18 +25,18 @@ inline constexpr char kKeySeparator = '!';
 
 /// Returns the number with leading zeros, in `digits` characters: 000042. Twenty digits hold every number.
 /// Errors: kInvalidArgument (the number has more digits).
-Result<std::string> zero_padded(std::uint64_t number, std::size_t digits);
+VARVE_EXPORT Result<std::string> zero_padded(std::uint64_t number, std::size_t digits);
 
 /// Returns 19 digits that sort like times, the earliest first. A time after year 9999 counts as the last tick of that
 /// year.
-std::string ascending_ticks(DateTime time);
+VARVE_EXPORT std::string ascending_ticks(DateTime time);
 /// Returns 19 digits that sort the newest time first: the ticks left until the end of year 9999. A time after year 9999
 /// counts as the last tick of that year. If RowKeys are inverted ticks, the first entities of a partition are the
 /// newest.
-std::string inverted_ticks(DateTime time);
+VARVE_EXPORT std::string inverted_ticks(DateTime time);
 /// Returns the time from which inverted_ticks() made `text`.
 /// Errors: kInvalidArgument (the text is not 19 digits, or more ticks than the calendar has).
-Result<DateTime> time_of_inverted_ticks(std::string_view text);
+VARVE_EXPORT Result<DateTime> time_of_inverted_ticks(std::string_view text);
 
 /// Escapes any text so that a key may contain it. Different texts stay different, and their order stays the same.
 /// Letters, digits and most signs stay as they are. The key's forbidden characters, and characters that the separator
@@ -47,20 +46,18 @@ Result<DateTime> time_of_inverted_ticks(std::string_view text);
 ///   U+007F to U+009F              `~`, U+FFFF and two hexadecimal digits
 ///   U+FFFF                        U+FFFE and U+FFFF
 /// Errors: kInvalidArgument (not UTF-8).
-Result<std::string> escape_key(std::string_view text);
+VARVE_EXPORT Result<std::string> escape_key(std::string_view text);
 /// Returns the text from which escape_key() made `key`. Errors: kInvalidArgument (escape_key() never returns this key).
-Result<std::string> unescape_key(std::string_view key);
+VARVE_EXPORT Result<std::string> unescape_key(std::string_view key);
 
 /// Escapes the parts and joins them with kKeySeparator. Such keys sort by the first part, then by the second, and so
 /// on.
 /// Errors: kInvalidArgument (no parts, or a part that is not UTF-8).
-Result<std::string> composite_key(std::initializer_list<std::string_view> parts);
+VARVE_EXPORT Result<std::string> composite_key(std::initializer_list<std::string_view> parts);
 /// Returns the common prefix of all composite keys that begin with these parts and have more parts. Use it for a scan
 /// by prefix. Errors: as composite_key().
-Result<std::string> composite_prefix(std::initializer_list<std::string_view> parts);
+VARVE_EXPORT Result<std::string> composite_prefix(std::initializer_list<std::string_view> parts);
 /// Returns the parts from which composite_key() made `key`. Errors: as unescape_key().
-Result<std::vector<std::string>> split_composite_key(std::string_view key);
+VARVE_EXPORT Result<std::vector<std::string>> split_composite_key(std::string_view key);
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -14,8 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#pragma GCC visibility push(default)
-
 namespace varve::limits {
 
 /// Characters of an account name, all of them `[a-z0-9]` (D-03).
@@ -107,5 +105,3 @@ inline constexpr std::uint64_t kDateTimeTicksMax = 3'155'378'975'999'999'999;
 /// @}
 
 }  // namespace varve::limits
-
-#pragma GCC visibility pop

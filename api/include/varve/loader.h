@@ -13,11 +13,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "export.h"
 #include "result.h"
 #include "status.h"
 #include "types.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -54,7 +53,7 @@ struct LoadProgress {
 ///           left.
 /// Errors    Any operation may return kNoSpace, kClosed, kIoError, kCorruption, kTooManyFiles or kOutOfMemory besides
 ///           its own errors. Each of them ends the load as abort() does, and later operations return the same error.
-class Loader {
+class VARVE_EXPORT Loader {
  public:
   /// Takes the load of `other`, which may then only be destroyed or assigned to.
   Loader(Loader&& other) noexcept;
@@ -98,5 +97,3 @@ class Loader {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

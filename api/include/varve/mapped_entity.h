@@ -18,24 +18,23 @@
 #include <variant>
 #include <vector>
 
+#include "export.h"
 #include "mapping.h"
 #include "query.h"
 #include "result.h"
 #include "status.h"
 #include "types.h"
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 
 namespace mapped {
 
 /// Returns the error "property 'Lines' is Edm.String, wanted Edm.Int32".
-Status wrong_type(std::string_view name, PropertyType wanted, PropertyType found);
+VARVE_EXPORT Status wrong_type(std::string_view name, PropertyType wanted, PropertyType found);
 /// Returns the error "property 'Lines' is '70000', which the member or the type does not hold".
-Status does_not_fit(std::string_view name, std::string_view value);
+VARVE_EXPORT Status does_not_fit(std::string_view name, std::string_view value);
 /// Returns the error "property 'Kind' is 'Manager', wanted 'Employee'". A missing property "is absent".
-Status wrong_discriminator(const Entity& entity, std::string_view name, std::string_view wanted);
+VARVE_EXPORT Status wrong_discriminator(const Entity& entity, std::string_view name, std::string_view wanted);
 
 /// Returns the value of a member as the property `name` stores it. Errors: kInvalidArgument (an enum value without a
 /// name, or an integer that an Int64 cannot hold).
@@ -68,7 +67,7 @@ inline std::optional<std::int64_t> integer_in(const Value& value, PropertyType w
 }
 
 /// Returns the number in a Double, an Int32 or an Int64, if a Double holds it exactly.
-Result<double> double_in(std::string_view name, const Value& value);
+VARVE_EXPORT Result<double> double_in(std::string_view name, const Value& value);
 
 /// Sets the member to the integer in `value`. Errors: wrong_type(), does_not_fit().
 template <typename T>
@@ -329,7 +328,7 @@ constexpr bool are_told_apart() {
 }
 
 /// Returns the error "the entity is none of the types wanted: property 'Kind' is 'Robot'".
-Status none_of_the_types(const Entity& entity, std::string_view discriminator);
+VARVE_EXPORT Status none_of_the_types(const Entity& entity, std::string_view discriminator);
 
 }  // namespace mapped
 
@@ -405,5 +404,3 @@ Result<T> from_entity(const Entity& entity) {
 }
 
 }  // namespace varve
-
-#pragma GCC visibility pop

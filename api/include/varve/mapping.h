@@ -40,8 +40,6 @@
 
 #include "types.h"
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 
 namespace mapped {
@@ -217,11 +215,6 @@ struct OptionalValue<std::optional<T>> {
 /// The type of a member's value, whether the member is optional or not.
 template <typename T>
 using ValueOf = typename OptionalValue<T>::value_type;
-
-/// A character type, which no property can hold.
-template <typename T>
-concept Character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
-    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
 
 /// An integer type that is stored as Int32 or Int64.
 template <typename T>
@@ -485,5 +478,3 @@ bool is_encrypted_property(std::string_view name) {
 }
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "export.h"
 #include "mapped_entity.h"
 #include "query.h"
 #include "query_builder.h"
@@ -20,8 +21,6 @@
 #include "table.h"
 #include "types.h"
 #include "walk.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -41,7 +40,7 @@ enum class MergeOrder : std::uint8_t {
 /// The pages of several queries on one or more tables, merged in an order. Each query must return its results in this
 /// order. For kRowKey, each query must therefore read one partition. If a query has no page left in memory, one call of
 /// RunAll reads the next pages of all queries that have room. One thread at a time may use an object. Source: C-08.
-class MergedPages {
+class VARVE_EXPORT MergedPages {
  public:
   /// Options of a merge.
   struct Options {
@@ -96,5 +95,3 @@ Walk<T, MergedPages> walk_merged(const Table& table, std::span<const Query<T>> q
 }
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -9,11 +9,10 @@
 #include <optional>
 #include <string_view>
 
+#include "export.h"
 #include "result.h"
 #include "status.h"
 #include "store_limits.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -44,7 +43,7 @@ enum class Health : std::uint8_t {
 
 /// Receives the events of stores. Any thread of any store that has the listener may call it, and holds no lock then.
 /// The listener must return soon and must not call a store.
-class EventListener {
+class VARVE_EXPORT EventListener {
  public:
   virtual ~EventListener() = default;
   /// `store_path` is the path that Store::open received. `cause` is Ok for kHealthy.
@@ -52,7 +51,7 @@ class EventListener {
 };
 
 /// Receives log lines for people. The rules of EventListener apply.
-class Logger {
+class VARVE_EXPORT Logger {
  public:
   virtual ~Logger() = default;
   /// `line` is one line without its line end. `store_path` is the path that Store::open received.
@@ -81,7 +80,7 @@ struct ResourceOptions {
 };
 
 /// Resources that several stores of one process may share. Any thread may use them.
-class Resources {
+class VARVE_EXPORT Resources {
  public:
   /// Creates resources. Errors: kInvalidArgument (write_buffer_bytes is zero), kOutOfMemory.
   static Result<std::shared_ptr<Resources>> create(const ResourceOptions& options);
@@ -134,10 +133,9 @@ struct WriteOptions {
   /// Zero does not wait. If absent, the wait has no limit.
   std::optional<std::chrono::milliseconds> wait_max{};
   /// Bytes of the caller that are committed together with the write; see Store::last_tag(). At most
-  /// limits::kTagBytesMax bytes. They must stay valid until the call returns. Empty means no tag.
+  /// limits::kTagBytesMax bytes. They must stay valid until the call returns; an asynchronous operation copies them.
+  /// Empty means no tag.
   std::string_view tag{};
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -10,17 +10,16 @@
 #include <string_view>
 #include <vector>
 
+#include "export.h"
 #include "limits.h"
 #include "snapshot.h"
 #include "types.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
 /// A contiguous range of keys. Keys are ordered by PartitionKey, then RowKey, each by UTF-16 code unit. Bounds
 /// need not be legal keys. If the end is not above the beginning, the range is empty.
-class ScanRange {
+class VARVE_EXPORT ScanRange {
  public:
   /// Returns the range of all keys.
   static ScanRange whole_table() { return ScanRange(Kind::kTable); }
@@ -41,11 +40,20 @@ class ScanRange {
   /// Returns which bounds the range has.
   Kind kind() const noexcept { return kind_; }
   /// Returns the partition of kPartition, kRows and kRowPrefix. It is empty for the other kinds.
-  const std::string& partition_key() const noexcept { return partition_key_; }
+  /// @{
+  const std::string& partition_key() const& noexcept { return partition_key_; }
+  std::string partition_key() && noexcept { return std::move(partition_key_); }
+  /// @}
   /// Returns the lower bound or the prefix.
-  const std::string& from() const noexcept { return from_; }
+  /// @{
+  const std::string& from() const& noexcept { return from_; }
+  std::string from() && noexcept { return std::move(from_); }
+  /// @}
   /// Returns the upper bound, which is not in the range. It is not set if the range has none.
-  const std::optional<std::string>& to() const noexcept { return to_; }
+  /// @{
+  const std::optional<std::string>& to() const& noexcept { return to_; }
+  std::optional<std::string> to() && noexcept { return std::move(to_); }
+  /// @}
 
  private:
   explicit ScanRange(Kind kind) noexcept : kind_(kind) {}
@@ -106,7 +114,7 @@ struct Scan {
 };
 
 /// The cost of a page.
-struct PageCost {
+struct VARVE_EXPORT PageCost {
   /// Key ranges to read, from the start of the page to the end of the scan. A point counts as a range.
   std::uint64_t key_ranges = 0;
   /// Entities examined, including the returned ones.
@@ -137,6 +145,40 @@ struct Page {
   PageCost cost;
 };
 
+/// The request of one page of Table::list_rows(): the RowKeys of one partition, folded at a delimiter. For example, with
+/// the delimiter `!` of composite keys (keys.h), a table of files lists one folder at a time.
+struct RowListing {
+  /// The partition to list.
+  std::string partition_key{};
+  /// Lists only RowKeys that begin with this text. It may be empty.
+  std::string prefix{};
+  /// If a RowKey contains this text after the prefix, the page has the RowKey's beginning, up to and with the first
+  /// delimiter, in place of the entity. If it is empty, nothing is folded.
+  std::string delimiter{};
+  /// The token of the previous page, from a listing of the same partition, prefix and delimiter. If it is empty, the
+  /// listing starts at its first row.
+  std::string continuation{};
+  /// Maximum number of entities and common prefixes in a page together, at most the store's StoreLimits::page_size_max.
+  /// Zero returns an empty page without a continuation.
+  std::uint32_t page_size_max = limits::kPageSizeMax;
+  /// Time after which the page ends, at most limits::kPageTimeMax. The page has at least one row.
+  std::chrono::milliseconds time_max = limits::kPageTimeMax;
+  /// The properties to return, and the version to read at.
+  ReadOptions read{};
+};
+
+/// One page of a listing by prefix and delimiter. As for Page, all pages show one state only if they read at a snapshot.
+struct RowListingPage {
+  /// The entities whose RowKeys were not folded, in the order of their keys.
+  std::vector<Entity> entities;
+  /// The beginnings that folded RowKeys have in common, each once and with its delimiter, in the order of keys.
+  std::vector<std::string> common_prefixes;
+  /// As Page::continuation.
+  std::optional<std::string> continuation;
+  /// The cost of this page alone. `entities_examined` counts one entity for each common prefix.
+  PageCost cost;
+};
+
 /// The number of entities that a scan would return, as far as one call counted them.
 struct Count {
   /// Entities counted by this call.
@@ -149,5 +191,3 @@ struct Count {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -8,9 +8,11 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "condition.h"
+#include "export.h"
 #include "mapped_entity.h"
 #include "mapping.h"
 #include "query.h"
@@ -26,8 +29,6 @@
 #include "table.h"
 #include "types.h"
 #include "walk.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -66,9 +67,33 @@ constexpr std::string_view name_of() {
   return name;
 }
 
+/// A type of numbers: an integer of at most 64 bits, a float or a double.
+template <typename T>
+concept Number = Integer<T> || std::same_as<T, float> || std::same_as<T, double>;
+/// A type of numbers other than `Held`, which is one too.
+template <typename N, typename Held>
+concept NumberFor = Number<N> && Number<Held> && !std::same_as<N, Held>;
+
+/// Returns whether a `Held` holds the number exactly. A float also holds a double that is rounded to it.
+template <typename Held, typename N>
+requires NumberFor<N, Held>
+bool holds_exactly(N number) {
+  if constexpr (std::integral<Held> && std::integral<N>) {
+    return std::in_range<Held>(number);
+  } else if constexpr (std::integral<N>) {
+    return static_cast<long double>(static_cast<Held>(number)) == static_cast<long double>(number);
+  } else if constexpr (std::integral<Held>) {
+    const auto least = static_cast<N>(std::numeric_limits<Held>::min());
+    const N limit = std::ldexp(N{1}, std::numeric_limits<Held>::digits);
+    return number >= least && number < limit && std::trunc(number) == number;
+  } else {
+    return sizeof(N) <= sizeof(Held) || !std::isfinite(number) || std::abs(number) <= std::numeric_limits<Held>::max();
+  }
+}
+
 /// Returns the number as an Int32 if an Int32 holds it exactly, or else the value unchanged. By Q-24, such a literal
 /// also matches properties that are stored in a narrower type. A read into the member accepts such properties too.
-Value narrowest(Value value);
+VARVE_EXPORT Value narrowest(Value value);
 
 }  // namespace mapped
 
@@ -102,6 +127,34 @@ class MemberField {
   Condition operator<(const value_type& value) const { return compared(value, std::less<>()); }
   Condition operator<=(const value_type& value) const { return compared(value, std::less_equal<>()); }
   /// @}
+  /// Returns the condition as above, for a number of another type than the member. If the member's type does not hold
+  /// the number exactly, the status() of the condition is the error. A double is rounded for a float member.
+  /// @{
+  template <mapped::NumberFor<value_type> N>
+  Condition operator==(N number) const {
+    return fitted(number, std::equal_to<>());
+  }
+  template <mapped::NumberFor<value_type> N>
+  Condition operator!=(N number) const {
+    return fitted(number, std::not_equal_to<>());
+  }
+  template <mapped::NumberFor<value_type> N>
+  Condition operator>(N number) const {
+    return fitted(number, std::greater<>());
+  }
+  template <mapped::NumberFor<value_type> N>
+  Condition operator>=(N number) const {
+    return fitted(number, std::greater_equal<>());
+  }
+  template <mapped::NumberFor<value_type> N>
+  Condition operator<(N number) const {
+    return fitted(number, std::less<>());
+  }
+  template <mapped::NumberFor<value_type> N>
+  Condition operator<=(N number) const {
+    return fitted(number, std::less_equal<>());
+  }
+  /// @}
 
   /// Does Field::starts_with(). Only for String properties.
   Condition starts_with(std::string_view prefix) const requires std::same_as<value_type, std::string> {
@@ -117,6 +170,13 @@ class MemberField {
     Result<Value> literal = mapped::to_value(field.name(), value);
     if (!literal.ok()) return Field::refused(literal.status());
     return compare(field, mapped::narrowest(*std::move(literal)));
+  }
+  template <typename N, typename Compare>
+  Condition fitted(N number, Compare compare) const {
+    if (!mapped::holds_exactly<value_type>(number)) {
+      return Field::refused(mapped::does_not_fit(name(), std::to_string(number)));
+    }
+    return compared(static_cast<value_type>(number), compare);
   }
 };
 
@@ -225,5 +285,3 @@ class Query {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

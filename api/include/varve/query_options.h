@@ -7,10 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "export.h"
 #include "query.h"
 #include "result.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -18,7 +17,7 @@ namespace varve {
 /// ignored. A blank text, or `*` alone, selects all properties and returns an empty list.
 /// Errors: kInvalidArgument (InvalidInput: more than limits::kSelectedNamesMax names, or an empty name in the list).
 /// Source: Q-50.
-Result<std::vector<std::string>> parse_select(std::string_view text);
+VARVE_EXPORT Result<std::vector<std::string>> parse_select(std::string_view text);
 
 /// Parses the query string of a request, for example ``$filter=PartitionKey%20eq%20'eu'&$top=5``. It reads `$filter`,
 /// `$top`, `$select`, NextPartitionKey and NextRowKey. Each name and value is percent-decoded once, and `+` is a space.
@@ -27,10 +26,8 @@ Result<std::vector<std::string>> parse_select(std::string_view text);
 ///          kUnsupported        (NotImplemented: `$orderby`, `$skip`, `$count`, `$inlinecount`, `$expand`,
 ///                              `$skiptoken`)
 /// Source  .
-Result<Scan> parse_query_options(std::string_view query);
+VARVE_EXPORT Result<Scan> parse_query_options(std::string_view query);
 /// Returns the suffix of the context URL for this projection: `&$select=A,B`, or nothing.
-std::string context_suffix(const std::vector<std::string>& select);
+VARVE_EXPORT std::string context_suffix(const std::vector<std::string>& select);
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 
 #include "types.h"
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 
 /// The names and keys of one entity. If the name of an account or table is not known, its number is given instead. A
@@ -137,5 +135,3 @@ struct RepairReport {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

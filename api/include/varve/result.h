@@ -12,8 +12,6 @@
 
 #include "status.h"
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 namespace result_detail {
 
@@ -22,6 +20,10 @@ namespace result_detail {
   std::fputs(("varve: the value of a failed Result was read: " + status.to_string() + "\n").c_str(), stderr);
   std::abort();
 }
+
+/// False for every type. A function that asserts it does not compile if it is used.
+template <typename T>
+inline constexpr bool kNever = false;
 
 }  // namespace result_detail
 
@@ -42,21 +44,41 @@ class [[nodiscard]] Result {
 
   /// Returns whether there is a value.
   bool ok() const noexcept { return value_.has_value(); }
-  /// Returns the error, or Ok if there is a value.
-  const Status& status() const noexcept { return status_; }
+  /// Returns the error, or Ok if there is a value. A temporary Result gives it by value.
+  /// @{
+  const Status& status() const& noexcept { return status_; }
+  Status status() && noexcept { return std::move(status_); }
+  Status status() const&& noexcept { return status_; }
+  /// @}
   /// Returns the code of status(); kOk if there is a value.
   Code code() const noexcept { return status_.code(); }
 
-  /// Returns the value. If there is none, prints the error to standard error and ends the process.
+  /// Returns the value. If there is none, prints the error to standard error and ends the process. A temporary Result
+  /// gives its value by value, so that a loop over `(*call()).member` is safe: the language keeps the value until the
+  /// loop ends.
   /// @{
   T& operator*() & { return checked(); }
   const T& operator*() const& { return const_cast<Result*>(this)->checked(); }
-  T&& operator*() && { return std::move(checked()); }
-  T* operator->() { return &checked(); }
-  const T* operator->() const { return &const_cast<Result*>(this)->checked(); }
+  T operator*() && { return std::move(checked()); }
+  T operator*() const&& { return const_cast<Result*>(this)->checked(); }
+  /// @}
+  /// Returns a pointer to the value. If there is none, prints the error to standard error and ends the process. A
+  /// temporary Result is refused by the compiler: a loop over a member would use it after its end.
+  /// @{
+  T* operator->() & { return &checked(); }
+  const T* operator->() const& { return &const_cast<Result*>(this)->checked(); }
+  T* operator->() && { return pointer_into_temporary(); }
+  const T* operator->() const&& { return pointer_into_temporary(); }
   /// @}
 
  private:
+  static T* pointer_into_temporary() noexcept {
+    static_assert(result_detail::kNever<T>,
+                  "a temporary Result ends before its members do: hold the Result in a variable, or write "
+                  "(*call()).member");
+    return nullptr;
+  }
+
   T& checked() {
     if (!value_.has_value()) result_detail::abort_without_value(status_);
     return *value_;
@@ -67,5 +89,3 @@ class [[nodiscard]] Result {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -10,8 +10,6 @@
 
 #include "status.h"
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 
 /// Calls `operation`, which returns a Status or a Result, and repeats it as long as it returns kBusy. Makes at most
@@ -41,5 +39,3 @@ auto retry_busy(std::uint32_t attempts_max, Operation&& operation) {
 }
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
+#include "export.h"
 
 namespace varve {
 
@@ -40,7 +40,7 @@ enum class AccessPath : std::uint8_t {
 };
 /// Returns the path as text: "nothing", "point", "points", "row range", "row prefix", "partition", "partition range",
 /// "table" or "several ranges".
-std::string_view access_path_name(AccessPath path) noexcept;
+VARVE_EXPORT std::string_view access_path_name(AccessPath path) noexcept;
 
 /// One end of a range of keys.
 struct TextBound {
@@ -52,7 +52,7 @@ struct TextBound {
 };
 
 /// One contiguous range of keys.
-struct PlannedRange {
+struct VARVE_EXPORT PlannedRange {
   /// Never kNothing, kPoints or kSeveral.
   AccessPath path = AccessPath::kTable;
   /// The partition of the range, if the whole range is in one partition.
@@ -81,5 +81,3 @@ struct ScanPlan {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

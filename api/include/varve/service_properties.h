@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "export.h"
 #include "status.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -99,8 +98,6 @@ struct ServicePropertiesChange {
 ///          - an origin or header that is empty, too long, or not visible ASCII without commas;
 ///          - a `max_age_seconds` above 2^31 - 1.
 /// Source   P-03, P-10.
-Status check_service_properties(const ServicePropertiesChange& change);
+VARVE_EXPORT Status check_service_properties(const ServicePropertiesChange& change);
 
 }  // namespace varve
-
-#pragma GCC visibility pop

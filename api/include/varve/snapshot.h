@@ -5,9 +5,8 @@
 
 #include <memory>
 
+#include "export.h"
 #include "types.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -20,7 +19,7 @@ namespace varve {
 ///
 /// Copies are cheap, and every thread may use a snapshot. A snapshot may outlive the Store object; a read at it then
 /// returns kClosed.
-class Snapshot {
+class VARVE_EXPORT Snapshot {
  public:
   /// Makes a snapshot of no store. A read at it is refused.
   Snapshot() noexcept = default;
@@ -37,5 +36,3 @@ class Snapshot {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

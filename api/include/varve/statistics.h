@@ -12,8 +12,6 @@
 #include "options.h"
 #include "types.h"
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 
 /// The state of the log as the open found it.
@@ -184,5 +182,3 @@ struct Statistics {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

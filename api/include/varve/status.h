@@ -26,8 +26,6 @@
 #define VARVE_CATCH_BAD_ALLOC else
 #endif
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 
 /// The codes of all layers. Their numbers are stable; a new code is added at the end.
@@ -179,10 +177,14 @@ class [[nodiscard]] Status {
   /// Returns the kind of failure, or kOk.
   Code code() const noexcept { return code_; }
 
-  /// Returns text for people. It is empty for Ok, and if there was not enough memory to keep it.
-  std::string_view message() const noexcept {
+  /// Returns text for people. It is empty for Ok, and if there was not enough memory to keep it. A temporary status
+  /// returns a copy, which may throw std::bad_alloc.
+  /// @{
+  std::string_view message() const& noexcept {
     return detail_ ? std::string_view(detail_->message) : std::string_view();
   }
+  std::string message() const&& { return detail_ ? detail_->message : std::string(); }
+  /// @}
 
   /// Returns the errno of the system call that failed, or 0 if no system call failed.
   int os_error() const noexcept { return os_error_; }
@@ -312,5 +314,3 @@ class [[nodiscard]] Status {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

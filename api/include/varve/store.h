@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "access_policy.h"
+#include "export.h"
 #include "options.h"
 #include "repair.h"
 #include "result.h"
@@ -31,8 +32,6 @@
 #include "table.h"
 #include "types.h"
 #include "verify.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -91,7 +90,30 @@ struct TablePage {
 /// Errors    Every verb may return these codes besides its own: kClosed, kLocked, kCorruption, kIoError, kTooManyFiles,
 ///           kOutOfMemory. A verb that writes may also return kBusy, kNoSpace, kReadOnly, kPoisoned, kFenced or
 ///           kUnknown; table.h explains them. Nothing changed, except perhaps after kUnknown.
-class Store {
+///
+/// A store starts threads of its own. Debuggers and `ps -L` show their names:
+///
+///   name             number    work                                           from, to
+///   varve-log        1         writes buffered commits to the log             open for writing, close
+///   varve-segments   1         prepares log segments                          open for writing, close
+///   varve-flush      1         writes memtables to table files                open for writing, close
+///   varve-compact    1         merges table files, removes files              open for writing, close
+///   varve-ahead      1         reads ahead of long scans                      first long scan, close
+///   varve-async      1         runs asynchronous operations (async.h)         first asynchronous operation, close
+///   varve-unpack     1         decompresses blocks for varve-async            first asynchronous operation, close
+///   varve-lead       1 to 9    write the log for asynchronous commits         first asynchronous operation, close
+///   varve-call       1 to 8    run blocking calls of asynchronous operations  first asynchronous operation, close
+///   varve-load       3         write the table files of one loader            load_table(), end of the load
+///   varve-look       0 to 7    checks the table files                         open, before it returns
+///   varve-replay     0 or 1    fills the memtable from the log                open, before it returns
+///   varve-read       0 to 8    reads, if the system refuses io_uring          first parallel read, close
+///
+/// If the system has no thread to give, the optional ones are missing, and their work takes longer. A store that is
+/// opened for reading only starts none of the first four. For io_uring, the kernel adds threads called `iou-wrk`.
+///
+/// Signals: a thread inherits the signal mask of the thread that starts it, and installs no handler. If a program
+/// handles signals on one thread, it must block them on every thread that opens a store or begins an operation.
+class VARVE_EXPORT Store {
  public:
   /// Opens the store in the directory `path`, or creates it. Reads no entity.
   /// Errors:
@@ -289,5 +311,3 @@ class Store {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 
 #include "limits.h"
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 
 /// The limits of one store. The defaults are the limits of the table service. They are stored when the store is
@@ -59,5 +57,3 @@ struct StoreLimits {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -21,14 +21,13 @@
 #include <string_view>
 #include <vector>
 
+#include "export.h"
 #include "options.h"
 #include "query.h"
 #include "result.h"
 #include "snapshot.h"
 #include "table.h"
 #include "types.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -50,7 +49,7 @@ namespace varve {
 /// A transaction that is destroyed without commit() has no effect. Until then it holds a snapshot (snapshot.h). It can
 /// be moved, but not copied; use it from one thread at a time. It may outlive the Store object; its verbs then return
 /// kClosed.
-class StoreTransaction {
+class VARVE_EXPORT StoreTransaction {
  public:
   /// Moves the transaction. The old object may then only be destroyed or assigned to.
   /// @{
@@ -114,5 +113,3 @@ class StoreTransaction {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

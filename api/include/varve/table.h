@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "access.h"
 #include "access_policy.h"
 #include "entity_view.h"
+#include "export.h"
 #include "options.h"
 #include "query.h"
 #include "result.h"
@@ -19,8 +21,6 @@
 #include "status.h"
 #include "transaction.h"
 #include "types.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -64,12 +64,18 @@ namespace varve {
 ///
 /// The checks have a fixed order (O-07): what a restricted handle forbids; keys and properties; the table; the entity's
 /// existence; its ETag; the size of the result. execute() first checks the transaction as a whole.
-class Table {
+class VARVE_EXPORT Table {
  public:
   /// Returns the account name: 3 to 24 characters of `[a-z0-9]`.
-  std::string_view account() const noexcept;
+  /// @{
+  std::string_view account() const& noexcept;
+  std::string account() && { return std::string(account()); }
+  /// @}
   /// Returns the table name as it was spelt when this handle was made.
-  std::string_view name() const noexcept;
+  /// @{
+  std::string_view name() const& noexcept;
+  std::string name() && { return std::string(name()); }
+  /// @}
 
   /// Adds an entity whose key does not exist yet. Ignores the entity's etag().
   /// Errors: kExists (EntityAlreadyExists). Source: O-10.
@@ -147,6 +153,13 @@ class Table {
   /// held while it runs, but the blocks and files of the page stay in use until the call returns. Errors: as scan().
   Result<Page> scan_in_place(const Scan& scan, const EntityReader& reader) const;
 
+  /// Returns one page of the RowKeys of a partition, folded at a delimiter, as object stores list their keys. It seeks
+  /// past the entities that a common prefix stands for, so each prefix costs about one block, however many entities
+  /// have it. Restricted handles see only what scan() would return.
+  /// Errors: kInvalidArgument (InvalidInput: page size, page time or selection over its limit; a text that is not
+  /// UTF-8; a snapshot of another store; a continuation of anything but a listing of this partition).
+  Result<RowListingPage> list_rows(const RowListing& listing) const;
+
   /// Returns a handle that may do less: only what both this handle and `access` allow. Restricting a restricted handle
   /// intersects the two; a restriction cannot be removed. Scans of such a handle silently return only entities inside
   /// the interval, whatever their range, filter or continuation. Other calls fail before anything is read or changed:
@@ -180,5 +193,3 @@ class Table {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -30,9 +30,8 @@
 #include <utility>
 #include <vector>
 
+#include "export.h"
 #include "status.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -46,7 +45,7 @@ namespace task_detail {
 ///
 /// Resuming it from the end of the task would use more stack each time, unless the compiler makes tail calls; g++ does
 /// not below -O2. A loop over tasks that end at once would then overflow the stack.
-class Beginning {
+class VARVE_EXPORT Beginning {
  public:
   explicit Beginning(const void* task) noexcept : task_(task), outer_(innermost) { innermost = this; }
   ~Beginning() { innermost = outer_; }
@@ -297,5 +296,3 @@ Task<std::vector<T>> all(std::vector<Task<T>> tasks) {
 }
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "export.h"
 #include "status.h"
 #include "store_limits.h"
 #include "types.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -37,7 +36,7 @@ struct TransactionOperation {
 ///   transaction.insert(order).merge(customer, customer.etag()).remove("eu", "0007", ETag::any());
 ///   Result<std::vector<ETag>> etags = table.execute(transaction);
 ///   if (!etags.ok()) ... etags.status().operation_index() ...
-class EntityGroupTransaction {
+class VARVE_EXPORT EntityGroupTransaction {
  public:
   /// One element of operations().
   using Operation = TransactionOperation;
@@ -56,7 +55,14 @@ class EntityGroupTransaction {
   EntityGroupTransaction& add(Operation operation);
 
   /// Returns the operations in the order of the calls. The next call that changes the transaction invalidates the span.
-  std::span<const Operation> operations() const noexcept { return operations_; }
+  std::span<const Operation> operations() const& noexcept { return operations_; }
+  /// Refused by the compiler: the span would point into a temporary.
+  template <typename T = Operation>
+  std::span<const T> operations() && noexcept {
+    static_assert(result_detail::kNever<T>,
+                  "a temporary transaction ends before this span: hold the transaction in a variable");
+    return {};
+  }
   /// Returns the number of operations.
   std::size_t size() const noexcept { return operations_.size(); }
   /// Returns whether there are no operations. execute() refuses such a transaction (T-12).
@@ -74,8 +80,6 @@ class EntityGroupTransaction {
 /// Does the checks of Table::execute() that concern the transaction as a whole and need no store: the number of
 /// operations, one partition, each entity once, and the size. `limits` are the limits that the store was created with.
 /// Errors: as execute(). Source: T-01, T-06 to T-09, T-12, X-05.
-Status check_transaction(std::span<const TransactionOperation> operations, const StoreLimits& limits = {});
+VARVE_EXPORT Status check_transaction(std::span<const TransactionOperation> operations, const StoreLimits& limits = {});
 
 }  // namespace varve
-
-#pragma GCC visibility pop

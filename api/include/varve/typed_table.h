@@ -19,8 +19,6 @@
 #include "types.h"
 #include "walk.h"
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 
 namespace mapped {
@@ -59,8 +57,9 @@ class TypedTable {
 
   /// Returns the handle for the same table with plain entities.
   /// @{
-  Table& table() noexcept { return table_; }
-  const Table& table() const noexcept { return table_; }
+  Table& table() & noexcept { return table_; }
+  const Table& table() const& noexcept { return table_; }
+  Table table() && noexcept { return std::move(table_); }
   /// @}
 
   /// Does Table::insert() and returns the new ETag.
@@ -165,5 +164,3 @@ class TypedTable {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

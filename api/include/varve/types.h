@@ -15,13 +15,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "export.h"
 #include "result.h"
 #include "status.h"
-
-#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -38,7 +39,7 @@ enum class PropertyType : std::uint8_t {
 };
 
 /// Returns "Edm.Binary", "Edm.Boolean" and so on.
-std::string_view property_type_name(PropertyType type) noexcept;
+VARVE_EXPORT std::string_view property_type_name(PropertyType type) noexcept;
 
 /// Bytes that the store does not interpret.
 struct Binary {
@@ -49,7 +50,7 @@ struct Binary {
 };
 
 /// A point in time in UTC, with a resolution of 100 ns. It uses the proleptic Gregorian calendar without leap seconds.
-struct DateTime {
+struct VARVE_EXPORT DateTime {
   /// Ticks of 100 ns since 0001-01-01T00:00:00Z. A property or Timestamp is between limits::kDateTimeTicksMin and
   /// kDateTimeTicksMax.
   std::uint64_t ticks = 0;
@@ -63,6 +64,9 @@ struct DateTime {
   ///   kInvalidArgument (OutOfRangeInput)       before the year 1601 or after 9999
   /// Source: D-34, X-02, X-16.
   static Result<DateTime> parse(std::string_view text);
+  /// Returns the present time of the system's clock, in ticks of 100 ns; finer parts are cut off. The clock may be set
+  /// back, so two calls may return the same time, or a smaller one later. Timestamps of a store never do.
+  static DateTime now() noexcept;
   /// Returns `YYYY-MM-DDThh:mm:ss[.f]Z`. A fraction of zero is left out, and a fraction never ends in zeros. Source:
   /// D-35.
   std::string to_string() const;
@@ -72,13 +76,15 @@ struct DateTime {
 };
 
 /// 128 bits. Guids compare in the order of their texts.
-struct Guid {
+struct VARVE_EXPORT Guid {
   /// In the order of the text: the first byte is the first two digits.
   std::array<std::uint8_t, 16> bytes{};
 
   /// Parses `8-4-4-4-12` hexadecimal digits in either case, also in braces, or 32 digits without hyphens.
   /// Errors: kInvalidArgument (InvalidInput). Source: D-37.
   static Result<Guid> parse(std::string_view text);
+  /// Returns a new random Guid (version 4): 122 bits from the system's source of unpredictable numbers.
+  static Guid random() noexcept;
   /// Returns the text in lower case, with hyphens and without braces.
   std::string to_string() const;
 
@@ -92,6 +98,17 @@ concept PropertyValue = std::same_as<T, Binary> || std::same_as<T, bool> || std:
     std::same_as<T, double> || std::same_as<T, Guid> || std::same_as<T, std::int32_t> ||
     std::same_as<T, std::int64_t> || std::same_as<T, std::string>;
 
+/// A character type, which is no number and no text.
+template <typename T>
+concept Character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
+    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
+
+/// An integer type that an Int32 or Int64 can hold whole, except std::int32_t and std::int64_t themselves. An unsigned
+/// type of 64 bits is none of them: convert such a number to std::int64_t after checking it.
+template <typename T>
+concept OtherInteger = std::integral<T> && !std::same_as<T, bool> && !Character<T> && !PropertyValue<T> &&
+                       (std::signed_integral<T> ? sizeof(T) <= 8 : sizeof(T) <= 4);
+
 /// One property value. There is no null: a property without a value does not exist (D-45).
 class Value {
  public:
@@ -103,8 +120,11 @@ class Value {
 
   /// @{
   /// Holds the argument as the property type of its C++ type. A text becomes a String. The constructors are implicit,
-  /// so that entity.set("Age", 7) works. A type that is not exactly one of them is refused. So no pointer becomes a
-  /// Boolean, and no number changes its type unnoticed.
+  /// so that entity.set("Age", 7) works.
+  ///
+  /// Other number types become the type that a mapped member of that type has (mapping.h): a signed integer of at most
+  /// 32 bits becomes an Int32, any other integer an Int64, and a float a Double. The compiler refuses all other types.
+  /// So no pointer becomes a Boolean, no character a number, and no number loses a digit.
   Value(Binary value) noexcept : variant_(std::move(value)) {}
   Value(bool value) noexcept : variant_(value) {}
   Value(DateTime value) noexcept : variant_(value) {}
@@ -115,24 +135,40 @@ class Value {
   Value(std::string value) noexcept : variant_(std::move(value)) {}
   Value(std::string_view value) : variant_(std::in_place_type<std::string>, value) {}
   Value(const char* value) : variant_(std::string(value)) {}
+  Value(float value) noexcept : variant_(static_cast<double>(value)) {}
+  template <OtherInteger T>
+  Value(T value) noexcept : variant_(static_cast<StoredInteger<T>>(value)) {}
   template <typename T>
-  Value(T) = delete;
+  // The compiler shows the next line with its error.
+  Value(T) = delete;  // use Binary, bool, DateTime, double, Guid, std::int32_t, std::int64_t or std::string
   /// @}
 
   /// Returns the type of the stored value.
   PropertyType type() const noexcept { return static_cast<PropertyType>(variant_.index() + 1); }
   /// Returns the value, or null if it has another type.
   template <PropertyValue T>
-  const T* get_if() const noexcept {
+  const T* get_if() const& noexcept {
     return std::get_if<T>(&variant_);
   }
+  /// Refused by the compiler: the pointer would point into a temporary.
+  template <PropertyValue T>
+  const T* get_if() && noexcept {
+    static_assert(result_detail::kNever<T>, "a temporary Value ends before this pointer: hold the Value in a variable");
+    return nullptr;
+  }
   /// Returns the variant for std::visit.
-  const Variant& variant() const noexcept { return variant_; }
+  /// @{
+  const Variant& variant() const& noexcept { return variant_; }
+  Variant variant() && noexcept { return std::move(variant_); }
+  /// @}
 
   /// True if type and value are equal. A Double that is NaN equals nothing.
   bool operator==(const Value&) const = default;
 
  private:
+  template <typename T>
+  using StoredInteger = std::conditional_t<std::signed_integral<T> && sizeof(T) <= 4, std::int32_t, std::int64_t>;
+
   Variant variant_;
 };
 
@@ -163,7 +199,7 @@ class PropertyRoom;
 
 /// The properties of one entity, in contiguous memory. The list owns its memory, unless its entity came with a page of
 /// others: then it uses a part of a block that these share. A list that outgrows its part moves to memory of its own.
-class PropertyList {
+class VARVE_EXPORT PropertyList {
  public:
   PropertyList() noexcept = default;
   /// Copies the properties to memory of the new list's own.
@@ -225,7 +261,7 @@ class PropertyList {
 /// Identifies one state of an entity, as the condition of a write. The ETag changes with every successful write of the
 /// entity, also with one that changes no value. No ETag is ever used twice, also not after the entity is deleted and
 /// inserted again (D-53, D-55).
-class ETag {
+class VARVE_EXPORT ETag {
  public:
   /// Makes no ETag: the ETag of an entity that was not read from a store.
   constexpr ETag() noexcept = default;
@@ -274,7 +310,7 @@ class ETag {
 ///   entity.set("Customer", "Ann").set("Lines", 3).set("Total", 12.5);
 ///   Result<std::int32_t> lines = entity.get<std::int32_t>("Lines");
 ///   if (!lines.ok() && lines.code() == Code::kNotFound) ...  // no such property
-class Entity {
+class VARVE_EXPORT Entity {
  public:
   Entity() = default;
   /// Makes an entity without properties. The keys are checked when the entity is written.
@@ -282,26 +318,55 @@ class Entity {
       : partition_key_(std::move(partition_key)), row_key_(std::move(row_key)) {}
 
   /// Returns the PartitionKey, which may be empty.
-  const std::string& partition_key() const noexcept { return partition_key_; }
+  /// @{
+  const std::string& partition_key() const& noexcept { return partition_key_; }
+  std::string partition_key() && noexcept { return std::move(partition_key_); }
+  /// @}
   /// Returns the RowKey, which may be empty.
-  const std::string& row_key() const noexcept { return row_key_; }
+  /// @{
+  const std::string& row_key() const& noexcept { return row_key_; }
+  std::string row_key() && noexcept { return std::move(row_key_); }
+  /// @}
 
   /// Returns the properties in the order in which they were added. A store keeps the order in which they were written.
-  std::span<const Property> properties() const noexcept { return properties_.all(); }
+  /// A temporary entity moves them to a list of their own.
+  /// @{
+  std::span<const Property> properties() const& noexcept { return properties_.all(); }
+  std::vector<Property> properties() &&;
+  /// @}
 
   /// Sets the property with this name, or appends it. Names are case-sensitive. Names and values are checked when the
   /// entity is written. A write ignores a property `Timestamp` (D-50), and refuses `PartitionKey` and `RowKey`.
-  Entity& set(std::string_view name, Value value);
+  /// @{
+  Entity& set(std::string_view name, Value value) &;
+  Entity set(std::string_view name, Value value) && {
+    set(name, std::move(value));
+    return std::move(*this);
+  }
+  /// @}
   /// Appends a property without checking whether the name exists. If a name occurs twice, the write is refused (D-23).
   /// This is faster for a caller that adds many properties with different names.
-  Entity& add(std::string name, Value value);
+  /// @{
+  Entity& add(std::string name, Value value) &;
+  Entity add(std::string name, Value value) && {
+    add(std::move(name), std::move(value));
+    return std::move(*this);
+  }
+  /// @}
   /// Makes room for this many properties in all.
   void reserve(std::size_t property_count) { properties_.reserve(property_count); }
   /// Returns true if the property existed.
   bool remove(std::string_view name) noexcept;
 
   /// Returns the first property with this name, or null.
-  const Value* find(std::string_view name) const noexcept;
+  const Value* find(std::string_view name) const& noexcept;
+  /// Refused by the compiler: the pointer would point into a temporary.
+  template <typename T = Value>
+  const T* find(std::string_view /*name*/) && noexcept {
+    static_assert(result_detail::kNever<T>,
+                  "a temporary Entity ends before this pointer: hold the Entity in a variable");
+    return nullptr;
+  }
   /// Returns the value of the property. Errors: kNotFound (no such property), kInvalidArgument (it has another type,
   /// which the message names).
   template <PropertyValue T>
@@ -342,8 +407,6 @@ class Entity {
 ///
 /// A property called Timestamp counts nothing, because it is not stored. In a text that is not UTF-8, each byte counts
 /// as one code unit. Source: D-60.
-std::size_t accounted_size_bytes(const Entity& entity) noexcept;
+VARVE_EXPORT std::size_t accounted_size_bytes(const Entity& entity) noexcept;
 
 }  // namespace varve
-
-#pragma GCC visibility pop

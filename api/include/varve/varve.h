@@ -9,6 +9,7 @@
 #include "async_typed_table.h"
 #include "condition.h"
 #include "entity_view.h"
+#include "export.h"
 #include "home_thread.h"
 #include "if_exists.h"
 #include "keys.h"
@@ -42,6 +43,3 @@
 #include "verify.h"
 #include "version.h"
 #include "walk.h"
-
-#pragma GCC visibility push(default)
-#pragma GCC visibility pop

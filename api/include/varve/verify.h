@@ -10,8 +10,6 @@
 
 #include "statistics.h"
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 
 /// What Store::verify() read, and the problems it found.
@@ -44,5 +42,3 @@ struct VerifyReport {
 };
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-#pragma GCC visibility push(default)
+#include "export.h"
 
 #define VARVE_VERSION_MAJOR 0
 #define VARVE_VERSION_MINOR 1
@@ -24,8 +24,6 @@ inline constexpr std::string_view kVersion = VARVE_VERSION;
 /// Returns the version of the library that this program runs with. It may differ from kVersion if the library is
 /// shared.
 /// Any thread.
-std::string_view library_version() noexcept;
+VARVE_EXPORT std::string_view library_version() noexcept;
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -15,19 +15,18 @@
 #include <utility>
 #include <vector>
 
+#include "export.h"
 #include "query.h"
 #include "result.h"
 #include "status.h"
 #include "table.h"
 #include "types.h"
 
-#pragma GCC visibility push(default)
-
 namespace varve {
 
 /// The pages of one scan, one after another. Use it from one thread at a time. The pages are not one state of the
 /// table, unless the scan reads at a snapshot. The caller may stop at any time; later pages are then not read.
-class PageWalk {
+class VARVE_EXPORT PageWalk {
  public:
   /// The value of `take` that does not limit the number of entities.
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
@@ -45,9 +44,15 @@ class PageWalk {
   /// Returns the token for Scan::continuation with which a later scan goes on after the pages that next() returned. It
   /// is valid in another process, too. After an error it is the start of the failed page. Not set at the end of
   /// the range, and as long as no page was read, unless the scan began with a token.
-  const std::optional<std::string>& continuation() const noexcept { return continuation_; }
+  /// @{
+  const std::optional<std::string>& continuation() const& noexcept { return continuation_; }
+  std::optional<std::string> continuation() && noexcept { return std::move(continuation_); }
+  /// @}
   /// Returns the cost so far. `key_ranges` is that of the first page; all other figures are sums over the pages.
-  const PageCost& cost() const noexcept { return cost_; }
+  /// @{
+  const PageCost& cost() const& noexcept { return cost_; }
+  PageCost cost() && noexcept { return std::move(cost_); }
+  /// @}
 
  private:
   std::optional<Table> table_;
@@ -170,8 +175,6 @@ class Walk {
 };
 
 /// Returns the entities of a scan unchanged.
-Walk<Entity> walk(Table table, Scan scan, std::uint64_t take = PageWalk::kNoLimit);
+VARVE_EXPORT Walk<Entity> walk(Table table, Scan scan, std::uint64_t take = PageWalk::kNoLimit);
 
 }  // namespace varve
-
-#pragma GCC visibility pop

@@ -56,12 +56,12 @@ TEST_F(AsyncHome, AReadOfWhatIsInMemoryEndsBeforeItsBeginningReturns) {
 TEST_F(AsyncHome, WhatTheCacheHasIsReadThereAndWhatItHasNotElsewhere) {
   ASSERT_TRUE(table_.insert(with_value("p", "r", "x")).ok());
   ASSERT_TRUE(store().compact().ok());
-  EXPECT_TRUE(home_.run(async_.get("p", "r"))->has_value());  // The table was read, and its blocks are in the cache.
+  EXPECT_TRUE((*home_.run(async_.get("p", "r"))).has_value());  // The table was read, and its blocks are in the cache.
   const std::size_t before = home_.posts();
-  EXPECT_TRUE(home_.run(async_.get("p", "r"))->has_value());
-  EXPECT_EQ(home_.run(async_.get_many({{"p", "r"}, {"p", "none"}}))->size(), 2u);
+  EXPECT_TRUE((*home_.run(async_.get("p", "r"))).has_value());
+  EXPECT_EQ((*home_.run(async_.get_many({{"p", "r"}, {"p", "none"}}))).size(), 2u);
   EXPECT_EQ(home_.posts(), before);
-  EXPECT_EQ(home_.run(async_.scan(Scan{}))->entities.size(), 1u);  // by one of the threads that may wait
+  EXPECT_EQ((*home_.run(async_.scan(Scan{}))).entities.size(), 1u);  // by one of the threads that may wait
   EXPECT_EQ(home_.posts(), before + 1);
 }
 
@@ -83,7 +83,7 @@ TEST_F(AsyncHome, WritesThatAreReadyTogetherShareAWriteOfTheLog) {
   ASSERT_TRUE(table_.insert(with_value("p", "r", "x")).ok());
   HeldLog log(bench_);
   log.fill(AsyncTable(table_));  // The next group waits, and accepts all commits.
-  const std::uint64_t groups = store().statistics()->groups;
+  const std::uint64_t groups = (*store().statistics()).groups;
   std::vector<std::unique_ptr<BegunWrite>> writes;
   for (int i = 0; i < kWrites; ++i) {
     writes.push_back(
@@ -93,7 +93,7 @@ TEST_F(AsyncHome, WritesThatAreReadyTogetherShareAWriteOfTheLog) {
   log.let_go();
   for (int i = 0; i < kWrites; ++i) home_.run_one();
   for (const auto& write : writes) EXPECT_EQ(said(write->take()), kFine);
-  EXPECT_LT(store().statistics()->groups, groups + 5);  // The log's timer may have had some groups of its own.
+  EXPECT_LT((*store().statistics()).groups, groups + 5);  // The log's timer may have had some groups of its own.
 }
 
 TEST_F(AsyncHome, WhoFindsThePartitionHeldWaitsInItsLineElsewhereAndEndsAtHome) {
@@ -106,7 +106,7 @@ TEST_F(AsyncHome, WhoFindsThePartitionHeldWaitsInItsLineElsewhereAndEndsAtHome) 
   home_.run_one();  // Each has its turn, which ends in the queue.
   home_.run_one();
   settle();
-  EXPECT_EQ(store().statistics()->partition_waits, 2u);
+  EXPECT_EQ((*store().statistics()).partition_waits, 2u);
   source.request_stop();
   home_.run_one();
   EXPECT_EQ(said(stopped.take()), kCancelled);  // The log is still blocked.

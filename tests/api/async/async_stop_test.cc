@@ -59,7 +59,7 @@ TEST_F(AsyncStop, BeforeTheBeginningChangesNothingWhateverTheVerb) {
   std::stop_source source;
   source.request_stop();
   const std::stop_token stop = source.get_token();
-  const DateTime before = store().snapshot()->version();
+  const DateTime before = (*store().snapshot()).version();
   EntityGroupTransaction transaction;
   transaction.insert(with_value("p", "s", "x"));
   EXPECT_EQ(said(wait(async_.insert(with_value("p", "new", "x"), {}, stop))), kCancelled);
@@ -76,7 +76,7 @@ TEST_F(AsyncStop, BeforeTheBeginningChangesNothingWhateverTheVerb) {
                 Scan{}, [](const EntityView&) { ADD_FAILURE(); }, stop))),
             kCancelled);
   EXPECT_EQ(said(wait(async_.count(Scan{}, stop))), kCancelled);
-  EXPECT_EQ(store().snapshot()->version(), before);
+  EXPECT_EQ((*store().snapshot()).version(), before);
   EXPECT_EQ(value_in(table_, "p", "r"), "x");
 }
 
@@ -97,7 +97,7 @@ TEST_F(AsyncStop, InThePartitionsLineEndsTheWaitAtOnceAndTheOthersMoveUp) {
   const auto also_stopped = begin_insert("3", {}, third.get_token());
   const auto patient = begin_insert("4");
   settle();
-  EXPECT_EQ(store().statistics()->partition_waits, 3u);
+  EXPECT_EQ((*store().statistics()).partition_waits, 3u);
   third.request_stop();
   EXPECT_EQ(said(also_stopped->take()), kCancelled);  // The log is still blocked.
   second.request_stop();

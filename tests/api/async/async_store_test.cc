@@ -77,7 +77,7 @@ TEST_F(AsyncStores, MakeOpenListAndDropTables) {
   ASSERT_TRUE(first->continuation);
   EXPECT_EQ(first->tables[0].name, "Invoices");
   two_pages.continuation = *first->continuation;
-  EXPECT_EQ(wait(async_.list_tables(kOwner, two_pages))->tables[0].name, "Orders");
+  EXPECT_EQ((*wait(async_.list_tables(kOwner, two_pages))).tables[0].name, "Orders");
   EXPECT_EQ(said(wait(async_.drop_table(kOwner, "Invoices"))), kFine);
   EXPECT_EQ(said(wait(async_.drop_table(kOwner, "Invoices"))), kResourceNotFound);
   EXPECT_EQ(table_names(), std::vector<std::string>{"Orders"});
@@ -99,10 +99,10 @@ TEST_F(AsyncStores, SyncCompactAndMakeCheckpoints) {
   ASSERT_TRUE(table_.insert(with_value("p", "r", "x"), buffered).ok());
   EXPECT_EQ(said(wait(async_.sync())), kFine);
   EXPECT_EQ(said(wait(async_.compact())), kFine);
-  EXPECT_EQ(store().statistics()->memtable_entries, 0u);
+  EXPECT_EQ((*store().statistics()).memtable_entries, 0u);
   const Result<CheckpointStatistics> made = wait(async_.checkpoint("/copy"));
   ASSERT_EQ(said(made), kFine);
-  EXPECT_EQ(made->version, store().snapshot()->version());
+  EXPECT_EQ(made->version, (*store().snapshot()).version());
   EXPECT_EQ(wait(async_.checkpoint("/copy")).code(), Code::kExists);
   Result<std::unique_ptr<Store>> copy = Store::open("/copy", bench_.options());
   ASSERT_TRUE(copy.ok()) << copy.status().to_string();
@@ -132,9 +132,9 @@ TEST_F(AsyncStores, StoppedBeforeTheBeginningChangeNothing) {
   EXPECT_EQ(said(wait(async_.checkpoint("/copy", stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.transact(body, {}, 16, stop))), kCancelled);
   EXPECT_FALSE(was_called);
-  EXPECT_EQ(store().list_accounts()->accounts.size(), 1u);
+  EXPECT_EQ((*store().list_accounts()).accounts.size(), 1u);
   EXPECT_EQ(table_names(), std::vector<std::string>{"Orders"});
-  EXPECT_TRUE(store().access_policies(kAccount, "Orders")->empty());
+  EXPECT_TRUE((*store().access_policies(kAccount, "Orders")).empty());
 }
 
 // -- Transactions -------------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ TEST_F(AsyncStores, VerbsThatWaitAreRefusedInACallbackAndChangeNothing) {
   EntityGroupTransaction group;
   group.insert(with_value("p", "grouped", "x"));
   const auto nothing = [](StoreTransaction&) { return Status(); };
-  const DateTime before = store().snapshot()->version();
+  const DateTime before = (*store().snapshot()).version();
   std::vector<Said> answers;
   in_callback(AsyncTable(table_), scheduler(), [&] {
     Table table = table_;
@@ -269,7 +269,7 @@ TEST_F(AsyncStores, VerbsThatWaitAreRefusedInACallbackAndChangeNothing) {
                said(store().close())};
   });
   for (std::size_t i = 0; i < answers.size(); ++i) EXPECT_EQ(answers[i], kRefusedHere) << "verb " << i;
-  EXPECT_EQ(store().snapshot()->version(), before);
+  EXPECT_EQ((*store().snapshot()).version(), before);
   EXPECT_EQ(value_in(table_, "p", "r"), "x");
   EXPECT_EQ(said(table_.insert(with_value("p", "s", "x"))), kFine);  // Elsewhere blocking operations work.
 }
@@ -317,7 +317,7 @@ TEST_F(AsyncStores, CloseWaitsForEverythingUnderWayAndRefusesWhatComesLater) {
   EXPECT_EQ(said(wait(async_.create_account("late"))), kClosed);
   EXPECT_EQ(said(wait(async_.sync())), kClosed);
   bench_.open();
-  EXPECT_EQ(store().open_table(kAccount, "Orders")->count(Scan{})->entities, 100u);
+  EXPECT_EQ((*(*store().open_table(kAccount, "Orders")).count(Scan{})).entities, 100u);
 }
 
 TEST_F(AsyncStores, ATransactionUnderWayCommitsBeforeTheStoreCloses) {

@@ -333,10 +333,10 @@ TEST_F(AsyncTables, OfAStoreOpenedForReadingOnlyAreReadAndNotWritten) {
   EXPECT_EQ(said(wait(only_read.merge(with_value("p", "r", "x"), ETag::any()))), kReadOnly);
   EXPECT_EQ(said(wait(only_read.remove("p", "r", ETag::any()))), kReadOnly);
   EXPECT_EQ(said(wait(only_read.execute(EntityGroupTransaction()))), kReadOnly);
-  EXPECT_TRUE(wait(only_read.get(number(0), number(0)))->has_value());
-  EXPECT_EQ(wait(only_read.get_many({{number(1), number(1)}, {"no", "no"}}))->size(), 2u);
-  EXPECT_EQ(wait(only_read.scan(Scan{}))->entities.size(), 30u);
-  EXPECT_EQ(wait(only_read.count(Scan{}))->entities, 30u);
+  EXPECT_TRUE((*wait(only_read.get(number(0), number(0)))).has_value());
+  EXPECT_EQ((*wait(only_read.get_many({{number(1), number(1)}, {"no", "no"}}))).size(), 2u);
+  EXPECT_EQ((*wait(only_read.scan(Scan{}))).entities.size(), 30u);
+  EXPECT_EQ((*wait(only_read.count(Scan{}))).entities, 30u);
 }
 
 TEST_F(AsyncTables, WritesBegunBeforeADropAreNotInTheTableThatIsMadeAgain) {

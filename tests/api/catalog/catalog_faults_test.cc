@@ -175,7 +175,7 @@ std::string content_of(Store& store) {
     const Result<TablePage> tables = store.list_tables(account.name);
     for (const TableInfo& table : tables->tables) {
       content += " " + table.name;
-      const Result<Page> page = store.open_table(account.name, table.name)->scan(Scan{});
+      const Result<Page> page = (*store.open_table(account.name, table.name)).scan(Scan{});
       for (const std::string& key : keys_of(*page)) content += " " + key;
     }
     content += "\n";

@@ -154,7 +154,7 @@ TEST_P(LoaderCrash, OnAFullDeviceEndsWithNoSpaceAndTheStoreGoesOn) {
       ASSERT_EQ(loaded.code(), Code::kNoSpace) << loaded.to_string();
     }
     bench.machine.files->set_capacity_bytes(io::MemoryFileSystem::kUnlimited);
-    ASSERT_EQ(bench.store->statistics()->health == Health::kPoisoned, false);
+    ASSERT_EQ((*bench.store->statistics()).health == Health::kPoisoned, false);
     Table kept = *bench.store->open_table(kAccount, "Kept");
     ASSERT_TRUE(kept.insert(with_value("p", "at once", "v")).ok());
     bench.open();

@@ -146,7 +146,7 @@ TEST_F(LoaderTest, OfNothingMakesAnEmptyTable) {
   Loader loader = load();
   ASSERT_TRUE(loader.finish().ok());
   Table orders = table();
-  EXPECT_TRUE(orders.scan(Scan())->entities.empty());
+  EXPECT_TRUE((*orders.scan(Scan())).entities.empty());
   EXPECT_TRUE(orders.insert(with_value("p", "r", "v")).ok());
   bench_.open();
   EXPECT_EQ(value_in(table(), "p", "r"), "v");
@@ -156,7 +156,7 @@ TEST_F(LoaderTest, FillsATableThatIsThereAndEmpty) {
   Table orders = bench_.table("Orders");
   ASSERT_TRUE(orders.insert(with_value("p", "gone", "v")).ok());
   ASSERT_TRUE(orders.remove("p", "gone", ETag::any()).ok());
-  const DateTime created = store().list_tables(kAccount)->tables[0].created;
+  const DateTime created = (*store().list_tables(kAccount)).tables[0].created;
   Loader loader = load("ORDERS");
   add(loader, "1");
   ASSERT_TRUE(loader.finish().ok());
@@ -234,7 +234,7 @@ TEST_F(LoaderTest, RefusesATableOrAnAccountThatWasDroppedMeanwhile) {
   ASSERT_TRUE(store().drop_account(kAccount).ok());
   ASSERT_TRUE(store().create_account(kAccount).ok());
   EXPECT_EQ(said(of_earlier.finish()), test::kResourceNotFound);
-  EXPECT_TRUE(store().list_tables(kAccount)->tables.empty());
+  EXPECT_TRUE((*store().list_tables(kAccount)).tables.empty());
 }
 
 TEST_F(LoaderTest, TwoAtOnceDoNotDisturbEachOther) {
@@ -319,8 +319,8 @@ TEST_F(LoaderTest, GivenUpItLeavesTheStoreAsItWas) {
   aborted.abort();
   EXPECT_EQ(aborted.add(with_value("p", "2", "v")).code(), Code::kClosed);
   EXPECT_EQ(aborted.finish().code(), Code::kClosed);
-  EXPECT_TRUE(store().list_tables(kAccount)->tables.empty());
-  EXPECT_EQ(store().statistics()->loads, 0u);
+  EXPECT_TRUE((*store().list_tables(kAccount)).tables.empty());
+  EXPECT_EQ((*store().statistics()).loads, 0u);
 }
 
 TEST_F(LoaderTest, AnswersClosedWhenTheStoreWasClosed) {

@@ -198,7 +198,7 @@ TEST_F(Repair, OfASoundStoreGivesAnEqualOne) {
   const auto store = Store::open(kTargetPath, options());
   ASSERT_TRUE(store.ok());
   EXPECT_EQ(*(*store)->last_tag(), "position");
-  EXPECT_EQ((*store)->statistics()->default_durability, Durability::kBuffered);
+  EXPECT_EQ((*(*store)->statistics()).default_durability, Durability::kBuffered);
   EXPECT_EQ((*store)->create_table(kAccount, "Orders").code(), Code::kExists);
 }
 
@@ -294,7 +294,7 @@ TEST_F(Repair, GivesTablesNewNamesWhereTheCatalogIsLost) {
   ASSERT_TRUE(store.ok());
   const Result<Table> made = (*store)->create_table("recovered1", "Another");
   ASSERT_TRUE(made.ok()) << made.status().to_string();
-  EXPECT_TRUE(made->scan(Scan{})->entities.empty()) << "a number was given again";
+  EXPECT_TRUE((*made->scan(Scan{})).entities.empty()) << "a number was given again";
 }
 
 TEST_F(Repair, WithoutItsManifestIsDoubtfulAndWhole) {

@@ -57,7 +57,7 @@ TEST_F(RaisedLimits, HoldForWritesAndSurviveCompactionAndReopen) {
   EXPECT_EQ(read(orders, "p", "wide")->properties().size(), 5000U);
   const std::optional<Entity> large = read(orders, key, key);
   ASSERT_TRUE(large.has_value());
-  EXPECT_EQ(large->get<Binary>("Bytes")->bytes.size(), 11u << 20);
+  EXPECT_EQ((*large->get<Binary>("Bytes")).bytes.size(), 11u << 20);
   EXPECT_TRUE(orders.remove(key, key, ETag::any()).ok());
 }
 
@@ -68,7 +68,7 @@ TEST_F(RaisedLimits, HoldForTransactionsAndPages) {
   ASSERT_TRUE(orders.execute(transaction).ok());
   Scan scan;
   scan.page_size_max = 5000;
-  EXPECT_EQ(orders.scan(scan)->entities.size(), 2000U);
+  EXPECT_EQ((*orders.scan(scan)).entities.size(), 2000U);
   scan.page_size_max = 5001;
   EXPECT_EQ(said(orders.scan(scan)), kInvalidInput);
   transaction = EntityGroupTransaction();

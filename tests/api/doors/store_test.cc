@@ -34,8 +34,8 @@ TEST(StoreOpen, KeepsItsDefaultDurabilityAndRefusesAnother) {
   StoreBench bench;
   StoreOptions options = bench.options();
   options.default_durability = Durability::kBuffered;
-  EXPECT_EQ(bench.open(options).statistics()->default_durability, Durability::kBuffered);
-  EXPECT_EQ(bench.open().statistics()->default_durability, Durability::kBuffered);
+  EXPECT_EQ((*bench.open(options).statistics()).default_durability, Durability::kBuffered);
+  EXPECT_EQ((*bench.open().statistics()).default_durability, Durability::kBuffered);
   bench.store.reset();
   options.default_durability = Durability::kSync;
   EXPECT_EQ(Store::open(kStorePath, options).code(), Code::kInvalidArgument);
@@ -47,10 +47,10 @@ TEST(StoreOpen, EverythingIsThereAfterAReopen) {
   const ETag etag = *table.insert(with_value("p", "r", "x"));
   ASSERT_TRUE(bench.store->close().ok());
   bench.open();
-  EXPECT_TRUE(bench.store->statistics()->recovery.clean);
+  EXPECT_TRUE((*bench.store->statistics()).recovery.clean);
   Table again = *bench.store->open_table(kAccount, "orders");
   EXPECT_EQ(read(again, "p", "r")->etag(), etag);
-  EXPECT_EQ(bench.store->list_tables(kAccount)->tables[0].name, "OrDers");
+  EXPECT_EQ((*bench.store->list_tables(kAccount)).tables[0].name, "OrDers");
   EXPECT_EQ(said(again.replace(with_value("p", "r", "y"), etag)), kFine);
 }
 
@@ -63,10 +63,10 @@ TEST(StoreOpen, ReadOnlyReadsEverythingAndWritesNothing) {
   reading.read_only = true;
   const std::uint64_t steps = bench.machine.files->operation_count();
   Store& store = bench.open(reading);
-  EXPECT_TRUE(store.statistics()->read_only);
+  EXPECT_TRUE((*store.statistics()).read_only);
   Table read_table = *store.open_table(kAccount, "Orders");
   EXPECT_EQ(value_in(read_table, "p", "r"), "x");
-  EXPECT_EQ(read_table.scan(Scan{})->entities.size(), 1u);
+  EXPECT_EQ((*read_table.scan(Scan{})).entities.size(), 1u);
   EXPECT_TRUE(store.snapshot().ok());
   EXPECT_TRUE(store.sync().ok());
   EXPECT_EQ(store.checkpoint("/copy").code(), Code::kReadOnly);
@@ -91,7 +91,7 @@ TEST(StoreCheckpoint, IsASoundStoreThatGoesItsOwnWay) {
   ASSERT_TRUE(table.insert(with_value("p", "s", "y")).ok());
   const auto made = bench.store->checkpoint("/copy");
   ASSERT_TRUE(made.ok()) << made.status().to_string();
-  EXPECT_EQ(made->version.ticks, bench.store->statistics()->visible_version.ticks);
+  EXPECT_EQ(made->version.ticks, (*bench.store->statistics()).visible_version.ticks);
   EXPECT_GE(made->files_linked, 2u);
   ASSERT_TRUE(bench.store->drop_table(kAccount, "Orders").ok());
 
@@ -197,7 +197,7 @@ TEST(StoreResources, TheListenerHearsThatTheLogFailedAndReadsGoOn) {
   EXPECT_EQ(bench.store->drop_table(kAccount, "Orders").code(), Code::kPoisoned);
   EXPECT_EQ(value_in(table, "p", "r"), "x");
   EXPECT_EQ(value_in(table, "p", "s"), "-");
-  EXPECT_EQ(bench.store->statistics()->health, Health::kPoisoned);
+  EXPECT_EQ((*bench.store->statistics()).health, Health::kPoisoned);
 }
 
 TEST(StoreResources, MoreThanTheWriteBufferHoldsIsKeptInTables) {
@@ -211,9 +211,9 @@ TEST(StoreResources, MoreThanTheWriteBufferHoldsIsKeptInTables) {
   for (int i = 0; i < 100; ++i) {
     const Entity entity = Entity("p", std::to_string(i)).set("B", Binary{std::string(10'000, 'b')});
     ASSERT_EQ(said(table.insert(entity)), kFine) << i;
-    EXPECT_LE(bench.store->statistics()->memtable_bytes, 300'000u);
+    EXPECT_LE((*bench.store->statistics()).memtable_bytes, 300'000u);
   }
-  EXPECT_EQ(table.scan(Scan{})->entities.size(), 100u);
+  EXPECT_EQ((*table.scan(Scan{})).entities.size(), 100u);
   EXPECT_EQ(said(bench.store->drop_table(kAccount, "Orders")), kFine);
   EXPECT_EQ(said(bench.store->drop_account(kAccount)), kFine);
 }
@@ -248,9 +248,9 @@ TEST(StoreResources, StoresThatShareAWriteBufferShareItsLimit) {
   for (int i = 0; i < 100; ++i) {
     const Entity entity = Entity("p", std::to_string(i)).set("B", Binary{std::string(10'000, 'b')});
     ASSERT_EQ(said(tables[static_cast<std::size_t>(i % 2)].insert(entity)), kFine) << i;
-    EXPECT_LE(first.store->statistics()->memtable_bytes + second.store->statistics()->memtable_bytes, 300'000u);
+    EXPECT_LE((*first.store->statistics()).memtable_bytes + (*second.store->statistics()).memtable_bytes, 300'000u);
   }
-  for (const Table& table : tables) EXPECT_EQ(table.scan(Scan{})->entities.size(), 50u);
+  for (const Table& table : tables) EXPECT_EQ((*table.scan(Scan{})).entities.size(), 50u);
 }
 
 TEST(StoreResources, AWriteBufferOfNoBytesIsRefused) {

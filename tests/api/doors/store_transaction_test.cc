@@ -37,7 +37,7 @@ class StoreTransactions : public ::testing::Test {
   void put(Table& table, std::string_view partition, std::string_view row, std::string_view value) {
     ASSERT_EQ(said(table.insert_or_replace(with_value(partition, row, value))), kFine);
   }
-  std::uint64_t open_snapshots() { return store().statistics()->open_snapshots; }
+  std::uint64_t open_snapshots() { return (*store().statistics()).open_snapshots; }
 
   StoreBench bench_;
   std::optional<Table> people_;
@@ -179,8 +179,8 @@ TEST_F(StoreTransactions, ReadOneStateAndNotTheirOwnWrites) {
   put(archive(), "q", "1", "new");
   transaction.insert(people(), with_value("p", "2", "own"));
   EXPECT_EQ((*transaction.get(people(), "p", "1"))->find("V")->get_if<std::string>()->c_str(), std::string("old"));
-  EXPECT_FALSE(transaction.get(people(), "p", "2")->has_value());
-  EXPECT_TRUE(transaction.scan(archive(), Scan{})->entities.empty());
+  EXPECT_FALSE((*transaction.get(people(), "p", "2")).has_value());
+  EXPECT_TRUE((*transaction.scan(archive(), Scan{})).entities.empty());
   const std::vector<EntityKey> keys = {{"q", "1"}, {"p", "1"}};
   const auto both = transaction.get_many(people(), keys);
   ASSERT_TRUE(both.ok());

@@ -121,7 +121,7 @@ TEST_F(Tables, B04_ATableMadeAgainIsEmptyAndAnOldHandleMeansTheNewOne) {
   Table table = *store().create_table(kAccount, "Orders");
   for (int round = 0; round < 5; ++round) {
     SCOPED_TRACE(round);
-    EXPECT_EQ(table.scan(Scan{})->entities.size(), 0u);
+    EXPECT_EQ((*table.scan(Scan{})).entities.size(), 0u);
     EXPECT_EQ(value_in(table, "p", "r"), "-");
     ASSERT_TRUE(table.insert(with_value("p", "r", std::to_string(round))).ok());
     EXPECT_EQ(value_in(table, "p", "r"), std::to_string(round));
@@ -161,7 +161,7 @@ TEST_F(Tables, B06_AreListedInTheOrderOfTheirNamesInLowerCaseByPages) {
   }
   ListOptions five;
   five.page_size_max = 5;
-  EXPECT_FALSE(store().list_tables(kAccount, five)->continuation.has_value());
+  EXPECT_FALSE((*store().list_tables(kAccount, five)).continuation.has_value());
 }
 
 TEST_F(Tables, B06_APageGoesOnWhereATableWasDropped) {
@@ -170,7 +170,7 @@ TEST_F(Tables, B06_APageGoesOnWhereATableWasDropped) {
   }
   ListOptions options;
   options.page_size_max = 2;
-  options.continuation = *store().list_tables(kAccount, options)->continuation;
+  options.continuation = *(*store().list_tables(kAccount, options)).continuation;
   ASSERT_TRUE(store().drop_table(kAccount, "ccc").ok());
   EXPECT_EQ(table_names(options), Names{"ddd"});
 }
@@ -208,16 +208,16 @@ TEST_F(Tables, B06_BadListOptionsAreRefused) {
 }
 
 TEST_F(Tables, ATableTellsWhenItWasMadeAlsoWhenItsAccountsRowIsWrittenAgain) {
-  const DateTime account_made = store().list_accounts()->accounts[0].created;
+  const DateTime account_made = (*store().list_accounts()).accounts[0].created;
   bench_.machine.clock.advance(std::chrono::seconds(1));
   ASSERT_TRUE(store().create_table(kAccount, "aaa").ok());
   bench_.machine.clock.advance(std::chrono::seconds(1));
   ASSERT_TRUE(store().create_table(kAccount, "bbb").ok());
-  const std::vector<TableInfo> tables = store().list_tables(kAccount)->tables;
+  const std::vector<TableInfo> tables = (*store().list_tables(kAccount)).tables;
   ASSERT_EQ(tables.size(), 2u);
   EXPECT_GT(tables[0].created, account_made);
   EXPECT_GT(tables[1].created, tables[0].created);
-  EXPECT_EQ(store().list_accounts()->accounts[0].created, account_made);
+  EXPECT_EQ((*store().list_accounts()).accounts[0].created, account_made);
 }
 
 TEST_F(Tables, ThousandsOfNamesInUseAreLetGoAgain) {
@@ -274,9 +274,9 @@ TEST_F(Accounts, ADropTakesEveryTableInOneCommitAndLeavesOtherAccountsAlone) {
     tables.push_back(*store().create_table("second", "Table" + std::to_string(i)));
     ASSERT_TRUE(tables.back().insert(with_value("p", "r", "x")).ok());
   }
-  const std::uint64_t before = store().statistics()->commits;
+  const std::uint64_t before = (*store().statistics()).commits;
   ASSERT_EQ(said(store().drop_account("second")), kFine);
-  EXPECT_EQ(store().statistics()->commits, before + 1);
+  EXPECT_EQ((*store().statistics()).commits, before + 1);
   for (Table& table : tables) {
     EXPECT_EQ(said(table.get("p", "r")), kTableNotFound);
     EXPECT_EQ(said(table.insert(with_value("p", "r", "x"))), kTableNotFound);

@@ -117,7 +117,7 @@ TEST(Conditions, C05_TextsAreReadAndJoinedAsOne) {
   EXPECT_EQ(either->text(), "A eq 1 or B eq 2");
   EXPECT_EQ((*either && field("C") == 3).text(), "(A eq 1 or B eq 2) and C eq 3");
   EXPECT_EQ((!*either).text(), "not (A eq 1 or B eq 2)");
-  EXPECT_EQ(Condition::parse("  ")->text(), "");
+  EXPECT_EQ((*Condition::parse("  ")).text(), "");
   EXPECT_EQ(Condition::parse("A eq").status().service_error(), "InvalidInput");
   EXPECT_EQ(Condition::parse("A) or (B").code(), Code::kInvalidArgument) << "it cannot close what it did not open";
 }

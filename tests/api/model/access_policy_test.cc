@@ -62,7 +62,7 @@ TEST_F(StoredPolicies, S40_OfNoTableAreNotFound) {
 }
 
 TEST_F(StoredPolicies, S40_ARestrictedHandleDoesNotTellThem) {
-  EXPECT_EQ(said(table_->restricted_to({})->access_policies()), kAuthorizationFailure);
+  EXPECT_EQ(said((*table_->restricted_to({})).access_policies()), kAuthorizationFailure);
 }
 
 TEST_F(StoredPolicies, S41_HaveLimitsAndNothingChangesBeyondThem) {
@@ -95,11 +95,11 @@ TEST_F(StoredPolicies, LeaveTheTableAsItWas) {
   ASSERT_TRUE(table_->insert(with_value("p", "r", "x")).ok());
   const std::string name = "OrDeRs2";
   ASSERT_TRUE(store().create_table(kAccount, name).ok());
-  const DateTime created = store().list_tables(kAccount)->tables[1].created;
+  const DateTime created = (*store().list_tables(kAccount)).tables[1].created;
   ASSERT_TRUE(store().set_access_policies(kAccount, "orders2", some()).ok());
   ASSERT_TRUE(set(some()).ok());
   bench_.open();
-  const TableInfo info = store().list_tables(kAccount)->tables[1];
+  const TableInfo info = (*store().list_tables(kAccount)).tables[1];
   EXPECT_EQ(info.name, name);
   EXPECT_EQ(info.created, created);
   EXPECT_EQ(value_in(*store().open_table(kAccount, "Orders"), "p", "r"), "x");
@@ -131,7 +131,7 @@ TEST(PolicyRows, ReplaceTheirOwnPropertiesAlone) {
   const std::string row = encode_table_row("Orders", format::make_table_id(3, 4));
   const std::string with = *with_access_policies(row, some());
   EXPECT_EQ(*decode_access_policies(with), some());
-  EXPECT_EQ(decode_table_row("abc", "orders", 9, with)->id, format::make_table_id(3, 4));
+  EXPECT_EQ((*decode_table_row("abc", "orders", 9, with)).id, format::make_table_id(3, 4));
   EXPECT_EQ(*with_access_policies(with, {}), row);
 }
 

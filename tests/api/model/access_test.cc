@@ -39,7 +39,7 @@ class RestrictedTable : public ::testing::Test {
   static Keys seen(const Table& table, const Scan& scan = {}) { return keys_of(*table.scan(scan)); }
   /// Returns whether nothing was committed since the last call.
   bool unchanged() {
-    const DateTime now = bench_.store->snapshot()->version();
+    const DateTime now = (*bench_.store->snapshot()).version();
     const bool same = now == last_;
     last_ = now;
     return same;
@@ -78,7 +78,7 @@ TEST_F(RestrictedTable, S21_EveryVerbNeedsItsPermission) {
       if (verbs[i].needs == "a") (void)whole().remove("new", "1", ETag::any());
       if (verbs[i].needs == "d") (void)whole().insert_or_replace(with_value("new", "1", "x"));
       (void)unchanged();
-      const bool enough = Permissions::parse(letters)->contains(*Permissions::parse(verbs[i].needs));
+      const bool enough = (*Permissions::parse(letters)).contains(*Permissions::parse(verbs[i].needs));
       const Status status = verbs[i].call(table);
       EXPECT_EQ(said(status), enough ? kFine : kPermissionMismatch) << letters << ", verb " << i;
       EXPECT_TRUE(enough || unchanged()) << letters << ", verb " << i;
@@ -89,7 +89,7 @@ TEST_F(RestrictedTable, S21_EveryVerbNeedsItsPermission) {
 TEST_F(RestrictedTable, S21_PermissionsAreSomeOfRaudInThatOrder) {
   for (const std::string letters : {"", "r", "ra", "raud", "ad", "d"}) {
     ASSERT_TRUE(Permissions::parse(letters).ok()) << letters;
-    EXPECT_EQ(Permissions::parse(letters)->to_string(), letters);
+    EXPECT_EQ((*Permissions::parse(letters)).to_string(), letters);
   }
   for (const std::string letters : {"ar", "rr", "x", "R", "rawd", "raudd", " r", "r "}) {
     EXPECT_EQ(said(Permissions::parse(letters)), kInvalidXmlNodeValue) << letters;
@@ -210,18 +210,18 @@ TEST_F(RestrictedTable, S26_ContinuationsFromOutsideDoNotWiden) {
 TEST_F(RestrictedTable, S26_CountsBackwardScansAndPlansKeepInside) {
   const Table table = within(bound("a", "9"), bound("b", "5"));
   Scan scan;
-  EXPECT_EQ(table.count(scan)->entities, 3u);
+  EXPECT_EQ((*table.count(scan)).entities, 3u);
   scan.backward = true;
   EXPECT_EQ(seen(table, scan), (Keys{"b/5", "b/3", "a/9"}));
   Scan first;  // A token of the whole table, which names an entity after the interval.
   first.backward = true;
   first.page_size_max = 1;
-  scan.continuation = whole().scan(first)->continuation.value();
+  scan.continuation = (*whole().scan(first)).continuation.value();
   EXPECT_EQ(seen(table, scan), (Keys{"b/5", "b/3", "a/9"}));
-  EXPECT_EQ(table.count(scan)->entities, 3u);
+  EXPECT_EQ((*table.count(scan)).entities, 3u);
   Scan outside;
   outside.filter = "PartitionKey eq 'c'";
-  EXPECT_EQ(table.explain(outside)->path, AccessPath::kNothing);
+  EXPECT_EQ((*table.explain(outside)).path, AccessPath::kNothing);
   const Table writer = permitted("au");
   EXPECT_EQ(writer.count({}).code(), Code::kForbidden);
   EXPECT_EQ(writer.explain({}).code(), Code::kForbidden);
@@ -364,7 +364,7 @@ TEST(AccessInterval, S25_RandomIntervalsHoldWhatASlowCheckSays) {
     RandomInterval random(seed);
     (void)whole.insert_or_replace(with_value(random.text(), random.text(), "x"));
   }
-  const std::vector<Entity> all = whole.scan({})->entities;
+  const std::vector<Entity> all = (*whole.scan({})).entities;
   for (std::uint32_t seed = 1; seed <= effort(600u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomInterval random(seed);

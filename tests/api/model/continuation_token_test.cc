@@ -50,17 +50,17 @@ TEST(ContinuationToken, Q46_DecodesWhatItEncodes) {
 
 TEST(ContinuationToken, OneOfAScanBackwardSaysSo) {
   EXPECT_EQ(encode_scan_token("Sales", "0042", true), "2!8!U2FsZXM- 2!8!MDA0Mg--");
-  EXPECT_TRUE(decode_scan_token("2!8!U2FsZXM- 2!8!MDA0Mg--")->backward);
-  EXPECT_FALSE(decode_scan_token("1!8!U2FsZXM- 1!8!MDA0Mg--")->backward);
+  EXPECT_TRUE((*decode_scan_token("2!8!U2FsZXM- 2!8!MDA0Mg--")).backward);
+  EXPECT_FALSE((*decode_scan_token("1!8!U2FsZXM- 1!8!MDA0Mg--")).backward);
   EXPECT_EQ(said(decode_scan_token("2!0! 1!0!")), kInvalidInput);
   EXPECT_EQ(said(decode_scan_token("1!0! 2!0!")), kInvalidInput);
 }
 
 TEST(ContinuationToken, OneOfAScanWithALimitSaysWhatIsLeft) {
   EXPECT_EQ(encode_scan_token("", "", false, 17), "1!0! 1!0! 17");
-  EXPECT_EQ(decode_scan_token("1!0! 1!0! 17")->remaining, 17U);
-  EXPECT_EQ(decode_scan_token("2!0! 2!0! 18446744073709551615")->remaining, UINT64_MAX);
-  EXPECT_FALSE(decode_scan_token("1!0! 1!0!")->remaining.has_value());
+  EXPECT_EQ((*decode_scan_token("1!0! 1!0! 17")).remaining, 17U);
+  EXPECT_EQ((*decode_scan_token("2!0! 2!0! 18446744073709551615")).remaining, UINT64_MAX);
+  EXPECT_FALSE((*decode_scan_token("1!0! 1!0!")).remaining.has_value());
   for (const std::string_view count : {"", "0", "01", "-1", "+1", "1 ", " 1", "1x", "18446744073709551616"}) {
     EXPECT_EQ(said(decode_scan_token("1!0! 1!0! " + std::string(count))), kInvalidInput) << count;
   }

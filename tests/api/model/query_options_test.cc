@@ -94,7 +94,7 @@ TEST(QueryOptions, Q50_SpacesAroundSelectedNamesAreIgnoredAndBlankIsAll) {
     EXPECT_EQ(said(parse_select(text)), kInvalidInput) << text;
   std::string names = "N0";
   for (int i = 1; i < 255; ++i) names += ",N" + std::to_string(i);
-  EXPECT_EQ(parse_select(names)->size(), 255U);
+  EXPECT_EQ((*parse_select(names)).size(), 255U);
   EXPECT_EQ(said(parse_select(names + ",more")), kInvalidInput);
 }
 

@@ -84,14 +84,14 @@ TEST_F(StoredServiceProperties, VanishWithTheAccount) {
 }
 
 TEST_F(StoredServiceProperties, AreKeptByCreatesOfTablesAndLeaveTheAccountAsItWas) {
-  const DateTime created = store().list_accounts()->accounts.front().created;
+  const DateTime created = (*store().list_accounts()).accounts.front().created;
   ASSERT_TRUE(set(everything()).ok());
   ASSERT_TRUE(store().create_table(kAccount, "Second").ok());
   EXPECT_EQ(stored(), as_set(everything()));
-  EXPECT_EQ(store().list_accounts()->accounts.front().created, created);
-  EXPECT_EQ(store().list_tables(kAccount)->tables.size(), 2U);
+  EXPECT_EQ((*store().list_accounts()).accounts.front().created, created);
+  EXPECT_EQ((*store().list_tables(kAccount)).tables.size(), 2U);
   ASSERT_TRUE(store().close().ok());
-  EXPECT_TRUE(Store::verify(kStorePath, bench_.options())->findings.empty());
+  EXPECT_TRUE((*Store::verify(kStorePath, bench_.options())).findings.empty());
 }
 
 TEST_F(StoredServiceProperties, SurviveAPowerCutAsSoonAsTheyAreSet) {
@@ -205,7 +205,7 @@ TEST(ServicePropertyRows, ReplaceTheirOwnPropertiesAlone) {
   const std::string row = encode_account_row(7);
   const std::string with = *with_service_properties(row, as_set(everything()));
   EXPECT_EQ(*decode_service_properties(with), as_set(everything()));
-  EXPECT_EQ(decode_account_row("abc", 9, with)->number, 7U);
+  EXPECT_EQ((*decode_account_row("abc", 9, with)).number, 7U);
   EXPECT_EQ(*with_service_properties(with, {}), row);
 }
 

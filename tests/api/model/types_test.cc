@@ -1,10 +1,15 @@
 #include "varve/types.h"
 
+#include <array>
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <ratio>
 #include <set>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -61,9 +66,9 @@ TEST(DateTimeText, D34_KnowsItsRange) {
   EXPECT_EQ(reprinted("0001-01-01T00:00:00+14:00"), "OutOfRangeInput");
   EXPECT_EQ(reprinted("9999-12-31T23:59:59.9999999Z"), "9999-12-31T23:59:59.9999999Z");
   EXPECT_EQ(reprinted("9999-12-31T23:59:59.9999999-00:01"), "OutOfRangeInput");
-  EXPECT_EQ(DateTime::parse("1601-01-01T00:00:00Z")->ticks, limits::kDateTimeTicksMin);
-  EXPECT_EQ(DateTime::parse("9999-12-31T23:59:59.9999999Z")->ticks, limits::kDateTimeTicksMax);
-  EXPECT_EQ(DateTime::parse("1970-01-01T00:00:00Z")->ticks, 621'355'968'000'000'000u);
+  EXPECT_EQ((*DateTime::parse("1601-01-01T00:00:00Z")).ticks, limits::kDateTimeTicksMin);
+  EXPECT_EQ((*DateTime::parse("9999-12-31T23:59:59.9999999Z")).ticks, limits::kDateTimeTicksMax);
+  EXPECT_EQ((*DateTime::parse("1970-01-01T00:00:00Z")).ticks, 621'355'968'000'000'000u);
 }
 
 TEST(DateTimeText, X02_RefusesWhatIsNoDate) {
@@ -110,7 +115,7 @@ TEST(DateTimeText, X02_RefusesWhatIsNoDate) {
 
 TEST(DateTimeText, D35_PrintsEveryDayOfFourHundredYearsAsACalendarWouldAndReadsItBack) {
   constexpr std::uint64_t kTicksPerDay = 864'000'000'000;
-  std::uint64_t ticks = DateTime::parse("1800-01-01T00:00:00Z")->ticks + 7;
+  std::uint64_t ticks = (*DateTime::parse("1800-01-01T00:00:00Z")).ticks + 7;
   int year = 1800;
   int month = 1;
   int day = 1;
@@ -118,7 +123,7 @@ TEST(DateTimeText, D35_PrintsEveryDayOfFourHundredYearsAsACalendarWouldAndReadsI
     char expected[64];
     std::snprintf(expected, sizeof(expected), "%04d-%02d-%02dT00:00:00.0000007Z", year, month, day);
     ASSERT_EQ(DateTime{ticks}.to_string(), expected);
-    ASSERT_EQ(DateTime::parse(expected)->ticks, ticks);
+    ASSERT_EQ((*DateTime::parse(expected)).ticks, ticks);
     const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     const int last = month == 2 ? (leap ? 29 : 28) : month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
     ticks += kTicksPerDay;
@@ -155,7 +160,7 @@ TEST(ETagText, D52_IsTheTimestampWithEscapedColons) {
 
 TEST(ETagText, O02_AStarIsAnyAndNoneIsNeither) {
   ASSERT_TRUE(ETag::parse("*").ok());
-  EXPECT_TRUE(ETag::parse("*")->is_any());
+  EXPECT_TRUE((*ETag::parse("*")).is_any());
   EXPECT_EQ(ETag::any().to_string(), "*");
   EXPECT_TRUE(ETag().is_none());
   EXPECT_FALSE(ETag().is_any());
@@ -221,7 +226,7 @@ TEST(ETagText, O02_X27_AnyOtherTextIsAForeignETagThatMatchesNothing) {
     texts.insert(etag->to_string());
   }
   EXPECT_EQ(texts.size(), inside.size()) << "different texts are different ETags";
-  EXPECT_FALSE(ETag::parse("W/\"datetime'2026-03-03T10%3A20%3A30Z'\"")->is_foreign());
+  EXPECT_FALSE((*ETag::parse("W/\"datetime'2026-03-03T10%3A20%3A30Z'\"")).is_foreign());
   EXPECT_EQ(*ETag::parse("w/\"datetime'2026-03-03T10%3A20%3A30Z'\""),
             *ETag::parse("W/\"datetime'2026-03-03T10:20:30.000Z'\""));
 }
@@ -274,13 +279,85 @@ TEST(Values, EachTypeKnowsItself) {
 
 TEST(Values, NothingBecomesAValueOfATypeItIsNot) {
   EXPECT_FALSE((std::is_constructible_v<Value, std::uint64_t>));
-  EXPECT_FALSE((std::is_constructible_v<Value, unsigned>));
-  EXPECT_FALSE((std::is_constructible_v<Value, float>));
+  EXPECT_FALSE((std::is_constructible_v<Value, unsigned long long>));
+  EXPECT_FALSE((std::is_constructible_v<Value, long double>));
   EXPECT_FALSE((std::is_constructible_v<Value, char>));
+  EXPECT_FALSE((std::is_constructible_v<Value, wchar_t>));
+  EXPECT_FALSE((std::is_constructible_v<Value, PropertyType>));
   EXPECT_FALSE((std::is_constructible_v<Value, int*>));
   EXPECT_FALSE((std::is_constructible_v<Value, std::nullptr_t>));
   EXPECT_TRUE((std::is_constructible_v<Value, int>));
   EXPECT_TRUE((std::is_constructible_v<Value, const char*>));
+}
+
+template <typename T>
+void expect_number(PropertyType type) {
+  for (const T number : {std::numeric_limits<T>::lowest(), T(), T(1), std::numeric_limits<T>::max()}) {
+    const Value value(number);
+    EXPECT_EQ(value.type(), type);
+    if (const auto* const narrow = value.get_if<std::int32_t>()) {
+      EXPECT_TRUE(std::in_range<std::int32_t>(static_cast<std::int64_t>(number)));
+      EXPECT_EQ(static_cast<T>(*narrow), number);
+    } else if (const auto* const wide = value.get_if<std::int64_t>()) {
+      EXPECT_EQ(static_cast<T>(*wide), number);
+      EXPECT_EQ(*wide < 0, static_cast<double>(number) < 0.0);
+    } else {
+      ASSERT_NE(value.get_if<double>(), nullptr);
+      EXPECT_EQ(static_cast<T>(*value.get_if<double>()), number);
+    }
+  }
+}
+
+TEST(Values, ANumberOfAnyWidthKeepsItsValue) {
+  expect_number<signed char>(PropertyType::kInt32);
+  expect_number<short>(PropertyType::kInt32);
+  expect_number<int>(PropertyType::kInt32);
+  expect_number<long>(PropertyType::kInt64);
+  expect_number<long long>(PropertyType::kInt64);
+  expect_number<unsigned char>(PropertyType::kInt64);
+  expect_number<unsigned short>(PropertyType::kInt64);
+  expect_number<unsigned>(PropertyType::kInt64);
+  expect_number<float>(PropertyType::kDouble);
+  expect_number<double>(PropertyType::kDouble);
+}
+
+TEST(Values, ATemporaryEntityGivesItsPartsByValue) {
+  std::string names;
+  for (const Property& property : Entity("p", "r").set("A", 1).add("B", std::string(100, 'b')).properties()) {
+    names += property.name;
+  }
+  EXPECT_EQ(names, "AB");
+  const Entity& made = Entity(std::string(100, 'p'), "r").set("A", 1);  // lives as long as `made`
+  EXPECT_EQ(made.partition_key(), std::string(100, 'p'));
+  const std::string& key = Entity(std::string(100, 'p'), "r").partition_key();
+  EXPECT_EQ(key.size(), 100u);
+}
+
+TEST(DateTimes, NowIsTheTimeOfTheSystemsClock) {
+  const auto before = std::chrono::system_clock::now().time_since_epoch();
+  const DateTime now = DateTime::now();
+  const auto after = std::chrono::system_clock::now().time_since_epoch();
+  using Ticks = std::chrono::duration<std::int64_t, std::ratio<1, 10'000'000>>;
+  const auto since = static_cast<std::int64_t>(now.ticks - 621'355'968'000'000'000);  // since 1970
+  EXPECT_GE(since, std::chrono::floor<Ticks>(before).count());
+  EXPECT_LE(since, std::chrono::floor<Ticks>(after).count());
+}
+
+TEST(Guids, RandomOnesDifferAndNameTheirVersion) {
+  std::set<std::string> texts;
+  std::array<int, 128> ones{};
+  for (int i = 0; i < 2000; ++i) {
+    const Guid guid = Guid::random();
+    const std::string text = guid.to_string();
+    EXPECT_EQ(text[14], '4');
+    EXPECT_NE(std::string("89ab").find(text[19]), std::string::npos) << text;
+    texts.insert(text);
+    for (std::size_t bit = 0; bit < 128; ++bit) ones[bit] += (guid.bytes[bit / 8] >> (bit % 8)) & 1;
+  }
+  EXPECT_EQ(texts.size(), 2000u);
+  int fixed = 0;
+  for (const int count : ones) fixed += count < 700 || count > 1300 ? 1 : 0;  // thirteen deviations from 1000
+  EXPECT_EQ(fixed, 6);
 }
 
 TEST(Values, CompareByTypeAndValue) {

@@ -111,7 +111,7 @@ TEST_F(InPlaceScans, GoOnWhileTheirReaderReadsAndWrites) {
   EXPECT_EQ(seen, 30);
   Scan changed;
   changed.filter = "Seen";
-  EXPECT_EQ(table().count(changed)->entities, 30u);
+  EXPECT_EQ((*table().count(changed)).entities, 30u);
 }
 
 TEST_F(InPlaceScans, EndWhereTheirReaderFindsNoMemory) {
@@ -122,7 +122,7 @@ TEST_F(InPlaceScans, EndWhereTheirReaderFindsNoMemory) {
   });
   EXPECT_EQ(page.status().code(), Code::kOutOfMemory);
   EXPECT_EQ(seen, 3);
-  EXPECT_EQ(table().count(Scan{})->entities, 10u);
+  EXPECT_EQ((*table().count(Scan{})).entities, 10u);
 }
 
 TEST_F(InPlaceScans, AreRefusedAsScansAre) {

@@ -86,15 +86,15 @@ TEST_F(ScanPages, Q42_WhileMoreMayFollowThereIsATokenAndAtTheEndNone) {
   ASSERT_TRUE(first.ok() && first->continuation);
   EXPECT_EQ(*first->continuation, "1!4!Yg-- 1!4!MTU-") << "PartitionKey and RowKey, both";
   scan.continuation = *first->continuation;
-  EXPECT_FALSE(table_->scan(scan)->continuation.has_value());
+  EXPECT_FALSE((*table_->scan(scan)).continuation.has_value());
 }
 
 TEST_F(ScanPages, Q45_AFullPageThatIsTheLastHasNoToken) {
   Scan scan;
   scan.page_size_max = 12;
-  EXPECT_FALSE(table_->scan(scan)->continuation.has_value());
+  EXPECT_FALSE((*table_->scan(scan)).continuation.has_value());
   scan.backward = true;
-  EXPECT_FALSE(table_->scan(scan)->continuation.has_value());
+  EXPECT_FALSE((*table_->scan(scan)).continuation.has_value());
 }
 
 TEST_F(ScanPages, Q48_TakeBoundsAllPagesTogether) {
@@ -113,9 +113,9 @@ TEST_F(ScanPages, Q48_TakeBoundsAllPagesTogether) {
 TEST_F(ScanPages, Q43_ATokenOfAScanWithALimitGoesWithALimitAlone) {
   Scan scan;
   scan.page_size_max = 1;
-  const std::string without = *table_->scan(scan)->continuation;
+  const std::string without = *(*table_->scan(scan)).continuation;
   scan.take = 5;
-  const std::string with = *table_->scan(scan)->continuation;
+  const std::string with = *(*table_->scan(scan)).continuation;
   scan.continuation = without;
   EXPECT_EQ(said(table_->scan(scan)), kInvalidInput);
   scan.take.reset();
@@ -196,7 +196,7 @@ TEST_F(ScanPages, Q24_WideningWorksOnlyTowardTheTypeOfTheProperty) {
     Scan scan;
     scan.range = ScanRange::partition("c");
     scan.filter = filter;
-    return table_->scan(scan)->entities.size() == 1;
+    return (*table_->scan(scan)).entities.size() == 1;
   };
   for (const char* filter : {"I eq 3", "L eq 3", "L eq 3L", "D eq 3", "D eq 3L", "D eq 3.0"})
     EXPECT_TRUE(matches(filter)) << filter;

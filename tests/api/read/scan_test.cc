@@ -180,7 +180,7 @@ TEST_F(Scans, Q43_ATokenNamesTheNextEntityAndSurvivesItsDeletionAndAReopen) {
   scan.page_size_max = 2;
   const Result<Page> first = table().scan(scan);
   ASSERT_TRUE(first.ok() && first->continuation);
-  EXPECT_EQ(decode_scan_token(*first->continuation)->row_key, "c");
+  EXPECT_EQ((*decode_scan_token(*first->continuation)).row_key, "c");
   scan.continuation = *first->continuation;
   EXPECT_EQ(page(scan), (Keys{"p/c", "p/d"}));
   ASSERT_TRUE(table().remove("p", "c", ETag::any()).ok());
@@ -242,7 +242,7 @@ TEST_F(Scans, Q47_PagesSeeWhatIsWrittenBetweenThemUnlessTheyReadOneSnapshot) {
   scan.read.snapshot = *bench_.store->snapshot();
   Scan newest;
   newest.page_size_max = 1;
-  scan.continuation = newest.continuation = *table().scan(scan)->continuation;
+  scan.continuation = newest.continuation = *(*table().scan(scan)).continuation;
   insert("p", "a");
   insert("p", "c");
   insert("p", "e");
@@ -308,7 +308,7 @@ TEST_F(Scans, Q43_ATokenOfAScanBackwardSurvivesTheDeletionOfTheEntityItNames) {
   scan.page_size_max = 2;
   const Result<Page> first = table().scan(scan);
   ASSERT_TRUE(first.ok() && first->continuation);
-  EXPECT_EQ(decode_scan_token(*first->continuation)->row_key, "b");
+  EXPECT_EQ((*decode_scan_token(*first->continuation)).row_key, "b");
   scan.continuation = *first->continuation;
   EXPECT_EQ(page(scan), (Keys{"p/b", "p/a"}));
   ASSERT_TRUE(table().remove("p", "b", ETag::any()).ok());
@@ -328,8 +328,8 @@ TEST_F(Scans, Q43_ATokenIsOfOneDirection) {
   forward.page_size_max = 1;
   Scan backward = forward;
   backward.backward = true;
-  const std::string ahead = *table().scan(forward)->continuation;
-  const std::string back = *table().scan(backward)->continuation;
+  const std::string ahead = *(*table().scan(forward)).continuation;
+  const std::string back = *(*table().scan(backward)).continuation;
   forward.continuation = back;
   EXPECT_EQ(said(table().scan(forward)), kInvalidInput);
   backward.continuation = ahead;

@@ -43,8 +43,8 @@ TEST_F(Snapshots, SeeWhatWasThereAndNothingLater) {
   EXPECT_EQ(value_in(table(), "p", "r", at(second)), "2");
   EXPECT_EQ(value_in(table(), "p", "r", at(third)), "-");
   EXPECT_EQ(value_in(table(), "p", "r"), "4");
-  EXPECT_EQ(page_at(first)->entities.size(), 1u);
-  EXPECT_EQ(page_at(third)->entities.size(), 0u);
+  EXPECT_EQ((*page_at(first)).entities.size(), 1u);
+  EXPECT_EQ((*page_at(third)).entities.size(), 0u);
   EXPECT_LT(first.version(), second.version());
   EXPECT_EQ(first.version(), read(table(), "p", "r", at(first))->timestamp());
 }
@@ -57,7 +57,7 @@ TEST_F(Snapshots, OlderThanADropKeepReadingTheTable) {
   ASSERT_TRUE(store().create_table(kAccount, "oRDERS").ok());
   put("new");
   EXPECT_EQ(value_in(table(), "p", "r", at(before)), "old");
-  EXPECT_EQ(page_at(before)->entities.size(), 1u);
+  EXPECT_EQ((*page_at(before)).entities.size(), 1u);
   EXPECT_EQ(said(table().get("p", "r", at(between))), kTableNotFound);
   EXPECT_EQ(said(page_at(between)), kTableNotFound);
   EXPECT_EQ(value_in(table(), "p", "r"), "new");
@@ -69,8 +69,8 @@ TEST_F(Snapshots, OlderThanACreationDoNotKnowTheTable) {
   EXPECT_EQ(said(later.get("p", "r", at(before))), kTableNotFound);
   ListOptions options;
   options.snapshot = before;
-  EXPECT_EQ(store().list_tables(kAccount, options)->tables.size(), 1u);
-  EXPECT_EQ(store().list_tables(kAccount)->tables.size(), 2u);
+  EXPECT_EQ((*store().list_tables(kAccount, options)).tables.size(), 1u);
+  EXPECT_EQ((*store().list_tables(kAccount)).tables.size(), 2u);
 }
 
 TEST_F(Snapshots, OlderThanTheDropOfAnAccountKeepReadingItsTables) {
@@ -81,9 +81,9 @@ TEST_F(Snapshots, OlderThanTheDropOfAnAccountKeepReadingItsTables) {
   EXPECT_EQ(said(table().get("p", "r")), kTableNotFound);
   ListOptions options;
   options.snapshot = before;
-  EXPECT_EQ(store().list_accounts(options)->accounts.size(), 1u);
-  EXPECT_EQ(store().list_tables(kAccount, options)->tables.size(), 1u);
-  EXPECT_EQ(store().list_accounts()->accounts.size(), 0u);
+  EXPECT_EQ((*store().list_accounts(options)).accounts.size(), 1u);
+  EXPECT_EQ((*store().list_tables(kAccount, options)).tables.size(), 1u);
+  EXPECT_EQ((*store().list_accounts()).accounts.size(), 0u);
 }
 
 TEST_F(Snapshots, OfAnotherStoreOrOfNoneAreRefused) {
@@ -102,13 +102,13 @@ TEST_F(Snapshots, OfAnotherStoreOrOfNoneAreRefused) {
 }
 
 TEST_F(Snapshots, AreCountedUntilTheLastCopyIsGone) {
-  EXPECT_EQ(store().statistics()->open_snapshots, 0u);
+  EXPECT_EQ((*store().statistics()).open_snapshots, 0u);
   {
     const Snapshot snapshot = *store().snapshot();
     const Snapshot copy = snapshot;
-    EXPECT_EQ(store().statistics()->open_snapshots, 1u);
+    EXPECT_EQ((*store().statistics()).open_snapshots, 1u);
   }
-  EXPECT_EQ(store().statistics()->open_snapshots, 0u);
+  EXPECT_EQ((*store().statistics()).open_snapshots, 0u);
 }
 
 TEST_F(Snapshots, OutliveTheStoreObjectAndTellThatItIsClosed) {
@@ -128,8 +128,8 @@ TEST_F(Snapshots, SeeAllOfATransactionOrNothing) {
   const Snapshot before = *store().snapshot();
   ASSERT_TRUE(table().execute(transaction).ok());
   const Snapshot after = *store().snapshot();
-  EXPECT_EQ(page_at(before)->entities.size(), 0u);
-  EXPECT_EQ(page_at(after)->entities.size(), 10u);
+  EXPECT_EQ((*page_at(before)).entities.size(), 0u);
+  EXPECT_EQ((*page_at(after)).entities.size(), 10u);
 }
 
 }  // namespace

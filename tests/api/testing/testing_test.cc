@@ -192,10 +192,10 @@ TEST(SimulatedMachine, MovesItsClockWhenTold) {
   Machine machine(9);
   Shop shop(machine);
   ASSERT_TRUE(shop.insert("1").ok());
-  const DateTime before = shop.orders->get("eu", "1")->value().timestamp();
+  const DateTime before = (*shop.orders->get("eu", "1")).value().timestamp();
   machine.advance_clock(std::chrono::hours(24));
   ASSERT_TRUE(shop.insert("2").ok());
-  const DateTime later = shop.orders->get("eu", "2")->value().timestamp();
+  const DateTime later = (*shop.orders->get("eu", "2")).value().timestamp();
   // Versions of one moment follow each other by a tick, so the first one may be some ticks ahead of the clock.
   constexpr std::int64_t kTicksASecond = 10'000'000;
   EXPECT_GE(later.ticks - before.ticks, (24 * 3600 - 1) * kTicksASecond);

@@ -45,7 +45,7 @@ class AsyncTypedTableTest : public testing::Test {
 
 TEST_F(AsyncTypedTableTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(said(wait(parts_.get("east", "1"))), kFine);
-  EXPECT_FALSE(wait(parts_.get("east", "1"))->has_value());
+  EXPECT_FALSE((*wait(parts_.get("east", "1"))).has_value());
   const Result<ETag> inserted = wait(parts_.insert({"east", "1", 3, "blue", {}, {}}));
   ASSERT_TRUE(inserted.ok()) << inserted.status().to_string();
   const Part part = read("1");
@@ -73,7 +73,7 @@ TEST_F(AsyncTypedTableTest, WritesGoUnderTheETagThatIsCarried) {
   EXPECT_EQ(said(wait(parts_.replace(part, ETag::any()))), kFine);
   EXPECT_EQ(read("1").note, std::nullopt);
   EXPECT_EQ(said(wait(parts_.remove(read("1")))), kFine);
-  EXPECT_FALSE(wait(parts_.get("east", "1"))->has_value());
+  EXPECT_FALSE((*wait(parts_.get("east", "1"))).has_value());
 }
 
 TEST_F(AsyncTypedTableTest, WhatMayBeThereOrNotIsWrittenEitherWay) {
@@ -97,9 +97,9 @@ TEST_F(AsyncTypedTableTest, AQueryFindsAllPagesAndNoMoreThanItTakes) {
   ASSERT_EQ(found->size(), 20u);
   EXPECT_EQ(found->front().count, 10);
   EXPECT_EQ(found->back().count, 29);
-  EXPECT_EQ(wait(parts_.run(small_pages.take(9)))->size(), 9u);
-  EXPECT_EQ(wait(parts_.query(field<&Part::depot>() == "west"))->size(), 0u);
-  EXPECT_EQ(wait(parts_.query())->size(), 30u);
+  EXPECT_EQ((*wait(parts_.run(small_pages.take(9)))).size(), 9u);
+  EXPECT_EQ((*wait(parts_.query(field<&Part::depot>() == "west"))).size(), 0u);
+  EXPECT_EQ((*wait(parts_.query())).size(), 30u);
 }
 
 TEST_F(AsyncTypedTableTest, AnEntityThatDoesNotFitIsRefused) {
@@ -115,7 +115,7 @@ TEST_F(AsyncTypedTableTest, AStopIsPassedOn) {
   source.request_stop();
   EXPECT_EQ(wait(parts_.insert({"east", "1", 1, {}, {}, {}}, {}, source.get_token())).code(), Code::kCancelled);
   EXPECT_EQ(wait(parts_.query({}, source.get_token())).code(), Code::kCancelled);
-  EXPECT_TRUE(wait(parts_.query())->empty());
+  EXPECT_TRUE((*wait(parts_.query())).empty());
 }
 
 }  // namespace

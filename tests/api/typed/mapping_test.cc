@@ -325,8 +325,8 @@ TEST(Mapping, C03_ADerivedStructHasWhatItsBaseDeclaresAndItsOwnDiscriminator) {
   const Entity entity = *to_entity(manager);
   EXPECT_EQ(*entity.get<std::string>("Kind"), "manager");
   EXPECT_EQ(*entity.get<std::string>("Title"), "Boss");
-  EXPECT_EQ(from_entity<Manager>(entity)->reports, 8);
-  EXPECT_TRUE(from_entity<Manager>(entity)->rest.empty()) << "what the derived struct declares is not extra";
+  EXPECT_EQ((*from_entity<Manager>(entity)).reports, 8);
+  EXPECT_TRUE((*from_entity<Manager>(entity)).rest.empty()) << "what the derived struct declares is not extra";
   EXPECT_EQ(from_entity<Person>(entity).status().message(), "property 'Kind' is 'manager', expected 'person'");
   EXPECT_EQ(from_entity<Person>(Entity("t", "n")).status().message(), "property 'Kind' is absent, expected 'person'");
 }

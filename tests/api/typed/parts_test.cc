@@ -33,8 +33,10 @@ void expect_same_as_the_store(const EntityGroupTransaction& transaction) {
 }
 
 TEST(JudgedBefore, C09_AreJudgedAsAWholeBeforeTheyAreExecuted) {
-  EXPECT_TRUE(check_transaction(inserts(100).operations()).ok());
-  const Status many = check_transaction(inserts(101).operations());
+  const EntityGroupTransaction most = inserts(100);
+  EXPECT_TRUE(check_transaction(most.operations()).ok());
+  const EntityGroupTransaction too_many = inserts(101);
+  const Status many = check_transaction(too_many.operations());
   EXPECT_EQ(said(many), kInvalidInput);
   EXPECT_EQ(many.operation_index(), 99U);
   EXPECT_EQ(said(check_transaction({})), kInvalidInput);

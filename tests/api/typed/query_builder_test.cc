@@ -240,8 +240,8 @@ TEST_F(Walks, C05_SelectAndRangeAndConditionsGoTogether) {
   Query<Part> query;
   query.in(ScanRange::partition("b")).where(field<&Part::weight>() >= 40).where(field<&Part::weight>() < 45);
   query.select<&Part::weight>();
-  EXPECT_EQ(query.scan()->filter, "Weight ge 40 and Weight lt 45");
-  EXPECT_EQ(query.scan()->read.select, (std::vector<std::string>{"Weight"}));
+  EXPECT_EQ((*query.scan()).filter, "Weight ge 40 and Weight lt 45");
+  EXPECT_EQ((*query.scan()).read.select, (std::vector<std::string>{"Weight"}));
   const Result<std::vector<Part>> found = query.run(table_).all();
   ASSERT_TRUE(found.ok());
   ASSERT_EQ(found->size(), 5U);

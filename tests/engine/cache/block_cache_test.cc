@@ -230,7 +230,7 @@ TEST_F(BlockCacheTest, WhatAGuardSawStaysWhileItLivesAndTheBudgetHolds) {
       cache_->erase_file(1);
       flush_out();
     };
-    scheduler_.start("other", change)->join();
+    (*scheduler_.start("other", change)).join();
     EXPECT_TRUE(is_whole(*found, {1, 1}));
     EXPECT_EQ(guard.find(1, 1), nullptr);
     pinned_while_evicted = static_cast<bool>(guard.pin(*found));
@@ -254,7 +254,7 @@ TEST_F(BlockCacheTest, WhatWasPinnedStaysBeyondTheBudgetUntilGuardsHaveEnded) {
   flush_out();
   {
     const BlockCache::ReadGuard guard(*cache_);
-    scheduler_.start("other", [&] { pinned.release(); })->join();
+    (*scheduler_.start("other", [&] { pinned.release(); })).join();
     EXPECT_EQ(cache_->figures().pinned_bytes, kBlockMemoryBytes);
     expect_exact();
   }

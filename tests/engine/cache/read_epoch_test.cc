@@ -63,7 +63,7 @@ TEST(ReadEpoch, KnowsWhetherThisThreadHoldsAGuard) {
     EXPECT_TRUE(ReadEpoch::held_by_this_thread());
     io::Scheduler scheduler;
     bool held_elsewhere = true;
-    scheduler.start("other", [&] { held_elsewhere = ReadEpoch::held_by_this_thread(); })->join();
+    (*scheduler.start("other", [&] { held_elsewhere = ReadEpoch::held_by_this_thread(); })).join();
     EXPECT_FALSE(held_elsewhere);
   }
   EXPECT_FALSE(ReadEpoch::held_by_this_thread());
@@ -86,15 +86,12 @@ TEST(ReadEpoch, MoreThreadsThanSlotsShareThem) {
   ReadEpoch epoch;
   io::Scheduler scheduler;
   for (std::uint64_t i = 0; i < kThreads; ++i) {
-    scheduler
-        .start("reader",
-               [&] {
-                 ReadEpoch::Guard guard(epoch);
-                 guard.count_hit();
-                 EXPECT_TRUE(epoch.try_advance());
-                 EXPECT_FALSE(epoch.try_advance());
-               })
-        ->join();
+    (*scheduler.start("reader", [&] {
+      ReadEpoch::Guard guard(epoch);
+      guard.count_hit();
+      EXPECT_TRUE(epoch.try_advance());
+      EXPECT_FALSE(epoch.try_advance());
+    })).join();
     EXPECT_TRUE(epoch.try_advance());
   }
   EXPECT_EQ(epoch.hits(), kThreads);

@@ -72,7 +72,7 @@ TEST_F(PartitionLocksTest, WhoOnlyTriesHasAFreeLockOrNone) {
   EXPECT_FALSE(is_free(locks_, 7));
   EXPECT_EQ(locks_.waits(), 0u);
   held->release();
-  EXPECT_TRUE(locks_.try_lock(7)->holds_any());
+  EXPECT_TRUE((*locks_.try_lock(7)).holds_any());
   EXPECT_TRUE(is_free(locks_, 7));  // The guard was released.
 }
 

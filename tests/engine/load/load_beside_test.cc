@@ -75,7 +75,7 @@ class LoadsBeside : public ::testing::TestWithParam<std::uint64_t> {
       for (cursor.seek_to_first(); cursor.valid(); cursor.next()) ++entries;
       ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
       ASSERT_EQ(entries, kEntries) << "load " << i;
-      ASSERT_EQ(view.get(test::key_of("p", "100", loaded_table(i)))->value().value, "newer") << "load " << i;
+      ASSERT_EQ((*view.get(test::key_of("p", "100", loaded_table(i)))).value().value, "newer") << "load " << i;
     }
     for (int round = 0; round < kRounds; ++round) {
       for (const format::TableId table : {kBefore, kBehind}) {

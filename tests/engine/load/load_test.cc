@@ -302,8 +302,8 @@ TEST_F(LoadTest, GoesBesideAFileThatSpansItsKeys) {
   ASSERT_TRUE(engine_->compact().ok());  // It may be moved, and merged with the others, before the adoption.
   ASSERT_TRUE(adopt(*load).ok());
   EXPECT_EQ(content(*engine_), expected(rows));
-  EXPECT_EQ(engine_->view().get(test::key_of("p", "r7", kLoaded - 1))->value().value, "more");
-  EXPECT_EQ(engine_->view().get(test::key_of("p", "r7", kLoaded + 1))->value().value, "more");
+  EXPECT_EQ((*engine_->view().get(test::key_of("p", "r7", kLoaded - 1))).value().value, "more");
+  EXPECT_EQ((*engine_->view().get(test::key_of("p", "r7", kLoaded + 1))).value().value, "more");
 }
 
 TEST_F(LoadTest, MergedWithOthersAndThenGivenUpItIsCutOut) {
@@ -334,7 +334,7 @@ TEST_F(LoadTest, MergedWithOthersAndThenGivenUpItIsCutOut) {
   ASSERT_TRUE(engine.ok()) << engine.status().to_string();
   ASSERT_TRUE((*engine)->compact().ok());
   EXPECT_LT(remains(**engine), 40u);
-  EXPECT_EQ((*engine)->view().get(test::key_of("p", "r7", kLoaded - 1))->value().value, "more");
+  EXPECT_EQ((*(*engine)->view().get(test::key_of("p", "r7", kLoaded - 1))).value().value, "more");
 }
 
 TEST_F(LoadTest, IsRefusedWhenTheTableThatItWatchesIsWritten) {

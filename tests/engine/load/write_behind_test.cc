@@ -84,7 +84,7 @@ class WriteBehindBench {
     }
     ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
     EXPECT_EQ(i, kEntriesOfLoad);
-    for (i = 0; i < kEntriesOfLoad; i += 97) ASSERT_TRUE(view.get(key_of_entry(i))->has_value()) << i;
+    for (i = 0; i < kEntriesOfLoad; i += 97) ASSERT_TRUE((*view.get(key_of_entry(i))).has_value()) << i;
   }
   std::size_t table_files() const {
     const std::vector<std::string> names = machine_.files->snapshot().file_names(test::kStorePath);

@@ -91,7 +91,7 @@ TEST(LogFiles, WithoutRoomNoFileIsLeft) {
     const Result<SegmentFile> segment = create_segment(machine.env, *machine.directory, 12, kSegmentBytesMin);
     if (segment.ok()) break;
     EXPECT_EQ(segment.code(), Code::kNoSpace);
-    EXPECT_TRUE(machine.directory->list()->empty());
+    EXPECT_TRUE((*machine.directory->list()).empty());
   }
   StoreMachine machine;
   machine.files.faults().fail_nth(0, Code::kNoSpace);
@@ -103,7 +103,7 @@ TEST(WholeFile, TheBoundIsCheckedFirst) {
   const std::vector<std::byte> bytes(100, std::byte{1});
   disk.write_file(test::path_of("file"), bytes);
   StoreMachine machine(std::move(disk));
-  EXPECT_EQ(read_whole_file(*machine.directory, "file", 100, io::ReadMode::kDirect)->size(), 100u);
+  EXPECT_EQ((*read_whole_file(*machine.directory, "file", 100, io::ReadMode::kDirect)).size(), 100u);
   EXPECT_EQ(read_whole_file(*machine.directory, "file", 99, io::ReadMode::kCached).code(), Code::kCorruption);
   EXPECT_EQ(read_whole_file(*machine.directory, "other", 99, io::ReadMode::kCached).status().os_error(), ENOENT);
 }

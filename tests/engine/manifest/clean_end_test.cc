@@ -124,7 +124,7 @@ TEST(CleanEnd, AManifestThatIsNotWhatWasWrittenIsTold) {
     // The last edits of the close would be appended after the missing part.
     const Status finished = store.established.manifest->finish(1'000);
     EXPECT_NE(finished.code(), Code::kOk);
-    EXPECT_EQ(format::decode_root(store.bytes_of("CURRENT"))->state, format::RootState::kOpen);
+    EXPECT_EQ((*format::decode_root(store.bytes_of("CURRENT"))).state, format::RootState::kOpen);
   }
   SealedStore store;
   store.machine.files.change_disk([&](io::MemoryDisk& disk) {

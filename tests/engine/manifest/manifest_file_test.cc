@@ -191,7 +191,7 @@ TEST(ManifestFile, AFailedBeginningLeavesNoFile) {
     rule.kind = kind;
     machine.files.faults().add(rule);
     EXPECT_EQ(ManifestFile::create(machine.env, *machine.directory, kNumber, first_set()).code(), Code::kIoError);
-    EXPECT_TRUE(machine.directory->list()->empty());
+    EXPECT_TRUE((*machine.directory->list()).empty());
   }
 }
 

@@ -268,7 +268,7 @@ TEST(Manifest, FinishingNeverLowersTheVersionCeiling) {
   edit.version_ceiling = 9'000;
   ASSERT_TRUE(store.manifest().append(edit).ok());
   ASSERT_TRUE(store.manifest().finish(10).ok());
-  EXPECT_EQ(store.read()->version_ceiling, 9'000u);
+  EXPECT_EQ((*store.read()).version_ceiling, 9'000u);
 }
 
 TEST(Manifest, FinishingCrashedAtEveryStepLeavesAStore) {
@@ -307,7 +307,7 @@ TEST(Manifest, FinishingVouchesForNothingItCannotReadBack) {
     let_go_of_segment(store);
     store.fail(io::OperationKind::kRead, 1, Code::kIoError, "MANIFEST-000003");
     EXPECT_EQ(store.manifest().finish(10).code(), Code::kIoError);
-    EXPECT_FALSE(store.read()->clean);
+    EXPECT_FALSE((*store.read()).clean);
   }
 }
 

@@ -294,7 +294,7 @@ std::map<std::uint64_t, std::string> rows_of(const ReadView& view, bool backward
   Cursor cursor = view.cursor(lower, format::end_of_prefix(lower));
   for (backward ? cursor.seek_to_last() : cursor.seek_to_first(); cursor.valid();
        backward ? cursor.previous() : cursor.next()) {
-    const std::uint64_t row = std::stoull(format::decode_sort_key(cursor.key())->row_key);
+    const std::uint64_t row = std::stoull((*format::decode_sort_key(cursor.key())).row_key);
     if (mine(row)) rows[row] = std::string(cursor.value());
   }
   EXPECT_TRUE(cursor.status().ok()) << cursor.status().to_string();

@@ -419,7 +419,7 @@ TEST(MakeStore, AStoreIsEmptyAndKnowsItsOptions) {
 }
 
 TEST(MakeStore, TwoStoresHaveTwoIds) {
-  EXPECT_NE(StoreImage(1).recover()->files.store_id, StoreImage(2).recover()->files.store_id);
+  EXPECT_NE((*StoreImage(1).recover()).files.store_id, (*StoreImage(2).recover()).files.store_id);
 }
 
 TEST(MakeStore, WhereThereIsAStoreItIsRefused) {

@@ -97,7 +97,7 @@ TEST(RecoveryFiles, ASegmentClosedInTheManifestMustBeExactlyThatLongAndSealed) {
   Rolled rolled;
   rolled.image.close_in_manifest(rolled.first);
   ASSERT_TRUE(rolled.image.recover().ok());
-  EXPECT_FALSE(rolled.image.recover()->in_doubt.has_value());
+  EXPECT_FALSE((*rolled.image.recover()).in_doubt.has_value());
 
   const std::string name = StoreImage::log_name(rolled.first);
   const std::string whole = rolled.first.cut_file();
@@ -393,7 +393,7 @@ TEST(RecoveryFiles, UnknownFeaturesAreRefusedByTheirSet) {
   };
   const StoreImage compatible = with_features({1u << 9, 0, 0});
   EXPECT_EQ(compatible.recover(true).code(), Code::kOk);
-  EXPECT_EQ(compatible.recover(true)->files.features.compatible, 1u << 9);
+  EXPECT_EQ((*compatible.recover(true)).files.features.compatible, 1u << 9);
   const StoreImage read_compatible = with_features({0, 1u << 9, 0});
   EXPECT_EQ(read_compatible.recover(true).code(), Code::kUnsupported);
   EXPECT_EQ(read_compatible.recover(false).code(), Code::kOk);

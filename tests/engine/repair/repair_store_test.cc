@@ -113,7 +113,7 @@ TEST_F(RepairStoreTest, BelievesANewerManifestThatTheLogKnowsWhereCurrentIsOfAnE
   constexpr std::uint64_t kNewer = 50;
   {
     StoreMachine machine(image_.disk);
-    FileSet files = machine.read()->files;
+    FileSet files = (*machine.read()).files;
     files.file_number_ceiling = kNewer + 100;
     ASSERT_TRUE(ManifestFile::create(machine.env, *machine.directory, kNewer, files).ok());
     image_.disk = machine.files.snapshot();

@@ -107,7 +107,7 @@ TEST(Block, DictionaryIsNeededToReadWhatWasMadeWithIt) {
   Compressor compressor = compressor_of(3, bytes_of_dictionary);
   const std::string content = sample_value(17);
   const std::string bytes = block_of(BlockType::kData, content, &compressor, DictionaryUse::kIfThereIsOne);
-  EXPECT_EQ(open_block(bytes, kPlace, BlockType::kData)->compression, BlockCompression::kZstdDictionary);
+  EXPECT_EQ((*open_block(bytes, kPlace, BlockType::kData)).compression, BlockCompression::kZstdDictionary);
   EXPECT_LT(bytes.size(), block_of(BlockType::kData, content, &compressor).size());
 
   const Result<std::string> read = decode_block(bytes, kPlace, BlockType::kData, decompressor, dictionary.get());

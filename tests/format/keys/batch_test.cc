@@ -227,7 +227,7 @@ TEST(Batch, ALonePutIsWholeOnceItHasItsValue) {
   EXPECT_FALSE(put.is_whole());
   put.set_value("");
   EXPECT_TRUE(put.is_whole());
-  EXPECT_TRUE(LoneOperation::make(Kind::kDelete, TableId{1}, "partition", "row", 0)->is_whole());
+  EXPECT_TRUE((*LoneOperation::make(Kind::kDelete, TableId{1}, "partition", "row", 0)).is_whole());
 }
 
 TEST(Batch, ALoneOperationOfWhatIsNoTextIsRefused) {

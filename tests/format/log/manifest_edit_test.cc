@@ -452,7 +452,7 @@ TEST(ManifestEdit, OptionsOfTheModelAreLeftOutWhereThereAreNoneAndBounded) {
   const auto stored = [](const std::string& model) {
     return encoded([&](ManifestEdit* edit) { edit->stored_options = StoredOptions{1, 0, model, ""}; });
   };
-  EXPECT_EQ(decode_manifest_edit(stored("model"))->stored_options->model_options, "model");
+  EXPECT_EQ((*decode_manifest_edit(stored("model"))).stored_options->model_options, "model");
   EXPECT_LT(stored("").size(), stored("m").size() - 1);
   EXPECT_EQ(code_of(stored(std::string(kModelOptionsBytesMax + 1, 'x'))), Code::kCorruption);
 }

@@ -229,14 +229,14 @@ TEST(BlockEntry, ReadsBackAndRefusesWhatCannotBe) {
   }
   std::string with_even = value;
   append_number_field(with_even, 6, 5);
-  EXPECT_EQ(decode_block_entry(with_even, 400)->unknown_fields, with_even.substr(value.size()));
+  EXPECT_EQ((*decode_block_entry(with_even, 400)).unknown_fields, with_even.substr(value.size()));
   BlockEntry deletes = entry;
   deletes.only_deletes = true;
   std::string of_deletes;
   append_block_entry(of_deletes, deletes, 400);
   EXPECT_FALSE(read->only_deletes);
-  EXPECT_TRUE(decode_block_entry(of_deletes, 400)->only_deletes);
-  EXPECT_TRUE(decode_block_entry(of_deletes, 400)->unknown_fields.empty());
+  EXPECT_TRUE((*decode_block_entry(of_deletes, 400)).only_deletes);
+  EXPECT_TRUE((*decode_block_entry(of_deletes, 400)).unknown_fields.empty());
   std::string with_odd = value;
   append_number_field(with_odd, 1, 5);
   EXPECT_EQ(decode_block_entry(with_odd, 400).code(), Code::kUnsupported);
@@ -273,7 +273,7 @@ TEST(BlockEntry, KeepsItsStatisticsAndTheFieldsBehindThem) {
       EXPECT_EQ(read->statistics, statistics);
       EXPECT_EQ(read->only_deletes, only_deletes);
       EXPECT_EQ(read->unknown_fields, unknown);
-      EXPECT_FALSE(decode_block_entry(bare, 400)->has_statistics) << "none told is not the same as none known";
+      EXPECT_FALSE((*decode_block_entry(bare, 400)).has_statistics) << "none told is not the same as none known";
       for (std::size_t kept = bare.size() + 1; kept < known.size(); ++kept) {
         EXPECT_EQ(decode_block_entry(value.substr(0, kept), 400).code(), Code::kCorruption) << kept;
       }

@@ -126,7 +126,7 @@ void Run::read_only_open() {
   chosen.read_only = true;
   const Result<std::unique_ptr<Store>> opened = Store::open(kPath, chosen);
   if (!opened.ok()) return broken("a read-only open: " + opened.status().to_string());
-  if ((*opened)->snapshot()->version().ticks != version_) return broken("a read-only open: at another version");
+  if ((*(*opened)->snapshot()).version().ticks != version_) return broken("a read-only open: at another version");
   compare_store(**opened, *state_, "a read-only open");
   if ((*opened)->create_account("third").code() != Code::kReadOnly) broken("a read-only open: it writes");
   if (files.operation_count() != 0) broken("a read-only open: it changed a file");
@@ -187,7 +187,7 @@ void Run::check_disk(io::MemoryDisk disk, std::uint64_t floor, const char* where
   const io::Env env{files, clock, random, scheduler};
   const Result<std::unique_ptr<Store>> opened = Store::open(kPath, options(env));
   if (!opened.ok()) return broken(std::string(where) + ": " + opened.status().to_string());
-  const std::uint64_t version = (*opened)->snapshot()->version().ticks;
+  const std::uint64_t version = (*(*opened)->snapshot()).version().ticks;
   if (version < floor) return broken(std::string(where) + ": something acknowledged was lost");
   const StatePointer state = state_at(version, where);
   if (!failed()) compare_store(**opened, *state, where);

@@ -167,7 +167,7 @@ void World::look_at_killed_process() {
   options.read_only = true;  // Threads of a writer would belong to another simulation.
   const Result<std::unique_ptr<Store>> opened = Store::open(kPath, options);
   if (!opened.ok()) return recorder.broken("killed while a call was stuck: " + opened.status().to_string());
-  add_view(**opened, (*opened)->statistics()->visible_version.ticks, "killed while a call was stuck");
+  add_view(**opened, (*(*opened)->statistics()).visible_version.ticks, "killed while a call was stuck");
 }
 
 void World::finish() {

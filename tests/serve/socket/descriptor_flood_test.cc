@@ -113,7 +113,7 @@ TEST_P(DescriptorFlood, TakesNothingOfTheStoreAndOfThoseWhoWatch) {
   EXPECT_EQ(program.finish(), 0) << program.err();
   const Result<std::unique_ptr<Store>> store = Store::open(data, {});
   ASSERT_TRUE(store.ok()) << store.status().to_string();
-  EXPECT_EQ((*store)->open_table(kAccount, "Orders")->count({})->entities, static_cast<std::uint64_t>(kRows));
+  EXPECT_EQ((*(*(*store)->open_table(kAccount, "Orders")).count({})).entities, static_cast<std::uint64_t>(kRows));
 }
 
 INSTANTIATE_TEST_SUITE_P(Limits, DescriptorFlood,

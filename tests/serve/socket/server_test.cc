@@ -40,7 +40,7 @@ class RunningServer : public ::testing::Test {
     EXPECT_TRUE(bench_.store->create_table(kAccount, "Orders").ok());
     return *server_;
   }
-  std::size_t stored() { return bench_.store->open_table(kAccount, "Orders")->scan({})->entities.size(); }
+  std::size_t stored() { return (*(*bench_.store->open_table(kAccount, "Orders")).scan({})).entities.size(); }
   /// Returns the answer to these bytes, after which the connection ends.
   std::string refusal(const std::string& bytes) {
     HttpClient client(server_->port());

@@ -63,7 +63,7 @@ void be_refused_often(std::uint16_t port) {
 bool holds(const std::string& data, const std::string& row) {
   const Result<std::unique_ptr<Store>> store = Store::open(data, {});
   EXPECT_TRUE(store.ok()) << store.status().to_string();
-  return store.ok() && (*store)->open_table(kAccount, "Orders")->get("p", row)->has_value();
+  return store.ok() && (*(*(*store)->open_table(kAccount, "Orders")).get("p", row)).has_value();
 }
 
 void end_by(const Signals& signals, StreamState out, StreamState err) {

@@ -56,8 +56,9 @@ class EncryptedTable {
 
   /// Returns the table with its entities as they are stored.
   /// @{
-  Table& table() noexcept { return table_; }
-  const Table& table() const noexcept { return table_; }
+  Table& table() & noexcept { return table_; }
+  const Table& table() const& noexcept { return table_; }
+  Table table() && noexcept { return std::move(table_); }
   /// @}
 
   /// Encrypts the entity, does the Table verb of the same name, and returns the new ETag.
