@@ -13,7 +13,7 @@
 #include "api/read/scan_read.h"
 #include "api/write/entity_write.h"
 #include "varve/async.h"
-#include "varve/export.h"
+#include "varve/version.h"
 
 namespace varve {
 
