@@ -6,7 +6,7 @@
 #include "api/async/owned_options.h"
 #include "api/model/guarded.h"
 #include "varve/async.h"
-#include "varve/export.h"
+#include "varve/version.h"
 
 namespace varve {
 

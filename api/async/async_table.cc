@@ -15,7 +15,7 @@
 #include "api/write/entity_change.h"
 #include "api/write/entity_write.h"
 #include "varve/async.h"
-#include "varve/export.h"
+#include "varve/version.h"
 
 namespace varve {
 

@@ -8,8 +8,8 @@
 #include "engine/memory/write_budget.h"
 #include "engine/tables/open_files.h"
 #include "io/posix/posix_process.h"
-#include "varve/export.h"
 #include "varve/options.h"
+#include "varve/version.h"
 
 namespace varve {
 

@@ -14,11 +14,11 @@
 #include "engine/async/async_engine.h"
 #include "engine/engine.h"
 #include "io/posix/posix_process.h"
-#include "varve/export.h"
 #include "varve/options.h"
 #include "varve/result.h"
 #include "varve/snapshot.h"
 #include "varve/statistics.h"
+#include "varve/version.h"
 
 namespace varve {
 

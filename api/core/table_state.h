@@ -8,8 +8,8 @@
 #include "api/catalog/catalog.h"
 #include "api/core/store_core.h"
 #include "api/core/table_access.h"
-#include "varve/export.h"
 #include "varve/table.h"
+#include "varve/version.h"
 
 namespace varve {
 

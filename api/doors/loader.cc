@@ -13,9 +13,9 @@
 #include "api/write/entity_write.h"
 #include "engine/load/load.h"
 #include "io/parents_object.h"
-#include "varve/export.h"
 #include "varve/names.h"
 #include "varve/store.h"
+#include "varve/version.h"
 
 namespace varve {
 

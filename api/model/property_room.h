@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "varve/export.h"
 #include "varve/types.h"
+#include "varve/version.h"
 
 namespace varve {
 

@@ -1,5 +1,5 @@
 // Owns: pages of the entities of a partition whose RowKeys are folded at a delimiter.
-// Must never: read the entities that a common prefix stands for, except the first one.
+// Must never: read more than the first entity of those that have a common prefix.
 #pragma once
 
 #include <stop_token>

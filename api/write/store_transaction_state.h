@@ -11,8 +11,8 @@
 #include "api/core/store_core.h"
 #include "api/core/table_state.h"
 #include "api/write/entity_write.h"
-#include "varve/export.h"
 #include "varve/store_transaction.h"
+#include "varve/version.h"
 
 namespace varve {
 

@@ -87,6 +87,7 @@ void Executor::stop() noexcept {
     if (waiting_ == Waiting::kForPost) changed_.notify_all();
   }
   thread_.join();
+  helper_.stop();  // No block is left to unpack: every search has ended.
 }
 
 Status Executor::set(Timer& timer, std::chrono::nanoseconds at) noexcept {

@@ -1,3 +1,4 @@
+// Owns: the reading of declarations for the rule of exports (export_rule.h).
 #include "tests/support/export_rule.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Owns: the rule that the public headers of the core mark what libvarve.so must export (varve/export.h).
+// Owns: the rule that the public headers of the core mark what libvarve.so must export (varve/version.h).
 // Must never: read a file, as the rules of lint.h.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace varve::test {
 
-/// Checks that these have the mark VARVE_EXPORT: every function that a public header declares and does not define, every
-/// class with such a function, and every class with a virtual function. Templates need no mark.
+/// Checks that these have the mark VARVE_EXPORT: every function that a public header declares and does not define,
+/// every class with such a function, and every class with a virtual function. Templates need no mark.
 Offences check_exports(const SourceFile& header);
 
 /// Returns the names of the marked functions and classes, without their namespaces, for example "Store".

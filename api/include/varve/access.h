@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "export.h"
 #include "result.h"
 #include "status.h"
+#include "version.h"
 
 namespace varve {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "access.h"
-#include "export.h"
 #include "result.h"
 #include "status.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 

@@ -23,9 +23,9 @@
 //            asynchronous thread must not block it. If that code calls a blocking operation of the store, the operation
 //            returns kInvalidArgument and changes nothing. The code must not destroy the Store either. If a handle has
 //            a HomeThread, its operations resume there instead.
-// Lifetimes  An operation keeps its own copies of its arguments, the bytes of WriteOptions::tag included. The caller may
-//            free them as soon as the call that makes the task has returned. Store::close() and the destructor of Store
-//            wait until all operations have ended. Operations that begin later return kClosed.
+// Lifetimes  An operation keeps its own copies of its arguments, the bytes of WriteOptions::tag included. The caller
+//            may free them as soon as the call that makes the task has returned. Store::close() and the destructor of
+//            Store wait until all operations have ended. Operations that begin later return kClosed.
 // Stopping   If a std::stop_token is triggered before the commit has begun, an operation on entities ends with
 //            kCancelled and changes nothing. A wait in the queue of a partition ends at once. Other waits (for write
 //            buffer room or for other threads) end first. A scan stops within a few entities. Operations of the store
@@ -47,7 +47,6 @@
 
 #include "access_policy.h"
 #include "entity_view.h"
-#include "export.h"
 #include "home_thread.h"
 #include "options.h"
 #include "query.h"
@@ -60,6 +59,7 @@
 #include "task.h"
 #include "transaction.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <utility>
 
-#include "export.h"
 #include "result.h"
 #include "status.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 

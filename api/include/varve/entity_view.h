@@ -9,8 +9,8 @@
 #include <string_view>
 #include <variant>
 
-#include "export.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 

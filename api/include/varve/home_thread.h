@@ -9,8 +9,8 @@
 #include <coroutine>
 #include <utility>
 
-#include "export.h"
 #include "task.h"
+#include "version.h"
 
 namespace varve {
 

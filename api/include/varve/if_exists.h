@@ -5,13 +5,13 @@
 
 #include <string_view>
 
-#include "export.h"
 #include "options.h"
 #include "result.h"
 #include "status.h"
 #include "store.h"
 #include "table.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 

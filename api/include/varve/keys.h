@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "export.h"
 #include "result.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 

@@ -13,10 +13,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "export.h"
 #include "result.h"
 #include "status.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 

@@ -18,12 +18,12 @@
 #include <variant>
 #include <vector>
 
-#include "export.h"
 #include "mapping.h"
 #include "query.h"
 #include "result.h"
 #include "status.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 

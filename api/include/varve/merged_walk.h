@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "export.h"
 #include "mapped_entity.h"
 #include "query.h"
 #include "query_builder.h"
@@ -20,6 +19,7 @@
 #include "status.h"
 #include "table.h"
 #include "types.h"
+#include "version.h"
 #include "walk.h"
 
 namespace varve {

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "export.h"
 #include "status.h"
 #include "store_limits.h"
+#include "version.h"
 
 namespace varve {
 

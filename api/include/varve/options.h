@@ -9,10 +9,10 @@
 #include <optional>
 #include <string_view>
 
-#include "export.h"
 #include "result.h"
 #include "status.h"
 #include "store_limits.h"
+#include "version.h"
 
 namespace varve {
 

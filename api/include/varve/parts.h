@@ -8,12 +8,12 @@
 #include <span>
 #include <vector>
 
-#include "export.h"
 #include "options.h"
 #include "status.h"
 #include "table.h"
 #include "transaction.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 

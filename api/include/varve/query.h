@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "export.h"
 #include "limits.h"
 #include "snapshot.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 
@@ -145,8 +145,8 @@ struct Page {
   PageCost cost;
 };
 
-/// The request of one page of Table::list_rows(): the RowKeys of one partition, folded at a delimiter. For example, with
-/// the delimiter `!` of composite keys (keys.h), a table of files lists one folder at a time.
+/// The request of one page of Table::list_rows(): the RowKeys of one partition, folded at a delimiter. For example,
+/// with the delimiter `!` of composite keys (keys.h), a table of files lists one folder at a time.
 struct RowListing {
   /// The partition to list.
   std::string partition_key{};
@@ -167,7 +167,7 @@ struct RowListing {
   ReadOptions read{};
 };
 
-/// One page of a listing by prefix and delimiter. As for Page, all pages show one state only if they read at a snapshot.
+/// One page of a listing by prefix and delimiter. As for Page, pages show one state only if they read at a snapshot.
 struct RowListingPage {
   /// The entities whose RowKeys were not folded, in the order of their keys.
   std::vector<Entity> entities;

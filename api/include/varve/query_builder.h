@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "condition.h"
-#include "export.h"
 #include "mapped_entity.h"
 #include "mapping.h"
 #include "query.h"
@@ -28,6 +27,7 @@
 #include "snapshot.h"
 #include "table.h"
 #include "types.h"
+#include "version.h"
 #include "walk.h"
 
 namespace varve {

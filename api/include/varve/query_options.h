@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "export.h"
 #include "query.h"
 #include "result.h"
+#include "version.h"
 
 namespace varve {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "export.h"
+#include "version.h"
 
 namespace varve {
 

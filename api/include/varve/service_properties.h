@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "export.h"
 #include "status.h"
+#include "version.h"
 
 namespace varve {
 

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "export.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 

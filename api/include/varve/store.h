@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "access_policy.h"
-#include "export.h"
 #include "options.h"
 #include "repair.h"
 #include "result.h"
@@ -32,6 +31,7 @@
 #include "table.h"
 #include "types.h"
 #include "verify.h"
+#include "version.h"
 
 namespace varve {
 

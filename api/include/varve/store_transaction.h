@@ -21,13 +21,13 @@
 #include <string_view>
 #include <vector>
 
-#include "export.h"
 #include "options.h"
 #include "query.h"
 #include "result.h"
 #include "snapshot.h"
 #include "table.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 

@@ -13,7 +13,6 @@
 #include "access.h"
 #include "access_policy.h"
 #include "entity_view.h"
-#include "export.h"
 #include "options.h"
 #include "query.h"
 #include "result.h"
@@ -21,6 +20,7 @@
 #include "status.h"
 #include "transaction.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 
@@ -154,7 +154,7 @@ class VARVE_EXPORT Table {
   Result<Page> scan_in_place(const Scan& scan, const EntityReader& reader) const;
 
   /// Returns one page of the RowKeys of a partition, folded at a delimiter, as object stores list their keys. It seeks
-  /// past the entities that a common prefix stands for, so each prefix costs about one block, however many entities
+  /// past the entities that have a common prefix, so each prefix costs about one block, however many entities
   /// have it. Restricted handles see only what scan() would return.
   /// Errors: kInvalidArgument (InvalidInput: page size, page time or selection over its limit; a text that is not
   /// UTF-8; a snapshot of another store; a continuation of anything but a listing of this partition).

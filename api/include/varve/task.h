@@ -30,8 +30,8 @@
 #include <utility>
 #include <vector>
 
-#include "export.h"
 #include "status.h"
+#include "version.h"
 
 namespace varve {
 

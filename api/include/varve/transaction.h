@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "export.h"
 #include "status.h"
 #include "store_limits.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 

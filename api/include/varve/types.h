@@ -20,9 +20,9 @@
 #include <variant>
 #include <vector>
 
-#include "export.h"
 #include "result.h"
 #include "status.h"
+#include "version.h"
 
 namespace varve {
 

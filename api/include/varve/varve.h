@@ -9,7 +9,6 @@
 #include "async_typed_table.h"
 #include "condition.h"
 #include "entity_view.h"
-#include "export.h"
 #include "home_thread.h"
 #include "if_exists.h"
 #include "keys.h"

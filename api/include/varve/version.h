@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns: the version of the library, in one place: CMake reads it from this file.
+// Owns: the version of the library, in one place: CMake reads it from this file. Also the marks of what it exports.
 // Must never: be generated.
 #pragma once
 
@@ -9,12 +9,16 @@
 
 #include <string_view>
 
-#include "export.h"
-
 #define VARVE_VERSION_MAJOR 0
 #define VARVE_VERSION_MINOR 1
 #define VARVE_VERSION_PATCH 0
 #define VARVE_VERSION "0.1.0"
+
+/// A declaration with this mark is a symbol of libvarve.so. Classes, functions and variables that are defined whole in
+/// a header need no mark.
+#define VARVE_EXPORT __attribute__((visibility("default")))
+/// A nested class, or a member function, with this mark stays inside libvarve.so, although its outer class is exported.
+#define VARVE_LOCAL [[gnu::visibility("hidden")]]
 
 namespace varve {
 

@@ -15,12 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "export.h"
 #include "query.h"
 #include "result.h"
 #include "status.h"
 #include "table.h"
 #include "types.h"
+#include "version.h"
 
 namespace varve {
 
