@@ -8,7 +8,6 @@
 #include "io/scheduler.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
-#include "io/random.h"
 #include "varve/options.h"
 
 namespace varve::lab {
