@@ -144,7 +144,7 @@ BENCHMARK(BM_EntityBuild);
 void BM_EntityOpen(benchmark::State& state) {
   const std::string entity = order_entity();
   for (auto _ : state) {
-    Result<EntityView> view = EntityView::open(entity);
+    Result<EncodedEntity> view = EncodedEntity::open(entity);
     benchmark::DoNotOptimize(view);
   }
 }
@@ -152,7 +152,7 @@ BENCHMARK(BM_EntityOpen);
 
 void find_in_entity(benchmark::State& state, std::string_view name) {
   const std::string entity = order_entity();
-  const EntityView view = *EntityView::open(entity);
+  const EncodedEntity view = *EncodedEntity::open(entity);
   for (auto _ : state) {
     benchmark::DoNotOptimize(name);
     std::optional<PropertyView> found = view.find(name);
@@ -174,7 +174,7 @@ BENCHMARK(BM_EntityFindNone);
 
 void BM_EntityVerify(benchmark::State& state) {
   const std::string entity = order_entity();
-  const EntityView view = *EntityView::open(entity);
+  const EncodedEntity view = *EncodedEntity::open(entity);
   for (auto _ : state) {
     Status status = view.verify();
     benchmark::DoNotOptimize(status);

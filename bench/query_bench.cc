@@ -53,7 +53,7 @@ void judge(benchmark::State& state, const char* text) {
   std::size_t i = 0;
   std::size_t matching = 0;
   for (auto _ : state) {
-    const format::EntityView view = *format::EntityView::open(entities[i]);
+    const format::EncodedEntity view = *format::EncodedEntity::open(entities[i]);
     matching += filter.matches({"partition", "row", 638'000'000'000'000'000, view}) ? 1U : 0U;
     i = i + 1 == kEntities ? 0 : i + 1;
   }

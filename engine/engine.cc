@@ -189,7 +189,7 @@ Status Engine::compact() {
   return state_->compactor->wait_until_done();
 }
 
-Result<CheckpointFigures> Engine::checkpoint(std::string_view path) {
+Result<CheckpointStatistics> Engine::checkpoint(std::string_view path) {
   if (state_->closed.load(std::memory_order_relaxed))
     return Status(Code::kClosed, "the store was closed; open it again");
   if (!state_->queue) {
@@ -215,7 +215,7 @@ ReadView Engine::view_at(CommitVersion version) const noexcept {
   return ReadView(*state_, state_->states->pin(), version);
 }
 
-Snapshot Engine::snapshot() {
+HeldVersion Engine::snapshot() {
   return state_->snapshots.take_visible([this] { return state_->visible(); });
 }
 
@@ -285,23 +285,24 @@ void add_tables(const EngineState& state, Statistics& figures) {
   const ReadStates::Pin pin = state.states->pin();
   const Levels& levels = *pin->tables;
   for (std::uint32_t level = 0; level < kLevelCount; ++level) {
-    LevelFigures& figure = figures.levels.emplace_back();
+    LevelStatistics& figure = figures.levels.emplace_back();
     for (const auto& file : levels.level(level)) {
       ++figure.files;
       figure.bytes += file->entry.size_bytes;
       figure.entries += file->entry.entry_count;
-      figure.tombstones += file->entry.tombstone_count;
+      figure.deletions += file->entry.tombstone_count;
     }
   }
   add_value_files(levels, figures);
-  figures.cache = state.cache->figures();
+  const BlockCacheFigures cached = state.cache->figures();
+  figures.cache = {cached.used_bytes, cached.bytes_max, cached.block_count, cached.hits, cached.misses};
   figures.block_reads = state.blocks->reads();
   figures.block_read_bytes = state.blocks->read_bytes();
   if (!state.flusher) return;
   figures.flushes = state.flusher->flushes();
   figures.flushed_bytes = state.flusher->written_bytes();
-  figures.compaction = state.compactor->figures();
-  figures.commit_wait = state.pacer->waited();
+  state.compactor->add_figures_to(figures);
+  figures.write_wait = state.pacer->waited();
 }
 
 /// Returns how far the newest version is ahead of the clock. Ceilings count too, since no commit gets a version below
@@ -330,7 +331,7 @@ void add_debt(const EngineState& state, Statistics& figures) {
   const DeadRanges dead(dead_ids, format::kCommitVersionMax);
   figures.dead_table_bytes = dead_table_file_bytes(levels, dead);
   figures.dead_value_bytes = dead_value_file_bytes(levels, dead);
-  figures.compaction.debt_bytes = compaction_debt_bytes(levels, TreeShape()) + figures.dead_log_bytes +
+  figures.compaction_debt_bytes = compaction_debt_bytes(levels, TreeShape()) + figures.dead_log_bytes +
                                   figures.dead_table_bytes + figures.dead_value_bytes;
 }
 
@@ -340,7 +341,9 @@ Statistics Engine::statistics() const {
   const EngineState& state = *state_;
   Statistics figures;
   figures.back_end = state.env.files.name();
-  figures.visible_version = state.visible();
+  figures.read_only = state.options.read_only;
+  figures.default_durability = default_durability();
+  figures.visible_version = DateTime{state.visible()};
   add_memory(*state.states->pin(), figures);
   figures.memtable_bytes_max = state.write_buffer_bytes_max;
   add_tables(state, figures);
@@ -368,7 +371,7 @@ Statistics Engine::statistics() const {
   figures.retired_ids = state.queue->retired_count();
   figures.manifest_bytes = state.manifest->size_bytes();
   figures.loads = state.load_counters.loads.load(std::memory_order_relaxed);
-  figures.loaded_entries = state.load_counters.entries.load(std::memory_order_relaxed);
+  figures.loaded_entities = state.load_counters.entries.load(std::memory_order_relaxed);
   figures.load_written_bytes = state.load_counters.written_bytes.load(std::memory_order_relaxed);
   const FileSet files = state.manifest->files();
   figures.log_segments = files.segments.size();

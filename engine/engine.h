@@ -23,10 +23,10 @@
 #include "engine/read/cursor.h"
 #include "engine/read/point_read.h"
 #include "engine/settings/options.h"
-#include "engine/settings/statistics.h"
 #include "format/log/manifest_edit.h"
 #include "io/env.h"
 #include "varve/result.h"
+#include "varve/statistics.h"
 
 namespace varve::engine {
 
@@ -153,7 +153,7 @@ class Engine {
   /// Creates an independent store with everything acknowledged so far, in a directory that is absent or empty. Commits,
   /// flushes, compactions and drops may run meanwhile. Errors: those of make_checkpoint() (engine/checkpoint),
   /// kReadOnly, kClosed.
-  Result<CheckpointFigures> checkpoint(std::string_view path);
+  Result<CheckpointStatistics> checkpoint(std::string_view path);
 
   /// Begins to load a table without the log. The load must not outlive the engine. Errors: kClosed, kReadOnly.
   Result<std::unique_ptr<Load>> begin_load(const LoadOptions& options = {});
@@ -163,7 +163,7 @@ class Engine {
   /// Returns a view of a version that a snapshot holds.
   ReadView view_at(CommitVersion version) const noexcept;
   /// Returns a snapshot, which keeps the current published state readable until it is released.
-  Snapshot snapshot();
+  HeldVersion snapshot();
 
   /// Returns the caller's tag on the last commit with a tag, recovered at the open or committed since.
   std::optional<format::CommitTag> last_tag() const;

@@ -1,11 +1,7 @@
 // Owns: the parts of one open store, in the order of their creation. They are destroyed in the reverse order.
 // Must never: be seen outside engine/.
 //
-// Lock order: ARCHITECTURE.md, section Locks, has the one complete list. In short: partition locks (ascending hash),
-// then the tree's mutex, then the manifest's writing mutex, the mutexes of the dead stretches and of the read states'
-// changes, then the commit queue's mutex or the write room's, then small leaves. I/O runs under the tree's and the
-// manifest's writing mutex, never under the queue's. A commit reads only the manifest's mark, an atomic. No thread
-// holds the queue's mutex and the write room's together.
+// ARCHITECTURE.md, section Locks, has the lock order.
 #pragma once
 
 #include <atomic>
@@ -31,11 +27,11 @@
 #include "engine/memory/write_room.h"
 #include "engine/recovery/establish.h"
 #include "engine/settings/options.h"
-#include "engine/settings/statistics.h"
 #include "engine/tables/block_reader.h"
 #include "engine/tables/table_file.h"
 #include "engine/tables/walk_ahead.h"
 #include "io/posix/posix_process.h"
+#include "varve/statistics.h"
 
 namespace varve::engine {
 
@@ -55,7 +51,7 @@ class EngineState {
   std::unique_ptr<io::DirectoryLock> lock;
 
   format::StoredOptions stored_options;
-  RecoveryFigures recovery;
+  RecoveryStatistics recovery;
   RetiredIds dropped_at_open;
   std::uint64_t recovered_dead_bytes = 0;  // of dropped tables, in the recovered log
   CommitVersion recovered_ceiling = 0;

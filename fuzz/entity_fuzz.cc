@@ -43,7 +43,7 @@ void add_by_value(EntityBuilder& builder, const PropertyView& property) {
   std::abort();
 }
 
-bool booleans_are_clean(const EntityView& view) {
+bool booleans_are_clean(const EncodedEntity& view) {
   for (std::size_t i = 0; i < view.property_count(); ++i) {
     const PropertyView property = view.property(i);
     if (property.type == PropertyType::kBoolean && static_cast<unsigned char>(property.value[0]) > 1) return false;
@@ -52,7 +52,7 @@ bool booleans_are_clean(const EntityView& view) {
 }
 
 /// Returns the entity with the correct hash of each name.
-std::string with_hashes(std::string_view bytes, const EntityView& view) {
+std::string with_hashes(std::string_view bytes, const EncodedEntity& view) {
   std::string hashed(bytes);
   for (std::size_t i = 0; i < view.property_count(); ++i) {
     const std::uint64_t hash = content_hash(view.property(i).name);
@@ -62,7 +62,7 @@ std::string with_hashes(std::string_view bytes, const EntityView& view) {
 }
 
 void read_hashed(std::string_view bytes) {
-  const Result<EntityView> view = EntityView::open(bytes);
+  const Result<EncodedEntity> view = EncodedEntity::open(bytes);
   check(view.ok());
   EntityBuilder raw;
   EntityBuilder by_value;
@@ -120,7 +120,7 @@ void change(fuzz::Chance& chance, OwnProperty& property) {
 }
 
 std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view bytes) {
-  const Result<EntityView> view = EntityView::open(bytes);
+  const Result<EncodedEntity> view = EncodedEntity::open(bytes);
   if (!view.ok()) return std::nullopt;
   std::vector<OwnProperty> properties;
   for (std::size_t i = 0; i < view->property_count(); ++i) {
@@ -137,7 +137,7 @@ std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view bytes)
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const Result<EntityView> view = EntityView::open(bytes);
+  const Result<EncodedEntity> view = EncodedEntity::open(bytes);
   if (!view.ok()) {
     check(view.code() == Code::kCorruption || view.code() == Code::kUnsupported);
     return 0;

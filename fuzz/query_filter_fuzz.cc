@@ -42,7 +42,7 @@ void check(std::string_view text) {
   builder.add_int32("A", 3);
   builder.add_string("B", "x");
   const std::string properties = builder.finish();
-  const Result<format::EntityView> view = format::EntityView::open(properties);
+  const Result<format::EncodedEntity> view = format::EncodedEntity::open(properties);
   if (!view.ok()) std::abort();
   for (const std::string_view partition : {"", "a", "p", "z"}) {
     for (const std::string_view row : {"", "a", "r", "z"}) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/security/query_fields.h"
+#include "api/model/percent.h"
 #include "fuzz/mutation.h"
 #include "varve/security/account_sas.h"
 #include "varve/security/table_sas.h"
@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   varve::security::try_table_sas(text);
   varve::security::try_account_sas(text);
-  const std::optional<std::string> back = varve::security::percent_decode(varve::security::percent_encode(text));
+  const std::optional<std::string> back = varve::percent_decode(varve::percent_encode(text));
   if (!back || *back != text) std::abort();
   return 0;
 }

@@ -9,15 +9,15 @@
 #include <string>
 #include <string_view>
 
+#include "api/model/percent.h"
 #include "api/rest/protocol/target.h"
-#include "api/security/query_fields.h"
 
 namespace varve::serve {
 namespace {
 
 void check_written_again(const Target& target) {
   const std::string reference = entity_reference(target.table, target.partition_key, target.row_key);
-  const std::optional<std::string> decoded = security::percent_decode(reference);
+  const std::optional<std::string> decoded = percent_decode(reference);
   if (!decoded) std::abort();
   const Result<Target> again = parse_resource(*decoded);
   if (!again.ok() || again->resource != Resource::kEntity || again->table != target.table) std::abort();

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/io/temporary_directory.h"
+
 namespace varve {
 namespace {
 
@@ -34,15 +36,8 @@ Outcome spec_table(const std::string& arguments) {
 class SpecTable : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "varve-spec-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
     std::filesystem::create_directory(root_ / "tests");
     write("spec_rules.txt", "# Rules.\n\n## Things\nA-01 The first | rule.\nA-02 The second.\nA-03 wire The third.\n");
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
   }
 
   void write(const std::string& name, const std::string& text) const { std::ofstream(root_ / "tests" / name) << text; }
@@ -52,7 +47,8 @@ class SpecTable : public ::testing::Test {
   }
   Outcome run(const std::string& options = "") const { return spec_table(options + " '" + root_.string() + "'"); }
 
-  std::filesystem::path root_;
+  const io::TemporaryDirectory directory_;
+  const std::filesystem::path root_ = directory_.path();
 };
 
 TEST(SpecTableFile, IsUpToDate) {

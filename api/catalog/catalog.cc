@@ -158,7 +158,7 @@ Status Catalog::create_table(const TableName& name) {
 }
 
 Status Catalog::commit_drop(RowChange& change) {
-  change.request.durability = engine::Durability::kSync;
+  change.request.durability = Durability::kSync;
   change.request.frees_space = true;
   return commit(backend_, change).status();
 }

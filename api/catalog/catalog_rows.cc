@@ -24,7 +24,7 @@ struct NumberProperty {
   std::int64_t value;
 };
 
-std::optional<std::uint64_t> find_number(const format::EntityView& row, std::string_view name, std::uint64_t min,
+std::optional<std::uint64_t> find_number(const format::EncodedEntity& row, std::string_view name, std::uint64_t min,
                                          std::uint64_t max) noexcept {
   const std::optional<format::PropertyView> property = row.find(name);
   if (!property || property->type != format::PropertyType::kInt64) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<std::uint64_t> find_number(const format::EntityView& row, std::str
 }
 
 /// Returns nothing only if the row has a Created that is invalid.
-std::optional<format::CommitVersion> find_created(const format::EntityView& row,
+std::optional<format::CommitVersion> find_created(const format::EncodedEntity& row,
                                                   format::CommitVersion version) noexcept {
   if (!row.find(kCreated)) return version;
   return find_number(row, kCreated, 1, version);
@@ -49,7 +49,7 @@ constexpr std::string_view kCounterInMessage = "catalog row of the next account 
 
 /// Returns the row with some numbers set and everything else unchanged.
 Result<std::string> with_numbers(std::string_view value, std::initializer_list<NumberProperty> numbers) {
-  const Result<format::EntityView> row = format::EntityView::open(value);
+  const Result<format::EncodedEntity> row = format::EncodedEntity::open(value);
   if (!row.ok()) return row.status();
   format::EntityBuilder builder;
   for (std::size_t i = 0; i < row->property_count(); ++i) {
@@ -87,7 +87,7 @@ std::string table_rows_prefix(std::string_view account) {
 }
 
 Result<AccountRow> decode_account_row(std::string_view account, format::CommitVersion version, std::string_view value) {
-  const Result<format::EntityView> row = format::EntityView::open(value);
+  const Result<format::EncodedEntity> row = format::EncodedEntity::open(value);
   if (!row.ok()) return row.status().in_file(account_in_message(account));
   const std::optional<std::uint64_t> number = find_number(*row, kNumber, kFirstNumber, kAccountNumberEnd - 1);
   const std::optional<std::uint64_t> next_table = find_number(*row, kNextTable, kFirstNumber, kTableNumberEnd);
@@ -100,7 +100,7 @@ Result<AccountRow> decode_account_row(std::string_view account, format::CommitVe
 
 Result<TableRow> decode_table_row(std::string_view account, std::string_view lower_name, format::CommitVersion version,
                                   std::string_view value) {
-  const Result<format::EntityView> row = format::EntityView::open(value);
+  const Result<format::EncodedEntity> row = format::EncodedEntity::open(value);
   if (!row.ok()) return row.status().in_file(table_in_message(account, lower_name));
   const std::optional<format::PropertyView> name = row->find(kName);
   const std::optional<std::uint64_t> id =
@@ -114,7 +114,7 @@ Result<TableRow> decode_table_row(std::string_view account, std::string_view low
 }
 
 Result<std::uint32_t> decode_account_counter(std::string_view value) {
-  const Result<format::EntityView> row = format::EntityView::open(value);
+  const Result<format::EncodedEntity> row = format::EncodedEntity::open(value);
   if (!row.ok()) return row.status().in_file(kCounterInMessage);
   const std::optional<std::uint64_t> next = find_number(*row, kNextAccount, kFirstNumber, kAccountNumberEnd);
   if (!next) return Status::corruption("the number is missing or out of its range").in_file(kCounterInMessage);

@@ -25,7 +25,7 @@ Status damaged(std::size_t number, std::string_view part) {
   return Status::corruption(name_of(number, part) + " of an access policy is missing or invalid");
 }
 
-Status take_time(const format::EntityView& row, std::size_t number, std::string_view part,
+Status take_time(const format::EncodedEntity& row, std::size_t number, std::string_view part,
                  std::optional<DateTime>& time) {
   const std::optional<format::PropertyView> property = row.find(name_of(number, part));
   if (!property) return Status();
@@ -34,7 +34,8 @@ Status take_time(const format::EntityView& row, std::size_t number, std::string_
   return Status();
 }
 
-Result<AccessPolicy> decode_policy(const format::EntityView& row, std::size_t number, const format::PropertyView& id) {
+Result<AccessPolicy> decode_policy(const format::EncodedEntity& row, std::size_t number,
+                                   const format::PropertyView& id) {
   if (id.type != format::PropertyType::kString) return damaged(number, kPolicyId);
   AccessPolicy policy{std::string(id.value)};
   if (Status taken = take_time(row, number, kPolicyStart, policy.start); !taken.ok()) return taken;
@@ -51,7 +52,7 @@ Result<AccessPolicy> decode_policy(const format::EntityView& row, std::size_t nu
 }  // namespace
 
 Result<std::vector<AccessPolicy>> decode_access_policies(std::string_view row) {
-  const Result<format::EntityView> view = format::EntityView::open(row);
+  const Result<format::EncodedEntity> view = format::EncodedEntity::open(row);
   if (!view.ok()) return view.status();
   std::vector<AccessPolicy> policies;
   for (std::size_t number = 0; number < limits::kAccessPoliciesMax; ++number) {
@@ -66,7 +67,7 @@ Result<std::vector<AccessPolicy>> decode_access_policies(std::string_view row) {
 }
 
 Result<std::string> with_access_policies(std::string_view row, std::span<const AccessPolicy> policies) {
-  const Result<format::EntityView> view = format::EntityView::open(row);
+  const Result<format::EncodedEntity> view = format::EncodedEntity::open(row);
   if (!view.ok()) return view.status();
   format::EntityBuilder builder;
   for (std::size_t i = 0; i < view->property_count(); ++i) {

@@ -17,7 +17,7 @@ namespace varve {
 
 /// Decodes the policies of a table's row. Errors: kCorruption (a policy that no caller could have set), kUnsupported.
 Result<std::vector<AccessPolicy>> decode_access_policies(std::string_view row);
-/// Returns the row with its policies replaced by these. Errors: as EntityView::open.
+/// Returns the row with its policies replaced by these. Errors: as format::EncodedEntity::open.
 Result<std::string> with_access_policies(std::string_view row, std::span<const AccessPolicy> policies);
 
 }  // namespace varve

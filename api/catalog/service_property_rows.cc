@@ -46,7 +46,7 @@ std::vector<std::string> split_list(std::string_view text) {
 /// Reads properties of a row by name and type. Keeps the error of the first property with another type.
 class ServiceRowReader {
  public:
-  explicit ServiceRowReader(const format::EntityView& row) : row_(row) {}
+  explicit ServiceRowReader(const format::EncodedEntity& row) : row_(row) {}
 
   bool flag(std::string_view group, std::string_view part) {
     const auto property = find(group, part, format::PropertyType::kBoolean);
@@ -76,7 +76,7 @@ class ServiceRowReader {
     return std::nullopt;
   }
 
-  const format::EntityView& row_;
+  const format::EncodedEntity& row_;
   Status status_;
 };
 
@@ -131,7 +131,7 @@ bool is_service_property(std::string_view name) {
 }  // namespace
 
 Result<ServiceProperties> decode_service_properties(std::string_view row) {
-  const Result<format::EntityView> view = format::EntityView::open(row);
+  const Result<format::EncodedEntity> view = format::EncodedEntity::open(row);
   if (!view.ok()) return view.status();
   ServiceRowReader reader(*view);
   ServiceProperties properties;
@@ -148,7 +148,7 @@ Result<ServiceProperties> decode_service_properties(std::string_view row) {
 }
 
 Result<std::string> with_service_properties(std::string_view row, const ServiceProperties& properties) {
-  const Result<format::EntityView> view = format::EntityView::open(row);
+  const Result<format::EncodedEntity> view = format::EncodedEntity::open(row);
   if (!view.ok()) return view.status();
   format::EntityBuilder builder;
   for (std::size_t i = 0; i < view->property_count(); ++i) {

@@ -19,7 +19,7 @@ namespace varve {
 /// Decodes the properties of an account's row. Errors: kCorruption (properties that no caller could have set),
 /// kUnsupported.
 Result<ServiceProperties> decode_service_properties(std::string_view row);
-/// Returns the row with its properties replaced by these. Errors: as EntityView::open.
+/// Returns the row with its properties replaced by these. Errors: as format::EncodedEntity::open.
 Result<std::string> with_service_properties(std::string_view row, const ServiceProperties& properties);
 
 }  // namespace varve

@@ -37,12 +37,12 @@ class Backend {
                                                          std::optional<std::chrono::milliseconds> wait_max) = 0;
   virtual engine::ReadView view() const noexcept = 0;
   virtual engine::ReadView view_at(engine::CommitVersion version) const noexcept = 0;
-  virtual engine::Snapshot snapshot() = 0;
+  virtual engine::HeldVersion snapshot() = 0;
   virtual Result<engine::CommitVersion> commit(engine::CommitRequest&& request) = 0;
   virtual bool is_published(engine::CommitVersion version) const noexcept = 0;
   virtual Status await_published(engine::CommitVersion version) = 0;
   virtual Result<std::unique_ptr<engine::Load>> begin_load() = 0;
-  virtual engine::Durability default_durability() const noexcept = 0;
+  virtual Durability default_durability() const noexcept = 0;
   virtual bool read_only() const noexcept = 0;
   virtual const io::Env& env() const noexcept = 0;
 };
@@ -60,14 +60,14 @@ class EngineBackend final : public Backend {
   }
   engine::ReadView view() const noexcept override { return engine_.view(); }
   engine::ReadView view_at(engine::CommitVersion version) const noexcept override { return engine_.view_at(version); }
-  engine::Snapshot snapshot() override { return engine_.snapshot(); }
+  engine::HeldVersion snapshot() override { return engine_.snapshot(); }
   Result<engine::CommitVersion> commit(engine::CommitRequest&& request) override {
     return engine_.commit(std::move(request));
   }
   bool is_published(engine::CommitVersion version) const noexcept override { return engine_.is_published(version); }
   Status await_published(engine::CommitVersion version) override { return engine_.await_published(version); }
   Result<std::unique_ptr<engine::Load>> begin_load() override { return engine_.begin_load(); }
-  engine::Durability default_durability() const noexcept override { return engine_.default_durability(); }
+  Durability default_durability() const noexcept override { return engine_.default_durability(); }
   bool read_only() const noexcept override { return engine_.read_only(); }
   const io::Env& env() const noexcept override { return engine_.env(); }
 

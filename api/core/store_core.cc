@@ -12,31 +12,14 @@
 
 namespace varve {
 
-engine::Durability to_engine(Durability durability) noexcept {
-  return durability == Durability::kSync ? engine::Durability::kSync : engine::Durability::kBuffered;
-}
-
-Durability from_engine(engine::Durability durability) noexcept {
-  return durability == engine::Durability::kSync ? Durability::kSync : Durability::kBuffered;
-}
-
-Health from_engine(engine::Health health) noexcept {
-  switch (health) {
-    case engine::Health::kHealthy: return Health::kHealthy;
-    case engine::Health::kWritePaused: return Health::kWritePaused;
-    case engine::Health::kPoisoned: return Health::kPoisoned;
-  }
-  return Health::kPoisoned;
-}
-
 /// Adds the path of the store to each event, and passes it to the listener and the logger.
 class StoreCore::EventForwarder final : public engine::EventSink {
  public:
   EventForwarder(std::string_view path, const Resources& resources) : path_(path), resources_(resources) {}
 
-  void on_health(engine::Health health, const Status& cause) noexcept override {
+  void on_health(Health health, const Status& cause) noexcept override {
     EventListener* const listener = resources_.options().listener.get();
-    if (listener != nullptr) listener->on_health(path_, from_engine(health), cause);
+    if (listener != nullptr) listener->on_health(path_, health, cause);
   }
   void on_log(std::string_view line) noexcept override {
     Logger* const logger = resources_.options().logger.get();
@@ -79,7 +62,7 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   engine::EngineOptions chosen;
   chosen.create_if_missing = options.create_if_missing;
   chosen.read_only = options.read_only;
-  if (options.default_durability) chosen.default_durability = to_engine(*options.default_durability);
+  chosen.default_durability = options.default_durability;
   if (options.limits) {
     if (Status possible = check_limits(*options.limits); !possible.ok()) return possible;
     chosen.model_options = encode_limits(*options.limits);
@@ -176,8 +159,8 @@ Result<engine::ReadView> StoreCore::view(const std::optional<Snapshot>& snapshot
   return backend_->view_at(snapshot->state_->held.version());
 }
 
-engine::Durability StoreCore::durability(const WriteOptions& options) const noexcept {
-  return options.durability ? to_engine(*options.durability) : backend_->default_durability();
+Durability StoreCore::durability(const WriteOptions& options) const noexcept {
+  return options.durability ? *options.durability : backend_->default_durability();
 }
 
 DateTime Snapshot::version() const noexcept {

@@ -17,7 +17,6 @@
 #include "varve/options.h"
 #include "varve/result.h"
 #include "varve/snapshot.h"
-#include "varve/statistics.h"
 #include "varve/version.h"
 
 namespace varve {
@@ -27,7 +26,7 @@ class StoreCore;
 /// A version that a snapshot keeps readable, and its store.
 struct VARVE_LOCAL Snapshot::State {
   std::shared_ptr<StoreCore> core;
-  engine::Snapshot held;  // destroyed before the core
+  engine::HeldVersion held;  // destroyed before the core
 };
 
 /// Any thread, except that close() comes last.
@@ -68,7 +67,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   /// store).
   Result<engine::ReadView> view(const std::optional<Snapshot>& snapshot) const;
 
-  engine::Durability durability(const WriteOptions& options) const noexcept;
+  Durability durability(const WriteOptions& options) const noexcept;
   const StoreLimits& limits() const noexcept { return limits_; }
   /// The plans of this store's scans.
   PlanCache& plans() noexcept { return plans_; }
@@ -95,11 +94,5 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   std::atomic<engine::AsyncEngine*> async_{nullptr};
   std::unique_ptr<engine::AsyncEngine> own_async_;  // under the mutex; after the engine and the catalog, which it uses
 };
-
-/// These convert between the types of the engine and the public types.
-engine::Durability to_engine(Durability durability) noexcept;
-Durability from_engine(engine::Durability durability) noexcept;
-Health from_engine(engine::Health health) noexcept;
-RecoveryStatistics from_engine(const engine::RecoveryFigures& from) noexcept;
 
 }  // namespace varve

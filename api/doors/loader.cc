@@ -93,8 +93,7 @@ void Loader::abort() noexcept {
 }
 
 LoadProgress Loader::progress() const noexcept {
-  const engine::LoadFigures figures = state_->load->figures();
-  return {figures.entries, figures.bytes, figures.sorted_entries, figures.written_bytes};
+  return state_->load->progress();
 }
 
 }  // namespace varve

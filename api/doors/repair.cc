@@ -14,10 +14,6 @@
 namespace varve {
 namespace {
 
-RepairedFileCount count_of(const engine::SalvagedFiles& files) noexcept {
-  return {files.whole, files.damaged, files.missing};
-}
-
 std::string system_table_name(format::TableId table) {
   switch (table) {
     case kAccountsTable: return "accounts";
@@ -63,38 +59,14 @@ RepairLoss describe(const engine::Loss& loss, const RepairedCatalog& catalog) {
   return described;
 }
 
-/// Returns the report without the parts that are known only at the end.
-RepairReport report_so_far(const engine::RepairFigures& figures) {
-  RepairReport report;
-  report.current = count_of(figures.roots);
-  report.manifests = count_of(figures.manifests);
-  report.log_segments = count_of(figures.segments);
-  report.log_buffers = count_of(figures.buffers);
-  report.table_files = count_of(figures.tables);
-  report.files_are_certain = figures.file_set_is_certain;
-  report.options_are_known = figures.options_are_known;
-  report.log_records = figures.log_records;
-  report.commits = figures.commits;
-  report.torn_bytes = figures.torn_bytes;
-  report.read_bytes = figures.read_bytes;
-  report.entities = figures.rows;
-  report.value_bytes = figures.value_bytes;
-  report.written_files = figures.written_files;
-  report.written_bytes = figures.written_bytes;
-  report.entities_possibly_stale = figures.rows_possibly_stale;
-  report.entities_left_out = figures.rows_left_out;
-  return report;
-}
-
-RepairReport final_report(const engine::RepairFigures& figures, const RepairedCatalog& catalog) {
-  RepairReport report = report_so_far(figures);
-  report.version = DateTime{figures.last_version};
+RepairReport final_report(engine::RepairFigures figures, const RepairedCatalog& catalog) {
+  RepairReport report = std::move(figures.report);
   report.accounts = catalog.accounts().size();
   report.tables = catalog.tables().size();
   report.renamed_tables = catalog.renamed_tables();
   report.remade_accounts = catalog.remade_accounts();
   report.finding_count = figures.findings.size();
-  report.findings = figures.findings;
+  report.findings = std::move(figures.findings);
   if (report.findings.size() > RepairReport::kFindingsKept) report.findings.resize(RepairReport::kFindingsKept);
   report.loss_count = figures.losses.size();
   for (const engine::Loss& loss : figures.losses) {
@@ -110,12 +82,10 @@ Result<RepairReport> Store::repair(std::string_view path, std::string_view targe
                                    const std::function<void(const RepairReport&)>& progress) {
   return guarded([&]() -> Result<RepairReport> {
     const io::Env& env = options.env != nullptr ? *options.env : io::system_env();
-    std::function<void(const engine::RepairFigures&)> so_far;
-    if (progress) so_far = [&](const engine::RepairFigures& figures) { progress(report_so_far(figures)); };
     RepairedCatalog catalog;
-    const Result<engine::RepairFigures> figures = engine::repair_store(env, path, target, catalog, so_far);
+    Result<engine::RepairFigures> figures = engine::repair_store(env, path, target, catalog, progress);
     if (!figures.ok()) return figures.status();
-    RepairReport report = final_report(*figures, catalog);
+    RepairReport report = final_report(*std::move(figures), catalog);
     if (progress) progress(report);
     return report;
   });

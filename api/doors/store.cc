@@ -64,10 +64,14 @@ Status Store::compact() {
 Result<CheckpointStatistics> Store::checkpoint(std::string_view path) {
   return guarded([&]() -> Result<CheckpointStatistics> {
     if (Status writable = core_->check_writable(); !writable.ok()) return writable;
-    const Result<engine::CheckpointFigures> made = core_->engine().checkpoint(path);
-    if (!made.ok()) return made.status();
-    return CheckpointStatistics{DateTime{made->version}, made->files_linked, made->linked_bytes, made->files_copied,
-                                made->copied_bytes};
+    return core_->engine().checkpoint(path);
+  });
+}
+
+Result<Statistics> Store::statistics() const {
+  return guarded([&]() -> Result<Statistics> {
+    if (Status mine = core_->check_process(); !mine.ok()) return mine;
+    return core_->engine().statistics();
   });
 }
 

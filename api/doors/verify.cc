@@ -78,7 +78,7 @@ class Verifier {
 
   /// Returns the number of properties.
   std::size_t visit_value(const Entry& entry) {
-    const Result<format::EntityView> view = format::EntityView::open(entry.value);
+    const Result<format::EncodedEntity> view = format::EncodedEntity::open(entry.value);
     if (!view.ok()) {
       add_finding(name_of(entry), view.status());
       return 0;
@@ -161,7 +161,7 @@ Result<VerifyReport> verify_store(std::string_view path, const StoreOptions& opt
   if (!core.ok()) return core.status();
 
   VerifyReport report;
-  report.recovery = from_engine((*core)->engine().statistics().recovery);
+  report.recovery = (*core)->engine().statistics().recovery;
   (*core)->engine().check_tables([&](std::uint64_t bytes, const Status& found) {
     ++report.table_files;
     report.table_file_bytes += bytes;

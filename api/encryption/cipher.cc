@@ -1,4 +1,4 @@
-// Owns: the OpenSSL calls of the ciphers, and base64.
+// Owns: the OpenSSL calls of the ciphers.
 #include "api/encryption/cipher.h"
 
 #include <array>
@@ -141,46 +141,6 @@ Result<std::string> sha256(std::span<const std::string_view> parts) {
   }
   if (EVP_DigestFinal_ex(context.get(), unsigned_bytes(out), nullptr) != 1) return no_cipher();
   return out;
-}
-
-namespace {
-constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-}  // namespace
-
-std::string encode_base64(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      group = group << 8 | (at + i < bytes.size() ? static_cast<std::uint8_t>(bytes[at + i]) : 0u);
-    }
-    const std::size_t digits = std::min<std::size_t>(bytes.size() - at, 3) + 1;
-    for (std::size_t i = 0; i < 4; ++i) text.push_back(i < digits ? kAlphabet[group >> (18 - 6 * i) & 63] : '=');
-  }
-  return text;
-}
-
-Result<std::string> decode_base64(std::string_view text) {
-  const Status bad = Status::invalid_argument("the text is not base64");
-  if (text.size() % 4 != 0) return bad;
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  std::string_view digits = text;
-  while (digits.ends_with('=') && text.size() - digits.size() < 2) digits.remove_suffix(1);
-  std::uint32_t group = 0;
-  unsigned bits = 0;
-  for (const char digit : digits) {
-    const std::size_t value = kAlphabet.find(digit);
-    if (value == std::string_view::npos) return bad;
-    group = (group << 6 | static_cast<std::uint32_t>(value)) & 0xFFFFF;
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes.push_back(static_cast<char>(static_cast<std::uint8_t>(group >> bits)));
-  }
-  if ((group & ((1u << bits) - 1)) != 0) return bad;  // a second text for the same bytes
-  return bytes;
 }
 
 }  // namespace varve

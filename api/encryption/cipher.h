@@ -1,4 +1,4 @@
-// Owns: the ciphers of property values and their building blocks: AES-256 in CBC and GCM mode, SHA-256, base64.
+// Owns: the ciphers of property values and their building blocks: AES-256 in CBC and GCM mode, SHA-256.
 // Must never: know an entity, or return a byte that GCM did not authenticate.
 #pragma once
 
@@ -40,8 +40,5 @@ Result<std::string> decrypt_gcm(const SecretBytes& key, std::string_view nonce, 
 Result<std::string> sha256(std::span<const std::string_view> parts);
 
 /// Uses the standard alphabet, with padding (RFC 4648).
-std::string encode_base64(std::string_view bytes);
-/// Accepts exactly the texts that encode_base64() returns, so no value has two texts. Errors: kInvalidArgument.
-Result<std::string> decode_base64(std::string_view text);
 
 }  // namespace varve

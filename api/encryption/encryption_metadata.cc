@@ -9,6 +9,7 @@
 
 #include "api/encryption/cipher.h"
 #include "api/encryption/utf8.h"
+#include "api/model/base64.h"
 #include "varve/encryption/key_encryption_key.h"
 #include "varve/limits.h"
 
@@ -159,9 +160,9 @@ class MemberList {
   Result<std::string> take_base64(std::string_view object, std::string_view name, std::size_t bytes_max) {
     Result<std::string> text = take_string(object, name, (bytes_max + 2) / 3 * 4);
     if (!text.ok()) return text;
-    Result<std::string> bytes = decode_base64(*text);
-    if (!bytes.ok()) return damaged("the member " + std::string(name) + " is not base64");
-    return bytes;
+    std::optional<std::string> bytes = decode_base64(*text);
+    if (!bytes) return damaged("the member " + std::string(name) + " is not base64");
+    return *std::move(bytes);
   }
 
   /// Returns true if only the objects themselves and the content of KeyWrappingMetadata remain.

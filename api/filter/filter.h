@@ -46,7 +46,7 @@ struct FilterSubject {
   std::string_view partition_key;
   std::string_view row_key;
   format::CommitVersion version = 0;
-  format::EntityView properties;
+  format::EncodedEntity properties;
 };
 
 /// A filter. Immutable, so any number of threads may share it.

@@ -28,14 +28,6 @@ bool is_word(char c) noexcept {
   return is_word_begin(c) || is_digit(c);
 }
 
-/// Returns 0 to 15, or nothing.
-std::optional<unsigned> hex_digit(char c) noexcept {
-  if (is_digit(c)) return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
-  return std::nullopt;
-}
-
 /// As X-15 says.
 bool is_space(char c) noexcept {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';

@@ -2,6 +2,8 @@
 // Must never: depend on the locale.
 #pragma once
 
+#include <optional>
+
 namespace varve {
 
 constexpr bool is_lower(char c) noexcept {
@@ -15,6 +17,13 @@ constexpr bool is_digit(char c) noexcept {
 }
 constexpr bool is_letter(char c) noexcept {
   return is_lower(c) || is_upper(c);
+}
+/// Returns 0 to 15, or nothing.
+constexpr std::optional<unsigned> hex_digit(char c) noexcept {
+  if (is_digit(c)) return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+  return std::nullopt;
 }
 
 }  // namespace varve

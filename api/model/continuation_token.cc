@@ -7,6 +7,7 @@
 #include <optional>
 #include <system_error>
 
+#include "api/model/base64.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "format/keys/sort_key.h"
@@ -19,53 +20,10 @@ constexpr std::string_view kStartBackward = "2!";
 constexpr char kSeparator = '!';
 constexpr char kBetween = ' ';
 
-constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*_";
-constexpr char kPadding = '-';
-constexpr std::size_t kGroupBytes = 3;
-constexpr std::size_t kGroupCharacters = 4;
-
-void append_base64(std::string& out, std::string_view bytes) {
-  for (std::size_t at = 0; at < bytes.size(); at += kGroupBytes) {
-    const std::string_view group = bytes.substr(at, kGroupBytes);
-    std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < kGroupBytes; ++i) {
-      bits = bits << 8 | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0u);
-    }
-    for (std::size_t i = 0; i < kGroupCharacters; ++i) {
-      const bool used = i <= group.size();
-      out.push_back(used ? kAlphabet[bits >> (18 - 6 * i) & 0x3F] : kPadding);
-    }
-  }
-}
-
-/// Accepts exactly the output of append_base64().
-std::optional<std::string> decode_base64(std::string_view text) {
-  if (text.size() % kGroupCharacters != 0) return std::nullopt;
-  std::string bytes;
-  bytes.reserve(text.size() / kGroupCharacters * kGroupBytes);
-  for (std::size_t at = 0; at < text.size(); at += kGroupCharacters) {
-    std::uint32_t bits = 0;
-    std::size_t used = 0;
-    for (const char c : text.substr(at, kGroupCharacters)) {
-      const std::size_t value = kAlphabet.find(c);
-      if (value != std::string_view::npos) {
-        ++used;
-      } else if (c != kPadding) {
-        return std::nullopt;
-      }
-      bits = bits << 6 | static_cast<std::uint32_t>(value == std::string_view::npos ? 0 : value);
-    }
-    if (used < 2) return std::nullopt;
-    for (std::size_t i = 0; i + 1 < used; ++i) bytes.push_back(static_cast<char>(bits >> (16 - 8 * i) & 0xFF));
-  }
-  std::string again;
-  append_base64(again, bytes);  // Finds padding in the middle, and unused bits that are set.
-  return again == text ? std::optional(std::move(bytes)) : std::nullopt;
-}
+constexpr Base64Alphabet kTokenAlphabet{"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*_", '-'};
 
 std::string encode_key(std::string_view start, std::string_view key) {
-  std::string encoded;
-  append_base64(encoded, key);
+  const std::string encoded = encode_base64<kTokenAlphabet>(key);
   return std::string(start).append(std::to_string(encoded.size())).append(1, kSeparator).append(encoded);
 }
 
@@ -76,7 +34,7 @@ std::optional<std::string> decode_key(std::string_view start, std::string_view t
   if (separator == std::string_view::npos) return std::nullopt;
   const std::string_view encoded = token.substr(separator + 1);
   if (token.substr(0, separator) != std::to_string(encoded.size())) return std::nullopt;
-  std::optional<std::string> key = decode_base64(encoded);
+  std::optional<std::string> key = decode_base64<kTokenAlphabet>(encoded);
   if (!key || !format::is_valid_utf8(*key)) return std::nullopt;
   return key;
 }

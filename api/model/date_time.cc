@@ -1,5 +1,7 @@
 // Owns: the text form of times and of ETags. An ETag is a time in another form.
 // Must never: use a clock or a time zone database.
+#include "varve/date_time.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -266,9 +266,9 @@ std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view
 
 Result<std::string> merge_properties(std::string_view stored, std::string_view added, std::size_t key_bytes,
                                      const StoreLimits& limits) {
-  const Result<format::EntityView> old = format::EntityView::open(stored);
+  const Result<format::EncodedEntity> old = format::EncodedEntity::open(stored);
   if (!old.ok()) return old.status();
-  const Result<format::EntityView> more = format::EntityView::open(added);
+  const Result<format::EncodedEntity> more = format::EncodedEntity::open(added);
   if (!more.ok()) return more.status();
 
   format::EntityBuilder builder;
@@ -292,7 +292,7 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
 
 /// Makes properties directly in the list of an entity. Entity::add() would make them elsewhere and move them.
 struct EntityMaker {
-  static void add_properties(const format::EntityView& view, std::span<const std::string> select,
+  static void add_properties(const format::EncodedEntity& view, std::span<const std::string> select,
                              PropertyList& properties) {
     const bool all = select.empty();
     const Selection selection(select);
@@ -303,7 +303,7 @@ struct EntityMaker {
     }
   }
 
-  static std::size_t count(const format::EntityView& view, std::span<const std::string> select) {
+  static std::size_t count(const format::EncodedEntity& view, std::span<const std::string> select) {
     return select.empty() ? view.property_count() : std::min(select.size(), view.property_count());
   }
 
@@ -312,7 +312,7 @@ struct EntityMaker {
 
 Status decode_properties(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
                          PropertyRoom& room, Entity& entity) {
-  const Result<format::EntityView> view = format::EntityView::open(bytes);
+  const Result<format::EncodedEntity> view = format::EncodedEntity::open(bytes);
   if (!view.ok()) return unreadable(view.status(), entity.partition_key(), entity.row_key());
   PropertyList& properties = EntityMaker::properties(entity);
   properties = room.take(EntityMaker::count(*view, select));
@@ -330,7 +330,7 @@ Result<Entity> decode_entity(std::string partition_key, std::string row_key, for
 
 Status decode_properties(Entity& entity, format::CommitVersion version, std::string_view bytes,
                          std::span<const std::string> select) {
-  const Result<format::EntityView> view = format::EntityView::open(bytes);
+  const Result<format::EncodedEntity> view = format::EncodedEntity::open(bytes);
   if (!view.ok()) return unreadable(view.status(), entity.partition_key(), entity.row_key());
   entity.reserve(EntityMaker::count(*view, select));
   EntityMaker::add_properties(*view, select, EntityMaker::properties(entity));
@@ -341,7 +341,7 @@ Status decode_properties(Entity& entity, format::CommitVersion version, std::str
 Result<EntityView> view_entity(std::string_view partition_key, std::string_view row_key, format::CommitVersion version,
                                std::string_view bytes, std::span<const std::string> select,
                                std::vector<PropertyView>& properties) {
-  const Result<format::EntityView> view = format::EntityView::open(bytes);
+  const Result<format::EncodedEntity> view = format::EncodedEntity::open(bytes);
   if (!view.ok()) return unreadable(view.status(), partition_key, row_key);
   properties.resize(view->property_count());
   const Selection selection(select);

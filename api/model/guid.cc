@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/model/ascii.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "varve/types.h"
@@ -14,13 +15,6 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kHyphenatedCharacters = 36;
-
-std::optional<unsigned> digit_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
-  return std::nullopt;
-}
 
 /// Returns whether the form 8-4-4-4-12 has a hyphen before this byte.
 constexpr bool has_hyphen_before(std::size_t byte) noexcept {
@@ -39,8 +33,8 @@ std::optional<Guid> read_guid(std::string_view text) noexcept {
       if (text.front() != '-') return std::nullopt;
       text.remove_prefix(1);
     }
-    const std::optional<unsigned> high = digit_value(text[0]);
-    const std::optional<unsigned> low = digit_value(text[1]);
+    const std::optional<unsigned> high = hex_digit(text[0]);
+    const std::optional<unsigned> low = hex_digit(text[1]);
     if (!high || !low) return std::nullopt;
     guid.bytes[i] = static_cast<std::uint8_t>(*high << 4 | *low);
     text.remove_prefix(2);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/model/continuation_token.h"
+#include "api/model/percent.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "varve/limits.h"
@@ -20,27 +21,10 @@ namespace {
 constexpr std::array<std::string_view, 6> kNotImplemented = {"$orderby",     "$skip",   "$count",
                                                              "$inlinecount", "$expand", "$skiptoken"};
 
-std::optional<unsigned> hex_digit(char c) noexcept {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
-  return std::nullopt;
-}
-
 Result<std::string> percent_decoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded.push_back(text[i] == '+' ? ' ' : text[i]);
-      continue;
-    }
-    const std::optional<unsigned> high = i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
-    const std::optional<unsigned> low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
-    if (!high || !low) return service_error::invalid_input("two hex digits must follow % in " + quoted(text));
-    decoded.push_back(static_cast<char>(*high << 4 | *low));
-    i += 2;
-  }
-  return decoded;
+  std::optional<std::string> decoded = percent_decode(text, PlusSign::kSpace);
+  if (!decoded) return service_error::invalid_input("two hex digits must follow % in " + quoted(text));
+  return *std::move(decoded);
 }
 
 /// Returns the text before the separator, or all of it if there is no separator. Removes both from `rest`.

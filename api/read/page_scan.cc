@@ -159,7 +159,7 @@ Status PageScan::decode_key(Candidate& candidate) {
 
 Result<bool> PageScan::matches(Candidate& candidate) {
   if (filter_.matches_everything()) return true;
-  const Result<format::EntityView> properties = format::EntityView::open(candidate.value);
+  const Result<format::EncodedEntity> properties = format::EncodedEntity::open(candidate.value);
   if (!properties.ok()) return properties.status();
   FilterSubject subject{{}, {}, candidate.version, *properties};
   if (filter_.names_keys()) {

@@ -13,9 +13,9 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
+#include "api/model/base64.h"
 #include "api/model/guarded.h"
 #include "api/model/service_error.h"
-#include "api/security/base64.h"
 
 namespace varve::security {
 namespace {

@@ -28,7 +28,19 @@ bool has_form(std::string_view text) noexcept {
   return true;
 }
 
+std::uint64_t day_of_week(DateTime time) noexcept {
+  return time.ticks / kTicksPerDay % kDays.size();
+}
+
 }  // namespace
+
+std::string http_date(DateTime time) {
+  const std::string iso = time.to_string();  // yyyy-mm-ddThh:mm:ss
+  const std::size_t month = static_cast<std::size_t>(iso[5] - '0') * 10 + static_cast<std::size_t>(iso[6] - '0');
+  std::string text(kDays[day_of_week(time)]);
+  text.append(", ").append(iso, 8, 2).append(1, ' ').append(kMonths[month - 1]).append(1, ' ');
+  return text.append(iso, 0, 4).append(1, ' ').append(iso, 11, 8).append(" GMT");
+}
 
 std::optional<DateTime> parse_http_date(std::string_view text) {
   if (text.size() != kPattern.size() || !has_form(text)) return std::nullopt;
@@ -41,8 +53,7 @@ std::optional<DateTime> parse_http_date(std::string_view text) {
   iso.append(number.size() == 1 ? "-0" : "-").append(number).append(1, '-').append(text.substr(5, 2));
   iso.append(1, 'T').append(text.substr(17, 8)).append(1, 'Z');
   const Result<DateTime> time = DateTime::parse(iso);
-  const bool is_that_day =
-      time.ok() && time->ticks / kTicksPerDay % kDays.size() == static_cast<std::uint64_t>(day - kDays.begin());
+  const bool is_that_day = time.ok() && day_of_week(*time) == static_cast<std::uint64_t>(day - kDays.begin());
   return is_that_day ? std::optional<DateTime>(*time) : std::nullopt;
 }
 

@@ -5,24 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/model/percent.h"
 #include "api/security/error.h"
 
 namespace varve::security {
 namespace {
 
 constexpr std::size_t kQueryBytesMax = 65'536;
-
-int hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-bool is_unreserved(char c) noexcept {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-         c == '_' || c == '~';
-}
 
 /// In the text to sign, a line feed inside a field could be taken for the end of the field.
 bool has_control_character(std::string_view text) noexcept {
@@ -33,38 +22,6 @@ bool has_control_character(std::string_view text) noexcept {
 }
 
 }  // namespace
-
-std::optional<std::string> percent_decode(std::string_view text) {
-  std::string decoded;
-  decoded.reserve(text.size());
-  for (;;) {
-    const std::size_t plain = std::min(text.find('%'), text.size());
-    decoded.append(text.substr(0, plain));
-    text.remove_prefix(plain);
-    if (text.empty()) return decoded;
-    if (text.size() < 3) return std::nullopt;
-    const int high = hex_value(text[1]);
-    const int low = hex_value(text[2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    decoded.push_back(static_cast<char>(high * 16 + low));
-    text.remove_prefix(3);
-  }
-}
-
-std::string percent_encode(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string encoded;
-  while (!text.empty()) {
-    const auto reserved = std::find_if_not(text.begin(), text.end(), is_unreserved);
-    encoded.append(text.begin(), reserved);
-    text.remove_prefix(static_cast<std::size_t>(reserved - text.begin()));
-    if (text.empty()) break;
-    const auto byte = static_cast<unsigned char>(text.front());
-    encoded.append(1, '%').append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 0xF]);
-    text.remove_prefix(1);
-  }
-  return encoded;
-}
 
 Result<QueryFields> QueryFields::parse(std::string_view query, std::initializer_list<std::string_view> names) {
   if (query.size() > kQueryBytesMax)

@@ -13,11 +13,6 @@
 
 namespace varve::security {
 
-/// Replaces each `%hh` by its byte. Returns nothing if a `%` is not followed by two hexadecimal digits.
-std::optional<std::string> percent_decode(std::string_view text);
-/// Replaces every byte except letters, digits and `-._~` by `%HH`.
-std::string percent_encode(std::string_view text);
-
 /// Some parameters of a query, percent-decoded once (S-10). Parameters with other names are ignored.
 class QueryFields {
  public:

@@ -12,8 +12,6 @@
 
 namespace varve::security {
 
-inline constexpr std::string_view kVersionDefault = "2020-12-06";
-
 // Errors of all functions: kForbidden (AuthenticationFailed), besides those named.
 
 /// Checks for `YYYY-MM-DD`, not before `oldest`. (S-13, S-14)

@@ -46,7 +46,7 @@ Result<bool> EntryReader::take(std::string_view key, std::string_view value) {
 
 Result<bool> EntryReader::is_of_group(std::string_view value) const {
   if (group_ == kNoGroup) return true;
-  const Result<format::EntityView> entity = format::EntityView::open(value);
+  const Result<format::EncodedEntity> entity = format::EncodedEntity::open(value);
   if (!entity.ok()) return entity.status();
   const std::optional<format::PropertyView> found = entity->find(kGroupName);
   return found && found->type == format::PropertyType::kInt32 && found->as_int32() == group_;

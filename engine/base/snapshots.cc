@@ -8,10 +8,10 @@
 
 namespace varve::engine {
 
-Snapshot::Snapshot(Snapshot&& other) noexcept
+HeldVersion::HeldVersion(HeldVersion&& other) noexcept
     : snapshots_(std::exchange(other.snapshots_, nullptr)), version_(std::exchange(other.version_, 0)) {}
 
-Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
+HeldVersion& HeldVersion::operator=(HeldVersion&& other) noexcept {
   if (this == &other) return *this;
   release();
   snapshots_ = std::exchange(other.snapshots_, nullptr);
@@ -19,7 +19,7 @@ Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
   return *this;
 }
 
-void Snapshot::release() noexcept {
+void HeldVersion::release() noexcept {
   if (snapshots_ != nullptr) snapshots_->release(version_);
   snapshots_ = nullptr;
   version_ = 0;
@@ -29,15 +29,15 @@ Snapshots::~Snapshots() {
   assert(held_.empty() || !owner_.is_this_process());  // A later release would use freed memory.
 }
 
-Snapshot Snapshots::take(CommitVersion version) {
+HeldVersion Snapshots::take(CommitVersion version) {
   const io::MutexGuard guard(mutex_);
   return take_locked(version);
 }
 
-Snapshot Snapshots::take_locked(CommitVersion version) {
+HeldVersion Snapshots::take_locked(CommitVersion version) {
   ++held_[version];
   ++count_;
-  Snapshot snapshot;
+  HeldVersion snapshot;
   snapshot.snapshots_ = this;
   snapshot.version_ = version;
   return snapshot;

@@ -19,12 +19,12 @@ class Snapshots;
 
 /// Keeps one version readable until destroyed, on any thread. One thread at a time may use it. The Snapshots object
 /// must outlive it.
-class Snapshot {
+class HeldVersion {
  public:
-  Snapshot() noexcept = default;
-  Snapshot(Snapshot&& other) noexcept;
-  Snapshot& operator=(Snapshot&& other) noexcept;
-  ~Snapshot() { release(); }
+  HeldVersion() noexcept = default;
+  HeldVersion(HeldVersion&& other) noexcept;
+  HeldVersion& operator=(HeldVersion&& other) noexcept;
+  ~HeldVersion() { release(); }
   /// Returns zero if it holds no version.
   CommitVersion version() const noexcept { return version_; }
   void release() noexcept;
@@ -42,11 +42,11 @@ class Snapshots {
   ~Snapshots();  // no snapshot may be held
 
   /// Takes a version. The caller must know that the version is readable, and stays readable until the call returns.
-  Snapshot take(CommitVersion version);
+  HeldVersion take(CommitVersion version);
   /// Takes the visible version, as returned by `visible()`. It excludes horizon(): a version that a horizon omits is
   /// never taken afterwards.
   template <typename Visible>
-  Snapshot take_visible(const Visible& visible) {
+  HeldVersion take_visible(const Visible& visible) {
     const io::MutexGuard guard(mutex_);
     return take_locked(visible());
   }
@@ -63,8 +63,8 @@ class Snapshots {
   std::size_t count() const noexcept;
 
  private:
-  friend class Snapshot;
-  Snapshot take_locked(CommitVersion version) VARVE_REQUIRES(mutex_);
+  friend class HeldVersion;
+  HeldVersion take_locked(CommitVersion version) VARVE_REQUIRES(mutex_);
   std::vector<CommitVersion> horizon_locked(CommitVersion visible) const VARVE_REQUIRES(mutex_);
   void release(CommitVersion version) noexcept;
 

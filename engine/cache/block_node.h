@@ -44,7 +44,6 @@ struct BlockNode : CachedBlock {
       : CachedBlock(size_bytes, block_type), span(&home) {}
 
   char* content_begin() noexcept { return reinterpret_cast<char*>(this) + kHeaderBytes; }
-  void set_aux(std::uint64_t aux) noexcept { aux_ = aux; }
 
   /// Marks a hit. Writes only if that changes the mark, so that readers of a hot block can share its cache line.
   void visit() noexcept {

@@ -182,7 +182,6 @@ void CacheShard::gather_free_memory(std::uint64_t moves_max) noexcept {
 /// guard, or pins it at this moment, keeps the original.
 void CacheShard::move(BlockNode& from, BlockNode& to) noexcept {
   std::memcpy(to.content_begin(), from.content().data(), from.content().size());
-  to.set_aux(from.aux());
   to.key = from.key;
   to.indexed = true;
   to.visited.store(from.visited.load(std::memory_order_relaxed), std::memory_order_relaxed);

@@ -24,11 +24,6 @@ std::span<char> Block::content() noexcept {
   return {node_->content_begin(), node_->content().size()};
 }
 
-void Block::set_aux(std::uint64_t aux) noexcept {
-  assert(node_ != nullptr);
-  node_->set_aux(aux);
-}
-
 const CachedBlock& PinnedBlock::operator*() const noexcept {
   assert(node_ != nullptr);
   return *node_;

@@ -30,8 +30,6 @@ class CachedBlock {
   }
   /// Returns the type of the block, as its inserter defined it.
   std::uint8_t type() const noexcept { return type_; }
-  /// Returns a number that the inserter derived from the content for quick access; zero unless it was set.
-  std::uint64_t aux() const noexcept { return aux_; }
   /// Returns the bytes of memory that the block takes, header and rest of its slot included.
   std::uint64_t memory_bytes() const noexcept { return taken_bytes_for(kHeaderBytes + std::size_t{size_bytes_}); }
 
@@ -39,7 +37,6 @@ class CachedBlock {
   CachedBlock(std::uint32_t size_bytes, std::uint8_t type) noexcept : size_bytes_(size_bytes), type_(type) {}
   ~CachedBlock() = default;
 
-  std::uint64_t aux_ = 0;
   std::uint32_t size_bytes_;
   std::uint8_t type_;
 };
@@ -52,7 +49,6 @@ class Block {
 
   explicit operator bool() const noexcept { return node_ != nullptr; }
   std::span<char> content() noexcept;
-  void set_aux(std::uint64_t aux) noexcept;
 
  private:
   friend class CacheShard;

@@ -61,7 +61,7 @@ Status take_files(io::Directory& from, const FileSet& files, CheckpointTarget& t
 
 }  // namespace
 
-Result<CheckpointFigures> make_checkpoint(const CheckpointSource& source, std::string_view path) {
+Result<CheckpointStatistics> make_checkpoint(const CheckpointSource& source, std::string_view path) {
   Result<std::unique_ptr<CheckpointTarget>> target = CheckpointTarget::begin(source.env, path);
   if (!target.ok()) return target.status();
   const Result<CommitVersion> acknowledged = source.queue.close_segment();  // K2
@@ -82,8 +82,8 @@ Result<CheckpointFigures> make_checkpoint(const CheckpointSource& source, std::s
   if (Status named = (*target)->finish(std::move(files), version, source.manifest.root_unknown_fields()); !named.ok()) {
     return named;
   }
-  CheckpointFigures figures = (*target)->figures();
-  figures.version = version;
+  CheckpointStatistics figures = (*target)->figures();
+  figures.version = DateTime{version};
   return figures;
 }
 

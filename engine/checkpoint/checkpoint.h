@@ -12,9 +12,9 @@
 #include "engine/commit/commit_queue.h"
 #include "engine/compaction/tree.h"
 #include "engine/log/segment_supply.h"
-#include "engine/settings/statistics.h"
 #include "io/env.h"
 #include "varve/result.h"
+#include "varve/statistics.h"
 
 namespace varve::engine {
 
@@ -34,6 +34,6 @@ struct CheckpointSource {
 /// Errors: kExists (the directory is not empty), kLocked (another process uses it), kNotFound (its parent is absent),
 /// kInvalidArgument (a file, not a directory), kPoisoned, kNoSpace; kCorruption (a file differs from its manifest
 /// entry); others of io.
-Result<CheckpointFigures> make_checkpoint(const CheckpointSource& source, std::string_view path);
+Result<CheckpointStatistics> make_checkpoint(const CheckpointSource& source, std::string_view path);
 
 }  // namespace varve::engine

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "engine/manifest/file_set.h"
-#include "engine/settings/statistics.h"
 #include "format/log/root.h"
 #include "io/env.h"
 #include "varve/result.h"
+#include "varve/statistics.h"
 
 namespace varve::engine {
 
@@ -48,7 +48,7 @@ class CheckpointTarget {
   /// commit's. Errors: kCorruption (the files differ from `files`), those of io.
   Status finish(FileSet files, CommitVersion version, std::string root_unknown_fields);
 
-  const CheckpointFigures& figures() const noexcept { return figures_; }
+  const CheckpointStatistics& figures() const noexcept { return figures_; }
 
  private:
   CheckpointTarget(const io::Env& env, std::unique_ptr<io::Directory> directory,
@@ -61,7 +61,7 @@ class CheckpointTarget {
   const std::unique_ptr<io::Directory> directory_;
   const std::unique_ptr<io::DirectoryLock> lock_;
   std::vector<std::string> names_;  // made so far
-  CheckpointFigures figures_;
+  CheckpointStatistics figures_;
   bool finished_ = false;
 };
 

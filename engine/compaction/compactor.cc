@@ -462,15 +462,13 @@ void Compactor::keep_failure(const Status& status) noexcept {
   if (first_failure_.ok()) first_failure_ = status;
 }
 
-CompactionFigures Compactor::figures() const noexcept {
-  CompactionFigures figures;
-  figures.jobs = jobs_.load(std::memory_order_relaxed);
+void Compactor::add_figures_to(Statistics& figures) const noexcept {
+  figures.compactions = jobs_.load(std::memory_order_relaxed);
   figures.moved_files = moved_files_.load(std::memory_order_relaxed);
   figures.unlinked_files = unlinked_files_.load(std::memory_order_relaxed);
-  figures.read_bytes = read_bytes_.load(std::memory_order_relaxed);
-  figures.written_bytes = written_bytes_.load(std::memory_order_relaxed);
-  figures.copied_bytes = copied_bytes_.load(std::memory_order_relaxed);
-  return figures;
+  figures.compaction_read_bytes = read_bytes_.load(std::memory_order_relaxed);
+  figures.compaction_written_bytes = written_bytes_.load(std::memory_order_relaxed);
+  figures.compaction_copied_bytes = copied_bytes_.load(std::memory_order_relaxed);
 }
 
 }  // namespace varve::engine

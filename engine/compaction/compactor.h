@@ -28,9 +28,9 @@
 #include "engine/compaction/picker.h"
 #include "engine/compaction/tree.h"
 #include "engine/settings/options.h"
-#include "engine/settings/statistics.h"
 #include "io/env.h"
 #include "varve/result.h"
+#include "varve/statistics.h"
 
 namespace varve::engine {
 
@@ -60,8 +60,8 @@ class Compactor {
   /// rest.
   void unlink_dead() noexcept;
 
-  /// Returns all figures except the debt, which the pacer knows.
-  CompactionFigures figures() const noexcept;
+  /// Sets the figures of compactions, except the debt, which the engine computes.
+  void add_figures_to(Statistics& figures) const noexcept;
 
  private:
   /// The picker's input from one look at the store.

@@ -78,8 +78,8 @@ Status Load::add(std::string_view sort_key, std::string_view value) {
   } catch (const std::bad_alloc&) {
     return fail(Status::out_of_memory());
   }
-  ++figures_.entries;
-  figures_.bytes += sort_key.size() + value.size();
+  ++progress_.entities;
+  progress_.bytes += sort_key.size() + value.size();
   return Status();
 }
 
@@ -88,11 +88,11 @@ Status Load::add_checked(std::string_view sort_key, std::string_view value) {
     if (!files_) {
       if (Status begun = begin_files(); !begun.ok()) return begun;
     }
-    const bool in_order = figures_.entries == 0 || files_->compare_with_last(sort_key) <= 0;
+    const bool in_order = progress_.entities == 0 || files_->compare_with_last(sort_key) <= 0;
     if (in_order) return files_->add(sort_key, value);
     if (Status begun = begin_sorting(); !begun.ok()) return begun;
   }
-  ++figures_.sorted_entries;
+  ++progress_.sorted_entities;
   return sorter_->add(sort_key, value);
 }
 
@@ -160,7 +160,7 @@ void Load::end(const Status& committed) noexcept {
   switch (committed.code()) {
     case Code::kOk:
       parts_.counters.loads.fetch_add(1, std::memory_order_relaxed);
-      parts_.counters.entries.fetch_add(figures_.entries, std::memory_order_relaxed);
+      parts_.counters.entries.fetch_add(progress_.entities, std::memory_order_relaxed);
       stage_ = Stage::kEnded;
       break;
     case Code::kUnknown:   // B4
@@ -197,15 +197,15 @@ void Load::make_dead() noexcept {
 }
 
 void Load::count_written(std::uint64_t bytes) noexcept {
-  figures_.written_bytes += bytes;
+  progress_.written_bytes += bytes;
   parts_.counters.written_bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-LoadFigures Load::figures() const noexcept {
-  LoadFigures figures = figures_;
-  if (files_) figures.written_bytes += files_->written_bytes();
-  if (sorter_) figures.written_bytes += sorter_->written_bytes();
-  return figures;
+LoadProgress Load::progress() const noexcept {
+  LoadProgress progress = progress_;
+  if (files_) progress.written_bytes += files_->written_bytes();
+  if (sorter_) progress.written_bytes += sorter_->written_bytes();
+  return progress;
 }
 
 }  // namespace varve::engine

@@ -25,6 +25,7 @@
 #include "engine/load/load_options.h"
 #include "engine/load/sorter.h"
 #include "engine/load/write_behind.h"
+#include "varve/statistics.h"
 
 namespace varve::engine {
 
@@ -88,14 +89,14 @@ class Load {
   Status install();
   bool is_installed() const noexcept { return stage_ == Stage::kInstalled; }
   /// If it is false, there is nothing to adopt.
-  bool has_entries() const noexcept { return figures_.entries > 0; }
+  bool has_entries() const noexcept { return progress_.entities > 0; }
 
   /// Called by Engine::commit() with the result of the adopting commit.
   void end(const Status& committed) noexcept;
   /// Removes everything the load made. Does nothing after the end of the load.
   void abandon() noexcept;
 
-  LoadFigures figures() const noexcept;
+  LoadProgress progress() const noexcept;
 
  private:
   enum class Stage : std::uint8_t { kAdding, kInstalled, kEnded };
@@ -120,7 +121,7 @@ class Load {
   std::optional<WriteWatches::Watch> watch_;
   std::unique_ptr<WriteBehind> files_;  // receives entries in order, and the final merge
   std::unique_ptr<Sorter> sorter_;      // receives entries once one was out of order
-  LoadFigures figures_;
+  LoadProgress progress_;
 };
 
 }  // namespace varve::engine

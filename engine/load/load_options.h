@@ -26,15 +26,4 @@ struct LoadOptions {
   std::size_t write_threads = 3;
 };
 
-/// The figures of a load so far.
-struct LoadFigures {
-  std::uint64_t entries = 0;
-  /// Size in bytes of the keys and values that were added.
-  std::uint64_t bytes = 0;
-  /// Number of entries that came out of order and had to be sorted.
-  std::uint64_t sorted_entries = 0;
-  /// Bytes written to files, including those for sorting.
-  std::uint64_t written_bytes = 0;
-};
-
 }  // namespace varve::engine

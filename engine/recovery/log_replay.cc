@@ -67,7 +67,7 @@ Status LogReplay::take(const format::Record& record, bool from_buffer) {
     case format::RecordType::kManifestEdit: return Status::corruption("a manifest edit is in a log segment");
   }
   recovered_.version_ceiling = std::max(recovered_.version_ceiling, header.ceiling);
-  ++recovered_.figures.records;
+  ++recovered_.figures.log_records;
   return Status();
 }
 
@@ -96,15 +96,14 @@ Status LogReplay::take_group(const format::Record& record, bool from_buffer) {
     const Result<bool> more = reader.next(&member);
     if (!more.ok()) return more.status();
     if (!*more) break;
-    if (Status taken = take_commit(member); !taken.ok()) return taken;
-    if (from_buffer) ++recovered_.figures.commits_from_buffer;
+    if (Status taken = take_commit(member, from_buffer); !taken.ok()) return taken;
   }
   recovered_.last_version = record.header.last_version;
   recovered_.version_ceiling = std::max(recovered_.version_ceiling, record.header.last_version);
   return Status();
 }
 
-Status LogReplay::take_commit(const format::GroupMember& member) {
+Status LogReplay::take_commit(const format::GroupMember& member, bool from_buffer) {
   const Result<format::BatchReader> batch = format::BatchReader::open(member.batch);
   if (!batch.ok()) return batch.status();
   const Result<MemtableDemand> demand = Memtable::demand_of(member.batch);
@@ -122,6 +121,7 @@ Status LogReplay::take_commit(const format::GroupMember& member) {
   inserts_.add(*room, member.batch, member.version);
   if (batch->has_tag()) recovered_.last_tag = format::CommitTag{member.version, std::string(batch->tag()), {}};
   ++recovered_.figures.commits;
+  if (from_buffer) ++recovered_.figures.commits_from_buffer;
   return Status();
 }
 

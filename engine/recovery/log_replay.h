@@ -39,7 +39,7 @@ class LogReplay {
 
  private:
   Status take_group(const format::Record& record, bool from_buffer);
-  Status take_commit(const format::GroupMember& member);
+  Status take_commit(const format::GroupMember& member, bool from_buffer);
   Status take_other_operations(format::BatchReader batch, CommitVersion version);
   Status take_adoption(format::TableId table);
 

@@ -15,9 +15,9 @@
 #include "engine/manifest/root_file.h"
 #include "engine/memory/memtable.h"
 #include "engine/memory/retired_ids.h"
-#include "engine/settings/statistics.h"
 #include "io/env.h"
 #include "varve/result.h"
+#include "varve/statistics.h"
 
 namespace varve::engine {
 
@@ -53,7 +53,7 @@ struct Recovered {
   std::optional<SegmentInDoubt> in_doubt;
   /// Announced segments without a commit.
   std::vector<std::uint64_t> unused_segments;
-  RecoveryFigures figures;
+  RecoveryStatistics figures;
 };
 
 enum class StoreFound : std::uint8_t {

@@ -64,7 +64,7 @@ Result<Found> find_parts(const io::Env& env, io::Directory& directory, const Unr
 class Repairer {
  public:
   Repairer(const io::Env& env, Found found, CheckpointTarget& target, RepairModel& model,
-           const std::function<void(const RepairFigures&)>& progress)
+           const std::function<void(const RepairReport&)>& progress)
       : env_(env),
         salvage_(std::move(found.salvage)),
         store_(std::move(found.store)),
@@ -76,14 +76,14 @@ class Repairer {
         progress_(progress) {}
 
   Result<RepairFigures> repair() {
-    figures().file_set_is_certain = store_.is_certain;
-    figures().options_are_known = store_.files.store_id != format::StoreId{};
+    figures().report.files_are_certain = store_.is_certain;
+    figures().report.options_are_known = store_.files.store_id != format::StoreId{};
     newest_ = std::max({log_.ceiling, store_.root_version, store_.files.version_ceiling, store_.files.flushed_version});
     if (Status dropped = gather_drops(); !dropped.ok()) return dropped;
     if (Status copied = copy_rows(); !copied.ok()) return copied;
     if (Status ended = end_store(); !ended.ok()) return ended;
-    figures().written_files = files_.files().size();
-    figures().written_bytes = files_.written_bytes();
+    figures().report.written_files = files_.files().size();
+    figures().report.written_bytes = files_.written_bytes();
     figures().losses = salvage_->losses.take();
     for (std::string& line : salvage_->unreadable->findings()) figures().findings.push_back(std::move(line));
     return std::move(figures());
@@ -132,7 +132,7 @@ class Repairer {
     for (std::uint64_t entries = 1; all->valid(); all->next(), ++entries) {
       const Entry entry = all->entry();
       newest_ = std::max(newest_, entry.version);
-      if (progress_ && entries % kEntriesBetweenReports == 0) progress_(figures());
+      if (progress_ && entries % kEntriesBetweenReports == 0) progress_(figures().report);
       if (!is_first && entry.sort_key == key) continue;
       is_first = false;
       key.assign(entry.sort_key);
@@ -164,9 +164,9 @@ class Repairer {
   }
 
   Status save(const Entry& entry) {
-    ++figures().rows;
-    figures().value_bytes += entry.value.size();
-    if (salvage_->losses.count_row(entry.sort_key, entry.version)) ++figures().rows_possibly_stale;
+    ++figures().report.entities;
+    figures().report.value_bytes += entry.value.size();
+    if (salvage_->losses.count_row(entry.sort_key, entry.version)) ++figures().report.entities_possibly_stale;
     return files_.add(entry);
   }
 
@@ -186,7 +186,7 @@ class Repairer {
   }
 
   Status leave_out(format::TableId table) {
-    if (!dropped_.dropped_at(table)) ++figures().rows_left_out;
+    if (!dropped_.dropped_at(table)) ++figures().report.entities_left_out;
     return Status();
   }
 
@@ -218,8 +218,8 @@ class Repairer {
   }
 
   bool figures_say_all_whole() const noexcept {
-    const RepairFigures& seen = salvage_->figures;
-    return seen.roots.whole == 1 && seen.manifests.damaged == 0;
+    const RepairReport& seen = salvage_->figures.report;
+    return seen.current.whole == 1 && seen.manifests.damaged == 0;
   }
 
   Status end_store() {
@@ -234,7 +234,7 @@ class Repairer {
       if (Status added = files_.add({row.key, row.version, Kind::kPut, row.value}); !added.ok()) return added;
     }
     if (Status ended = files_.end_file(); !ended.ok()) return ended;
-    figures().last_version = last;
+    figures().report.version = DateTime{last};
     return target_.finish(target_files(last), last, store_.root_unknown_fields);
   }
 
@@ -262,7 +262,7 @@ class Repairer {
   CheckpointTarget& target_;
   RepairedFiles files_;
   RepairModel& model_;
-  const std::function<void(const RepairFigures&)>& progress_;
+  const std::function<void(const RepairReport&)>& progress_;
   RetiredIds dropped_;
   SystemRows system_;
   bool has_given_ = false;
@@ -284,7 +284,7 @@ Result<std::unique_ptr<io::DirectoryLock>> lock_for_reading(io::Directory& direc
 }  // namespace
 
 Result<RepairFigures> repair_store(const io::Env& env, std::string_view path, std::string_view target,
-                                   RepairModel& model, const std::function<void(const RepairFigures&)>& progress) {
+                                   RepairModel& model, const std::function<void(const RepairReport&)>& progress) {
   const Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
   if (!directory.ok()) return answer_for_path(directory.status());
   if (target.size() > path.size() && target.starts_with(path) && (path.ends_with("/") || target[path.size()] == '/')) {

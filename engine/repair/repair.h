@@ -28,6 +28,6 @@ namespace varve::engine {
 /// - kExists (the target is not empty), kInvalidArgument (the target is not a directory, or is inside the store),
 /// - kNoSpace, kTooManyFiles, kOutOfMemory, kIoError (nothing of the store can be read, or the target not written).
 Result<RepairFigures> repair_store(const io::Env& env, std::string_view path, std::string_view target,
-                                   RepairModel& model, const std::function<void(const RepairFigures&)>& progress);
+                                   RepairModel& model, const std::function<void(const RepairReport&)>& progress);
 
 }  // namespace varve::engine

@@ -49,7 +49,7 @@ class Opener {
   /// Records that nothing of the file can be read.
   std::optional<SalvagedIndex> lose(const Status& why) {
     const bool is_missing = io::is_missing(why);
-    is_missing ? ++salvage_.figures.tables.missing : ++salvage_.figures.tables.damaged;
+    is_missing ? ++salvage_.figures.report.table_files.missing : ++salvage_.figures.report.table_files.damaged;
     const std::string what = is_missing ? "the table file is missing" : std::string(why.message());
     salvage_.note(source_.name, what);
     Loss loss{source_.name, 0, 0, what};
@@ -160,7 +160,7 @@ class Opener {
       if ((*block)->type == format::BlockType::kProperties) tail.properties = (*block)->handle;
       if ((*block)->type == format::BlockType::kTopIndex) tail.top_index = (*block)->handle;
     }
-    salvage_.figures.read_bytes += scan.read_bytes();
+    salvage_.figures.report.read_bytes += scan.read_bytes();
     return tail;
   }
 
@@ -232,7 +232,7 @@ Status describe_unnamed(TableSource& source, Salvage& salvage) {
   // The file's irregularities are noted when it is read; this read is only for its bounds.
   Salvage looking{salvage.directory, {}, {}};
   const Result<std::optional<SalvagedIndex>> opened = open_salvaged(source, looking);
-  salvage.figures.read_bytes += looking.figures.read_bytes;
+  salvage.figures.report.read_bytes += looking.figures.report.read_bytes;
   if (!opened.ok()) return opened.status();
   if (!*opened || !(*opened)->index) return Status();
   const format::TableProperties& properties = (*opened)->index->properties();

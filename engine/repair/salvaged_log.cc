@@ -72,8 +72,8 @@ class LogSalvage {
     for (const BufferSource& source : store_.buffers) {
       const Status read = read_buffer(source);
       if (read.ok()) {
-        ++salvage_.figures.buffers.whole;
-      } else if (is_damage(read)) {
+        ++salvage_.figures.report.log_buffers.whole;
+      } else if (io::is_missing(read) || is_damage(read)) {
         lose_buffer(source, read);
       } else {
         return read;
@@ -88,7 +88,7 @@ class LogSalvage {
     format::LogBufferEntry entry = source.entry;
     std::uint64_t seed = 0;
     Status header = read_seed(source.name, format::FileType::kLogBuffer, entry.number, &seed);
-    if (io::is_missing(header)) return Status::corruption("the log buffer is missing").in_file(source.name);
+    if (io::is_missing(header)) return header;
     if (!header.ok() && (!source.is_named || !is_damage(header))) return header;
     if (!source.is_named) entry.seed = seed;
     if (header.ok() && seed != entry.seed) {
@@ -104,8 +104,10 @@ class LogSalvage {
   }
 
   void lose_buffer(const BufferSource& source, const Status& why) {
-    ++salvage_.figures.buffers.damaged;
-    salvage_.note(why);
+    const bool is_missing = io::is_missing(why);
+    RepairedFileCount& count = salvage_.figures.report.log_buffers;
+    is_missing ? ++count.missing : ++count.damaged;
+    is_missing ? salvage_.note(source.name, "the log buffer is missing") : salvage_.note(why);
     Loss loss;
     loss.file = source.name;
     loss.what = "it may have contained commits that were not in the log yet";
@@ -140,7 +142,7 @@ class LogSalvage {
         read_file_image(salvage_.directory, source.name, kSegmentBytesReadMax, io::ReadMode::kDirect);
     if (io::is_missing(bytes.status()) || is_damage(bytes.status())) return lose_segment(source, bytes.status());
     if (!bytes.ok()) return bytes.status();
-    salvage_.figures.read_bytes += bytes->size();
+    salvage_.figures.report.read_bytes += bytes->size();
 
     Recovered recovered;
     recovered.memtable = std::make_unique<Memtable>();
@@ -167,7 +169,7 @@ class LogSalvage {
     // Records that the device could not read may follow the last record read.
     const bool is_hidden = !ends.has_footer && salvage_.is_unreadable_from(source.name, reader.end_of_records());
     const bool is_whole = header.ok() && walk.ok() && !is_hidden;
-    is_whole ? ++salvage_.figures.segments.whole : ++salvage_.figures.segments.damaged;
+    is_whole ? ++salvage_.figures.report.log_segments.whole : ++salvage_.figures.report.log_segments.damaged;
     if (!header.ok()) salvage_.note(header);
     if (!walk.ok()) salvage_.note(walk.status());
 
@@ -180,13 +182,13 @@ class LogSalvage {
                                           : "the log is damaged here";
       open_end(std::move(loss), segment, !is_whole);
     }
-    if (walk.ok()) salvage_.figures.torn_bytes += walk->torn_bytes;
+    if (walk.ok()) salvage_.figures.report.torn_bytes += walk->torn_bytes;
     return merge(std::move(recovered), ends);
   }
 
   Status lose_segment(const SegmentSource& source, const Status& why) {
     const bool is_missing = io::is_missing(why);
-    is_missing ? ++salvage_.figures.segments.missing : ++salvage_.figures.segments.damaged;
+    is_missing ? ++salvage_.figures.report.log_segments.missing : ++salvage_.figures.report.log_segments.damaged;
     Loss loss;
     loss.file = source.name;
     loss.what = is_missing ? "the log segment is missing" : std::string(why.message());
@@ -208,8 +210,8 @@ class LogSalvage {
         (ends.mark.number == log_.mark.number && ends.mark.durable_bytes > log_.mark.durable_bytes)) {
       log_.mark = ends.mark;
     }
-    salvage_.figures.log_records += recovered.figures.records;
-    salvage_.figures.commits += recovered.figures.commits;
+    salvage_.figures.report.log_records += recovered.figures.log_records;
+    salvage_.figures.report.commits += recovered.figures.commits;
     log_.memtables.push_back(std::move(recovered.memtable));
     return Status();
   }

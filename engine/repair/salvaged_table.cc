@@ -37,7 +37,7 @@ bool SalvagedTable::fail(const Status& status) {
 /// Counts the file, which was read to its end.
 void SalvagedTable::end() {
   if (!status_.ok()) return;
-  is_whole_ ? ++salvage_.figures.tables.whole : ++salvage_.figures.tables.damaged;
+  is_whole_ ? ++salvage_.figures.report.table_files.whole : ++salvage_.figures.report.table_files.damaged;
 }
 
 SalvagedTable::Region SalvagedTable::region_of(const format::RunEntry& run) const {
@@ -65,7 +65,7 @@ SalvagedTable::Region SalvagedTable::whole_region() const {
 }
 
 bool SalvagedTable::open_region() {
-  if (scan_) salvage_.figures.read_bytes += scan_->read_bytes();
+  if (scan_) salvage_.figures.report.read_bytes += scan_->read_bytes();
   scan_.reset();
   if (table_->index) {
     const std::vector<format::RunEntry>& runs = table_->index->runs();
@@ -246,7 +246,6 @@ void SalvagedTable::settle() {
   last_key_.assign(data_.key());
   last_version_ = data_.version();
   has_last_ = true;
-  ++salvage_.figures.entries_read;
   valid_ = true;
 }
 

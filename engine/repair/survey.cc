@@ -68,12 +68,12 @@ class Surveyor {
     Result<std::optional<RootFile>> root = RootFile::load(salvage_.directory);
     if (!root.ok() && !is_damage(root.status())) return root.status();
     if (!root.ok()) {
-      ++salvage_.figures.roots.damaged;
+      ++salvage_.figures.report.current.damaged;
       salvage_.note(root.status());
       return Status();
     }
     if (!root->has_value()) {
-      ++salvage_.figures.roots.missing;
+      ++salvage_.figures.report.current.missing;
       salvage_.note(format::kRootName, "is missing");
       return Status();
     }
@@ -88,14 +88,14 @@ class Surveyor {
       distrust_root("says that the store is being created, but files of a store exist");
       return Status();
     }
-    ++salvage_.figures.roots.whole;
+    ++salvage_.figures.report.current.whole;
     if (trust_ != ManifestTrust::kAsFound) distrust_root("is older than the log, which names a newer manifest");
     return Status();
   }
 
   void distrust_root(std::string_view why) {
-    if (root_->state != format::RootState::kCreating) --salvage_.figures.roots.whole;
-    ++salvage_.figures.roots.damaged;
+    if (root_->state != format::RootState::kCreating) --salvage_.figures.report.current.whole;
+    ++salvage_.figures.report.current.damaged;
     salvage_.note(format::kRootName, why);
     root_.reset();
   }
@@ -118,11 +118,11 @@ class Surveyor {
     const std::uint64_t number = root_->manifest_number;
     Result<ManifestContent> content = read_manifest(salvage_.directory, *root_);
     if (content.ok() && content->files.store_id == root_->store_id) {
-      ++salvage_.figures.manifests.whole;
+      ++salvage_.figures.report.manifests.whole;
       store_.files = std::move(content->files);
       store_.manifest = {number, content->valid_bytes};
       store_.is_certain = has_manifest_ = true;
-      salvage_.figures.torn_bytes += content->torn_bytes;
+      salvage_.figures.report.torn_bytes += content->torn_bytes;
       return Status();
     }
     const bool is_missing = !numbers(format::FileType::kManifest).contains(number);
@@ -130,7 +130,7 @@ class Surveyor {
                            ? Status::corruption("belongs to another store than CURRENT").in_file(manifest_name(number))
                            : content.status();
     if (!is_damage(why)) return why;
-    is_missing ? ++salvage_.figures.manifests.missing : ++salvage_.figures.manifests.damaged;
+    is_missing ? ++salvage_.figures.report.manifests.missing : ++salvage_.figures.report.manifests.damaged;
     salvage_.note(why);
     if (is_missing) return Status();
     judged_ = number;
@@ -183,7 +183,7 @@ class Surveyor {
     const bool is_newest = number == *numbers(format::FileType::kManifest).rbegin();
     take(number, **std::move(part));
     if (is_whole) {
-      if (judged_ != number) ++salvage_.figures.manifests.whole;
+      if (judged_ != number) ++salvage_.figures.report.manifests.whole;
     } else {
       count_damaged(number, "is cut short");
     }
@@ -195,7 +195,7 @@ class Surveyor {
 
   void count_damaged(std::uint64_t number, std::string_view why) {
     if (judged_ == number) return;  // counted as the one that CURRENT names
-    ++salvage_.figures.manifests.damaged;
+    ++salvage_.figures.report.manifests.damaged;
     salvage_.note(manifest_name(number), why);
   }
 

@@ -13,16 +13,13 @@
 #include "engine/cache/block_cache.h"
 #include "engine/memory/write_budget.h"
 #include "engine/tables/open_files.h"
+#include "varve/durability.h"
 #include "varve/status.h"
 
 namespace varve::engine {
 
-enum class Durability : std::uint8_t {
-  kSync = 1,      // on stable storage before the commit returns
-  kBuffered = 2,  // survives the process's death at once, and a crash of the machine within about 10 ms
-};
-
-enum class Health : std::uint8_t { kHealthy, kWritePaused, kPoisoned };
+using varve::Durability;
+using varve::Health;
 
 /// Receives internal events. Called without a lock, from any thread. It must not call the store.
 class EventSink {

@@ -74,10 +74,6 @@ bool SortedBlockBuilder::interval_is_full() const noexcept {
   return interval_entries_ == restart_interval_ || content_.size() - restarts_.back() >= interval_bytes_;
 }
 
-std::size_t SortedBlockBuilder::bytes() const noexcept {
-  return content_.size() + restarts_.size() * sizeof(std::uint32_t) + kSortedBlockTrailerBytes;
-}
-
 /// Returns zero if one interval contains all entries, or if there are more intervals than a bucket can name.
 std::uint16_t SortedBlockBuilder::bucket_count(std::size_t entries_bytes) const noexcept {
   if (buckets_ == Buckets::kNone || restarts_.size() < 2 || restarts_.size() > kHashedIntervalsMax) return 0;

@@ -46,8 +46,6 @@ class SortedBlockBuilder {
   bool empty() const noexcept { return restarts_.empty(); }
   /// Appends an entry. Keys must not fall (asserted).
   void add(const SortedEntry& entry);
-  /// Returns the size in bytes of the content if it were finished now. Buckets may add a byte or two for each entry.
-  std::size_t bytes() const noexcept;
   /// Returns the content, valid until another function is called. The block must not be empty (asserted).
   std::string_view finish(std::uint64_t base_version);
   /// Removes all entries.

@@ -135,7 +135,7 @@ std::size_t StatisticsBuilder::watch(std::string_view name, std::size_t guess) {
 
 void StatisticsBuilder::add(std::string_view entity) {
   if (!open_is_known_) return;
-  const Result<EntityView> view = EntityView::open(entity);
+  const Result<EncodedEntity> view = EncodedEntity::open(entity);
   if (!view.ok()) {
     open_is_known_ = false;
     return;

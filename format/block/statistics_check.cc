@@ -30,7 +30,7 @@ Status StatisticsCheck::begin_block(std::string_view statistics) {
   return Status();
 }
 
-bool StatisticsCheck::agrees(const Told& told, const EntityView& entity) noexcept {
+bool StatisticsCheck::agrees(const Told& told, const EncodedEntity& entity) noexcept {
   if (told.range.kind == PropertyRange::Kind::kUnknown) return true;
   for (std::size_t i = 0; i < entity.property_count(); ++i) {
     const PropertyView property = entity.property(i);
@@ -40,7 +40,7 @@ bool StatisticsCheck::agrees(const Told& told, const EntityView& entity) noexcep
 }
 
 Status StatisticsCheck::check(std::string_view entity) const {
-  const Result<EntityView> view = EntityView::open(entity);
+  const Result<EncodedEntity> view = EncodedEntity::open(entity);
   if (!view.ok()) return Status();
   const auto agree = [&view](const Told& told) { return agrees(told, *view); };
   if (std::all_of(of_run_.begin(), of_run_.end(), agree) && std::all_of(in_block_.begin(), in_block_.end(), agree)) {

@@ -26,7 +26,7 @@ class StatisticsCheck {
     std::string_view name;
     PropertyRange range;
   };
-  static bool agrees(const Told& told, const EntityView& entity) noexcept;
+  static bool agrees(const Told& told, const EncodedEntity& entity) noexcept;
 
   std::vector<Told> of_run_;
   std::vector<std::string_view> names_in_blocks_;

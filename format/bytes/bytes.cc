@@ -88,12 +88,6 @@ char* internal::store_long_varint(char* at, std::uint64_t value) noexcept {
 bool ByteReader::read_u8(std::uint8_t* value) noexcept {
   return read_fixed(rest_, value);
 }
-bool ByteReader::read_u16(std::uint16_t* value) noexcept {
-  return read_fixed(rest_, value);
-}
-bool ByteReader::read_u32(std::uint32_t* value) noexcept {
-  return read_fixed(rest_, value);
-}
 bool ByteReader::read_u64(std::uint64_t* value) noexcept {
   return read_fixed(rest_, value);
 }

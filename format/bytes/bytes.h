@@ -125,8 +125,6 @@ class ByteReader {
   explicit ByteReader(std::string_view bytes) noexcept : rest_(bytes), start_(bytes.data()) {}
 
   [[nodiscard]] bool read_u8(std::uint8_t* value) noexcept;
-  [[nodiscard]] bool read_u16(std::uint16_t* value) noexcept;
-  [[nodiscard]] bool read_u32(std::uint32_t* value) noexcept;
   [[nodiscard]] bool read_u64(std::uint64_t* value) noexcept;
   [[nodiscard]] bool read_varint(std::uint64_t* value) noexcept {
     const std::uint64_t first = rest_.empty() ? internal::kVarintMore : static_cast<unsigned char>(rest_.front());

@@ -45,10 +45,6 @@ Result<std::shared_ptr<const Dictionary>> Dictionary::load(std::string_view byte
   return dictionary;
 }
 
-std::size_t Dictionary::memory_bytes() const noexcept {
-  return sizeof(*this) + bytes_.capacity() + ZSTD_sizeof_DDict(digested_);
-}
-
 Result<std::string> train_dictionary(const std::vector<std::string>& samples, std::size_t bytes_max) {
   std::string all;
   std::vector<std::size_t> sizes;

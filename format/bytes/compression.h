@@ -42,7 +42,6 @@ class Dictionary {
   std::uint64_t content_hash() const noexcept { return content_hash_; }
   /// Returns the bytes that the dictionary was loaded from.
   std::string_view bytes() const noexcept { return bytes_; }
-  std::size_t memory_bytes() const noexcept;
 
  private:
   friend class Decompressor;

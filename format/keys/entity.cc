@@ -298,9 +298,9 @@ void EntityBuilder::clear() noexcept {
   heap_start_ = 0;
 }
 
-Result<EntityView> EntityView::open(std::string_view bytes) {
+Result<EncodedEntity> EncodedEntity::open(std::string_view bytes) {
   if (Status head = check_head(bytes); !head.ok()) return head;
-  EntityView view;
+  EncodedEntity view;
   view.bytes_ = bytes;
   view.count_ = load_u16(bytes.data() + kCountAt);
   if (view.count_ > (bytes.size() - kHeadBytes) / kSlotBytes) return damaged("entity", "is shorter than its slots");
@@ -319,7 +319,7 @@ Result<EntityView> EntityView::open(std::string_view bytes) {
   return view;
 }
 
-Status EntityView::verify() const {
+Status EncodedEntity::verify() const {
   for (std::size_t i = 0; i < count_; ++i) {
     const PropertyView read = property(i);
     if (!is_valid_utf8(read.name)) return damaged_property(i, "a name is not valid UTF-8");
@@ -331,7 +331,7 @@ Status EntityView::verify() const {
   return Status();
 }
 
-PropertyView EntityView::property(std::size_t index) const noexcept {
+PropertyView EncodedEntity::property(std::size_t index) const noexcept {
   assert(index < count_);
   const Slot slot = load_slot(bytes_, index);
   const std::size_t end = name_offset(bytes_, count_, index + 1);
@@ -343,7 +343,7 @@ PropertyView EntityView::property(std::size_t index) const noexcept {
   return view;
 }
 
-std::optional<PropertyView> EntityView::find(std::string_view name) const noexcept {
+std::optional<PropertyView> EncodedEntity::find(std::string_view name) const noexcept {
   const std::uint16_t hash = hash_of_name(name);
   for (std::size_t i = 0; i < count_; ++i) {
     const Slot slot = load_slot(bytes_, i);

@@ -100,12 +100,12 @@ class EntityBuilder {
 
 /// An entity that is read in place. open() checks the frame: every name and value lies inside, in order, and fixed
 /// sizes are right. The accessors therefore need no checks. verify() also checks texts, Booleans, hashes and ranges.
-class EntityView {
+class EncodedEntity {
  public:
   /// Makes an entity without properties.
-  EntityView() noexcept = default;
+  EncodedEntity() noexcept = default;
   /// Errors: kCorruption; kUnsupported (unknown encoding, flag or property type). `bytes` must outlive the view.
-  static Result<EntityView> open(std::string_view bytes);
+  static Result<EncodedEntity> open(std::string_view bytes);
   Status verify() const;
 
   std::size_t property_count() const noexcept { return count_; }

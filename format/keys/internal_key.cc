@@ -2,7 +2,6 @@
 // Must never: judge the key that it splits. The reader of a file checks the version and the kind.
 #include "format/keys/internal_key.h"
 
-#include <array>
 #include <cassert>
 
 #include "format/bytes/bytes.h"
@@ -14,13 +13,6 @@ constexpr std::size_t kVersionBytes = 8;
 static_assert(kVersionBytes + sizeof(Kind) == kInternalSuffixBytes);
 
 }  // namespace
-
-void append_internal_key(std::string& out, std::string_view sort_key, CommitVersion version, Kind kind) {
-  std::array<char, kInternalSuffixBytes> suffix;
-  store_internal_suffix(suffix.data(), version, kind);
-  out.append(sort_key);
-  out.append(suffix.data(), suffix.size());
-}
 
 void store_internal_suffix(char* at, CommitVersion version, Kind kind) noexcept {
   assert(version <= kCommitVersionMax);

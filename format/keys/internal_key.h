@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "format/bytes/commit_version.h"
@@ -25,7 +24,6 @@ enum class Kind : std::uint8_t {
 
 inline constexpr std::size_t kInternalSuffixBytes = 9;
 
-void append_internal_key(std::string& out, std::string_view sort_key, CommitVersion version, Kind kind);
 /// Stores the nine bytes that follow the sort key.
 void store_internal_suffix(char* at, CommitVersion version, Kind kind) noexcept;
 

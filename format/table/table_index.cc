@@ -181,22 +181,6 @@ const RunEntry* TableIndex::run_of(std::string_view key) const noexcept {
   return &runs_[number];
 }
 
-const DictionaryEntry* TableIndex::dictionary_of(const RunEntry& run) const noexcept {
-  for (const DictionaryEntry& dictionary : properties_.dictionaries) {
-    if (run.dictionary_hash == dictionary.content_hash) return &dictionary;
-  }
-  return nullptr;
-}
-
-std::size_t TableIndex::memory_bytes() const noexcept {
-  std::size_t bytes = sizeof(*this) + properties_.dictionaries.capacity() * sizeof(DictionaryEntry) +
-                      runs_.capacity() * sizeof(RunEntry) + heads_.capacity() * sizeof(std::uint64_t);
-  for (const RunEntry& run : runs_) {
-    bytes += run.smallest_key.capacity() + run.largest_key.capacity() + run.statistics.capacity();
-  }
-  return bytes;
-}
-
 Result<TableIndex> open_table(const TableFileName& file, const ReadBytes& read, Decompressor& decompressor) {
   if (Status header = check_header(file, read); !header.ok()) return header;
   const FilePlace footer_place{file.seed, file.size_bytes - kTableFooterBytes};

@@ -48,11 +48,6 @@ class TableIndex {
   /// Returns the run whose range contains the key, or null if the file has no such key.
   const RunEntry* run_of(std::string_view key) const noexcept;
 
-  /// Returns the place of the run's dictionary, or null if the run names none.
-  const DictionaryEntry* dictionary_of(const RunEntry& run) const noexcept;
-  /// Returns the memory that the index uses, in bytes, for budgets.
-  std::size_t memory_bytes() const noexcept;
-
  private:
   TableIndex() = default;
   void make_heads();

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "io/scheduler.h"
+#include "tests/api/seeded_threads.h"
 #include "tests/api/store_bench.h"
 #include "varve/loader.h"
 
@@ -18,28 +19,8 @@ using namespace test;
 
 constexpr std::uint64_t kSeeds = 40;
 
-/// Runs each body in a thread of its own, and waits for all.
-void run_together(StoreBench& bench, const std::vector<std::function<void()>>& bodies) {
-  std::vector<io::Thread> threads;
-  for (const std::function<void()>& body : bodies) {
-    Result<io::Thread> thread = bench.machine.scheduler().start("test", body);
-    ASSERT_TRUE(thread.ok()) << thread.status().to_string();
-    threads.push_back(*std::move(thread));
-  }
-  for (io::Thread& thread : threads) thread.join();
-}
-
-void for_each_seed(const std::function<void(StoreBench&)>& test) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    StoreBench bench(seed, OneThreadAtATime{});
-    test(bench);
-    if (::testing::Test::HasFailure()) return;
-  }
-}
-
 TEST(Concurrency, B01_OfManyCreationsOfOneTableExactlyOneWins) {
-  for_each_seed([](StoreBench& bench) {
+  for_each_seed(kSeeds, [](StoreBench& bench) {
     bench.open();
     ASSERT_TRUE(bench.store->create_account(kAccount).ok());
     std::vector<Said> outcomes(4, kInvalidInput);
@@ -58,7 +39,7 @@ TEST(Concurrency, B01_OfManyCreationsOfOneTableExactlyOneWins) {
 }
 
 TEST(Concurrency, TablesMadeTogetherHaveIdsOfTheirOwn) {
-  for_each_seed([](StoreBench& bench) {
+  for_each_seed(kSeeds, [](StoreBench& bench) {
     bench.open();
     ASSERT_TRUE(bench.store->create_account(kAccount).ok());
     std::vector<std::function<void()>> bodies;
@@ -79,7 +60,7 @@ TEST(Concurrency, TablesMadeTogetherHaveIdsOfTheirOwn) {
 }
 
 TEST(Concurrency, O08_OfManyConditionalWritersExactlyOneSucceeds) {
-  for_each_seed([](StoreBench& bench) {
+  for_each_seed(kSeeds, [](StoreBench& bench) {
     Table table = bench.table();
     const ETag etag = *table.insert(with_value("p", "r", "0"));
     std::atomic<int> succeeded{0};
@@ -104,7 +85,7 @@ TEST(Concurrency, O08_OfManyConditionalWritersExactlyOneSucceeds) {
 }
 
 TEST(Concurrency, O10_OfManyInsertsOfOneKeyExactlyOneSucceedsAndTheOthersCanReadIt) {
-  for_each_seed([](StoreBench& bench) {
+  for_each_seed(kSeeds, [](StoreBench& bench) {
     Table table = bench.table();
     std::atomic<int> succeeded{0};
     std::vector<std::function<void()>> bodies;
@@ -122,7 +103,7 @@ TEST(Concurrency, O10_OfManyInsertsOfOneKeyExactlyOneSucceedsAndTheOthersCanRead
 }
 
 TEST(Concurrency, O12_NoMergeIsLost) {
-  for_each_seed([](StoreBench& bench) {
+  for_each_seed(kSeeds, [](StoreBench& bench) {
     Table table = bench.table();
     std::vector<std::function<void()>> bodies;
     for (int i = 0; i < 4; ++i) {
@@ -140,7 +121,7 @@ TEST(Concurrency, O12_NoMergeIsLost) {
 }
 
 TEST(Concurrency, T13_TransactionsOnTheSameEntitiesAreSerialised) {
-  for_each_seed([](StoreBench& bench) {
+  for_each_seed(kSeeds, [](StoreBench& bench) {
     Table table = bench.table();
     std::vector<std::function<void()>> bodies;
     for (int i = 0; i < 3; ++i) {
@@ -165,7 +146,7 @@ TEST(Concurrency, T13_TransactionsOnTheSameEntitiesAreSerialised) {
 }
 
 TEST(Concurrency, B04_NoWriteForTheOldTableAppearsInTheNewOne) {
-  for_each_seed([](StoreBench& bench) {
+  for_each_seed(kSeeds, [](StoreBench& bench) {
     Table table = bench.table();
     std::atomic<int> round{0};
     std::atomic<bool> done{false};
@@ -201,7 +182,7 @@ TEST(Concurrency, B04_NoWriteForTheOldTableAppearsInTheNewOne) {
 }
 
 TEST(Concurrency, B04_AReaderNeverSeesADroppedTableAfterTheDropWasAcknowledged) {
-  for_each_seed([](StoreBench& bench) {
+  for_each_seed(kSeeds, [](StoreBench& bench) {
     Table table = bench.table();
     std::atomic<int> dropped{0};  // odd while the table certainly does not exist
     std::atomic<bool> done{false};
@@ -252,7 +233,7 @@ Status load_one_entity(Store& store, const std::string& name) {
 
 /// Two threads create tables with `make` while another drops the account. Afterwards no part of a table is left.
 void drop_account_among(const std::function<Status(Store&, const std::string&)>& make) {
-  for_each_seed([&make](StoreBench& bench) {
+  for_each_seed(kSeeds, [&make](StoreBench& bench) {
     bench.open();
     ASSERT_TRUE(bench.store->create_account(kAccount).ok());
     std::vector<std::function<void()>> bodies;
@@ -298,7 +279,7 @@ TEST(Concurrency, AWriterOfABusyPartitionWaitsNoLongerThanItIsTold) {
   WriteOptions impatient;
   impatient.wait_max = std::chrono::milliseconds(0);
   EXPECT_EQ(said(table.insert(with_value("p", "a", "x"), impatient)), kFine);
-  for_each_seed([](StoreBench& seeded) {
+  for_each_seed(kSeeds, [](StoreBench& seeded) {
     Table shared = seeded.table();
     std::atomic<int> busy{0};
     std::vector<std::function<void()>> bodies;

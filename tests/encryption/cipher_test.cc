@@ -11,22 +11,6 @@ namespace {
 
 using namespace test;
 
-TEST(Base64, HasOneTextForEachValue) {
-  for (const auto& [bytes, text] : std::vector<std::pair<std::string, std::string>>{
-           {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"\xFB\xFF", "+/8="}}) {
-    EXPECT_EQ(encode_base64(bytes), text);
-    ASSERT_TRUE(decode_base64(text).ok()) << text;
-    EXPECT_EQ(*decode_base64(text), bytes);
-  }
-  for (const std::string_view text : {"Z", "Zg", "Zg=", "Zh==", "Zm9=", "====", "=", "Zg==Zg==", "Z===", "Zm 9",
-                                      "Zm9v\n", "-_8=", "Zg=g", "Z\xC3\xA4g="}) {
-    EXPECT_FALSE(decode_base64(text).ok()) << text;
-  }
-  const std::string all = counting(0, 256);
-  for (std::size_t size = 0; size <= 256; ++size)
-    EXPECT_EQ(*decode_base64(encode_base64(all.substr(0, size))), all.substr(0, size));
-}
-
 TEST(Ciphers, C26_GcmIsThatOfThePublishedVectors) {
   const SecretBytes key = secret(std::string(32, '\0'));
   const std::string nonce(12, '\0');

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/encryption/cipher.h"
+#include "api/model/base64.h"
 #include "tests/encryption/encryption_bench.h"
 #include "tests/encryption/test_keys.h"
 

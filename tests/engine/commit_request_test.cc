@@ -26,7 +26,7 @@ class CommitRequestTest : public testing::Test {
     return batch.finish();
   }
   void expect_refused(std::string batch, Code code, std::string_view what) {
-    const CommitVersion before = engine_->statistics().visible_version;
+    const CommitVersion before = engine_->statistics().visible_version.ticks;
     CommitRequest request;
     request.batch = std::move(batch);
     request.tables = {test::kTable};
@@ -34,7 +34,7 @@ class CommitRequestTest : public testing::Test {
     EXPECT_EQ(committed.code(), code) << committed.status().to_string();
     EXPECT_NE(committed.status().message().find(what), std::string_view::npos) << committed.status().to_string();
     EXPECT_EQ(test::value_of(*engine_, "p", "r"), "-");
-    EXPECT_EQ(engine_->statistics().visible_version, before);
+    EXPECT_EQ(engine_->statistics().visible_version.ticks, before);
     EXPECT_EQ(engine_->statistics().health, Health::kHealthy);
   }
 

@@ -155,7 +155,7 @@ TEST(Engine, RefusesACommitWhoseTableWasRetiredBeforeIt) {
   auto engine = machine.open();
   ASSERT_TRUE(engine.ok());
   ASSERT_TRUE(Change().put("p", "a", "1").commit(**engine).ok());
-  Snapshot snapshot = (*engine)->snapshot();  // Keeps its row, even if the space of dropped tables is freed soon.
+  HeldVersion snapshot = (*engine)->snapshot();  // Keeps its row, even if the space of dropped tables is freed soon.
   const auto dropped = Change().retire(test::kTable).commit(**engine);
   ASSERT_TRUE(dropped.ok());
   const auto late = Change().put("p", "a", "2").commit(**engine);

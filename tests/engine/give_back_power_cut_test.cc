@@ -99,7 +99,7 @@ class GiveBackPowerCut : public testing::TestWithParam<std::uint64_t> {
     }
     if (!image.drop_acknowledged) return;
     ASSERT_EQ((*engine)->statistics().retired_ids, 0u);
-    ASSERT_EQ((*engine)->statistics().compaction.debt_bytes, 0u);
+    ASSERT_EQ((*engine)->statistics().compaction_debt_bytes, 0u);
   }
 
   Machine machine_{seed(), test::OneThreadAtATime{}};

@@ -152,7 +152,7 @@ TEST_P(GiveBack, ByAnOpenStoreThatNobodyAsks) {
   await_the_space();
   const Statistics figures = engine_->statistics();
   EXPECT_EQ(figures.retired_ids, 0u);
-  EXPECT_EQ(figures.compaction.debt_bytes, 0u);
+  EXPECT_EQ(figures.compaction_debt_bytes, 0u);
   expect_what_was_kept();
 }
 
@@ -180,12 +180,12 @@ TEST_P(GiveBack, AfterTheNextOpenWhereTheProcessDied) {
     // Background work that the process did not finish.
     const Statistics figures = (*reader)->statistics();
     if (figures.retired_ids > 0) {
-      EXPECT_GT(figures.compaction.debt_bytes, kBytes / 2);
+      EXPECT_GT(figures.compaction_debt_bytes, kBytes / 2);
     }
   }
   open();
   await_the_space();
-  EXPECT_EQ(engine_->statistics().compaction.debt_bytes, 0u);
+  EXPECT_EQ(engine_->statistics().compaction_debt_bytes, 0u);
   expect_what_was_kept();
 }
 
@@ -244,11 +244,11 @@ TEST_F(RetiredIdsOfAStore, FallToNothingThoughEachDropIsSmall) {
 
 TEST_F(RetiredIdsOfAStore, StayWhileASnapshotReadsTheTable) {
   ASSERT_TRUE(Change(kDropped).put("p", "r", std::string(100'000, 'v')).commit(*engine_).ok());
-  Snapshot snapshot = engine_->snapshot();
+  HeldVersion snapshot = engine_->snapshot();
   drop(kDropped);
   ASSERT_EQ(engine_->compact().to_string(), "Ok");
   EXPECT_EQ(engine_->statistics().retired_ids, 1u);
-  EXPECT_GT(engine_->statistics().compaction.debt_bytes, 0u);
+  EXPECT_GT(engine_->statistics().compaction_debt_bytes, 0u);
   {
     const auto found = engine_->view_at(snapshot.version()).get(test::key_of("p", "r", kDropped));
     ASSERT_TRUE(found.ok());
@@ -257,7 +257,7 @@ TEST_F(RetiredIdsOfAStore, StayWhileASnapshotReadsTheTable) {
   snapshot.release();
   ASSERT_EQ(engine_->compact().to_string(), "Ok");
   EXPECT_EQ(engine_->statistics().retired_ids, 0u);
-  EXPECT_EQ(engine_->statistics().compaction.debt_bytes, 0u);
+  EXPECT_EQ(engine_->statistics().compaction_debt_bytes, 0u);
 }
 
 std::set<std::string> table_files(const Machine& machine) {
@@ -284,7 +284,7 @@ TEST(CompactAfterADrop, ReadsNothingOfAFileThatHoldsTheTableAlone) {
       ASSERT_TRUE((*engine)->flush().ok());
     }
     ASSERT_EQ(table_files(machine).size(), kept.size() + 1);
-    Snapshot snapshot = (*engine)->snapshot();  // Prevents every removal before the machine dies.
+    HeldVersion snapshot = (*engine)->snapshot();  // Prevents every removal before the machine dies.
     ASSERT_TRUE(Change(kDropped).retire(kDropped).commit(**engine).ok());
     if (drop_is_flushed) {
       ASSERT_TRUE((*engine)->flush().ok());

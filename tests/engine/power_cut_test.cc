@@ -158,7 +158,7 @@ class Run {
     Machine machine(seed_ + 7, std::move(image.disk));
     auto engine = machine.open();
     ASSERT_TRUE(engine.ok()) << engine.status().to_string();
-    const CommitVersion end = (*engine)->statistics().visible_version;
+    const CommitVersion end = (*engine)->statistics().visible_version.ticks;
 
     std::map<std::string, int> rows;
     Cursor cursor = (*engine)->view().cursor("", "");
@@ -212,13 +212,13 @@ class Run {
     auto engine = again.open();
     again.files->set_observer({});
     ASSERT_TRUE(engine.ok()) << engine.status().to_string();
-    const CommitVersion end = (*engine)->statistics().visible_version;
+    const CommitVersion end = (*engine)->statistics().visible_version.ticks;
     ASSERT_TRUE((*engine)->close().ok());  // After this no thread of it is in an observed step.
     for (io::MemoryDisk& disk : disks) {
       Machine machine(seed_ + 9, std::move(disk));
       auto recovered = machine.open();
       ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
-      ASSERT_EQ((*recovered)->statistics().visible_version, end);
+      ASSERT_EQ((*recovered)->statistics().visible_version.ticks, end);
     }
   }
 

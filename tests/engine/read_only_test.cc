@@ -84,7 +84,7 @@ TEST_F(ReadOnly, TablesLogAndLogBufferAreReadAndNothingIsWritten) {
     EXPECT_FALSE(engine->statistics().recovery.clean);
     EXPECT_GT(engine->statistics().recovery.commits_from_buffer, 0u);
     EXPECT_TRUE(engine->was_dropped(kOtherTable));
-    const Snapshot snapshot = engine->snapshot();
+    const HeldVersion snapshot = engine->snapshot();
     EXPECT_EQ(snapshot.version(), version_);
     EXPECT_TRUE(engine->sync().ok());
     EXPECT_EQ(engine->flush().code(), Code::kReadOnly);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/security/query_fields.h"
+#include "api/model/percent.h"
 #include "tests/security/security_bench.h"
 
 namespace varve::security {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/security/query_fields.h"
+#include "api/model/percent.h"
 #include "tests/security/security_bench.h"
 #include "tests/support/effort.h"
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "tests/io/temporary_directory.h"
 #include "tools/serve/transport/connection_host.h"
 #include "tools/serve/transport/descriptor_plan.h"
 #include "tools/serve/transport/memory_plan.h"
@@ -21,25 +22,14 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 class Directory {
  public:
-  Directory() {
-    std::string name = (fs::temp_directory_path() / "varve-limits-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~Directory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  std::string path(const std::string& name = "") const { return path_.string() + name; }
+  std::string path(const std::string& name = "") const { return directory_.path() + name; }
   void write(const std::string& name, const std::string& content) const {
     fs::create_directories(fs::path(path(name)).parent_path());
     std::ofstream(path(name)) << content;
   }
 
  private:
-  fs::path path_;
+  const io::TemporaryDirectory directory_;
 };
 
 TEST(DescriptorPlan, NeverGivesMoreThanThereIsAndTheStoreHasItsPartFirst) {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "api/model/percent.h"
 #include "api/rest/service/dispatcher.h"
-#include "api/security/query_fields.h"
 #include "tests/security/security_bench.h"
 
 namespace varve::serve::test {
@@ -82,7 +82,7 @@ class ServiceBench {
 
 /// Returns a text encoded as a query parameter's value.
 inline std::string encoded(std::string_view text) {
-  return security::percent_encode(text);
+  return percent_encode(text);
 }
 
 /// Returns "404 TableNotFound", or "204" if there is no error.

@@ -95,7 +95,7 @@ class Change {
     return *this;
   }
   Change& buffered() {
-    durability_ = engine::Durability::kBuffered;
+    durability_ = Durability::kBuffered;
     return *this;
   }
   Result<format::CommitVersion> commit(engine::Engine& engine) {
@@ -119,7 +119,7 @@ class Change {
   format::TableId table_;
   format::BatchBuilder batch_;
   std::vector<std::uint64_t> locks_;
-  engine::Durability durability_ = engine::Durability::kSync;
+  Durability durability_ = Durability::kSync;
   bool frees_space_ = false;
 };
 

@@ -24,7 +24,7 @@ using Offences = std::vector<Offence>;
 
 /// Checks that layers include only lower layers. api includes engine, format, and the two headers of io that a caller
 /// passes in. engine includes format and io. io and format include neither each other nor a higher layer. Every layer
-/// may include varve/status.h and varve/result.h.
+/// may include the leaf headers, such as varve/status.h.
 Offences check_layers(const SourceFile& file);
 
 /// Checks that a file contains no system call, and no header or constant that leads to one. For every layer except io.

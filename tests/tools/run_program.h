@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/io/temporary_directory.h"
+
 namespace varve::test {
 
 struct ProgramResult {
@@ -39,27 +41,15 @@ struct ProgramLimits {
 /// A directory of its own, removed at the end.
 class ScratchDirectory {
  public:
-  ScratchDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "varve-program-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-
-  std::string path(const std::string& name) const { return (path_ / name).string(); }
+  std::string path(const std::string& name) const { return directory_.path_of(name); }
   /// Writes a file and returns its path.
   std::string file(const std::string& name, const std::string& content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
+    std::ofstream(path(name), std::ios::binary) << content;
     return path(name);
   }
 
  private:
-  std::filesystem::path path_;
+  const io::TemporaryDirectory directory_;
 };
 
 inline std::string content_of(const std::filesystem::path& path) {

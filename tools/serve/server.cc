@@ -17,7 +17,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "api/rest/encoding/http_date.h"
+#include "api/rest/encoding/present_time.h"
 #include "api/rest/service/dispatcher.h"
 #include "tools/serve/transport/connection.h"
 #include "tools/serve/transport/descriptor_plan.h"

@@ -48,7 +48,7 @@ Value value_of(const format::PropertyView& property) {
   return Value(property.value);
 }
 
-InspectField properties_field(const format::EntityView& entity) {
+InspectField properties_field(const format::EncodedEntity& entity) {
   InspectField field{"properties", Json::array(), ""};
   for (std::size_t i = 0; i < entity.property_count(); ++i) {
     const format::PropertyView property = entity.property(i);
@@ -109,7 +109,7 @@ InspectFields key_fields(std::string_view sort_key) {
 
 InspectFields value_fields(std::string_view value) {
   InspectFields fields{number_field("value_bytes", value.size())};
-  const Result<format::EntityView> entity = format::EntityView::open(value);
+  const Result<format::EncodedEntity> entity = format::EncodedEntity::open(value);
   if (entity.ok() && entity->verify().ok()) {
     fields.push_back(properties_field(*entity));
   } else {

@@ -4,6 +4,9 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
+
+#include "api/model/base64.h"
 
 namespace varve::tool {
 
@@ -12,8 +15,6 @@ namespace {
 constexpr std::array<PropertyType, 8> kTypes{PropertyType::kBinary, PropertyType::kBoolean, PropertyType::kDateTime,
                                              PropertyType::kDouble, PropertyType::kGuid,    PropertyType::kInt32,
                                              PropertyType::kInt64,  PropertyType::kString};
-
-constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 Status not_a(PropertyType type, std::string_view text) {
   return Status::invalid_argument("\"" + std::string(text.substr(0, 60)) + "\" is not a valid " +
@@ -106,8 +107,8 @@ Result<Value> parse_value(PropertyType type, std::string_view text) {
       return Value(*guid);
     }
     case PropertyType::kBinary: {
-      Result<std::string> bytes = decode_base64(text);
-      if (!bytes.ok()) return bytes.status();
+      std::optional<std::string> bytes = decode_base64(text, UnusedBits::kMayBeSet);
+      if (!bytes) return Status::invalid_argument("not base64 with padding");
       return Value(Binary{*std::move(bytes)});
     }
   }
@@ -141,44 +142,6 @@ std::string to_text(const Value& value) {
     std::string operator()(const std::string& text) const { return text; }
   };
   return std::visit(ToText(), value.variant());
-}
-
-std::string encode_base64(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j) {
-      group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-    }
-    for (std::size_t j = 0; j < 4; ++j) {
-      text += i + j > bytes.size() ? '=' : kBase64[group >> (18 - 6 * j) & 63];
-    }
-  }
-  return text;
-}
-
-Result<std::string> decode_base64(std::string_view text) {
-  const Status bad = Status::invalid_argument("not base64 with padding");
-  if (text.size() % 4 != 0) return bad;
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  for (std::size_t i = 0; i < text.size(); i += 4) {
-    std::uint32_t group = 0;
-    std::size_t padding = 0;
-    for (std::size_t j = 0; j < 4; ++j) {
-      const std::size_t digit = kBase64.find(text[i + j]);
-      const bool may_pad = i + 4 == text.size() && j >= 2;
-      if (text[i + j] == '=' && may_pad) {
-        ++padding;
-      } else if (digit == std::string_view::npos || padding > 0) {
-        return bad;
-      }
-      group = group << 6 | (digit == std::string_view::npos ? 0u : static_cast<std::uint32_t>(digit));
-    }
-    for (std::size_t j = 0; j + padding < 3; ++j) bytes += static_cast<char>(group >> (16 - 8 * j) & 255);
-  }
-  return bytes;
 }
 
 }  // namespace varve::tool

@@ -29,7 +29,4 @@ Value infer_value(std::string_view text);
 /// Returns a text that parse_value() reads.
 std::string to_text(const Value& value);
 
-std::string encode_base64(std::string_view bytes);
-Result<std::string> decode_base64(std::string_view text);
-
 }  // namespace varve::tool

@@ -10,27 +10,15 @@
 //   Result<ETag> etag = loader->finish();
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include "result.h"
+#include "statistics.h"
 #include "status.h"
 #include "types.h"
 #include "version.h"
 
 namespace varve {
-
-/// What a load has done so far.
-struct LoadProgress {
-  /// Entities that add() accepted.
-  std::uint64_t entities = 0;
-  /// Encoded bytes of keys and properties, before compression.
-  std::uint64_t bytes = 0;
-  /// Entities that had to be sorted: the first one that was added out of key order, and all entities added after it.
-  std::uint64_t sorted_entities = 0;
-  /// Bytes written to files, including the files used for sorting.
-  std::uint64_t written_bytes = 0;
-};
 
 /// Fills a new table, or an existing empty one, with any number of entities in any order.
 ///

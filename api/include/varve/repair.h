@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns: the report of a repair: what Store::repair() saved, and what it could not save.
+// Owns: the report of a repair: what Store::repair() saved, and what it could not save. A leaf header: the engine fills
+// it.
 // Must never: hide a loss. If a list is longer than its limit, the count beside it is still complete.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "types.h"
+#include "date_time.h"
 
 namespace varve {
 
@@ -71,7 +72,7 @@ struct RepairReport {
   RepairedFileCount manifests;
   /// Log segments, which hold the commits in their order.
   RepairedFileCount log_segments;
-  /// Log buffers, which hold the newest buffered writes. A missing buffer counts as damaged.
+  /// Log buffers, which hold the newest buffered writes.
   RepairedFileCount log_buffers;
   /// Table files, which hold the sorted entities.
   RepairedFileCount table_files;

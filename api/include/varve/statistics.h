@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns: the figures that a store reports about itself.
+// Owns: the figures that a store reports about itself. A leaf header: the engine fills these structs.
 // Must never: be needed for correctness. No code decides by a figure.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "options.h"
-#include "types.h"
+#include "date_time.h"
+#include "durability.h"
 
 namespace varve {
 
@@ -28,6 +27,18 @@ struct RecoveryStatistics {
   std::uint64_t commits_from_buffer = 0;
   /// Bytes after the last whole record of the log. They belong to writes that were never acknowledged.
   std::uint64_t torn_bytes = 0;
+};
+
+/// What a load has done so far.
+struct LoadProgress {
+  /// Entities that add() accepted.
+  std::uint64_t entities = 0;
+  /// Encoded bytes of keys and properties, before compression.
+  std::uint64_t bytes = 0;
+  /// Entities that had to be sorted: the first one that was added out of key order, and all entities added after it.
+  std::uint64_t sorted_entities = 0;
+  /// Bytes written to files, including the files used for sorting.
+  std::uint64_t written_bytes = 0;
 };
 
 /// The files of a checkpoint.

@@ -8,6 +8,8 @@
 #include "async.h"
 #include "async_typed_table.h"
 #include "condition.h"
+#include "date_time.h"
+#include "durability.h"
 #include "entity_view.h"
 #include "home_thread.h"
 #include "if_exists.h"

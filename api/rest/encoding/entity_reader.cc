@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "api/model/base64.h"
 #include "api/model/service_error.h"
 #include "api/rest/encoding/json_members.h"
 #include "api/rest/protocol/member_names.h"
 #include "api/rest/protocol/message.h"
 #include "api/rest/protocol/wire_error.h"
-#include "api/security/base64.h"
 #include "varve/limits.h"
 
 namespace varve::serve {
@@ -96,7 +96,7 @@ Result<Value> guid_value(const JsonMember& member) {
 }
 
 Result<Value> binary_value(const JsonMember& member) {
-  std::optional<std::string> bytes = security::decode_base64(member.text);
+  std::optional<std::string> bytes = decode_base64(member.text);
   if (!bytes) return does_not_fit(member, PropertyType::kBinary);
   return Value(Binary{*std::move(bytes)});
 }

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "api/model/base64.h"
 #include "api/rest/protocol/member_names.h"
 #include "api/rest/protocol/target.h"
-#include "api/security/base64.h"
 #include "varve/query_options.h"
 
 namespace varve::serve {
@@ -71,7 +71,7 @@ struct ValueWriter {
   void operator()(double value) const { write_double(json, value); }
   void operator()(DateTime value) const { json.text(value.to_string()); }
   void operator()(const Guid& value) const { json.text(value.to_string()); }
-  void operator()(BinaryView value) const { json.text(security::encode_base64(value.bytes)); }
+  void operator()(BinaryView value) const { json.text(encode_base64(value.bytes)); }
 };
 
 void write_property(JsonText& json, const WritingPlace& place, std::string_view name, const ValueView& value) {

@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/model/percent.h"
 #include "api/rest/protocol/wire_error.h"
-#include "api/security/query_fields.h"
 
 namespace varve::serve {
 namespace {
 
 std::optional<std::string> decoded(std::string_view text) {
-  if (text.find('+') == std::string_view::npos) return security::percent_decode(text);
-  std::string spaced(text);
-  std::replace(spaced.begin(), spaced.end(), '+', ' ');
-  return security::percent_decode(spaced);
+  return percent_decode(text, PlusSign::kSpace);
 }
 
 /// Compares a written name. The first check is a fast path: most names are not encoded, and most belong to other

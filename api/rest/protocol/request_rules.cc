@@ -9,9 +9,9 @@
 
 #include <openssl/evp.h>
 
+#include "api/model/base64.h"
 #include "api/rest/protocol/query_value.h"
 #include "api/rest/protocol/wire_error.h"
-#include "api/security/base64.h"
 #include "varve/access_policy.h"
 
 namespace varve::serve {
@@ -92,7 +92,7 @@ Result<std::chrono::seconds> request_time_max(std::string_view query) {
 Status check_body_digest(const HttpRequest& request) {
   const std::string* const text = find_header(request.head.headers, "content-md5");
   if (text == nullptr || text->empty()) return Status();
-  const std::optional<std::string> given = security::decode_base64(*text);
+  const std::optional<std::string> given = decode_base64(*text);
   if (!given || given->size() != kMd5Bytes) return refused("InvalidMd5", "Content-MD5 must be base64 of 16 bytes");
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int bytes = 0;

@@ -27,7 +27,7 @@ bool TableFilter::matches(std::string_view table) const {
   format::EntityBuilder builder;
   builder.add_string(kTableName, table);
   const std::string row = builder.finish();
-  const Result<format::EntityView> properties = format::EntityView::open(row);
+  const Result<format::EncodedEntity> properties = format::EncodedEntity::open(row);
   assert(properties.ok());  // it was just made
   FilterSubject subject;
   subject.properties = *properties;

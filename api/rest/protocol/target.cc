@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "api/model/percent.h"
 #include "api/model/service_error.h"
 #include "api/rest/protocol/member_names.h"
 #include "api/rest/protocol/message.h"
 #include "api/rest/protocol/wire_error.h"
-#include "api/security/query_fields.h"
 #include "varve/names.h"
 
 namespace varve::serve {
@@ -49,7 +49,7 @@ bool begins_with_account(std::string_view path, std::string_view account) noexce
 }
 
 std::optional<std::string> decoded_path(std::string_view path) {
-  std::optional<std::string> decoded = security::percent_decode(path);
+  std::optional<std::string> decoded = percent_decode(path);
   return decoded && decoded->starts_with('/') ? std::move(decoded) : std::nullopt;
 }
 Status badly_encoded_path() {
@@ -169,7 +169,7 @@ Result<Target> parse_keys(Target target, std::string_view inside) {
 void append_key(std::string& reference, std::string_view key) {
   while (!key.empty()) {
     const std::size_t quote = std::min(key.find('\''), key.size());
-    reference.append(security::percent_encode(key.substr(0, quote)));
+    reference.append(percent_encode(key.substr(0, quote)));
     key.remove_prefix(quote);
     if (key.empty()) break;
     reference.append("''");

@@ -2,13 +2,13 @@
 // Must never: keep state. Policies are stored with their table, properties with their account.
 #include <utility>
 
-#include "api/rest/encoding/http_date.h"
 #include "api/rest/encoding/policy_xml.h"
 #include "api/rest/encoding/service_properties_xml.h"
 #include "api/rest/encoding/xml_elements.h"
 #include "api/rest/protocol/version_rules.h"
 #include "api/rest/protocol/wire_error.h"
 #include "api/rest/service/handlers.h"
+#include "api/security/http_date.h"
 
 namespace varve::serve {
 namespace {
@@ -71,7 +71,7 @@ Answer get_statistics(const Call& call, Store& /*store*/) {
   pugi::xml_document document;
   pugi::xml_node replication = begin_xml(document, "StorageServiceStats").append_child("GeoReplication");
   add_element(replication, "Status", "live");
-  add_element(replication, "LastSyncTime", http_date(call.trailer.time));
+  add_element(replication, "LastSyncTime", security::http_date(call.trailer.time));
   co_return xml_response(xml_text(document));
 }
 

@@ -5,8 +5,8 @@
 
 #include <openssl/rand.h>
 
+#include "api/model/base64.h"
 #include "api/model/service_error.h"
-#include "api/security/base64.h"
 #include "varve/names.h"
 
 namespace varve::serve {
@@ -17,7 +17,7 @@ Result<Accounts> Accounts::create() {
     return Status::io_error("OpenSSL could not supply random bytes");
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  Result<security::AccountKeys> nobodys = security::AccountKeys::create(security::encode_base64(text));
+  Result<security::AccountKeys> nobodys = security::AccountKeys::create(encode_base64(text));
   if (!nobodys.ok()) return nobodys.status();
   return Accounts(*std::move(nobodys));
 }

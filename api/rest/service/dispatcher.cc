@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "api/model/service_error.h"
-#include "api/rest/encoding/http_date.h"
 #include "api/rest/protocol/request_rules.h"
 #include "api/rest/protocol/target.h"
 #include "api/rest/protocol/version_rules.h"
 #include "api/rest/protocol/wire_error.h"
 #include "api/rest/service/call.h"
 #include "api/rest/service/routes.h"
+#include "api/security/http_date.h"
 
 namespace varve::serve {
 namespace {
@@ -45,7 +45,7 @@ void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer,
   response.headers.reserve(response.headers.size() + kCommonHeaders);
   response.with("Cache-Control", "no-cache").with("X-Content-Type-Options", "nosniff");
   response.with("x-ms-request-id", trailer.request_id).with("x-ms-version", version);
-  response.with("Date", http_date(trailer.time)).with("Server", "Varve-Table/1.0");
+  response.with("Date", security::http_date(trailer.time)).with("Server", "Varve-Table/1.0");
   const std::string* const id = find_header(request.head.headers, "x-ms-client-request-id");
   if (id != nullptr && id->size() <= kClientRequestIdMax) response.with("x-ms-client-request-id", *id);
 }

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/api/async/async_support.h"
+#include "tests/api/seeded_threads.h"
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 
@@ -24,25 +25,6 @@ using namespace test;
 using BegunWrite = Begun<Result<ETag>>;
 
 constexpr std::uint64_t kSeeds = test::effort<std::uint64_t>(30);
-
-void run_together(StoreBench& bench, const std::vector<std::function<void()>>& bodies) {
-  std::vector<io::Thread> threads;
-  for (const std::function<void()>& body : bodies) {
-    Result<io::Thread> thread = bench.machine.scheduler().start("test", body);
-    ASSERT_TRUE(thread.ok()) << thread.status().to_string();
-    threads.push_back(*std::move(thread));
-  }
-  for (io::Thread& thread : threads) thread.join();
-}
-
-void for_each_seed(const std::function<void(StoreBench&)>& test) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    StoreBench bench(seed, OneThreadAtATime{});
-    test(bench);
-    if (::testing::Test::HasFailure()) return;
-  }
-}
 
 Entity incremented(Entity entity) {
   entity.set("N", *entity.get<std::int64_t>("N") + 1);
@@ -77,7 +59,7 @@ void make_counter(Table table) {
 }
 
 TEST(AsyncThreads, IncrementsOfBothKindsSumUpExactly) {
-  for_each_seed([](StoreBench& bench) {
+  for_each_seed(kSeeds, [](StoreBench& bench) {
     const Table table = bench.table();
     make_counter(table);
     const AsyncTable async(table);
@@ -97,7 +79,7 @@ TEST(AsyncThreads, IncrementsOfBothKindsSumUpExactly) {
 TEST(AsyncThreads, WritersWhoMayNotWaitAreBusyOrDoneAndBothHappen) {
   std::atomic<int> busy{0};
   std::atomic<int> done{0};
-  for_each_seed([&](StoreBench& bench) {
+  for_each_seed(kSeeds, [&](StoreBench& bench) {
     const Table table = bench.table();
     const AsyncTable async(table);
     WriteOptions impatient;
@@ -133,7 +115,7 @@ TEST(AsyncThreads, WritersWhoMayNotWaitAreBusyOrDoneAndBothHappen) {
 }
 
 TEST(AsyncThreads, NoWriteForADroppedTableAppearsInTheNewOne) {
-  for_each_seed([](StoreBench& bench) {
+  for_each_seed(kSeeds, [](StoreBench& bench) {
     const Table table = bench.table();
     const AsyncTable async(table);
     const AsyncStore store(*bench.store);
@@ -177,7 +159,7 @@ TEST(AsyncThreads, NoWriteForADroppedTableAppearsInTheNewOne) {
 }
 
 TEST(AsyncThreads, StopsFromOtherThreadsLeaveEachWriteDoneOrCancelled) {
-  for_each_seed([](StoreBench& bench) {
+  for_each_seed(kSeeds, [](StoreBench& bench) {
     const Table table = bench.table();
     const AsyncTable async(table);
     std::vector<std::stop_source> sources(12);
@@ -205,7 +187,7 @@ TEST(AsyncThreads, StopsFromOtherThreadsLeaveEachWriteDoneOrCancelled) {
 }
 
 TEST(AsyncThreads, CloseBesideOperationsEndsThemAll) {
-  for_each_seed([](StoreBench& bench) {
+  for_each_seed(kSeeds, [](StoreBench& bench) {
     const AsyncTable async(bench.table());
     std::vector<std::unique_ptr<BegunWrite>> writes;
     for (int i = 0; i < 6; ++i) {

@@ -49,7 +49,7 @@ TEST(CatalogRows, UnknownPropertiesSurviveARewrite) {
   ASSERT_TRUE(row.ok());
   const Result<std::string> raised = with_next_table(stored, *row, 10);
   ASSERT_TRUE(raised.ok());
-  const Result<format::EntityView> view = format::EntityView::open(*raised);
+  const Result<format::EncodedEntity> view = format::EncodedEntity::open(*raised);
   ASSERT_TRUE(view.ok());
   EXPECT_EQ(view->property_count(), 5u);
   EXPECT_EQ(view->find("Later")->value, "kept");

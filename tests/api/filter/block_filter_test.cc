@@ -152,7 +152,7 @@ void lengthen_texts(RandomEngine& random, SlowFilter& filter) {
 }
 
 bool matches(const Filter& filter, const ToldRun::Stored& stored) {
-  const Result<format::EntityView> view = format::EntityView::open(stored.bytes);
+  const Result<format::EncodedEntity> view = format::EncodedEntity::open(stored.bytes);
   EXPECT_TRUE(view.ok());
   const Entity& entity = stored.entity;
   return filter.matches({entity.partition_key(), entity.row_key(), entity.timestamp().ticks, *view});

@@ -32,7 +32,7 @@ std::vector<KeyRange> plan(const Filter& filter) {
 
 bool matches(const Filter& filter, const Entity& entity) {
   const std::string bytes = encode_properties(entity);
-  const auto view = format::EntityView::open(bytes);
+  const auto view = format::EncodedEntity::open(bytes);
   EXPECT_TRUE(view.ok());
   return filter.matches({entity.partition_key(), entity.row_key(), entity.timestamp().ticks, *view});
 }

@@ -21,7 +21,7 @@ constexpr format::TableId kTable = format::make_table_id(3, 4);
 
 bool matches(const Filter& filter, const Entity& entity) {
   const std::string bytes = encode_properties(entity);
-  const auto view = format::EntityView::open(bytes);
+  const auto view = format::EncodedEntity::open(bytes);
   EXPECT_TRUE(view.ok());
   return filter.matches({entity.partition_key(), entity.row_key(), entity.timestamp().ticks, *view});
 }

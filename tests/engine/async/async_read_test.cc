@@ -165,7 +165,7 @@ class Store {
   Machine& machine_;
   std::mt19937_64 random_;
   std::unique_ptr<Engine> engine_;
-  std::vector<Snapshot> snapshots_;
+  std::vector<HeldVersion> snapshots_;
   std::unique_ptr<AsyncEngine> async_;
 };
 

@@ -27,7 +27,7 @@ TEST_F(SnapshotsTest, NoneIsHeldAtFirst) {
 
 TEST_F(SnapshotsTest, KeepsItsVersionUntilItIsDestroyed) {
   {
-    const Snapshot snapshot = snapshots_.take(42);
+    const HeldVersion snapshot = snapshots_.take(42);
     EXPECT_EQ(snapshot.version(), 42u);
     EXPECT_EQ(snapshots_.oldest(), 42u);
     EXPECT_EQ(snapshots_.count(), 1u);
@@ -37,9 +37,9 @@ TEST_F(SnapshotsTest, KeepsItsVersionUntilItIsDestroyed) {
 }
 
 TEST_F(SnapshotsTest, OneVersionIsHeldAsLongAsAnyOfItsSnapshots) {
-  Snapshot first = snapshots_.take(42);
-  Snapshot second = snapshots_.take(42);
-  const Snapshot later = snapshots_.take(43);
+  HeldVersion first = snapshots_.take(42);
+  HeldVersion second = snapshots_.take(42);
+  const HeldVersion later = snapshots_.take(43);
   EXPECT_EQ(snapshots_.count(), 3u);
   first.release();
   EXPECT_EQ(snapshots_.oldest(), 42u);
@@ -49,8 +49,8 @@ TEST_F(SnapshotsTest, OneVersionIsHeldAsLongAsAnyOfItsSnapshots) {
 }
 
 TEST_F(SnapshotsTest, ReleaseTwiceIsReleaseOnce) {
-  Snapshot first = snapshots_.take(42);
-  const Snapshot second = snapshots_.take(42);
+  HeldVersion first = snapshots_.take(42);
+  const HeldVersion second = snapshots_.take(42);
   first.release();
   first.release();
   EXPECT_EQ(first.version(), 0u);
@@ -58,18 +58,18 @@ TEST_F(SnapshotsTest, ReleaseTwiceIsReleaseOnce) {
 }
 
 TEST_F(SnapshotsTest, MovesKeepTheVersionHeldOnce) {
-  Snapshot first = snapshots_.take(42);
-  Snapshot second = std::move(first);
+  HeldVersion first = snapshots_.take(42);
+  HeldVersion second = std::move(first);
   EXPECT_EQ(second.version(), 42u);
   EXPECT_EQ(snapshots_.count(), 1u);
 
-  Snapshot third = snapshots_.take(50);
+  HeldVersion third = snapshots_.take(50);
   third = std::move(second);  // releases 50
   EXPECT_EQ(third.version(), 42u);
   EXPECT_EQ(snapshots_.count(), 1u);
   EXPECT_EQ(snapshots_.oldest(), 42u);
 
-  Snapshot& same = third;
+  HeldVersion& same = third;
   third = std::move(same);
   EXPECT_EQ(snapshots_.count(), 1u);
 }
@@ -77,7 +77,7 @@ TEST_F(SnapshotsTest, MovesKeepTheVersionHeldOnce) {
 TEST_F(SnapshotsTest, TheOldestIsTheLowestHeldInAnyOrder) {
   SCOPED_TRACE(kSeed);
   std::mt19937_64 random(kSeed);
-  std::vector<Snapshot> held;
+  std::vector<HeldVersion> held;
   std::multiset<CommitVersion> model;
   for (int step = 0; step < 10'000; ++step) {
     if (held.empty() || random() % 100 < 51) {
@@ -94,12 +94,12 @@ TEST_F(SnapshotsTest, TheOldestIsTheLowestHeldInAnyOrder) {
 }
 
 TEST_F(SnapshotsTest, ThreadsTakeAndLetGoWhileOneIsHeld) {
-  const Snapshot oldest = snapshots_.take(7);
+  const HeldVersion oldest = snapshots_.take(7);
   std::vector<io::Thread> threads;
   for (CommitVersion thread = 0; thread < 4; ++thread) {
     Result<io::Thread> started = scheduler_.start("snapshots", [this, thread] {
       for (CommitVersion i = 0; i < 2'000; ++i) {
-        const Snapshot mine = snapshots_.take(8 + thread + i % 16);
+        const HeldVersion mine = snapshots_.take(8 + thread + i % 16);
         ASSERT_EQ(snapshots_.oldest(), 7u);
       }
     });

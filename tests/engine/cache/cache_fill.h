@@ -21,10 +21,6 @@ inline std::uint64_t word_at(BlockKey key, std::uint64_t place) {
   return (key.file_id * 1'000'003 + key.offset) * 0x9E3779B97F4A7C15 + place * 0xD1B54A32D192ED03;
 }
 
-inline std::uint64_t aux_of(BlockKey key) {
-  return word_at(key, ~std::uint64_t{0});
-}
-
 inline Block block_for(BlockCache& cache, BlockKey key, std::uint32_t size_bytes) {
   Result<Block> allocated = cache.allocate(key.file_id, key.offset, size_bytes, kTestType);
   if (!allocated.ok()) return Block();
@@ -34,13 +30,12 @@ inline Block block_for(BlockCache& cache, BlockKey key, std::uint32_t size_bytes
     const std::uint64_t word = word_at(key, at);
     std::memcpy(content.data() + at, &word, std::min(sizeof word, content.size() - at));
   }
-  block.set_aux(aux_of(key));
   return block;
 }
 
 /// Returns whether every byte of the block is as block_for() made it under this name.
 inline bool is_whole(const CachedBlock& block, BlockKey key) {
-  if (block.type() != kTestType || block.aux() != aux_of(key)) return false;
+  if (block.type() != kTestType) return false;
   const std::string_view content = block.content();
   for (std::size_t at = 0; at < content.size(); at += sizeof(std::uint64_t)) {
     const std::uint64_t word = word_at(key, at);

@@ -41,7 +41,7 @@ inline Rows rows_of(const Engine& engine) {
 }
 
 inline CommitVersion version_of(const Engine& engine) {
-  return engine.statistics().visible_version;
+  return engine.statistics().visible_version.ticks;
 }
 
 /// Returns Ok if every byte of every table file verifies.

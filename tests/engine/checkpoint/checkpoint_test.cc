@@ -43,10 +43,10 @@ class Checkpoint : public testing::Test {
     machine_.files->faults().clear();
     machine_.files->let_go();
   }
-  CheckpointFigures make() {
-    const Result<CheckpointFigures> made = origin().checkpoint(kCopyPath);
+  CheckpointStatistics make() {
+    const Result<CheckpointStatistics> made = origin().checkpoint(kCopyPath);
     EXPECT_TRUE(made.ok()) << made.status().to_string();
-    return made.ok() ? *made : CheckpointFigures();
+    return made.ok() ? *made : CheckpointStatistics();
   }
 
   Machine machine_;
@@ -58,13 +58,13 @@ TEST_F(Checkpoint, IsTheStateOfItsVersionAndOpensAsAClosedStore) {
   fill(origin());
   machine_.files->await_stuck(1);
   const Rows rows = rows_of(origin());
-  const CheckpointFigures made = make();
-  EXPECT_EQ(made.version, version_of(origin()));
+  const CheckpointStatistics made = make();
+  EXPECT_EQ(made.version.ticks, version_of(origin()));
   ASSERT_TRUE(Change().put("p", "later", "x").commit(origin()).ok());
 
   const auto copy = open_copy(Machine::reading());
   EXPECT_EQ(rows_of(*copy), rows);
-  EXPECT_EQ(version_of(*copy), made.version);
+  EXPECT_EQ(version_of(*copy), made.version.ticks);
   EXPECT_TRUE(copy->statistics().recovery.clean);
   EXPECT_EQ(copy->last_tag()->bytes, "tag");
   EXPECT_TRUE(copy->was_dropped(kOtherTable)) << "a drop that is in the log alone";
@@ -73,7 +73,7 @@ TEST_F(Checkpoint, IsTheStateOfItsVersionAndOpensAsAClosedStore) {
 }
 
 TEST_F(Checkpoint, OfAStoreThatHoldsNothingHoldsNothing) {
-  EXPECT_EQ(make().version, 0u);
+  EXPECT_EQ(make().version.ticks, 0u);
   const auto copy = open_copy();
   EXPECT_TRUE(rows_of(*copy).empty());
   EXPECT_TRUE(Change().put("p", "r", "v").commit(*copy).ok());
@@ -81,7 +81,7 @@ TEST_F(Checkpoint, OfAStoreThatHoldsNothingHoldsNothing) {
 
 TEST_F(Checkpoint, LinksWhatIsFinishedAndCopiesNothing) {
   fill(origin(), false);
-  const CheckpointFigures made = make();
+  const CheckpointStatistics made = make();
   EXPECT_EQ(made.files_linked, 2u) << "a table and a segment";
   EXPECT_EQ(made.files_copied, 0u);
   std::uint64_t own = 0;
@@ -114,14 +114,14 @@ TEST_F(Checkpoint, HasAnIdentityOfItsOwn) {
 
 TEST_F(Checkpoint, OpenedForWritingBothStoresGoTheirOwnWays) {
   fill(origin());
-  const CheckpointFigures made = make();
+  const CheckpointStatistics made = make();
   {
     const auto copy = open_copy();
     for (Engine* const engine : {&origin(), copy.get()}) {
       const std::string mine = engine == copy.get() ? "copy" : "origin";
       const auto version = Change().put("p", "in table 3", mine).put("p", mine, mine).commit(*engine);
       ASSERT_TRUE(version.ok()) << version.status().to_string();
-      EXPECT_GT(*version, made.version);
+      EXPECT_GT(*version, made.version.ticks);
       ASSERT_TRUE(engine->compact().ok());
       EXPECT_TRUE(tables_of(*engine).ok());
     }
@@ -184,7 +184,7 @@ TEST_F(Checkpoint, OfACrashedAndRecoveredStoreIsWhole) {
   const auto copy = open_at(after, kCopyPath, Machine::reading());
   ASSERT_TRUE(copy.ok()) << copy.status().to_string();
   EXPECT_EQ(rows_of(**copy), rows);
-  EXPECT_EQ(version_of(**copy), made->version);
+  EXPECT_EQ(version_of(**copy), made->version.ticks);
 }
 
 // -- Without links ----------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ TEST_F(Checkpoint, WithoutLinksItCopies) {
   fill(origin(), false);
   const Rows rows = rows_of(origin());
   forbid_links(machine_);
-  const CheckpointFigures made = make();
+  const CheckpointStatistics made = make();
   EXPECT_EQ(made.files_linked, 0u);
   EXPECT_EQ(made.files_copied, 2u);
   EXPECT_GT(made.copied_bytes, 0u);
@@ -344,7 +344,7 @@ struct Ledger {
 
 struct Taken {
   std::string path;
-  CheckpointFigures figures;
+  CheckpointStatistics figures;
   std::array<std::size_t, kWriters> acknowledged{};
   CommitVersion dropped = 0;
 };
@@ -377,7 +377,7 @@ void check(Machine& machine, const Taken& taken, const Ledger& ledger) {
   SCOPED_TRACE(taken.path);
   const auto copy = open_at(machine, taken.path, EngineOptions());
   ASSERT_TRUE(copy.ok()) << copy.status().to_string();
-  const CommitVersion end = taken.figures.version;
+  const CommitVersion end = taken.figures.version.ticks;
   ASSERT_EQ(version_of(**copy), end);
   ASSERT_TRUE(tables_of(**copy).ok());
   for (std::size_t w = 0; w < kWriters; ++w) {
@@ -446,7 +446,7 @@ TEST_P(CheckpointBeside, WritersFlushesCompactionsAndDropsIsOnePrefixOfTheOrder)
   ASSERT_TRUE(reopened.ok());
   const Statistics figures = (*reopened)->statistics();
   std::uint64_t tables = 0;
-  for (const LevelFigures& level : figures.levels) tables += level.files;
+  for (const LevelStatistics& level : figures.levels) tables += level.files;
   std::uint64_t found = 0;
   for (const std::string& name : machine.files->snapshot().file_names(test::kStorePath)) {
     if (name.ends_with(".sst")) ++found;

@@ -50,11 +50,11 @@ TEST(LogTimer, AVersionThatWasShownIsNeverGivenAgainThoughAPowerCutTookItsCommit
     ASSERT_TRUE(committed.ok()) << committed.status().to_string();
     shown = *committed;
   }
-  ASSERT_EQ((*engine)->statistics().visible_version, shown);
+  ASSERT_EQ((*engine)->statistics().visible_version.ticks, shown);
   Machine after(7, after_power_cut(machine));  // Its clock is as early as that of the first machine.
   auto recovered = after.open();
   ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
-  ASSERT_LT((*recovered)->statistics().visible_version, shown) << "no commit was lost";
+  ASSERT_LT((*recovered)->statistics().visible_version.ticks, shown) << "no commit was lost";
   const auto committed = Change().put("p", "r", "later").commit(**recovered);
   ASSERT_TRUE(committed.ok()) << committed.status().to_string();
   EXPECT_GT(*committed, shown);

@@ -81,7 +81,7 @@ class Work {
   /// Checks that the table files on the disk are exactly those in the levels.
   void check_strays() const {
     std::uint64_t named = 0;
-    for (const LevelFigures& level : engine_->statistics().levels) named += level.files;
+    for (const LevelStatistics& level : engine_->statistics().levels) named += level.files;
     std::uint64_t there = 0;
     for (const std::string& name : machine_.files->snapshot().file_names(test::kStorePath)) {
       if (name.ends_with(".sst")) ++there;

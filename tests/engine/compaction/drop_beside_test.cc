@@ -37,7 +37,7 @@ class DropBeside : public testing::Test {
   std::uint64_t table_bytes() const {
     std::uint64_t bytes = 0;
     const Statistics figures = engine_->statistics();
-    for (const LevelFigures& level : figures.levels) bytes += level.bytes;
+    for (const LevelStatistics& level : figures.levels) bytes += level.bytes;
     return bytes;
   }
 
@@ -51,12 +51,12 @@ TEST_F(DropBeside, RewritesNothingOfASmallTableInFrontOfIt) {
   const std::uint64_t small_bytes = table_bytes();
   fill(kLarge, 20'000);
   ASSERT_GT(table_bytes(), 5 * small_bytes);
-  const std::uint64_t written_before = engine_->statistics().compaction.written_bytes;
+  const std::uint64_t written_before = engine_->statistics().compaction_written_bytes;
   ASSERT_TRUE(Change(kLarge).retire(kLarge).commit(*engine_).ok());
   ASSERT_TRUE(Change(kCatalog).put("tables", std::to_string(kLarge), "dropped").commit(*engine_).ok());
   ASSERT_EQ(engine_->compact().to_string(), "Ok");
   EXPECT_LT(table_bytes(), small_bytes + small_bytes / 4);
-  EXPECT_LT(engine_->statistics().compaction.written_bytes - written_before, 100'000U);
+  EXPECT_LT(engine_->statistics().compaction_written_bytes - written_before, 100'000U);
 }
 
 TEST_F(DropBeside, GivesSpaceBackByItselfThoughItIsTheSmallerPartOfAFile) {

@@ -150,14 +150,14 @@ TEST_P(FailedJob, HoldsUpNoOtherFile) {
   EXPECT_GE(log_.count(victim), 1);
   EXPECT_LE(log_.count(victim), 2) << "once for one attempt: the store's own, and the one that was asked for";
 
-  const std::uint64_t jobs = engine_->statistics().compaction.jobs;
+  const std::uint64_t jobs = engine_->statistics().compactions;
   // Adds level after level of another table, each overlapping the one before, during the failure.
   for (int round = 0; round < 24; ++round) {
     fill(kOther, round % 7 * 10, 20, 500);
     ASSERT_EQ(engine_->flush().to_string(), "Ok");
   }
   (void)engine_->compact();
-  EXPECT_GT(engine_->statistics().compaction.jobs, jobs);
+  EXPECT_GT(engine_->statistics().compactions, jobs);
   EXPECT_LE(level0(), where == Where::kTable ? 1U : 0U) << "what lies over the failed table file may wait, no other";
   // The space of a dropped table is freed too.
   const std::size_t before = names(".sst").size();

@@ -79,7 +79,7 @@ class LearnedDictionary : public testing::Test {
 
   std::uint64_t table_bytes() const {
     std::uint64_t bytes = 0;
-    for (const LevelFigures& level : engine_->statistics().levels) bytes += level.bytes;
+    for (const LevelStatistics& level : engine_->statistics().levels) bytes += level.bytes;
     return bytes;
   }
 
@@ -103,7 +103,7 @@ TEST_F(LearnedDictionary, ServesReadsAndCopiesOfRuns) {
   write(100, 50, 2);
   ASSERT_EQ(engine_->compact().to_string(), "Ok");
   EXPECT_EQ(files_with_dictionary(), 1U);
-  EXPECT_GT(engine_->statistics().compaction.copied_bytes, 0U);
+  EXPECT_GT(engine_->statistics().compaction_copied_bytes, 0U);
   check_all();
 
   ASSERT_EQ(engine_->close().to_string(), "Ok");

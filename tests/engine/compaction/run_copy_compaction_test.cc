@@ -93,7 +93,7 @@ class RunCopyCompaction : public testing::TestWithParam<std::uint64_t> {
 
   std::uint64_t table_bytes() const {
     std::uint64_t bytes = 0;
-    for (const LevelFigures& level : engine_->statistics().levels) bytes += level.bytes;
+    for (const LevelStatistics& level : engine_->statistics().levels) bytes += level.bytes;
     return bytes;
   }
 
@@ -101,16 +101,17 @@ class RunCopyCompaction : public testing::TestWithParam<std::uint64_t> {
   Machine machine_{GetParam()};
   std::unique_ptr<Engine> engine_ = *machine_.open();
   Rows rows_;
-  std::vector<std::pair<Snapshot, Rows>> held_;
+  std::vector<std::pair<HeldVersion, Rows>> held_;
 };
 
 TEST_P(RunCopyCompaction, WhatNothingElseTouchesIsCopied) {
   fill(test::kTable);
   compact(test::kTable, 0);
-  const CompactionFigures before = engine_->statistics().compaction;
+  const Statistics before = engine_->statistics();
   compact(test::kTable, 1 + static_cast<int>(io::random_below(random_, 500)));
-  const CompactionFigures after = engine_->statistics().compaction;
-  EXPECT_GT(after.copied_bytes - before.copied_bytes, (after.written_bytes - before.written_bytes) / 3);
+  const Statistics after = engine_->statistics();
+  EXPECT_GT(after.compaction_copied_bytes - before.compaction_copied_bytes,
+            (after.compaction_written_bytes - before.compaction_written_bytes) / 3);
   check_all();
 }
 
@@ -139,7 +140,7 @@ TEST_P(RunCopyCompaction, EveryHeldVersionShowsWhatItShowed) {
     compact(table, place());
     check_all();
   }
-  EXPECT_GT(engine_->statistics().compaction.copied_bytes, 0u);
+  EXPECT_GT(engine_->statistics().compaction_copied_bytes, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RunCopyCompaction,

@@ -194,7 +194,7 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
   Machine machine_{GetParam()};
   std::unique_ptr<Engine> engine_;
   Rows rows_;
-  std::vector<std::pair<Snapshot, Rows>> held_;
+  std::vector<std::pair<HeldVersion, Rows>> held_;
 };
 
 TEST_P(TablesModel, EveryHeldVersionShowsWhatItShowed) {
@@ -207,7 +207,7 @@ TEST_P(TablesModel, EveryHeldVersionShowsWhatItShowed) {
   ASSERT_EQ(engine_->compact().to_string(), "Ok");
   check_all();
   const Statistics figures = engine_->statistics();
-  EXPECT_GT(figures.flushes + figures.compaction.jobs, 0u);
+  EXPECT_GT(figures.flushes + figures.compactions, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, TablesModel, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(8)));
@@ -253,7 +253,7 @@ void walk_over_deletes(std::uint64_t seed, ReadCost& cost, bool* deletes_are_lef
   EXPECT_FALSE(back.valid());
   EXPECT_LT(back.entries_examined(), kExaminedMax);
   std::uint64_t left = 0;
-  for (const LevelFigures& level : engine->statistics().levels) left += level.tombstones;
+  for (const LevelStatistics& level : engine->statistics().levels) left += level.deletions;
   *deletes_are_left = left > 1000;
 }
 
@@ -276,7 +276,7 @@ class Drops : public testing::Test {
  protected:
   std::uint64_t table_bytes() const {
     std::uint64_t bytes = 0;
-    for (const LevelFigures& level : engine_->statistics().levels) bytes += level.bytes;
+    for (const LevelStatistics& level : engine_->statistics().levels) bytes += level.bytes;
     return bytes;
   }
   Machine machine_;
@@ -290,19 +290,19 @@ TEST_F(Drops, TheSpaceOfADroppedTableComesBackWithoutReadingIt) {
   }
   ASSERT_TRUE(engine_->compact().ok());
   const std::uint64_t before = table_bytes();
-  const std::uint64_t written = engine_->statistics().compaction.written_bytes;
+  const std::uint64_t written = engine_->statistics().compaction_written_bytes;
   ASSERT_TRUE(Change(kOther).retire(kOther).commit(*engine_).ok());
   ASSERT_TRUE(engine_->compact().ok());
   EXPECT_LT(table_bytes(), before / 10);
-  EXPECT_EQ(engine_->statistics().compaction.written_bytes, written);
-  EXPECT_GT(engine_->statistics().compaction.unlinked_files, 0u);
+  EXPECT_EQ(engine_->statistics().compaction_written_bytes, written);
+  EXPECT_GT(engine_->statistics().unlinked_files, 0u);
 }
 
 TEST_F(Drops, ASnapshotKeepsWhatWasDroppedUntilItIsLetGo) {
   constexpr format::TableId kOther = format::make_table_id(7, 2);
   ASSERT_TRUE(Change(kOther).put("p", "r", "value").commit(*engine_).ok());
   ASSERT_TRUE(engine_->compact().ok());
-  Snapshot held = engine_->snapshot();
+  HeldVersion held = engine_->snapshot();
   ASSERT_TRUE(Change(kOther).retire(kOther).commit(*engine_).ok());
   ASSERT_TRUE(engine_->compact().ok());
   const auto found = engine_->view_at(held.version()).get(test::key_of("p", "r", kOther));

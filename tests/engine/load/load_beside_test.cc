@@ -89,7 +89,7 @@ class LoadsBeside : public ::testing::TestWithParam<std::uint64_t> {
   void check_files(const Engine& engine) {
     std::uint64_t named = 0;
     const Statistics figures = engine.statistics();
-    for (const LevelFigures& level : figures.levels) named += level.files;
+    for (const LevelStatistics& level : figures.levels) named += level.files;
     std::uint64_t files = 0;
     for (const std::string& name : machine_.files->snapshot().file_names(test::kStorePath)) {
       if (name.ends_with(".sst")) ++files;

@@ -88,7 +88,7 @@ class LoadTest : public ::testing::Test {
   std::uint64_t files_named() const {
     std::uint64_t files = 0;
     const Statistics figures = engine_->statistics();
-    for (const LevelFigures& level : figures.levels) files += level.files;
+    for (const LevelStatistics& level : figures.levels) files += level.files;
     return files;
   }
   void reopen() {
@@ -126,7 +126,7 @@ TEST_F(LoadTest, BringsSortedEntriesInSeveralFilesToTheLastLevel) {
   EXPECT_TRUE(content(*engine_).empty());
   ASSERT_TRUE(load->install().ok());
   EXPECT_GT(table_files(), 3u);
-  EXPECT_EQ(load->figures().sorted_entries, 0u);
+  EXPECT_EQ(load->progress().sorted_entities, 0u);
   const auto adopted = adopt(*load);
   ASSERT_TRUE(adopted.ok()) << adopted.status().to_string();
   EXPECT_EQ(content(*engine_), expected(rows));
@@ -134,7 +134,7 @@ TEST_F(LoadTest, BringsSortedEntriesInSeveralFilesToTheLastLevel) {
   EXPECT_EQ(figures.levels[kLastLevel].entries, 3000u);
   EXPECT_EQ(figures.levels[kLastLevel].files, table_files());
   EXPECT_EQ(figures.loads, 1u);
-  EXPECT_EQ(figures.loaded_entries, 3000u);
+  EXPECT_EQ(figures.loaded_entities, 3000u);
   EXPECT_EQ(figures.load_written_bytes, figures.levels[kLastLevel].bytes);
 }
 
@@ -151,7 +151,7 @@ TEST_F(LoadTest, SortsWhatComesInAnyOrderByMergesInSeveralPasses) {
     ASSERT_TRUE(adopted.ok()) << adopted.status().to_string();
     EXPECT_EQ(content(*engine_, table), expected(rows, table));
     EXPECT_EQ(table_files(), files_named());  // no file of the sorting is left
-    EXPECT_GT(load->figures().sorted_entries, 2900u);
+    EXPECT_GT(load->progress().sorted_entities, 2900u);
   }
 }
 
@@ -174,7 +174,7 @@ TEST_F(LoadTest, SortsWhatComesInOrderButForTheEnd) {
   ASSERT_TRUE(load->install().ok());
   ASSERT_TRUE(adopt(*load).ok());
   EXPECT_EQ(content(*engine_), expected(rows));
-  EXPECT_EQ(load->figures().sorted_entries, 1u);  // 2003 is of p2, so only 2001 is out of order
+  EXPECT_EQ(load->progress().sorted_entities, 1u);  // 2003 is of p2, so only 2001 is out of order
 }
 
 TEST_F(LoadTest, NamesAKeyThatIsGivenTwice) {
@@ -253,9 +253,9 @@ TEST_F(LoadTest, LeavesNothingWhenItIsGivenUpAfterItWasInstalled) {
     EXPECT_GT(files_named(), 0u);
   }
   ASSERT_TRUE(engine_->compact().ok());  // until no work is left; unneeded files are removed in the next round
-  EXPECT_EQ(engine_->statistics().compaction.written_bytes, 0u);
+  EXPECT_EQ(engine_->statistics().compaction_written_bytes, 0u);
   std::uint64_t entries = 0;
-  for (const LevelFigures& level : engine_->statistics().levels) entries += level.entries;
+  for (const LevelStatistics& level : engine_->statistics().levels) entries += level.entries;
   EXPECT_LE(entries, 1u);  // from the commit that began the load
   reopen();
   EXPECT_EQ(table_files(), files_named());
@@ -321,7 +321,7 @@ TEST_F(LoadTest, MergedWithOthersAndThenGivenUpItIsCutOut) {
   const auto remains = [](const Engine& engine) {
     std::uint64_t entries = 0;
     const Statistics figures = engine.statistics();
-    for (const LevelFigures& level : figures.levels) entries += level.entries;
+    for (const LevelStatistics& level : figures.levels) entries += level.entries;
     return entries;
   };
   load.reset();
@@ -390,7 +390,7 @@ TEST_F(LoadTest, IsInACheckpointWholeOnceItIsAdoptedAndBeforeThatNotAtAll) {
     ASSERT_TRUE((*before)->compact().ok());
     std::uint64_t entries = 0;
     const Statistics figures = (*before)->statistics();
-    for (const LevelFigures& level : figures.levels) entries += level.entries;
+    for (const LevelStatistics& level : figures.levels) entries += level.entries;
     EXPECT_LT(entries, 10u) << "what nobody adopted takes space";
   }
   EXPECT_EQ(content(*engine_), expected(rows));

@@ -314,7 +314,7 @@ class StretchesOfAnEngine : public testing::TestWithParam<std::uint64_t> {
     const auto is_mine = [writer](std::uint64_t row) { return row % kWriters == writer; };
     Rows mine;
     struct Held {
-      Snapshot snapshot;
+      HeldVersion snapshot;
       Rows rows;
     };
     std::optional<Held> held;
@@ -431,7 +431,7 @@ TEST_F(ManyDeletes, DoNotHideWhatIsPutAgain) {
 }
 
 TEST_F(ManyDeletes, HideNothingFromASnapshotBeforeThem) {
-  const Snapshot snapshot = engine_->snapshot();
+  const HeldVersion snapshot = engine_->snapshot();
   for (std::uint64_t row = 0; row < kRows; row += kRowsOfBatch) ASSERT_NO_FATAL_FAILURE(remove_rows(row, kRowsOfBatch));
   const auto any = [](std::uint64_t) { return true; };
   EXPECT_EQ(rows_of(engine_->view_at(snapshot.version()), false, any).size(), kRows + 1);

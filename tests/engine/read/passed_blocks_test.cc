@@ -52,7 +52,7 @@ class Between final : public BlockJudge {
   Between(std::int32_t low, std::int32_t high) : low_(low), high_(high) {}
 
   bool wants(std::string_view value) const {
-    const Result<format::EntityView> entity = format::EntityView::open(value);
+    const Result<format::EncodedEntity> entity = format::EncodedEntity::open(value);
     if (!entity.ok()) return false;
     const std::optional<format::PropertyView> number = entity->find(kProperty);
     return number && number->type == format::PropertyType::kInt32 && low_ <= number->as_int32() &&

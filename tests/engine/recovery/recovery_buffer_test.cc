@@ -66,6 +66,23 @@ TEST(RecoveryBuffer, ASlotContinuesTheFile) {
   EXPECT_EQ(recovered->in_doubt->image.view().substr(12288, 64), expected);
 }
 
+TEST(RecoveryBuffer, CommitsThatTheTablesHoldDoNotCount) {
+  for (CommitVersion flushed = 0; flushed <= 3; ++flushed) {
+    SCOPED_TRACE(flushed);
+    Writes writes(3);
+    writes.write_file_with({0});
+    writes.image.write_slot(0, writes.log, writes.log.writes()[1]);
+    writes.image.write_slot(1, writes.log, writes.log.writes()[2]);
+    format::ManifestEdit edit;
+    edit.flushed_version = flushed;
+    writes.image.append_edit(edit);
+    const Result<Recovered> recovered = writes.image.recover();
+    ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
+    EXPECT_EQ(recovered->figures.commits, 3 - flushed);
+    EXPECT_EQ(recovered->figures.commits_from_buffer, std::min<std::uint64_t>(2, 3 - flushed));
+  }
+}
+
 TEST(RecoveryBuffer, SlotsAndFileAlternateInAnyOrder) {
   for (unsigned in_file = 0; in_file < 16; ++in_file) {
     SCOPED_TRACE(in_file);

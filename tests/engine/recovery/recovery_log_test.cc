@@ -60,7 +60,7 @@ TEST(RecoveryLog, ReadsWhatWasWritten) {
   expect_rows(recovered, written.all);
   EXPECT_EQ(recovered->last_version, 102u);
   EXPECT_EQ(recovered->version_ceiling, 102u);
-  EXPECT_EQ(recovered->figures.records, 3u);
+  EXPECT_EQ(recovered->figures.log_records, 3u);
   EXPECT_EQ(recovered->figures.commits, 3u);
   EXPECT_EQ(recovered->figures.commits_from_buffer, 0u);
   EXPECT_EQ(recovered->figures.torn_bytes, 0u);
@@ -83,7 +83,7 @@ TEST(RecoveryLog, SeveralRecordsInOneWriteAndRecordsOfManySectorsAreRead) {
   const Result<Recovered> recovered = image.recover();
   expect_rows(recovered, {"a=1@5", "b=2@6", "c=3@7", "d=" + std::string(30'000, 'x') + "@20", "e=5@21"});
   EXPECT_EQ(recovered->figures.commits, 5u);
-  EXPECT_EQ(recovered->figures.records, 5u);
+  EXPECT_EQ(recovered->figures.log_records, 5u);
 }
 
 TEST(RecoveryLog, TheCeilingIsTheHighestFoundAnywhere) {

@@ -53,7 +53,7 @@ class RepairStoreTest : public testing::Test {
 
   Result<RepairFigures> repair(std::string_view path = test::kImagePath, std::string_view target = kTargetPath) {
     machine_ = std::make_unique<StoreMachine>(image_.disk);
-    return repair_store(machine_->env, path, target, model_, [this](const RepairFigures&) { ++progress_calls_; });
+    return repair_store(machine_->env, path, target, model_, [this](const RepairReport&) { ++progress_calls_; });
   }
   /// Returns the value of a row of the repaired store, or "-".
   std::string saved(std::string_view row) {
@@ -89,7 +89,7 @@ TEST_F(RepairStoreTest, BelievesTheManifestThatTheLogKnows) {
   write_log({test::put_of("r", "v")});
   const Result<RepairFigures> figures = repair();
   ASSERT_TRUE(figures.ok()) << figures.status().to_string();
-  EXPECT_TRUE(figures->file_set_is_certain);
+  EXPECT_TRUE(figures->report.files_are_certain);
   EXPECT_TRUE(figures->losses.empty());
   EXPECT_EQ(saved("r"), "v");
   expect_untouched();
@@ -101,10 +101,10 @@ TEST_F(RepairStoreTest, DoubtsAManifestOfWhichTheLogKnowsMore) {
   write_log({test::put_of("r", "v")}, mark);
   const Result<RepairFigures> figures = repair();
   ASSERT_TRUE(figures.ok()) << figures.status().to_string();
-  EXPECT_FALSE(figures->file_set_is_certain);
-  EXPECT_EQ(figures->roots.damaged, 1u);
+  EXPECT_FALSE(figures->report.files_are_certain);
+  EXPECT_EQ(figures->report.current.damaged, 1u);
   EXPECT_EQ(figures->losses.size(), 1u);
-  EXPECT_EQ(figures->rows_possibly_stale, 1u);
+  EXPECT_EQ(figures->report.entities_possibly_stale, 1u);
   EXPECT_EQ(saved("r"), "v");
   expect_untouched();
 }
@@ -122,8 +122,8 @@ TEST_F(RepairStoreTest, BelievesANewerManifestThatTheLogKnowsWhereCurrentIsOfAnE
   write_log({test::put_of("r", "v")}, {kNewer, format::kFileHeaderBytes});
   const Result<RepairFigures> figures = repair();
   ASSERT_TRUE(figures.ok()) << figures.status().to_string();
-  EXPECT_TRUE(figures->file_set_is_certain);
-  EXPECT_EQ(figures->roots.damaged, 1u);
+  EXPECT_TRUE(figures->report.files_are_certain);
+  EXPECT_EQ(figures->report.current.damaged, 1u);
   EXPECT_TRUE(figures->losses.empty());
   EXPECT_EQ(saved("r"), "v");
 }
@@ -135,8 +135,8 @@ TEST_F(RepairStoreTest, LeavesOutATableWhoseLoadWasNotFinished) {
   write_log({test::put_of("r", "v")});
   const Result<RepairFigures> figures = repair();
   ASSERT_TRUE(figures.ok()) << figures.status().to_string();
-  EXPECT_EQ(figures->rows, 0u);
-  EXPECT_EQ(figures->rows_left_out, 0u) << "it is known to be none";
+  EXPECT_EQ(figures->report.entities, 0u);
+  EXPECT_EQ(figures->report.entities_left_out, 0u) << "it is known to be none";
   EXPECT_EQ(saved("r"), "-");
 }
 
@@ -149,7 +149,7 @@ TEST_F(RepairStoreTest, KeepsATableWhoseLoadTheLogHasAdopted) {
   write_log({adopts.finish(), test::put_of("r", "v")});
   const Result<RepairFigures> figures = repair();
   ASSERT_TRUE(figures.ok()) << figures.status().to_string();
-  EXPECT_EQ(figures->rows, 1u);
+  EXPECT_EQ(figures->report.entities, 1u);
   EXPECT_EQ(saved("r"), "v");
 }
 
@@ -192,7 +192,7 @@ TEST_F(RepairStoreTest, TellsItsProgress) {
   image_.write_log(log);
   const Result<RepairFigures> figures = repair();
   ASSERT_TRUE(figures.ok()) << figures.status().to_string();
-  EXPECT_EQ(figures->rows, static_cast<std::uint64_t>(kRows));
+  EXPECT_EQ(figures->report.entities, static_cast<std::uint64_t>(kRows));
   EXPECT_EQ(progress_calls_, 1);
 }
 
@@ -231,7 +231,7 @@ TEST_F(RepairStoreTest, TellsEveryErrorOfAStoreInDoubt) {
       break;
     }
     if (figures.ok()) {
-      EXPECT_EQ(figures->rows, 1U) << "a read that failed once was not tried again";
+      EXPECT_EQ(figures->report.entities, 1U) << "a read that failed once was not tried again";
     } else {
       ASSERT_EQ(figures.code(), Code::kIoError) << "the error was not told";
     }

@@ -104,8 +104,8 @@ TEST_F(SalvagedLogTest, OfASoundLogIsAllOfIt) {
   image_.write_log(two_commits());
   expect_commits(2);
   EXPECT_TRUE(salvage_->losses.empty());
-  EXPECT_EQ(salvage_->figures.segments.whole, 1u);
-  EXPECT_EQ(salvage_->figures.buffers.whole, 1u);
+  EXPECT_EQ(salvage_->figures.report.log_segments.whole, 1u);
+  EXPECT_EQ(salvage_->figures.report.log_buffers.whole, 1u);
 }
 
 TEST_F(SalvagedLogTest, WithoutNamesIsReadByItsOwnHeaders) {
@@ -121,7 +121,7 @@ TEST_F(SalvagedLogTest, WithoutANameAndAHeaderASegmentIsLost) {
   flip(segment_name(), 20);
   expect_commits(0);
   expect_loss(segment_name(), "");
-  EXPECT_EQ(salvage_->figures.segments.damaged, 1u);
+  EXPECT_EQ(salvage_->figures.report.log_segments.damaged, 1u);
 }
 
 TEST_F(SalvagedLogTest, WithoutANameAndWithAnotherFilesNumberASegmentIsLost) {
@@ -139,7 +139,7 @@ TEST_F(SalvagedLogTest, WithoutANameAndAHeaderABufferIsDamaged) {
   flip(image_.buffer_name(), 20);
   expect_commits(2);
   expect_loss(image_.buffer_name(), "commits that were not in the log yet");
-  EXPECT_EQ(salvage_->figures.buffers.damaged, 1u);
+  EXPECT_EQ(salvage_->figures.report.log_buffers.damaged, 1u);
   EXPECT_EQ(loss_of(image_.buffer_name())->smallest_version, 12u);
 }
 
@@ -149,9 +149,13 @@ TEST_F(SalvagedLogTest, TellsThatTheBufferIsMissingOrAnothers) {
                        [](format::FileHeader& header) { ++header.seed; });
   expect_commits(2);
   expect_loss(image_.buffer_name(), "commits that were not in the log yet");
+  EXPECT_EQ(salvage_->figures.report.log_buffers.damaged, 1u);
   image_.remove(image_.buffer_name());
   expect_commits(2);
   expect_loss(image_.buffer_name(), "commits that were not in the log yet");
+  EXPECT_EQ(salvage_->figures.report.log_buffers.damaged, 0u);
+  EXPECT_EQ(salvage_->figures.report.log_buffers.missing, 1u);
+  EXPECT_EQ(salvage_->figures.findings, std::vector<std::string>{image_.buffer_name() + ": the log buffer is missing"});
 }
 
 TEST_F(SalvagedLogTest, ThatIsTooLargeForASegmentIsLost) {
@@ -201,7 +205,7 @@ TEST_F(SalvagedLogTest, OfAClosedSegmentWithoutItsFooterLosesNothingBelowItsLast
   flip(segment_name(), log.last_record() + 4);  // the footer
   expect_commits(2);
   EXPECT_EQ(loss_of(segment_name()), nullptr);
-  EXPECT_EQ(salvage_->figures.segments.damaged, 1u);
+  EXPECT_EQ(salvage_->figures.report.log_segments.damaged, 1u);
 }
 
 TEST_F(SalvagedLogTest, TellsWhatAClosedSegmentHeldBehindItsDamage) {
@@ -248,7 +252,7 @@ TEST_F(SalvagedLogTest, LosesNothingOfAMissingSegmentBetweenNeighbours) {
   image_.remove(StoreImage::log_name(missing));
   expect_commits(3);
   EXPECT_EQ(loss_of(StoreImage::log_name(missing)), nullptr);
-  EXPECT_EQ(salvage_->figures.segments.missing, 1u);
+  EXPECT_EQ(salvage_->figures.report.log_segments.missing, 1u);
 }
 
 TEST_F(SalvagedLogTest, LosesNothingOfAMissingSegmentThatIsInTableFiles) {
@@ -261,7 +265,7 @@ TEST_F(SalvagedLogTest, LosesNothingOfAMissingSegmentThatIsInTableFiles) {
   image_.remove(segment_name());
   expect_commits(0);
   EXPECT_EQ(loss_of(segment_name()), nullptr);
-  EXPECT_EQ(salvage_->figures.segments.missing, 1u);
+  EXPECT_EQ(salvage_->figures.report.log_segments.missing, 1u);
 }
 
 TEST_F(SalvagedLogTest, TakesTheNewestTagAndMark) {

@@ -164,7 +164,7 @@ class SalvagedTableTest : public testing::Test {
     ASSERT_EQ(salvage_->losses.all().size(), 1u);
     EXPECT_EQ(salvage_->losses.all().front().file, source_.name);
     EXPECT_NE(salvage_->losses.all().front().what.find(what), std::string::npos) << salvage_->losses.all().front().what;
-    EXPECT_EQ(salvage_->figures.tables.damaged, 1u);
+    EXPECT_EQ(salvage_->figures.report.table_files.damaged, 1u);
   }
   void expect_all_with_finding(std::string_view what) {
     EXPECT_EQ(salvage(), kRowCount);

@@ -118,8 +118,8 @@ class SurveyTest : public testing::Test {
 TEST_F(SurveyTest, OfASoundStoreIsCertain) {
   expect_certain(survey());
   EXPECT_EQ(findings(), "");
-  EXPECT_EQ(salvage_->figures.roots.whole, 1u);
-  EXPECT_EQ(salvage_->figures.manifests.whole, 1u);
+  EXPECT_EQ(salvage_->figures.report.current.whole, 1u);
+  EXPECT_EQ(salvage_->figures.report.manifests.whole, 1u);
 }
 
 // -- What a newer build may have meant ------------------------------------------------------------------------------
@@ -174,8 +174,8 @@ TEST_F(SurveyTest, DoesNotBelieveThatAStoreIsBeingMadeWhereFilesOfOneStand) {
   const Result<SurveyedStore> store = survey();
   ASSERT_TRUE(store.ok()) << store.status().to_string();
   EXPECT_TRUE(has_finding(format::kRootName, "is being created")) << findings();
-  EXPECT_EQ(salvage_->figures.roots.damaged, 1u);
-  EXPECT_EQ(salvage_->figures.roots.whole, 0u);
+  EXPECT_EQ(salvage_->figures.report.current.damaged, 1u);
+  EXPECT_EQ(salvage_->figures.report.current.whole, 0u);
   EXPECT_EQ(store->segments.size(), 2u);
 }
 
@@ -189,7 +189,7 @@ TEST_F(SurveyTest, NotesThatCurrentIsDamaged) {
   flip(std::string(format::kRootName), 70);
   expect_certain(survey());
   EXPECT_TRUE(has_finding(format::kRootName, "")) << findings();
-  EXPECT_EQ(salvage_->figures.roots.damaged, 1u);
+  EXPECT_EQ(salvage_->figures.report.current.damaged, 1u);
 }
 
 TEST_F(SurveyTest, WithoutCurrentBelievesAManifestThatExplainsAllFiles) {
@@ -198,7 +198,7 @@ TEST_F(SurveyTest, WithoutCurrentBelievesAManifestThatExplainsAllFiles) {
   const Result<SurveyedStore> store = survey();
   expect_certain(store);
   EXPECT_EQ(store->tables.size(), 1u);
-  EXPECT_EQ(salvage_->figures.roots.missing, 1u);
+  EXPECT_EQ(salvage_->figures.report.current.missing, 1u);
 }
 
 TEST_F(SurveyTest, WithoutCurrentBelievesAManifestWithoutALogBuffer) {
@@ -259,9 +259,9 @@ TEST_F(SurveyTest, WithoutCurrentDoubtsAManifestThatIsNotTheNewestHere) {
 TEST_F(SurveyTest, DoubtsAManifestThatStandsInForTheOneThatCurrentNames) {
   change_root([](format::Root& root) { root.manifest_number += 5; });
   expect_doubt(survey(), format::file_name(format::FileType::kManifest, image_.manifest_number + 5), "missing");
-  EXPECT_EQ(salvage_->figures.manifests.missing, 1u);
-  EXPECT_EQ(salvage_->figures.manifests.whole, 1u);
-  EXPECT_EQ(salvage_->figures.roots.whole, 1u);
+  EXPECT_EQ(salvage_->figures.report.manifests.missing, 1u);
+  EXPECT_EQ(salvage_->figures.report.manifests.whole, 1u);
+  EXPECT_EQ(salvage_->figures.report.current.whole, 1u);
 }
 
 TEST_F(SurveyTest, PassesOverAManifestWithAnotherFilesHeader) {
@@ -342,8 +342,8 @@ TEST_F(SurveyTest, WithoutCurrentDoubtsAManifestThatEndsBeforeItsEnd) {
   image_.remove(format::kRootName);
   append_torn_edit();
   expect_doubt(survey(), image_.manifest_name(), "is cut short");
-  EXPECT_EQ(salvage_->figures.manifests.damaged, 1u);
-  EXPECT_EQ(salvage_->figures.manifests.whole, 0u);
+  EXPECT_EQ(salvage_->figures.report.manifests.damaged, 1u);
+  EXPECT_EQ(salvage_->figures.report.manifests.whole, 0u);
 }
 
 TEST_F(SurveyTest, BelievesTheFilesWhereCurrentIsAnotherStores) {
@@ -352,7 +352,7 @@ TEST_F(SurveyTest, BelievesTheFilesWhereCurrentIsAnotherStores) {
   expect_certain(store);
   EXPECT_TRUE(has_finding(format::kRootName, "belongs to another store than the files here")) << findings();
   EXPECT_TRUE(has_finding(image_.manifest_name(), "belongs to another store than CURRENT")) << findings();
-  EXPECT_EQ(salvage_->figures.roots.damaged, 1u);
+  EXPECT_EQ(salvage_->figures.report.current.damaged, 1u);
 }
 
 TEST_F(SurveyTest, BelievesCurrentWhereNoFileBesideTheManifestIsTheManifests) {
@@ -360,21 +360,21 @@ TEST_F(SurveyTest, BelievesCurrentWhereNoFileBesideTheManifestIsTheManifests) {
   image_.change_header(segment_name(), format::FileType::kLogSegment,
                        [](format::FileHeader& header) { ++header.seed; });
   expect_doubt(survey(), image_.manifest_name(), "belongs to another store");
-  EXPECT_EQ(salvage_->figures.roots.whole, 1u);
-  EXPECT_EQ(salvage_->figures.manifests.damaged, 1u);
+  EXPECT_EQ(salvage_->figures.report.current.whole, 1u);
+  EXPECT_EQ(salvage_->figures.report.manifests.damaged, 1u);
 }
 
 TEST_F(SurveyTest, PassesOverAManifestWithoutAnEdit) {
   std::string bytes = image_.read(image_.manifest_name());
   image_.write(image_.manifest_name(), bytes.substr(0, format::kFileHeaderBytes));
   expect_doubt(survey(), image_.manifest_name(), "");
-  EXPECT_EQ(salvage_->figures.manifests.damaged, 1u);
+  EXPECT_EQ(salvage_->figures.report.manifests.damaged, 1u);
 }
 
 TEST_F(SurveyTest, PassesOverAManifestAboveTheSizeOfAny) {
   ASSERT_TRUE(image_.disk.truncate(test::path_of(image_.manifest_name()), kManifestBytesReadMax + 1).ok());
   expect_doubt(survey(), image_.manifest_name(), "it can have at most");
-  EXPECT_EQ(salvage_->figures.manifests.damaged, 1u);
+  EXPECT_EQ(salvage_->figures.report.manifests.damaged, 1u);
 }
 
 TEST_F(SurveyTest, TakesAManifestUpToItsDamage) {
@@ -383,14 +383,14 @@ TEST_F(SurveyTest, TakesAManifestUpToItsDamage) {
   edit.file_number_ceiling = 6'000;
   image_.append_edit(edit);  // A later record: the one before it was durable, and is damaged.
   expect_doubt(survey(), image_.manifest_name(), "damaged");
-  EXPECT_EQ(salvage_->figures.manifests.damaged, 1u);
+  EXPECT_EQ(salvage_->figures.report.manifests.damaged, 1u);
 }
 
 TEST_F(SurveyTest, WithoutItsTrustDoesNotBelieveCurrent) {
   expect_certain(survey(ManifestTrust::kWithoutRoot));
   EXPECT_TRUE(has_finding(format::kRootName, "is older than the log")) << findings();
-  EXPECT_EQ(salvage_->figures.roots.damaged, 1u);
-  EXPECT_EQ(salvage_->figures.roots.whole, 0u);
+  EXPECT_EQ(salvage_->figures.report.current.damaged, 1u);
+  EXPECT_EQ(salvage_->figures.report.current.whole, 0u);
 }
 
 TEST_F(SurveyTest, WithoutAnyTrustDoubtsWhatItFinds) {

@@ -74,14 +74,14 @@ class FreshBlocksTest : public testing::Test {
 
   /// Writes the same values again: four files of level 0 are merged when there is no other work.
   void merge_the_last_rows() {
-    const std::uint64_t copied = engine_->statistics().compaction.copied_bytes;
+    const std::uint64_t copied = engine_->statistics().compaction_copied_bytes;
     for (int i = 0; i < 4; ++i) {
       --round_;
       write(kRows - 4);
       ASSERT_TRUE(engine_->flush().ok());
     }
     ASSERT_TRUE(engine_->compact().ok());
-    copied_bytes_ = engine_->statistics().compaction.copied_bytes - copied;
+    copied_bytes_ = engine_->statistics().compaction_copied_bytes - copied;
   }
 
   std::uint64_t cached_blocks() const { return cache_->figures().block_count; }
@@ -112,9 +112,9 @@ TEST_F(FreshBlocksTest, ACompactionOfWhatIsCachedLeavesItCached) {
   ASSERT_TRUE(engine_->flush().ok());
   write();
   ASSERT_TRUE(engine_->flush().ok());
-  const std::uint64_t merges = engine_->statistics().compaction.written_bytes;
+  const std::uint64_t merges = engine_->statistics().compaction_written_bytes;
   ASSERT_TRUE(engine_->compact().ok());
-  ASSERT_GT(engine_->statistics().compaction.written_bytes, merges);
+  ASSERT_GT(engine_->statistics().compaction_written_bytes, merges);
   EXPECT_EQ(reads_for_all(), 0u);
   cache_->check_invariants();
 }
@@ -142,9 +142,9 @@ TEST_F(FreshBlocksTest, ACompactionOfWhatNobodyReadsCachesNothing) {
   write();
   ASSERT_TRUE(engine_->flush().ok());
   reopen();  // with an empty cache
-  const std::uint64_t merges = engine_->statistics().compaction.written_bytes;
+  const std::uint64_t merges = engine_->statistics().compaction_written_bytes;
   ASSERT_TRUE(engine_->compact().ok());
-  ASSERT_GT(engine_->statistics().compaction.written_bytes, merges);
+  ASSERT_GT(engine_->statistics().compaction_written_bytes, merges);
   EXPECT_EQ(cached_blocks(), 0u);
   EXPECT_GT(reads_for_all(), 10u);
 }

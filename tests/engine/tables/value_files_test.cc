@@ -79,7 +79,7 @@ TEST_F(ValueFiles, ALargeValueIsWrittenOnce) {
   EXPECT_EQ(figures().value_file_live_bytes, 20 * kLarge);
   EXPECT_LT(figures().flushed_bytes, kLarge);
   compact();
-  EXPECT_LT(figures().compaction.written_bytes, kLarge);
+  EXPECT_LT(figures().compaction_written_bytes, kLarge);
   for (int i = 0; i < 20; ++i) EXPECT_EQ(get(std::to_string(100 + i)), large('x'));
 }
 
@@ -95,7 +95,7 @@ TEST_F(ValueFiles, TheSmallestLargeValuesStayWhereTheyAreWhenWritersRest) {
   flush();
   compact();
   EXPECT_EQ(figures().value_file_live_bytes, 20 * kLargeMin);
-  EXPECT_LT(figures().compaction.written_bytes, kLargeMin);
+  EXPECT_LT(figures().compaction_written_bytes, kLargeMin);
 }
 
 TEST_F(ValueFiles, ASegmentThatIsMostlyOtherThingsDoesNotStay) {
@@ -215,7 +215,7 @@ TEST_F(ValueFiles, ADroppedTableFreesThem) {
 TEST_F(ValueFiles, ASnapshotAndAWalkKeepWhatTheySee) {
   put_many('x');
   flush();
-  Snapshot held = engine_->snapshot();
+  HeldVersion held = engine_->snapshot();
   const ReadView view = engine_->view();
   Cursor cursor = view.cursor("", "");
   cursor.seek_to_first();

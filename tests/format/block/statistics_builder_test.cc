@@ -183,7 +183,7 @@ void expect_true_and_narrow(const PropertyRange& range, std::string_view name, c
   bool cut_met = false;
   for (const PutsOfBlock& block : blocks) {
     for (const std::string& put : block) {
-      const Result<EntityView> view = EntityView::open(put);
+      const Result<EncodedEntity> view = EncodedEntity::open(put);
       if (!view.ok()) {
         EXPECT_EQ(range.kind, PropertyRange::Kind::kUnknown);
         continue;

@@ -44,10 +44,10 @@ std::string built(const std::vector<OwnedProperty>& properties) {
   return builder.finish();
 }
 
-EntityView opened(std::string_view bytes) {
-  const Result<EntityView> view = EntityView::open(bytes);
+EncodedEntity opened(std::string_view bytes) {
+  const Result<EncodedEntity> view = EncodedEntity::open(bytes);
   EXPECT_TRUE(view.ok()) << view.status().to_string();
-  return view.ok() ? *view : EntityView();
+  return view.ok() ? *view : EncodedEntity();
 }
 
 std::string one_of_each() {
@@ -65,7 +65,7 @@ std::string one_of_each() {
 }
 
 /// Reads everything that an accepted entity offers. The address sanitizer detects reads outside.
-void read_through(const EntityView& view) {
+void read_through(const EncodedEntity& view) {
   for (std::size_t i = 0; i < view.property_count(); ++i) {
     const PropertyView property = view.property(i);
     switch (property.type) {
@@ -89,7 +89,7 @@ void read_through(const EntityView& view) {
 Status judge(std::string_view bytes) {
   const std::unique_ptr<char[]> tight(new char[bytes.size()]);
   bytes.copy(tight.get(), bytes.size());
-  const Result<EntityView> view = EntityView::open({tight.get(), bytes.size()});
+  const Result<EncodedEntity> view = EncodedEntity::open({tight.get(), bytes.size()});
   if (!view.ok()) return view.status();
   read_through(*view);
   const Status verified = view->verify();
@@ -137,7 +137,7 @@ std::vector<OwnedProperty> random_properties(RandomValues& random) {
 
 TEST(Entity, EveryTypeIsReadAsItWasGiven) {
   const std::string bytes = one_of_each();
-  const EntityView view = opened(bytes);
+  const EncodedEntity view = opened(bytes);
   ASSERT_EQ(view.property_count(), 8U);
   EXPECT_TRUE(view.verify().ok());
   EXPECT_EQ(view.find("Binary")->value, std::string_view("\0\xFF\x01", 3));
@@ -168,7 +168,7 @@ TEST(Entity, ExtremesOfNumbersSurvive) {
   builder.add_string("empty", "");
   builder.add_binary("none", "");
   const std::string bytes = builder.finish();
-  const EntityView view = opened(bytes);
+  const EncodedEntity view = opened(bytes);
   EXPECT_TRUE(view.verify().ok());
   EXPECT_FALSE(view.find("false")->as_boolean());
   EXPECT_EQ(view.find("zero")->as_date_time_ticks(), 0U);
@@ -192,7 +192,7 @@ TEST(Entity, RandomEntitiesRoundTrip) {
     const std::vector<OwnedProperty> properties = random_properties(random);
     const std::string bytes = built(properties);
     ASSERT_TRUE(judge(bytes).ok());
-    const EntityView view = opened(bytes);
+    const EncodedEntity view = opened(bytes);
     ASSERT_EQ(view.property_count(), properties.size());
     for (std::size_t i = 0; i < properties.size(); ++i) {
       ASSERT_EQ(owned(view.property(i)), properties[i]);
@@ -210,9 +210,9 @@ TEST(Entity, AnEntityWithoutPropertiesIsFourBytes) {
   EXPECT_EQ(to_hex(bytes), "01 00 00 00");
   EXPECT_EQ(opened(bytes).property_count(), 0U);
   EXPECT_FALSE(opened(bytes).find("").has_value());
-  EXPECT_EQ(EntityView().property_count(), 0U);
-  EXPECT_FALSE(EntityView().find("name").has_value());
-  EXPECT_TRUE(EntityView().verify().ok());
+  EXPECT_EQ(EncodedEntity().property_count(), 0U);
+  EXPECT_FALSE(EncodedEntity().find("name").has_value());
+  EXPECT_TRUE(EncodedEntity().verify().ok());
 }
 
 TEST(Entity, TheBuilderIsEmptyAgainWhenItHasFinished) {
@@ -251,7 +251,7 @@ TEST(Entity, OfANameThatStandsTwiceTheFirstIsFound) {
   builder.add_int32("twice", 1);
   builder.add_string("twice", "second");
   const std::string bytes = builder.finish();
-  const EntityView view = opened(bytes);
+  const EncodedEntity view = opened(bytes);
   EXPECT_EQ(view.property_count(), 3U);
   EXPECT_EQ(view.find("twice")->as_int32(), 1);
 }
@@ -262,7 +262,7 @@ TEST(Entity, NamesThatShareAHashAreToldApart) {
   for (int i = 1000; i < 3000; ++i)
     properties.push_back({std::to_string(i), PropertyType::kString, std::to_string(-i)});
   const std::string bytes = built(properties);
-  const EntityView view = opened(bytes);
+  const EncodedEntity view = opened(bytes);
   std::vector<std::uint16_t> hashes;
   for (std::size_t i = 0; i < properties.size(); ++i) hashes.push_back(load_u16(bytes.data() + kHeadBytes + i * 8));
   std::sort(hashes.begin(), hashes.end());
@@ -278,7 +278,7 @@ TEST(Entity, FindDoesNotReadValues) {
   std::string bytes = built({{"a", PropertyType::kString, "aaaa"}, {"b", PropertyType::kString, "bbbb"}});
   const std::size_t values = kHeadBytes + 2 * kSlotBytes;
   bytes.replace(values + 1, 4, 4, '\xFF');
-  const EntityView view = opened(bytes);
+  const EncodedEntity view = opened(bytes);
   EXPECT_EQ(view.find("b")->value, "bbbb");
   EXPECT_EQ(view.find("a")->value, "\xFF\xFF\xFF\xFF");
   EXPECT_EQ(view.verify().code(), Code::kCorruption);
@@ -296,7 +296,7 @@ TEST(Entity, TheLongestNameAndTheMostPropertiesFit) {
   EntityBuilder many;
   for (int i = 0; i < 65'535; ++i) many.add_boolean("", i % 2 == 0);
   const std::string all = many.finish();
-  const EntityView view = opened(all);
+  const EncodedEntity view = opened(all);
   ASSERT_EQ(view.property_count(), 65'535U);
   EXPECT_TRUE(view.verify().ok());
   EXPECT_TRUE(view.property(65'534).as_boolean());
@@ -363,16 +363,16 @@ TEST(Entity, AnotherEncodingFlagOrTypeIsUnsupported) {
     SCOPED_TRACE(byte);
     std::string encoding = whole;
     encoding[0] = static_cast<char>(byte);
-    EXPECT_EQ(EntityView::open(encoding).code(), byte == 1 ? Code::kOk : Code::kUnsupported);
+    EXPECT_EQ(EncodedEntity::open(encoding).code(), byte == 1 ? Code::kOk : Code::kUnsupported);
     std::string flags = whole;
     flags[1] = static_cast<char>(byte);
-    EXPECT_EQ(EntityView::open(flags).code(), byte == 0 ? Code::kOk : Code::kUnsupported);
+    EXPECT_EQ(EncodedEntity::open(flags).code(), byte == 0 ? Code::kOk : Code::kUnsupported);
   }
   for (int type = 0; type < 16; ++type) {
     SCOPED_TRACE(type);
     std::string bytes = whole;
     bytes[kHeadBytes + 2] = static_cast<char>((bytes[kHeadBytes + 2] & 0xF0) | type);
-    const Code code = EntityView::open(bytes).code();
+    const Code code = EncodedEntity::open(bytes).code();
     if (type == 0 || type > 8) {
       EXPECT_EQ(code, Code::kUnsupported);
     } else {  // one byte is a Binary, a Boolean, a String
@@ -400,7 +400,7 @@ TEST(Entity, AFrameThatDoesNotFitIsCorruption) {
        }) {
     SCOPED_TRACE(hex);
     EXPECT_EQ(judge(from_hex(hex)).code(), Code::kCorruption);
-    EXPECT_FALSE(EntityView::open(from_hex(hex)).ok());
+    EXPECT_FALSE(EncodedEntity::open(from_hex(hex)).ok());
   }
 }
 

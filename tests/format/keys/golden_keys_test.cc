@@ -86,8 +86,9 @@ TEST(GoldenKeys, InternalKeys) {
                   "00 00 00 00 01"},
        }) {
     SCOPED_TRACE(golden.version);
-    std::string key;
-    append_internal_key(key, *encode_sort_key(1, "p", "r"), golden.version, golden.kind);
+    std::string key = *encode_sort_key(1, "p", "r");
+    key.resize(key.size() + kInternalSuffixBytes);
+    store_internal_suffix(key.data() + key.size() - kInternalSuffixBytes, golden.version, golden.kind);
     EXPECT_EQ(to_hex(key), golden.hex);
     const std::string bytes = from_hex(golden.hex);
     EXPECT_EQ(split_internal_key(bytes).version, golden.version);
@@ -141,7 +142,7 @@ TEST(GoldenKeys, EntitiesAreBuilt) {
 
 TEST(GoldenKeys, EntitiesAreRead) {
   const std::string bytes = from_hex(kEntityOfAllTypes);
-  const Result<EntityView> view = EntityView::open(bytes);
+  const Result<EncodedEntity> view = EncodedEntity::open(bytes);
   ASSERT_TRUE(view.ok()) << view.status().to_string();
   EXPECT_TRUE(view->verify().ok());
   ASSERT_EQ(view->property_count(), 8U);

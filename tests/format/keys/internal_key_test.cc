@@ -1,7 +1,6 @@
 // Owns: the proof that internal keys compare by key, and then by version with the newest first.
 #include "format/keys/internal_key.h"
 
-#include <array>
 #include <string>
 #include <tuple>
 
@@ -16,8 +15,9 @@ namespace varve::format {
 namespace {
 
 std::string internal_key(std::string_view sort_key, CommitVersion version, Kind kind) {
-  std::string key;
-  append_internal_key(key, sort_key, version, kind);
+  std::string key(sort_key);
+  key.resize(key.size() + kInternalSuffixBytes);
+  store_internal_suffix(key.data() + sort_key.size(), version, kind);
   return key;
 }
 
@@ -35,18 +35,6 @@ TEST(InternalKey, SplitsIntoWhatItWasMadeOf) {
       }
     }
   }
-}
-
-TEST(InternalKey, TheStoredSuffixIsTheAppendedOne) {
-  std::array<char, kInternalSuffixBytes> suffix{};
-  store_internal_suffix(suffix.data(), 12345, Kind::kDelete);
-  EXPECT_EQ(internal_key("key", 12345, Kind::kDelete), "key" + std::string(suffix.data(), suffix.size()));
-}
-
-TEST(InternalKey, AppendsBehindWhatIsThere) {
-  std::string out = "before";
-  append_internal_key(out, "key", 7, Kind::kPut);
-  EXPECT_EQ(out, "before" + internal_key("key", 7, Kind::kPut));
 }
 
 TEST(InternalKey, ComparesByKeyThenNewestFirst) {

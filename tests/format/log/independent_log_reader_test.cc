@@ -130,7 +130,7 @@ void expect_same(const independent::Commit& read, const independent::Commit& wri
     EXPECT_EQ(read.operations[i].value, written.operations[i].value);
     EXPECT_EQ(read.operations[i].prefix, written.operations[i].prefix);
     if (read.operations[i].kind != 1) continue;
-    const EntityView entity = *EntityView::open(written.operations[i].value);
+    const EncodedEntity entity = *EncodedEntity::open(written.operations[i].value);
     const std::vector<independent::Property> properties = independent::read_entity(read.operations[i].value);
     ASSERT_EQ(properties.size(), entity.property_count());
     for (std::size_t j = 0; j < properties.size(); ++j) {

@@ -336,7 +336,7 @@ TEST(TooLarge, ContentsAreRefusedBeforeTheyAreRead) {
   NoBytes bytes;
   ASSERT_TRUE(bytes.begin_with(builder.finish()));
   expect_told(SortedBlock::parse(bytes.view()).status(), Code::kCorruption, "is too large");
-  expect_told(EntityView::open(bytes.view()).status(), Code::kCorruption, "4 GiB or more");
+  expect_told(EncodedEntity::open(bytes.view()).status(), Code::kCorruption, "4 GiB or more");
 }
 
 }  // namespace

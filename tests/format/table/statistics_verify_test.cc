@@ -283,15 +283,5 @@ TEST(StatisticsCopy, ARunCopiedWholeKeepsThem) {
   }
 }
 
-TEST(StatisticsSize, IsPartOfTheSizeOfAnIndex) {
-  const TableFile file = told_table();
-  const TableReading reading(file);
-  const RunEntry& run = reading.index().runs()[0];
-  EXPECT_GT(run.statistics.size(), 24u);
-  EXPECT_GE(reading.index().memory_bytes(), sizeof(TableIndex) + reading.index().runs().capacity() * sizeof(RunEntry) +
-                                                run.smallest_key.size() + run.largest_key.size() +
-                                                run.statistics.size());
-}
-
 }  // namespace
 }  // namespace varve::format

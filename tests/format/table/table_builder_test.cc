@@ -242,7 +242,7 @@ TEST(TableBuilder, DictionaryStandsInTheFileOnlyIfABlockNeedsIt) {
   const TableReading reading(with);
   ASSERT_EQ(reading.index().properties().dictionaries.size(), 1u);
   EXPECT_EQ(reading.index().properties().dictionaries[0].content_hash, content_hash(options.dictionary));
-  EXPECT_NE(reading.index().dictionary_of(reading.index().runs()[0]), nullptr);
+  EXPECT_EQ(reading.index().runs()[0].dictionary_hash, content_hash(options.dictionary));
 
   const TableFile without = build_table({{sample_key(1, 1, 1), 9, Kind::kPut, "v"}}, options);
   EXPECT_TRUE(TableReading(without).index().properties().dictionaries.empty());

@@ -7,28 +7,13 @@
 #include "io/env.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
+#include "tests/lab/disk_machine.h"
 
 namespace varve::lab {
 
 namespace {
 
 constexpr std::size_t kGetEvery = 7;
-
-/// A separate machine for each test of a disk.
-struct Machine {
-  explicit Machine(io::MemoryDisk disk) : files(std::move(disk)) {}
-  StoreOptions options(bool for_writing) const {
-    StoreOptions chosen;
-    chosen.read_only = !for_writing;
-    chosen.env = &env;
-    return chosen;
-  }
-  io::MemoryFileSystem files;
-  io::ManualClock clock;
-  io::SeededRandom random{7};
-  io::Scheduler scheduler;
-  io::Env env{files, clock, random, scheduler};
-};
 
 std::uint64_t version_of(const Store& store) {
   const Result<Statistics> statistics = store.statistics();
@@ -84,7 +69,7 @@ std::string_view outcome_name(Outcome outcome) {
 Judge::Judge(const Victim& victim) : victim_(victim) {
   const Sample& sample = victim.sample();
   for (const OtherDisk& other : sample.others) {
-    const Machine machine(other.disk);
+    const DiskMachine machine(other.disk);
     const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(false));
     if (!store.ok()) continue;
     if (Result<StoreContent> content = read_store_content(**store); content.ok()) {
@@ -93,7 +78,7 @@ Judge::Judge(const Victim& victim) : victim_(victim) {
   }
   if (!sample.is_clean) find_ends_of_the_log();
 
-  const Machine machine(sample.disk);
+  const DiskMachine machine(sample.disk);
   const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(false));
   if (!store.ok()) {
     broken_ = "the undamaged store does not open: " + store.status().to_string();
@@ -129,7 +114,7 @@ void Judge::find_ends_of_the_log() {
     }
   }
   version_without_buffer_ = victim_.sample().version;
-  const Machine machine(std::move(without_buffer));
+  const DiskMachine machine(std::move(without_buffer));
   const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(false));
   if (store.ok()) version_without_buffer_ = version_of(**store);
 }
@@ -137,7 +122,7 @@ void Judge::find_ends_of_the_log() {
 void Judge::find_strays() {
   for (const std::string& name : victim_.names()) {
     Damage missing{.kind = DamageKind::kMissing, .file = name};
-    const Machine machine(*victim_.apply(missing));
+    const DiskMachine machine(*victim_.apply(missing));
     const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(true));
     if (!store.ok() || version_of(**store) != victim_.sample().version) continue;
     const Comparison comparison = compare(**store, victim_.sample().content(), 1);
@@ -223,7 +208,7 @@ Verdict Judge::judge(const Damage& damage, const io::MemoryDisk& disk, bool thor
 }
 
 Verdict Judge::judge_once(const Damage& damage, const io::MemoryDisk& disk, bool for_writing) const {
-  Machine machine(disk);
+  DiskMachine machine(disk);
   Verdict verdict;
   {
     const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(for_writing));
@@ -259,7 +244,7 @@ Verdict Judge::judge_opened(const Damage& damage, const io::MemoryDisk& disk, co
   const bool is_read_whole = !damage.file.ends_with(".sst") && comparison.errors.empty() &&
                              damage.kind != DamageKind::kRootAndState && !victim_.sample().is_clean;
   if (is_read_whole) return judge_unnoticed(damage, disk, version);
-  const Machine machine(disk);
+  const DiskMachine machine(disk);
   const Result<VerifyReport> report = Store::verify(kSamplePath, machine.options(false));
   const bool is_sound = report.ok() && report->sound();
   if (is_sound && !comparison.errors.empty()) return broken("verification does not see what reads see");
@@ -292,7 +277,7 @@ Verdict Judge::judge_shorter(const Damage& damage, const io::MemoryDisk& disk, s
 /// that is no longer needed: in a dropped table, or in the index of a file that was rewritten. All answers must then be
 /// present and correct.
 Verdict Judge::judge_after_close(const Damage& damage, const io::MemoryDisk& disk, const Verdict& before) const {
-  const Machine machine(disk);
+  const DiskMachine machine(disk);
   const Result<VerifyReport> report = Store::verify(kSamplePath, machine.options(false));
   const bool is_sound = report.ok() && report->sound();
   if (before.outcome == Outcome::kQuarantined && !is_sound) return before;

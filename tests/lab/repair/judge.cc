@@ -81,7 +81,7 @@ class Judge {
       broken("sound", "does not open: " + opened.status().to_string());
       return false;
     }
-    version_ = (*opened)->statistics().visible_version;
+    version_ = (*opened)->statistics().visible_version.ticks;
     engine::Cursor cursor = (*opened)->view().cursor("", "");
     for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
       saved_[std::string(cursor.key())] = {cursor.version(), std::string(cursor.value())};
@@ -124,14 +124,14 @@ class Judge {
       if (format::account_of(format::table_id_of(key)) != 0) check_not_invented(key, row);
     }
     for (const auto& [key, states] : world_.history.rows) check_newest(key);
-    if (verdict_.rows_stale > verdict_.figures.rows_possibly_stale && !may_be_torn()) {
+    if (verdict_.rows_stale > verdict_.figures.report.entities_possibly_stale && !may_be_torn()) {
       broken("counted", std::to_string(verdict_.rows_stale) + " rows are stale, and " +
-                            std::to_string(verdict_.figures.rows_possibly_stale) + " are called so");
+                            std::to_string(verdict_.figures.report.entities_possibly_stale) + " are called so");
     }
   }
 
   void check_not_invented(const std::string& key, const SavedRow& row) {
-    if (expected_.may_be_foreign && !verdict_.figures.file_set_is_certain) return;
+    if (expected_.may_be_foreign && !verdict_.figures.report.files_are_certain) return;
     const auto states = world_.history.rows.find(key);
     if (states == world_.history.rows.end()) return broken("never invented", text_of(key));
     for (const RowState& state : states->second) {
@@ -205,14 +205,16 @@ class Judge {
     for (const auto& [key, row] : saved_) {
       if (format::account_of(format::table_id_of(key)) != 0) ++rows;
     }
-    if (rows != figures.rows) {
-      broken("counted", std::to_string(rows) + " rows are there, and " + std::to_string(figures.rows) + " were told");
+    if (rows != figures.report.entities) {
+      broken("counted",
+             std::to_string(rows) + " rows are there, and " + std::to_string(figures.report.entities) + " were told");
     }
     if (!expected_.nothing_is_lost) return;
     if (!verdict_.is_exact) broken("sound store", "its repair is not equal to it");
     if (!figures.losses.empty()) broken("sound store", "a loss is told: " + figures.losses.front().what);
     if (!figures.findings.empty()) broken("sound store", figures.findings.front());
-    if (figures.rows_left_out + figures.rows_possibly_stale > 0) broken("sound store", "rows are doubted");
+    if (figures.report.entities_left_out + figures.report.entities_possibly_stale > 0)
+      broken("sound store", "rows are doubted");
   }
 
   /// Checks that the repaired store can be used like any other store.

@@ -22,12 +22,12 @@ void take(const Verdict& verdict, std::uint64_t seed, const std::string& what, R
   report.count("repairs");
   if (verdict.is_exact) report.count("exact");
   if (!verdict.figures.losses.empty()) report.count("with losses");
-  if (!verdict.figures.file_set_is_certain) report.count("with files in doubt");
-  report.count("rows judged", verdict.figures.rows);
+  if (!verdict.figures.report.files_are_certain) report.count("with files in doubt");
+  report.count("rows judged", verdict.figures.report.entities);
   report.count("rows lost", verdict.rows_lost);
   report.count("rows stale", verdict.rows_stale);
   report.count("tables renamed", verdict.tables_renamed);
-  report.count("rows called stale", verdict.figures.rows_possibly_stale);
+  report.count("rows called stale", verdict.figures.report.entities_possibly_stale);
   if (verdict.broken.empty()) return;
   std::string detail = what + "\n";
   for (const std::string& line : verdict.broken) detail += "  " + line + "\n";

@@ -13,6 +13,8 @@
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 
+#include "tests/io/temporary_directory.h"
+
 namespace varve::serve::test {
 
 class Certificate {
@@ -21,9 +23,6 @@ class Certificate {
 
   explicit Certificate(Kind kind = Kind::kEllipticCurve) {
     constexpr std::size_t kRsaBits = 2048;
-    std::string name = (std::filesystem::temp_directory_path() / "varve-tls-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    directory_ = name;
     EVP_PKEY* const key = kind == Kind::kRsa ? EVP_RSA_gen(kRsaBits) : EVP_EC_gen("P-256");
     X509* const certificate = X509_new();
     ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
@@ -37,14 +36,8 @@ class Certificate {
     X509_free(certificate);
     EVP_PKEY_free(key);
   }
-  ~Certificate() {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
-  Certificate(const Certificate&) = delete;
-  Certificate& operator=(const Certificate&) = delete;
-  std::string key_path() const { return (directory_ / "key.pem").string(); }
-  std::string certificate_path() const { return (directory_ / "certificate.pem").string(); }
+  std::string key_path() const { return directory_.path_of("key.pem"); }
+  std::string certificate_path() const { return directory_.path_of("certificate.pem"); }
 
  private:
   template <typename Write>
@@ -54,7 +47,7 @@ class Certificate {
     std::fclose(file);
     std::filesystem::permissions(path, std::filesystem::perms(0600));
   }
-  std::filesystem::path directory_;
+  const io::TemporaryDirectory directory_;
 };
 
 }  // namespace varve::serve::test

@@ -6,7 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "api/rest/encoding/http_date.h"
+#include "api/rest/encoding/present_time.h"
+#include "api/security/http_date.h"
 #include "tests/serve/service_bench.h"
 #include "tests/serve/socket/http_client.h"
 
@@ -19,7 +20,7 @@ inline HttpRequest unsigned_request(std::string_view verb, std::string_view reso
   EXPECT_TRUE(set_target(request, ServiceBench::path_of(resource)));
   request.head.headers = std::move(headers);
   request.head.headers.emplace_back("Host", "127.0.0.1");
-  request.head.headers.emplace_back("x-ms-date", http_date(present_time()));
+  request.head.headers.emplace_back("x-ms-date", security::http_date(present_time()));
   request.body = std::move(body);
   return request;
 }

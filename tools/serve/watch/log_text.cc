@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "api/security/query_fields.h"
+#include "api/model/percent.h"
 
 namespace varve::serve {
 namespace {
@@ -67,7 +67,7 @@ void append_printable(std::string& line, std::string_view text) {
 }
 
 bool is_harmless(std::string_view name) {
-  const std::optional<std::string> decoded = security::percent_decode(name);
+  const std::optional<std::string> decoded = percent_decode(name);
   return decoded && std::find(kHarmless.begin(), kHarmless.end(), *decoded) != kHarmless.end();
 }
 

@@ -2,8 +2,9 @@
 
 #include <utility>
 
-#include "api/rest/encoding/http_date.h"
+#include "api/rest/encoding/present_time.h"
 #include "api/rest/protocol/wire_error.h"
+#include "api/security/http_date.h"
 #include "tools/serve/watch/metrics_text.h"
 #include "tools/serve/watch/store_health.h"
 
@@ -15,7 +16,7 @@ HttpResponse text_response(std::uint16_t status, std::string body,
   HttpResponse response;
   response.status = status;
   response.with("Content-Type", type).with("Cache-Control", "no-store").with("X-Content-Type-Options", "nosniff");
-  response.with("Date", http_date(present_time()));
+  response.with("Date", security::http_date(present_time()));
   response.body = std::move(body);
   return response;
 }

@@ -2,9 +2,10 @@
 
 #include <utility>
 
-#include "api/rest/encoding/http_date.h"
 #include "api/rest/encoding/json_text.h"
+#include "api/rest/encoding/present_time.h"
 #include "api/rest/protocol/wire_error.h"
+#include "api/security/http_date.h"
 #include "tools/serve/watch/page_files.h"
 #include "tools/serve/watch/page_guard.h"
 #include "tools/serve/watch/status_json.h"
@@ -22,7 +23,9 @@ constexpr std::string_view kContentSecurityPolicy =
 HttpResponse page_response(std::uint16_t status, std::string_view type, std::string body) {
   HttpResponse response;
   response.status = status;
-  response.with("Content-Type", type).with("Cache-Control", "no-store").with("Date", http_date(present_time()));
+  response.with("Content-Type", type)
+      .with("Cache-Control", "no-store")
+      .with("Date", security::http_date(present_time()));
   response.with("Content-Security-Policy", kContentSecurityPolicy).with("X-Content-Type-Options", "nosniff");
   response.with("Cross-Origin-Resource-Policy", "same-origin").with("Cross-Origin-Opener-Policy", "same-origin");
   response.with("Referrer-Policy", "no-referrer").with("Server", "Varve-Table/1.0");
