@@ -1,5 +1,6 @@
 // Owns: `varve export`: writing a table's rows to a file that import can read.
-// Must never: mix two states of the table: everything is read at one snapshot.
+// Must never: mix two states of a table in a directory: everything is read at one snapshot. A server at an address has
+// no snapshots.
 #include <algorithm>
 #include <functional>
 #include <iostream>
@@ -26,9 +27,9 @@ struct ExportWords {
 /// Receives an entity. Returns false if no more entities are needed.
 using Visit = std::function<bool(const Entity&)>;
 
-Status for_each_entity(const Table& table, const Snapshot& snapshot, Progress& progress, const Visit& visit) {
+Status for_each_entity(const TableAccess& table, const ReadOptions& options, Progress& progress, const Visit& visit) {
   Scan scan;
-  scan.read.snapshot = snapshot;
+  scan.read = options;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
   for (;;) {
@@ -45,11 +46,11 @@ Status for_each_entity(const Table& table, const Snapshot& snapshot, Progress& p
 }
 
 /// Returns every property name of the table, in the order of first appearance.
-Result<std::vector<std::string>> columns_of(const Table& table, const Snapshot& snapshot) {
+Result<std::vector<std::string>> columns_of(const TableAccess& table, const ReadOptions& options) {
   std::vector<std::string> columns;
   std::set<std::string> known;
   Progress progress("rows looked at", 0);
-  const Status read = for_each_entity(table, snapshot, progress, [&](const Entity& entity) {
+  const Status read = for_each_entity(table, options, progress, [&](const Entity& entity) {
     for (const Property& property : entity.properties()) {
       if (known.insert(property.name).second) columns.push_back(property.name);
     }
@@ -59,14 +60,14 @@ Result<std::vector<std::string>> columns_of(const Table& table, const Snapshot& 
   return columns;
 }
 
-Status export_csv(const Table& table, const Snapshot& snapshot, std::ostream& out) {
-  const Result<std::vector<std::string>> columns = columns_of(table, snapshot);
+Status export_csv(const TableAccess& table, const ReadOptions& options, std::ostream& out) {
+  const Result<std::vector<std::string>> columns = columns_of(table, options);
   if (!columns.ok()) return columns.status();
   std::vector<std::string> header{"PartitionKey", "RowKey"};
   header.insert(header.end(), columns->begin(), columns->end());
   write_csv_row(out, header);
   Progress progress("rows", 0);
-  return for_each_entity(table, snapshot, progress, [&](const Entity& entity) {
+  return for_each_entity(table, options, progress, [&](const Entity& entity) {
     std::vector<std::string> fields{entity.partition_key(), entity.row_key()};
     for (const std::string& column : *columns) {
       const Value* value = entity.find(column);
@@ -77,35 +78,39 @@ Status export_csv(const Table& table, const Snapshot& snapshot, std::ostream& ou
   });
 }
 
-Status export_jsonl(const Table& table, const Snapshot& snapshot, std::ostream& out) {
+Status export_jsonl(const TableAccess& table, const ReadOptions& options, std::ostream& out) {
   Progress progress("rows", 0);
-  return for_each_entity(table, snapshot, progress, [&](const Entity& entity) {
+  return for_each_entity(table, options, progress, [&](const Entity& entity) {
     out << entity_to_row(entity) << "\n";
     return static_cast<bool>(out);
   });
 }
 
-Status write(const ExportWords& words, const Table& table, const Snapshot& snapshot, std::ostream& out) {
-  return words.format == "csv" ? export_csv(table, snapshot, out) : export_jsonl(table, snapshot, out);
+Status write(const ExportWords& words, const TableAccess& table, const ReadOptions& options, std::ostream& out) {
+  return words.format == "csv" ? export_csv(table, options, out) : export_jsonl(table, options, out);
 }
 
 int export_table(const ExportWords& words) {
-  Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
+  Result<std::unique_ptr<StoreAccess>> store = reach_state(words.place);
   if (!store.ok()) return fail(store.status());
-  const Result<Table> table = (*store)->open_table(words.place.account, words.place.table);
+  const Result<std::unique_ptr<TableAccess>> table = (*store)->open_table(words.place.account, words.place.table);
   if (!table.ok()) return fail(table.status());
-  const Result<Snapshot> snapshot = (*store)->snapshot();
-  if (!snapshot.ok()) return fail(snapshot.status());
+  ReadOptions read;
+  if (Store* const local = (*store)->local(); local != nullptr) {
+    Result<Snapshot> snapshot = local->snapshot();
+    if (!snapshot.ok()) return fail(snapshot.status());
+    read.snapshot = *std::move(snapshot);
+  }
 
   if (words.output.empty()) {
-    const Status written = write(words, *table, *snapshot, std::cout);
+    const Status written = write(words, **table, read, std::cout);
     std::cout.flush();
     if (!written.ok()) return fail(written);
     return std::cout ? kSuccess : fail_output("the export could not be written completely");
   }
   OutputFile file(words.output);
   if (Status opened = file.open(); !opened.ok()) return fail(opened);
-  if (Status written = write(words, *table, *snapshot, file.stream()); !written.ok()) return fail(written);
+  if (Status written = write(words, **table, read, file.stream()); !written.ok()) return fail(written);
   const Status finished = file.finish();
   return finished.ok() ? kSuccess : fail(finished);
 }
