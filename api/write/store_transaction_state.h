@@ -21,7 +21,7 @@ struct StoreTransaction::State {
 
   struct Write {
     std::shared_ptr<const Table::State> table;
-    TransactionOperation operation;
+    WriteOperation operation;
   };
 
   /// Releases the snapshot, however a commit ends.

@@ -25,6 +25,7 @@
 #include "typed_table.h"
 #include "types.h"
 #include "walk.h"
+#include "write_operation.h"
 
 #pragma GCC visibility push(default)
 
@@ -36,24 +37,31 @@ namespace varve {
 template <Mapped T>
 class AsyncTypedTable {
  public:
+  /// The verbs of write().
+  using Kind = WriteOperation::Kind;
+
   /// Makes a typed handle of this table, without a home thread (home_thread.h).
   explicit AsyncTypedTable(Table table) : table_(std::move(table)) { mapped::check_mapping<T>(); }
 
   /// Returns the handle for the same table with plain entities.
   const AsyncTable& table() const noexcept { return table_; }
 
+  /// Does the verb `kind` with the object, as TypedTable::write().
+  Task<Result<ETag>> write(Kind kind, T object, ETag if_match, WriteOptions options = {},
+                           std::stop_token stop = {}) const {
+    return write_to(table_, kind, std::move(object), if_match, options, std::move(stop));
+  }
   /// Inserts the object, which must not exist yet.
   Task<Result<ETag>> insert(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(table_, std::move(object), ETag(), options, std::move(stop), &AsyncTypedTable::insert_entity);
+    return write(Kind::kInsert, std::move(object), ETag(), options, std::move(stop));
   }
   /// Inserts the object, or replaces it whatever its stored ETag is.
   Task<Result<ETag>> insert_or_replace(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(table_, std::move(object), ETag(), options, std::move(stop),
-                 &AsyncTypedTable::insert_or_replace_entity);
+    return write(Kind::kInsertOrReplace, std::move(object), ETag(), options, std::move(stop));
   }
   /// Inserts or merges. If an optional member has no value, the stored property keeps its value (D-45).
   Task<Result<ETag>> insert_or_merge(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(table_, std::move(object), ETag(), options, std::move(stop), &AsyncTypedTable::insert_or_merge_entity);
+    return write(Kind::kInsertOrMerge, std::move(object), ETag(), options, std::move(stop));
   }
   /// Replaces under the condition that the stored ETag equals the ETag in the object.
   Task<Result<ETag>> replace(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
@@ -62,7 +70,7 @@ class AsyncTypedTable {
   }
   /// Replaces under the condition that the stored ETag equals `if_match`. ETag::any() matches every ETag.
   Task<Result<ETag>> replace(T object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(table_, std::move(object), if_match, options, std::move(stop), &AsyncTypedTable::replace_entity);
+    return write(Kind::kReplace, std::move(object), if_match, options, std::move(stop));
   }
   /// Merges under the condition that the stored ETag equals the ETag in the object. Optional members work as in
   /// insert_or_merge().
@@ -73,7 +81,7 @@ class AsyncTypedTable {
   /// Merges under the condition that the stored ETag equals `if_match`. ETag::any() matches every ETag. Optional
   /// members work as in insert_or_merge().
   Task<Result<ETag>> merge(T object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(table_, std::move(object), if_match, options, std::move(stop), &AsyncTypedTable::merge_entity);
+    return write(Kind::kMerge, std::move(object), if_match, options, std::move(stop));
   }
   /// Deletes under the condition that the stored ETag equals the ETag in the object.
   Task<Status> remove(const T& object, WriteOptions options = {}, std::stop_token stop = {}) const {
@@ -102,34 +110,13 @@ class AsyncTypedTable {
   }
 
  private:
-  using WriteVerb = Task<Result<ETag>> (*)(const AsyncTable&, Entity, ETag, WriteOptions, std::stop_token);
-
-  static Task<Result<ETag>> insert_entity(const AsyncTable& table, Entity entity, ETag /*if_match*/,
-                                          WriteOptions options, std::stop_token stop) {
-    return table.insert(std::move(entity), options, std::move(stop));
-  }
-  static Task<Result<ETag>> insert_or_replace_entity(const AsyncTable& table, Entity entity, ETag /*if_match*/,
-                                                     WriteOptions options, std::stop_token stop) {
-    return table.insert_or_replace(std::move(entity), options, std::move(stop));
-  }
-  static Task<Result<ETag>> insert_or_merge_entity(const AsyncTable& table, Entity entity, ETag /*if_match*/,
-                                                   WriteOptions options, std::stop_token stop) {
-    return table.insert_or_merge(std::move(entity), options, std::move(stop));
-  }
-  static Task<Result<ETag>> replace_entity(const AsyncTable& table, Entity entity, ETag if_match, WriteOptions options,
-                                           std::stop_token stop) {
-    return table.replace(std::move(entity), if_match, options, std::move(stop));
-  }
-  static Task<Result<ETag>> merge_entity(const AsyncTable& table, Entity entity, ETag if_match, WriteOptions options,
-                                         std::stop_token stop) {
-    return table.merge(std::move(entity), if_match, options, std::move(stop));
-  }
-
-  static Task<Result<ETag>> write(AsyncTable table, T object, ETag if_match, WriteOptions options, std::stop_token stop,
-                                  WriteVerb verb) {
+  static Task<Result<ETag>> write_to(AsyncTable table, Kind kind, T object, ETag if_match, WriteOptions options,
+                                     std::stop_token stop) {
     Result<Entity> entity = to_entity(object);
     if (!entity.ok()) co_return entity.status();
-    co_return co_await verb(table, *std::move(entity), if_match, options, std::move(stop));
+    WriteOperation operation{kind, *std::move(entity), if_match};
+    Task<Result<ETag>> writing = table.write(std::move(operation), options, std::move(stop));
+    co_return co_await writing;
   }
 
   static Task<Result<std::optional<T>>> find(AsyncTable table, EntityKey key, ReadOptions options,
