@@ -131,6 +131,29 @@ TEST(Lint, EveryTypeHasOneDefinition) {
   for (const Offence& offence : check_one_definition(files)) ADD_FAILURE() << offence.to_string();
 }
 
+/// Checks that a room of api reads and commits through api/commit alone. Only that room takes the locks of a commit, and
+/// only core and doors, which open one engine and look after its files, name the engine's own class.
+Offences check_one_way_to_commit(const SourceFile& file) {
+  Offences offences;
+  if (file.path.starts_with("api/commit/") || file.path.starts_with("api/rest/")) return offences;
+  const bool may_name_engine = file.path.starts_with("api/core/") || file.path.starts_with("api/doors/");
+  for (const Token& token : tokenize(file.text).tokens) {
+    if (token.text == "lock_partitions" || (token.text == "Engine" && !may_name_engine)) {
+      offences.push_back({file.path, token.line, "'" + token.text + "'; go through api/commit/commit.h"});
+    }
+  }
+  return offences;
+}
+
+TEST(Layers, ApiHasOneWayToCommit) {
+  expect_none(sources_of({"api"}, kCpp), check_one_way_to_commit);
+  EXPECT_EQ(lines_found(check_one_way_to_commit, "api/write/x.cc", "\nauto guard = engine.lock_partitions(hashes);\n"),
+            (Lines{2}));
+  EXPECT_EQ(lines_found(check_one_way_to_commit, "api/read/x.h", "engine::Engine& engine_;\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_one_way_to_commit, "api/doors/x.cc", "engine::Engine& engine; // lock_partitions\n"),
+            (Lines{}));
+}
+
 /// A file by its path from the root of the repository. One that is not there is empty.
 SourceFile file_at(const std::string& path) {
   std::ifstream in(std::string(VARVE_SOURCE_DIR) + "/" + path, std::ios::binary);

@@ -19,8 +19,6 @@
 
 namespace varve {
 
-using Kind = TransactionOperation::Kind;
-
 /// The operations as coroutines on the shared state of the handle. The handle itself may be gone before they end.
 struct VARVE_LOCAL AsyncTable::Verbs {
   using Found = Result<std::vector<std::optional<Entity>>>;
@@ -262,7 +260,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     return Status(Code::kReadOnly, "the store was opened read-only; open it for writing");
   }
 
-  static Task<Result<ETag>> write(Called called, TransactionOperation operation, OwnedWriteOptions owned) {
+  static Task<Result<ETag>> write(Called called, WriteOperation operation, OwnedWriteOptions owned) {
     AsyncCall call = call_of(called);
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     if (Status writable = check_writable(*called.state); !writable.ok()) co_return writable;
@@ -273,12 +271,9 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     std::vector<PreparedWrite> writes;
     writes.push_back(*std::move(prepared));
     const WriteOptions options = owned.options();
-    co_return co_await commit(call, *called.state, std::move(writes), options, false);
-  }
-
-  static Task<Status> remove(Task<Result<ETag>> write) {
-    const Result<ETag> removed = co_await write;
-    co_return removed.status();
+    const Result<ETag> etag = co_await commit(call, *called.state, std::move(writes), options, false);
+    if (etag.ok() && operation.kind == WriteOperation::Kind::kRemove) co_return ETag();
+    co_return etag;
   }
 
   static Task<Result<std::vector<ETag>>> execute(Called called, EntityGroupTransaction transaction,
@@ -300,35 +295,14 @@ struct VARVE_LOCAL AsyncTable::Verbs {
   }
 };
 
-Task<Result<ETag>> AsyncTable::insert(Entity entity, WriteOptions options, std::stop_token stop) const {
-  return write({Kind::kInsert, std::move(entity), ETag()}, options, std::move(stop));
-}
-
-Task<Result<ETag>> AsyncTable::replace(Entity entity, ETag if_match, WriteOptions options, std::stop_token stop) const {
-  return write({Kind::kReplace, std::move(entity), if_match}, options, std::move(stop));
-}
-
-Task<Result<ETag>> AsyncTable::merge(Entity entity, ETag if_match, WriteOptions options, std::stop_token stop) const {
-  return write({Kind::kMerge, std::move(entity), if_match}, options, std::move(stop));
-}
-
-Task<Result<ETag>> AsyncTable::insert_or_replace(Entity entity, WriteOptions options, std::stop_token stop) const {
-  return write({Kind::kInsertOrReplace, std::move(entity), ETag()}, options, std::move(stop));
-}
-
-Task<Result<ETag>> AsyncTable::insert_or_merge(Entity entity, WriteOptions options, std::stop_token stop) const {
-  return write({Kind::kInsertOrMerge, std::move(entity), ETag()}, options, std::move(stop));
-}
-
-Task<Result<ETag>> AsyncTable::write(TransactionOperation operation, WriteOptions options, std::stop_token stop) const {
+Task<Result<ETag>> AsyncTable::write(WriteOperation operation, WriteOptions options, std::stop_token stop) const {
   return Verbs::ending_at_home(
       *this, Verbs::write({*this, std::move(stop)}, std::move(operation), OwnedWriteOptions(options)));
 }
 
-Task<Status> AsyncTable::remove(std::string partition_key, std::string row_key, ETag if_match, WriteOptions options,
-                                std::stop_token stop) const {
-  Entity entity(std::move(partition_key), std::move(row_key));
-  return Verbs::remove(write({Kind::kRemove, std::move(entity), if_match}, options, std::move(stop)));
+Task<Status> AsyncTable::status_of(Task<Result<ETag>> write) {
+  const Result<ETag> written = co_await write;
+  co_return written.status();
 }
 
 Task<Result<std::vector<ETag>>> AsyncTable::execute(EntityGroupTransaction transaction, WriteOptions options,

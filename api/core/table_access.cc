@@ -11,7 +11,7 @@
 namespace varve {
 namespace {
 
-using Kind = TransactionOperation::Kind;
+using Kind = WriteOperation::Kind;
 
 /// Returns the prefix of the sort keys that the bound names.
 Result<std::string> encoded(const KeyBound& bound) {

@@ -55,7 +55,7 @@ class Grant {
   // outside, S-26), kInvalidArgument (InvalidInput: the key is not UTF-8).
   Status check_query() const;
   Status check_read(std::string_view partition_key, std::string_view row_key) const;
-  Status check_write(TransactionOperation::Kind kind, std::string_view partition_key, std::string_view row_key) const;
+  Status check_write(WriteOperation::Kind kind, std::string_view partition_key, std::string_view row_key) const;
   /// Returns the part of a range that a scan may see (S-26).
   KeyRange within(KeyRange range, format::TableId table) const;
 

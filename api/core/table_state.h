@@ -30,8 +30,6 @@ struct VARVE_LOCAL Table::State {
 
   /// Returns the grant of one verb. Errors: those of the access rules.
   Result<Grant> grant() const { return access ? access->grant() : Grant(); }
-  Result<ETag> put(TransactionOperation::Kind kind, const Entity& entity, ETag if_match,
-                   const WriteOptions& options) const;
   /// If there is a reader, it receives the entities instead of the page.
   Result<Page> read_page(const Scan& scan, const EntityReader* reader) const;
 };

@@ -23,7 +23,7 @@
 namespace varve {
 namespace {
 
-using Kind = TransactionOperation::Kind;
+using Kind = WriteOperation::Kind;
 
 Status blamed(const Status& status, std::size_t index) {
   return status.at_operation(static_cast<std::uint32_t>(index));
@@ -195,34 +195,9 @@ Result<Page> StoreTransaction::scan(const Table& table, Scan scan) const {
 
 // -- Writes -----------------------------------------------------------------------------------------------------------
 
-StoreTransaction& StoreTransaction::add(Kind kind, const Table& table, Entity entity, ETag if_match) {
-  state_->writes.push_back({table.state_, TransactionOperation{kind, std::move(entity), if_match}});
+StoreTransaction& StoreTransaction::add(const Table& table, WriteOperation operation) {
+  state_->writes.push_back({table.state_, std::move(operation)});
   return *this;
-}
-
-StoreTransaction& StoreTransaction::insert(const Table& table, Entity entity) {
-  return add(Kind::kInsert, table, std::move(entity), ETag());
-}
-
-StoreTransaction& StoreTransaction::replace(const Table& table, Entity entity, ETag if_match) {
-  return add(Kind::kReplace, table, std::move(entity), if_match);
-}
-
-StoreTransaction& StoreTransaction::merge(const Table& table, Entity entity, ETag if_match) {
-  return add(Kind::kMerge, table, std::move(entity), if_match);
-}
-
-StoreTransaction& StoreTransaction::insert_or_replace(const Table& table, Entity entity) {
-  return add(Kind::kInsertOrReplace, table, std::move(entity), ETag());
-}
-
-StoreTransaction& StoreTransaction::insert_or_merge(const Table& table, Entity entity) {
-  return add(Kind::kInsertOrMerge, table, std::move(entity), ETag());
-}
-
-StoreTransaction& StoreTransaction::remove(const Table& table, std::string partition_key, std::string row_key,
-                                           ETag if_match) {
-  return add(Kind::kRemove, table, Entity(std::move(partition_key), std::move(row_key)), if_match);
 }
 
 std::size_t StoreTransaction::size() const noexcept {

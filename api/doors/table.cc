@@ -14,27 +14,6 @@
 #include "api/write/entity_write.h"
 
 namespace varve {
-namespace {
-
-using Kind = TransactionOperation::Kind;
-
-Result<ETag> commit_single(StoreCore& core, const TableName& name, NameEntry& entry, Result<PreparedWrite> write,
-                           const WriteOptions& options) {
-  if (!write.ok()) return write.status();
-  return commit_writes(core, name, entry, std::span(&*write, 1), options, false);
-}
-
-}  // namespace
-
-Result<ETag> Table::State::put(Kind kind, const Entity& entity, ETag if_match, const WriteOptions& options) const {
-  return guarded([&]() -> Result<ETag> {
-    if (Status writable = core->check_writable(); !writable.ok()) return writable;
-    const Result<Grant> granted = grant();
-    if (!granted.ok()) return granted.status();
-    return commit_single(*core, name, *entry, prepare_put(*granted, kind, entity, if_match, core->limits()), options);
-  });
-}
-
 Result<Page> Table::State::read_page(const Scan& scan, const EntityReader* reader) const {
   return guarded([&]() -> Result<Page> {
     if (Status open = core->check_open(); !open.ok()) return open;
@@ -54,48 +33,28 @@ std::string_view Table::name() const& noexcept {
   return state_->name.spelling;
 }
 
-Result<ETag> Table::insert(const Entity& entity, const WriteOptions& options) {
-  return state_->put(Kind::kInsert, entity, ETag(), options);
-}
-
-Result<ETag> Table::replace(const Entity& entity, ETag if_match, const WriteOptions& options) {
-  return state_->put(Kind::kReplace, entity, if_match, options);
-}
-
-Result<ETag> Table::merge(const Entity& entity, ETag if_match, const WriteOptions& options) {
-  return state_->put(Kind::kMerge, entity, if_match, options);
-}
-
-Result<ETag> Table::insert_or_replace(const Entity& entity, const WriteOptions& options) {
-  return state_->put(Kind::kInsertOrReplace, entity, ETag(), options);
-}
-
-Result<ETag> Table::insert_or_merge(const Entity& entity, const WriteOptions& options) {
-  return state_->put(Kind::kInsertOrMerge, entity, ETag(), options);
-}
-
-Status Table::remove(std::string_view partition_key, std::string_view row_key, ETag if_match,
-                     const WriteOptions& options) {
-  return guarded([&]() -> Status {
-    if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
+Result<ETag> Table::write(const WriteView& operation, const WriteOptions& options) {
+  return guarded([&]() -> Result<ETag> {
+    StoreCore& core = *state_->core;
+    if (Status writable = core.check_writable(); !writable.ok()) return writable;
     const Result<Grant> granted = state_->grant();
     if (!granted.ok()) return granted.status();
-    return commit_single(*state_->core, state_->name, *state_->entry,
-                         prepare_remove(*granted, partition_key, row_key, if_match, state_->core->limits()), options)
-        .status();
+    Result<PreparedWrite> write = prepare_write(*granted, operation, core.limits());
+    if (!write.ok()) return write.status();
+    return commit_write(core, state_->name, *state_->entry, *write, options);
   });
 }
 
-Result<std::vector<ETag>> Table::execute(const EntityGroupTransaction& transaction, const WriteOptions& options) {
+Result<std::vector<ETag>> Table::execute(std::span<const WriteOperation> operations, const WriteOptions& options) {
   return guarded([&]() -> Result<std::vector<ETag>> {
-    if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
+    StoreCore& core = *state_->core;
+    if (Status writable = core.check_writable(); !writable.ok()) return writable;
     const Result<Grant> granted = state_->grant();
     if (!granted.ok()) return granted.status();
-    const std::span<const TransactionOperation> operations = transaction.operations();
-    Result<std::vector<PreparedWrite>> writes = prepare_transaction(*granted, operations, state_->core->limits());
+    Result<std::vector<PreparedWrite>> writes = prepare_transaction(*granted, operations, core.limits());
     if (!writes.ok()) return writes.status();
     std::vector<ETag> etags(operations.size());
-    const Result<ETag> etag = commit_writes(*state_->core, state_->name, *state_->entry, *writes, options, true);
+    const Result<ETag> etag = commit_writes(core, state_->name, *state_->entry, *writes, options, true);
     if (!etag.ok()) return etag.status();
     set_etags(operations, *etag, etags);
     return etags;

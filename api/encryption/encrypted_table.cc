@@ -2,29 +2,14 @@
 #include "varve/encryption/encrypted_table.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 namespace varve {
 namespace {
 
-using Kind = TransactionOperation::Kind;
-
-Status merge_refused() {
-  return Status::unsupported("an encrypted entity cannot be merged; replace it");
-}
-
-/// Adds the operation, with the encrypted entity.
-Status add_operation(const TransactionOperation& operation, Entity entity, EntityGroupTransaction* out) {
-  switch (operation.kind) {
-    case Kind::kInsert: out->insert(std::move(entity)); return {};
-    case Kind::kReplace: out->replace(std::move(entity), operation.if_match); return {};
-    case Kind::kInsertOrReplace: out->insert_or_replace(std::move(entity)); return {};
-    case Kind::kRemove: out->remove(entity.partition_key(), entity.row_key(), operation.if_match); return {};
-    case Kind::kMerge:
-    case Kind::kInsertOrMerge: break;
-  }
-  return merge_refused();
-}
+using Kind = WriteOperation::Kind;
 
 /// If names are selected, adds both names of the metadata.
 ReadOptions with_metadata(const ReadOptions& options) {
@@ -58,46 +43,37 @@ Result<Entity> EncryptedTable::decrypted(const Entity& entity, bool is_projectio
   return decrypt(entity, {encryption_.resolver, encryption_.key}, {encryption_.require_encryption, is_projection});
 }
 
-Result<ETag> EncryptedTable::insert(const Entity& entity, const WriteOptions& options) {
-  const Result<Entity> out = encrypted(entity);
-  return out.ok() ? table_.insert(*out, options) : out.status();
-}
-
-Result<ETag> EncryptedTable::replace(const Entity& entity, ETag if_match, const WriteOptions& options) {
-  const Result<Entity> out = encrypted(entity);
-  return out.ok() ? table_.replace(*out, if_match, options) : out.status();
-}
-
-Result<ETag> EncryptedTable::insert_or_replace(const Entity& entity, const WriteOptions& options) {
-  const Result<Entity> out = encrypted(entity);
-  return out.ok() ? table_.insert_or_replace(*out, options) : out.status();
-}
-
-Result<ETag> EncryptedTable::merge(const Entity& /*entity*/, ETag /*if_match*/, const WriteOptions& /*options*/) {
-  return merge_refused();
-}
-
-Result<ETag> EncryptedTable::insert_or_merge(const Entity& /*entity*/, const WriteOptions& /*options*/) {
-  return merge_refused();
-}
-
-Status EncryptedTable::remove(std::string_view partition_key, std::string_view row_key, ETag if_match,
-                              const WriteOptions& options) {
-  return table_.remove(partition_key, row_key, if_match, options);
-}
-
-Result<std::vector<ETag>> EncryptedTable::execute(const EntityGroupTransaction& transaction,
-                                                  const WriteOptions& options) {
-  EntityGroupTransaction out;
-  std::uint32_t index = 0;
-  for (const TransactionOperation& operation : transaction.operations()) {
-    Result<Entity> entity = operation.kind == Kind::kRemove ? operation.entity : encrypted(operation.entity);
-    if (!entity.ok()) return entity.status().at_operation(index);
-    if (Status added = add_operation(operation, *std::move(entity), &out); !added.ok())
-      return added.at_operation(index);
-    ++index;
+/// Returns the operation on the entity as it is stored.
+Result<WriteOperation> EncryptedTable::encrypted(const WriteView& operation) const {
+  switch (operation.kind()) {
+    case Kind::kMerge:
+    case Kind::kInsertOrMerge: return Status::unsupported("an encrypted entity cannot be merged; replace it");
+    case Kind::kRemove:
+      return WriteOperation::remove(std::string(operation.partition_key()), std::string(operation.row_key()),
+                                    operation.if_match());
+    case Kind::kInsert:
+    case Kind::kReplace:
+    case Kind::kInsertOrReplace: break;
   }
-  return table_.execute(out, options);
+  Result<Entity> entity = encrypted(*operation.entity());
+  if (!entity.ok()) return entity.status();
+  return WriteOperation{operation.kind(), *std::move(entity), operation.if_match()};
+}
+
+Result<ETag> EncryptedTable::write(const WriteView& operation, const WriteOptions& options) {
+  const Result<WriteOperation> stored = encrypted(operation);
+  return stored.ok() ? table_.write(*stored, options) : stored.status();
+}
+
+Result<std::vector<ETag>> EncryptedTable::execute(std::span<const WriteOperation> operations,
+                                                  const WriteOptions& options) {
+  EntityGroupTransaction stored;
+  for (const WriteOperation& operation : operations) {
+    Result<WriteOperation> one = encrypted(WriteView(operation));
+    if (!one.ok()) return one.status().at_operation(static_cast<std::uint32_t>(stored.size()));
+    stored.add(*std::move(one));
+  }
+  return table_.execute(stored, options);
 }
 
 Result<std::optional<Entity>> EncryptedTable::get(std::string_view partition_key, std::string_view row_key,

@@ -19,7 +19,7 @@ Status blamed_operation(const Status& status, std::size_t index) {
   return status.at_operation(static_cast<std::uint32_t>(index));
 }
 
-Status check_one_partition(std::span<const TransactionOperation> operations) {
+Status check_one_partition(std::span<const WriteOperation> operations) {
   const std::string& partition = operations.front().entity.partition_key();
   for (std::size_t i = 1; i < operations.size(); ++i) {
     if (operations[i].entity.partition_key() == partition) continue;
@@ -31,14 +31,14 @@ Status check_one_partition(std::span<const TransactionOperation> operations) {
   return Status();
 }
 
-bool ascend(std::span<const TransactionOperation> operations) {
-  const auto does_not = [](const TransactionOperation& left, const TransactionOperation& right) {
+bool ascend(std::span<const WriteOperation> operations) {
+  const auto does_not = [](const WriteOperation& left, const WriteOperation& right) {
     return left.entity.row_key() >= right.entity.row_key();
   };
   return std::adjacent_find(operations.begin(), operations.end(), does_not) == operations.end();
 }
 
-Status check_each_row_once(std::span<const TransactionOperation> operations) {
+Status check_each_row_once(std::span<const WriteOperation> operations) {
   if (ascend(operations)) return Status();  // the usual case
   std::set<std::string_view> rows;
   for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -50,7 +50,7 @@ Status check_each_row_once(std::span<const TransactionOperation> operations) {
 }
 
 /// Source: X-20.
-Status check_transaction_size(std::span<const TransactionOperation> operations, const StoreLimits& limits) {
+Status check_transaction_size(std::span<const WriteOperation> operations, const StoreLimits& limits) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     bytes += encoded_size_bytes(operations[i].entity);
@@ -65,7 +65,7 @@ Status check_transaction_size(std::span<const TransactionOperation> operations, 
 
 }  // namespace
 
-Status check_transaction(std::span<const TransactionOperation> operations, const StoreLimits& limits) {
+Status check_transaction(std::span<const WriteOperation> operations, const StoreLimits& limits) {
   if (operations.empty())
     return service_error::invalid_input("the transaction has no operation; it needs at least one");
   if (operations.size() > limits.transaction_operations_max) {

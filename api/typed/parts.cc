@@ -28,7 +28,7 @@ bool takes(const OpenPart& open, std::string_view row, std::size_t bytes) {
 
 }  // namespace
 
-std::vector<TransactionPart> split_into_parts(std::span<const TransactionOperation> operations) {
+std::vector<TransactionPart> split_into_parts(std::span<const WriteOperation> operations) {
   std::vector<TransactionPart> parts;
   std::map<std::string_view, OpenPart> open_parts;
   for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -48,8 +48,7 @@ std::vector<TransactionPart> split_into_parts(std::span<const TransactionOperati
   return parts;
 }
 
-PartsOutcome execute_in_parts(Table& table, std::span<const TransactionOperation> operations,
-                              const WriteOptions& options) {
+PartsOutcome execute_in_parts(Table& table, std::span<const WriteOperation> operations, const WriteOptions& options) {
   PartsOutcome outcome;
   outcome.etags.resize(operations.size());
   for (const TransactionPart& part : split_into_parts(operations)) {

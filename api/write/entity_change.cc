@@ -13,7 +13,7 @@
 namespace varve {
 namespace {
 
-using Kind = TransactionOperation::Kind;
+using Kind = WriteOperation::Kind;
 
 /// Returns whether the operation depends on the newest state of its entity. If it does not, the state is not read,
 /// which could cost a read of the disk.
@@ -189,6 +189,13 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
   const bool asks_again = is_entity_missing(version.status());
   return reported_failure(version.status(), name, *table,
                           asks_again ? core.catalog().resolve_for_write(name, entry) : table, in_transaction);
+}
+
+Result<ETag> commit_write(StoreCore& core, const TableName& name, NameEntry& entry, PreparedWrite& write,
+                          const WriteOptions& options) {
+  Result<ETag> etag = commit_writes(core, name, entry, {&write, 1}, options, false);
+  if (write.kind == Kind::kRemove && etag.ok()) return ETag();
+  return etag;
 }
 
 }  // namespace varve

@@ -72,6 +72,9 @@ bool is_entity_missing(const Status& failure) noexcept;
 Status reported_failure(const Status& failure, const TableName& name, format::TableId table,
                         const Result<format::TableId>& now, bool in_transaction);
 
+/// Commits one write, and returns the ETag of the written entity; a remove has none. Errors: as Table::write.
+Result<ETag> commit_write(StoreCore& core, const TableName& name, NameEntry& entry, PreparedWrite& write,
+                          const WriteOptions& options);
 /// Commits all of `writes` or none, and returns the ETag of the written entities. All writes are of one partition and
 /// of different entities. If `in_transaction` is true, errors name the operation. Errors: as Table returns them.
 Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,

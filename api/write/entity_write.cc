@@ -15,7 +15,7 @@
 namespace varve {
 namespace {
 
-using Kind = TransactionOperation::Kind;
+using Kind = WriteOperation::Kind;
 
 Status check_condition(Kind kind, ETag if_match) {
   if (!needs_etag(kind) || !if_match.is_none()) return Status();
@@ -49,30 +49,65 @@ void PreparedWrite::set_value(const Entity& entity, const StoredSize& size, form
 
 namespace {
 
-Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& entity, ETag if_match,
-                                  const StoreLimits& limits, format::EntityBuilder& builder) {
-  if (Status granted = grant.check_write(kind, entity.partition_key(), entity.row_key()); !granted.ok()) return granted;
-  const KeyUse use = kind == Kind::kInsert ? KeyUse::kInsert : KeyUse::kUpdate;
+Result<PreparedWrite> prepare_put(const WriteView& put, const StoreLimits& limits, format::EntityBuilder& builder) {
+  const Entity& entity = *put.entity();
+  const KeyUse use = put.kind() == Kind::kInsert ? KeyUse::kInsert : KeyUse::kUpdate;
   if (Status key = check_written_key(entity.partition_key(), kPartitionKeyName, use, limits); !key.ok()) return key;
   if (Status key = check_written_key(entity.row_key(), kRowKeyName, use, limits); !key.ok()) return key;
-  if (Status condition = check_condition(kind, if_match); !condition.ok()) return condition;
+  if (Status condition = check_condition(put.kind(), put.if_match()); !condition.ok()) return condition;
   if (Status properties = check_properties(entity, limits); !properties.ok()) return properties;
 
   const StoredSize size = stored_size(entity);
   Result<PreparedWrite> write =
-      PreparedWrite::make(kind, if_match, entity.partition_key(), entity.row_key(), size.bytes);
+      PreparedWrite::make(put.kind(), put.if_match(), entity.partition_key(), entity.row_key(), size.bytes);
   if (!write.ok()) return write;
   write->set_value(entity, size, builder);
   write->accounted_key_bytes = accounted_key_bytes(entity.partition_key(), entity.row_key());
   return write;
 }
 
+Result<PreparedWrite> prepare_remove(const WriteView& remove, const StoreLimits& limits) {
+  const std::string_view partition_key = remove.partition_key();
+  const std::string_view row_key = remove.row_key();
+  if (Status key = check_key_characters(partition_key, kPartitionKeyName, KeyUse::kLookup); !key.ok()) return key;
+  if (Status key = check_key_characters(row_key, kRowKeyName, KeyUse::kLookup); !key.ok()) return key;
+  if (Status condition = check_condition(Kind::kRemove, remove.if_match()); !condition.ok()) return condition;
+
+  Result<PreparedWrite> write = PreparedWrite::make(Kind::kRemove, remove.if_match(), partition_key, row_key);
+  if (!write.ok()) return write;
+  write->key_too_long = is_key_too_long(partition_key, limits) || is_key_too_long(row_key, limits);
+  return write;
+}
+
+Result<PreparedWrite> prepare(const Grant& grant, const WriteView& operation, const StoreLimits& limits,
+                              format::EntityBuilder& builder) {
+  if (Status granted = grant.check_write(operation.kind(), operation.partition_key(), operation.row_key());
+      !granted.ok()) {
+    return granted;
+  }
+  return operation.kind() == Kind::kRemove ? prepare_remove(operation, limits)
+                                           : prepare_put(operation, limits, builder);
+}
+
 }  // namespace
 
-Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& entity, ETag if_match,
-                                  const StoreLimits& limits) {
+Result<PreparedWrite> prepare_write(const Grant& grant, const WriteView& operation, const StoreLimits& limits) {
   format::EntityBuilder builder;
-  return prepare_put(grant, kind, entity, if_match, limits, builder);
+  return prepare(grant, operation, limits, builder);
+}
+
+Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant, std::span<const WriteOperation> operations,
+                                                       const StoreLimits& limits) {
+  if (Status checked = check_transaction(operations, limits); !checked.ok()) return checked;
+  format::EntityBuilder builder;  // all operations reuse its memory
+  std::vector<PreparedWrite> writes;
+  writes.reserve(operations.size());
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    Result<PreparedWrite> write = prepare(grant, operations[i], limits, builder);
+    if (!write.ok()) return write.status().at_operation(static_cast<std::uint32_t>(i));
+    writes.push_back(*std::move(write));
+  }
+  return writes;
 }
 
 Status InsertEncoder::encode(const Entity& entity) {
@@ -87,54 +122,7 @@ Status InsertEncoder::encode(const Entity& entity) {
   return Status();
 }
 
-Result<PreparedWrite> prepare_remove(const Grant& grant, std::string_view partition_key, std::string_view row_key,
-                                     ETag if_match, const StoreLimits& limits) {
-  if (Status granted = grant.check_write(Kind::kRemove, partition_key, row_key); !granted.ok()) return granted;
-  if (Status key = check_key_characters(partition_key, kPartitionKeyName, KeyUse::kLookup); !key.ok()) return key;
-  if (Status key = check_key_characters(row_key, kRowKeyName, KeyUse::kLookup); !key.ok()) return key;
-  if (Status condition = check_condition(Kind::kRemove, if_match); !condition.ok()) return condition;
-
-  Result<PreparedWrite> write = PreparedWrite::make(Kind::kRemove, if_match, partition_key, row_key);
-  if (!write.ok()) return write;
-  write->key_too_long = is_key_too_long(partition_key, limits) || is_key_too_long(row_key, limits);
-  return write;
-}
-
-namespace {
-
-Result<PreparedWrite> prepare_write(const Grant& grant, const TransactionOperation& operation,
-                                    const StoreLimits& limits, format::EntityBuilder& builder) {
-  const Entity& entity = operation.entity;
-  if (operation.kind == Kind::kRemove) {
-    return prepare_remove(grant, entity.partition_key(), entity.row_key(), operation.if_match, limits);
-  }
-  return prepare_put(grant, operation.kind, entity, operation.if_match, limits, builder);
-}
-
-}  // namespace
-
-Result<PreparedWrite> prepare_write(const Grant& grant, const TransactionOperation& operation,
-                                    const StoreLimits& limits) {
-  format::EntityBuilder builder;
-  return prepare_write(grant, operation, limits, builder);
-}
-
-Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant,
-                                                       std::span<const TransactionOperation> operations,
-                                                       const StoreLimits& limits) {
-  if (Status checked = check_transaction(operations, limits); !checked.ok()) return checked;
-  format::EntityBuilder builder;  // all operations reuse its memory
-  std::vector<PreparedWrite> writes;
-  writes.reserve(operations.size());
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    Result<PreparedWrite> write = prepare_write(grant, operations[i], limits, builder);
-    if (!write.ok()) return write.status().at_operation(static_cast<std::uint32_t>(i));
-    writes.push_back(*std::move(write));
-  }
-  return writes;
-}
-
-void set_etags(std::span<const TransactionOperation> operations, ETag etag, std::span<ETag> etags) noexcept {
+void set_etags(std::span<const WriteOperation> operations, ETag etag, std::span<ETag> etags) noexcept {
   for (std::size_t i = 0; i < operations.size(); ++i) {
     if (operations[i].kind != Kind::kRemove) etags[i] = etag;
   }

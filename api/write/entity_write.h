@@ -21,13 +21,13 @@
 namespace varve {
 
 /// Returns whether the operation has a condition on the stored ETag.
-inline bool needs_etag(TransactionOperation::Kind kind) noexcept {
-  using Kind = TransactionOperation::Kind;
+inline bool needs_etag(WriteOperation::Kind kind) noexcept {
+  using Kind = WriteOperation::Kind;
   return kind == Kind::kReplace || kind == Kind::kMerge || kind == Kind::kRemove;
 }
 /// Returns whether the operation keeps stored properties.
-inline bool merges(TransactionOperation::Kind kind) noexcept {
-  using Kind = TransactionOperation::Kind;
+inline bool merges(WriteOperation::Kind kind) noexcept {
+  using Kind = WriteOperation::Kind;
   return kind == Kind::kMerge || kind == Kind::kInsertOrMerge;
 }
 
@@ -35,10 +35,10 @@ inline bool merges(TransactionOperation::Kind kind) noexcept {
 class PreparedWrite {
  public:
   /// Makes an operation without a value. Errors: those of format::append_sort_key().
-  static Result<PreparedWrite> make(TransactionOperation::Kind kind, ETag if_match, std::string_view partition_key,
+  static Result<PreparedWrite> make(WriteOperation::Kind kind, ETag if_match, std::string_view partition_key,
                                     std::string_view row_key, std::size_t value_bytes = 0);
 
-  TransactionOperation::Kind kind = TransactionOperation::Kind::kInsert;
+  WriteOperation::Kind kind = WriteOperation::Kind::kInsert;
   ETag if_match;
   std::size_t accounted_key_bytes = 0;
   /// True for a delete whose key is too long to exist (D-12).
@@ -61,22 +61,16 @@ class PreparedWrite {
   format::LoneOperation operation_;
 };
 
-/// If the grant does not permit the operation, these calls fail before any other check. Errors: kForbidden,
+/// If the grant does not permit the operation, the call fails before any other check. Errors: kForbidden,
 /// kInvalidArgument, kTooLarge, as Table returns them for the operation.
-Result<PreparedWrite> prepare_write(const Grant& grant, const TransactionOperation& operation,
-                                    const StoreLimits& limits);
-Result<PreparedWrite> prepare_put(const Grant& grant, TransactionOperation::Kind kind, const Entity& entity,
-                                  ETag if_match, const StoreLimits& limits);
-Result<PreparedWrite> prepare_remove(const Grant& grant, std::string_view partition_key, std::string_view row_key,
-                                     ETag if_match, const StoreLimits& limits);
+Result<PreparedWrite> prepare_write(const Grant& grant, const WriteView& operation, const StoreLimits& limits);
 /// Prepares all operations of a transaction, and first checks the transaction as a whole. Errors: those of
 /// Table::execute that need no store.
-Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant,
-                                                       std::span<const TransactionOperation> operations,
+Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant, std::span<const WriteOperation> operations,
                                                        const StoreLimits& limits);
 /// Fills in the answer of each operation. `etags` has one element for each operation, because nothing may fail after
 /// the commit.
-void set_etags(std::span<const TransactionOperation> operations, ETag etag, std::span<ETag> etags) noexcept;
+void set_etags(std::span<const WriteOperation> operations, ETag etag, std::span<ETag> etags) noexcept;
 
 /// Checks the length of a tag. Errors: kInvalidArgument (InvalidInput: too long).
 Status check_tag(std::string_view tag);
@@ -86,7 +80,7 @@ class InsertEncoder {
  public:
   InsertEncoder(format::TableId table, const StoreLimits& limits)
       : encoded_id_(format::encode_table(table)), limits_(limits) {}
-  /// Encodes one entity. Errors: as prepare_put() for an insert. After an error, sort_key() and value() are
+  /// Encodes one entity. Errors: as prepare_write() for an insert. After an error, sort_key() and value() are
   /// unspecified.
   Status encode(const Entity& entity);
   // These views are valid until the next call of encode().

@@ -22,7 +22,7 @@ struct VARVE_LOCAL StoreTransaction::State {
 
   struct Write {
     std::shared_ptr<const Table::State> table;
-    TransactionOperation operation;
+    WriteOperation operation;
   };
 
   /// Releases the snapshot, however a commit ends.

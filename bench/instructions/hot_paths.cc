@@ -42,7 +42,7 @@ class Machine {
     for (std::uint64_t first = 0; first < kEntities; first += kEntitiesOfPartition) {
       EntityGroupTransaction batch;
       for (std::uint64_t n = first; n < first + kEntitiesOfPartition; ++n) {
-        batch.add({TransactionOperation::Kind::kInsertOrReplace, entity(n, generation), ETag::any()});
+        batch.add({WriteOperation::Kind::kInsertOrReplace, entity(n, generation), ETag::any()});
       }
       is_ready_ = table_->execute(batch, buffered).ok() && is_ready_;
     }
@@ -97,7 +97,7 @@ bool transaction_by_etags(const Setting& setting, const Counted& counted) {
       const auto before = machine.table().get(keys.partition, keys.row);
       is_well = before.ok() && before->has_value() && is_well;
       if (!is_well) return false;
-      transactions[i].add({TransactionOperation::Kind::kReplace, Machine::entity(n, 1), (*before)->etag()});
+      transactions[i].add({WriteOperation::Kind::kReplace, Machine::entity(n, 1), (*before)->etag()});
     }
   }
   counted([&] {

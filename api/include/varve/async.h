@@ -43,6 +43,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "access_policy.h"
@@ -60,6 +61,7 @@
 #include "transaction.h"
 #include "types.h"
 #include "version.h"
+#include "write_operation.h"
 
 namespace varve {
 
@@ -74,17 +76,31 @@ class VARVE_EXPORT AsyncTable {
   Table table() && noexcept { return std::move(table_); }
   /// @}
 
+  /// Runs Table::write(), and returns the new ETag; kRemove has none. The task reports the errors of that write.
+  Task<Result<ETag>> write(WriteOperation operation, WriteOptions options = {}, std::stop_token stop = {}) const;
+  /// Runs the write of the same name of Table.
   /// @{
-  /// Runs the write of the same name of Table, and returns the new ETag. The task reports the errors of that write.
-  Task<Result<ETag>> insert(Entity entity, WriteOptions options = {}, std::stop_token stop = {}) const;
-  Task<Result<ETag>> replace(Entity entity, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const;
-  Task<Result<ETag>> merge(Entity entity, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const;
-  Task<Result<ETag>> insert_or_replace(Entity entity, WriteOptions options = {}, std::stop_token stop = {}) const;
-  Task<Result<ETag>> insert_or_merge(Entity entity, WriteOptions options = {}, std::stop_token stop = {}) const;
-  /// @}
-  /// Deletes the entity, as Table::remove().
+  Task<Result<ETag>> insert(Entity entity, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return write(WriteOperation::insert(std::move(entity)), options, std::move(stop));
+  }
+  Task<Result<ETag>> replace(Entity entity, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return write(WriteOperation::replace(std::move(entity), if_match), options, std::move(stop));
+  }
+  Task<Result<ETag>> merge(Entity entity, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return write(WriteOperation::merge(std::move(entity), if_match), options, std::move(stop));
+  }
+  Task<Result<ETag>> insert_or_replace(Entity entity, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return write(WriteOperation::insert_or_replace(std::move(entity)), options, std::move(stop));
+  }
+  Task<Result<ETag>> insert_or_merge(Entity entity, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return write(WriteOperation::insert_or_merge(std::move(entity)), options, std::move(stop));
+  }
   Task<Status> remove(std::string partition_key, std::string row_key, ETag if_match, WriteOptions options = {},
-                      std::stop_token stop = {}) const;
+                      std::stop_token stop = {}) const {
+    return status_of(write(WriteOperation::remove(std::move(partition_key), std::move(row_key), if_match), options,
+                           std::move(stop)));
+  }
+  /// @}
   /// Commits the transaction, as Table::execute(). Returns one ETag for each operation, in their order.
   Task<Result<std::vector<ETag>>> execute(EntityGroupTransaction transaction, WriteOptions options = {},
                                           std::stop_token stop = {}) const;
@@ -107,7 +123,7 @@ class VARVE_EXPORT AsyncTable {
 
  private:
   struct Verbs;
-  Task<Result<ETag>> write(TransactionOperation operation, WriteOptions options, std::stop_token stop) const;
+  static Task<Status> status_of(Task<Result<ETag>> write);
 
   Table table_;
   HomeThread* home_;

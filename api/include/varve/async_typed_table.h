@@ -25,6 +25,7 @@
 #include "typed_table.h"
 #include "types.h"
 #include "walk.h"
+#include "write_operation.h"
 
 namespace varve {
 
@@ -34,6 +35,9 @@ namespace varve {
 template <Mapped T>
 class AsyncTypedTable {
  public:
+  /// The verbs of write().
+  using Kind = WriteOperation::Kind;
+
   /// Makes a typed handle of this table, without a home thread (home_thread.h).
   explicit AsyncTypedTable(Table table) : table_(std::move(table)) { mapped::check_mapping<T>(); }
 
@@ -43,19 +47,24 @@ class AsyncTypedTable {
   AsyncTable table() && noexcept { return std::move(table_); }
   /// @}
 
+  /// Does the verb `kind` with the object, as TypedTable::write().
+  Task<Result<ETag>> write(Kind kind, T object, ETag if_match, WriteOptions options = {},
+                           std::stop_token stop = {}) const {
+    Result<Entity> entity = to_entity(object);  // now, so that the operation keeps nothing of the caller
+    if (!entity.ok()) return refused(entity.status());
+    return table_.write(WriteOperation{kind, *std::move(entity), if_match}, options, std::move(stop));
+  }
   /// Inserts the object, which must not exist yet.
   Task<Result<ETag>> insert(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(object, [&](Entity entity) { return table_.insert(std::move(entity), options, std::move(stop)); });
+    return write(Kind::kInsert, std::move(object), ETag(), options, std::move(stop));
   }
   /// Inserts the object, or replaces it whatever its stored ETag is.
   Task<Result<ETag>> insert_or_replace(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(object,
-                 [&](Entity entity) { return table_.insert_or_replace(std::move(entity), options, std::move(stop)); });
+    return write(Kind::kInsertOrReplace, std::move(object), ETag(), options, std::move(stop));
   }
   /// Inserts or merges. If an optional member has no value, the stored property keeps its value (D-45).
   Task<Result<ETag>> insert_or_merge(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(object,
-                 [&](Entity entity) { return table_.insert_or_merge(std::move(entity), options, std::move(stop)); });
+    return write(Kind::kInsertOrMerge, std::move(object), ETag(), options, std::move(stop));
   }
   /// Replaces under the condition that the stored ETag equals the ETag in the object.
   Task<Result<ETag>> replace(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
@@ -64,8 +73,7 @@ class AsyncTypedTable {
   }
   /// Replaces under the condition that the stored ETag equals `if_match`. ETag::any() matches every ETag.
   Task<Result<ETag>> replace(T object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(object,
-                 [&](Entity entity) { return table_.replace(std::move(entity), if_match, options, std::move(stop)); });
+    return write(Kind::kReplace, std::move(object), if_match, options, std::move(stop));
   }
   /// Merges under the condition that the stored ETag equals the ETag in the object. Optional members work as in
   /// insert_or_merge().
@@ -76,8 +84,7 @@ class AsyncTypedTable {
   /// Merges under the condition that the stored ETag equals `if_match`. ETag::any() matches every ETag. Optional
   /// members work as in insert_or_merge().
   Task<Result<ETag>> merge(T object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
-    return write(object,
-                 [&](Entity entity) { return table_.merge(std::move(entity), if_match, options, std::move(stop)); });
+    return write(Kind::kMerge, std::move(object), if_match, options, std::move(stop));
   }
   /// Deletes under the condition that the stored ETag equals the ETag in the object.
   Task<Status> remove(const T& object, WriteOptions options = {}, std::stop_token stop = {}) const {
@@ -106,14 +113,6 @@ class AsyncTypedTable {
   }
 
  private:
-  /// Converts the object, and begins the write with its entity. So the operation keeps nothing of the caller.
-  template <typename Write>
-  static Task<Result<ETag>> write(const T& object, Write write) {
-    Result<Entity> entity = to_entity(object);
-    if (!entity.ok()) return refused(entity.status());
-    return write(*std::move(entity));
-  }
-
   static Task<Result<ETag>> refused(Status status) { co_return status; }
 
   static Task<Result<std::optional<T>>> find(AsyncTable table, EntityKey key, ReadOptions options,

@@ -28,7 +28,7 @@ struct TransactionPart {
 /// Splits a list of operations into transactions that obey T-01, T-06, T-07 and T-09, with the limits in limits.h. The
 /// list may have any length and any partitions. Operations of one partition keep their order. If an entity occurs
 /// again, its operation is in a later part.
-VARVE_EXPORT std::vector<TransactionPart> split_into_parts(std::span<const TransactionOperation> operations);
+VARVE_EXPORT std::vector<TransactionPart> split_into_parts(std::span<const WriteOperation> operations);
 
 /// What execute_in_parts() did.
 struct PartsOutcome {
@@ -43,7 +43,7 @@ struct PartsOutcome {
 /// parts that succeeded stay, and readers see the parts appear one by one. If you need atomicity, use Table::execute.
 /// After a failure, a list of only insert_or_replace() operations may be executed again as a whole. A delete that was
 /// committed fails the second time, with kNotFound.
-VARVE_EXPORT PartsOutcome execute_in_parts(Table& table, std::span<const TransactionOperation> operations,
+VARVE_EXPORT PartsOutcome execute_in_parts(Table& table, std::span<const WriteOperation> operations,
                                            const WriteOptions& options = {});
 
 }  // namespace varve

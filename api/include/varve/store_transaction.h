@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "options.h"
@@ -28,6 +29,7 @@
 #include "table.h"
 #include "types.h"
 #include "version.h"
+#include "write_operation.h"
 
 namespace varve {
 
@@ -78,14 +80,28 @@ class VARVE_EXPORT StoreTransaction {
   // -- Writes, collected; commit() checks them --------------------------------------------------------------------
   // If memory runs out, they throw std::bad_alloc, as containers do, and have collected nothing.
 
+  /// Appends a write to `table`, and returns this transaction.
+  StoreTransaction& add(const Table& table, WriteOperation operation);
   /// Appends a write with the Table verb of the same name, and returns this transaction.
   /// @{
-  StoreTransaction& insert(const Table& table, Entity entity);
-  StoreTransaction& replace(const Table& table, Entity entity, ETag if_match);
-  StoreTransaction& merge(const Table& table, Entity entity, ETag if_match);
-  StoreTransaction& insert_or_replace(const Table& table, Entity entity);
-  StoreTransaction& insert_or_merge(const Table& table, Entity entity);
-  StoreTransaction& remove(const Table& table, std::string partition_key, std::string row_key, ETag if_match);
+  StoreTransaction& insert(const Table& table, Entity entity) {
+    return add(table, WriteOperation::insert(std::move(entity)));
+  }
+  StoreTransaction& replace(const Table& table, Entity entity, ETag if_match) {
+    return add(table, WriteOperation::replace(std::move(entity), if_match));
+  }
+  StoreTransaction& merge(const Table& table, Entity entity, ETag if_match) {
+    return add(table, WriteOperation::merge(std::move(entity), if_match));
+  }
+  StoreTransaction& insert_or_replace(const Table& table, Entity entity) {
+    return add(table, WriteOperation::insert_or_replace(std::move(entity)));
+  }
+  StoreTransaction& insert_or_merge(const Table& table, Entity entity) {
+    return add(table, WriteOperation::insert_or_merge(std::move(entity)));
+  }
+  StoreTransaction& remove(const Table& table, std::string partition_key, std::string row_key, ETag if_match) {
+    return add(table, WriteOperation::remove(std::move(partition_key), std::move(row_key), if_match));
+  }
   /// @}
   /// Returns the number of writes appended so far.
   std::size_t size() const noexcept;
@@ -108,7 +124,6 @@ class VARVE_EXPORT StoreTransaction {
   friend class Store;
   struct State;
   explicit StoreTransaction(std::unique_ptr<State> state) noexcept;
-  StoreTransaction& add(TransactionOperation::Kind kind, const Table& table, Entity entity, ETag if_match);
   std::unique_ptr<State> state_;
 };
 

@@ -21,6 +21,7 @@
 #include "transaction.h"
 #include "types.h"
 #include "version.h"
+#include "write_operation.h"
 
 namespace varve {
 
@@ -77,9 +78,15 @@ class VARVE_EXPORT Table {
   std::string name() && { return std::string(name()); }
   /// @}
 
+  /// Does the verb that the operation names, and returns the new ETag; kRemove has none. The verbs below are short forms
+  /// of this call. Errors: those of the verb.
+  Result<ETag> write(const WriteView& operation, const WriteOptions& options = {});
+
   /// Adds an entity whose key does not exist yet. Ignores the entity's etag().
   /// Errors: kExists (EntityAlreadyExists). Source: O-10.
-  Result<ETag> insert(const Entity& entity, const WriteOptions& options = {});
+  Result<ETag> insert(const Entity& entity, const WriteOptions& options = {}) {
+    return write({WriteOperation::Kind::kInsert, entity, ETag()}, options);
+  }
 
   /// Replaces the properties of an existing entity. `if_match` is the ETag that the stored entity must have, or
   /// ETag::any().
@@ -88,25 +95,35 @@ class VARVE_EXPORT Table {
   ///   kPreconditionFailed (UpdateConditionNotSatisfied)    the entity has another ETag
   ///   kInvalidArgument (InvalidInput)                      `if_match` is none
   /// Source: O-02, O-11.
-  Result<ETag> replace(const Entity& entity, ETag if_match, const WriteOptions& options = {});
+  Result<ETag> replace(const Entity& entity, ETag if_match, const WriteOptions& options = {}) {
+    return write({WriteOperation::Kind::kReplace, entity, if_match}, options);
+  }
 
   /// Sets these properties of an existing entity, and keeps its other properties. A property may change its type. A
   /// merge without properties still gives the entity a new ETag. The limits apply to the result. Errors: as replace().
   /// Source: O-12.
-  Result<ETag> merge(const Entity& entity, ETag if_match, const WriteOptions& options = {});
+  Result<ETag> merge(const Entity& entity, ETag if_match, const WriteOptions& options = {}) {
+    return write({WriteOperation::Kind::kMerge, entity, if_match}, options);
+  }
 
   /// Does replace() with any ETag if the entity exists, else insert(). Source: O-13.
-  Result<ETag> insert_or_replace(const Entity& entity, const WriteOptions& options = {});
+  Result<ETag> insert_or_replace(const Entity& entity, const WriteOptions& options = {}) {
+    return write({WriteOperation::Kind::kInsertOrReplace, entity, ETag()}, options);
+  }
 
   /// Does merge() with any ETag if the entity exists, else insert(). Source: O-13.
-  Result<ETag> insert_or_merge(const Entity& entity, const WriteOptions& options = {});
+  Result<ETag> insert_or_merge(const Entity& entity, const WriteOptions& options = {}) {
+    return write({WriteOperation::Kind::kInsertOrMerge, entity, ETag()}, options);
+  }
 
   /// Deletes an entity. If a key is longer than a key can be, the entity does not exist (kNotFound). Errors: as
   /// replace(). Source: O-14, D-12.
   Status remove(std::string_view partition_key, std::string_view row_key, ETag if_match,
-                const WriteOptions& options = {});
+                const WriteOptions& options = {}) {
+    return write(WriteView::remove(partition_key, row_key, if_match), options).status();
+  }
 
-  /// Executes all operations or none, in one commit. Returns an ETag for each operation, and no ETag for kRemove. All
+  /// Executes all operations or none, in one commit: those of an EntityGroupTransaction, or of a list. Returns an ETag for each operation, and no ETag for kRemove. All
   /// ETags of one transaction are equal.
   ///
   /// operation_index() of an error is the operation that failed. The transaction as a whole is checked first:
@@ -120,7 +137,7 @@ class VARVE_EXPORT Table {
   ///
   /// Then execute() checks the input of each operation, in their order. Then it checks the table (index 0, T-10). Last,
   /// in their order, it checks existence, ETag and resulting size of each entity.
-  Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options = {});
+  Result<std::vector<ETag>> execute(std::span<const WriteOperation> operations, const WriteOptions& options = {});
 
   /// Returns the entity, or nothing if it does not exist. A key that is too long to exist is not found (D-12).
   /// Errors: kInvalidArgument (OutOfRangeInput, InvalidInput: a forbidden character in a key, as above; InvalidInput:

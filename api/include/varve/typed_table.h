@@ -18,6 +18,7 @@
 #include "table.h"
 #include "types.h"
 #include "walk.h"
+#include "write_operation.h"
 
 namespace varve {
 
@@ -52,6 +53,9 @@ void stamp(T& object, ETag etag) {
 template <Mapped T>
 class TypedTable {
  public:
+  /// The verbs of write().
+  using Kind = WriteOperation::Kind;
+
   /// Makes a typed handle of this table. Does not read the table.
   explicit TypedTable(Table table) : table_(std::move(table)) { mapped::check_mapping<T>(); }
 
@@ -62,23 +66,38 @@ class TypedTable {
   Table table() && noexcept { return std::move(table_); }
   /// @}
 
+  /// Does Table::write() with the verb `kind` and the object, and returns the new ETag; kRemove has none and leaves the
+  /// object as it is.
+  /// @{
+  Result<ETag> write(Kind kind, T& object, ETag if_match, const WriteOptions& options = {}) {
+    const Result<ETag> etag = write(kind, std::as_const(object), if_match, options);
+    if (etag.ok() && kind != Kind::kRemove) mapped::stamp(object, *etag);
+    return etag;
+  }
+  Result<ETag> write(Kind kind, const T& object, ETag if_match, const WriteOptions& options = {}) {
+    const Result<Entity> entity = to_entity(object);
+    if (!entity.ok()) return entity.status();
+    return table_.write({kind, *entity, if_match}, options);
+  }
+  /// @}
+
   /// Does Table::insert() and returns the new ETag.
   /// @{
   Result<ETag> insert(T& object, const WriteOptions& options = {}) {
-    return stamped(object, insert(std::as_const(object), options));
+    return write(Kind::kInsert, object, ETag(), options);
   }
   Result<ETag> insert(const T& object, const WriteOptions& options = {}) {
-    return write(object, [&](const Entity& entity) { return table_.insert(entity, options); });
+    return write(Kind::kInsert, object, ETag(), options);
   }
   /// @}
 
   /// Does Table::insert_or_replace() and returns the new ETag.
   /// @{
   Result<ETag> insert_or_replace(T& object, const WriteOptions& options = {}) {
-    return stamped(object, insert_or_replace(std::as_const(object), options));
+    return write(Kind::kInsertOrReplace, object, ETag(), options);
   }
   Result<ETag> insert_or_replace(const T& object, const WriteOptions& options = {}) {
-    return write(object, [&](const Entity& entity) { return table_.insert_or_replace(entity, options); });
+    return write(Kind::kInsertOrReplace, object, ETag(), options);
   }
   /// @}
 
@@ -86,23 +105,23 @@ class TypedTable {
   /// stored property (D-45).
   /// @{
   Result<ETag> insert_or_merge(T& object, const WriteOptions& options = {}) {
-    return stamped(object, insert_or_merge(std::as_const(object), options));
+    return write(Kind::kInsertOrMerge, object, ETag(), options);
   }
   Result<ETag> insert_or_merge(const T& object, const WriteOptions& options = {}) {
-    return write(object, [&](const Entity& entity) { return table_.insert_or_merge(entity, options); });
+    return write(Kind::kInsertOrMerge, object, ETag(), options);
   }
   /// @}
 
   /// Does Table::replace() and returns the new ETag. Without `if_match`, the condition is the ETag in the object.
   /// @{
   Result<ETag> replace(T& object, const WriteOptions& options = {}) {
-    return replace(object, mapped::carried_etag(object), options);
+    return write(Kind::kReplace, object, mapped::carried_etag(object), options);
   }
   Result<ETag> replace(T& object, ETag if_match, const WriteOptions& options = {}) {
-    return stamped(object, replace(std::as_const(object), if_match, options));
+    return write(Kind::kReplace, object, if_match, options);
   }
   Result<ETag> replace(const T& object, ETag if_match, const WriteOptions& options = {}) {
-    return write(object, [&](const Entity& entity) { return table_.replace(entity, if_match, options); });
+    return write(Kind::kReplace, object, if_match, options);
   }
   /// @}
 
@@ -110,13 +129,13 @@ class TypedTable {
   /// optional member without a value does not change the stored property (D-45).
   /// @{
   Result<ETag> merge(T& object, const WriteOptions& options = {}) {
-    return merge(object, mapped::carried_etag(object), options);
+    return write(Kind::kMerge, object, mapped::carried_etag(object), options);
   }
   Result<ETag> merge(T& object, ETag if_match, const WriteOptions& options = {}) {
-    return stamped(object, merge(std::as_const(object), if_match, options));
+    return write(Kind::kMerge, object, if_match, options);
   }
   Result<ETag> merge(const T& object, ETag if_match, const WriteOptions& options = {}) {
-    return write(object, [&](const Entity& entity) { return table_.merge(entity, if_match, options); });
+    return write(Kind::kMerge, object, if_match, options);
   }
   /// @}
 
@@ -148,18 +167,6 @@ class TypedTable {
   Walk<T> run(const Query<T>& query) const { return query.run(table_); }
 
  private:
-  static Result<ETag> stamped(T& object, Result<ETag> etag) {
-    if (etag.ok()) mapped::stamp(object, *etag);
-    return etag;
-  }
-
-  template <typename Write>
-  static Result<ETag> write(const T& object, Write write) {
-    const Result<Entity> entity = to_entity(object);
-    if (!entity.ok()) return entity.status();
-    return write(*entity);
-  }
-
   Table table_;
 };
 

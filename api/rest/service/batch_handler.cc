@@ -106,7 +106,7 @@ struct ChangeSet {
   std::vector<std::string> content_ids{};
   EntityGroupTransaction transaction{};
   /// The operations as the answers show them.
-  std::vector<TransactionOperation> shown{};
+  std::vector<WriteOperation> shown{};
 };
 
 Status check_count(const Call& call, std::size_t parts) {
@@ -130,8 +130,8 @@ Status read_requests(const Call& call, Batch batch, ChangeSet& change_set) {
 }
 
 /// Returns the operation for the answer. It keeps the whole entity only if the answer contains the entity.
-TransactionOperation shown_of(const TransactionOperation& operation, Preference preference) {
-  const bool is_whole = operation.kind == TransactionOperation::Kind::kInsert && preference != Preference::kNoContent;
+WriteOperation shown_of(const WriteOperation& operation, Preference preference) {
+  const bool is_whole = operation.kind == WriteOperation::Kind::kInsert && preference != Preference::kNoContent;
   if (is_whole) return operation;
   return {operation.kind, Entity(operation.entity.partition_key(), operation.entity.row_key()), operation.if_match};
 }
@@ -144,9 +144,8 @@ Status read_operations(const Call& call, ChangeSet& change_set) {
     if (inner.routed.route->part != Part::kContent) {
       return service_error::invalid_input("a part of a change set must write an entity").at_operation(i);
     }
-    Result<TransactionOperation> operation =
-        read_operation({inner.verb, inner.target, inner.request.head.headers, inner.body, inner.version,
-                        call.limits.custom_properties_max});
+    Result<WriteOperation> operation = read_operation({inner.verb, inner.target, inner.request.head.headers, inner.body,
+                                                       inner.version, call.limits.custom_properties_max});
     if (!operation.ok()) return operation.status().at_operation(i);
     change_set.shown.push_back(shown_of(*operation, inner.routed.preference));
     change_set.transaction.add(*std::move(operation));

@@ -13,8 +13,6 @@
 namespace varve::serve {
 namespace {
 
-using Kind = TransactionOperation::Kind;
-
 /// The most bytes of a page, which bound the memory of one answer. A page may end anywhere.
 constexpr std::uint64_t kPageBytesMax = std::uint64_t{4} << 20;
 
@@ -44,12 +42,6 @@ Result<ReadOptions> read_selection(const Call& call) {
   return options;
 }
 
-Task<Result<ETag>> remove(Task<Status> removing) {
-  Status removed = co_await removing;
-  if (!removed.ok()) co_return removed;
-  co_return ETag();
-}
-
 /// A page that is written as long as there is room for it.
 class RoomyPage {
  public:
@@ -76,22 +68,6 @@ class RoomyPage {
   std::size_t asked_at_ = kSmallAnswerBytes;
   bool has_room_ = true;
 };
-
-/// Carries out a write. Returns the ETag of the written entity; a delete has none.
-Task<Result<ETag>> carry_out(const Call& call, const AsyncTable& table, const TransactionOperation& operation) {
-  const WriteOptions options = call.write_options();
-  switch (operation.kind) {
-    case Kind::kInsert: return table.insert(operation.entity, options, call.stop);
-    case Kind::kReplace: return table.replace(operation.entity, operation.if_match, options, call.stop);
-    case Kind::kMerge: return table.merge(operation.entity, operation.if_match, options, call.stop);
-    case Kind::kInsertOrReplace: return table.insert_or_replace(operation.entity, options, call.stop);
-    case Kind::kRemove:
-      return remove(table.remove(operation.entity.partition_key(), operation.entity.row_key(), operation.if_match,
-                                 options, call.stop));
-    case Kind::kInsertOrMerge: break;
-  }
-  return table.insert_or_merge(operation.entity, options, call.stop);
-}
 
 }  // namespace
 
@@ -127,12 +103,12 @@ Answer get_entity(const Call& call, Result<AsyncTable> table) {
 }
 
 Answer write_one(const Call& call, Result<AsyncTable> table) {
-  Result<TransactionOperation> operation =
+  Result<WriteOperation> operation =
       read_operation({call.verb, call.target, call.request.head.headers, call.request.body, call.version,
                       call.limits.custom_properties_max});
   if (!operation.ok()) co_return operation.status();
   if (!table.ok()) co_return table.status();
-  Task<Result<ETag>> writing = carry_out(call, *table, *operation);
+  Task<Result<ETag>> writing = table->write(*operation, call.write_options(), call.stop);
   const Result<ETag> etag = co_await writing;
   if (!etag.ok()) co_return etag.status();
   const WriteAnswer answer{call.place(), call.preference};

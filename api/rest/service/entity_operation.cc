@@ -12,7 +12,7 @@
 namespace varve::serve {
 namespace {
 
-using Kind = TransactionOperation::Kind;
+using Kind = WriteOperation::Kind;
 
 /// The usual number of headers of an answer to a write, without the common headers.
 constexpr std::size_t kWriteHeaders = 4;
@@ -31,22 +31,22 @@ Result<std::optional<ETag>> read_condition(const Headers& headers) {
   return std::optional<ETag>(*etag);
 }
 
-Result<TransactionOperation> read_insert(const OperationSource& source) {
+Result<WriteOperation> read_insert(const OperationSource& source) {
   if (Status json = check_json_type(find_header(source.headers, "content-type")); !json.ok()) return json;
   Result<Entity> entity = read_entity(source.body, source.properties_max);
   if (!entity.ok()) return entity.status();
-  return TransactionOperation{Kind::kInsert, *std::move(entity), ETag()};
+  return WriteOperation{Kind::kInsert, *std::move(entity), ETag()};
 }
 
-Result<TransactionOperation> read_remove(const OperationSource& source) {
+Result<WriteOperation> read_remove(const OperationSource& source) {
   const Result<std::optional<ETag>> condition = read_condition(source.headers);
   if (!condition.ok()) return condition.status();
   if (!*condition) return refused("MissingRequiredHeader", "a delete needs If-Match; give an ETag or *");
-  return TransactionOperation{Kind::kRemove, Entity(source.target.partition_key, source.target.row_key), **condition};
+  return WriteOperation{Kind::kRemove, Entity(source.target.partition_key, source.target.row_key), **condition};
 }
 
 /// Reads a write to an entity's address: an update with If-Match, an upsert without (O-01).
-Result<TransactionOperation> read_put(const OperationSource& source, Kind update, Kind upsert) {
+Result<WriteOperation> read_put(const OperationSource& source, Kind update, Kind upsert) {
   const Result<std::optional<ETag>> condition = read_condition(source.headers);
   if (!condition.ok()) return condition.status();
   if (!*condition && source.version < since::kUpsert) {
@@ -56,7 +56,7 @@ Result<TransactionOperation> read_put(const OperationSource& source, Kind update
   Result<Entity> entity =
       read_entity(source.body, source.target.partition_key, source.target.row_key, source.properties_max);
   if (!entity.ok()) return entity.status();
-  return TransactionOperation{*condition ? update : upsert, *std::move(entity), condition->value_or(ETag())};
+  return WriteOperation{*condition ? update : upsert, *std::move(entity), condition->value_or(ETag())};
 }
 
 HttpResponse inserted_response(const WriteAnswer& answer, Entity& entity, ETag etag) {
@@ -78,7 +78,7 @@ HttpResponse inserted_response(const WriteAnswer& answer, Entity& entity, ETag e
 
 }  // namespace
 
-Result<TransactionOperation> read_operation(const OperationSource& source) {
+Result<WriteOperation> read_operation(const OperationSource& source) {
   if (source.target.resource == Resource::kEntities && source.verb == "POST") return read_insert(source);
   if (source.target.resource == Resource::kEntity) {
     if (source.verb == "DELETE") return read_remove(source);
@@ -90,7 +90,7 @@ Result<TransactionOperation> read_operation(const OperationSource& source) {
   return refused("MethodNotAllowed", "this verb cannot write this resource");
 }
 
-HttpResponse written_response(const WriteAnswer& answer, TransactionOperation& operation, ETag etag) {
+HttpResponse written_response(const WriteAnswer& answer, WriteOperation& operation, ETag etag) {
   HttpResponse response;
   response.status = 204;
   if (operation.kind == Kind::kInsert) response = inserted_response(answer, operation.entity, etag);

@@ -29,7 +29,7 @@ struct OperationSource {
 /// Returns the operation of a request. Errors: kInvalidArgument (InvalidInput: a bad condition; MissingRequiredHeader:
 /// a delete without If-Match; MethodNotAllowed: the verb cannot write this resource), and those of read_entity() and
 /// check_json_type(). Source: section "Entity operations", O-01 to O-05, O-10 to O-14, X-07.
-Result<TransactionOperation> read_operation(const OperationSource& source);
+Result<WriteOperation> read_operation(const OperationSource& source);
 
 /// The values that determine the answer to a write.
 struct WriteAnswer {
@@ -39,6 +39,6 @@ struct WriteAnswer {
 
 /// Returns 201 or 204. Stores the new ETag in `operation`, because the answer to an insert contains the entity. Source:
 /// H-22, H-30, O-10.
-HttpResponse written_response(const WriteAnswer& answer, TransactionOperation& operation, ETag etag);
+HttpResponse written_response(const WriteAnswer& answer, WriteOperation& operation, ETag etag);
 
 }  // namespace varve::serve

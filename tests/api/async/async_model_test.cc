@@ -21,7 +21,7 @@ namespace {
 
 using namespace test;
 
-using Kind = TransactionOperation::Kind;
+using Kind = WriteOperation::Kind;
 
 // -- The steps --------------------------------------------------------------------------------------------------------
 
@@ -291,8 +291,7 @@ class Side {
  protected:
   Store& store() { return *bench_.store; }
 
-  virtual Result<ETag> put(Table table, TransactionOperation operation) = 0;
-  virtual Status remove(Table table, TransactionOperation operation) = 0;
+  virtual Result<ETag> put(Table table, WriteOperation operation) = 0;
   virtual Result<std::vector<ETag>> execute(Table table, EntityGroupTransaction transaction) = 0;
   virtual Result<std::optional<Entity>> get(Table table, EntityKey key, ReadOptions options) = 0;
   virtual Result<std::vector<std::optional<Entity>>> get_many(Table table, std::vector<EntityKey> keys,
@@ -304,8 +303,9 @@ class Side {
   virtual Status compact() = 0;
 
  private:
-  std::string write(const Table& table, const TransactionOperation& operation) {
-    return operation.kind == Kind::kRemove ? words_of(remove(table, operation)) : words_of(put(table, operation));
+  std::string write(const Table& table, const WriteOperation& operation) {
+    const Result<ETag> etag = put(table, operation);
+    return operation.kind == Kind::kRemove ? words_of(etag.status()) : words_of(etag);
   }
 
   /// Returns the ETag for a write. The stale ETag of a key is the first one that was seen.
@@ -318,7 +318,7 @@ class Side {
     const ETag first = stale_.try_emplace(key, current).first->second;
     return write.condition == Condition::kStale ? first : current;
   }
-  TransactionOperation operation(const PlannedWrite& write) { return {write.kind, write.entity, etag_for(write)}; }
+  WriteOperation operation(const PlannedWrite& write) { return {write.kind, write.entity, etag_for(write)}; }
   EntityGroupTransaction transaction(const std::vector<PlannedWrite>& writes) {
     EntityGroupTransaction made;
     for (const PlannedWrite& write : writes) made.add(operation(write));
@@ -361,18 +361,7 @@ class WaitingSide final : public Side {
   using Side::Side;
 
  private:
-  Result<ETag> put(Table table, TransactionOperation operation) override {
-    switch (operation.kind) {
-      case Kind::kInsert: return table.insert(operation.entity);
-      case Kind::kReplace: return table.replace(operation.entity, operation.if_match);
-      case Kind::kMerge: return table.merge(operation.entity, operation.if_match);
-      case Kind::kInsertOrReplace: return table.insert_or_replace(operation.entity);
-      default: return table.insert_or_merge(operation.entity);
-    }
-  }
-  Status remove(Table table, TransactionOperation operation) override {
-    return table.remove(operation.entity.partition_key(), operation.entity.row_key(), operation.if_match);
-  }
+  Result<ETag> put(Table table, WriteOperation operation) override { return table.write(operation); }
   Result<std::vector<ETag>> execute(Table table, EntityGroupTransaction transaction) override {
     return table.execute(transaction);
   }
@@ -395,19 +384,8 @@ class AsyncSide final : public Side {
   using Side::Side;
 
  private:
-  Result<ETag> put(Table table, TransactionOperation operation) override {
-    const AsyncTable async(std::move(table));
-    switch (operation.kind) {
-      case Kind::kInsert: return wait(async.insert(std::move(operation.entity)));
-      case Kind::kReplace: return wait(async.replace(std::move(operation.entity), operation.if_match));
-      case Kind::kMerge: return wait(async.merge(std::move(operation.entity), operation.if_match));
-      case Kind::kInsertOrReplace: return wait(async.insert_or_replace(std::move(operation.entity)));
-      default: return wait(async.insert_or_merge(std::move(operation.entity)));
-    }
-  }
-  Status remove(Table table, TransactionOperation operation) override {
-    const Entity& entity = operation.entity;
-    return wait(AsyncTable(std::move(table)).remove(entity.partition_key(), entity.row_key(), operation.if_match));
+  Result<ETag> put(Table table, WriteOperation operation) override {
+    return wait(AsyncTable(std::move(table)).write(std::move(operation)));
   }
   Result<std::vector<ETag>> execute(Table table, EntityGroupTransaction transaction) override {
     return wait(AsyncTable(std::move(table)).execute(std::move(transaction)));

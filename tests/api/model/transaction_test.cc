@@ -116,11 +116,11 @@ TEST_F(Transactions, T05_TheFirstFailingOperationDecidesAndNothingIsWritten) {
         }
       };
       fill(place);
-      const TransactionOperation& bad = cases[which].failing.operations()[0];
+      const WriteOperation& bad = cases[which].failing.operations()[0];
       switch (bad.kind) {
-        case TransactionOperation::Kind::kInsert: transaction.insert(bad.entity); break;
-        case TransactionOperation::Kind::kReplace: transaction.replace(bad.entity, bad.if_match); break;
-        case TransactionOperation::Kind::kMerge: transaction.merge(bad.entity, bad.if_match); break;
+        case WriteOperation::Kind::kInsert: transaction.insert(bad.entity); break;
+        case WriteOperation::Kind::kReplace: transaction.replace(bad.entity, bad.if_match); break;
+        case WriteOperation::Kind::kMerge: transaction.merge(bad.entity, bad.if_match); break;
         default: transaction.remove("p", bad.entity.row_key(), bad.if_match); break;
       }
       fill(4 - place);

@@ -72,7 +72,7 @@ TEST(JudgedBefore, C09_TellTheETagOfEachOperation) {
 TEST(Parts, C09_AListIsCutByPartitionAndBySize) {
   EntityGroupTransaction list = inserts(150, "p");
   const EntityGroupTransaction others = inserts(30, "q");
-  for (const TransactionOperation& operation : others.operations()) list.add(operation);
+  for (const WriteOperation& operation : others.operations()) list.add(operation);
   list.merge(with_value("p", "149", "w"), ETag::any());  // named again, after its insert
   const std::vector<TransactionPart> parts = split_into_parts(list.operations());
   std::vector<std::size_t> sizes;
@@ -113,7 +113,7 @@ TEST(Parts, C09_AFailureSaysWhichOperationAndWhatHappenedBefore) {
   ASSERT_TRUE(table.insert(with_value("p", "120", "old")).ok());
   EntityGroupTransaction list = inserts(150, "p");
   const EntityGroupTransaction others = inserts(10, "q");
-  for (const TransactionOperation& operation : others.operations()) list.add(operation);
+  for (const WriteOperation& operation : others.operations()) list.add(operation);
   const PartsOutcome outcome = execute_in_parts(table, list.operations());
   EXPECT_EQ(said(outcome.status), kEntityAlreadyExists);
   EXPECT_EQ(outcome.status.operation_index(), 120U);

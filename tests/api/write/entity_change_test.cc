@@ -27,7 +27,7 @@
 namespace varve::test {
 namespace {
 
-using Kind = TransactionOperation::Kind;
+using Kind = WriteOperation::Kind;
 
 /// What an extension got about one operation.
 struct Seen {
@@ -81,9 +81,9 @@ class EntityChanges : public ::testing::Test {
   }
 
   /// Commits the operations as one change of the table `Entities`, with the extension.
-  Result<engine::CommitVersion> change(const std::vector<TransactionOperation>& operations, Extension* extension) {
+  Result<engine::CommitVersion> change(const std::vector<WriteOperation>& operations, Extension* extension) {
     std::vector<PreparedWrite> writes;
-    for (const TransactionOperation& operation : operations) {
+    for (const WriteOperation& operation : operations) {
       Result<PreparedWrite> write = prepare_write(Grant(), operation, core_->limits());
       EXPECT_TRUE(write.ok()) << write.status().to_string();
       writes.push_back(*std::move(write));

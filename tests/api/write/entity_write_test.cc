@@ -1,12 +1,22 @@
 // Every operation on every state of an entity, with every kind of condition.
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
+#include "tests/api/async/async_support.h"
 #include "tests/api/store_bench.h"
+#include "varve/async.h"
+#include "varve/store_transaction.h"
 
 namespace varve {
 namespace {
 
 using namespace test;
+using Kind = WriteOperation::Kind;
 
 constexpr std::string_view kStored = "stored";
 constexpr std::string_view kWritten = "written";
@@ -16,6 +26,21 @@ enum class Condition { kNone, kAny, kMatches, kDiffers };
 
 constexpr std::array<Verb, 6> kVerbs = {Verb::kInsert,          Verb::kReplace,       Verb::kMerge,
                                         Verb::kInsertOrReplace, Verb::kInsertOrMerge, Verb::kRemove};
+/// The ways in which the API takes one write.
+enum class Way {
+  kVerb,
+  kOperation,
+  kBorrowedEntity,
+  kTask,
+  kTransaction,
+  kList,
+  kTransactionTask,
+  kStoreTransaction,
+};
+constexpr std::array<Way, 8> kWays = {
+    Way::kVerb,        Way::kOperation, Way::kBorrowedEntity,  Way::kTask,
+    Way::kTransaction, Way::kList,      Way::kTransactionTask, Way::kStoreTransaction};
+
 constexpr std::array<Condition, 4> kConditions = {Condition::kNone, Condition::kAny, Condition::kMatches,
                                                   Condition::kDiffers};
 
@@ -47,33 +72,57 @@ class EntityWrites : public ::testing::Test {
     return etag.ok() ? *etag : ETag();
   }
 
-  /// Runs the operation directly, or as the only operation of a transaction.
-  Result<ETag> perform(Verb verb, std::string_view row, ETag if_match, bool in_transaction) {
-    const Entity entity = with_value("p", row, kWritten);
-    if (in_transaction) return perform_in_transaction(verb, entity, if_match);
-    switch (verb) {
-      case Verb::kInsert: return table().insert(entity);
-      case Verb::kReplace: return table().replace(entity, if_match);
-      case Verb::kMerge: return table().merge(entity, if_match);
-      case Verb::kInsertOrReplace: return table().insert_or_replace(entity);
-      case Verb::kInsertOrMerge: return table().insert_or_merge(entity);
-      case Verb::kRemove: break;
+  /// Runs the operation in one of the ways that the API has for it. All take the same operation.
+  Result<ETag> perform(Verb verb, std::string_view row, ETag if_match, Way way) {
+    const WriteOperation operation = operation_of(verb, with_value("p", row, kWritten), if_match);
+    switch (way) {
+      case Way::kVerb: return perform_verb(operation);
+      case Way::kOperation: return table().write(operation);
+      case Way::kBorrowedEntity: return table().write({operation.kind, operation.entity, if_match});
+      case Way::kTask: return wait(AsyncTable(table()).write(operation));
+      case Way::kTransaction: {
+        EntityGroupTransaction transaction;
+        return only(table().execute(transaction.add(operation)));
+      }
+      case Way::kList: return only(table().execute(std::vector<WriteOperation>{operation}));
+      case Way::kTransactionTask: {
+        return only(wait(AsyncTable(table()).execute(EntityGroupTransaction({operation}))));
+      }
+      case Way::kStoreTransaction: break;
     }
-    if (Status removed = table().remove("p", row, if_match); !removed.ok()) return removed;
+    Result<StoreTransaction> transaction = bench_.store->begin_transaction();
+    EXPECT_TRUE(transaction.ok()) << transaction.status().to_string();
+    return only(transaction->add(table(), operation).commit());
+  }
+
+  Result<ETag> perform_verb(const WriteOperation& operation) {
+    const Entity& entity = operation.entity;
+    switch (operation.kind) {
+      case Kind::kInsert: return table().insert(entity);
+      case Kind::kReplace: return table().replace(entity, operation.if_match);
+      case Kind::kMerge: return table().merge(entity, operation.if_match);
+      case Kind::kInsertOrReplace: return table().insert_or_replace(entity);
+      case Kind::kInsertOrMerge: return table().insert_or_merge(entity);
+      case Kind::kRemove: break;
+    }
+    if (Status removed = table().remove("p", entity.row_key(), operation.if_match); !removed.ok()) return removed;
     return ETag();
   }
 
-  Result<ETag> perform_in_transaction(Verb verb, const Entity& entity, ETag if_match) {
-    EntityGroupTransaction transaction;
+  /// Makes the operation by the factory of its name.
+  static WriteOperation operation_of(Verb verb, Entity entity, ETag if_match) {
     switch (verb) {
-      case Verb::kInsert: transaction.insert(entity); break;
-      case Verb::kReplace: transaction.replace(entity, if_match); break;
-      case Verb::kMerge: transaction.merge(entity, if_match); break;
-      case Verb::kInsertOrReplace: transaction.insert_or_replace(entity); break;
-      case Verb::kInsertOrMerge: transaction.insert_or_merge(entity); break;
-      case Verb::kRemove: transaction.remove(entity.partition_key(), entity.row_key(), if_match); break;
+      case Verb::kInsert: return WriteOperation::insert(std::move(entity));
+      case Verb::kReplace: return WriteOperation::replace(std::move(entity), if_match);
+      case Verb::kMerge: return WriteOperation::merge(std::move(entity), if_match);
+      case Verb::kInsertOrReplace: return WriteOperation::insert_or_replace(std::move(entity));
+      case Verb::kInsertOrMerge: return WriteOperation::insert_or_merge(std::move(entity));
+      case Verb::kRemove: break;
     }
-    Result<std::vector<ETag>> etags = table().execute(transaction);
+    return WriteOperation::remove(entity.partition_key(), entity.row_key(), if_match);
+  }
+
+  static Result<ETag> only(const Result<std::vector<ETag>>& etags) {
     if (!etags.ok()) {
       EXPECT_EQ(etags.status().operation_index(), 0u);
       return etags.status();
@@ -88,13 +137,13 @@ class EntityWrites : public ::testing::Test {
 
 TEST_F(EntityWrites, O01_EveryVerbOnEveryStateWithEveryConditionAnswersAsTheTableOfOperationsSays) {
   int number = 0;
-  for (const bool in_transaction : {false, true}) {
+  for (const Way way : kWays) {
     for (const Verb verb : kVerbs) {
       for (const bool exists : {false, true}) {
         for (const Condition condition : kConditions) {
           SCOPED_TRACE("verb " + std::to_string(static_cast<int>(verb)) + (exists ? " existing" : " absent") +
-                       " condition " + std::to_string(static_cast<int>(condition)) +
-                       (in_transaction ? " in a transaction" : ""));
+                       " condition " + std::to_string(static_cast<int>(condition)) + " way " +
+                       std::to_string(static_cast<int>(way)));
           const std::string row = "row" + std::to_string(number++);
           const ETag stored = exists ? store_one(row) : ETag();
           const ETag older = store_one(row + "other");
@@ -102,7 +151,7 @@ TEST_F(EntityWrites, O01_EveryVerbOnEveryStateWithEveryConditionAnswersAsTheTabl
                              : condition == Condition::kAny     ? ETag::any()
                              : condition == Condition::kMatches ? (exists ? stored : older)
                                                                 : older;
-          const Result<ETag> result = perform(verb, row, given, in_transaction);
+          const Result<ETag> result = perform(verb, row, given, way);
           EXPECT_EQ(said(result), expected(verb, exists, condition));
 
           const std::optional<Entity> found = read(table(), "p", row);
@@ -113,6 +162,7 @@ TEST_F(EntityWrites, O01_EveryVerbOnEveryStateWithEveryConditionAnswersAsTheTabl
               EXPECT_EQ(*found->get<std::string>("V"), kStored);
             }
           } else if (verb == Verb::kRemove) {
+            EXPECT_TRUE(result->is_none());
             EXPECT_FALSE(found.has_value());
           } else {
             ASSERT_TRUE(found.has_value());

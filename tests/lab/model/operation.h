@@ -24,7 +24,7 @@
 namespace varve::lab {
 
 enum class OperationName : std::uint8_t {
-  // Writes of one entity, in the order of TransactionOperation::Kind.
+  // Writes of one entity, in the order of WriteOperation::Kind.
   kInsert,
   kReplace,
   kMerge,

@@ -103,9 +103,8 @@ class Run {
   static Place random_place(io::SeededRandom& random);
   bool read_in(StoreTransaction& transaction, const Place& at);
   void commit_writes(const Numbers& numbers, io::SeededRandom& random, bool conflicts, StoreTransaction& transaction);
-  TransactionOperation planned_write(TransactionOperation::Kind kind, const TablePointer& table,
-                                     const KeyText& partition, const KeyText& row, std::uint32_t entity,
-                                     std::uint32_t condition) const;
+  WriteOperation planned_write(WriteOperation::Kind kind, const TablePointer& table, const KeyText& partition,
+                               const KeyText& row, std::uint32_t entity, std::uint32_t condition) const;
 
   // -- run_reads.cc -----------------------------------------------------------------------------------------------
 

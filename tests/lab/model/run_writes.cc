@@ -8,17 +8,17 @@
 namespace varve::lab {
 namespace {
 
-using WriteKind = TransactionOperation::Kind;
+using WriteKind = WriteOperation::Kind;
 
 std::uint32_t below(io::SeededRandom& random, std::uint32_t bound) {
   return static_cast<std::uint32_t>(io::random_below(random, bound));
 }
 
 /// Changes one table by these writes.
-void apply_to_table(State& state, const TableName& name, const std::vector<TransactionOperation>& writes, ETag etag,
+void apply_to_table(State& state, const TableName& name, const std::vector<WriteOperation>& writes, ETag etag,
                     Planted planted) {
   auto table = std::make_shared<TableState>(*state.table(name));
-  for (const TransactionOperation& write : writes) apply(*table, write, etag, planted);
+  for (const WriteOperation& write : writes) apply(*table, write, etag, planted);
   state.accounts[name.account][name.lower] = std::move(table);
 }
 
@@ -28,7 +28,7 @@ Expected blamed(Expected expected, std::size_t index) {
 }
 
 /// Returns the expected result of a group. Groups are planned so that at most one rule for the whole group is broken.
-Expected judge_group(const TableState* table, const std::vector<TransactionOperation>& writes, Planted planted) {
+Expected judge_group(const TableState* table, const std::vector<WriteOperation>& writes, Planted planted) {
   for (std::size_t i = 0; i < writes.size(); ++i) {
     if (writes[i].entity.partition_key() != writes[0].entity.partition_key()) {
       return {Code::kInvalidArgument, "CommandsInBatchActOnDifferentPartitions", static_cast<std::uint32_t>(i)};
@@ -49,18 +49,6 @@ Expected judge_group(const TableState* table, const std::vector<TransactionOpera
   return {};
 }
 
-void add_write(StoreTransaction& transaction, const Table& table, const TransactionOperation& write) {
-  const Entity& entity = write.entity;
-  switch (write.kind) {
-    case WriteKind::kInsert: transaction.insert(table, entity); break;
-    case WriteKind::kReplace: transaction.replace(table, entity, write.if_match); break;
-    case WriteKind::kMerge: transaction.merge(table, entity, write.if_match); break;
-    case WriteKind::kInsertOrReplace: transaction.insert_or_replace(table, entity); break;
-    case WriteKind::kInsertOrMerge: transaction.insert_or_merge(table, entity); break;
-    case WriteKind::kRemove: transaction.remove(table, entity.partition_key(), entity.row_key(), write.if_match); break;
-  }
-}
-
 }  // namespace
 
 /// The number of partitions that transactions read and write.
@@ -72,9 +60,9 @@ Run::Place Run::random_place(io::SeededRandom& random) {
   return {table, partition, below(random, kLegalKeys)};
 }
 
-TransactionOperation Run::planned_write(WriteKind kind, const TablePointer& table, const KeyText& partition,
-                                        const KeyText& row, std::uint32_t entity, std::uint32_t condition) const {
-  TransactionOperation planned;
+WriteOperation Run::planned_write(WriteKind kind, const TablePointer& table, const KeyText& partition,
+                                  const KeyText& row, std::uint32_t entity, std::uint32_t condition) const {
+  WriteOperation planned;
   planned.kind = kind;
   planned.entity = entity_of(partition.text, row.text, entity);
   const Entity* const stored = table == nullptr ? nullptr : table->find(partition.text, row.text);
@@ -96,7 +84,7 @@ void Run::write(OperationName operation, const Numbers& numbers) {
   const KeyText& partition = key_of(numbers[1]);
   const KeyText& row = key_of(numbers[2]);
   const auto kind = static_cast<WriteKind>(operation);
-  const TransactionOperation planned = planned_write(kind, rows, partition, row, numbers[3], numbers[4]);
+  const WriteOperation planned = planned_write(kind, rows, partition, row, numbers[3], numbers[4]);
   Expected expected = judge_alone(planned, std::max(partition.problem, row.problem));
   if (partition.problem == KeyProblem::kForbidden) expected = judge_alone(planned, KeyProblem::kForbidden);
   if (expected.fine()) {
@@ -123,7 +111,7 @@ void Run::group(const Numbers& numbers) {
   io::SeededRandom random(numbers[2]);
   const std::uint32_t flaw = below(random, 24);
   const std::uint32_t planned_count = 1 + numbers[3] % 12;
-  std::vector<TransactionOperation> writes;
+  std::vector<WriteOperation> writes;
   EntityGroupTransaction transaction;
   std::set<std::uint32_t> used;
   for (std::uint32_t i = 0; i < planned_count; ++i) {
@@ -192,7 +180,7 @@ bool Run::read_in(StoreTransaction& transaction, const Place& at) {
 
 void Run::commit_writes(const Numbers& numbers, io::SeededRandom& random, bool conflicts,
                         StoreTransaction& transaction) {
-  std::vector<std::pair<TableName, TransactionOperation>> writes;
+  std::vector<std::pair<TableName, WriteOperation>> writes;
   std::set<std::array<std::uint32_t, 3>> used;
   Expected expected;
   for (std::uint32_t i = 0; i < numbers[1] % 8; ++i) {
@@ -205,13 +193,12 @@ void Run::commit_writes(const Numbers& numbers, io::SeededRandom& random, bool c
     // If there is a conflict, no other rule is broken, so that the expected error is unique.
     const auto kind = conflicts ? WriteKind::kInsertOrReplace : static_cast<WriteKind>(below(random, 6));
     const std::uint32_t entity = plain_entity(below(random, 1 << 20));
-    TransactionOperation planned =
-        planned_write(kind, rows, key_of(at.partition), key_of(at.row), entity, below(random, 5));
+    WriteOperation planned = planned_write(kind, rows, key_of(at.partition), key_of(at.row), entity, below(random, 5));
     if (expected.fine()) {
       expected = judge_in(*rows, planned, planted_);
       if (!expected.fine()) expected = blamed(expected, writes.size());
     }
-    add_write(transaction, table->table(), planned);
+    transaction.add(table->table(), planned);
     writes.emplace_back(name, std::move(planned));
   }
   if (writes.empty()) return;

@@ -8,7 +8,7 @@
 namespace varve::lab {
 namespace {
 
-using WriteKind = TransactionOperation::Kind;
+using WriteKind = WriteOperation::Kind;
 
 bool needs_etag(WriteKind kind) {
   return kind == WriteKind::kReplace || kind == WriteKind::kMerge || kind == WriteKind::kRemove;
@@ -34,7 +34,7 @@ const Entity* find_by_units(const TableState& table, const Units& units) {
 }
 
 /// Returns the entity after the write.
-Entity result_of(const Entity* stored, const TransactionOperation& operation, Planted planted) {
+Entity result_of(const Entity* stored, const WriteOperation& operation, Planted planted) {
   if (stored == nullptr || !merges(operation.kind) || planted == Planted::kMergeReplaces) return operation.entity;
   Entity merged = *stored;
   for (const Property& property : operation.entity.properties()) merged.set(property.name, property.value);
@@ -91,7 +91,7 @@ std::size_t State::entities() const {
   return count;
 }
 
-Expected judge_alone(const TransactionOperation& operation, KeyProblem problem) {
+Expected judge_alone(const WriteOperation& operation, KeyProblem problem) {
   if (problem == KeyProblem::kForbidden) return {Code::kInvalidArgument, "", {}};
   if (problem == KeyProblem::kTooLong && operation.kind != WriteKind::kRemove) {
     return {Code::kTooLarge, "PropertyValueTooLarge", {}};
@@ -104,7 +104,7 @@ Expected judge_alone(const TransactionOperation& operation, KeyProblem problem) 
   return {};
 }
 
-Expected judge_in(const TableState& table, const TransactionOperation& operation, Planted planted) {
+Expected judge_in(const TableState& table, const WriteOperation& operation, Planted planted) {
   const Entity* const stored = find_by_units(table, units_of(operation.entity));
   if (operation.kind == WriteKind::kInsert && stored != nullptr) return {Code::kExists, "EntityAlreadyExists", {}};
   if (needs_etag(operation.kind)) {
@@ -120,7 +120,7 @@ Expected judge_in(const TableState& table, const TransactionOperation& operation
   return {};
 }
 
-void apply(TableState& table, const TransactionOperation& operation, ETag etag, Planted planted) {
+void apply(TableState& table, const WriteOperation& operation, ETag etag, Planted planted) {
   const Units units = units_of(operation.entity);
   const auto at = place_of(table.rows, units);
   const bool is_there = at != table.rows.end() && (*at)->units == units;

@@ -70,11 +70,11 @@ struct Expected {
 };
 
 /// Returns the error of a write that does not depend on the table's content.
-Expected judge_alone(const TransactionOperation& operation, KeyProblem problem);
+Expected judge_alone(const WriteOperation& operation, KeyProblem problem);
 /// Returns the error of a write in this table.
-Expected judge_in(const TableState& table, const TransactionOperation& operation, Planted planted);
+Expected judge_in(const TableState& table, const WriteOperation& operation, Planted planted);
 /// Applies a valid write.
-void apply(TableState& table, const TransactionOperation& operation, ETag etag, Planted planted);
+void apply(TableState& table, const WriteOperation& operation, ETag etag, Planted planted);
 
 /// Returns the rows in the range that match the predicate, in order.
 std::vector<RowPointer> rows_in(const TableState& table, const ScanRange& range,

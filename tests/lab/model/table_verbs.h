@@ -21,27 +21,8 @@ class TableVerbs {
   const Table& table() const { return table_; }
 
   /// Returns the new ETag. kRemove has none.
-  Result<ETag> write(const TransactionOperation& operation, const WriteOptions& options) {
-    using Kind = TransactionOperation::Kind;
-    const Entity& entity = operation.entity;
-    if (operation.kind == Kind::kRemove) return remove(operation, options);
-    const AsyncTable asynchronous(table_);
-    switch (operation.kind) {
-      case Kind::kInsert:
-        return asynchronous_ ? await(asynchronous.insert(entity, options)) : table_.insert(entity, options);
-      case Kind::kReplace:
-        return asynchronous_ ? await(asynchronous.replace(entity, operation.if_match, options))
-                             : table_.replace(entity, operation.if_match, options);
-      case Kind::kMerge:
-        return asynchronous_ ? await(asynchronous.merge(entity, operation.if_match, options))
-                             : table_.merge(entity, operation.if_match, options);
-      case Kind::kInsertOrReplace:
-        return asynchronous_ ? await(asynchronous.insert_or_replace(entity, options))
-                             : table_.insert_or_replace(entity, options);
-      default:
-        return asynchronous_ ? await(asynchronous.insert_or_merge(entity, options))
-                             : table_.insert_or_merge(entity, options);
-    }
+  Result<ETag> write(const WriteOperation& operation, const WriteOptions& options) {
+    return asynchronous_ ? await(AsyncTable(table_).write(operation, options)) : table_.write(operation, options);
   }
 
   Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options) {
@@ -63,16 +44,6 @@ class TableVerbs {
   }
 
  private:
-  Result<ETag> remove(const TransactionOperation& operation, const WriteOptions& options) {
-    const Entity& entity = operation.entity;
-    const Status removed =
-        asynchronous_
-            ? await(AsyncTable(table_).remove(entity.partition_key(), entity.row_key(), operation.if_match, options))
-            : table_.remove(entity.partition_key(), entity.row_key(), operation.if_match, options);
-    if (!removed.ok()) return removed;
-    return ETag();
-  }
-
   template <typename T>
   T await(Task<T> task) {
     return test::await(*scheduler_, std::move(task));

@@ -37,7 +37,7 @@ struct CheckpointBegun {
 
 class Stage {
  public:
-  using Kind = TransactionOperation::Kind;
+  using Kind = WriteOperation::Kind;
 
   /// Both must outlive the stage. The ledger contains the store's content.
   Stage(test::Machine& machine, const Tuning& tuning, Ledger& ledger);

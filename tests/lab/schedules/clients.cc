@@ -7,12 +7,12 @@
 namespace varve::lab {
 namespace {
 
-using WriteKind = TransactionOperation::Kind;
+using WriteKind = WriteOperation::Kind;
 
 constexpr std::size_t kPaddingBytes = 3000;  // so that a small write buffer is flushed often
 
-TransactionOperation operation_of(WriteKind kind, Entity entity, ETag if_match = ETag::any()) {
-  TransactionOperation made;
+WriteOperation operation_of(WriteKind kind, Entity entity, ETag if_match = ETag::any()) {
+  WriteOperation made;
   made.kind = kind;
   made.entity = std::move(entity);
   made.if_match = if_match;
@@ -135,7 +135,7 @@ void Client::write_one() {
   const Seen last = seen_[at];
   HistoryOperation operation;
   operation.sets = {{at.cell, value}};
-  TransactionOperation write = operation_of(WriteKind::kInsertOrReplace, entity(at, value));
+  WriteOperation write = operation_of(WriteKind::kInsertOrReplace, entity(at, value));
   switch (below(5)) {
     case 0:
       write.kind = WriteKind::kInsert;

@@ -61,22 +61,33 @@ class EncryptedTable {
   Table table() && noexcept { return std::move(table_); }
   /// @}
 
-  /// Encrypts the entity, does the Table verb of the same name, and returns the new ETag.
+  /// Encrypts the entity of the operation, does Table::write(), and returns the new ETag; kRemove has none. A remove
+  /// needs no encryption key. A merge always returns kUnsupported.
+  Result<ETag> write(const WriteView& operation, const WriteOptions& options = {});
+  /// Does the write of the same name of Table, through write().
   /// @{
-  Result<ETag> insert(const Entity& entity, const WriteOptions& options = {});
-  Result<ETag> replace(const Entity& entity, ETag if_match, const WriteOptions& options = {});
-  Result<ETag> insert_or_replace(const Entity& entity, const WriteOptions& options = {});
-  /// @}
-  /// Always returns kUnsupported.
-  /// @{
-  Result<ETag> merge(const Entity& entity, ETag if_match, const WriteOptions& options = {});
-  Result<ETag> insert_or_merge(const Entity& entity, const WriteOptions& options = {});
-  /// @}
-  /// Does Table::remove(), without any encryption key.
+  Result<ETag> insert(const Entity& entity, const WriteOptions& options = {}) {
+    return write({WriteOperation::Kind::kInsert, entity, ETag()}, options);
+  }
+  Result<ETag> replace(const Entity& entity, ETag if_match, const WriteOptions& options = {}) {
+    return write({WriteOperation::Kind::kReplace, entity, if_match}, options);
+  }
+  Result<ETag> merge(const Entity& entity, ETag if_match, const WriteOptions& options = {}) {
+    return write({WriteOperation::Kind::kMerge, entity, if_match}, options);
+  }
+  Result<ETag> insert_or_replace(const Entity& entity, const WriteOptions& options = {}) {
+    return write({WriteOperation::Kind::kInsertOrReplace, entity, ETag()}, options);
+  }
+  Result<ETag> insert_or_merge(const Entity& entity, const WriteOptions& options = {}) {
+    return write({WriteOperation::Kind::kInsertOrMerge, entity, ETag()}, options);
+  }
   Status remove(std::string_view partition_key, std::string_view row_key, ETag if_match,
-                const WriteOptions& options = {});
+                const WriteOptions& options = {}) {
+    return write(WriteView::remove(partition_key, row_key, if_match), options).status();
+  }
+  /// @}
   /// Encrypts each entity with its own content key and IV. An error of encryption has the index of its operation.
-  Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options = {});
+  Result<std::vector<ETag>> execute(std::span<const WriteOperation> operations, const WriteOptions& options = {});
 
   /// Does Table::get() and decrypts the entity. `options.select` holds at most 253 names: both parts of the metadata
   /// are read with them.
@@ -90,6 +101,7 @@ class EncryptedTable {
 
  private:
   Result<Entity> encrypted(const Entity& entity) const;
+  Result<WriteOperation> encrypted(const WriteView& operation) const;
   Result<Entity> decrypted(const Entity& entity, bool is_projection) const;
 
   Table table_;

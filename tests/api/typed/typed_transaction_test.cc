@@ -1,0 +1,124 @@
+// Goal: a typed transaction reads and writes structs as StoreTransaction does with entities, under its checks.
+#include "varve/typed_transaction.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/store_bench.h"
+
+namespace varve {
+namespace {
+
+struct Account {
+  std::string bank;
+  std::string number;
+  std::int64_t balance = 0;
+  std::optional<std::string> owner;
+  ETag etag;
+};
+
+struct Posting {
+  std::string bank;
+  std::string number;
+  std::int64_t amount = 0;
+};
+
+}  // namespace
+
+template <>
+inline constexpr auto mapping<Account> = mapped::members(mapped::partition_key(&Account::bank),
+                                                         mapped::row_key(&Account::number),
+                                                         mapped::property("Balance", &Account::balance),
+                                                         mapped::property("Owner", &Account::owner),
+                                                         mapped::etag(&Account::etag));
+template <>
+inline constexpr auto mapping<Posting> = mapped::members(mapped::partition_key(&Posting::bank),
+                                                         mapped::row_key(&Posting::number),
+                                                         mapped::property("Amount", &Posting::amount));
+
+namespace {
+
+using namespace test;
+
+class TypedTransactionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(said(accounts_.insert(Account{"b", "1", 100, "Ann", {}})), kFine);
+    ASSERT_EQ(said(accounts_.insert(Account{"b", "2", 0, "Bob", {}})), kFine);
+  }
+  StoreTransaction begin() {
+    Result<StoreTransaction> begun = bench_.store->begin_transaction();
+    EXPECT_TRUE(begun.ok()) << begun.status().to_string();
+    return *std::move(begun);
+  }
+  Account account(std::string_view number) {
+    Result<std::optional<Account>> found = accounts_.get("b", number);
+    EXPECT_TRUE(found.ok() && found->has_value());
+    return found.ok() && found->has_value() ? **found : Account();
+  }
+
+  StoreBench bench_;
+  TypedTable<Account> accounts_{bench_.table("Accounts")};
+  TypedTable<Posting> postings_{bench_.table("Postings")};
+};
+
+TEST_F(TypedTransactionTest, StructsOfTwoTablesAreWrittenInOneCommit) {
+  StoreTransaction transaction = begin();
+  TypedTransaction accounts(transaction, accounts_);
+  TypedTransaction postings(transaction, postings_);
+  Result<std::optional<Account>> from = accounts.get("b", "1");
+  Result<std::optional<Account>> to = accounts.get("b", "2");
+  ASSERT_TRUE(from.ok() && from->has_value() && to.ok() && to->has_value());
+  (*from)->balance -= 40;
+  (*to)->balance += 40;
+  EXPECT_EQ(said(accounts.replace(**from)), kFine);
+  EXPECT_EQ(said(accounts.merge(**to)), kFine);
+  EXPECT_EQ(said(postings.insert({"b", "p1", 40})), kFine);
+  const Result<std::vector<ETag>> etags = transaction.commit();
+  ASSERT_TRUE(etags.ok()) << etags.status().to_string();
+  EXPECT_EQ(account("1").balance, 60);
+  EXPECT_EQ(account("2").balance, 40);
+  EXPECT_EQ(account("2").etag, etags->front());
+  EXPECT_TRUE(postings_.get("b", "p1")->has_value());
+}
+
+TEST_F(TypedTransactionTest, AStructThatWasReadMustNotHaveChanged) {
+  StoreTransaction transaction = begin();
+  TypedTransaction accounts(transaction, accounts_);
+  ASSERT_TRUE(accounts.get("b", "1").ok());
+  Account changed = account("1");
+  changed.balance = 7;
+  ASSERT_EQ(said(accounts_.replace(changed)), kFine);
+  EXPECT_EQ(said(accounts.insert(Account{"b", "3", 1, {}, {}})), kFine);
+  EXPECT_EQ(transaction.commit().status().code(), Code::kConflict);
+}
+
+TEST_F(TypedTransactionTest, WritesWithoutAConditionRequireTheETagOfTheStruct) {
+  const Account stale = account("1");
+  ASSERT_EQ(said(accounts_.replace(Account(stale), stale.etag)), kFine);
+  using Kind = WriteOperation::Kind;
+  for (const Kind kind : {Kind::kReplace, Kind::kMerge, Kind::kRemove}) {
+    StoreTransaction transaction = begin();
+    TypedTransaction accounts(transaction, accounts_);
+    EXPECT_EQ(said(accounts.add(kind, stale, stale.etag)), kFine);
+    EXPECT_EQ(said(transaction.commit()), kUpdateConditionNotSatisfied);
+  }
+  StoreTransaction transaction = begin();
+  TypedTransaction accounts(transaction, accounts_);
+  EXPECT_EQ(said(accounts.remove(stale)), kFine);
+  EXPECT_EQ(said(accounts.insert_or_merge(Account{"b", "2", 9, {}, {}})), kFine);
+  EXPECT_EQ(said(transaction.commit()), kUpdateConditionNotSatisfied);
+  StoreTransaction again = begin();
+  TypedTransaction writes(again, accounts_);
+  EXPECT_EQ(said(writes.remove(stale, ETag::any())), kFine);
+  EXPECT_EQ(said(writes.insert_or_merge(Account{"b", "2", 9, {}, {}})), kFine);
+  EXPECT_EQ(said(again.commit()), kFine);
+  EXPECT_FALSE(accounts_.get("b", "1")->has_value());
+  EXPECT_EQ(account("2").owner, "Bob");
+}
+
+}  // namespace
+}  // namespace varve
