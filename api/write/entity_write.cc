@@ -89,7 +89,7 @@ Result<PreparedWrite> PreparedWrite::make(Kind kind, ETag if_match, std::string_
       format::LoneOperation::make(kind == Kind::kRemove ? format::Kind::kDelete : format::Kind::kPut, kNotKnownYet,
                                   partition_key, row_key, value_bytes);
   if (!operation.ok()) return operation.status();
-  write.operation_ = *std::move(operation);
+  write.operation_ = std::move(*operation);
   return write;
 }
 
@@ -250,7 +250,7 @@ Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant,
   for (std::size_t i = 0; i < operations.size(); ++i) {
     Result<PreparedWrite> write = prepare_write(grant, operations[i], limits, builder);
     if (!write.ok()) return blamed(write.status(), i, true);
-    writes.push_back(*std::move(write));
+    writes.push_back(std::move(*write));
   }
   return writes;
 }
@@ -315,7 +315,7 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
       core.engine().lock_partitions(std::span(&placed.partition_hash, 1), options.wait_max);
   if (!guard.ok()) return guard.status();
   engine::CommitRequest& request = placed.request;
-  request.locks = *std::move(guard);
+  request.locks = std::move(*guard);
   if (Status judged = judge_writes(core, core.engine().view(), writes, request.locks, in_transaction); !judged.ok()) {
     if (judged.code() != Code::kNotFound) return judged;
     return not_found(judged, name, *table, core.catalog().resolve_for_write(name, entry), in_transaction);
