@@ -403,7 +403,7 @@ void keep_live(std::vector<std::optional<FoundEntry>>& found) noexcept {
 Newest Newest::of(std::optional<FoundEntry> found) noexcept {
   Newest newest;
   if (!found) return newest;
-  newest.entry = *std::move(found);
+  newest.entry = std::move(*found);
   newest.version = newest.entry.version;
   if (newest.entry.kind == Kind::kPut) newest.value = newest.entry.value;
   return newest;
@@ -422,7 +422,7 @@ Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_vi
   if (sort_keys.size() == 1) {  // A read queue pays only for several keys.
     Result<Newest> one = this->newest(sort_keys.front(), part);
     if (!one.ok()) return one.status();
-    newest.push_back(*std::move(one));
+    newest.push_back(std::move(*one));
     return newest;
   }
   Result<std::vector<std::optional<FoundEntry>>> found =

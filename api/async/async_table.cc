@@ -99,7 +99,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     if (!table) {
       Result<ResolvedTable> resolved = co_await resolve(call, state, options);
       if (!resolved.ok()) co_return resolved.status();
-      table.emplace(*std::move(resolved));
+      table.emplace(std::move(*resolved));
     }
     const Result<WantedKeys> wanted = wanted_keys(table->id, keys, call.core().limits());
     if (!wanted.ok()) co_return wanted.status();
@@ -217,7 +217,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
       co_return co_await report(call, refusal);
     }
     if (Status stopped = call.check_stop(); !stopped.ok()) co_return stopped;
-    change.request.locks = *std::move(locks);
+    change.request.locks = std::move(*locks);
     change.request.batch = change.take_batch();
     co_return co_await Commit(call, std::move(change.request));
   }
@@ -269,7 +269,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     Result<PreparedWrite> prepared = prepare_write(*granted, operation, called.state->core->limits());
     if (!prepared.ok()) co_return prepared.status();
     std::vector<PreparedWrite> writes;
-    writes.push_back(*std::move(prepared));
+    writes.push_back(std::move(*prepared));
     const WriteOptions options = owned.options();
     const Result<ETag> etag = co_await commit(call, *called.state, std::move(writes), options, false);
     if (etag.ok() && operation.kind == WriteOperation::Kind::kRemove) co_return ETag();
@@ -288,7 +288,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     if (!writes.ok()) co_return writes.status();
     std::vector<ETag> etags(transaction.size());
     const WriteOptions options = owned.options();
-    const Result<ETag> etag = co_await commit(call, *called.state, *std::move(writes), options, true);
+    const Result<ETag> etag = co_await commit(call, *called.state, std::move(*writes), options, true);
     if (!etag.ok()) co_return etag.status();
     set_etags(transaction.operations(), *etag, etags);
     co_return std::move(etags);

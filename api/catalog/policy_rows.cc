@@ -60,7 +60,7 @@ Result<std::vector<AccessPolicy>> decode_access_policies(std::string_view row) {
     if (!id) break;
     Result<AccessPolicy> policy = decode_policy(*view, number, *id);
     if (!policy.ok()) return policy.status();
-    policies.push_back(*std::move(policy));
+    policies.push_back(std::move(*policy));
   }
   if (Status checked = check_access_policies(policies); !checked.ok()) return Status::corruption(checked.message());
   return policies;

@@ -38,7 +38,7 @@ Result<engine::CommitVersion> commit(Backend& backend, Change& change) {
     locks->release();
     return reported(backend, refusal);
   }
-  change.request.locks = *std::move(locks);
+  change.request.locks = std::move(*locks);
   change.request.batch = change.take_batch();
   return backend.commit(std::move(change.request));
 }

@@ -48,7 +48,7 @@ Result<Loader> Store::load_table(std::string_view account, std::string_view tabl
     state->name = TableName{std::string(account), std::string(table), lower_case(table)};
     Result<std::unique_ptr<engine::Load>> load = core_->backend().begin_load();
     if (!load.ok()) return load.status();
-    state->load = *std::move(load);
+    state->load = std::move(*load);
     const Result<LoadTarget> target = core_->catalog().begin_load(state->name, *state->load);
     if (!target.ok()) return target.status();
     state->target = *target;

@@ -145,7 +145,7 @@ Status StoreTransaction::State::keep_reads(const Table::State& table, std::span<
     }
     Result<std::string> sort_key = format::encode_sort_key(*id, key.partition_key, key.row_key);
     if (!sort_key.ok()) return sort_key.status();
-    reads.push_back(*std::move(sort_key));
+    reads.push_back(std::move(*sort_key));
   }
   return Status();
 }
@@ -241,7 +241,7 @@ Result<std::vector<PreparedWrite>> StoreTransaction::State::prepare() const {
     }
     Result<PreparedWrite> write = prepare_write(grant->second, writes[i].operation, core->limits());
     if (!write.ok()) return blamed(write.status(), i);
-    prepared.push_back(*std::move(write));
+    prepared.push_back(std::move(*write));
   }
   return prepared;
 }

@@ -94,7 +94,7 @@ Result<Table> Table::restricted_to(const Access& access) const {
     Result<std::shared_ptr<const TableAccess>> narrowed = TableAccess::restricted(state_->access.get(), access);
     if (!narrowed.ok()) return narrowed.status();
     auto state = std::make_shared<State>(*state_);
-    state->access = *std::move(narrowed);
+    state->access = std::move(*narrowed);
     return Table(std::move(state));
   });
 }

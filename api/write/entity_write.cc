@@ -39,7 +39,7 @@ Result<PreparedWrite> PreparedWrite::make(Kind kind, ETag if_match, std::string_
       format::LoneOperation::make(kind == Kind::kRemove ? format::Kind::kDelete : format::Kind::kPut, kNotKnownYet,
                                   partition_key, row_key, value_bytes);
   if (!operation.ok()) return operation.status();
-  write.operation_ = *std::move(operation);
+  write.operation_ = std::move(*operation);
   return write;
 }
 
@@ -105,7 +105,7 @@ Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant, std::
   for (std::size_t i = 0; i < operations.size(); ++i) {
     Result<PreparedWrite> write = prepare(grant, operations[i], limits, builder);
     if (!write.ok()) return write.status().at_operation(static_cast<std::uint32_t>(i));
-    writes.push_back(*std::move(write));
+    writes.push_back(std::move(*write));
   }
   return writes;
 }

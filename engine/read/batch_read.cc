@@ -58,7 +58,7 @@ Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState
   for (PlacedSearch& one : placed) {
     Result<std::optional<FoundEntry>> entry = one.search.take();
     if (entry.ok()) {
-      found[one.place] = *std::move(entry);
+      found[one.place] = std::move(*entry);
     } else if (one.place < failed_place) {
       failed_place = one.place;
       failure = entry.status();

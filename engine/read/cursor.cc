@@ -225,7 +225,7 @@ bool Cursor::bring(std::string_view pointer) {
     failure_ = value.status();
     return false;
   }
-  brought_ = *std::move(value);
+  brought_ = std::move(*value);
   value_ = brought_->content();
   return true;
 }

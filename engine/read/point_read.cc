@@ -77,7 +77,7 @@ Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader&
         if (cost != nullptr) ++cost->blocks_read;
         Result<PinnedBlock> read = blocks.read(lookup.wanted());
         if (!read.ok()) return read.status();
-        block = *std::move(read);
+        block = std::move(*read);
         break;
       }
     }

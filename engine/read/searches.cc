@@ -224,7 +224,7 @@ Status Searches::take_queue() {
 bool Searches::pin(Arrival& arrival) noexcept {
   Result<FilePin> pinned = arrival.wanted.file().pin_for_long();
   if (!pinned.ok()) return false;
-  arrival.pin = *std::move(pinned);
+  arrival.pin = std::move(*pinned);
   return true;
 }
 
