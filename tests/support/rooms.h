@@ -27,7 +27,8 @@ std::string room_of(const Rooms& rooms, std::string_view path);
 /// Checks that a file is in a listed room, and includes only files of its own room or of a lower room.
 Offences check_room(const Rooms& rooms, const SourceFile& file);
 
-/// Checks that a layer's folder contains at most 20 files of C++, and a room at most 40.
+/// Checks that a layer's folder contains at most 20 files of C++, and a room at most 40. There are at most
+/// 45 public headers.
 Offences check_room_sizes(const Rooms& rooms, const std::vector<SourceFile>& files);
 
 /// Checks a room's README. It has at most 40 lines and the lines "Door:", "May include:" and "Read first:", and names

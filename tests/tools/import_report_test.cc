@@ -39,7 +39,6 @@ class ImportReport : public ::testing::Test {
     const ProgramResult result = import_text("csv", text, words);
     return json::parse(result.out, nullptr, false);
   }
-  bool table_exists() const { return test::run_program({"table", "list", store_}).out == "Rows\n"; }
 
   test::ScratchDirectory scratch_;
   const std::string store_ = scratch_.path("store");

@@ -38,9 +38,6 @@ class SalvagedLogTest : public testing::Test {
   }
   void lose_manifest() { image_.remove(image_.manifest_name()); }
   std::string segment_name() const { return StoreImage::log_name(image_.log()); }
-  static std::string buffer_named(std::uint64_t number) {
-    return format::file_name(format::FileType::kLogBuffer, number);
-  }
 
   Result<SalvagedLog> salvage() {
     machine_ = std::make_unique<StoreMachine>(image_.disk);
