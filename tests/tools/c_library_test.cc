@@ -70,5 +70,16 @@ TEST_F(CLibrary, HeaderCompilesAsC99AndAsCpp) {
   }
 }
 
+TEST_F(CLibrary, TheProgramOfThePageAboutCRuns) {
+  const std::string page = test::content_of(VARVE_SOURCE_DIR "/docs/c.md");
+  const std::size_t begin = page.find("```c\n") + 5;
+  scratch_.file("orders.c", page.substr(begin, page.find("```", begin) - begin));
+  EXPECT_EQ(output_of("cd " + scratch_.path("") +
+                      " && " VARVE_CXX " -x c -std=c99 -Wall -Wextra -pedantic -Werror -I" VARVE_SOURCE_DIR
+                      "/api/include orders.c -o orders_in_c -L" VARVE_BUILD_DIR " -lvarve -Wl,-rpath," VARVE_BUILD_DIR
+                      " && ./orders_in_c"),
+            "0001 12.50\n");
+}
+
 }  // namespace
 }  // namespace varve

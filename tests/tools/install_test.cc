@@ -140,6 +140,24 @@ TEST_F(InstallLong, ATestLinksTheSimulatorBesideTheStaticLibrary) {
   EXPECT_THAT(log(), HasSubstr("power cuts, nothing lost"));
 }
 
+TEST_F(InstallLong, TheExampleInCBuildsWithEitherLibrary) {
+  for (const std::string kind : {"OFF", "ON"}) {
+    ASSERT_TRUE(run("rm -rf orders_in_c store-of-orders_in_c")) << log();
+    ASSERT_TRUE(run(VARVE_CMAKE " -S " VARVE_SOURCE_DIR
+                                "/examples/orders_in_c -B orders_in_c -DCMAKE_CXX_COMPILER=" VARVE_CXX
+                                " -DBUILD_SHARED_LIBS=" +
+                    kind + " -DCMAKE_PREFIX_PATH=" + prefix_))
+        << log();
+    ASSERT_TRUE(run(VARVE_CMAKE " --build orders_in_c")) << log();
+    example_ = "orders_in_c/orders_in_c store-of-orders_in_c ";
+    EXPECT_EQ(output_of("add eu 0001 Ann 12.5"), "added 0001\nexit 0\n");
+    EXPECT_EQ(output_of("add eu 0002 Bob 99"), "added 0002\nexit 0\n");
+    EXPECT_THAT(output_of("add eu 0002 Bob 99"), AllOf(HasSubstr("EntityAlreadyExists"), HasSubstr("exit 3")));
+    EXPECT_EQ(output_of("list eu 50"), "0002 Bob 99.00\nexit 0\n");
+    EXPECT_THAT(output_of("list"), HasSubstr("exit 2"));
+  }
+}
+
 TEST_F(InstallLong, TheExamplesBuildAndFindTheirDataAgain) {
   build_example("event_store");
   EXPECT_EQ(output_of("append ann any deposit=100 withdraw=-30"), "appended 2 events; ann ends at 2\nexit 0\n");

@@ -1,0 +1,36 @@
+"""Varve: an embeddable store for the table data model.
+
+    import varve
+
+    with varve.open("/var/lib/orders", create=True) as store:
+        store.create_account("shop")
+        orders = store.create_table("shop", "Orders")
+        orders.insert(varve.Entity("eu", "0001", Customer="Ann", Total=12.5))
+        for order in orders.scan("Total gt @low", parameters={"low": 10.0}, partition="eu"):
+            print(order.row_key, order["Customer"])
+
+docs/python.md of the source introduces the package.
+"""
+from ._native import ffi as _ffi, lib as _lib
+from . import aio, errors
+from .errors import (Busy, Cancelled, Closed, Conflict, Corruption, Exists, Fenced, Forbidden, InvalidArgument, IoError,
+                     Locked, NoSpace, NotFound, OutOfMemory, Poisoned, PreconditionFailed, ReadOnly, RequestError,
+                     StoreError, TooLarge, TooManyFiles, Unknown, Unsupported, VarveError)
+from .filters import literal
+from .store import (GroupTransaction, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table, Transaction, repair,
+                    verify)
+from .values import DateTime, ETag, Entity, Int64, Value
+
+#: The version of the library that this package holds.
+__version__: str = _ffi.string(_lib.varve_version()).decode()
+
+#: Opens a store: another name of :class:`Store`.
+open = Store
+
+__all__ = [
+    "Busy", "Cancelled", "Closed", "Conflict", "Corruption", "DateTime", "ETag", "Entity", "Exists", "Fenced",
+    "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "Loader", "Locked", "NoSpace", "NotFound",
+    "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "ReadOnly", "Report", "RequestError", "Scan",
+    "Snapshot", "Store", "StoreError", "Table", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported",
+    "Value", "VarveError", "aio", "errors", "literal", "open", "repair", "verify",
+]

@@ -1,0 +1,832 @@
+"""Stores, tables and transactions. The verbs are those of the C++ library; docs/python.md introduces them.
+
+Every call releases the interpreter's lock, so threads work side by side. After ``os.fork()`` a child gets
+:class:`~varve.errors.Locked` from the parent's stores, and may open stores of its own.
+"""
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Callable, Generator, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union
+
+from ._native import ffi, lib
+from .errors import Closed, Conflict, Exists, InvalidArgument, check
+from .filters import with_parameters
+from .values import (ETag, Entity, Value, entities_of, fill_entity, text_of, texts_of, time_of)
+
+T = TypeVar("T")
+Path = Union[str, "os.PathLike[str]"]
+Record = Mapping[str, Any]
+Key = tuple[str, str]
+
+_INSERT, _REPLACE, _MERGE, _INSERT_OR_REPLACE, _INSERT_OR_MERGE, _REMOVE = range(6)
+_DURABILITY = {None: 0, "sync": 1, "buffered": 2}
+_PERMISSIONS = {"r": 1, "a": 2, "u": 4, "d": 8}
+
+
+class _Handle:
+    """Owns a handle of the C interface and frees it."""
+
+    __slots__ = ("_handle", "__weakref__")
+    _free: Callable[[Any], None]
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    def __del__(self) -> None:
+        handle, self._handle = getattr(self, "_handle", None), None
+        if handle and lib is not None:
+            self._free(handle)
+
+
+def _structs(name: str, count: int, keep: list[Any]) -> Any:
+    made = ffi.new(f"{name}[]", count)
+    keep.append(made)
+    return made
+
+
+def _sized(name: str) -> Any:
+    made = ffi.new(f"{name} *")
+    made.size = ffi.sizeof(name)
+    return made
+
+
+def _figures(struct: Any) -> dict[str, Union[int, bool]]:
+    return {name: getattr(struct, name) for name, _ in ffi.typeof(struct).item.fields if name != "size"}
+
+
+class Snapshot(_Handle):
+    """Keeps one version of a store readable until it is closed."""
+
+    __slots__ = ()
+    _free = staticmethod(lib.varve_snapshot_free)
+
+    @property
+    def version(self) -> datetime:
+        """The version of the last commit that the snapshot sees."""
+        ticks = ffi.new("varve_datetime *")
+        check(lib.varve_snapshot_version(self._handle or ffi.NULL, ticks))
+        return time_of(ticks[0])
+
+    def close(self) -> None:
+        """Ends the snapshot; the store may then remove what only it still needed."""
+        self.__del__()
+
+    def __enter__(self) -> Snapshot:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _write_options(durability: Optional[str], wait: Optional[float], tag: bytes, keep: list[Any]) -> Any:
+    if durability is None and wait is None and not tag:
+        return ffi.NULL
+    if durability not in _DURABILITY:
+        raise InvalidArgument(f"durability is {durability!r}; 'sync', 'buffered' and None are allowed")
+    options = _sized("varve_write_options")
+    options.durability = _DURABILITY[durability]
+    if wait is not None:
+        if not wait >= 0:
+            raise InvalidArgument(f"wait is {wait}; zero or more seconds are allowed")
+        options.has_wait_max = True
+        options.wait_max_ms = min(int(wait * 1000), 2**63)
+    if tag:
+        held = ffi.from_buffer(tag)
+        keep.append(held)
+        options.tag = (held, len(tag))
+    keep.append(options)
+    return options
+
+
+def _read_options(select: Optional[Sequence[str]], snapshot: Optional[Snapshot], keep: list[Any]) -> Any:
+    if not select and snapshot is None:
+        return ffi.NULL
+    options = _sized("varve_read_options")
+    if select:
+        options.select, options.select_count = texts_of(select, "select", keep)
+    if snapshot is not None:
+        options.snapshot = _open(snapshot)
+    keep.append(options)
+    return options
+
+
+def _open(handle: _Handle) -> Any:
+    if not handle._handle:
+        raise Closed("the handle was closed")
+    return handle._handle
+
+
+def _keys(keys: Iterable[Key], keep: list[Any]) -> tuple[Any, int]:
+    read = [(text_of(partition, "PartitionKey", keep), text_of(row, "RowKey", keep)) for partition, row in keys]
+    array = ffi.new("varve_key[]", read)
+    keep.append(array)
+    return array, len(read)
+
+
+def _condition(if_match: Optional[ETag]) -> int:
+    if if_match is None:
+        return 0
+    if not isinstance(if_match, ETag):
+        raise TypeError(f"if_match is {type(if_match).__name__}; an ETag is expected, for example ETag.ANY")
+    return if_match._number
+
+
+def _condition_of(entity: Any, if_match: Optional[ETag]) -> int:
+    """An entity that was read carries its own condition."""
+    if if_match is None and isinstance(entity, Entity) and entity._etag:
+        return entity._etag
+    return _condition(if_match)
+
+
+class Page:
+    """One page of a scan."""
+
+    __slots__ = ("entities", "continuation", "cost")
+
+    def __init__(self, handle: Any) -> None:
+        view = _sized("varve_page_view")
+        try:
+            check(lib.varve_page_read(handle, view))
+            #: The entities, in the order of their keys.
+            self.entities: list[Entity] = [one for one in entities_of(view) if one is not None]
+            #: The token of the next page, or None at the end. It stays valid in other processes.
+            self.continuation: Optional[str] = _text(view.continuation)
+            #: What reading the page cost.
+            self.cost: dict[str, int] = {name: getattr(view.cost, name) for name in dir(view.cost)}
+        finally:
+            lib.varve_page_free(handle)
+
+
+def _text(text: Any) -> Optional[str]:
+    if not text.data:
+        return None
+    raw: bytes = ffi.unpack(text.data, text.size)
+    return raw.decode("utf-8")
+
+
+def _entities(handle: Any) -> list[Optional[Entity]]:
+    view = _sized("varve_page_view")
+    try:
+        check(lib.varve_page_read(handle, view))
+        return entities_of(view)
+    finally:
+        lib.varve_page_free(handle)
+
+
+class Plan(NamedTuple):
+    """What a scan will read."""
+
+    path: str
+    ranges: list[str]
+    residual: str
+
+
+class Scan:
+    """The entities of a scan. Iterate over it, or over its :meth:`pages`. Each iteration scans anew."""
+
+    def __init__(self, table: Table, fields: dict[str, Any]) -> None:
+        self._table = table
+        self._fields = fields
+
+    def __iter__(self) -> Iterator[Entity]:
+        for page in self.pages():
+            yield from page.entities
+
+    def pages(self) -> Generator[Page, None, None]:
+        """Returns the pages, each read when it is needed."""
+        scan, keep = self._struct()
+        cursor = ffi.new("varve_cursor **")
+        check(lib.varve_cursor_open(_open(self._table), scan, cursor))
+        try:
+            while True:
+                page = ffi.new("varve_page **")
+                check(lib.varve_cursor_next(cursor[0], page))
+                if not page[0]:
+                    return
+                yield Page(page[0])
+        finally:
+            lib.varve_cursor_free(cursor[0])
+            del keep
+
+    def page(self) -> Page:
+        """Reads the first page alone; its continuation continues another scan of the same range and filter."""
+        scan, keep = self._struct()
+        page = ffi.new("varve_page **")
+        check(lib.varve_table_scan(_open(self._table), scan, page))
+        del keep
+        return Page(page[0])
+
+    def first(self) -> Optional[Entity]:
+        """Returns the first entity, or None."""
+        return next(iter(Scan(self._table, {**self._fields, "limit": 1})), None)
+
+    def count(self) -> int:
+        """Returns how many entities the scan would return, without reading them to Python."""
+        scan, keep = self._struct()
+        total = 0
+        while True:
+            count, page = ffi.new("uint64_t *"), ffi.new("varve_page **")
+            check(lib.varve_table_count(_open(self._table), scan, count, page))
+            total += count[0]
+            continuation = Page(page[0]).continuation
+            if continuation is None:
+                del keep
+                return total
+            scan.continuation = text_of(continuation, "continuation", keep)
+
+    def explain(self) -> Plan:
+        """Returns the keys that the scan would read, and the part of the filter that remains."""
+        scan, keep = self._struct()
+        plan = ffi.new("varve_plan **")
+        check(lib.varve_table_explain(_open(self._table), scan, plan))
+        view = _sized("varve_plan_view")
+        try:
+            check(lib.varve_plan_read(plan[0], view))
+            ranges = [_text(view.ranges[i]) or "" for i in range(view.range_count)]
+            del keep
+            return Plan(_text(view.path_name) or "", ranges, _text(view.residual) or "")
+        finally:
+            lib.varve_plan_free(plan[0])
+
+    def _struct(self) -> tuple[Any, list[Any]]:
+        fields = self._fields
+        keep: list[Any] = []
+        scan = _sized("varve_scan")
+        keep.append(scan)
+        partition, rows, partitions = fields["partition"], fields["rows"], fields["partitions"]
+        prefix = fields["row_prefix"]
+        if partition is None and (rows is not None or prefix is not None):
+            raise InvalidArgument("rows and row_prefix need a partition")
+        if (rows is not None) + (prefix is not None) + (partitions is not None) > 1 or (partition and partitions):
+            raise InvalidArgument("rows, row_prefix and partitions exclude each other, and partitions and partition")
+        if partition is not None:
+            scan.range = 1
+            scan.partition_key = text_of(partition, "partition", keep)
+        bounds = rows if rows is not None else partitions
+        if bounds is not None:
+            scan.range = 2 if rows is not None else 4
+            start, end = bounds
+            if start is not None:
+                setattr(scan, "from", text_of(start, "the lower bound", keep))
+            if end is not None:
+                scan.to = text_of(end, "the upper bound", keep)
+        elif prefix is not None:
+            scan.range = 3
+            setattr(scan, "from", text_of(prefix, "row_prefix", keep))
+        if fields["filter"]:
+            scan.filter = text_of(fields["filter"], "filter", keep)
+        if fields["continuation"]:
+            scan.continuation = text_of(fields["continuation"], "continuation", keep)
+        if fields["select"]:
+            scan.select, scan.select_count = texts_of(fields["select"], "select", keep)
+        if fields["snapshot"] is not None:
+            scan.snapshot = _open(fields["snapshot"])
+        scan.backward = bool(fields["reverse"])
+        if fields["limit"] is not None:
+            if fields["limit"] < 0:
+                raise InvalidArgument(f"limit is {fields['limit']}; zero or more is allowed")
+            scan.has_take = True
+            scan.take = fields["limit"]
+        if fields["page_size"] is not None:
+            if not 1 <= fields["page_size"] < 2**32:
+                raise InvalidArgument(f"page_size is {fields['page_size']}; 1 to 1000 is allowed")
+            scan.page_size_max = fields["page_size"]
+        return scan, keep
+
+
+class GroupTransaction:
+    """Up to 100 writes to one partition: all or none. ``with table.transaction() as t: t.insert(...)``.
+
+    The block's end executes the writes; an exception in the block discards them.
+    """
+
+    def __init__(self, table: Table, durability: Optional[str]) -> None:
+        self._table = table
+        self._durability = durability
+        self._operations: list[tuple[int, Record, int]] = []
+        #: The ETag of all written entities, once the transaction has succeeded.
+        self.etag: Optional[ETag] = None
+
+    def insert(self, entity: Record) -> None:
+        """Appends :meth:`Table.insert`."""
+        self._operations.append((_INSERT, entity, 0))
+
+    def replace(self, entity: Record, if_match: Optional[ETag] = None) -> None:
+        """Appends :meth:`Table.replace`."""
+        self._operations.append((_REPLACE, entity, _condition_of(entity, if_match)))
+
+    def merge(self, entity: Record, if_match: Optional[ETag] = None) -> None:
+        """Appends :meth:`Table.merge`."""
+        self._operations.append((_MERGE, entity, _condition_of(entity, if_match)))
+
+    def insert_or_replace(self, entity: Record) -> None:
+        """Appends :meth:`Table.insert_or_replace`."""
+        self._operations.append((_INSERT_OR_REPLACE, entity, 0))
+
+    def insert_or_merge(self, entity: Record) -> None:
+        """Appends :meth:`Table.insert_or_merge`."""
+        self._operations.append((_INSERT_OR_MERGE, entity, 0))
+
+    def remove(self, partition_key: str, row_key: str, if_match: ETag = ETag.ANY) -> None:
+        """Appends :meth:`Table.remove`."""
+        self._operations.append((_REMOVE, Entity(partition_key, row_key), _condition(if_match)))
+
+    def execute(self) -> Optional[ETag]:
+        """Executes all writes or none. The error of a failure has ``operation_index``."""
+        keep: list[Any] = []
+        operations = _structs("varve_operation", len(self._operations), keep)
+        for at, (kind, entity, condition) in enumerate(self._operations):
+            operations[at].kind = kind
+            operations[at].if_match = condition
+            fill_entity(ffi.addressof(operations[at], "entity"), entity, keep)
+        etag = ffi.new("varve_etag *")
+        options = _write_options(self._durability, None, b"", keep)
+        check(lib.varve_table_execute(_open(self._table), operations, len(self._operations), options, etag))
+        self.etag = ETag._of(etag[0]) if etag[0] else None
+        return self.etag
+
+    def __enter__(self) -> GroupTransaction:
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        if kind is None:
+            self.execute()
+
+
+class Table(_Handle):
+    """The verbs on the entities of one table. Every thread may use it."""
+
+    __slots__ = ()
+    _free = staticmethod(lib.varve_table_free)
+
+    def _write(self, call: Callable[..., Any], entity: Record, conditions: tuple[int, ...], durability: Optional[str],
+               wait: Optional[float], tag: bytes) -> ETag:
+        keep: list[Any] = []
+        given = ffi.new("varve_entity *")
+        fill_entity(given, entity, keep)
+        etag = ffi.new("varve_etag *")
+        check(call(_open(self), given, *conditions, _write_options(durability, wait, tag, keep), etag))
+        return ETag._of(etag[0])
+
+    def insert(self, entity: Record, *, durability: Optional[str] = None, wait: Optional[float] = None,
+               tag: bytes = b"") -> ETag:
+        """Adds an entity whose key does not exist yet, else raises Exists. Returns the new ETag.
+
+        `durability` is ``"sync"`` or ``"buffered"``; `wait` is the longest wait for other writers in seconds; `tag` is
+        committed with the write.
+        """
+        return self._write(lib.varve_table_insert, entity, (), durability, wait, tag)
+
+    def replace(self, entity: Record, if_match: Optional[ETag] = None, *, durability: Optional[str] = None,
+                wait: Optional[float] = None, tag: bytes = b"") -> ETag:
+        """Replaces the properties of an existing entity.
+
+        Raises PreconditionFailed if the stored ETag is not `if_match`. Without it, an entity that was read must be
+        unchanged since; other entities need ``ETag.ANY``.
+        """
+        return self._write(lib.varve_table_replace, entity, (_condition_of(entity, if_match),), durability, wait, tag)
+
+    def merge(self, entity: Record, if_match: Optional[ETag] = None, *, durability: Optional[str] = None,
+              wait: Optional[float] = None, tag: bytes = b"") -> ETag:
+        """Sets these properties of an existing entity and keeps the others. The condition is that of replace()."""
+        return self._write(lib.varve_table_merge, entity, (_condition_of(entity, if_match),), durability, wait, tag)
+
+    def insert_or_replace(self, entity: Record, *, durability: Optional[str] = None, wait: Optional[float] = None,
+                          tag: bytes = b"") -> ETag:
+        """Writes an entity whether or not it exists."""
+        return self._write(lib.varve_table_insert_or_replace, entity, (), durability, wait, tag)
+
+    def insert_or_merge(self, entity: Record, *, durability: Optional[str] = None, wait: Optional[float] = None,
+                        tag: bytes = b"") -> ETag:
+        """Merges into an existing entity, or inserts it."""
+        return self._write(lib.varve_table_insert_or_merge, entity, (), durability, wait, tag)
+
+    def remove(self, partition_key: str, row_key: str, if_match: ETag = ETag.ANY, *, durability: Optional[str] = None,
+               wait: Optional[float] = None, tag: bytes = b"") -> None:
+        """Deletes an entity, or raises NotFound."""
+        keep: list[Any] = []
+        check(lib.varve_table_remove(_open(self), text_of(partition_key, "PartitionKey", keep),
+                                     text_of(row_key, "RowKey", keep), _condition(if_match),
+                                     _write_options(durability, wait, tag, keep)))
+
+    def transaction(self, *, durability: Optional[str] = None) -> GroupTransaction:
+        """Begins a transaction on one partition, for a ``with`` block."""
+        return GroupTransaction(self, durability)
+
+    def get(self, partition_key: str, row_key: str, *, select: Optional[Sequence[str]] = None,
+            snapshot: Optional[Snapshot] = None) -> Optional[Entity]:
+        """Returns an entity, or None if it does not exist."""
+        keep: list[Any] = []
+        page = ffi.new("varve_page **")
+        check(lib.varve_table_get(_open(self), text_of(partition_key, "PartitionKey", keep),
+                                  text_of(row_key, "RowKey", keep), _read_options(select, snapshot, keep), page))
+        found = _entities(page[0])
+        return found[0] if found else None
+
+    def get_many(self, keys: Iterable[Key], *, select: Optional[Sequence[str]] = None,
+                 snapshot: Optional[Snapshot] = None) -> list[Optional[Entity]]:
+        """Reads many entities at one version; None for each key that does not exist."""
+        keep: list[Any] = []
+        array, count = _keys(keys, keep)
+        page = ffi.new("varve_page **")
+        check(lib.varve_table_get_many(_open(self), array, count, _read_options(select, snapshot, keep), page))
+        return _entities(page[0])
+
+    def scan(self, filter: str = "", *, parameters: Optional[Mapping[str, Value]] = None,
+             partition: Optional[str] = None, rows: Optional[tuple[Optional[str], Optional[str]]] = None,
+             row_prefix: Optional[str] = None, partitions: Optional[tuple[Optional[str], Optional[str]]] = None,
+             select: Optional[Sequence[str]] = None, reverse: bool = False, limit: Optional[int] = None,
+             page_size: Optional[int] = None, continuation: Optional[str] = None,
+             snapshot: Optional[Snapshot] = None) -> Scan:
+        """Returns a scan, which reads when it is iterated.
+
+        `filter` is a filter of the table service; ``@name`` in it stands for a parameter. `partition` alone scans a
+        partition, `rows` a range of its RowKeys from a key to before another, `row_prefix` the RowKeys with a prefix, and
+        `partitions` a range of partitions.
+        """
+        return Scan(self, {
+            "filter": with_parameters(filter, parameters) if parameters is not None else filter, "partition": partition,
+            "rows": rows, "row_prefix": row_prefix, "partitions": partitions, "select": select, "reverse": reverse,
+            "limit": limit, "page_size": page_size, "continuation": continuation, "snapshot": snapshot})
+
+    def __iter__(self) -> Iterator[Entity]:
+        return iter(self.scan())
+
+    def restricted(self, permissions: str, *, start: Optional[tuple[str, Optional[str]]] = None,
+                   end: Optional[tuple[str, Optional[str]]] = None) -> Table:
+        """Returns a handle that may do less: `permissions` is a part of ``raud`` (read, add, update, delete)."""
+        keep: list[Any] = []
+        access = _sized("varve_access")
+        for letter in permissions:
+            if letter not in _PERMISSIONS:
+                raise InvalidArgument(f"permissions is {permissions!r}; letters of 'raud' are allowed")
+            access.permissions |= _PERMISSIONS[letter]
+        for bound, side in ((start, "from"), (end, "to")):
+            if bound is not None:
+                setattr(access, f"{side}_partition_key", text_of(bound[0], "a bound", keep))
+                if bound[1] is not None:
+                    setattr(access, f"{side}_row_key", text_of(bound[1], "a bound", keep))
+        made = ffi.new("varve_table **")
+        check(lib.varve_table_restrict(_open(self), access, made))
+        return Table(made[0])
+
+
+class Transaction(_Handle):
+    """Reads one version of the store and writes to any tables: all or none. ``with store.transaction() as t: ...``.
+
+    The block's end commits; it raises Conflict if another writer changed an entity that get() read. An exception in the
+    block discards the writes.
+    """
+
+    __slots__ = ("etag", "_durability")
+    _free = staticmethod(lib.varve_transaction_free)
+
+    def __init__(self, handle: Any, durability: Optional[str]) -> None:
+        super().__init__(handle)
+        self._durability = durability
+        #: The ETag of all written entities, once the transaction has committed.
+        self.etag: Optional[ETag] = None
+
+    def get(self, table: Table, partition_key: str, row_key: str, *,
+            select: Optional[Sequence[str]] = None) -> Optional[Entity]:
+        """Reads an entity, which must not change before the commit."""
+        return self.get_many(table, [(partition_key, row_key)], select=select)[0]
+
+    def get_many(self, table: Table, keys: Iterable[Key], *,
+                 select: Optional[Sequence[str]] = None) -> list[Optional[Entity]]:
+        """Reads entities, which must not change before the commit."""
+        keep: list[Any] = []
+        array, count = _keys(keys, keep)
+        page = ffi.new("varve_page **")
+        check(lib.varve_transaction_get_many(_open(self), _open(table), array, count,
+                                             _read_options(select, None, keep), page))
+        return _entities(page[0])
+
+    def scan_page(self, scan: Scan) -> Page:
+        """Reads one page of a scan at the transaction's version. The commit does not check it again."""
+        struct, keep = scan._struct()
+        page = ffi.new("varve_page **")
+        check(lib.varve_transaction_scan(_open(self), _open(scan._table), struct, page))
+        del keep
+        return Page(page[0])
+
+    def _add(self, table: Table, kind: int, entity: Record, condition: int) -> None:
+        keep: list[Any] = []
+        operation = ffi.new("varve_operation *")
+        operation.kind = kind
+        operation.if_match = condition
+        fill_entity(ffi.addressof(operation[0], "entity"), entity, keep)
+        check(lib.varve_transaction_add(_open(self), _open(table), operation))
+
+    def insert(self, table: Table, entity: Record) -> None:
+        """Appends :meth:`Table.insert`."""
+        self._add(table, _INSERT, entity, 0)
+
+    def replace(self, table: Table, entity: Record, if_match: Optional[ETag] = None) -> None:
+        """Appends :meth:`Table.replace`."""
+        self._add(table, _REPLACE, entity, _condition_of(entity, if_match))
+
+    def merge(self, table: Table, entity: Record, if_match: Optional[ETag] = None) -> None:
+        """Appends :meth:`Table.merge`."""
+        self._add(table, _MERGE, entity, _condition_of(entity, if_match))
+
+    def insert_or_replace(self, table: Table, entity: Record) -> None:
+        """Appends :meth:`Table.insert_or_replace`."""
+        self._add(table, _INSERT_OR_REPLACE, entity, 0)
+
+    def insert_or_merge(self, table: Table, entity: Record) -> None:
+        """Appends :meth:`Table.insert_or_merge`."""
+        self._add(table, _INSERT_OR_MERGE, entity, 0)
+
+    def remove(self, table: Table, partition_key: str, row_key: str, if_match: ETag = ETag.ANY) -> None:
+        """Appends :meth:`Table.remove`."""
+        self._add(table, _REMOVE, Entity(partition_key, row_key), _condition(if_match))
+
+    def commit(self) -> Optional[ETag]:
+        """Commits all writes or none, and ends the transaction."""
+        keep: list[Any] = []
+        etag = ffi.new("varve_etag *")
+        check(lib.varve_transaction_commit(_open(self), _write_options(self._durability, None, b"", keep), etag))
+        self.etag = ETag._of(etag[0]) if etag[0] else None
+        return self.etag
+
+    def __enter__(self) -> Transaction:
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        try:
+            if kind is None:
+                self.commit()
+        finally:
+            self.__del__()
+
+
+class Loader(_Handle):
+    """Fills a new or empty table without the log. ``with store.load(account, table) as load: load.add(entity)``.
+
+    The block's end makes the entities visible, all at once; an exception leaves nothing.
+    """
+
+    __slots__ = ("etag",)
+    _free = staticmethod(lib.varve_loader_free)
+
+    def __init__(self, handle: Any) -> None:
+        super().__init__(handle)
+        #: The ETag of all entities, once the load has finished.
+        self.etag: Optional[ETag] = None
+
+    def add(self, entity: Record) -> None:
+        """Adds an entity. Entities in the order of their keys cost least."""
+        keep: list[Any] = []
+        given = ffi.new("varve_entity *")
+        fill_entity(given, entity, keep)
+        check(lib.varve_loader_add(_open(self), given))
+
+    def finish(self) -> ETag:
+        """Makes the entities the content of the table."""
+        etag = ffi.new("varve_etag *")
+        check(lib.varve_loader_finish(_open(self), etag))
+        self.etag = ETag._of(etag[0])
+        return self.etag
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        try:
+            if kind is None:
+                self.finish()
+        finally:
+            self.__del__()
+
+
+class Store:
+    """An open store. ``with varve.open(path, create=True) as store: ...`` closes it at the end of the block."""
+
+    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False,
+                 durability: Optional[str] = None, write_buffer_bytes: int = 0, block_cache_bytes: int = 0) -> None:
+        """Opens the store in a directory.
+
+        `create` makes it if it does not exist. `durability` (``"sync"`` or ``"buffered"``) is that of writes which choose
+        none; it is stored when the store is created. The two sizes are 256 MiB each if they are zero.
+        """
+        keep: list[Any] = []
+        self._handle: Any = None
+        options = _sized("varve_store_options")
+        options.create_if_missing = create
+        options.read_only = read_only
+        if durability not in _DURABILITY:
+            raise InvalidArgument(f"durability is {durability!r}; 'sync', 'buffered' and None are allowed")
+        options.default_durability = _DURABILITY[durability]
+        resources = ffi.new("varve_resources **")
+        if write_buffer_bytes or block_cache_bytes:
+            memory = _sized("varve_resource_options")
+            memory.write_buffer_bytes = write_buffer_bytes
+            memory.block_cache_bytes = block_cache_bytes
+            check(lib.varve_resources_create(memory, resources))
+            options.resources = resources[0]
+        raw = os.fsencode(path)
+        keep.append(raw)
+        store = ffi.new("varve_store **")
+        try:
+            check(lib.varve_store_open((ffi.from_buffer(raw), len(raw)), options, store))
+        finally:
+            lib.varve_resources_free(resources[0])
+        self._handle = store[0]
+
+    def _open(self) -> Any:
+        if not self._handle:
+            raise Closed("the store was closed")
+        return self._handle
+
+    def close(self) -> None:
+        """Waits for running calls, makes everything durable and closes. A closed store ignores it."""
+        handle, self._handle = self._handle, None
+        if handle:
+            check(lib.varve_store_close(handle))
+
+    def __del__(self) -> None:
+        handle, self._handle = getattr(self, "_handle", None), None
+        if handle and lib is not None:
+            lib.varve_status_free(lib.varve_store_close(handle))
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Accounts and tables
+
+    def create_account(self, account: str) -> None:
+        """Creates an account, or raises Exists."""
+        keep: list[Any] = []
+        check(lib.varve_account_create(self._open(), text_of(account, "account", keep)))
+
+    def drop_account(self, account: str) -> None:
+        """Drops an account with all its tables."""
+        keep: list[Any] = []
+        check(lib.varve_account_drop(self._open(), text_of(account, "account", keep)))
+
+    def accounts(self, prefix: str = "") -> list[str]:
+        """Returns the names of the accounts."""
+        return self._names(lambda options, list_: lib.varve_account_list(self._open(), options, list_), prefix)
+
+    def create_table(self, account: str, table: str, *, exist_ok: bool = False) -> Table:
+        """Creates a table. With `exist_ok` returns the table that exists, if it does."""
+        keep: list[Any] = []
+        made = ffi.new("varve_table **")
+        try:
+            check(lib.varve_table_create(self._open(), text_of(account, "account", keep),
+                                         text_of(table, "table", keep), made))
+        except Exists:
+            if not exist_ok:
+                raise
+            return self.table(account, table)
+        return Table(made[0])
+
+    def table(self, account: str, table: str) -> Table:
+        """Opens a table, or raises NotFound."""
+        keep: list[Any] = []
+        made = ffi.new("varve_table **")
+        check(lib.varve_table_open(self._open(), text_of(account, "account", keep), text_of(table, "table", keep),
+                                   made))
+        return Table(made[0])
+
+    def drop_table(self, account: str, table: str) -> None:
+        """Drops a table with all its entities."""
+        keep: list[Any] = []
+        check(lib.varve_table_drop(self._open(), text_of(account, "account", keep), text_of(table, "table", keep)))
+
+    def tables(self, account: str, prefix: str = "") -> list[str]:
+        """Returns the names of the tables of an account."""
+        keep: list[Any] = []
+        owner = text_of(account, "account", keep)
+        return self._names(lambda options, list_: lib.varve_table_list(self._open(), owner, options, list_), prefix)
+
+    def _names(self, call: Callable[[Any, Any], Any], prefix: str) -> list[str]:
+        keep: list[Any] = []
+        options = _sized("varve_list_options")
+        if prefix:
+            options.prefix = text_of(prefix, "prefix", keep)
+        names: list[str] = []
+        while True:
+            made = ffi.new("varve_list **")
+            check(call(options, made))
+            view = _sized("varve_list_view")
+            try:
+                check(lib.varve_list_read(made[0], view))
+                names.extend(_text(view.names[i].name) or "" for i in range(view.count))
+                continuation = _text(view.continuation)
+            finally:
+                lib.varve_list_free(made[0])
+            if continuation is None:
+                return names
+            options.continuation = text_of(continuation, "continuation", keep)
+
+    # Versions, transactions, loads
+
+    def snapshot(self) -> Snapshot:
+        """Keeps the newest version readable."""
+        made = ffi.new("varve_snapshot **")
+        check(lib.varve_store_snapshot(self._open(), made))
+        return Snapshot(made[0])
+
+    def transaction(self, *, durability: Optional[str] = None) -> Transaction:
+        """Begins a transaction over any tables, for a ``with`` block."""
+        made = ffi.new("varve_transaction **")
+        check(lib.varve_transaction_begin(self._open(), made))
+        return Transaction(made[0], durability)
+
+    def transact(self, body: Callable[[Transaction], T], *, attempts: int = 16,
+                 durability: Optional[str] = None) -> T:
+        """Runs `body` in a transaction and commits. After a conflict it runs `body` again, at most `attempts` times."""
+        for attempt in range(attempts):
+            try:
+                with self.transaction(durability=durability) as transaction:
+                    result = body(transaction)
+                return result
+            except Conflict:
+                if attempt + 1 >= attempts:
+                    raise
+        raise InvalidArgument(f"attempts is {attempts}; one or more is expected")
+
+    def load(self, account: str, table: str) -> Loader:
+        """Begins to load a new or empty table, for a ``with`` block."""
+        keep: list[Any] = []
+        made = ffi.new("varve_loader **")
+        check(lib.varve_loader_open(self._open(), text_of(account, "account", keep), text_of(table, "table", keep),
+                                    made))
+        return Loader(made[0])
+
+    def last_tag(self) -> Optional[bytes]:
+        """Returns the tag of the last commit that had one."""
+        room, size, found = ffi.new("char[1024]"), ffi.new("size_t *"), ffi.new("bool *")
+        check(lib.varve_store_last_tag(self._open(), room, 1024, size, found))
+        return bytes(ffi.buffer(room, size[0])) if found[0] else None
+
+    # Upkeep
+
+    def sync(self) -> None:
+        """Makes every acknowledged write durable."""
+        check(lib.varve_store_sync(self._open()))
+
+    def compact(self) -> None:
+        """Flushes and compacts everything, and waits for it."""
+        check(lib.varve_store_compact(self._open()))
+
+    def checkpoint(self, path: Path) -> dict[str, int]:
+        """Creates a second store in a directory that is absent or empty. Returns its figures."""
+        raw = os.fsencode(path)
+        figures = _sized("varve_checkpoint_figures")
+        check(lib.varve_store_checkpoint(self._open(), (ffi.from_buffer(raw), len(raw)), figures))
+        return _figures(figures)
+
+    def statistics(self) -> dict[str, Union[int, bool]]:
+        """Returns the figures of the store, by the names of varve/c.h."""
+        figures = _sized("varve_statistics")
+        check(lib.varve_store_statistics(self._open(), figures))
+        return _figures(figures)
+
+
+class Report(NamedTuple):
+    """What a verification or a repair found."""
+
+    figures: dict[str, Union[int, bool]]
+    findings: list[str]
+
+    @property
+    def sound(self) -> bool:
+        """True if there is no finding."""
+        return self.figures["finding_count"] == 0
+
+
+def _report(figures: Any, handle: Any) -> Report:
+    view = _sized("varve_report_view")
+    try:
+        check(lib.varve_report_read(handle, view))
+        return Report(_figures(figures), [_text(view.findings[i]) or "" for i in range(view.finding_count)])
+    finally:
+        lib.varve_report_free(handle)
+
+
+def verify(path: Path) -> Report:
+    """Reads and checks everything in a store that no process has open for writing."""
+    raw = os.fsencode(path)
+    figures, report = _sized("varve_verify_figures"), ffi.new("varve_report **")
+    check(lib.varve_verify((ffi.from_buffer(raw), len(raw)), ffi.NULL, ffi.NULL, figures, report))
+    return _report(figures, report[0])
+
+
+def repair(path: Path, target: Path) -> Report:
+    """Writes everything of a damaged store that still verifies to a new store."""
+    source, destination = os.fsencode(path), os.fsencode(target)
+    figures, report = _sized("varve_repair_figures"), ffi.new("varve_report **")
+    check(lib.varve_repair((ffi.from_buffer(source), len(source)), (ffi.from_buffer(destination), len(destination)),
+                           ffi.NULL, ffi.NULL, figures, report))
+    return _report(figures, report[0])

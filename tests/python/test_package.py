@@ -1,0 +1,421 @@
+"""Goal: the installed package does what its documentation promises, and misuse ends in exceptions.
+
+Method: unittest, on stores in temporary directories. Run by tests/python/run, which installs the wheel.
+"""
+import asyncio
+import gc
+import math
+import os
+import shutil
+import tempfile
+import threading
+import unittest
+from datetime import datetime, timedelta, timezone
+from uuid import UUID
+
+import varve
+from varve import Entity, ETag, Int64
+
+UTC = timezone.utc
+
+
+class WithStore(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="varve-python-")
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.path = os.path.join(self.directory, "store")
+        self.store = varve.open(self.path, create=True, durability="buffered")
+        self.addCleanup(self.store.close)
+        self.store.create_account("shop")
+        self.table = self.store.create_table("shop", "Orders")
+
+    def fill(self, count, partition="p"):
+        for number in range(count):
+            self.table.insert(Entity(partition, f"{number:06d}", N=number))
+
+
+class Values(WithStore):
+    def test_every_type_comes_back_as_it_was_written(self):
+        values = {
+            "Text": "a\u00e4\U0001f600", "Empty": "", "Zero": "a\0b", "Small": -2**31, "Large": 2**31, "Least": -2**63,
+            "Wide": Int64(7), "Half": 0.5, "Huge": 1.7976931348623157e308, "Inf": math.inf, "Yes": True, "No": False,
+            "Bytes": b"\0\xff", "When": datetime(2026, 3, 3, 10, 20, 30, 123456, tzinfo=UTC),
+            "Ticks": varve.DateTime.from_ticks(639_000_000_000_000_007),
+            "Id": UUID("01234567-89ab-cdef-0123-456789abcdef")}
+        etag = self.table.insert(Entity("p", "r", values))
+        found = self.table.get("p", "r")
+        self.assertEqual(dict(found), values)
+        self.assertEqual(list(found), list(values))
+        self.assertEqual([type(value) for value in found.values()],
+                         [Int64 if name in ("Large", "Least") else type(value) for name, value in values.items()])
+        self.assertEqual(found.etag, etag)
+        self.assertLess(abs(found.timestamp - datetime.now(UTC)), timedelta(hours=1))
+        self.assertEqual(found["Ticks"].ticks, 639_000_000_000_000_007)
+        self.assertNotEqual(found["Ticks"], varve.DateTime.from_ticks(639_000_000_000_000_006))
+
+    def test_a_read_entity_is_written_back_with_its_types(self):
+        self.table.insert(Entity("p", "r", Wide=Int64(7), Ticks=varve.DateTime.from_ticks(639_000_000_000_000_007)))
+        self.table.replace(self.table.get("p", "r"))
+        found = self.table.get("p", "r")
+        self.assertIsInstance(found["Wide"], Int64)
+        self.assertEqual(found["Ticks"].ticks, 639_000_000_000_000_007)
+
+    def test_nan_comes_back(self):
+        self.table.insert(Entity("p", "r", Number=math.nan))
+        self.assertTrue(math.isnan(self.table.get("p", "r")["Number"]))
+
+    def test_times_of_other_zones_are_kept_as_utc_and_times_without_one_are_refused(self):
+        zone = timezone(timedelta(hours=5, minutes=30))
+        self.table.insert(Entity("p", "r", When=datetime(2026, 1, 1, 12, 0, tzinfo=zone)))
+        self.assertEqual(self.table.get("p", "r")["When"], datetime(2026, 1, 1, 6, 30, tzinfo=UTC))
+        with self.assertRaisesRegex(varve.InvalidArgument, "time zone"):
+            self.table.insert(Entity("p", "naive", When=datetime(2026, 1, 1)))
+
+    def test_values_that_no_property_can_hold_are_refused(self):
+        for value, kind in ((2**63, varve.InvalidArgument), (-2**63 - 1, varve.InvalidArgument),
+                            ("\ud800", varve.InvalidArgument), (None, TypeError), ([], TypeError), (1j, TypeError),
+                            (datetime(1600, 1, 1, tzinfo=UTC), varve.InvalidArgument), ("x" * 32_769, varve.TooLarge)):
+            with self.subTest(value=str(value)[:40]), self.assertRaises(kind):
+                self.table.insert(Entity("p", "bad", V=value))
+        self.assertIsNone(self.table.get("p", "bad"))
+
+    def test_keys_and_names_are_checked(self):
+        for entity, kind in ((Entity("\udcff", "r"), varve.InvalidArgument), (Entity("a/b", "r"), varve.InvalidArgument),
+                             (Entity("p", "r", {"1x": 1}), varve.InvalidArgument), (Entity(b"p", "r"), TypeError),
+                             (Entity("p", "r", {7: 1}), TypeError), ({"PartitionKey": "p"}, TypeError), (7, TypeError)):
+            with self.subTest(entity=repr(entity)), self.assertRaises(kind):
+                self.table.insert(entity)
+
+    def test_mappings_with_keys_inside_are_entities_too(self):
+        self.table.insert({"PartitionKey": "p", "RowKey": "r", "N": 1})
+        self.assertEqual(self.table.get("p", "r"), Entity("p", "r", N=1))
+
+    def test_etags_are_texts_of_the_service(self):
+        etag = self.table.insert(Entity("p", "r"))
+        self.assertEqual(ETag(str(etag)), etag)
+        self.assertEqual(str(ETag.ANY), "*")
+        self.assertEqual(hash(ETag("*")), hash(ETag.ANY))
+        with self.assertRaises(varve.InvalidArgument):
+            ETag("nothing")
+
+
+class Verbs(WithStore):
+    def test_writes_follow_their_conditions(self):
+        first = self.table.insert(Entity("p", "r", A=1))
+        with self.assertRaises(varve.Exists) as caught:
+            self.table.insert(Entity("p", "r"))
+        self.assertEqual((caught.exception.service_error, caught.exception.code), ("EntityAlreadyExists", 2))
+        read = self.table.get("p", "r")
+        self.table.merge(Entity("p", "r", B=2), ETag.ANY)
+        with self.assertRaises(varve.PreconditionFailed):
+            self.table.replace(read)  # its own ETag is the condition
+        with self.assertRaises(varve.PreconditionFailed):
+            self.table.replace(read, first)
+        self.table.replace(read, ETag.ANY)
+        with self.assertRaises(varve.InvalidArgument):
+            self.table.replace(Entity("p", "r"))  # no condition at all
+        with self.assertRaises(TypeError):
+            self.table.replace(read, "*")
+        self.table.insert_or_merge(Entity("p", "r", C=3))
+        self.assertEqual(self.table.get("p", "r"), Entity("p", "r", A=1, C=3))
+        self.table.insert_or_replace(Entity("p", "r", D=4), durability="sync", wait=1.5, tag=b"mark")
+        self.assertEqual(self.store.last_tag(), b"mark")
+        self.table.remove("p", "r")
+        with self.assertRaises(varve.NotFound):
+            self.table.remove("p", "r")
+        with self.assertRaises(varve.InvalidArgument):
+            self.table.insert(Entity("p", "r"), durability="sometimes")
+
+    def test_group_transactions_are_context_managers(self):
+        with self.table.transaction() as group:
+            group.insert(Entity("p", "a", N=1))
+            group.insert_or_merge(Entity("p", "b"))
+        self.assertEqual(self.table.get("p", "a").etag, group.etag)
+        with self.assertRaises(varve.NotFound) as caught:
+            with self.table.transaction() as group:
+                group.remove("p", "a")
+                group.remove("p", "none")
+        self.assertEqual(caught.exception.operation_index, 1)
+        self.assertEqual(caught.exception.service_error, "ResourceNotFound")
+        with self.assertRaises(ZeroDivisionError):
+            with self.table.transaction() as group:
+                group.remove("p", "a")
+                1 / 0
+        self.assertIsNotNone(self.table.get("p", "a"))
+
+    def test_scans_page_by_themselves(self):
+        self.fill(25)
+        self.fill(3, "q")
+        self.assertEqual([e["N"] for e in self.table.scan(partition="p", page_size=10)], list(range(25)))
+        pages = list(self.table.scan(partition="p", page_size=10).pages())
+        self.assertEqual([len(page.entities) for page in pages], [10, 10, 5])
+        self.assertIsNone(pages[-1].continuation)
+        self.assertGreaterEqual(pages[0].cost["entities_examined"], 10)
+        rest = self.table.scan(partition="p", continuation=pages[0].continuation)
+        self.assertEqual([e["N"] for e in rest], list(range(10, 25)))
+        self.assertEqual([e["N"] for e in self.table.scan(partition="p", reverse=True, limit=2)], [24, 23])
+        self.assertEqual([e["N"] for e in self.table.scan(partition="p", rows=("000003", "000006"))], [3, 4, 5])
+        self.assertEqual([e["N"] for e in self.table.scan(partition="p", rows=("000023", None))], [23, 24])
+        self.assertEqual([e["N"] for e in self.table.scan(partition="p", row_prefix="00002")], [20, 21, 22, 23, 24])
+        self.assertEqual(self.table.scan(partitions=("q", None)).count(), 3)
+        self.assertEqual(self.table.scan("N ge 20").count(), 5)
+        self.assertEqual(self.table.scan(limit=0).count(), 0)
+        self.assertEqual(self.table.scan(select=["M"], limit=1).first(), Entity("p", "000000"))
+        self.assertEqual(self.table.scan("PartitionKey eq 'p' and N eq 3").explain().path, "partition")
+        self.assertEqual(len(list(self.table)), 28)
+
+    def test_scans_refuse_what_contradicts_itself(self):
+        for fields in ({"rows": ("a", "b")}, {"partition": "p", "partitions": ("a", "b")}, {"page_size": 0},
+                       {"limit": -1}, {"filter": "N eq"}, {"partition": "p", "rows": ("a", "b"), "row_prefix": "a"},
+                       {"continuation": "no token"}, {"page_size": 1001}):
+            with self.subTest(fields=fields), self.assertRaises(varve.InvalidArgument):
+                list(self.table.scan(**fields))
+        with self.assertRaises(TypeError):
+            list(self.table.scan(select="N"))
+        with self.assertRaises(varve.Unsupported):
+            list(self.table.scan("startswith(Name, 'a')"))
+
+    def test_parameters_become_literals(self):
+        values = {"s": "O'Hara or N eq 1", "i": 5, "l": Int64(5), "d": 0.5, "b": True, "y": b"\x01",
+                  "t": varve.DateTime.from_ticks(639_000_000_000_000_007),
+                  "g": UUID("01234567-89ab-cdef-0123-456789abcdef")}
+        self.table.insert(Entity("p", "r", values))
+        self.table.insert(Entity("p", "other", N=1))
+        text = " and ".join(f"{name} eq @{name}" for name in values)
+        self.assertEqual([e.row_key for e in self.table.scan(text, parameters=values)], ["r"])
+        self.assertEqual(self.table.scan("s eq '@s'", parameters={}).count(), 0)
+        with self.assertRaises(varve.InvalidArgument):
+            self.table.scan("N eq @missing", parameters={})
+
+    def test_get_many_keeps_the_order_of_the_keys(self):
+        self.fill(3)
+        found = self.table.get_many([("p", "000002"), ("p", "none"), ("p", "000000")], select=["N"])
+        self.assertEqual([e and e["N"] for e in found], [2, None, 0])
+        self.assertEqual(self.table.get_many([]), [])
+
+    def test_snapshots_keep_a_version(self):
+        self.fill(1)
+        with self.store.snapshot() as snapshot:
+            self.fill(1, "q")
+            self.assertEqual(self.table.scan(snapshot=snapshot).count(), 1)
+            self.assertIsNone(self.table.get("q", "000000", snapshot=snapshot))
+            self.assertEqual(snapshot.version.tzinfo, UTC)
+        with self.assertRaises(varve.Closed):
+            self.table.scan(snapshot=snapshot).count()
+
+    def test_store_transactions_repeat_after_a_conflict(self):
+        self.fill(1)
+        other = self.store.create_table("shop", "Others")
+        calls = []
+
+        def increment(transaction):
+            calls.append(1)
+            entity = transaction.get(self.table, "p", "000000")
+            if len(calls) == 1:  # another writer comes between
+                self.table.merge(Entity("p", "000000", M=1), ETag.ANY)
+            entity["N"] += 1
+            transaction.replace(self.table, entity)
+            transaction.insert_or_replace(other, Entity("log", str(entity["N"])))
+            return entity["N"]
+
+        self.assertEqual(self.store.transact(increment), 1)
+        self.assertEqual(len(calls), 2)
+        self.assertEqual(self.table.get("p", "000000"), Entity("p", "000000", N=1, M=1))
+        with self.assertRaises(varve.Conflict):
+            with self.store.transaction() as transaction:
+                transaction.get(self.table, "p", "000000")
+                self.table.merge(Entity("p", "000000"), ETag.ANY)
+                transaction.remove(other, "log", "1")
+        self.assertIsNotNone(other.get("log", "1"))
+        with self.store.transaction() as transaction:
+            self.assertEqual(len(transaction.scan_page(self.table.scan()).entities), 1)
+        with self.assertRaises(varve.InvalidArgument):
+            self.store.transact(increment, attempts=0)
+
+    def test_loads_are_all_or_nothing(self):
+        with self.store.load("shop", "Loaded") as load:
+            for number in range(1000):
+                load.add(Entity("p", f"{number:06d}", N=number))
+        self.assertEqual(self.store.table("shop", "Loaded").scan().count(), 1000)
+        self.assertEqual(self.store.table("shop", "Loaded").get("p", "000007").etag, load.etag)
+        with self.assertRaises(ZeroDivisionError):
+            with self.store.load("shop", "Never") as load:
+                load.add(Entity("p", "r"))
+                1 / 0
+        with self.assertRaises(varve.NotFound):
+            self.store.table("shop", "Never")
+
+    def test_names_are_listed_and_dropped(self):
+        for name in ("Alpha", "Beta"):
+            self.store.create_table("shop", name)
+        self.store.create_table("shop", "ALPHA", exist_ok=True)
+        self.assertEqual(self.store.tables("shop"), ["Alpha", "Beta", "Orders"])
+        self.assertEqual(self.store.tables("shop", "be"), ["Beta"])
+        self.store.drop_table("shop", "Beta")
+        self.store.create_account("other")
+        self.assertEqual(self.store.accounts(), ["other", "shop"])
+        self.store.drop_account("other")
+        with self.assertRaises(varve.NotFound):
+            self.store.table("shop", "Beta")
+
+    def test_restricted_tables_may_do_less(self):
+        self.fill(3)
+        table = self.table.restricted("r", start=("p", "000001"), end=("p", None))
+        self.assertEqual([e["N"] for e in table], [1, 2])
+        with self.assertRaises(varve.Forbidden):
+            table.insert(Entity("p", "x"))
+        with self.assertRaises(varve.InvalidArgument):
+            self.table.restricted("rx")
+
+    def test_a_store_is_kept_up_checked_and_repaired(self):
+        self.fill(10)
+        self.store.sync()
+        self.store.compact()
+        self.assertGreater(self.store.statistics()["commits"], 10)
+        copy, repaired = (os.path.join(self.directory, name) for name in ("copy", "repaired"))
+        made = self.store.checkpoint(copy)
+        self.assertGreater(made["files_linked"] + made["files_copied"], 0)
+        self.assertTrue(varve.verify(copy).sound)
+        self.assertEqual(varve.repair(copy, repaired).figures["entities"], 10)
+        with varve.open(repaired, read_only=True) as store:
+            self.assertEqual(store.table("shop", "Orders").scan().count(), 10)
+            with self.assertRaises(varve.ReadOnly):
+                store.create_account("more")
+
+
+class Lifetimes(WithStore):
+    def test_a_closed_store_refuses_everything_and_what_was_read_stays(self):
+        self.fill(30)
+        scan = iter(self.table.scan(page_size=10))
+        first = next(scan)
+        pages = self.table.scan(page_size=10).pages()
+        page = next(pages)
+        transaction = self.store.transaction()
+        loader = self.store.load("shop", "Loaded")
+        self.store.close()
+        self.store.close()
+        self.assertEqual((first["N"], len(page.entities)), (0, 10))
+        for call in (lambda: list(scan), lambda: next(pages), lambda: self.table.get("p", "000000"), self.store.sync,
+                     lambda: self.store.table("shop", "Orders"), transaction.commit, loader.finish,
+                     self.store.statistics):
+            with self.assertRaises(varve.Closed):
+                call()
+
+    def test_a_second_open_is_refused_until_the_first_ends(self):
+        with self.assertRaises(varve.Locked):
+            varve.open(self.path)
+        self.store.close()
+        varve.open(self.path).close()
+        with self.assertRaises(varve.NotFound):
+            varve.open(os.path.join(self.directory, "none"))
+        with self.assertRaises(varve.IoError) as caught:
+            varve.open("/sys/kernel/varve", create=True)
+        self.assertNotEqual(caught.exception.os_error, 0)
+
+    def test_forgotten_objects_free_their_handles(self):
+        from varve._native import lib
+        self.fill(5)
+        gc.collect()
+        before = lib.varve_handle_count()
+        for _ in range(10):
+            self.store.table("shop", "Orders").get("p", "000000")
+            self.store.snapshot()
+            self.store.transaction()
+            next(iter(self.table.scan(page_size=1)))
+            self.store.load("shop", "Loaded")
+            with self.assertRaises(varve.NotFound):
+                self.store.table("shop", "None")
+        gc.collect()
+        self.assertEqual(lib.varve_handle_count(), before)
+
+    def test_a_forked_child_gets_errors_and_the_parent_goes_on(self):
+        self.fill(10)
+        scan = self.table.scan(page_size=2).pages()
+        next(scan)
+        child = os.fork()
+        if child == 0:
+            try:
+                for call in (lambda: self.table.get("p", "000000"), lambda: next(scan), self.store.sync,
+                             lambda: self.table.insert(Entity("p", "child"))):
+                    try:
+                        call()
+                    except varve.Locked:
+                        continue
+                    os._exit(1)
+                self.store.close()
+                with varve.open(self.path + ".child", create=True) as own:
+                    own.create_account("shop")
+                os._exit(0)
+            finally:
+                os._exit(2)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(len(next(scan).entities), 2)
+        self.assertEqual(self.table.scan().count(), 10)
+
+    def test_threads_work_side_by_side(self):
+        self.fill(200)
+        failures = []
+
+        def work(number):
+            try:
+                for turn in range(20):
+                    self.table.insert_or_replace(Entity(f"t{number}", "r", N=turn))
+                    if len(list(self.table.scan(partition="p"))) != 200:
+                        failures.append("short scan")
+            except Exception as error:  # shown below
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
+    def test_calls_release_the_interpreter(self):
+        # A write waits for a partition that an open load of another thread does not hold; what matters is that Python
+        # code of this thread runs while the other thread is inside a compaction.
+        self.fill(2000)
+        ticks = []
+        done = threading.Event()
+
+        def compact():
+            for _ in range(3):
+                self.store.compact()
+            done.set()
+
+        thread = threading.Thread(target=compact)
+        thread.start()
+        while not done.wait(0.0005):
+            ticks.append(1)
+        thread.join()
+        self.assertGreaterEqual(len(ticks), 1)
+
+
+class Asynchronous(unittest.TestCase):
+    def test_the_verbs_of_asyncio(self):
+        async def run(path):
+            async with varve.aio.AsyncStore(path, create=True, threads=2) as store:
+                await store.create_account("shop")
+                table = await store.create_table("shop", "Orders")
+                etags = await asyncio.gather(*(table.insert(Entity("p", f"{n:03d}", N=n)) for n in range(30)))
+                self.assertEqual(len(set(etags)), 30)
+                self.assertEqual([e["N"] async for e in table.scan(page_size=7)], list(range(30)))
+                self.assertEqual(await table.count("N lt 5"), 5)
+                self.assertEqual((await table.get("p", "003"))["N"], 3)
+                await table.merge(Entity("p", "003", M=1), ETag.ANY)
+                self.assertEqual((await table.get_many([("p", "003"), ("p", "x")]))[1], None)
+                with self.assertRaises(varve.NotFound):
+                    await table.remove("p", "none")
+                self.assertEqual(
+                    await store.transact(lambda t: t.get(table.table, "p", "003")["M"]), 1)
+                await store.run(store.store.compact)
+                async for entity in table.scan(page_size=2):
+                    break  # a scan that is left early
+
+        with tempfile.TemporaryDirectory() as directory:
+            asyncio.run(run(os.path.join(directory, "store")))
+
+
+if __name__ == "__main__":
+    unittest.main()
