@@ -263,7 +263,7 @@ struct Server::State {
       operators = std::make_unique<LocalListener>(
           loops.first(), next_loop(), [this](LocalListener::Accepted socket) { serve_operator(std::move(socket)); });
       const ErrorCode error = operators->listen(Local::endpoint((*place).address()), false);
-      if (error) failed = Status::io_error("cannot listen: " + error.message());
+      failed = error ? Status::io_error("cannot listen: " + error.message()) : (*place).restrict_socket();
     }
     if (failed.ok()) return;
     operators.reset();

@@ -1,4 +1,4 @@
-// Owns: the verbs on one entity: get, put, delete.
+// Owns: the verbs on one entity: get, put, update, delete.
 // Must never: write if the verb reads.
 #include <algorithm>
 #include <iostream>
@@ -145,6 +145,13 @@ void add_key_words(CLI::App& verb, EntityWords& words) {
   verb.add_option("ROW_KEY", words.row_key, "RowKey")->required();
 }
 
+void add_property_words(CLI::App& verb, EntityWords& words) {
+  verb.add_option("PROPERTIES", words.properties, "Properties of the entity as NAME=VALUE");
+  verb.add_option("--type", words.types, "Type of a property, NAME=TYPE, such as Price=Edm.Double; may be repeated")
+      ->expected(1)
+      ->take_all();
+}
+
 void add_put(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<EntityWords>();
   CLI::App* verb = app.add_subcommand("put", "Write one entity; prints its new ETag");
@@ -152,15 +159,30 @@ void add_put(CLI::App& app, int& exit_code) {
       "\nCreates the store and the table if they are absent. --mode replace and merge only change an existing entity.\n"
       "Example: varve put ./shop Orders eu 0001 Customer=Ann Lines=3 --type Code=Edm.String Code=007");
   add_key_words(*verb, *words);
-  verb->add_option("PROPERTIES", words->properties, "Properties of the entity as NAME=VALUE");
-  verb->add_option("--type", words->types, "Type of a property, NAME=TYPE, such as Price=Edm.Double; may be repeated")
-      ->expected(1)
-      ->take_all();
+  add_property_words(*verb, *words);
   verb->add_option("--mode", words->mode, "What to do if the entity exists, and if it does not")
       ->check(CLI::IsMember({"insert", "replace", "merge", "insert-or-replace", "insert-or-merge"}))
       ->capture_default_str();
   verb->add_option("--if-match", words->if_match,
                    "With --mode replace or merge: the ETag that the stored entity must have, or *")
+      ->capture_default_str();
+  add_durability_words(*verb, words->durability);
+  verb->callback([words, &exit_code] { exit_code = put_entity(*words); });
+}
+
+void add_update(CLI::App& app, int& exit_code) {
+  auto words = std::make_shared<EntityWords>();
+  words->mode = "merge";
+  CLI::App* verb = app.add_subcommand("update", "Change properties of an existing entity; prints its new ETag");
+  verb->footer(
+      "\nThe same as put --mode merge: properties that are not given stay. --mode replace removes them.\n"
+      "Example: varve update ./shop Orders eu 0001 Lines=4");
+  add_key_words(*verb, *words);
+  add_property_words(*verb, *words);
+  verb->add_option("--mode", words->mode, "What to do with properties that are not given")
+      ->check(CLI::IsMember({"merge", "replace"}))
+      ->capture_default_str();
+  verb->add_option("--if-match", words->if_match, "The ETag that the stored entity must have, or *")
       ->capture_default_str();
   add_durability_words(*verb, words->durability);
   verb->callback([words, &exit_code] { exit_code = put_entity(*words); });
@@ -177,6 +199,7 @@ void add_entity_verbs(CLI::App& app, int& exit_code) {
   get->callback([words, &exit_code] { exit_code = get_entity(*words); });
 
   add_put(app, exit_code);
+  add_update(app, exit_code);
 
   auto gone = std::make_shared<EntityWords>();
   CLI::App* remove = app.add_subcommand("delete", "Delete one entity");

@@ -11,6 +11,7 @@
 
 #include "tools/varve/descriptor_limit.h"
 #include "tools/varve/outcome.h"
+#include "tools/varve/reach/reach.h"
 #include "tools/varve/terminal_filter.h"
 #include "tools/varve/verbs.h"
 #include "varve/version.h"
@@ -21,8 +22,22 @@ void add_store_words(CLI::App& verb, Place& place) {
   verb.add_option("STORE", place.store, "Directory of the store")->required()->each(&name_store_in_hints);
 }
 
+void add_reach_words(CLI::App& verb, Place& place) {
+  verb.add_option(
+          "STORE", place.store,
+          "Directory of the store, also while `varve serve` has it open; or the http(s):// address of a service")
+      ->required()
+      ->each(&name_store_in_hints);
+  verb.add_option_function<std::string>("--key-file", &set_key_file,
+                                        "For an address: file with the account's key, a SAS, or a connection string. "
+                                        "Default: AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_KEY or "
+                                        "AZURE_STORAGE_SAS_TOKEN of the environment");
+  verb.add_option_function<std::string>("--ca-file", &set_certificates,
+                                        "For an https:// address: PEM file of the authorities to trust");
+}
+
 void add_table_words(CLI::App& verb, Place& place) {
-  add_store_words(verb, place);
+  add_reach_words(verb, place);
   verb.add_option("TABLE", place.table, "Name of the table, in upper or lower case")->required();
   verb.add_option("--account", place.account, "Account that the table belongs to")->capture_default_str();
 }

@@ -295,9 +295,34 @@ int query_table(const QueryWords& words) {
   return kSuccess;
 }
 
+/// Adds the options that choose entities.
+void add_range_words(CLI::App& verb, QueryWords& words) {
+  add_table_words(verb, words.place);
+  verb.add_option("--partition", words.keys.partition, "Only this partition");
+  verb.add_option("--row", words.keys.row, "Only this RowKey; needs --partition");
+  verb.add_option("--key", words.keys.keys, "PartitionKey and RowKey of one entity; may be repeated")
+      ->expected(1)
+      ->take_all();
+  verb.add_option("--from", words.keys.from, "Start at this RowKey; without --partition, at this PartitionKey");
+  verb.add_option("--to", words.keys.to, "Stop before this key");
+  verb.add_option("--prefix", words.keys.prefix, "Only RowKeys with this prefix; needs --partition");
+  verb.add_option("--filter", words.filter,
+                  "Only entities that match this $filter; its conditions on keys limit what is read");
+}
+
+void add_count_verb(CLI::App& app, int& exit_code) {
+  auto words = std::make_shared<QueryWords>();
+  words->count = true;
+  CLI::App* verb = app.add_subcommand("count", "Print the number of entities, as query --count");
+  verb->footer("\nExample: varve count ./shop Orders --filter \"PartitionKey eq 'eu' and Lines ge 3\"");
+  add_range_words(*verb, *words);
+  verb->callback([words, &exit_code] { exit_code = query_table(*words); });
+}
+
 }  // namespace
 
 void add_query_verb(CLI::App& app, int& exit_code) {
+  add_count_verb(app, exit_code);
   auto words = std::make_shared<QueryWords>();
   CLI::App* verb =
       app.add_subcommand("query", "Print entities: by key, by range, of a partition, or of the whole table");
@@ -310,17 +335,7 @@ void add_query_verb(CLI::App& app, int& exit_code) {
       "  varve query ./shop Orders --filter \"PartitionKey eq 'eu' and Total gt 100.0 and not Paid\" --explain\n"
       "  varve query ./shop Orders --partition eu --backward --top 5\n"
       "  varve query ./shop Orders --partition eu --format csv > eu.csv");
-  add_table_words(*verb, words->place);
-  verb->add_option("--partition", words->keys.partition, "Only this partition");
-  verb->add_option("--row", words->keys.row, "Only this RowKey; needs --partition");
-  verb->add_option("--key", words->keys.keys, "PartitionKey and RowKey of one entity; may be repeated")
-      ->expected(1)
-      ->take_all();
-  verb->add_option("--from", words->keys.from, "Start at this RowKey; without --partition, at this PartitionKey");
-  verb->add_option("--to", words->keys.to, "Stop before this key");
-  verb->add_option("--prefix", words->keys.prefix, "Only RowKeys with this prefix; needs --partition");
-  verb->add_option("--filter", words->filter,
-                   "Only entities that match this $filter; its conditions on keys limit what is read");
+  add_range_words(*verb, *words);
   verb->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
   CLI::Option* top =
       verb->add_option("--top", words->top, "Number of entities to print; default: all")->check(whole_number(1));

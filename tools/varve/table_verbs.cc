@@ -87,7 +87,7 @@ void add_list(CLI::App& group, const std::string& about, int& exit_code, bool of
               int (*list)(const NameWords&)) {
   auto words = std::make_shared<NameWords>();
   CLI::App* verb = group.add_subcommand("list", about);
-  add_store_words(*verb, words->place);
+  add_reach_words(*verb, words->place);
   if (of_account) verb->add_option("--account", words->place.account, "Account")->capture_default_str();
   verb->add_option("--prefix", words->prefix, "Only names with this prefix");
   verb->add_flag("--json", words->json, "Print one JSON object a line, with the creation time");

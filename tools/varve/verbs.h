@@ -11,9 +11,9 @@ namespace varve::tool {
 /// The callback of a verb stores the exit code in `exit_code`.
 void add_import_verb(CLI::App& app, int& exit_code);
 void add_export_verb(CLI::App& app, int& exit_code);
-void add_query_verb(CLI::App& app, int& exit_code);
+void add_query_verb(CLI::App& app, int& exit_code);  // query, count
 void add_shell_verb(CLI::App& app, int& exit_code);
-void add_entity_verbs(CLI::App& app, int& exit_code);  // get, put, delete
+void add_entity_verbs(CLI::App& app, int& exit_code);  // get, put, update, delete
 void add_table_verbs(CLI::App& app, int& exit_code);   // table ..., account ...
 void add_store_verbs(CLI::App& app, int& exit_code);   // verify, compact
 void add_stats_verb(CLI::App& app, int& exit_code);
@@ -25,6 +25,8 @@ void add_serve_verb(CLI::App& app, int& exit_code);    // in builds with the ser
 
 /// Adds the options for the place: STORE, TABLE, --account.
 void add_store_words(CLI::App& verb, Place& place);
+/// As add_store_words(), for verbs that also take an address: adds the options for its key.
+void add_reach_words(CLI::App& verb, Place& place);
 void add_table_words(CLI::App& verb, Place& place);
 /// Returns a validator for counts: only digits, at least `least` and at most 64 bits.
 CLI::Validator whole_number(std::uint64_t least);

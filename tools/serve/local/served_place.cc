@@ -49,6 +49,11 @@ ServedPlace::~ServedPlace() {
   remove();
 }
 
+Status ServedPlace::restrict_socket() const {
+  if (::fchmodat(descriptor_, kSocketName, S_IRUSR | S_IWUSR, 0) == 0) return Status();
+  return failed("chmod", path_ + "/" + kSocketName);
+}
+
 void ServedPlace::remove() noexcept {
   if (descriptor_ < 0) return;
   ::close(std::exchange(descriptor_, -1));

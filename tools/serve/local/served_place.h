@@ -31,6 +31,8 @@ class ServedPlace {
 
   /// Returns the address to bind the socket to.
   std::string address() const { return socket_address(descriptor_); }
+  /// Gives the bound socket the mode 0600. Until then, the mode of the directory keeps other users out. Errors: kIoError.
+  Status restrict_socket() const;
   /// Returns the identity of the store (store_identity.h).
   const std::string& identity() const noexcept { return identity_; }
   /// Returns the path of a checkpoint with this name.

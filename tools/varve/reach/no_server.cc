@@ -19,6 +19,9 @@ Result<ServedCheckpoint> checkpoint_by_server_of(const std::string& /*store*/) {
   return ServedCheckpoint();
 }
 
+void set_key_file(const std::string& /*file*/) {}
+void set_certificates(const std::string& /*file*/) {}
+
 bool has_backups(const std::string& /*directory*/) {
   return false;
 }

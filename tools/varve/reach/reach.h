@@ -22,6 +22,11 @@ Result<OpenedStore> open_state(const std::string& store, const StoreOptions& opt
 /// Returns the error of a locked store with the process that has it open, as far as the system shows it.
 Status locked_by_holder(const Status& locked, const std::string& store);
 
+/// Sets the file that has the key, signature or connection string for an address. It counts instead of the environment.
+void set_key_file(const std::string& file);
+/// Sets the PEM file of the authorities that may have signed the certificate of a server.
+void set_certificates(const std::string& file);
+
 /// Returns whether the word is an address of a server, and not a directory.
 bool is_address(const std::string& store) noexcept;
 

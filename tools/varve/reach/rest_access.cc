@@ -47,8 +47,7 @@ class RestStore final : public StoreAccess {
     const Status exists = send(service_request("GET", root + "/" + serve::table_reference(table)));
     // A signature for one table may not ask for it. The verbs of the table then find out.
     if (!exists.ok() && exists.code() != Code::kForbidden) {
-      if (exists.service_error() != "ResourceNotFound") return exists;
-      return exists.with_service_error(is_operator() ? exists.service_error() : "TableNotFound");
+      return exists.service_error() == "ResourceNotFound" ? exists.with_service_error("TableNotFound") : exists;
     }
     return table_through(wire_, root, table);
   }

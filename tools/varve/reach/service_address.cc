@@ -1,5 +1,6 @@
 #include "tools/varve/reach/service_address.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -37,7 +38,9 @@ Status refuse(const std::string& what) {
 }
 
 std::string without_space(std::string_view text) {
-  return std::string(serve::trimmed(text));
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t begin = std::min(text.find_first_not_of(kSpace), text.size());
+  return std::string(text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin));
 }
 
 std::string from_environment(const char* name) {

@@ -19,11 +19,6 @@ struct ServiceAddress {
   Wire::Sign sign{};
 };
 
-/// Sets the file that has the key, signature or connection string. It counts instead of the environment.
-void set_key_file(const std::string& file);
-/// Sets the PEM file of the authorities that may have signed the certificate of the server.
-void set_certificates(const std::string& file);
-
 /// Parses the address, and finds the key or signature: in the key file, in AZURE_STORAGE_CONNECTION_STRING, in
 /// AZURE_STORAGE_KEY, in AZURE_STORAGE_SAS_TOKEN, or in the query of the address. On an address of this machine, the
 /// development account has its public key. `account` counts where neither the address nor the connection string names
