@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/cut_input.h"
-#include "tools/varve/row_source.h"
+#include "tools/varve/import/row_source.h"
 
 namespace varve {
 namespace {
@@ -61,7 +61,7 @@ constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
 std::unique_ptr<tool::RowSource> source_of(const Format& format, tool::Lines& lines) {
   if (format.name == "jsonl") return tool::make_jsonl_source(lines, {});
-  auto source = tool::make_csv_source(lines, {}, true);
+  auto source = tool::make_csv_source(lines, {}, {});
   EXPECT_TRUE(source.ok()) << source.status().to_string();
   return *std::move(source);
 }

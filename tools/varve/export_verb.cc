@@ -2,12 +2,13 @@
 // Must never: mix two states of a table in a directory: everything is read at one snapshot. A server at an address has
 // no snapshots.
 #include <algorithm>
-#include <functional>
 #include <iostream>
 #include <set>
+#include <utility>
 
 #include "tools/varve/csv_row.h"
 #include "tools/varve/entity_json.h"
+#include "tools/varve/entity_walk.h"
 #include "tools/varve/outcome.h"
 #include "tools/varve/output_file.h"
 #include "tools/varve/progress.h"
@@ -23,27 +24,6 @@ struct ExportWords {
   std::string format = "jsonl";
   std::string output;
 };
-
-/// Receives an entity. Returns false if no more entities are needed.
-using Visit = std::function<bool(const Entity&)>;
-
-Status for_each_entity(const TableAccess& table, const ReadOptions& options, Progress& progress, const Visit& visit) {
-  Scan scan;
-  scan.read = options;
-  std::uint64_t count = 0;
-  std::uint64_t bytes = 0;
-  for (;;) {
-    const Result<Page> page = table.scan(scan);
-    if (!page.ok()) return page.status();
-    for (const Entity& entity : page->entities) {
-      if (!visit(entity)) return Status();
-      bytes += accounted_size_bytes(entity);
-      progress.update(++count, bytes);
-    }
-    if (!page->continuation) return Status();
-    scan.continuation = *page->continuation;
-  }
-}
 
 /// Returns every property name of the table, in the order of first appearance.
 Result<std::vector<std::string>> columns_of(const TableAccess& table, const ReadOptions& options) {
@@ -86,8 +66,22 @@ Status export_jsonl(const TableAccess& table, const ReadOptions& options, std::o
   });
 }
 
+/// Writes an array with one entity a line.
+Status export_json(const TableAccess& table, const ReadOptions& options, std::ostream& out) {
+  Progress progress("rows", 0);
+  bool any = false;
+  out << "[";
+  const Status read = for_each_entity(table, options, progress, [&](const Entity& entity) {
+    out << (std::exchange(any, true) ? ",\n" : "\n") << entity_to_row(entity);
+    return static_cast<bool>(out);
+  });
+  if (read.ok()) out << "\n]\n";
+  return read;
+}
+
 Status write(const ExportWords& words, const TableAccess& table, const ReadOptions& options, std::ostream& out) {
-  return words.format == "csv" ? export_csv(table, options, out) : export_jsonl(table, options, out);
+  if (words.format == "csv") return export_csv(table, options, out);
+  return words.format == "json" ? export_json(table, options, out) : export_jsonl(table, options, out);
 }
 
 int export_table(const ExportWords& words) {
@@ -119,14 +113,19 @@ int export_table(const ExportWords& words) {
 
 void add_export_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<ExportWords>();
-  CLI::App* verb = app.add_subcommand("export", "Write a table's entities as CSV or JSON Lines");
+  CLI::App* verb = app.add_subcommand("export", "Write a table's entities as CSV, JSON or JSON Lines");
   verb->footer(
       "\nExports one state of the table, read at one snapshot. JSON Lines keep every type and can be imported again\n"
-      "unchanged. CSV has a column for each property name in the table, but no types. An absent property and an empty\n"
-      "text are both an empty field.");
+      "unchanged; so can JSON, which is one array. CSV has a column for each property name in the table, but no types. "
+      "An absent property and an empty\n"
+      "text are both an empty field.\n"
+      "\nExamples\n"
+      "  varve export ./shop Orders --output orders.jsonl\n"
+      "  varve export ./shop Orders --format csv | gzip > orders.csv.gz\n"
+      "  varve export ./shop Orders --format json > orders.json");
   add_table_words(*verb, words->place);
-  verb->add_option("--format", words->format, "csv or jsonl")
-      ->check(CLI::IsMember({"csv", "jsonl"}))
+  verb->add_option("--format", words->format, "csv, json or jsonl")
+      ->check(CLI::IsMember({"csv", "json", "jsonl"}))
       ->capture_default_str();
   verb->add_option("--output", words->output,
                    "File to write, replaced when the export is complete; default: standard output");

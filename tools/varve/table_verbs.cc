@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "tools/varve/outcome.h"
+#include "tools/varve/table/table_copy_verbs.h"
+#include "tools/varve/table/table_describe_verb.h"
 #include "tools/varve/verbs.h"
 
 namespace varve::tool {
@@ -140,7 +142,7 @@ void add_account_verbs(CLI::App& app, int& exit_code) {
 }  // namespace
 
 void add_table_verbs(CLI::App& app, int& exit_code) {
-  CLI::App* group = add_group(app, "table", "Create, list or drop tables");
+  CLI::App* group = add_group(app, "table", "Create, list, describe, copy, rename or drop tables");
   auto made = std::make_shared<NameWords>();
   CLI::App* create =
       group->add_subcommand("create", "Create an empty table, and the store and the account if they are absent");
@@ -157,6 +159,8 @@ void add_table_verbs(CLI::App& app, int& exit_code) {
       return store.drop_table(dropped->place.account, dropped->place.table);
     });
   });
+  add_table_copy_verbs(*group, exit_code);
+  add_table_describe_verb(*group, exit_code);
   add_list(*group, "Print the names of an account's tables", exit_code, true, &list_tables);
   add_account_verbs(app, exit_code);
 }

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "tools/varve/entity_walk.h"
 #include "varve/loader.h"
 
 namespace varve::tool {
@@ -39,33 +40,6 @@ class LinkedStore {
 
  private:
   const std::string path_;
-};
-
-/// Reads a table in pages, one entity after the other.
-class EntityStream {
- public:
-  explicit EntityStream(const TableAccess& table) : table_(table) {}
-
-  /// Returns the next entity, or null at the end.
-  Result<const Entity*> next() {
-    while (at_ == page_.entities.size()) {
-      if (has_begun_ && !page_.continuation) return static_cast<const Entity*>(nullptr);
-      scan_.continuation = page_.continuation.value_or(std::string());
-      Result<Page> page = table_.scan(scan_);
-      if (!page.ok()) return page.status();
-      page_ = *std::move(page);
-      has_begun_ = true;
-      at_ = 0;
-    }
-    return static_cast<const Entity*>(&page_.entities[at_++]);
-  }
-
- private:
-  const TableAccess& table_;
-  Scan scan_;
-  Page page_;
-  std::size_t at_ = 0;
-  bool has_begun_ = false;
 };
 
 /// Writes entities in transactions of one partition.
@@ -101,8 +75,8 @@ class Writer {
 };
 
 template <typename Add>
-Result<std::uint64_t> for_each_entity(const TableAccess& table, const Add& add) {
-  EntityStream stream(table);
+Result<std::uint64_t> add_each_entity(const TableAccess& table, const Add& add) {
+  EntityStream<TableAccess> stream(table);
   for (std::uint64_t count = 0;; ++count) {
     const Result<const Entity*> entity = stream.next();
     if (!entity.ok()) return entity.status();
@@ -117,7 +91,7 @@ Result<std::uint64_t> load(Store& store, const Place& place, const TableAccess& 
   Result<Loader> loader = store.load_table(place.account, place.table);
   if (!loader.ok()) return loader.status();
   const Result<std::uint64_t> added =
-      for_each_entity(from, [&loader](const Entity& entity) { return (*loader).add(entity); });
+      add_each_entity(from, [&loader](const Entity& entity) { return (*loader).add(entity); });
   if (!added.ok()) return added;
   const Result<ETag> finished = (*loader).finish();
   if (!finished.ok()) return finished.status();
@@ -133,7 +107,7 @@ Result<std::uint64_t> write(StoreAccess& store, const Place& place, const TableA
   if (!table.ok()) return table.status();
   Writer writer(**table);
   const Result<std::uint64_t> added =
-      for_each_entity(from, [&writer](const Entity& entity) { return writer.add(entity); });
+      add_each_entity(from, [&writer](const Entity& entity) { return writer.add(entity); });
   if (!added.ok()) return added;
   if (Status finished = writer.finish(); !finished.ok()) return finished;
   return added;
@@ -141,8 +115,8 @@ Result<std::uint64_t> write(StoreAccess& store, const Place& place, const TableA
 
 /// Compares the entities of two tables, except their Timestamps.
 Status compare(const TableAccess& table, const TableAccess& with) {
-  EntityStream left(table);
-  EntityStream right(with);
+  EntityStream<TableAccess> left(table);
+  EntityStream<TableAccess> right(with);
   for (;;) {
     const Result<const Entity*> one = left.next();
     if (!one.ok()) return one.status();

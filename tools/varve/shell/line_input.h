@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/varve/lines.h"
+#include "tools/varve/input/lines.h"
 
 namespace varve::tool {
 

@@ -20,8 +20,7 @@ struct ShellWords {
 };
 
 int run_shell(const ShellWords& words) {
-  Result<OpenedStore> store =
-      words.read_only ? open_for_reading(words.place) : open_for_writing(words.place);
+  Result<OpenedStore> store = words.read_only ? open_for_reading(words.place) : open_for_writing(words.place);
   if (!store.ok()) return fail(store.status());
   const Shell* completer = nullptr;
   Result<LineInput> input = LineInput::open([&completer](std::string_view before, std::string_view begun) {

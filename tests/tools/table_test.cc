@@ -1,0 +1,92 @@
+// Goal: tables are copied and renamed whole, and described in little memory.
+// Method: the program works on tables with values of every type. Exports are compared.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/run_program.h"
+
+namespace varve {
+namespace {
+
+using nlohmann::json;
+using test::ProgramResult;
+using test::run_program;
+using ::testing::HasSubstr;
+
+class TableVerbs : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    rows_ =
+        R"({"PartitionKey":"p","RowKey":"1","B":true,"I":-1,"L@odata.type":"Edm.Int64","L":"5","D@odata.type":"Edm.Double","D":"NaN"})"
+        "\n"
+        R"({"PartitionKey":"p","RowKey":"2","G@odata.type":"Edm.Guid","G":"0f1e2d3c-0000-4000-8000-00000000abcd","T":"ä"})"
+        "\n";
+    for (int i = 0; i < 2500; ++i) {
+      std::string number = std::to_string(i);
+      number.insert(0, 5 - number.size(), '0');
+      rows_ += R"({"PartitionKey":"q","RowKey":")" + number + R"(","I":)" + std::to_string(i % 10) + "}\n";
+    }
+    ASSERT_EQ(run_program({"import", store_, "Rows", scratch_.file("rows.jsonl", rows_)}).exit_code, 0);
+  }
+  std::string exported(const std::string& table) const { return run_program({"export", store_, table}).out; }
+
+  test::ScratchDirectory scratch_;
+  const std::string store_ = scratch_.path("store");
+  std::string rows_;
+};
+
+TEST_F(TableVerbs, ACopyHasEveryEntity) {
+  const ProgramResult copied = run_program({"table", "copy", store_, "Rows", "Copy", "--json"});
+  EXPECT_EQ(copied.exit_code, 0) << copied.err;
+  EXPECT_EQ(json::parse(copied.out, nullptr, false).value("entities", 0), 2502);
+  EXPECT_EQ(exported("Copy"), rows_);
+  EXPECT_EQ(exported("Rows"), rows_);
+  EXPECT_EQ(run_program({"table", "copy", store_, "Rows", "Rows", "--to-account", "other"}).exit_code, 0);
+  EXPECT_EQ(run_program({"export", store_, "Rows", "--account", "other"}).out, rows_);
+  EXPECT_EQ(run_program({"table", "copy", store_, "Rows", "Copy"}).exit_code, 1) << "the copy has entities";
+  EXPECT_EQ(run_program({"table", "copy", store_, "Absent", "New"}).exit_code, 1);
+  EXPECT_EQ(run_program({"table", "list", store_}).out, "Copy\nRows\n");
+}
+
+TEST_F(TableVerbs, ARenameLeavesOneTable) {
+  const ProgramResult renamed = run_program({"table", "rename", store_, "Rows", "New"});
+  EXPECT_EQ(renamed.exit_code, 0) << renamed.err;
+  EXPECT_EQ(exported("New"), rows_);
+  EXPECT_EQ(run_program({"table", "list", store_}).out, "New\n");
+  EXPECT_THAT(run_program({"table", "rename", store_, "New", "new"}).err, HasSubstr("are those of one table"));
+  ASSERT_EQ(run_program({"table", "create", store_, "Taken"}).exit_code, 0);
+  EXPECT_THAT(run_program({"table", "rename", store_, "New", "taken"}).err, HasSubstr("exists already"));
+  EXPECT_EQ(run_program({"table", "list", store_}).out, "New\nTaken\n");
+  EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
+}
+
+TEST_F(TableVerbs, ADescriptionHasNamesTypesFillAndExamples) {
+  const ProgramResult told = run_program({"table", "describe", store_, "Rows", "--json"});
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  const json summary = json::parse(told.out, nullptr, false);
+  EXPECT_EQ(summary["entities"], 2502);
+  EXPECT_EQ(summary["partitions"], 2);
+  EXPECT_EQ(summary["whole"], true);
+  for (const json& property : summary["properties"]) {
+    if (property["name"] == "I") {
+      EXPECT_EQ(property["types"]["Edm.Int32"], 2501);
+      EXPECT_EQ(property["distinct"], 11);
+      EXPECT_EQ(property["examples"], (json{"-1", "0", "1"}));
+    }
+    if (property["name"] == "RowKey") {
+      EXPECT_NEAR(property["distinct"].get<double>(), 2502, 200);
+    }
+  }
+  const ProgramResult part = run_program({"table", "describe", store_, "Rows", "--first", "2"});
+  EXPECT_THAT(part.out, HasSubstr("of the first 2 entities in about 1 partition"));
+  EXPECT_THAT(part.out, HasSubstr("Edm.Guid"));
+  EXPECT_THAT(part.out, HasSubstr("50.0 %"));
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,50 @@
+#include "tools/varve/import/dry_run.h"
+
+#include <iostream>
+
+#include "tools/varve/entity_json.h"
+#include "tools/varve/import/import_target.h"
+#include "tools/varve/progress.h"
+#include "tools/varve/terminal.h"
+
+namespace varve::tool {
+
+Status DryRun::add(std::uint64_t line, const Entity& entity) {
+  if (const Status checked = check_entity(entity, StoreLimits()); !checked.ok()) {
+    refuse(line, checked, 0);
+    return Status();
+  }
+  ++counts_.read;
+  if (seen_.add(entity.partition_key(), entity.row_key())) {
+    ++counts_.repeated;
+    return Status();
+  }
+  ++counts_.imported;
+  summary_.add(entity);
+  if (first_.size() < kFirstMax) first_.push_back(entity_to_row(entity));
+  return Status();
+}
+
+void DryRun::refuse(std::uint64_t line, const Status& reason, std::uint64_t shape_fault) {
+  ++counts_.read;
+  ++counts_.refused;
+  refusal_(line, reason, shape_fault);
+}
+
+void DryRun::report(const std::string& table, bool json) const {
+  if (json) {
+    std::cout << R"({"dry_run":true,"read":)" << counts_.read << R"(,"would_import":)" << counts_.imported
+              << R"(,"repeated":)" << counts_.repeated << R"(,"refused":)" << counts_.refused << R"(,"first":[)";
+    for (std::size_t i = 0; i < first_.size(); ++i) std::cout << (i == 0 ? "" : ",") << first_[i];
+    std::cout << "]," << summary_json(summary_) << "}\n";
+    return;
+  }
+  std::cout << "would import " << with_commas(counts_.imported) << " of " << with_commas(counts_.read) << " rows into "
+            << table << ", and changed nothing\n";
+  if (counts_.repeated > 0)
+    std::cout << "about " << counted(counts_.repeated, "row has", "rows have") << " an earlier key\n";
+  std::cout << "\n" << summary_text(summary_) << "\nthe first entities:\n";
+  for (const std::string& entity : first_) std::cout << for_output(entity) << "\n";
+}
+
+}  // namespace varve::tool

@@ -1,0 +1,217 @@
+#include "tools/varve/import/import_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+
+#include "tools/varve/import/dry_run.h"
+#include "tools/varve/import/import_target.h"
+#include "tools/varve/import/importer.h"
+#include "tools/varve/import/load_importer.h"
+#include "tools/varve/import/refusal_report.h"
+#include "tools/varve/input/stop_signal.h"
+#include "tools/varve/outcome.h"
+#include "tools/varve/progress.h"
+#include "tools/varve/store_text.h"
+#include "tools/varve/terminal.h"
+
+namespace varve::tool {
+
+namespace {
+
+ImportMode mode_of(const std::string& word) {
+  if (word == "merge") return ImportMode::kInsertOrMerge;
+  return word == "insert" ? ImportMode::kInsert : ImportMode::kInsertOrReplace;
+}
+
+std::string shown(const std::string& name) {
+  return show_text(name, SIZE_MAX).text;
+}
+
+void report(const ImportWords& words, const ImportCounts& counts, const Statistics& figures,
+            std::chrono::nanoseconds elapsed) {
+  const double seconds = std::max(std::chrono::duration<double>(elapsed).count(), 1e-9);
+  const auto rate = static_cast<std::uint64_t>(static_cast<double>(counts.imported) / seconds);
+  if (words.json) {
+    std::cout << R"({"read":)" << counts.read << R"(,"imported":)" << counts.imported << R"(,"repeated":)"
+              << counts.repeated << R"(,"refused":)" << counts.refused << R"(,"seconds":)" << seconds;
+    if (!words.load) std::cout << R"(,"write_amplification":)" << write_amplification(figures);
+    std::cout << "}\n";
+    return;
+  }
+  std::cout << "imported " << with_commas(counts.imported) << " of " << with_commas(counts.read) << " rows into "
+            << words.place.table << " in " << duration_text(elapsed) << " (" << with_commas(rate) << " rows/s)\n"
+            << "device   "
+            << (words.load ? bytes_text(figures.load_written_bytes) + " of table files, no log" : written_text(figures))
+            << "\n";
+  if (counts.repeated > 0) {
+    std::cerr << "varve: " << counted(counts.repeated, "row", "rows") << " had the key of an earlier row and "
+              << (words.mode == "merge" ? "was merged into it\n" : "replaced it\n");
+  }
+}
+
+void report_refused(const ImportCounts& counts) {
+  if (counts.refused == 0) return;
+  std::cerr << "varve: " << with_commas(counts.refused) << (counts.refused == 1 ? " row was" : " rows were")
+            << " refused\n";
+}
+
+/// The texts of an import, how far they are used, and how they ended.
+struct Input {
+  ImportTexts texts;
+  /// The text that is being imported.
+  OpenText open;
+  /// The line on which the last whole row ends.
+  std::uint64_t last_line = 0;
+  int stop_signal = 0;
+};
+
+/// Imports the rows of the open text. Errors: those of `importer`, and why the rest of the text cannot be read.
+template <typename AnyImporter>
+Status pump_text(Input& input, AnyImporter& importer, Progress& progress) {
+  input.last_line = 0;
+  while (std::optional<Row> row = input.open.rows->next()) {
+    input.last_line = row->last_line;
+    if (row->entity.ok()) {
+      if (Status added = importer.add(row->line, *std::move(row->entity)); !added.ok()) return added;
+    } else {
+      importer.refuse(row->line, row->entity.status(), row->shape_fault);
+    }
+    progress.update(importer.counts().read, input.texts.bytes_before() + input.open.lines->bytes_read());
+  }
+  input.stop_signal = input.open.lines->stop_signal();
+  if (const Status fault = input.open.rows->fault(); !fault.ok()) return fault.in_file(input.open.name);
+  return input.open.lines->status();
+}
+
+template <typename AnyImporter>
+Status pump(Input& input, AnyImporter& importer, RefusalReport& refusals, Progress& progress) {
+  for (;;) {
+    refusals.begin_text(input.texts.has_several() ? shown(input.open.name) : "");
+    Status read = pump_text(input, importer, progress);
+    if (!read.ok() || input.stop_signal != 0) {
+      const Status stopped = importer.stop();
+      return stopped.ok() ? read : stopped;
+    }
+    Result<std::optional<OpenText>> next = input.texts.next();
+    if (!next.ok()) {
+      const Status stopped = importer.stop();
+      return stopped.ok() ? next.status() : stopped;
+    }
+    std::optional<OpenText>& found = *next;
+    if (found) {
+      input.open = *std::move(found);
+      continue;
+    }
+    input.stop_signal = input.texts.is_at_end() ? 0 : stop_signal_seen();
+    return input.stop_signal == 0 ? importer.finish() : importer.stop();
+  }
+}
+
+std::string_view what_is_left(const ImportWords& words, const Status& ended) {
+  if (words.dry_run) return "; a dry run imports nothing\n";
+  if (words.load) {
+    return ended.code() == Code::kUnknown ? "; either all rows were imported or none\n"
+                                          : "; nothing was imported; run it again\n";
+  }
+  return words.mode == "insert"
+             ? "; the imported rows stay; run it again to insert the others (it refuses the rows that exist)\n"
+             : "; the imported rows stay; run it again to finish it\n";
+}
+
+int end_import(const ImportWords& words, const Input& input, const ImportCounts& counts, const Status& ended) {
+  for (const std::string& name : input.texts.left_out()) {
+    std::cerr << "varve: " << shown(name) << " was left out, because its name shows no format; --format reads it\n";
+  }
+  if (!ended.ok()) {
+    std::cerr << "varve: the import stopped after line " << input.last_line << " of " << shown(input.open.name)
+              << what_is_left(words, ended);
+    return fail(ended);
+  }
+  if (input.stop_signal != 0) {
+    std::cerr << "varve: stopped by a signal after line " << input.last_line << " of " << shown(input.open.name)
+              << what_is_left(words, ended);
+    return 128 + input.stop_signal;
+  }
+  return counts.refused == 0 ? kSuccess : kRefused;
+}
+
+template <typename AnyImporter>
+int import_with(AnyImporter& importer, ImportTarget& target, RefusalReport& refusals, const ImportWords& words,
+                Input& input) {
+  Status ended;
+  std::chrono::nanoseconds elapsed{};
+  {
+    Progress progress("rows", input.texts.total_bytes());
+    ended = pump(input, importer, refusals, progress);
+    if (Status closed = target.close(); ended.ok()) ended = closed;
+    elapsed = progress.elapsed();
+  }
+  const Result<Statistics> figures = target.store() == nullptr ? Statistics() : target.store()->statistics();
+  report(words, importer.counts(), figures.ok() ? *figures : Statistics(), elapsed);
+  if (!words.json) report_refused(importer.counts());
+  return end_import(words, input, importer.counts(), ended);
+}
+
+Importer::Refusal refusal_to(RefusalReport& refusals) {
+  return [&refusals](std::uint64_t line, const Status& reason, std::uint64_t shape_fault) {
+    refusals.add(line, reason, shape_fault);
+  };
+}
+
+int run_dry(const ImportWords& words, RefusalReport& refusals, Input& input) {
+  DryRun run(refusal_to(refusals));
+  Status ended;
+  {
+    Progress progress("rows", input.texts.total_bytes());
+    ended = pump(input, run, refusals, progress);
+  }
+  run.report(words.place.table, words.json);
+  if (!words.json) report_refused(run.counts());
+  return end_import(words, input, run.counts(), ended);
+}
+
+int import_rows(const ImportWords& words, RefusalReport& refusals, Input& input) {
+  ImportTarget target(words.place, words.load);
+  if (Status opened = target.open(); !opened.ok()) return fail(opened);
+  if (words.load) {
+    LoadImporter importer(target, refusal_to(refusals));
+    return import_with(importer, target, refusals, words, input);
+  }
+  WriteOptions options;
+  options.durability = durability_of(words.durability);
+  Importer importer(target, mode_of(words.mode), options, refusal_to(refusals));
+  return import_with(importer, target, refusals, words, input);
+}
+
+int fail_to_open(const Status& status) {
+  return status.code() == Code::kIoError ? fail(kMachine, status.message()) : fail(status);
+}
+
+}  // namespace
+
+int run_import(const ImportWords& words) {
+  // Checked before anything is created, so that a wrong name does not create a store.
+  if (Status named = check_place(words.place); !named.ok()) return fail(named);
+  stop_reading_on_signals();
+  const Result<std::vector<std::string>> files = files_of(words.files);
+  if (!files.ok()) return fail(files.status());
+  if (const Status checked = check_files(words.rules, *files); !checked.ok()) return fail_to_open(checked);
+  ImportTexts texts(words.rules, *files);
+  Result<std::optional<OpenText>> first = texts.next();
+  if (!first.ok()) return fail_to_open(first.status());
+  std::optional<OpenText>& open = *first;
+  if (stop_signal_seen() != 0 && (!open || open->lines->end() == InputEnd::kSignal)) {
+    std::cerr << "varve: stopped by a signal before the first row of "
+              << (open ? shown(open->name) : std::string("the input")) << "; nothing was imported; run it again\n";
+    return 128 + stop_signal_seen();
+  }
+  if (!open) return fail(kRefused, "there is no text to import; --format reads members of any name");
+  Input input{std::move(texts), *std::move(open)};
+  RefusalReport refusals(words.errors_shown_max);
+  const int exit_code = words.dry_run ? run_dry(words, refusals, input) : import_rows(words, refusals, input);
+  refusals.end();
+  return exit_code;
+}
+
+}  // namespace varve::tool

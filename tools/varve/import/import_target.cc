@@ -1,0 +1,85 @@
+#include "tools/varve/import/import_target.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "api/model/entity_codec.h"
+#include "varve/names.h"
+
+namespace varve::tool {
+
+Status check_entity(const Entity& entity, const StoreLimits& limits) {
+  if (Status key = check_written_key(entity.partition_key(), "PartitionKey", KeyUse::kInsert, limits); !key.ok())
+    return key;
+  if (Status key = check_written_key(entity.row_key(), "RowKey", KeyUse::kInsert, limits); !key.ok()) return key;
+  return check_properties(entity, limits);
+}
+
+Status ImportTarget::open() {
+  std::error_code none;
+  if (!is_address(place_.store) && !std::filesystem::exists(place_.store, none)) return check_parent(place_);
+  Result<std::unique_ptr<StoreAccess>> store = reach_for_writing(place_);
+  // The directory contains no store.
+  if (store.code() == Code::kNotFound && store.status().service_error().empty()) return Status();
+  if (!store.ok()) return store.status();
+  store_ = *std::move(store);
+  return open_table();
+}
+
+Status ImportTarget::open_table() {
+  Result<std::unique_ptr<TableAccess>> table = store_->open_table(place_.account, place_.table);
+  if (table.code() == Code::kNotFound && !table.status().service_error().empty()) return Status();
+  if (!table.ok()) return table.status();
+  if (loads_) return begin_load();
+  table_ = *std::move(table);
+  return note_time();
+}
+
+Status ImportTarget::begin_load() {
+  Store* const store = store_->local();
+  if (store == nullptr) {
+    return Status::unsupported("--load writes the files of the store, which a server has open; import without --load");
+  }
+  Result<Loader> loader = store->load_table(place_.account, place_.table);
+  if (!loader.ok()) return loader.status();
+  loader_.emplace(*std::move(loader));
+  return Status();
+}
+
+Status ImportTarget::note_time() {
+  const Result<DateTime> now = store_->now();
+  if (!now.ok()) return now.status();
+  begun_ = *now;
+  return Status();
+}
+
+Status ImportTarget::check(const Entity& entity) const {
+  if (is_ready()) return Status();
+  return check_entity(entity, store_ ? store_->limits() : StoreLimits());
+}
+
+Status ImportTarget::create() {
+  if (store_ == nullptr) {
+    Result<std::unique_ptr<StoreAccess>> store = reach_or_make(place_);
+    if (!store.ok()) return store.status();
+    store_ = *std::move(store);
+  }
+  if (loads_) {
+    const Status made = store_->create_account(place_.account);
+    return made.ok() || made.code() == Code::kExists ? begin_load() : made;
+  }
+  Result<std::unique_ptr<TableAccess>> table = open_or_make_table(*store_, place_.account, place_.table);
+  if (!table.ok()) return table.status();
+  table_ = *std::move(table);
+  return note_time();
+}
+
+Status ImportTarget::close() {
+  if (store_ == nullptr) return Status();
+  const Status synced = store_->local() == nullptr ? Status() : store_->local()->sync();
+  const Status closed = store_->close();
+  return synced.ok() ? closed : synced;
+}
+
+}  // namespace varve::tool

@@ -1,0 +1,54 @@
+// Owns: the store and the table that an import fills, and the moment when they are created.
+// Must never: create a store or a table if every row was refused.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "tools/varve/session.h"
+#include "varve/loader.h"
+
+namespace varve::tool {
+
+/// Checks that a table would accept the entity. Errors: as Table::insert.
+Status check_entity(const Entity& entity, const StoreLimits& limits);
+
+class ImportTarget {
+ public:
+  /// `loads`: a Loader fills the table.
+  ImportTarget(const Place& place, bool loads) : place_(place), loads_(loads) {}
+
+  /// Opens the store and the table if they exist. Errors: those of opening; kInvalidArgument (the directory above the
+  /// store does not exist); kExists (a load into a table with entities); kUnsupported (a load into a table at a server).
+  Status open();
+  /// Creates the store and the table if they do not exist. Called before the first row is written. Errors: as open().
+  Status create();
+  /// While no row can be written: checks that the table would accept the entity, so that it is created for an entity
+  /// that it accepts. Errors: as Table::insert. Later the table itself checks.
+  Status check(const Entity& entity) const;
+  /// Returns whether rows can be written.
+  bool is_ready() const noexcept { return loads_ ? loader_.has_value() : table_ != nullptr; }
+
+  TableAccess& table() { return *table_; }
+  Loader& loader() { return *loader_; }
+  /// Returns a time before the first row. Rows with a later Timestamp were written by this import.
+  DateTime begun() const noexcept { return begun_; }
+  /// Waits until all rows are on the device, and closes the store if there is one.
+  Status close();
+  /// Returns null while no store exists, and for a store at a server.
+  const Store* store() const noexcept { return store_ == nullptr ? nullptr : store_->local(); }
+
+ private:
+  Status open_table();
+  Status begin_load();
+  Status note_time();
+
+  const Place& place_;
+  const bool loads_;
+  std::unique_ptr<StoreAccess> store_;
+  std::unique_ptr<TableAccess> table_;
+  std::optional<Loader> loader_;
+  DateTime begun_;
+};
+
+}  // namespace varve::tool

@@ -1,0 +1,121 @@
+#include "tools/varve/import/import_texts.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fnmatch.h>
+
+namespace varve::tool {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kCsvEndings = {"csv", "tsv", "tab", "psv", "txt"};
+
+/// Returns whether the first line is a whole JSON object.
+bool is_object_on_a_line(std::string_view text) {
+  std::string_view line = text.substr(0, text.find('\n'));
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
+  return line.ends_with('}');
+}
+
+/// Returns the format that a text shows, or an empty text.
+std::string shown_format(const std::string& ending, std::string_view text) {
+  if (ending == "jsonl" || ending == "ndjson") return "jsonl";
+  if (std::find(kCsvEndings.begin(), kCsvEndings.end(), ending) != kCsvEndings.end()) return "csv";
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const char c = first == std::string_view::npos ? '\0' : text[first];
+  if (c == '{') return is_object_on_a_line(text.substr(first)) ? "jsonl" : "json";
+  if (c == '[') return "json";
+  return ending == "json" || ending == "geojson" ? "jsonl" : "";
+}
+
+}  // namespace
+
+std::uint64_t ImportTexts::total_bytes() const {
+  std::uint64_t total = 0;
+  for (const std::string& file : files_) {
+    std::error_code failed;
+    const std::uintmax_t bytes = std::filesystem::file_size(file, failed);
+    if (failed) return 0;
+    total += bytes;
+  }
+  return total;
+}
+
+Result<std::optional<InputText>> ImportTexts::next_text() {
+  for (;;) {
+    if (!texts_) {
+      if (next_file_ == files_.size()) return std::optional<InputText>();
+      Result<InputTexts> opened = InputTexts::open(files_[next_file_++]);
+      if (!opened.ok()) return opened.status();
+      texts_.emplace(*std::move(opened));
+      texts_of_file_ = 0;
+    }
+    Result<std::optional<InputText>> text = texts_->next();
+    if (!text.ok() || text->has_value()) return text;
+    if (stop_signal_seen() != 0) return text;
+    bytes_before_ += texts_->total_bytes();
+    texts_.reset();
+  }
+}
+
+Result<std::unique_ptr<RowSource>> ImportTexts::rows_of(Lines& lines, const std::string& format,
+                                                        const std::string& file_name) const {
+  RowShape shape = rules_.shape;
+  shape.file = file_name;
+  if (format == "csv") return make_csv_source(lines, std::move(shape), rules_.dialect);
+  if (format == "json") return make_json_source(lines, std::move(shape), rules_.records);
+  return make_jsonl_source(lines, std::move(shape));
+}
+
+Result<std::optional<OpenText>> ImportTexts::open(InputText text) {
+  OpenText opened{text.name, std::make_unique<Lines>(std::move(text.bytes)), nullptr};
+  std::string format = rules_.format;
+  if (format.empty() && rules_.records) format = "json";
+  if (format.empty()) format = shown_format(text.ending, opened.lines->peek());
+  if (format.empty() && text.is_member) return std::optional<OpenText>();
+  if (format.empty()) {
+    return Status::invalid_argument("the name of FILE does not show its format; give --format csv, jsonl or json")
+        .in_file(text.name);
+  }
+  Result<std::unique_ptr<RowSource>> rows = rows_of(*opened.lines, format, text.file_name);
+  if (opened.lines->end() == InputEnd::kError) return opened.lines->status();
+  if (!rows.ok()) return rows.status().in_file(text.name);
+  opened.rows = *std::move(rows);
+  return std::optional(std::move(opened));
+}
+
+Result<std::optional<OpenText>> ImportTexts::next() {
+  for (;;) {
+    Result<std::optional<InputText>> text = next_text();
+    if (!text.ok()) return text.status();
+    std::optional<InputText>& found = *text;
+    if (!found) return std::optional<OpenText>();
+    const std::string name = found->name;
+    const bool is_wanted =
+        rules_.member.empty() || !found->is_member || ::fnmatch(rules_.member.c_str(), found->member.c_str(), 0) == 0;
+    if (!is_wanted) continue;
+    ++texts_of_file_;
+    Result<std::optional<OpenText>> opened = open(*std::move(found));
+    if (!opened.ok() || opened->has_value()) return opened;
+    left_out_.push_back(name);
+  }
+}
+
+Status check_files(const ImportRules& rules, const std::vector<std::string>& files) {
+  if (files.size() < 2) return Status();
+  for (const std::string& file : files) {
+    std::error_code none;
+    if (file == "-" || !std::filesystem::is_regular_file(file, none)) continue;
+    ImportTexts texts(rules, {file});
+    const Result<std::optional<OpenText>> first = texts.next();
+    if (!first.ok()) return first.status();
+  }
+  return Status();
+}
+
+}  // namespace varve::tool

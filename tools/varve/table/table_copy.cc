@@ -1,0 +1,96 @@
+#include "tools/varve/table/table_copy.h"
+
+#include <optional>
+#include <vector>
+
+#include "tools/varve/entity_json.h"
+#include "tools/varve/entity_walk.h"
+#include "tools/varve/input/stop_signal.h"
+#include "tools/varve/session.h"
+#include "varve/loader.h"
+#include "varve/names.h"
+
+namespace varve::tool {
+
+namespace {
+
+Status stopped_copy() {
+  return {Code::kCancelled, "stopped by a signal; nothing was copied"};
+}
+
+Status fill(Loader& loader, const Table& source, const Snapshot& snapshot, Progress& progress) {
+  Status added;
+  const Status read = for_each_entity(source, {{}, snapshot}, progress, [&](const Entity& entity) {
+    added = stop_signal_seen() == 0 ? loader.add(entity) : stopped_copy();
+    return added.ok();
+  });
+  return added.ok() ? read : added;
+}
+
+bool is_same(const TableName& a, const TableName& b) {
+  return a.account == b.account && lower_case(a.table) == lower_case(b.table);
+}
+
+/// Compares texts, because a NaN does not equal itself.
+bool is_alike(const Entity& a, const Entity& b) {
+  return entity_to_row(a) == entity_to_row(b);
+}
+
+/// Returns whether both tables have the same entities, apart from their Timestamps.
+Result<bool> have_same_entities(Store& store, const Table& one, const Table& other) {
+  const Result<Snapshot> snapshot = store.snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  EntityStream of_one(one, {{}, *snapshot});
+  EntityStream of_other(other, {{}, *snapshot});
+  for (;;) {
+    const Result<const Entity*> a = of_one.next();
+    if (!a.ok()) return a.status();
+    const Result<const Entity*> b = of_other.next();
+    if (!b.ok()) return b.status();
+    const Entity* const left = *a;
+    const Entity* const right = *b;
+    if (left == nullptr || right == nullptr) return left == right;
+    if (!is_alike(*left, *right)) return false;
+  }
+}
+
+}  // namespace
+
+Result<std::uint64_t> copy_table(Store& store, const TableName& from, const TableName& to, Progress& progress) {
+  if (is_same(from, to)) return Status::invalid_argument("the names are those of one table, \"" + from.table + "\"");
+  if (Status named = check_table_name(to.table); !named.ok()) return named;
+  const Result<Table> source = store.open_table(from.account, from.table);
+  if (!source.ok()) return source.status();
+  const Result<Snapshot> snapshot = store.snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  if (Status made = make_account_if_absent(store, to.account); !made.ok()) return made;
+  Result<Loader> loader = store.load_table(to.account, to.table);
+  if (!loader.ok()) return loader.status();
+  Loader& target = *loader;
+  if (Status filled = fill(target, *source, *snapshot, progress); !filled.ok()) {
+    target.abort();
+    return filled;
+  }
+  const Result<ETag> finished = target.finish();
+  if (!finished.ok()) return finished.status();
+  return target.progress().entities;
+}
+
+Result<std::uint64_t> rename_table(Store& store, const TableName& from, const TableName& to, Progress& progress) {
+  const bool is_taken = !is_same(from, to) && store.open_table(to.account, to.table).ok();
+  if (is_taken)
+    return Status::exists("the table " + to.table + " exists already; drop it first, or choose another name");
+  Result<std::uint64_t> copied = copy_table(store, from, to, progress);
+  if (!copied.ok()) return copied;
+  const Result<Table> source = store.open_table(from.account, from.table);
+  if (!source.ok()) return source.status();
+  const Result<Table> target = store.open_table(to.account, to.table);
+  if (!target.ok()) return target.status();
+  const Result<bool> same = have_same_entities(store, *source, *target);
+  if (!same.ok()) return same.status();
+  if (!*same) return Status::corruption("the copy differs from " + from.table + "; both tables stay");
+  if (Status dropped = store.drop_table(from.account, from.table); !dropped.ok()) return dropped;
+  return copied;
+}
+
+}  // namespace varve::tool

@@ -1,0 +1,68 @@
+#include "tools/varve/table/table_describe_verb.h"
+
+#include <iostream>
+#include <memory>
+
+#include "tools/varve/describe/entity_summary.h"
+#include "tools/varve/entity_walk.h"
+#include "tools/varve/outcome.h"
+#include "tools/varve/session.h"
+#include "tools/varve/verbs.h"
+
+namespace varve::tool {
+
+namespace {
+
+struct DescribeWords {
+  Place place;
+  std::uint64_t entities_max = 0;
+  bool json = false;
+};
+
+int describe_table(const DescribeWords& words) {
+  Result<std::unique_ptr<Store>> opened = open_for_reading(words.place);
+  if (!opened.ok()) return fail(opened.status());
+  Store& store = **opened;
+  const Result<Table> table = store.open_table(words.place.account, words.place.table);
+  if (!table.ok()) return fail(table.status());
+  const Result<Snapshot> snapshot = store.snapshot();
+  if (!snapshot.ok()) return fail(snapshot.status());
+  EntitySummary summary;
+  bool is_part = false;
+  {
+    Progress progress("entities", 0);
+    const Status read = for_each_entity(*table, {{}, *snapshot}, progress, [&](const Entity& entity) {
+      is_part = words.entities_max > 0 && summary.entities() == words.entities_max;
+      if (!is_part) summary.add(entity);
+      return !is_part;
+    });
+    if (!read.ok()) return fail(read);
+  }
+  if (words.json) {
+    std::cout << "{" << summary_json(summary) << R"(,"whole":)" << (is_part ? "false" : "true") << "}\n";
+    return kSuccess;
+  }
+  if (is_part) std::cout << "of the first ";
+  std::cout << summary_text(summary);
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_table_describe_verb(CLI::App& group, int& exit_code) {
+  auto words = std::make_shared<DescribeWords>();
+  CLI::App* verb = group.add_subcommand("describe", "Print names, types and examples of a table's properties");
+  verb->footer(
+      "\nReads every entity, in little memory. The numbers of partitions and of different values are estimates, right\n"
+      "within some percent. The percentage is the share of entities that have the property.\n"
+      "\nExamples\n"
+      "  varve table describe ./shop Orders\n"
+      "  varve table describe ./shop Orders --first 10000 --json");
+  add_table_words(*verb, words->place);
+  verb->add_option("--first", words->entities_max, "Read only this number of entities; default: all")
+      ->check(whole_number(1));
+  verb->add_flag("--json", words->json, "Print JSON");
+  verb->callback([words, &exit_code] { exit_code = describe_table(*words); });
+}
+
+}  // namespace varve::tool
