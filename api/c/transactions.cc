@@ -14,28 +14,6 @@ namespace vc = varve::c;
 namespace varve::c {
 namespace {
 
-Status append(StoreTransaction& transaction, const Table& table, TransactionOperation operation) {
-  switch (operation.kind) {
-    case TransactionOperation::Kind::kInsert: transaction.insert(table, std::move(operation.entity)); break;
-    case TransactionOperation::Kind::kReplace:
-      transaction.replace(table, std::move(operation.entity), operation.if_match);
-      break;
-    case TransactionOperation::Kind::kMerge:
-      transaction.merge(table, std::move(operation.entity), operation.if_match);
-      break;
-    case TransactionOperation::Kind::kInsertOrReplace:
-      transaction.insert_or_replace(table, std::move(operation.entity));
-      break;
-    case TransactionOperation::Kind::kInsertOrMerge:
-      transaction.insert_or_merge(table, std::move(operation.entity));
-      break;
-    case TransactionOperation::Kind::kRemove:
-      transaction.remove(table, operation.entity.partition_key(), operation.entity.row_key(), operation.if_match);
-      break;
-  }
-  return Status();
-}
-
 Result<StoreTransaction> begin(const StoreObject& store) {
   return store.store->begin_transaction();
 }
@@ -94,7 +72,8 @@ varve_status* varve_transaction_add(varve_transaction* transaction, const varve_
     if (operation == nullptr) return vc::null_pointer("operation");
     varve::Result<varve::TransactionOperation> read = vc::read_operation(*operation);
     if (!read.ok()) return read.status();
-    return vc::append(held.transaction, to->table, *std::move(read));
+    held.transaction.add(to->table, *std::move(read));
+    return varve::Status();
   });
 }
 

@@ -51,7 +51,7 @@ void add_operator_error(HttpResponse& response, const Status& status) {
   const std::optional<std::uint32_t> index = status.operation_index();
   text.append(" ").append(index ? std::to_string(*index) : "-");
   text.append(" ").append(std::to_string(status.os_error()));
-  text.append(" ").append(security::percent_encode(status.message().substr(0, kMessageMax)));
+  text.append(" ").append(percent_encode(status.message().substr(0, kMessageMax)));
   response.with(kOperatorErrorHeader, text);
 }
 
@@ -63,7 +63,7 @@ std::optional<Status> read_operator_error(const Headers& headers,
   if (!fields) return std::nullopt;
   const std::optional<Code> code = code_of_name((*fields)[0]);
   const std::optional<std::uint32_t> os_error = number_of((*fields)[3]);
-  const std::optional<std::string> message = security::percent_decode((*fields)[4]);
+  const std::optional<std::string> message = percent_decode((*fields)[4]);
   if (!code || !os_error || !message) return std::nullopt;
   Status status(*code, *message);
   if ((*fields)[1] != "-") status = status.with_service_error(known_error((*fields)[1]));
