@@ -60,7 +60,6 @@
 #include "task.h"
 #include "transaction.h"
 #include "types.h"
-#include "write_operation.h"
 
 #pragma GCC visibility push(default)
 

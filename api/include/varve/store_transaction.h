@@ -27,8 +27,8 @@
 #include "result.h"
 #include "snapshot.h"
 #include "table.h"
+#include "transaction.h"
 #include "types.h"
-#include "write_operation.h"
 
 #pragma GCC visibility push(default)
 

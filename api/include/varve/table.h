@@ -19,7 +19,6 @@
 #include "status.h"
 #include "transaction.h"
 #include "types.h"
-#include "write_operation.h"
 
 #pragma GCC visibility push(default)
 

@@ -38,12 +38,10 @@
 #include "task.h"
 #include "transaction.h"
 #include "typed_table.h"
-#include "typed_transaction.h"
 #include "types.h"
 #include "verify.h"
 #include "version.h"
 #include "walk.h"
-#include "write_operation.h"
 
 #pragma GCC visibility push(default)
 #pragma GCC visibility pop
