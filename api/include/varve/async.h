@@ -61,7 +61,6 @@
 #include "transaction.h"
 #include "types.h"
 #include "version.h"
-#include "write_operation.h"
 
 namespace varve {
 

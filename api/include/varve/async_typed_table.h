@@ -22,10 +22,10 @@
 #include "status.h"
 #include "table.h"
 #include "task.h"
+#include "transaction.h"
 #include "typed_table.h"
 #include "types.h"
 #include "walk.h"
-#include "write_operation.h"
 
 namespace varve {
 

@@ -27,9 +27,9 @@
 #include "result.h"
 #include "snapshot.h"
 #include "table.h"
+#include "transaction.h"
 #include "types.h"
 #include "version.h"
-#include "write_operation.h"
 
 namespace varve {
 

@@ -1,6 +1,4 @@
 // Goal: a typed transaction reads and writes structs as StoreTransaction does with entities, under its checks.
-#include "varve/typed_transaction.h"
-
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/api/store_bench.h"
+#include "varve/typed_table.h"
 
 namespace varve {
 namespace {
