@@ -14,7 +14,7 @@
 
 namespace varve::c {
 
-/// Returns null for Ok, else a copy that the caller frees. Without memory, returns a status that needs no freeing.
+/// Returns null for Ok, else a copy that the caller frees. If memory runs out, the copy has the code alone.
 varve_status* to_c(const Status& status) noexcept;
 /// Returns the Status of a callback's result, and frees the result.
 Status take_status(varve_status* status) noexcept;

@@ -1,39 +1,47 @@
 // Owns: failures as the C interface shows them.
-#include <memory>
+#include <cstddef>
+#include <functional>
 #include <new>
 #include <string>
 
 #include "api/c/call.h"
 
-/// Keeps the texts with a zero at their end.
+/// A failure and its text in one line, which is empty if there was no memory for it.
 struct varve_status {
   varve::Status status;
-  std::string message;
   std::string text;
-  std::string service_error;
 };
 
 namespace varve::c {
 namespace {
 
-/// The failure for which there is no memory. It is never destroyed.
-varve_status* without_memory() noexcept {
-  alignas(varve_status) static unsigned char room[sizeof(varve_status)];
-  static varve_status* const made =
-      new (room) varve_status{Status::out_of_memory(), "", "OutOfMemory", ""};  // short texts need no memory
-  return made;
+constexpr std::size_t kCodes = VARVE_CANCELLED + 1;
+
+/// A failure of each code without a text, for the moment when memory runs out. They are never destroyed.
+varve_status* without_memory(Code code) noexcept {
+  alignas(varve_status) static unsigned char room[kCodes * sizeof(varve_status)];
+  static varve_status* const all = [] {
+    auto* const first = reinterpret_cast<varve_status*>(room);
+    for (std::size_t i = 0; i < kCodes; ++i) ::new (first + i) varve_status{Status(static_cast<Code>(i)), {}};
+    return first;
+  }();
+  return all + static_cast<std::size_t>(code);
+}
+
+bool is_without_memory(const varve_status* status) noexcept {
+  return std::less_equal<>()(without_memory(Code::kOk), status) &&
+         std::less_equal<>()(status, without_memory(Code::kCancelled));
 }
 
 }  // namespace
 
 varve_status* to_c(const Status& status) noexcept {
   if (status.ok()) return nullptr;
-  if (status.code() == Code::kOutOfMemory && status.message().empty()) return without_memory();
+  if (status.code() == Code::kOutOfMemory && status.message().empty()) return without_memory(Code::kOutOfMemory);
   try {
-    return new varve_status{status, std::string(status.message()), status.to_string(),
-                            std::string(status.service_error())};
+    return new varve_status{status, status.to_string()};
   } catch (const std::bad_alloc&) {
-    return without_memory();
+    return without_memory(status.code());  // the text is lost, not the code
   }
 }
 
@@ -51,15 +59,18 @@ varve_code varve_status_code(const varve_status* status) {
 }
 
 const char* varve_status_message(const varve_status* status) {
-  return status == nullptr ? "" : status->message.c_str();
+  // The message is a part of a std::string that ends where the message ends, so a zero follows it.
+  return status == nullptr || status->status.message().empty() ? "" : status->status.message().data();
 }
 
 const char* varve_status_text(const varve_status* status) {
-  return status == nullptr ? "Ok" : status->text.c_str();
+  if (status == nullptr) return "Ok";
+  return status->text.empty() ? varve_code_name(varve_status_code(status)) : status->text.c_str();
 }
 
 const char* varve_status_service_error(const varve_status* status) {
-  return status == nullptr ? "" : status->service_error.c_str();
+  // Status keeps literals, so a zero follows the string.
+  return status == nullptr || status->status.service_error().empty() ? "" : status->status.service_error().data();
 }
 
 int64_t varve_status_operation_index(const varve_status* status) {
@@ -86,7 +97,7 @@ varve_status* varve_status_create(varve_code code, const char* message) {
 }
 
 void varve_status_free(varve_status* status) {
-  if (status != nullptr && status != varve::c::without_memory()) delete status;
+  if (status != nullptr && !varve::c::is_without_memory(status)) delete status;
 }
 
 const char* varve_code_name(varve_code code) {

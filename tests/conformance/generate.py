@@ -1,5 +1,5 @@
 # Owns: the cases that C++, C and Python must all pass, generated over kinds: types, keys, conditions, transactions, scans.
-# Must never: ask an implementation what is right. Each expectation is written here from tests/spec_rules.txt.
+# Must never: take an expectation from an implementation. Each expectation is written here from tests/spec_rules.txt.
 #
 # Usage: python3 tests/conformance/generate.py    rewrites tests/conformance/*.jsonl
 import json

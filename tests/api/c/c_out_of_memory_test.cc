@@ -1,0 +1,128 @@
+// Goal: if any single allocation of a call of the C interface fails, the call returns a failure, changes nothing, and
+// leaks no handle.
+// Method: each call is repeated with its 1st, 2nd, 3rd... allocation failing, until it needs no more.
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/io/temporary_directory.h"
+#include "tests/support/allocation_counter.h"
+#include "varve/c.h"
+
+namespace varve {
+namespace {
+
+/// Ok, or the code of a status, which is freed.
+varve_code code_of(varve_status* status) {
+  const varve_code code = varve_status_code(status);
+  EXPECT_STRNE(varve_status_text(status), "");
+  varve_status_free(status);
+  return code;
+}
+
+class COutOfMemory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string path = directory_.path() + "/store";
+    varve_store_options options{};
+    options.size = sizeof options;
+    options.create_if_missing = true;
+    ASSERT_EQ(code_of(varve_store_open(varve_text_of(path.c_str()), &options, &store_)), VARVE_OK);
+    ASSERT_EQ(code_of(varve_account_create(store_, varve_text_of("acct"))), VARVE_OK);
+    ASSERT_EQ(code_of(varve_table_create(store_, varve_text_of("acct"), varve_text_of("Orders"), &table_)), VARVE_OK);
+    ASSERT_EQ(code_of(varve_table_insert_or_replace(table_, &entity_, nullptr, nullptr)), VARVE_OK);
+    handles_ = varve_handle_count();
+  }
+  void TearDown() override {
+    EXPECT_EQ(varve_handle_count(), handles_);
+    varve_table_free(table_);
+    EXPECT_EQ(code_of(varve_store_close(store_)), VARVE_OK);
+  }
+
+  /// Repeats `call` until no allocation of it fails. After a failure nothing may be left.
+  void sweep(const std::function<varve_status*()>& call, varve_code at_the_end = VARVE_OK) {
+    for (std::uint64_t nth = 1; nth < 10'000; ++nth) {
+      SCOPED_TRACE("allocation " + std::to_string(nth));
+      varve_status* status = nullptr;
+      bool failed = false;
+      {
+        const test::AllocationFailure failure(nth);
+        status = call();
+        failed = failure.happened();
+      }
+      const varve_code code = code_of(status);
+      if (!failed) {
+        EXPECT_EQ(code, at_the_end);
+        return;
+      }
+      // A failure that has no memory for its text keeps its code.
+      ASSERT_TRUE(code == VARVE_OUT_OF_MEMORY || (at_the_end != VARVE_OK && code == at_the_end)) << code;
+      ASSERT_EQ(varve_handle_count(), handles_);
+      std::uint64_t count = 0;
+      ASSERT_EQ(code_of(varve_table_count(table_, nullptr, &count, nullptr)), VARVE_OK);
+      ASSERT_EQ(count, 1U);
+    }
+    FAIL() << "the call needs more than 10,000 allocations";
+  }
+
+  io::TemporaryDirectory directory_;
+  varve_store* store_ = nullptr;
+  varve_table* table_ = nullptr;
+  std::size_t handles_ = 0;
+  const std::string long_text_ = std::string(5'000, 'x');
+  const varve_property property_{varve_text_of("Text"),
+                                 {VARVE_STRING, {.text = {long_text_.data(), long_text_.size()}}}};
+  const varve_entity entity_{varve_text_of("a partition beyond the short texts"), varve_text_of("r"), &property_, 1, 0};
+};
+
+TEST_F(COutOfMemory, WritesFailWhole) {
+  varve_entity other = entity_;
+  other.row_key = varve_text_of("another row key beyond the short texts");
+  sweep([&] { return varve_table_insert(table_, &entity_, nullptr, nullptr); }, VARVE_EXISTS);
+  sweep([&] { return varve_table_replace(table_, &entity_, VARVE_ETAG_ANY, nullptr, nullptr); });
+  const varve_operation operations[] = {{VARVE_INSERT_OR_MERGE, entity_, 0}, {VARVE_REMOVE, other, VARVE_ETAG_ANY}};
+  sweep([&] { return varve_table_execute(table_, operations, 2, nullptr, nullptr); }, VARVE_NOT_FOUND);
+}
+
+TEST_F(COutOfMemory, ReadsLeaveNoPage) {
+  varve_page* page = nullptr;
+  sweep([&] { return varve_table_get(table_, entity_.partition_key, entity_.row_key, nullptr, &page); });
+  varve_page_free(page);
+  const varve_key keys[] = {{entity_.partition_key, entity_.row_key}, {entity_.partition_key, varve_text_of("none")}};
+  sweep([&] { return varve_table_get_many(table_, keys, 2, nullptr, &page); });
+  varve_page_free(page);
+  varve_scan scan{};
+  scan.size = sizeof scan;
+  scan.filter = varve_text_of("PartitionKey eq 'a partition beyond the short texts' and Text ne 'y'");
+  sweep([&] { return varve_table_scan(table_, &scan, &page); });
+  varve_page_free(page);
+  varve_plan* plan = nullptr;
+  sweep([&] { return varve_table_explain(table_, &scan, &plan); });
+  varve_plan_free(plan);
+  varve_list* list = nullptr;
+  sweep([&] { return varve_table_list(store_, varve_text_of("acct"), nullptr, &list); });
+  varve_list_free(list);
+}
+
+TEST_F(COutOfMemory, HandlesAreNotMadeByHalves) {
+  varve_cursor* cursor = nullptr;
+  sweep([&] { return varve_cursor_open(table_, nullptr, &cursor); });
+  varve_cursor_free(cursor);
+  varve_snapshot* snapshot = nullptr;
+  sweep([&] { return varve_store_snapshot(store_, &snapshot); });
+  varve_snapshot_free(snapshot);
+  varve_transaction* transaction = nullptr;
+  sweep([&] { return varve_transaction_begin(store_, &transaction); });
+  varve_transaction_free(transaction);
+  varve_access access{};
+  access.size = sizeof access;
+  access.permissions = VARVE_MAY_QUERY;
+  access.from_partition_key = varve_text_of("a partition beyond the short texts");
+  varve_table* restricted = nullptr;
+  sweep([&] { return varve_table_restrict(table_, &access, &restricted); });
+  varve_table_free(restricted);
+}
+
+}  // namespace
+}  // namespace varve
