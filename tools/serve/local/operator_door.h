@@ -19,7 +19,6 @@ namespace varve::serve {
 /// Can be used by any thread.
 ///
 ///   GET    /_varve/store              the identity of the store, the process and the version of the server
-///   GET    /_varve/statistics         the figures of the store
 ///   POST   /_varve/checkpoint         makes a checkpoint; it exists as long as the connection, or until the next one
 ///   GET    /_varve/accounts           a page of the names of accounts (?prefix=&continuation=)
 ///   PUT    /_varve/accounts/NAME      creates an account
