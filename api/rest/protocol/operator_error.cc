@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "api/security/query_fields.h"
+#include "api/model/percent.h"
 
 namespace varve::serve {
 namespace {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/model/service_error.h"
+#include "api/rest/protocol/operator_error.h"
 #include "api/rest/protocol/request_rules.h"
 #include "api/rest/protocol/target.h"
 #include "api/rest/protocol/version_rules.h"
@@ -255,6 +256,7 @@ Task<Result<HttpResponse>> Dispatcher::handle(HttpRequest request, HomeThread* h
   } else {
     response = error_response(outcome.status(), told.level, trailer, speaks_xml(request));
     add_preference(response, told.preference);
+    if (request.is_operator) add_operator_error(response, outcome.status());
     if (is_ours(wire_error(outcome.status()))) log_(request_id, outcome.status());
   }
   if (request.head.verb == "HEAD") response.body.clear();

@@ -1,4 +1,4 @@
-// Goal: the socket in a store's directory serves the owner of the store and nobody else, within fixed limits.
+// Goal: the socket in a store's directory serves the owner of the store and no other user, within fixed limits.
 // Method: raw bytes are sent to the socket of a server that runs as a process.
 #include <array>
 #include <chrono>

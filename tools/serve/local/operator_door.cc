@@ -68,7 +68,7 @@ class ClientCheckpoint {
 
 Status OperatorDoor::check_store(const HttpRequest& request) const {
   const std::string* const meant = find_header(request.head.headers, kStoreHeader);
-  if (meant != nullptr && *meant == place_.identity()) return Status();
+  if (meant != nullptr && *meant == identity_) return Status();
   return Status::not_found("this server has another store open than the one that the client means")
       .with_service_error("ResourceNotFound");
 }
@@ -121,7 +121,7 @@ Task<Result<HttpResponse>> OperatorDoor::route(const HttpRequest& request, HomeT
 
 HttpResponse OperatorDoor::describe() const {
   JsonText json;
-  json.begin_object().member("store").text(place_.identity());
+  json.begin_object().member("store").text(identity_);
   json.member("process").number(std::to_string(::getpid())).member("program").text("varve serve");
   json.member("version").text(VARVE_VERSION).end_object();
   return json_answer(200, json.take());
@@ -130,7 +130,7 @@ HttpResponse OperatorDoor::describe() const {
 Task<Result<HttpResponse>> OperatorDoor::make_checkpoint(const HttpRequest& request, HomeThread* home) {
   if (request.kept == nullptr) co_return Status::unsupported("a checkpoint needs a connection that keeps it");
   const std::string name = std::to_string(checkpoints_.fetch_add(1, std::memory_order_relaxed) + 1);
-  const std::string path = place_.checkpoint_path(name);
+  const std::string path = directory_ + "/" + name;
   *request.kept = std::make_shared<ClientCheckpoint>(store_, path);
   Task<Result<CheckpointStatistics>> making = AsyncStore(store_).checkpoint(path, stop_.get_token());
   const Result<CheckpointStatistics> made = co_await at_home(home, std::move(making));

@@ -9,9 +9,9 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "api/rest/service/request_handler.h"
-#include "tools/serve/local/served_place.h"
 #include "varve/async.h"
 
 namespace varve::serve {
@@ -19,16 +19,16 @@ namespace varve::serve {
 /// Can be used by any thread.
 ///
 ///   GET    /_varve/store              the identity of the store, the process and the version of the server
-///   GET    /_varve/statistics         the figures of the store
 ///   POST   /_varve/checkpoint         makes a checkpoint; it exists as long as the connection, or until the next one
 ///   GET    /_varve/accounts           a page of the names of accounts (?prefix=&continuation=)
 ///   PUT    /_varve/accounts/NAME      creates an account
 ///   DELETE /_varve/accounts/NAME      drops an account with all its tables
 class OperatorDoor final : public RequestHandler {
  public:
-  /// All arguments must outlive the door. `others` handles the requests of the table service.
-  OperatorDoor(Store& store, const ServedPlace& place, RequestHandler& others)
-      : store_(store), place_(place), others_(others) {}
+  /// Store and `others` must outlive the door. `identity` is that of the store (store_identity.h), and checkpoints lie in
+  /// `directory`. `others` handles the requests of the table service.
+  OperatorDoor(Store& store, std::string identity, std::string directory, RequestHandler& others)
+      : store_(store), identity_(std::move(identity)), directory_(std::move(directory)), others_(others) {}
 
   Task<Status> admit(const HttpRequest& request, HomeThread* home) override;
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) override;
@@ -44,7 +44,8 @@ class OperatorDoor final : public RequestHandler {
   HttpResponse describe() const;
 
   Store& store_;
-  const ServedPlace& place_;
+  const std::string identity_;
+  const std::string directory_;
   RequestHandler& others_;
   std::atomic<std::uint64_t> checkpoints_{0};
   std::stop_source stop_;

@@ -35,8 +35,8 @@ class ServedPlace {
   Status restrict_socket() const;
   /// Returns the identity of the store (store_identity.h).
   const std::string& identity() const noexcept { return identity_; }
-  /// Returns the path of a checkpoint with this name.
-  std::string checkpoint_path(const std::string& name) const { return path_ + "/" + name; }
+  /// Returns the path of the directory.
+  const std::string& path() const noexcept { return path_; }
 
   /// Removes the directory with its content.
   void remove() noexcept;

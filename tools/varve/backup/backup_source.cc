@@ -19,7 +19,7 @@ Result<BackupSource> make_own(OpenedStore opened, const std::string& store, std:
   Result<serve::ServedPlace> place = serve::ServedPlace::create(store);
   if (!place.ok()) return place.status();
   const auto own = std::make_shared<OwnCheckpoint>(OwnCheckpoint{std::move(opened), *std::move(place)});
-  const std::string path = own->place.checkpoint_path("1");
+  const std::string path = own->place.path() + "/1";
   const Result<CheckpointStatistics> made = own->store->checkpoint(path);
   if (!made.ok()) return made.status();
   return BackupSource{std::move(id), path, own};

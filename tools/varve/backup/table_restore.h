@@ -1,5 +1,5 @@
 // Owns: writing one table of a backup into a store, which may be in use by a server.
-// Must never: change a table that exists, or leave a part of a table behind.
+// Must never: change a table that exists, or keep a part of a table after an error.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ Result<ETag> etag_of(const serve::HttpResponse& response);
 Result<Entity> entity_of_answer(std::string_view body);
 /// Returns a page of entities with its continuation.
 Result<Page> page_of_answer(const serve::HttpResponse& response);
-/// Returns a page of tables. The service does not tell when a table was created.
+/// Returns a page of tables. The answer has no times of creation.
 Result<TablePage> tables_of_answer(const serve::HttpResponse& response);
 /// Returns the answers inside the answer to a batch.
 Result<std::vector<serve::HttpResponse>> parts_of_answer(const serve::HttpResponse& response);
