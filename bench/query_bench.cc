@@ -93,7 +93,7 @@ class ScannedStore {
     ResourceOptions memory;
     memory.block_cache_bytes = cache_bytes;
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     options.default_durability = Durability::kBuffered;
     options.resources = *Resources::create(memory);
     store_ = *Store::open(path_.string(), options);

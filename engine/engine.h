@@ -93,7 +93,7 @@ class Engine {
  public:
   /// Opens the store in `path`, or creates it. Errors:
   ///
-  /// - kNotFound: there is no store, and options.create_if_missing is not set.
+  /// - kNotFound: there is no store, and options.create_if_absent is not set.
   /// - kInvalidArgument: the directory contains other files, or a requested stored option differs.
   /// - kLocked: another handle or process has the store open.
   /// - kUnsupported: the format is newer, or a feature is unknown; the error names it.

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kLockWaitMax{500};
 Result<std::unique_ptr<io::Directory>> find_directory(const io::Env& env, std::string_view path,
                                                       const EngineOptions& options) {
   Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
-  const bool may_make = options.create_if_missing && !options.read_only;
+  const bool may_make = options.create_if_absent && !options.read_only;
   if (io::is_missing(directory.status()) && may_make) {
     if (Status made = env.files.create_directory(path, sync_points::kStoreDirectory); !made.ok()) {
       return answer_for_path(made);
@@ -34,7 +34,7 @@ Result<std::unique_ptr<io::Directory>> find_directory(const io::Env& env, std::s
 }
 
 Status no_store(std::string_view path) {
-  return Status::not_found("there is no store here; set create_if_missing to create one").in_file(path);
+  return Status::not_found("there is no store here; set create_if_absent to create one").in_file(path);
 }
 
 Status check_stored_options(const EngineOptions& asked, const format::StoredOptions& stored, std::string_view path) {
@@ -172,7 +172,7 @@ Result<std::unique_ptr<EngineState>> open_state(const io::Env& env, std::string_
   // Searches first without the lock, since taking the lock creates a file. A foreign directory must not be changed.
   Result<StoreFound> found = find_store(*state->directory);
   if (!found.ok()) return found.status();
-  const bool may_make = options.create_if_missing && !options.read_only;
+  const bool may_make = options.create_if_absent && !options.read_only;
   if (*found != StoreFound::kStore && !may_make) return no_store(path);
 
   const io::LockMode mode = options.read_only ? io::LockMode::kShared : io::LockMode::kExclusive;

@@ -47,7 +47,7 @@ struct Bench {
   Bench() {
     files.keep_no_samples();
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     options.env = &env;
     ResourceOptions small;
     small.write_buffer_bytes = std::uint64_t{1} << 20;

@@ -17,7 +17,7 @@ namespace {
 void check(std::string_view input) {
   const Result<Scan> scan = parse_query_options(input);
   if (scan.ok()) {
-    if (scan->page_size_max > limits::kPageSizeMax) std::abort();
+    if (scan->page_entities_max > limits::kPageEntitiesMax) std::abort();
     if (scan->read.select.size() > limits::kSelectedNamesMax) std::abort();
   }
   const Result<StoreLimits> limits = decode_limits(input);

@@ -54,7 +54,7 @@ struct Machine {
   }
   StoreOptions options(bool read_only) const {
     StoreOptions chosen;
-    chosen.create_if_missing = !read_only;
+    chosen.create_if_absent = !read_only;
     chosen.read_only = read_only;
     chosen.resources = resources;
     chosen.env = &env;
@@ -324,7 +324,7 @@ bool typed(const Status& status) {
 
 bool add_table(const Table& table, std::vector<std::string>& found) {
   Scan scan;
-  scan.page_size_max = 3;
+  scan.page_entities_max = 3;
   for (;;) {
     const Result<Page> page = table.scan(scan);
     require(typed(page.status()));
@@ -381,7 +381,7 @@ void open_for_writing(const io::MemoryDisk& disk, const std::vector<std::string>
   Machine machine(disk);
   {
     StoreOptions options = machine.options(false);
-    options.create_if_missing = false;
+    options.create_if_absent = false;
     const auto store = Store::open(kPath, options);
     require(typed(store.status()));
     if (!store.ok()) {

@@ -24,7 +24,7 @@ struct Machine {
   explicit Machine(io::MemoryDisk disk, std::uint64_t seed = 7) : files(std::move(disk)), random(seed) {}
   StoreOptions options(bool read_only) {
     StoreOptions chosen;
-    chosen.create_if_missing = !read_only;
+    chosen.create_if_absent = !read_only;
     chosen.read_only = read_only;
     chosen.env = &env;
     return chosen;

@@ -22,7 +22,7 @@ constexpr std::string_view kAccount = "account";
 
 /// Fills a store with rows in tables and in the log. If `killed`, its writer does not close it.
 std::string fill(const std::string& path, bool killed) {
-  auto store = Store::open(path, {.create_if_missing = true});
+  auto store = Store::open(path, {.create_if_absent = true});
   if (!store.ok()) return store.status().to_string();
   if (Status made = (*store)->create_account(kAccount); !made.ok()) return made.to_string();
   auto table = (*store)->create_table(kAccount, "Orders");
@@ -146,7 +146,7 @@ TEST(ReadOnlyFileSystem, IsReadAndAWriterIsToldSo) {
     const std::string path = where + "/store";
     if (std::string filled = fill(path, false); filled != "Ok") return filled;
     if (!mounted || !io::make_read_only(where)) refuse_changes(EROFS);
-    const std::string writer(code_name(Store::open(path, {.create_if_missing = true}).code()));
+    const std::string writer(code_name(Store::open(path, {.create_if_absent = true}).code()));
     return read_all(path) + ", " + writer;
   });
   EXPECT_EQ(answer, "50 sound Ok, ReadOnly");

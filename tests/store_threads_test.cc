@@ -58,7 +58,7 @@ const Counts kWriter = {{"varve-log", 1}, {"varve-segments", 1}, {"varve-flush",
 TEST(StoreThreads, AreThoseOfTheListFromOpenToClose) {
   const io::TemporaryDirectory directory;
   expect_threads({});
-  auto store = Store::open(directory.path_of("store"), {.create_if_missing = true});
+  auto store = Store::open(directory.path_of("store"), {.create_if_absent = true});
   ASSERT_TRUE(store.ok()) << store.status().to_string();
   expect_threads(kWriter);
   ASSERT_TRUE((*store)->create_account("account").ok());
@@ -75,7 +75,7 @@ TEST(StoreThreads, AreThoseOfTheListFromOpenToClose) {
 TEST(StoreThreads, AReadOnlyStoreStartsNone) {
   const io::TemporaryDirectory directory;
   {
-    auto store = Store::open(directory.path_of("store"), {.create_if_missing = true});
+    auto store = Store::open(directory.path_of("store"), {.create_if_absent = true});
     ASSERT_TRUE(store.ok());
     ASSERT_TRUE((*store)->create_account("account").ok());
   }

@@ -22,7 +22,7 @@ Result<ListOptions> read_list_options(const varve_list_options* options) {
   ListOptions read;
   read.prefix = *prefix;
   read.continuation = *continuation;
-  if (given->page_size_max != 0) read.page_size_max = given->page_size_max;
+  if (given->page_names_max != 0) read.page_names_max = given->page_names_max;
   read.snapshot = *std::move(snapshot);
   return read;
 }

@@ -49,7 +49,7 @@ Status read_limits(const varve_limits* limits, std::optional<StoreLimits>* read)
   choose(given->entity_bytes_max, &made.entity_bytes_max);
   choose(given->transaction_operations_max, &made.transaction_operations_max);
   choose(given->transaction_bytes_max, &made.transaction_bytes_max);
-  choose(given->page_size_max, &made.page_size_max);
+  choose(given->page_entities_max, &made.page_entities_max);
   choose(given->filter_comparisons_max, &made.filter_comparisons_max);
   *read = made;
   return Status();
@@ -59,7 +59,7 @@ Result<StoreOptions> read_store_options(const varve_store_options* options) {
   const Result<varve_store_options> given = read_sized(options);
   if (!given.ok()) return given.status();
   StoreOptions read;
-  read.create_if_missing = given->create_if_missing;
+  read.create_if_absent = given->create_if_absent;
   read.read_only = given->read_only;
   read.short_pages = given->short_pages;
   if (given->default_durability == VARVE_SYNC || given->default_durability == VARVE_BUFFERED) {

@@ -89,7 +89,7 @@ varve_status* varve_table_execute(const varve_table* table, const varve_operatio
     // The first operation above the limit is enough for the verb to refuse all.
     const std::size_t read = std::min<std::size_t>(count, std::size_t{held.limits.transaction_operations_max} + 1);
     for (std::size_t i = 0; i < read; ++i) {
-      varve::Result<varve::TransactionOperation> operation = vc::read_operation(operations[i]);
+      varve::Result<varve::WriteOperation> operation = vc::read_operation(operations[i]);
       if (!operation.ok()) return operation.status().at_operation(static_cast<std::uint32_t>(i));
       transaction.add(*std::move(operation));
     }

@@ -70,7 +70,7 @@ varve_status* varve_transaction_add(varve_transaction* transaction, const varve_
     const vc::Use<vc::TableObject> to(table);
     if (!to.ok()) return to.status();
     if (operation == nullptr) return vc::null_pointer("operation");
-    varve::Result<varve::TransactionOperation> read = vc::read_operation(*operation);
+    varve::Result<varve::WriteOperation> read = vc::read_operation(*operation);
     if (!read.ok()) return read.status();
     held.transaction.add(to->table, *std::move(read));
     return varve::Status();

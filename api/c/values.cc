@@ -101,7 +101,7 @@ Result<Entity> read_entity(const varve_entity* entity) {
   if (!row.ok()) return row.status();
   if (entity->properties == nullptr && entity->property_count != 0) return null_pointer("properties");
   Entity made{std::string(*partition), std::string(*row)};
-  made.reserve(std::min<std::size_t>(entity->property_count, StoreLimits::kCustomPropertiesMaximum));
+  made.reserve(std::min<std::size_t>(entity->property_count, StoreLimits::kCustomPropertiesCeiling));
   for (std::size_t i = 0; i < entity->property_count; ++i) {
     const Result<std::string_view> name = read_text(entity->properties[i].name, "the name of a property");
     if (!name.ok()) return name.status();
@@ -112,15 +112,15 @@ Result<Entity> read_entity(const varve_entity* entity) {
   return made;
 }
 
-Result<TransactionOperation> read_operation(const varve_operation& operation) {
+Result<WriteOperation> read_operation(const varve_operation& operation) {
   if (operation.kind < VARVE_INSERT || operation.kind > VARVE_REMOVE) {
     return Status::invalid_argument("the kind of an operation is " + std::to_string(operation.kind) +
                                     "; VARVE_INSERT (0) to VARVE_REMOVE (5) are allowed");
   }
   Result<Entity> entity = read_entity(&operation.entity);
   if (!entity.ok()) return entity.status();
-  return TransactionOperation{static_cast<TransactionOperation::Kind>(operation.kind), *std::move(entity),
-                              to_etag(operation.if_match)};
+  return WriteOperation{static_cast<WriteOperation::Kind>(operation.kind), *std::move(entity),
+                        to_etag(operation.if_match)};
 }
 
 Result<std::vector<EntityKey>> read_keys(const varve_key* keys, std::size_t count) {
@@ -193,13 +193,13 @@ Result<Scan> read_scan(const varve_scan* scan, const StoreLimits& limits) {
   read.filter = *filter;
   read.continuation = *continuation;
   read.backward = given->backward;
-  read.page_size_max =
-      given->page_size_max != 0 ? given->page_size_max : std::min(limits::kPageSizeMax, limits.page_size_max);
+  read.page_entities_max = given->page_entities_max != 0 ? given->page_entities_max
+                                                         : std::min(limits::kPageEntitiesMax, limits.page_entities_max);
   if (given->page_bytes_max != 0) read.page_bytes_max = given->page_bytes_max;
   if (given->has_take) read.take = given->take;
   // The verb refuses everything above limits::kPageTimeMax.
   constexpr std::uint64_t kTimeMax = 1'000'000;
-  if (given->time_max_ms != 0) read.time_max = std::chrono::milliseconds(std::min(given->time_max_ms, kTimeMax));
+  if (given->time_max_ms != 0) read.page_time_max = std::chrono::milliseconds(std::min(given->time_max_ms, kTimeMax));
   read.read.select = *std::move(select);
   read.read.snapshot = *std::move(snapshot);
   return read;

@@ -37,7 +37,7 @@ inline void give_etag(ETag etag, varve_etag* given) noexcept {
 /// Errors of these: kInvalidArgument (a null pointer, an unknown type or kind).
 /// @{
 Result<Entity> read_entity(const varve_entity* entity);
-Result<TransactionOperation> read_operation(const varve_operation& operation);
+Result<WriteOperation> read_operation(const varve_operation& operation);
 Result<std::vector<EntityKey>> read_keys(const varve_key* keys, std::size_t count);
 Result<WriteOptions> read_write_options(const varve_write_options* options);
 Result<ReadOptions> read_read_options(const varve_read_options* options);

@@ -60,7 +60,7 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   const std::shared_ptr<StoreCore> core(new StoreCore(path, std::move(resources)));
 
   engine::EngineOptions chosen;
-  chosen.create_if_missing = options.create_if_missing;
+  chosen.create_if_absent = options.create_if_absent;
   chosen.read_only = options.read_only;
   chosen.default_durability = options.default_durability;
   if (options.limits) {

@@ -18,15 +18,15 @@ struct Known {
   std::string_view name;
 };
 constexpr std::array<Known, 9> kKnown = {{
-    {1, &StoreLimits::key_code_units_max, StoreLimits::kKeyCodeUnitsMaximum, "key_code_units_max"},
-    {3, &StoreLimits::custom_properties_max, StoreLimits::kCustomPropertiesMaximum, "custom_properties_max"},
-    {5, &StoreLimits::string_code_units_max, StoreLimits::kEntityBytesMaximum / 2, "string_code_units_max"},
-    {7, &StoreLimits::binary_bytes_max, StoreLimits::kEntityBytesMaximum, "binary_bytes_max"},
-    {9, &StoreLimits::entity_bytes_max, StoreLimits::kEntityBytesMaximum, "entity_bytes_max"},
-    {11, &StoreLimits::transaction_operations_max, StoreLimits::kTransactionOperationsMaximum,
+    {1, &StoreLimits::key_code_units_max, StoreLimits::kKeyCodeUnitsCeiling, "key_code_units_max"},
+    {3, &StoreLimits::custom_properties_max, StoreLimits::kCustomPropertiesCeiling, "custom_properties_max"},
+    {5, &StoreLimits::string_code_units_max, StoreLimits::kEntityBytesCeiling / 2, "string_code_units_max"},
+    {7, &StoreLimits::binary_bytes_max, StoreLimits::kEntityBytesCeiling, "binary_bytes_max"},
+    {9, &StoreLimits::entity_bytes_max, StoreLimits::kEntityBytesCeiling, "entity_bytes_max"},
+    {11, &StoreLimits::transaction_operations_max, StoreLimits::kTransactionOperationsCeiling,
      "transaction_operations_max"},
-    {13, &StoreLimits::transaction_bytes_max, StoreLimits::kTransactionBytesMaximum, "transaction_bytes_max"},
-    {15, &StoreLimits::page_size_max, StoreLimits::kPageSizeMaximum, "page_size_max"},
+    {13, &StoreLimits::transaction_bytes_max, StoreLimits::kTransactionBytesCeiling, "transaction_bytes_max"},
+    {15, &StoreLimits::page_entities_max, StoreLimits::kPageEntitiesCeiling, "page_entities_max"},
     {17, &StoreLimits::filter_comparisons_max, UINT32_MAX, "filter_comparisons_max"},
 }};
 

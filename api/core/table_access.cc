@@ -29,7 +29,7 @@ Permissions needed_for(Kind kind) noexcept {
     case Kind::kMerge: return {Permission::kUpdate};
     case Kind::kInsertOrReplace:
     case Kind::kInsertOrMerge: return {Permission::kAdd, Permission::kUpdate};
-    case Kind::kRemove: return {Permission::kDelete};
+    case Kind::kRemove: return {Permission::kRemove};
   }
   return Permissions::all();
 }

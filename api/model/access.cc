@@ -16,7 +16,7 @@ struct Letter {
   Permission permission;
 };
 constexpr std::array<Letter, 4> kLetters = {
-    {{'r', Permission::kQuery}, {'a', Permission::kAdd}, {'u', Permission::kUpdate}, {'d', Permission::kDelete}}};
+    {{'r', Permission::kQuery}, {'a', Permission::kAdd}, {'u', Permission::kUpdate}, {'d', Permission::kRemove}}};
 
 Status check_bound(const std::optional<KeyBound>& bound) {
   if (!bound) return Status();

@@ -47,7 +47,7 @@ Result<std::uint32_t> parse_top(std::string_view text) {
   std::uint32_t top = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), top);
   const bool whole = !text.empty() && error == std::errc() && end == text.data() + text.size();
-  if (whole && top <= limits::kPageSizeMax) return top;
+  if (whole && top <= limits::kPageEntitiesMax) return top;
   return service_error::invalid_input("$top is " + quoted(text) + "; 0 to 1000 are allowed");
 }
 
@@ -114,7 +114,7 @@ Result<Scan> parse_query_options(std::string_view query) {
   if (options->top) {
     const Result<std::uint32_t> top = parse_top(*options->top);
     if (!top.ok()) return top.status();
-    scan.page_size_max = *top;
+    scan.page_entities_max = *top;
   }
   if (options->select) {
     Result<std::vector<std::string>> select = parse_select(*options->select);

@@ -26,8 +26,8 @@ struct NameRange {
 /// Returns the name in the continuation token, or an empty text without a token. Errors: kInvalidArgument
 /// (InvalidInput).
 Result<std::string> check_options(const ListOptions& options) {
-  if (options.page_size_max == 0 || options.page_size_max > limits::kPageSizeMax) {
-    return service_error::invalid_input("page_size_max is " + std::to_string(options.page_size_max) +
+  if (options.page_names_max == 0 || options.page_names_max > limits::kPageEntitiesMax) {
+    return service_error::invalid_input("page_names_max is " + std::to_string(options.page_names_max) +
                                         "; 1 to 1000 are allowed");
   }
   if (!format::is_valid_utf8(options.prefix)) {
@@ -83,7 +83,7 @@ Result<AccountPage> list_account_page(const engine::ReadView& view, const ListOp
     page.accounts.push_back({key.partition_key, DateTime{row->created}});
     return Status();
   };
-  Result<std::optional<std::string>> next = walk(view, *range, options.page_size_max, name_of, add);
+  Result<std::optional<std::string>> next = walk(view, *range, options.page_names_max, name_of, add);
   if (!next.ok()) return next.status();
   page.continuation = *std::move(next);
   return page;
@@ -107,7 +107,7 @@ Result<TablePage> list_table_page(const engine::ReadView& view, std::string_view
     page.tables.push_back({std::move(row->name), DateTime{row->created}});
     return Status();
   };
-  Result<std::optional<std::string>> next = walk(view, *range, options.page_size_max, name_of, add);
+  Result<std::optional<std::string>> next = walk(view, *range, options.page_names_max, name_of, add);
   if (!next.ok()) return next.status();
   page.continuation = *std::move(next);
   return page;

@@ -32,12 +32,12 @@ Status check_listing(const RowListing& listing, const StoreLimits& limits) {
   if (Status checked = check_text("partition_key", listing.partition_key); !checked.ok()) return checked;
   if (Status checked = check_text("prefix", listing.prefix); !checked.ok()) return checked;
   if (Status checked = check_text("delimiter", listing.delimiter); !checked.ok()) return checked;
-  if (listing.page_size_max > limits.page_size_max) {
-    return service_error::invalid_input("page_size_max is " + std::to_string(listing.page_size_max) + "; at most " +
-                                        std::to_string(limits.page_size_max) + " is allowed");
+  if (listing.page_entities_max > limits.page_entities_max) {
+    return service_error::invalid_input("page_entities_max is " + std::to_string(listing.page_entities_max) +
+                                        "; at most " + std::to_string(limits.page_entities_max) + " is allowed");
   }
-  if (listing.time_max < std::chrono::milliseconds(0) || listing.time_max > limits::kPageTimeMax) {
-    return service_error::invalid_input("time_max is " + std::to_string(listing.time_max.count()) +
+  if (listing.page_time_max < std::chrono::milliseconds(0) || listing.page_time_max > limits::kPageTimeMax) {
+    return service_error::invalid_input("page_time_max is " + std::to_string(listing.page_time_max.count()) +
                                         " ms; 0 to 5000 ms are allowed");
   }
   return check_selection(listing.read);
@@ -126,7 +126,7 @@ std::size_t RowListingScan::folded_bytes(std::string_view row_key) const noexcep
 
 /// A page lists at least one row. Each row costs at most one seek, so the clock is read for each one.
 bool RowListingScan::is_over() {
-  if (size() == listing_.page_size_max) return true;
+  if (size() == listing_.page_entities_max) return true;
   return size() > 0 && (clock_.monotonic() >= deadline_ || stop_.stop_requested());
 }
 
@@ -142,7 +142,7 @@ Result<RowListingPage> list_rows(StoreCore& core, const TableName& name, NameEnt
   if (!at.ok()) return at.status();
   const Result<ResolvedTable> table = resolve_for_read(core, name, entry, listing.read);
   if (!table.ok()) return table.status();
-  if (listing.page_size_max == 0) return RowListingPage();
+  if (listing.page_entities_max == 0) return RowListingPage();
 
   Result<std::string> partition = format::encode_partition(table->id, listing.partition_key);
   if (!partition.ok()) return partition.status();
@@ -159,7 +159,7 @@ Result<RowListingPage> list_rows(StoreCore& core, const TableName& name, NameEnt
   }
   if (range.lower >= range.upper) return RowListingPage();
 
-  RowListingScan scan(listing, *std::move(partition), clock, begun + listing.time_max, stop);
+  RowListingScan scan(listing, *std::move(partition), clock, begun + listing.page_time_max, stop);
   std::optional<ShortPages> short_pages;
   if (core.makes_short_pages()) short_pages.emplace(std::move(named), false);
   engine::Cursor cursor = table->view.cursor(range.lower, range.upper, &scan.read_cost());

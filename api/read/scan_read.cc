@@ -25,12 +25,12 @@ namespace varve {
 namespace {
 
 Status check_scan(const Scan& scan, const StoreLimits& limits) {
-  if (scan.page_size_max > limits.page_size_max) {
-    return service_error::invalid_input("page_size_max is " + std::to_string(scan.page_size_max) + "; at most " +
-                                        std::to_string(limits.page_size_max) + " is allowed");
+  if (scan.page_entities_max > limits.page_entities_max) {
+    return service_error::invalid_input("page_entities_max is " + std::to_string(scan.page_entities_max) +
+                                        "; at most " + std::to_string(limits.page_entities_max) + " is allowed");
   }
-  if (scan.time_max < std::chrono::milliseconds(0) || scan.time_max > limits::kPageTimeMax) {
-    return service_error::invalid_input("time_max is " + std::to_string(scan.time_max.count()) +
+  if (scan.page_time_max < std::chrono::milliseconds(0) || scan.page_time_max > limits::kPageTimeMax) {
+    return service_error::invalid_input("page_time_max is " + std::to_string(scan.page_time_max.count()) +
                                         " ms; 0 to 5000 ms are allowed");
   }
   return check_selection(scan.read);
@@ -216,7 +216,7 @@ PageBounds bounds_of(StoreCore& core, const Scan& scan, PreparedScan& prepared, 
   bounds.stop = stop;
   bounds.entities_max = entities_max;
   bounds.bytes_max = scan.page_bytes_max;
-  bounds.deadline = begun + scan.time_max;
+  bounds.deadline = begun + scan.page_time_max;
   bounds.remaining = prepared.remaining;
   if (core.makes_short_pages()) bounds.short_pages.emplace(std::move(prepared.named), scan.backward);
   return bounds;
@@ -239,8 +239,8 @@ Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry,
   const std::chrono::nanoseconds begun = clock.monotonic();
   Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
   if (!prepared.ok()) return prepared.status();
-  if (scan.page_size_max == 0 || prepared->remaining == 0) return Page();
-  const PageBounds bounds = bounds_of(core, scan, *prepared, scan.page_size_max, begun, stop);
+  if (scan.page_entities_max == 0 || prepared->remaining == 0) return Page();
+  const PageBounds bounds = bounds_of(core, scan, *prepared, scan.page_entities_max, begun, stop);
   PageScan walk(prepared->table.view, prepared->residual(), scan, bounds, Wanted::kEntities, clock, reader);
   Result<Page> page = walk.run(prepared->ranges(), prepared->range);
   if (stop.stop_requested()) return was_stopped();

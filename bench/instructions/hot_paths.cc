@@ -24,7 +24,7 @@ class Machine {
     const Result<std::shared_ptr<Resources>> resources =
         Resources::create({.write_buffer_bytes = 64 << 20, .block_cache_bytes = 64 << 20});
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     options.resources = *resources;
     store_ = *Store::open(directory, options);
     is_ready_ = store_->create_account(kAccount).ok();

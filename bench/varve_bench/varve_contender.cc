@@ -183,7 +183,7 @@ class VarveContender final : public Contender {
   Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) override {
     Scan scan;
     scan.range = ScanRange::partitions(partition);
-    scan.page_size_max = count_max;
+    scan.page_entities_max = count_max;
     const Result<Page> page = tables_[table].scan(scan);
     if (!page.ok()) return page.status();
     return page->entities.size();
@@ -238,7 +238,7 @@ class VarveContender final : public Contender {
                                        Scanned scanned) override {
     Scan scan;
     scan.range = ScanRange::partition(partition);
-    scan.page_size_max = count_max;
+    scan.page_entities_max = count_max;
     std::uint64_t count = 0;
     const Result<Page> page = read_page(table, scan, scanned, count);
     if (!page.ok()) return page.status();
@@ -369,7 +369,7 @@ Result<std::unique_ptr<Contender>> open_varve(const std::string& directory, cons
       Resources::create({.write_buffer_bytes = settings.write_buffer_bytes, .block_cache_bytes = settings.cache_bytes});
   if (!resources.ok()) return resources.status();
   StoreOptions options;
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   options.resources = *resources;
   Result<std::unique_ptr<Store>> store = Store::open(directory, options);
   if (!store.ok()) return store.status();

@@ -44,7 +44,7 @@ inline constexpr std::uint64_t kWriteBufferBytes = std::uint64_t{256} << 20;
 inline constexpr std::uint64_t kBlockCacheBytes = std::uint64_t{256} << 20;
 
 struct EngineOptions {
-  bool create_if_missing = false;
+  bool create_if_absent = false;
   /// If true, the store writes nothing. Other read-only opens may share the store, but no writer.
   bool read_only = false;
   /// Stored when the store is created (kSync if not given). If an open asks for another value, it is refused.

@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
     std::cerr << kUsage;
     return 2;
   }
-  Result<std::unique_ptr<Store>> store = Store::open(arguments[0], {.create_if_missing = true});
+  Result<std::unique_ptr<Store>> store = Store::open(arguments[0], {.create_if_absent = true});
   if (!store.ok()) return report(store.status());
   const int code = report(run(**store, {arguments.begin() + 1, arguments.end()}));
   const int closed = report((*store)->close());

@@ -132,10 +132,10 @@ Status list(const Store& store, const Table& table, const Path& path, const std:
   if (!ids.ok()) return ids.status();
   const Result<std::string> prefix = escape_key(arguments.size() > 2 ? arguments[2] : "");
   if (!prefix.ok()) return prefix.status();
-  const std::int64_t size = arguments.size() > 3 ? number_from(arguments[3]) : limits::kPageSizeMax;
-  if (size < 1 || size > limits::kPageSizeMax) return Status::invalid_argument("PAGE_SIZE must be 1 to 1000");
+  const std::int64_t size = arguments.size() > 3 ? number_from(arguments[3]) : limits::kPageEntitiesMax;
+  if (size < 1 || size > limits::kPageEntitiesMax) return Status::invalid_argument("PAGE_SIZE must be 1 to 1000");
   Query<Entry> query;
-  query.in(ScanRange::rows_with_prefix(ids->back(), *prefix)).page_size(static_cast<std::uint32_t>(size));
+  query.in(ScanRange::rows_with_prefix(ids->back(), *prefix)).page_entities(static_cast<std::uint32_t>(size));
   if (arguments.size() > 4) query.continue_from(arguments[4]);
   const Result<std::optional<Page>> page = query.pages(table).next();
   if (!page.ok()) return page.status();
@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
     std::cerr << kUsage;
     return 2;
   }
-  Result<std::unique_ptr<Store>> store = Store::open(arguments[0], {.create_if_missing = true});
+  Result<std::unique_ptr<Store>> store = Store::open(arguments[0], {.create_if_absent = true});
   if (!store.ok()) return report(store.status());
   const int code = report(run(**store, {arguments.begin() + 1, arguments.end()}));
   const int closed = report((*store)->close());

@@ -30,7 +30,7 @@ static varve_status* unless_exists(varve_status* status) {
 }
 
 static varve_status* open_orders(const char* path, varve_store** store, varve_table** orders) {
-  const varve_store_options options = {.size = sizeof options, .create_if_missing = true};
+  const varve_store_options options = {.size = sizeof options, .create_if_absent = true};
   varve_status* failed = varve_store_open(varve_text_of(path), &options, store);
   if (failed == NULL) failed = unless_exists(varve_account_create(*store, varve_text_of("shop")));
   if (failed == NULL)

@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
   }
   // The store keeps its durability: a later open must ask for the same one, or for none.
   Result<std::unique_ptr<Store>> store =
-      Store::open(arguments[0], {.create_if_missing = true, .default_durability = Durability::kBuffered});
+      Store::open(arguments[0], {.create_if_absent = true, .default_durability = Durability::kBuffered});
   if (!store.ok()) return report(store.status());
   const int code = report(run(**store, {arguments.begin() + 1, arguments.end()}));
   const int closed = report((*store)->close());

@@ -127,7 +127,7 @@ class Life {
   void open() {
     if (!fault_.empty()) return;
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     options.resources = resources_;
     Result<std::unique_ptr<Store>> opened = Store::open(path(), options);
     must(opened.status());

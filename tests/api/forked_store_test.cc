@@ -45,7 +45,7 @@ struct Objects {
     options.block_cache_bytes = std::uint64_t{1} << 20;
     resources = *Resources::create(options);
     StoreOptions opening;
-    opening.create_if_missing = true;
+    opening.create_if_absent = true;
     opening.default_durability = Durability::kBuffered;
     opening.resources = resources;
     store = *Store::open(path, opening);
@@ -152,7 +152,7 @@ std::string wrong_answers(Objects& objects) {
   say("async insert", wait(objects.async->insert(with_value("c", "2", "v"))).code());
   StoreOptions sharing;
   sharing.resources = objects.resources;
-  sharing.create_if_missing = true;
+  sharing.create_if_absent = true;
   say("open with the parent's resources", Store::open("/nowhere/at/all", sharing).code());
   std::string wrong;
   for (const auto& [verb, code] : answers) {
@@ -196,7 +196,7 @@ std::vector<Way> ways() {
          objects.reset();
          const io::TemporaryDirectory scratch;
          StoreOptions opening;
-         opening.create_if_missing = true;
+         opening.create_if_absent = true;
          const auto own = Store::open(scratch.path_of("own"), opening);
          return own.ok() ? words_of((*own)->create_account(kAccount).code()) : words_of(own.code());
        }},
@@ -290,7 +290,7 @@ TEST(ForkedStore, AChildThatClosedDoesNotKeepTheLockOfAParentThatDied) {
   const pid_t parent = ::fork();
   if (parent == 0) {
     StoreOptions opening;
-    opening.create_if_missing = true;
+    opening.create_if_absent = true;
     auto store = Store::open(path, opening);
     if (::fork() == 0) {
       (void)(*store)->close();

@@ -40,7 +40,7 @@ class OutOfMemory : public ::testing::Test {
  protected:
   void SetUp() override {
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     Result<std::unique_ptr<Store>> opened = Store::open(directory_.path() + "/store", options);
     ASSERT_TRUE(opened.ok()) << opened.status().to_string();
     store_ = *std::move(opened);
@@ -145,7 +145,7 @@ TEST(OutOfMemoryOfAStore, InItsRepairIsToldAndLeavesNoStore) {
   const std::string target = directory.path() + "/target";
   {
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     const Result<std::unique_ptr<Store>> store = Store::open(path, options);
     ASSERT_TRUE(store.ok()) << store.status().to_string();
     ASSERT_TRUE((*store)->create_account(kAccount).ok());

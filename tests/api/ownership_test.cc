@@ -35,7 +35,7 @@ Entity row(const std::string& key, std::size_t bytes = 100) {
 
 Result<std::unique_ptr<Store>> open_store(const std::string& path, bool may_create = false, bool read_only = false) {
   StoreOptions options;
-  options.create_if_missing = may_create;
+  options.create_if_absent = may_create;
   options.read_only = read_only;
   return Store::open(path, options);
 }
@@ -333,7 +333,7 @@ TEST(Ownership, InMemoryTooAStoreWhoseFilesGoAcknowledgesNothingThatIsLost) {
       }
       SCOPED_TRACE(names[at] + (is_removed ? " removed" : " cut"));
       StoreOptions options = bench.options();
-      options.create_if_missing = false;
+      options.create_if_absent = false;
       const Result<VerifyReport> report = Store::verify(test::kStorePath, options);
       if (!report.ok() || report->finding_count > 0) continue;
       const Result<std::unique_ptr<Store>> again = Store::open(test::kStorePath, options);

@@ -70,7 +70,7 @@ TEST_F(RefusedVerbs, OfAnAccountThatCannotBeFindNone) {
 TEST_F(RefusedVerbs, OfAStoreOpenedForReadingOnlyWriteNothing) {
   ASSERT_TRUE(bench_.store->close().ok());
   StoreOptions reading = bench_.options();
-  reading.create_if_missing = false;
+  reading.create_if_absent = false;
   reading.read_only = true;
   bench_.open(reading);
   for (const NamedVerb& verb : kAccountVerbs) {

@@ -27,7 +27,7 @@ class StoreBench {
 
   StoreOptions options() const {
     StoreOptions chosen;
-    chosen.create_if_missing = true;
+    chosen.create_if_absent = true;
     chosen.env = &env;
     return chosen;
   }

@@ -180,7 +180,7 @@ static varve_scan scan_of(struct state* state, const json* step) {
   scan.backward = json_number(step, "backward", 0) != 0;
   scan.has_take = json_member(step, "take") != NULL;
   scan.take = (uint64_t)json_number(step, "take", 0);
-  scan.page_size_max = (uint32_t)json_number(step, "page_size", 0);
+  scan.page_entities_max = (uint32_t)json_number(step, "page_size", 0);
   return scan;
 }
 
@@ -405,7 +405,7 @@ void conformance_suite(void) {
   char path[128];
   snprintf(path, sizeof path, "%s/store", new_directory());
   const varve_store_options options = {
-      .size = sizeof options, .create_if_missing = true, .default_durability = VARVE_BUFFERED};
+      .size = sizeof options, .create_if_absent = true, .default_durability = VARVE_BUFFERED};
   varve_store* store = NULL;
   if (!CHECK_OK(varve_store_open(text(path), &options, &store))) return;
   CHECK_OK(varve_account_create(store, text("acct")));

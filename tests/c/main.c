@@ -55,7 +55,7 @@ bool same_text(varve_text found, const char* expected) {
 static varve_store* open_store(const char* directory, bool create, bool read_only) {
   char path[128];
   snprintf(path, sizeof path, "%s/store", directory);
-  varve_store_options options = {.size = sizeof options, .create_if_missing = create, .read_only = read_only};
+  varve_store_options options = {.size = sizeof options, .create_if_absent = create, .read_only = read_only};
   varve_store* store = NULL;
   CHECK_OK(varve_store_open(text(path), &options, &store));
   return store;

@@ -294,7 +294,7 @@ static void structs_of_other_versions_are_understood(void) {
   varve_page_free(page);
   later.later_field = 1;
   CHECK_FAILS(varve_table_scan(table, &later.known, &page), VARVE_UNSUPPORTED, "");
-  varve_scan earlier = {.size = offsetof(varve_scan, page_size_max), .page_size_max = UINT32_MAX};
+  varve_scan earlier = {.size = offsetof(varve_scan, page_entities_max), .page_entities_max = UINT32_MAX};
   CHECK_OK(varve_table_scan(table, &earlier, &page)); /* the field lies beyond the caller's size */
   varve_page_view view = {.size = offsetof(varve_page_view, cost)};
   memset(&view.cost, 0xee, sizeof view.cost);
@@ -339,9 +339,9 @@ static void numbers_and_texts_out_of_range_are_refused(void) {
   varve_scan scan = {.size = sizeof scan, .range = 5};
   CHECK_FAILS(varve_table_scan(table, &scan, &page), VARVE_INVALID_ARGUMENT, "");
   scan.range = VARVE_RANGE_TABLE;
-  scan.page_size_max = 1001;
+  scan.page_entities_max = 1001;
   CHECK_FAILS(varve_table_scan(table, &scan, &page), VARVE_INVALID_ARGUMENT, "InvalidInput");
-  scan.page_size_max = 0;
+  scan.page_entities_max = 0;
   scan.time_max_ms = UINT64_MAX;
   CHECK_FAILS(varve_table_scan(table, &scan, &page), VARVE_INVALID_ARGUMENT, "InvalidInput");
   scan.time_max_ms = 0;
@@ -357,7 +357,7 @@ static void numbers_and_texts_out_of_range_are_refused(void) {
   CHECK_FAILS(varve_table_restrict(table, &bits, &restricted), VARVE_INVALID_ARGUMENT, "");
 
   varve_store* other = NULL;
-  varve_store_options delay = {.size = sizeof delay, .create_if_missing = true, .recreation_delay_ms = UINT64_MAX};
+  varve_store_options delay = {.size = sizeof delay, .create_if_absent = true, .recreation_delay_ms = UINT64_MAX};
   CHECK_FAILS(varve_store_open(text("/tmp/varve-c-never"), &delay, &other), VARVE_INVALID_ARGUMENT, "");
   CHECK_FAILS(varve_store_open((varve_text){NULL, 0}, NULL, &other), VARVE_INVALID_ARGUMENT, "");
   CHECK_FAILS(varve_store_open((varve_text){"/tmp/a\0b", 8}, NULL, &other), VARVE_INVALID_ARGUMENT, "");
@@ -401,7 +401,7 @@ static void failures_of_the_machine_name_the_file(void) {
   varve_status_free(status);
   CHECK_OK(varve_store_close(store));
 
-  const varve_store_options create = {.size = sizeof create, .create_if_missing = true};
+  const varve_store_options create = {.size = sizeof create, .create_if_absent = true};
   varve_status* const refused = varve_store_open(text("/sys/kernel/varve"), &create, &store);
   CHECK(varve_status_os_error(refused) != 0 && store == NULL);
   varve_status_free(refused);

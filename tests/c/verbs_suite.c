@@ -145,7 +145,7 @@ static void scans_return_every_page(varve_store* store) {
   fill(table, "p", 25);
   fill(table, "q", 5);
   const varve_scan scan = {
-      .size = sizeof scan, .range = VARVE_RANGE_PARTITION, .partition_key = text("p"), .page_size_max = 10};
+      .size = sizeof scan, .range = VARVE_RANGE_PARTITION, .partition_key = text("p"), .page_entities_max = 10};
   varve_cursor* cursor = NULL;
   CHECK_OK(varve_cursor_open(table, &scan, &cursor));
   size_t pages = 0, entities = 0;
@@ -305,7 +305,7 @@ static void names_are_listed_in_pages(varve_store* store) {
   const char* const names[] = {"Alpha", "Beta", "Gamma"};
   for (size_t i = 0; i < 3; ++i) CHECK_OK(varve_table_create(store, text("listed"), text(names[i]), NULL));
   CHECK_FAILS(varve_table_create(store, text("listed"), text("ALPHA"), NULL), VARVE_EXISTS, "TableAlreadyExists");
-  varve_list_options options = {.size = sizeof options, .page_size_max = 2};
+  varve_list_options options = {.size = sizeof options, .page_entities_max = 2};
   varve_list* list = NULL;
   CHECK_OK(varve_table_list(store, text("listed"), &options, &list));
   varve_list_view view = {.size = sizeof view};
@@ -426,7 +426,7 @@ static void stores_share_memory_and_keep_their_options(void) {
   CHECK_OK(varve_resources_create(&small, &resources));
   const varve_limits limits = {.size = sizeof limits, .string_code_units_max = 100000};
   varve_store_options options = {.size = sizeof options,
-                                 .create_if_missing = true,
+                                 .create_if_absent = true,
                                  .default_durability = VARVE_BUFFERED,
                                  .limits = &limits,
                                  .resources = resources};

@@ -175,7 +175,7 @@ class Case {
     scan.filter = text_in(step, "filter");
     scan.continuation = text_in(step, "continuation");
     scan.backward = step.value("backward", false);
-    scan.page_size_max = step.value("page_size", scan.page_size_max);
+    scan.page_entities_max = step.value("page_size", scan.page_entities_max);
     if (step.contains("take")) scan.take = step.at("take").get<std::uint64_t>();
     return scan;
   }
@@ -200,14 +200,14 @@ class Case {
     return Status();
   }
 
-  TransactionOperation operation(const Json& step) const {
-    static const std::map<std::string, TransactionOperation::Kind> kinds = {
-        {"insert", TransactionOperation::Kind::kInsert},
-        {"replace", TransactionOperation::Kind::kReplace},
-        {"merge", TransactionOperation::Kind::kMerge},
-        {"insert_or_replace", TransactionOperation::Kind::kInsertOrReplace},
-        {"insert_or_merge", TransactionOperation::Kind::kInsertOrMerge},
-        {"remove", TransactionOperation::Kind::kRemove}};
+  WriteOperation operation(const Json& step) const {
+    static const std::map<std::string, WriteOperation::Kind> kinds = {
+        {"insert", WriteOperation::Kind::kInsert},
+        {"replace", WriteOperation::Kind::kReplace},
+        {"merge", WriteOperation::Kind::kMerge},
+        {"insert_or_replace", WriteOperation::Kind::kInsertOrReplace},
+        {"insert_or_merge", WriteOperation::Kind::kInsertOrMerge},
+        {"remove", WriteOperation::Kind::kRemove}};
     return {kinds.at(step.at("kind")), entity_in(step), match(step)};
   }
 
@@ -266,7 +266,7 @@ TEST(Conformance, EveryCasePasses) {
   std::string directory = (std::filesystem::temp_directory_path() / "varve-conformance-XXXXXX").string();
   ASSERT_NE(::mkdtemp(directory.data()), nullptr);
   StoreOptions options;
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   options.default_durability = Durability::kBuffered;
   Result<std::unique_ptr<Store>> store = Store::open(directory, options);
   ASSERT_TRUE(store.ok()) << store.status().to_string();

@@ -9,7 +9,7 @@
 #include <varve/store.h>
 
 int main() {
-  auto store = varve::Store::open("./shop", {.create_if_missing = true});
+  auto store = varve::Store::open("./shop", {.create_if_absent = true});
   if (!store.ok()) return 1;
   (void)(*store)->create_account("myaccount");
   auto table = (*store)->create_table("myaccount", "Patients");

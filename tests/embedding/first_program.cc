@@ -5,7 +5,7 @@
 #include <varve/store.h>
 
 int main() {
-  auto store = varve::Store::open("./shop", {.create_if_missing = true});
+  auto store = varve::Store::open("./shop", {.create_if_absent = true});
   if (!store.ok()) {
     std::cerr << store.status().to_string() << "\n";
     return 1;

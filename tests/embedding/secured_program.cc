@@ -10,7 +10,7 @@
 namespace security = varve::security;
 
 int main() {
-  auto store = varve::Store::open("./shop", {.create_if_missing = true});
+  auto store = varve::Store::open("./shop", {.create_if_absent = true});
   auto keys = security::AccountKeys::create("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
   if (!store.ok() || !keys.ok()) return 1;
   const security::AccountCredentials account{"myaccount", *keys};

@@ -61,7 +61,7 @@ bool is_kept(const Image& image, const varve::StoreOptions& options) {
 
 int main() {
   varve::StoreOptions options;
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   const std::vector<Image> images = cut_power_at_every_step(options);
   for (const Image& image : images) {
     if (!is_kept(image, options)) return 1;

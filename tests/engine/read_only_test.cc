@@ -190,7 +190,7 @@ TEST_F(ReadOnly, NoStoreIsMadeOrFinished) {
   ASSERT_TRUE(machine_.files->create_directory("/empty", {"test"}).ok());
   look();
   EngineOptions options = Machine::reading();
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   EXPECT_EQ(open_at(machine_, "/absent", options).code(), Code::kNotFound);
   EXPECT_EQ(open_at(machine_, "/empty", options).code(), Code::kNotFound);
   expect_untouched();

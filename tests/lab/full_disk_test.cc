@@ -43,7 +43,7 @@ TEST(FullDisk, ABrokenPromiseIsAFinding) {
   world.pass_time = [] {};
   world.open = [&] {
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     options.env = &env;
     return Store::open(test::kStorePath, options);
   };

@@ -27,7 +27,7 @@ int main() {
   Query<> some_years;
   some_years.where(field("PartitionKey") == "Sales" && field("RowKey") >= review_key("000223", 2022) &&
                    field("RowKey") <= review_key("000223", 2024));
-  Walk<Entity> three = some_years.run(employees);
+  Cursor<Entity> three = some_years.run(employees);
   example.show(Example::must(three.all()).size() == 3 && three.cost().entities_examined == 3,
                "three years of reviews: three entities read");
 
@@ -40,7 +40,7 @@ int main() {
   Query<> with_employee;
   with_employee.where(field("PartitionKey") == "Sales" &&
                       (field("RowKey") == "000223" || field("RowKey") == review_key("000223", 2026)));
-  Walk<Entity> two = with_employee.run(employees);
+  Cursor<Entity> two = with_employee.run(employees);
   example.show(Example::must(two.all()).size() == 2 && two.cost().key_ranges == 2,
                "the employee with the last review: one query, two lookups");
   return example.end();

@@ -30,7 +30,7 @@ class Example {
     if (::mkdtemp(name.data()) == nullptr) fail("no temporary directory");
     directory_ = name;
     // Buffered: a power cut may lose the last milliseconds of an example.
-    store_ = must(Store::open(name, {.create_if_missing = true, .default_durability = Durability::kBuffered}));
+    store_ = must(Store::open(name, {.create_if_absent = true, .default_durability = Durability::kBuffered}));
     must(store_->create_account("examples"));
   }
   ~Example() {

@@ -42,7 +42,7 @@ int main() {
 
   Query<> by_letter;
   by_letter.where(field("PartitionKey") == "email_Sales" && field("RowKey").starts_with("b"));
-  Walk<Entity> found = by_letter.run(employees);
+  Cursor<Entity> found = by_letter.run(employees);
   example.show(Example::must(found.all()).size() == 1 && found.cost().entities_examined == 1,
                "addresses that begin with b: a range of one partition");
   return example.end();

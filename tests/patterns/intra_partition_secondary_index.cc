@@ -48,7 +48,7 @@ int main() {
   example.show(by_number.name == "Ann", "number 000223 is Ann, by one point read");
   example.show(by_email.number == "000224", "bob@example.com has number 000224, by one point read");
 
-  Walk<Employee> numbers =
+  Cursor<Employee> numbers =
       employees.query(field<&Employee::department>() == "Sales" && field<&Employee::key>().starts_with("number_00022"));
   example.show(Example::must(numbers.all()).size() == 2, "a range of numbers is a range of RowKeys");
   example.show(numbers.cost().entities_examined == 2, "and reads nothing else");

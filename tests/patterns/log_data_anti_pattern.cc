@@ -48,13 +48,13 @@ int main() {
   }
 
   const Condition wanted = field("Day") == day_name(3) && field("Server") == "s5";
-  Walk<Entity> by_property = Query<>().where(wanted).run(everything);
+  Cursor<Entity> by_property = Query<>().where(wanted).run(everything);
   const std::size_t found = Example::must(by_property.all()).size();
   example.show(found == 25 && by_property.cost().entities_examined == kDays * kLines,
                "a server's day in one table: " + std::to_string(by_property.cost().entities_examined) +
                    " entities examined for 25");
   const Table third = Example::must(example.store().open_table("examples", "Log" + day_name(3)));
-  Walk<Entity> by_key = Query<>().where(field("PartitionKey") == "s5").run(third);
+  Cursor<Entity> by_key = Query<>().where(field("PartitionKey") == "s5").run(third);
   example.show(Example::must(by_key.all()).size() == 25 && by_key.cost().entities_examined == 25,
                "in the table of that day, by key: 25 entities examined for 25");
 

@@ -35,10 +35,10 @@ int main() {
 
   Query<Expense> latest;
   latest.where(field<&Expense::employee>() == "000223").take(3);
-  Walk<Expense> walk = expenses.run(latest);
-  const std::vector<Expense> found = Example::must(walk.all());
+  Cursor<Expense> cursor = expenses.run(latest);
+  const std::vector<Expense> found = Example::must(cursor.all());
   example.show(found.size() == 3 && found[0].amount == 199 && found[2].amount == 197, "the last three of 200 claims");
-  example.show(walk.cost().entities_examined == 3, "cost three entities");
+  example.show(cursor.cost().entities_examined == 3, "cost three entities");
   example.show(Example::must(time_of_inverted_ticks(found[0].key)).to_string() == "2026-07-19T12:00:00Z",
                "and their RowKeys tell the time: 2026-07-19T12:00:00Z");
   return example.end();

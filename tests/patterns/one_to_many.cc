@@ -31,7 +31,7 @@ int main() {
   Example::must(hire(company, "Sales", "000224", "Bob"));
   Example::must(hire(company, "Support", "000225", "Cleo"));
 
-  Walk<Entity> together = Query<>().in(ScanRange::partition("Sales")).run(company);
+  Cursor<Entity> together = Query<>().in(ScanRange::partition("Sales")).run(company);
   const std::vector<Entity> sales = Example::must(together.all());
   example.show(sales.size() == 3 && together.cost().entities_examined == 3,
                "a department with all of its employees: one range");

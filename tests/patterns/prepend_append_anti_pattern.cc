@@ -44,12 +44,12 @@ int main() {
                "writing: " + std::to_string(append.batch_bytes) + " bytes for 2000 entries, whatever the end");
   example.show(append.partition_waits == 0, "one writer waits for nobody; writers of one partition take turns");
 
-  Walk<Entity> to_the_end = Query<>().in(ScanRange::partition("log")).run(appended);
+  Cursor<Entity> to_the_end = Query<>().in(ScanRange::partition("log")).run(appended);
   const std::vector<Entity> all = Example::must(to_the_end.all());
   example.show(to_the_end.cost().entities_examined == kEntries && *all.back().get<std::int64_t>("N") == kEntries - 1,
                "the last 10 behind ascending keys: " + std::to_string(to_the_end.cost().entities_examined) +
                    " entities examined");
-  Walk<Entity> from_the_front = Query<>().in(ScanRange::partition("log")).take(10).run(prepended);
+  Cursor<Entity> from_the_front = Query<>().in(ScanRange::partition("log")).take(10).run(prepended);
   const std::vector<Entity> latest = Example::must(from_the_front.all());
   example.show(from_the_front.cost().entities_examined == 10 && *latest[0].get<std::int64_t>("N") == kEntries - 1,
                "the last 10 before inverted keys: 10 entities examined");

@@ -281,9 +281,9 @@ class Attempts {
   void token_outside() {
     const Table table = opened(confined("r"));
     Scan scan;  // a token of the whole table, at any place
-    scan.page_size_max = static_cast<std::uint32_t>(1 + below(11));
+    scan.page_entities_max = static_cast<std::uint32_t>(1 + below(11));
     scan.continuation = *(*bench_.whole().scan(scan)).continuation;
-    scan.page_size_max = 1000;
+    scan.page_entities_max = 1000;
     if (below(2) == 0) scan.filter = one_of<std::string>({"RowKey ge '0'", "PartitionKey ge 'a'", "not (V eq 'z')"});
     const Result<Page> page = table.scan(scan);
     ASSERT_TRUE(page.ok());

@@ -47,7 +47,7 @@ class Machine {
   }
   static engine::EngineOptions writable() {
     engine::EngineOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     return options;
   }
   static engine::EngineOptions reading() {

@@ -131,7 +131,7 @@ Status serve_until_signal(const ServeOptions& options,
   if (!accounts.ok()) return accounts.status();
 
   StoreOptions store_options;
-  store_options.create_if_missing = true;
+  store_options.create_if_absent = true;
   if (Status set = set_memory(options.memory, listening, store_options); !set.ok()) return set;
   const Result<std::unique_ptr<Store>> store = Store::open(options.data, store_options);
   if (!store.ok()) return store.status();

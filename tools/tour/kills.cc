@@ -50,7 +50,7 @@ std::vector<Promise> listen_and_kill(int pipe, pid_t writer, std::uint64_t count
 
 Status make_store(const std::string& path) {
   StoreOptions options;
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   const Result<std::unique_ptr<Store>> made = Store::open(path, options);
   if (!made.ok()) return made.status();
   const Status account = (*made)->create_account(kAccount);

@@ -69,7 +69,7 @@ Status show_range(Table& table) {
 Status show_transaction(Table& table) {
   Scan scan;
   scan.range = ScanRange::partition("games");
-  scan.page_size_max = 100;
+  scan.page_entities_max = 100;
   const Result<Page> page = table.scan(scan);
   if (!page.ok()) return page.status();
   EntityGroupTransaction transaction;

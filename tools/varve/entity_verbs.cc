@@ -85,8 +85,8 @@ Result<Entity> entity_of(const EntityWords& words) {
   return entity;
 }
 
-TransactionOperation::Kind kind_of(const std::string& mode) {
-  using Kind = TransactionOperation::Kind;
+WriteOperation::Kind kind_of(const std::string& mode) {
+  using Kind = WriteOperation::Kind;
   if (mode == "insert") return Kind::kInsert;
   if (mode == "replace") return Kind::kReplace;
   if (mode == "merge") return Kind::kMerge;
@@ -132,8 +132,8 @@ int delete_entity(const EntityWords& words) {
   if (!table.ok()) return fail(table.status());
   WriteOptions options;
   options.durability = durability_of(words.durability);
-  const Result<ETag> removed = (*table)->write(
-      {TransactionOperation::Kind::kRemove, Entity(words.partition_key, words.row_key), *if_match}, options);
+  const Result<ETag> removed =
+      (*table)->write({WriteOperation::Kind::kRemove, Entity(words.partition_key, words.row_key), *if_match}, options);
   if (!removed.ok()) return fail(removed.status());
   const Status closed = (*store)->close();
   return closed.ok() ? kSuccess : fail(closed);

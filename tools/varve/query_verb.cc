@@ -103,8 +103,8 @@ class QueryReader {
   Status read_range(const TakePage& take) {
     Scan scan = scan_of_range();
     for (;;) {
-      scan.page_size_max =
-          static_cast<std::uint32_t>(std::min<std::uint64_t>(entities_max() - entities_, limits::kPageSizeMax));
+      scan.page_entities_max =
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(entities_max() - entities_, limits::kPageEntitiesMax));
       const Result<Page> page = table_.scan(scan);
       if (!page.ok()) return page.status();
       add(page->cost);

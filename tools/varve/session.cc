@@ -36,7 +36,7 @@ Status check_parent(const Place& place) {
 Result<OpenedStore> open_or_make(const Place& place) {
   if (Status checked = check_parent(place); !checked.ok()) return checked;
   StoreOptions options;
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   return open_here(place.store, options);
 }
 

@@ -25,7 +25,7 @@ enum class Permission : std::uint8_t {
   /// Permits replaces and merges.
   kUpdate = 4,
   /// Permits removes.
-  kDelete = 8,
+  kRemove = 8,
 };
 
 /// A set of permissions.
@@ -39,7 +39,7 @@ class VARVE_EXPORT Permissions {
   }
   /// Returns the set of all four permissions.
   static constexpr Permissions all() noexcept {
-    return {Permission::kQuery, Permission::kAdd, Permission::kUpdate, Permission::kDelete};
+    return {Permission::kQuery, Permission::kAdd, Permission::kUpdate, Permission::kRemove};
   }
 
   /// Parses a subset of `raud` in that order, for example `ru`. The empty text is the empty set.

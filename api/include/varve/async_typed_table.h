@@ -13,6 +13,7 @@
 
 #include "async.h"
 #include "condition.h"
+#include "cursor.h"
 #include "mapped_entity.h"
 #include "mapping.h"
 #include "options.h"
@@ -25,7 +26,6 @@
 #include "transaction.h"
 #include "typed_table.h"
 #include "types.h"
-#include "walk.h"
 
 namespace varve {
 
@@ -132,7 +132,7 @@ class AsyncTypedTable {
     std::vector<T> objects;
     while (objects.size() < query.taken()) {
       const std::uint64_t left = query.taken() - objects.size();
-      scan->page_size_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(scan->page_size_max, left));
+      scan->page_entities_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(scan->page_entities_max, left));
       Result<Page> page = co_await table.scan(*scan, stop);
       if (!page.ok()) co_return page.status();
       for (const Entity& entity : page->entities) {

@@ -4,7 +4,7 @@
 //
 //   varve_store *store = NULL;
 //   varve_store_options options = {.size = sizeof options};
-//   options.create_if_missing = true;
+//   options.create_if_absent = true;
 //   varve_status *failed = varve_store_open(varve_text_of("/var/lib/orders"), &options, &store);
 //   if (failed != NULL) {
 //     fprintf(stderr, "%s\n", varve_status_text(failed));
@@ -307,7 +307,7 @@ typedef struct varve_limits {
   uint32_t entity_bytes_max;
   uint32_t transaction_operations_max;
   uint32_t transaction_bytes_max;
-  uint32_t page_size_max;
+  uint32_t page_entities_max;
   uint32_t filter_comparisons_max;
 } varve_limits;
 
@@ -315,7 +315,7 @@ typedef struct varve_limits {
 typedef struct varve_store_options {
   size_t size;
   /// Creates the store and its directory if they do not exist.
-  bool create_if_missing;
+  bool create_if_absent;
   /// Opens for reading only; several processes may.
   bool read_only;
   /// Ends pages after a few entities, to test clients.
@@ -377,7 +377,7 @@ typedef struct varve_list_options {
   /// The continuation of the page before.
   varve_text continuation;
   /// Names in a page. Zero: 1000.
-  uint32_t page_size_max;
+  uint32_t page_names_max;
   /// Lists the names of this version. NULL: those of now.
   const varve_snapshot* snapshot;
 } varve_list_options;
@@ -473,7 +473,7 @@ typedef struct varve_scan {
   /// If true, all pages together return at most `take` entities.
   bool has_take;
   /// Entities in a page. Zero: 1000, or less if the store's limit is lower.
-  uint32_t page_size_max;
+  uint32_t page_entities_max;
   varve_text partition_key;
   varve_text from;
   /// Absent: no upper bound.

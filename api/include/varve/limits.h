@@ -62,7 +62,7 @@ inline constexpr std::size_t kStoreTransactionReadsMax = 10'000;
 inline constexpr std::size_t kStoreTransactionBytesMax = 16 * 1'048'576;
 
 /// Entities, tables or accounts of one page (Q-41, B-06).
-inline constexpr std::uint32_t kPageSizeMax = 1000;
+inline constexpr std::uint32_t kPageEntitiesMax = 1000;
 /// Time that one page may take.
 inline constexpr std::chrono::milliseconds kPageTimeMax{5000};
 /// Property names in a projection.

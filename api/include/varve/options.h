@@ -81,7 +81,7 @@ class VARVE_EXPORT Resources {
 /// Options of Store::open().
 struct StoreOptions {
   /// If true, creates the store and its directory if they do not exist. The parent directory must exist.
-  bool create_if_missing = false;
+  bool create_if_absent = false;
   /// If true, the store writes nothing, not even to recover. Other read-only opens may share the store, but no writer
   /// may.
   bool read_only = false;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "condition.h"
+#include "cursor.h"
 #include "mapped_entity.h"
 #include "mapping.h"
 #include "query.h"
@@ -28,7 +29,6 @@
 #include "table.h"
 #include "types.h"
 #include "version.h"
-#include "walk.h"
 
 namespace varve {
 
@@ -229,14 +229,14 @@ class Query {
     take_ = count;
     return *this;
   }
-  /// Sets Scan::page_size_max.
-  Query& page_size(std::uint32_t entities) {
-    scan_.page_size_max = entities;
+  /// Sets Scan::page_entities_max.
+  Query& page_entities(std::uint32_t entities) {
+    scan_.page_entities_max = entities;
     return *this;
   }
-  /// Sets Scan::time_max.
+  /// Sets Scan::page_time_max.
   Query& page_time(std::chrono::milliseconds time) {
-    scan_.time_max = time;
+    scan_.page_time_max = time;
     return *this;
   }
   /// Reads all pages at the state of this snapshot.
@@ -244,7 +244,7 @@ class Query {
     scan_.read.snapshot = std::move(snapshot);
     return *this;
   }
-  /// Continues an earlier walk of the same query. `token` is the PageWalk::continuation() of that walk.
+  /// Continues an earlier cursor of the same query. `token` is the PageCursor::continuation() of that cursor.
   Query& continue_from(std::string token) {
     scan_.continuation = std::move(token);
     return *this;
@@ -258,30 +258,30 @@ class Query {
     return scan;
   }
 
-  /// Returns the number given to take(), or PageWalk::kNoLimit. The result of scan() does not contain it.
+  /// Returns the number given to take(), or PageCursor::kNoLimit. The result of scan() does not contain it.
   std::uint64_t taken() const noexcept { return take_; }
 
   /// Returns the pages of the query. The call itself reads nothing.
-  PageWalk pages(const Table& table) const {
+  PageCursor pages(const Table& table) const {
     Result<Scan> asked = scan();
-    return asked.ok() ? PageWalk(table, *std::move(asked), take_) : PageWalk(asked.status());
+    return asked.ok() ? PageCursor(table, *std::move(asked), take_) : PageCursor(asked.status());
   }
   /// Returns the results of the query. The call itself reads nothing.
-  Walk<T> run(const Table& table) const {
+  Cursor<T> run(const Table& table) const {
     return run_as<T>(table, [](Entity&& entity) { return from_entity<T>(entity); });
   }
   /// Returns the results that `resolver` makes from each entity; it converts an Entity&& to a `Result<U>`. It sees
   /// keys, properties, Timestamp and ETag, and may choose the result by any of them. The call itself reads nothing.
   /// Source: C-04.
   template <typename U>
-  Walk<U> run_as(const Table& table, typename Walk<U>::Resolver resolver) const {
-    return Walk<U>(pages(table), std::move(resolver));
+  Cursor<U> run_as(const Table& table, typename Cursor<U>::Resolver resolver) const {
+    return Cursor<U>(pages(table), std::move(resolver));
   }
 
  private:
   Condition where_;
   Scan scan_;
-  std::uint64_t take_ = PageWalk::kNoLimit;
+  std::uint64_t take_ = PageCursor::kNoLimit;
 };
 
 }  // namespace varve

@@ -19,11 +19,11 @@
 
 // A program may compile the public headers with -fno-exceptions. A failed allocation then ends it, as its library does.
 #if defined(__cpp_exceptions)
-#define VARVE_TRY try
-#define VARVE_CATCH_BAD_ALLOC catch (const std::bad_alloc&)
+#define VARVE_DETAIL_TRY try
+#define VARVE_DETAIL_CATCH_BAD_ALLOC catch (const std::bad_alloc&)
 #else
-#define VARVE_TRY if constexpr (true)
-#define VARVE_CATCH_BAD_ALLOC else
+#define VARVE_DETAIL_TRY if constexpr (true)
+#define VARVE_DETAIL_CATCH_BAD_ALLOC else
 #endif
 
 namespace varve {
@@ -270,10 +270,10 @@ class [[nodiscard]] Status {
   };
 
   void set_message(std::string_view message) noexcept {
-    VARVE_TRY {
+    VARVE_DETAIL_TRY {
       detail_ = std::make_shared<const Detail>(Detail{std::string(message), StoredPlace()});
     }
-    VARVE_CATCH_BAD_ALLOC {
+    VARVE_DETAIL_CATCH_BAD_ALLOC {
       detail_.reset();  // The code is kept without its message.
     }
   }
@@ -285,23 +285,23 @@ class [[nodiscard]] Status {
 
   Status with_detail(std::string_view message, const StoredPlace& place) const noexcept {
     Status copy = *this;
-    VARVE_TRY {
+    VARVE_DETAIL_TRY {
       copy.detail_ = std::make_shared<const Detail>(Detail{std::string(message), place});
     }
-    VARVE_CATCH_BAD_ALLOC {
+    VARVE_DETAIL_CATCH_BAD_ALLOC {
       copy.detail_ = detail_;
     }
     return copy;
   }
 
   Status prefixed(std::string_view name, std::optional<std::uint64_t> offset, const StoredPlace& place) const noexcept {
-    VARVE_TRY {
+    VARVE_DETAIL_TRY {
       std::string text(name);
       if (offset) text.append(", offset ").append(std::to_string(*offset));
       text.append(": ").append(message());
       return with_detail(text, place);
     }
-    VARVE_CATCH_BAD_ALLOC {
+    VARVE_DETAIL_CATCH_BAD_ALLOC {
       return *this;
     }
   }

@@ -2,7 +2,7 @@
 // Owns: a store as a whole: opening and closing it, its accounts and its tables.
 // Must never: know an entity. table.h has the verbs for entities.
 //
-//   Result<std::unique_ptr<Store>> store = Store::open("/var/lib/orders", {.create_if_missing = true});
+//   Result<std::unique_ptr<Store>> store = Store::open("/var/lib/orders", {.create_if_absent = true});
 //   if (!store.ok()) return store.status();
 //   if (Status made = (*store)->create_account("myaccount"); !made.ok()) return made;
 //   Result<Table> orders = (*store)->create_table("myaccount", "Orders");
@@ -60,8 +60,8 @@ struct ListOptions {
   std::string prefix{};
   /// The token of the page before. Empty starts with the first name.
   std::string continuation{};
-  /// Names in a page, 1 to limits::kPageSizeMax.
-  std::uint32_t page_size_max = limits::kPageSizeMax;
+  /// Names in a page, 1 to limits::kPageEntitiesMax.
+  std::uint32_t page_names_max = limits::kPageEntitiesMax;
   /// Lists the names that existed at this snapshot. If not set, lists those that exist now.
   std::optional<Snapshot> snapshot{};
 };
@@ -117,7 +117,7 @@ class VARVE_EXPORT Store {
  public:
   /// Opens the store in the directory `path`, or creates it. Reads no entity.
   /// Errors:
-  ///   kNotFound           no store exists there, and options.create_if_missing is false
+  ///   kNotFound           no store exists there, and options.create_if_absent is false
   ///   kInvalidArgument    `path` is not a directory, or holds other things; an option is out of range; or a stored
   ///                       option has another value
   ///   kLocked             another handle or process has the store open

@@ -14,7 +14,7 @@ namespace varve {
 /// refused.
 ///
 /// Each limit is at least 1 and at most its maximum below, which the file format and the log set.
-/// `string_code_units_max` counts UTF-16 code units of two bytes, so its maximum is half of kEntityBytesMaximum.
+/// `string_code_units_max` counts UTF-16 code units of two bytes, so its maximum is half of kEntityBytesCeiling.
 /// `filter_comparisons_max` has no maximum.
 struct StoreLimits {
   /// UTF-16 code units of PartitionKey and of RowKey, each. A key also has at most kKeyBytesMax bytes of UTF-8; this
@@ -33,7 +33,7 @@ struct StoreLimits {
   /// Bytes of the operations as they are encoded. Must not be below entity_bytes_max.
   std::uint32_t transaction_bytes_max = limits::kTransactionBytesMax;
   /// Entities in one page of a scan.
-  std::uint32_t page_size_max = limits::kPageSizeMax;
+  std::uint32_t page_entities_max = limits::kPageEntitiesMax;
   /// Comparisons in one filter. The service documents 15 (limits::kStrictFilterComparisonsMax) but accepts more, as
   /// this store does.
   std::uint32_t filter_comparisons_max = UINT32_MAX;
@@ -43,17 +43,17 @@ struct StoreLimits {
   /// Bytes of PartitionKey and of RowKey in UTF-8, each. This limit is the same for all stores.
   static constexpr std::uint32_t kKeyBytesMax = 3072;
   /// Maximum of key_code_units_max.
-  static constexpr std::uint32_t kKeyCodeUnitsMaximum = 3072;
+  static constexpr std::uint32_t kKeyCodeUnitsCeiling = 3072;
   /// Maximum of custom_properties_max.
-  static constexpr std::uint32_t kCustomPropertiesMaximum = 65'000;
+  static constexpr std::uint32_t kCustomPropertiesCeiling = 65'000;
   /// Maximum of entity_bytes_max and binary_bytes_max, in bytes. Half of it is the maximum of string_code_units_max.
-  static constexpr std::uint32_t kEntityBytesMaximum = 16u << 20;
+  static constexpr std::uint32_t kEntityBytesCeiling = 16u << 20;
   /// Maximum of transaction_operations_max.
-  static constexpr std::uint32_t kTransactionOperationsMaximum = 100'000;
+  static constexpr std::uint32_t kTransactionOperationsCeiling = 100'000;
   /// Maximum of transaction_bytes_max, in bytes.
-  static constexpr std::uint32_t kTransactionBytesMaximum = 32u << 20;
-  /// Maximum of page_size_max, in entities.
-  static constexpr std::uint32_t kPageSizeMaximum = 1'000'000;
+  static constexpr std::uint32_t kTransactionBytesCeiling = 32u << 20;
+  /// Maximum of page_entities_max, in entities.
+  static constexpr std::uint32_t kPageEntitiesCeiling = 1'000'000;
 };
 
 }  // namespace varve

@@ -191,7 +191,7 @@ class VARVE_EXPORT Table {
   /// (AuthorizationFailure).
   Result<std::vector<AccessPolicy>> access_policies() const;
   /// Returns how many entities the scan would return, without decoding them. It stops after the time of one page
-  /// (Scan::time_max) and then returns a continuation. page_size_max and page_bytes_max do not limit it. Errors: as
+  /// (Scan::page_time_max) and then returns a continuation. page_entities_max and page_bytes_max do not limit it. Errors: as
   /// scan().
   Result<Count> count(const Scan& scan) const;
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "condition.h"
+#include "cursor.h"
 #include "mapped_entity.h"
 #include "mapping.h"
 #include "options.h"
@@ -19,7 +20,6 @@
 #include "table.h"
 #include "transaction.h"
 #include "types.h"
-#include "walk.h"
 
 namespace varve {
 
@@ -162,10 +162,10 @@ class TypedTable {
     return std::optional<T>(*std::move(object));
   }
 
-  /// Returns a walk over the objects that match. Reads nothing yet.
-  Walk<T> query(Condition where = {}) const { return run(Query<T>().where(std::move(where))); }
-  /// Returns a walk over the results of the query. Reads nothing yet.
-  Walk<T> run(const Query<T>& query) const { return query.run(table_); }
+  /// Returns a cursor over the objects that match. Reads nothing yet.
+  Cursor<T> query(Condition where = {}) const { return run(Query<T>().where(std::move(where))); }
+  /// Returns a cursor over the results of the query. Reads nothing yet.
+  Cursor<T> run(const Query<T>& query) const { return query.run(table_); }
 
  private:
   Table table_;

@@ -292,7 +292,7 @@ class Scan:
         if fields["page_size"] is not None:
             if not 1 <= fields["page_size"] < 2**32:
                 raise InvalidArgument(f"page_size is {fields['page_size']}; 1 to 1000 is allowed")
-            scan.page_size_max = fields["page_size"]
+            scan.page_entities_max = fields["page_size"]
         return scan, keep
 
 
@@ -618,7 +618,7 @@ class Store:
         keep: list[Any] = []
         self._handle: Any = None
         options = _sized("varve_store_options")
-        options.create_if_missing = create
+        options.create_if_absent = create
         options.read_only = read_only
         if durability not in _DURABILITY:
             raise InvalidArgument(f"durability is {durability!r}; 'sync', 'buffered' and None are allowed")

@@ -21,7 +21,7 @@ Result<Scan> read_scan(const Call& call) {
   if (!scan.ok()) return scan;
   if (call.target.resource == Resource::kPartition) scan->range = ScanRange::partition(call.target.partition_key);
   scan->page_bytes_max = kPageBytesMax;
-  scan->time_max = std::min(scan->time_max, std::chrono::milliseconds(call.time_max));
+  scan->page_time_max = std::min(scan->page_time_max, std::chrono::milliseconds(call.time_max));
   return scan;
 }
 

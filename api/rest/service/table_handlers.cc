@@ -33,7 +33,7 @@ Result<Listing> read_listing(std::string_view query) {
   if (!filter.ok()) return filter.status();
   Result<std::optional<std::string>> next = query_value(query, "NextTableName");
   if (!next.ok()) return next.status();
-  Listing listing{*std::move(filter), {}, asked->page_size_max};
+  Listing listing{*std::move(filter), {}, asked->page_entities_max};
   if (*next && !(*next)->empty()) listing.options.continuation = key_token_of(**next);
   return listing;
 }
@@ -42,7 +42,7 @@ Result<Listing> read_listing(std::string_view query) {
 /// end.
 Task<Result<bool>> add_page(const Call& call, AsyncStore store, Listing& listing, std::vector<std::string>& names) {
   // The page has at most the number of tables that may be returned. So no page is cut, and the tokens are the store's.
-  listing.options.page_size_max = listing.left;
+  listing.options.page_names_max = listing.left;
   Task<Result<TablePage>> reading = store.list_tables(call.address.account, listing.options, call.stop);
   const Result<TablePage> page = co_await at_home(call.home, std::move(reading));
   if (!page.ok()) co_return page.status();
@@ -107,7 +107,7 @@ Answer create_table(const Call& call, Store& store) {
 Answer get_table(const Call& call, Store& store) {
   ListOptions options;
   options.prefix = call.target.table;
-  options.page_size_max = 1;
+  options.page_names_max = 1;
   Task<Result<TablePage>> reading = AsyncStore(store).list_tables(call.address.account, options, call.stop);
   const Result<TablePage> page = co_await at_home(call.home, std::move(reading));
   if (!page.ok()) co_return page.status();

@@ -168,8 +168,8 @@ class Planner {
     if (one_in(4)) made.range = ScanRange::partitions(good_key(), good_key());
     if (one_in(2)) made.filter = one_of(kFilters);
     made.backward = one_in(4);
-    if (one_in(2)) made.page_size_max = static_cast<std::uint32_t>(below(4));
-    if (one_in(20)) made.page_size_max = 1001;
+    if (one_in(2)) made.page_entities_max = static_cast<std::uint32_t>(below(4));
+    if (one_in(20)) made.page_entities_max = 1001;
     if (one_in(6)) made.take = below(5);
     if (one_in(20)) made.continuation = "no token";
     return made;

@@ -25,7 +25,7 @@ class AsyncOutOfMemory : public ::testing::Test {
  protected:
   void SetUp() override {
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     Result<std::unique_ptr<Store>> opened = Store::open(directory_.path() + "/store", options);
     ASSERT_TRUE(opened.ok()) << opened.status().to_string();
     store_ = *std::move(opened);

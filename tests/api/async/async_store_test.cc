@@ -54,7 +54,8 @@ TEST_F(AsyncStores, MakeListAndDropAccounts) {
   ASSERT_EQ(said(page), kFine);
   ASSERT_EQ(page->accounts.size(), 1u);
   EXPECT_EQ(page->accounts[0].name, "second");
-  EXPECT_EQ(said(wait(async_.list_accounts({.page_size_max = 0}))), said(store().list_accounts({.page_size_max = 0})));
+  EXPECT_EQ(said(wait(async_.list_accounts({.page_names_max = 0}))),
+            said(store().list_accounts({.page_names_max = 0})));
   EXPECT_EQ(said(wait(async_.drop_account("second"))), kFine);
   EXPECT_EQ(said(wait(async_.drop_account("second"))), kResourceNotFound);
 }
@@ -71,7 +72,7 @@ TEST_F(AsyncStores, MakeOpenListAndDropTables) {
   EXPECT_EQ(value_in(*opened, "p", "r"), "x");
   EXPECT_EQ(said(wait(async_.open_table(kOwner, "Nothing"))), kTableNotFound);
   ListOptions two_pages;
-  two_pages.page_size_max = 1;
+  two_pages.page_names_max = 1;
   const Result<TablePage> first = wait(async_.list_tables(kOwner, two_pages));
   ASSERT_EQ(said(first), kFine);
   ASSERT_TRUE(first->continuation);

@@ -159,7 +159,7 @@ TEST_F(AsyncTables, ScansAndCountsSideBySidePageThroughEverything) {
   std::vector<Task<Result<Count>>> counts;
   for (std::uint32_t i = 0; i < 20; ++i) {
     Scan scan;
-    scan.page_size_max = 10 + i;
+    scan.page_entities_max = 10 + i;
     scan.backward = i % 2 == 1;
     scans.push_back(keys_by_pages(async(), scan));
     counts.push_back(async().count(Scan{}));
@@ -192,7 +192,7 @@ TEST_F(AsyncTables, AScanInPlaceIsGivenWhatThePageOfAScanHolds) {
   scans[2].range = ScanRange::partition(number(1));
   scans[3].read.select = {"Bytes", "None", "Value"};
   for (Scan& scan : scans) {
-    scan.page_size_max = 7;
+    scan.page_entities_max = 7;
     for (bool is_over = false; !is_over;) {
       const Result<Page> expected = table().scan(scan);
       ASSERT_TRUE(expected.ok()) << expected.status().to_string();
@@ -324,7 +324,7 @@ TEST_F(AsyncTables, AHandleThatOutlivesTheStoreAnswersClosed) {
 TEST_F(AsyncTables, OfAStoreOpenedForReadingOnlyAreReadAndNotWritten) {
   fill(3, 10);
   StoreOptions options = bench_.options();
-  options.create_if_missing = false;
+  options.create_if_absent = false;
   options.read_only = true;
   bench_.open(options);
   const AsyncTable only_read(*store().open_table(kAccount, "Orders"));

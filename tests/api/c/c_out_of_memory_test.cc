@@ -27,7 +27,7 @@ class COutOfMemory : public ::testing::Test {
     const std::string path = directory_.path() + "/store";
     varve_store_options options{};
     options.size = sizeof options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     ASSERT_EQ(code_of(varve_store_open(varve_text_of(path.c_str()), &options, &store_)), VARVE_OK);
     ASSERT_EQ(code_of(varve_account_create(store_, varve_text_of("acct"))), VARVE_OK);
     ASSERT_EQ(code_of(varve_table_create(store_, varve_text_of("acct"), varve_text_of("Orders"), &table_)), VARVE_OK);

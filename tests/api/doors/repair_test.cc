@@ -54,7 +54,7 @@ std::string path_of(std::string_view name) {
 void expect_no_half_store(const io::MemoryDisk& disk, const Rows& expected) {
   StoreBench after(9, disk);
   StoreOptions reading = after.options();
-  reading.create_if_missing = false;
+  reading.create_if_absent = false;
   const auto store = Store::open(kTargetPath, reading);
   if (store.ok()) {
     EXPECT_EQ(rows_of(**store), expected);
@@ -140,7 +140,7 @@ class Repair : public ::testing::Test {
   }
   Rows saved(std::string_view account = kAccount) {
     StoreOptions reading = options();
-    reading.create_if_missing = false;
+    reading.create_if_absent = false;
     const auto store = Store::open(kTargetPath, reading);
     EXPECT_TRUE(store.ok()) << store.status().to_string();
     const Rows rows = store.ok() ? rows_of(**store, account) : Rows();

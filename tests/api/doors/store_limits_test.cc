@@ -14,14 +14,14 @@ using namespace test;
 
 StoreLimits raised() {
   StoreLimits limits;
-  limits.key_code_units_max = StoreLimits::kKeyCodeUnitsMaximum;
+  limits.key_code_units_max = StoreLimits::kKeyCodeUnitsCeiling;
   limits.custom_properties_max = 5000;
   limits.string_code_units_max = 4u << 20;
   limits.binary_bytes_max = 12u << 20;
-  limits.entity_bytes_max = StoreLimits::kEntityBytesMaximum;
+  limits.entity_bytes_max = StoreLimits::kEntityBytesCeiling;
   limits.transaction_operations_max = 2000;
-  limits.transaction_bytes_max = StoreLimits::kTransactionBytesMaximum;
-  limits.page_size_max = 5000;
+  limits.transaction_bytes_max = StoreLimits::kTransactionBytesCeiling;
+  limits.page_entities_max = 5000;
   return limits;
 }
 
@@ -67,9 +67,9 @@ TEST_F(RaisedLimits, HoldForTransactionsAndPages) {
   for (int i = 0; i < 2000; ++i) transaction.insert(Entity("p", std::to_string(10000 + i)).set("N", i));
   ASSERT_TRUE(orders.execute(transaction).ok());
   Scan scan;
-  scan.page_size_max = 5000;
+  scan.page_entities_max = 5000;
   EXPECT_EQ((*orders.scan(scan)).entities.size(), 2000U);
-  scan.page_size_max = 5001;
+  scan.page_entities_max = 5001;
   EXPECT_EQ(said(orders.scan(scan)), kInvalidInput);
   transaction = EntityGroupTransaction();
   for (int i = 0; i < 2001; ++i) transaction.insert(Entity("q", std::to_string(i)));
@@ -99,7 +99,7 @@ TEST_F(RaisedLimits, AnOpenThatAsksForOthersIsRefused) {
   (void)table();
   bench_.store.reset();
   StoreOptions other = options();
-  other.limits->page_size_max = 4999;
+  other.limits->page_entities_max = 4999;
   EXPECT_EQ(Store::open(kStorePath, other).code(), Code::kInvalidArgument);
   other.limits = StoreLimits();
   EXPECT_EQ(Store::open(kStorePath, other).code(), Code::kInvalidArgument);
@@ -133,7 +133,7 @@ TEST(StoreLimits, AreReadBackAsTheyWereStored) {
 TEST(StoreLimits, NeitherZeroNorMoreThanTheFormatHoldsIsPossible) {
   StoreLimits limits = raised();
   EXPECT_TRUE(check_limits(limits).ok());
-  limits.page_size_max = 0;
+  limits.page_entities_max = 0;
   EXPECT_EQ(check_limits(limits).code(), Code::kInvalidArgument);
   limits = raised();
   ++limits.key_code_units_max;

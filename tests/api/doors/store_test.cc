@@ -12,7 +12,7 @@ using namespace test;
 TEST(StoreOpen, MakesAStoreOnlyWhenAskedTo) {
   StoreBench bench;
   StoreOptions options = bench.options();
-  options.create_if_missing = false;
+  options.create_if_absent = false;
   EXPECT_EQ(Store::open(kStorePath, options).code(), Code::kNotFound);
   options.read_only = true;
   EXPECT_EQ(Store::open(kStorePath, options).code(), Code::kNotFound);

@@ -22,7 +22,7 @@ class Tables : public ::testing::Test {
       const Result<TablePage> page = store().list_tables(account, options);
       EXPECT_TRUE(page.ok()) << page.status().to_string();
       if (!page.ok()) return names;
-      EXPECT_LE(page->tables.size(), options.page_size_max);
+      EXPECT_LE(page->tables.size(), options.page_names_max);
       for (const TableInfo& table : page->tables) names.push_back(table.name);
       if (!page->continuation) return names;
       options.continuation = *page->continuation;
@@ -35,7 +35,7 @@ class Tables : public ::testing::Test {
       const Result<AccountPage> page = store().list_accounts(options);
       EXPECT_TRUE(page.ok()) << page.status().to_string();
       if (!page.ok()) return names;
-      EXPECT_LE(page->accounts.size(), options.page_size_max);
+      EXPECT_LE(page->accounts.size(), options.page_names_max);
       for (const AccountInfo& account : page->accounts) names.push_back(account.name);
       if (!page->continuation) return names;
       options.continuation = *page->continuation;
@@ -156,11 +156,11 @@ TEST_F(Tables, B06_AreListedInTheOrderOfTheirNamesInLowerCaseByPages) {
   for (std::uint32_t page_size = 1; page_size <= 6; ++page_size) {
     SCOPED_TRACE(page_size);
     ListOptions options;
-    options.page_size_max = page_size;
+    options.page_names_max = page_size;
     EXPECT_EQ(table_names(options), sorted);
   }
   ListOptions five;
-  five.page_size_max = 5;
+  five.page_names_max = 5;
   EXPECT_FALSE((*store().list_tables(kAccount, five)).continuation.has_value());
 }
 
@@ -169,7 +169,7 @@ TEST_F(Tables, B06_APageGoesOnWhereATableWasDropped) {
     ASSERT_TRUE(store().create_table(kAccount, name).ok());
   }
   ListOptions options;
-  options.page_size_max = 2;
+  options.page_names_max = 2;
   options.continuation = *(*store().list_tables(kAccount, options)).continuation;
   ASSERT_TRUE(store().drop_table(kAccount, "ccc").ok());
   EXPECT_EQ(table_names(options), Names{"ddd"});
@@ -182,7 +182,7 @@ TEST_F(Tables, B07_ListsByPrefixInAnyCase) {
   ListOptions options;
   options.prefix = "aB";
   EXPECT_EQ(table_names(options), (Names{"abc", "ABd", "abE1"}));
-  options.page_size_max = 1;
+  options.page_names_max = 1;
   EXPECT_EQ(table_names(options), (Names{"abc", "ABd", "abE1"}));
   options.prefix = "none";
   EXPECT_EQ(table_names(options), Names{});
@@ -192,12 +192,12 @@ TEST_F(Tables, B07_ListsByPrefixInAnyCase) {
 
 TEST_F(Tables, B06_BadListOptionsAreRefused) {
   ListOptions options;
-  options.page_size_max = 0;
+  options.page_names_max = 0;
   EXPECT_EQ(said(store().list_tables(kAccount, options)), kInvalidInput);
   EXPECT_EQ(said(store().list_accounts(options)), kInvalidInput);
-  options.page_size_max = 1001;
+  options.page_names_max = 1001;
   EXPECT_EQ(said(store().list_tables(kAccount, options)), kInvalidInput);
-  options.page_size_max = 1000;
+  options.page_names_max = 1000;
   EXPECT_EQ(said(store().list_tables(kAccount, options)), kFine);
   options.continuation = "garbage";
   EXPECT_EQ(said(store().list_tables(kAccount, options)), kInvalidInput);
@@ -257,10 +257,10 @@ TEST_F(Accounts, HoldTablesOfTheSameNameApart) {
 TEST_F(Accounts, AreListedByPagesAndPrefix) {
   for (const std::string_view name : {"zzz", "aab", "aaa", "abc"}) ASSERT_TRUE(store().create_account(name).ok());
   ListOptions options;
-  options.page_size_max = 2;
+  options.page_names_max = 2;
   EXPECT_EQ(account_names(options), (Names{"aaa", "aab", "abc", std::string(kAccount), "zzz"}));
   options.prefix = "aa";
-  options.page_size_max = 1;
+  options.page_names_max = 1;
   EXPECT_EQ(account_names(options), (Names{"aaa", "aab"}));
 }
 

@@ -93,7 +93,7 @@ class UnreadableRepair : public ::testing::Test {
     StoreBench bench(5, disk_);
     bench.machine.files->faults().add(std::move(rule));
     StoreOptions options = bench.options();
-    options.create_if_missing = false;
+    options.create_if_absent = false;
     hits_ = 0;
     const Result<VerifyReport> verified = Store::verify(kStorePath, options);
     hits_ = bench.machine.files->faults().hit_count();

@@ -256,7 +256,7 @@ TEST(KeptPlans, ServeEveryPageOfAScan) {
     std::vector<std::string> found;
     Scan scan;
     scan.filter = text;
-    scan.page_size_max = 2;
+    scan.page_entities_max = 2;
     scan.backward = backward;
     for (bool more = true; more;) {
       const Result<Page> page = table.scan(scan);

@@ -178,7 +178,7 @@ TEST_F(RestrictedTable, S26_ScansReturnWhatIsInsideWhateverTheyAskFor) {
 TEST_F(RestrictedTable, S26_PagesCountAndContinueInside) {
   const Table table = within(bound("a", "9"), bound("b", "7"));
   Scan scan;
-  scan.page_size_max = 2;
+  scan.page_entities_max = 2;
   Keys all;
   for (;;) {
     const Result<Page> page = table.scan(scan);
@@ -194,14 +194,14 @@ TEST_F(RestrictedTable, S26_ContinuationsFromOutsideDoNotWiden) {
   const Table table = within(bound("b"), bound("b", "5"));
   for (const std::string outside : {"a/3", "c/3", "c/9"}) {
     Scan scan;  // A token of the whole table, which names an entity outside.
-    scan.page_size_max = 1;
+    scan.page_entities_max = 1;
     for (;;) {
       const Result<Page> page = whole().scan(scan);
       ASSERT_TRUE(page.ok());
       if (page->continuation) scan.continuation = *page->continuation;
       if (!page->continuation || keys_of(*page).front() == outside) break;
     }
-    scan.page_size_max = 100;
+    scan.page_entities_max = 100;
     const Keys got = seen(table, scan);
     EXPECT_EQ(got, outside == "a/3" ? (Keys{"b/3", "b/5"}) : (Keys{})) << outside;
   }
@@ -215,7 +215,7 @@ TEST_F(RestrictedTable, S26_CountsBackwardScansAndPlansKeepInside) {
   EXPECT_EQ(seen(table, scan), (Keys{"b/5", "b/3", "a/9"}));
   Scan first;  // A token of the whole table, which names an entity after the interval.
   first.backward = true;
-  first.page_size_max = 1;
+  first.page_entities_max = 1;
   scan.continuation = (*whole().scan(first)).continuation.value();
   EXPECT_EQ(seen(table, scan), (Keys{"b/5", "b/3", "a/9"}));
   EXPECT_EQ((*table.count(scan)).entities, 3u);
@@ -384,7 +384,7 @@ TEST(AccessInterval, S25_RandomIntervalsHoldWhatASlowCheckSays) {
       EXPECT_EQ(said(table.get(entity.partition_key(), entity.row_key())), inside ? kFine : kAuthorizationFailure);
     }
     Scan scan;
-    scan.page_size_max = static_cast<std::uint32_t>(1 + random.below(7));
+    scan.page_entities_max = static_cast<std::uint32_t>(1 + random.below(7));
     if (random.below(2) == 0) scan.filter = "V eq 'x'";
     std::vector<std::string> got;
     for (;;) {

@@ -24,9 +24,9 @@ Scan parsed(std::string_view query) {
 TEST(QueryOptions, Q01_UnknownNamesAreIgnoredAndKnownOnesAreInOneCase) {
   const Scan scan = parsed("$filter=A&$top=5&$select=A,B&timeout=30&$format=json&sv=2019&nonsense&$Top=1&$FILTER=x");
   EXPECT_EQ(scan.filter, "A");
-  EXPECT_EQ(scan.page_size_max, 5U);
+  EXPECT_EQ(scan.page_entities_max, 5U);
   EXPECT_EQ(scan.read.select, (Names{"A", "B"}));
-  EXPECT_EQ(parsed("").page_size_max, 1000U);
+  EXPECT_EQ(parsed("").page_entities_max, 1000U);
   EXPECT_EQ(parsed("&&=&=x").filter, "");
 }
 
@@ -51,8 +51,8 @@ TEST(QueryOptions, Q10_ValuesArePercentDecodedOnceAndPlusIsASpace) {
 }
 
 TEST(QueryOptions, Q44_TopIsAWholeNumberUpToAThousand) {
-  EXPECT_EQ(parsed("$top=0").page_size_max, 0U);
-  EXPECT_EQ(parsed("$top=1000").page_size_max, 1000U);
+  EXPECT_EQ(parsed("$top=0").page_entities_max, 0U);
+  EXPECT_EQ(parsed("$top=1000").page_entities_max, 1000U);
   for (const char* top : {"-1", "1001", "", "1.0", "x", "5x", " 5", "+", "99999999999999999999"}) {
     EXPECT_EQ(said(parse_query_options("$top=" + std::string(top))), kInvalidInput) << top;
   }

@@ -107,7 +107,7 @@ TEST_F(FilteredScans, BadFiltersAreRefusedAndNameTheCharacter) {
 TEST_F(FilteredScans, PagesEndByTimeThoughNothingMatches) {
   Scan scan;
   scan.filter = "N lt 0";
-  scan.time_max = std::chrono::milliseconds(0);
+  scan.page_time_max = std::chrono::milliseconds(0);
   std::size_t pages = 0;
   for (;;) {
     const Result<Page> found = table_->scan(scan);

@@ -63,7 +63,7 @@ class InPlaceScans : public ::testing::Test {
     scans[4].take = 11;
     for (Scan& scan : scans) {
       SCOPED_TRACE(&scan - scans);
-      scan.page_size_max = 7;
+      scan.page_entities_max = 7;
       expect_the_same_pages(scan);
     }
   }

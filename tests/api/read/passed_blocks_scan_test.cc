@@ -130,7 +130,7 @@ class PassedBlockScans : public ::testing::Test {
       if (backward) std::reverse(names.begin(), names.end());
       Scan scan = scan_of(filter, backward);
       EXPECT_EQ(names_of(entities(scan)), names) << backward;
-      scan.page_size_max = 3;
+      scan.page_entities_max = 3;
       EXPECT_EQ(names_of(entities(scan)), names) << "in pages, " << backward;
     }
     EXPECT_EQ(counted(filter), names.size());

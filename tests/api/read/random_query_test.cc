@@ -152,7 +152,7 @@ class RandomQueries {
     Scan scan;
     scan.filter = filter;
     scan.backward = manner.backward;
-    scan.page_size_max = manner.page_size;
+    scan.page_entities_max = manner.page_size;
     scan.take = manner.take;
     scan.read.select = manner.select;
     return scan;

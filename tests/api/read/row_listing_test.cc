@@ -30,7 +30,7 @@ class RowListings : public ::testing::Test {
       const Result<RowListingPage> page = table.list_rows(listing);
       EXPECT_TRUE(page.ok()) << page.status().to_string();
       if (!page.ok()) return rows;
-      EXPECT_LE(page->entities.size() + page->common_prefixes.size(), listing.page_size_max);
+      EXPECT_LE(page->entities.size() + page->common_prefixes.size(), listing.page_entities_max);
       for (const Entity& entity : page->entities) rows.push_back(entity.row_key());
       for (const std::string& prefix : page->common_prefixes) rows.push_back("[" + prefix + "]");
       if (pages != nullptr) *pages = count;
@@ -109,7 +109,7 @@ TEST_F(RowListings, AreThatOfTheModelForRandomKeys) {
   ASSERT_TRUE(fenced.ok());
   for (int round = 0; round < 60; ++round) {
     RowListing listing{.partition_key = "p", .prefix = text(2), .delimiter = random() % 4 == 0 ? text(2) : "!"};
-    listing.page_size_max = 1 + static_cast<std::uint32_t>(random() % 20);
+    listing.page_entities_max = 1 + static_cast<std::uint32_t>(random() % 20);
     if (random() % 2 == 0) listing.read.snapshot = *before;
     const Table& table = random() % 3 == 0 ? *fenced : table_;
     const Rows rows = all_of(table, listing);
@@ -164,13 +164,13 @@ TEST_F(RowListings, RefuseWhatTheyCannotList) {
   EXPECT_EQ(said(table_.list_rows({.prefix = "\xFF"})), kInvalidInput);
   EXPECT_EQ(said(table_.list_rows({.delimiter = "\xFF"})), kInvalidInput);
   EXPECT_EQ(said(table_.list_rows({.continuation = "no token"})), kInvalidInput);
-  EXPECT_EQ(said(table_.list_rows({.page_size_max = limits::kPageSizeMax + 1})), kInvalidInput);
+  EXPECT_EQ(said(table_.list_rows({.page_entities_max = limits::kPageEntitiesMax + 1})), kInvalidInput);
   EXPECT_EQ(said(table_.list_rows({.time_max = std::chrono::milliseconds(-1)})), kInvalidInput);
   for (const char* row : {"a", "b"}) insert(row);
-  Result<RowListingPage> page = table_.list_rows({.partition_key = "p", .page_size_max = 1});
+  Result<RowListingPage> page = table_.list_rows({.partition_key = "p", .page_entities_max = 1});
   ASSERT_TRUE(page.ok() && page->continuation);
   EXPECT_EQ(said(table_.list_rows({.partition_key = "q", .continuation = *page->continuation})), kInvalidInput);
-  page = table_.list_rows({.partition_key = "p", .page_size_max = 0});
+  page = table_.list_rows({.partition_key = "p", .page_entities_max = 0});
   ASSERT_TRUE(page.ok());
   EXPECT_TRUE(page->entities.empty() && !page->continuation);
   Access writer;

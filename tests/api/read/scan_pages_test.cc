@@ -81,7 +81,7 @@ TEST_F(ScanPages, Q41_APageEndsByItsBytesButHoldsAtLeastOneEntity) {
 
 TEST_F(ScanPages, Q42_WhileMoreMayFollowThereIsATokenAndAtTheEndNone) {
   Scan scan;
-  scan.page_size_max = 11;
+  scan.page_entities_max = 11;
   const Result<Page> first = table_->scan(scan);
   ASSERT_TRUE(first.ok() && first->continuation);
   EXPECT_EQ(*first->continuation, "1!4!Yg-- 1!4!MTU-") << "PartitionKey and RowKey, both";
@@ -91,7 +91,7 @@ TEST_F(ScanPages, Q42_WhileMoreMayFollowThereIsATokenAndAtTheEndNone) {
 
 TEST_F(ScanPages, Q45_AFullPageThatIsTheLastHasNoToken) {
   Scan scan;
-  scan.page_size_max = 12;
+  scan.page_entities_max = 12;
   EXPECT_FALSE((*table_->scan(scan)).continuation.has_value());
   scan.backward = true;
   EXPECT_FALSE((*table_->scan(scan)).continuation.has_value());
@@ -99,7 +99,7 @@ TEST_F(ScanPages, Q45_AFullPageThatIsTheLastHasNoToken) {
 
 TEST_F(ScanPages, Q48_TakeBoundsAllPagesTogether) {
   Scan scan;
-  scan.page_size_max = 3;
+  scan.page_entities_max = 3;
   scan.take = 7;
   EXPECT_EQ(pages(scan), (std::vector<Keys>{{"a/10", "a/11", "a/12"}, {"a/13", "a/14", "a/15"}, {"b/10"}}));
   scan.take = 6;
@@ -112,7 +112,7 @@ TEST_F(ScanPages, Q48_TakeBoundsAllPagesTogether) {
 
 TEST_F(ScanPages, Q43_ATokenOfAScanWithALimitGoesWithALimitAlone) {
   Scan scan;
-  scan.page_size_max = 1;
+  scan.page_entities_max = 1;
   const std::string without = *(*table_->scan(scan)).continuation;
   scan.take = 5;
   const std::string with = *(*table_->scan(scan)).continuation;
@@ -122,7 +122,7 @@ TEST_F(ScanPages, Q43_ATokenOfAScanWithALimitGoesWithALimitAlone) {
   scan.continuation = with;
   EXPECT_EQ(said(table_->scan(scan)), kInvalidInput);
   scan.take = 2;
-  scan.page_size_max = 1000;
+  scan.page_entities_max = 1000;
   EXPECT_EQ(pages(scan), (std::vector<Keys>{{"a/11", "a/12"}})) << "a forged remainder widens nothing";
 }
 
@@ -134,9 +134,9 @@ TEST_F(ScanPages, CountGivesAsManyAsReadingGives) {
   scan.take = 3;
   EXPECT_EQ(counted(scan), std::pair(std::uint64_t{3}, 1));
   scan.take.reset();
-  scan.page_size_max = 1;
+  scan.page_entities_max = 1;
   EXPECT_EQ(counted(scan).second, 1) << "pages are of time alone";
-  scan.time_max = std::chrono::milliseconds(0);
+  scan.page_time_max = std::chrono::milliseconds(0);
   const auto [entities, parts] = counted(scan);
   EXPECT_EQ(entities, 4U);
   EXPECT_GT(parts, 2);
@@ -167,7 +167,7 @@ TEST_F(ScanPages, Q41_ShortAndEmptyPagesTogetherAreTheWhole) {
 TEST_F(ScanPages, Q51_KeysAndTimestampComeWithEveryProjectionAndTheETagToo) {
   Scan scan;
   scan.read.select = {"N"};
-  scan.page_size_max = 1;
+  scan.page_entities_max = 1;
   const Result<Page> page = table_->scan(scan);
   ASSERT_TRUE(page.ok());
   const Entity& entity = page->entities.front();

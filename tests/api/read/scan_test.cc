@@ -120,7 +120,7 @@ TEST_F(Scans, Q44_PagesOfEverySizeTogetherAreTheWhole) {
   for (std::uint32_t size = 1; size <= 13; ++size) {
     SCOPED_TRACE(size);
     Scan scan;
-    scan.page_size_max = size;
+    scan.page_entities_max = size;
     const std::vector<Keys> found = pages(scan);
     EXPECT_EQ(found.size(), (12 + size - 1) / size);  // without an empty page at the end: Q45
     Keys joined;
@@ -141,16 +141,16 @@ TEST_F(Scans, Q41_APageHoldsAtMostAThousandEntities) {
   Scan scan;
   EXPECT_EQ(pages(scan).front().size(), 1000u);
   EXPECT_EQ(pages(scan).size(), 2u);
-  scan.page_size_max = 1000;
+  scan.page_entities_max = 1000;
   EXPECT_EQ(said(table().scan(scan)), kFine);
-  scan.page_size_max = 1001;
+  scan.page_entities_max = 1001;
   EXPECT_EQ(said(table().scan(scan)), kInvalidInput);
 }
 
 TEST_F(Scans, Q44_APageOfNoneIsEmptyAndEndsTheScan) {
   insert("p", "a");
   Scan scan;
-  scan.page_size_max = 0;
+  scan.page_entities_max = 0;
   const Result<Page> result = table().scan(scan);
   ASSERT_TRUE(result.ok());
   EXPECT_TRUE(result->entities.empty());
@@ -160,24 +160,24 @@ TEST_F(Scans, Q44_APageOfNoneIsEmptyAndEndsTheScan) {
 TEST_F(Scans, Q41_APageEndsByItsTimeButHoldsAtLeastOneEntity) {
   for (int i = 0; i < 5; ++i) insert("p", std::to_string(i));
   Scan scan;
-  scan.time_max = std::chrono::milliseconds(0);
+  scan.page_time_max = std::chrono::milliseconds(0);
   const std::vector<Keys> found = pages(scan);
   ASSERT_EQ(found.size(), 5u);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(found[static_cast<std::size_t>(i)], Keys{"p/" + std::to_string(i)});
-  scan.time_max = std::chrono::milliseconds(1);  // This clock does not advance.
+  scan.page_time_max = std::chrono::milliseconds(1);  // This clock does not advance.
   EXPECT_EQ(pages(scan).size(), 1u);
-  scan.time_max = limits::kPageTimeMax;
+  scan.page_time_max = limits::kPageTimeMax;
   EXPECT_EQ(said(table().scan(scan)), kFine);
-  scan.time_max = limits::kPageTimeMax + std::chrono::milliseconds(1);
+  scan.page_time_max = limits::kPageTimeMax + std::chrono::milliseconds(1);
   EXPECT_EQ(said(table().scan(scan)), kInvalidInput);
-  scan.time_max = std::chrono::milliseconds(-1);
+  scan.page_time_max = std::chrono::milliseconds(-1);
   EXPECT_EQ(said(table().scan(scan)), kInvalidInput);
 }
 
 TEST_F(Scans, Q43_ATokenNamesTheNextEntityAndSurvivesItsDeletionAndAReopen) {
   for (const std::string_view row : {"a", "b", "c", "d"}) insert("p", row);
   Scan scan;
-  scan.page_size_max = 2;
+  scan.page_entities_max = 2;
   const Result<Page> first = table().scan(scan);
   ASSERT_TRUE(first.ok() && first->continuation);
   EXPECT_EQ((*decode_scan_token(*first->continuation)).row_key, "c");
@@ -204,7 +204,7 @@ TEST_F(Scans, Q43_AStoreFullOfEmptyAndUnusualKeysIsPagedExactly) {
     }
   }
   Scan scan;
-  scan.page_size_max = 1;
+  scan.page_entities_max = 1;
   Keys joined;
   for (const Keys& each : pages(scan)) joined.insert(joined.end(), each.begin(), each.end());
   EXPECT_EQ(joined, expected);
@@ -238,10 +238,10 @@ TEST_F(Scans, Q46_GarbageIsNoToken) {
 TEST_F(Scans, Q47_PagesSeeWhatIsWrittenBetweenThemUnlessTheyReadOneSnapshot) {
   for (const std::string_view row : {"b", "d", "f"}) insert("p", row);
   Scan scan;
-  scan.page_size_max = 1;
+  scan.page_entities_max = 1;
   scan.read.snapshot = *bench_.store->snapshot();
   Scan newest;
-  newest.page_size_max = 1;
+  newest.page_entities_max = 1;
   scan.continuation = newest.continuation = *(*table().scan(scan)).continuation;
   insert("p", "a");
   insert("p", "c");
@@ -294,10 +294,10 @@ TEST_F(Scans, Q48_TheLastNAreTheFirstOfAScanBackward) {
   insert("q", "a");
   Scan scan = over(ScanRange::partition("p"));
   scan.backward = true;
-  scan.page_size_max = 3;
+  scan.page_entities_max = 3;
   EXPECT_EQ(pages(scan), (std::vector<Keys>{{"p/d", "p/c", "p/b"}, {"p/a"}}));
   scan.range = ScanRange::whole_table();
-  scan.page_size_max = 5;
+  scan.page_entities_max = 5;
   EXPECT_EQ(pages(scan), (std::vector<Keys>{{"q/a", "p/d", "p/c", "p/b", "p/a"}})) << "and no empty page at the end";
 }
 
@@ -305,7 +305,7 @@ TEST_F(Scans, Q43_ATokenOfAScanBackwardSurvivesTheDeletionOfTheEntityItNames) {
   for (const std::string_view row : {"a", "b", "c", "d"}) insert("p", row);
   Scan scan;
   scan.backward = true;
-  scan.page_size_max = 2;
+  scan.page_entities_max = 2;
   const Result<Page> first = table().scan(scan);
   ASSERT_TRUE(first.ok() && first->continuation);
   EXPECT_EQ((*decode_scan_token(*first->continuation)).row_key, "b");
@@ -325,7 +325,7 @@ TEST_F(Scans, Q43_ATokenOfAScanBackwardSurvivesTheDeletionOfTheEntityItNames) {
 TEST_F(Scans, Q43_ATokenIsOfOneDirection) {
   for (const std::string_view row : {"a", "b", "c"}) insert("p", row);
   Scan forward;
-  forward.page_size_max = 1;
+  forward.page_entities_max = 1;
   Scan backward = forward;
   backward.backward = true;
   const std::string ahead = *(*table().scan(forward)).continuation;
@@ -405,7 +405,7 @@ TEST_F(Scans, Q43_RandomRangesInRandomPagesAgreeWithASortedMap) {
       if (inside) expected.push_back(key.first + "/" + key.second);
     }
     Scan scan = over(range);
-    scan.page_size_max = static_cast<std::uint32_t>(1 + random_below(random, 20));
+    scan.page_entities_max = static_cast<std::uint32_t>(1 + random_below(random, 20));
     scan.backward = one_in(random, 2);
     if (scan.backward) std::reverse(expected.begin(), expected.end());
     Keys joined;

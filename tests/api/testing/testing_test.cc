@@ -14,7 +14,7 @@ namespace {
 
 StoreOptions creating() {
   StoreOptions options;
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   return options;
 }
 

@@ -91,7 +91,7 @@ TEST_F(AsyncTypedTableTest, AQueryFindsAllPagesAndNoMoreThanItTakes) {
   for (const Result<ETag>& inserted : wait(all(std::move(inserts)))) ASSERT_TRUE(inserted.ok());
 
   Query<Part> small_pages;
-  small_pages.where(field<&Part::count>() >= 10).page_size(7);
+  small_pages.where(field<&Part::count>() >= 10).page_entities(7);
   Result<std::vector<Part>> found = wait(parts_.run(small_pages));
   ASSERT_TRUE(found.ok()) << found.status().to_string();
   ASSERT_EQ(found->size(), 20u);

@@ -112,9 +112,9 @@ class Walks : public ::testing::Test {
     }
   }
 
-  static std::vector<std::string> numbers(Walk<Part> walk) {
+  static std::vector<std::string> numbers(Cursor<Part> cursor) {
     std::vector<std::string> found;
-    for (Result<Part>& part : walk) found.push_back(part.ok() ? part->number : part.status().to_string());
+    for (Result<Part>& part : cursor) found.push_back(part.ok() ? part->number : part.status().to_string());
     return found;
   }
 
@@ -126,7 +126,7 @@ class Walks : public ::testing::Test {
 TEST_F(Walks, C06_ALoopGoesOverAllPages) {
   for (const std::uint32_t page_size : {1U, 7U, 60U, 1000U}) {
     Query<Part> query;
-    query.page_size(page_size);
+    query.page_entities(page_size);
     const std::vector<std::string> found = numbers(parts_.run(query));
     ASSERT_EQ(found.size(), 60U);
     EXPECT_EQ(found.front(), "100");
@@ -138,7 +138,7 @@ TEST_F(Walks, C06_PagesThatAreEmptyDoNotEndTheLoop) {
   Query<Part> query;
   query.where(field<&Part::weight>() == 59).page_time(std::chrono::milliseconds(0));
   EXPECT_EQ(numbers(parts_.run(query)), (std::vector<std::string>{"159"}));
-  PageWalk pages = query.pages(table_);
+  PageCursor pages = query.pages(table_);
   std::size_t count = 0;
   for (;; ++count) {
     const Result<std::optional<Page>> page = pages.next();
@@ -151,23 +151,23 @@ TEST_F(Walks, C06_PagesThatAreEmptyDoNotEndTheLoop) {
 TEST_F(Walks, C06_TakeCountsAllPagesTogether) {
   for (const std::uint32_t page_size : {1U, 4U, 1000U}) {
     Query<Part> query;
-    query.where(field<&Part::colour>() == Colour::kBlue).take(10).page_size(page_size);
+    query.where(field<&Part::colour>() == Colour::kBlue).take(10).page_entities(page_size);
     EXPECT_EQ(numbers(parts_.run(query)).size(), 10U);
   }
   EXPECT_TRUE(numbers(parts_.run(Query<Part>().take(0))).empty());
   EXPECT_EQ(numbers(parts_.run(Query<Part>().take(1000))).size(), 60U);
-  EXPECT_TRUE(numbers(parts_.run(Query<Part>().page_size(0))).empty()) << "and it ends";
+  EXPECT_TRUE(numbers(parts_.run(Query<Part>().page_entities(0))).empty()) << "and it ends";
 }
 
 TEST_F(Walks, C06_WhatIsNotAskedForIsNotRead) {
-  Walk<Part> walk = parts_.run(Query<Part>().page_size(10));
-  EXPECT_EQ(walk.cost().entities_examined, 0U);
+  Cursor<Part> cursor = parts_.run(Query<Part>().page_entities(10));
+  EXPECT_EQ(cursor.cost().entities_examined, 0U);
   int seen = 0;
-  for (const Result<Part>& part : walk) {
+  for (const Result<Part>& part : cursor) {
     ASSERT_TRUE(part.ok());
     if (++seen == 12) break;
   }
-  EXPECT_EQ(walk.cost().entities_examined, 20U) << "two pages of six";
+  EXPECT_EQ(cursor.cost().entities_examined, 20U) << "two pages of six";
 }
 
 TEST_F(Walks, C06_TheFirstElementsAreEasilyHad) {
@@ -181,20 +181,20 @@ TEST_F(Walks, C06_TheFirstElementsAreEasilyHad) {
 TEST_F(Walks, C06_AnErrorIsTheLastElement) {
   ASSERT_TRUE(parts_.table().insert(Entity("a", "1155").set("Weight", "heavy")).ok());
   std::vector<bool> seen;
-  for (const Result<Part>& part : parts_.run(Query<Part>().page_size(4))) seen.push_back(part.ok());
+  for (const Result<Part>& part : parts_.run(Query<Part>().page_entities(4))) seen.push_back(part.ok());
   ASSERT_EQ(seen.size(), 17U) << "sixteen good ones, then the bad one";
   EXPECT_FALSE(seen.back());
   EXPECT_EQ(parts_.query().all().status().message(), "property 'Weight' is Edm.String, expected Edm.Int64");
 
-  Walk<Part> walk = parts_.run(Query<Part>().page_size(50));
-  for (const Result<Part>& part : walk) (void)part.ok();
-  EXPECT_FALSE(walk.next().has_value()) << "it has ended";
+  Cursor<Part> cursor = parts_.run(Query<Part>().page_entities(50));
+  for (const Result<Part>& part : cursor) (void)part.ok();
+  EXPECT_FALSE(cursor.next().has_value()) << "it has ended";
 }
 
 TEST_F(Walks, C06_AnErrorOfTheStoreEndsTheLoopAndIsSeen) {
-  Walk<Part> walk = parts_.run(Query<Part>().page_size(10));
+  Cursor<Part> cursor = parts_.run(Query<Part>().page_entities(10));
   std::vector<Code> codes;
-  for (const Result<Part>& part : walk) {
+  for (const Result<Part>& part : cursor) {
     codes.push_back(part.code());
     if (codes.size() < 10) continue;
     (void)bench_.store->close();
@@ -209,13 +209,13 @@ TEST_F(Walks, C06_AnErrorOfTheQueryIsSeen) {
   EXPECT_EQ(Query<>().where(field("and") == 1).scan().code(), Code::kInvalidArgument);
   Scan scan;
   scan.filter = "N eq";
-  EXPECT_EQ(walk(table_, scan).all().code(), Code::kInvalidArgument);
+  EXPECT_EQ(open_cursor(table_, scan).all().code(), Code::kInvalidArgument);
 }
 
 TEST_F(Walks, C07_AWalkGoesOnFromItsTokenInAnotherProcess) {
   Query<Part> query;
-  query.where(field<&Part::colour>() == Colour::kBlue).page_size(6);
-  PageWalk pages = query.pages(table_);
+  query.where(field<&Part::colour>() == Colour::kBlue).page_entities(6);
+  PageCursor pages = query.pages(table_);
   const Result<std::optional<Page>> first = pages.next();
   ASSERT_TRUE(first.ok() && first->has_value());
   ASSERT_TRUE(pages.continuation().has_value());
@@ -232,7 +232,7 @@ TEST_F(Walks, C06_AllPagesAreOneStateAtASnapshot) {
   const Result<Snapshot> snapshot = bench_.store->snapshot();
   ASSERT_TRUE(snapshot.ok());
   ASSERT_TRUE(parts_.table().remove("b", "159", ETag::any()).ok());
-  EXPECT_EQ(numbers(parts_.run(Query<Part>().at(*snapshot).page_size(9))).size(), 60U);
+  EXPECT_EQ(numbers(parts_.run(Query<Part>().at(*snapshot).page_entities(9))).size(), 60U);
   EXPECT_EQ(numbers(parts_.query()).size(), 59U);
 }
 

@@ -28,7 +28,7 @@ class LogBufferDamage : public testing::Test {
   std::string path() const { return directory_.path_of("store"); }
   std::unique_ptr<Engine> open() {
     EngineOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     Result<std::unique_ptr<Engine>> opened = Engine::open(io::system_env(), path(), options);
     return opened.ok() ? *std::move(opened) : nullptr;
   }

@@ -76,7 +76,7 @@ class Neighbour {
   Neighbour(io::SeededScheduler& simulation, io::ManualClock& clock, io::RandomSource& random, std::string path,
             const std::shared_ptr<WriteBudget>& budget)
       : env_{files_storage(simulation), clock, random, simulation.scheduler()}, path_(std::move(path)) {
-    options_.create_if_missing = true;
+    options_.create_if_absent = true;
     options_.write_budget = budget;
     options_.events = &causes_;
     open(options_);

@@ -36,7 +36,7 @@ class Maker {
     scarce.write_buffer_bytes = write_buffer_bytes;
     scarce.block_cache_bytes = 64 << 10;
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     options.env = &env_;
     options.resources = must(Resources::create(scarce));
     store_ = must(Store::open(kSamplePath, options));

@@ -46,7 +46,7 @@ std::string check_closed(const io::MemoryDisk& disk, const Tuning& tuning, std::
   if (!report->sound()) return "verify after a close: " + report->findings.front();
   if (!report->recovery.clean) return "a closed store is not clean";
   options->read_only = true;
-  options->create_if_missing = false;
+  options->create_if_absent = false;
   const Result<std::unique_ptr<Store>> again = Store::open(kStorePath, *options);
   if (!again.ok()) return "the next open: " + again.status().to_string();
   const std::string differs = check_content(**again, expected);
@@ -62,7 +62,7 @@ std::string check_checkpoint(const Image& image, const CheckpointBegun& begun, c
   Result<StoreOptions> options = make_options({}, env);
   if (!options.ok()) return options.status().to_string();
   options->read_only = true;
-  options->create_if_missing = false;
+  options->create_if_absent = false;
   const Result<std::unique_ptr<Store>> opened = Store::open(begun.path, *options);
   if (!opened.ok()) {
     if (begun.version) return "an acknowledged checkpoint does not open: " + opened.status().to_string();

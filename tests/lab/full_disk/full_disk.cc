@@ -46,7 +46,7 @@ void run_round(std::uint64_t seed, std::uint64_t cycles, Report& report) {
     Result<std::shared_ptr<Resources>> resources = Resources::create(scarce);
     if (!resources.ok()) return resources.status();
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     options.env = &env;
     options.resources = *std::move(resources);
     return Store::open(test::kStorePath, options);

@@ -108,7 +108,7 @@ class GoldenMaker {
     scarce.write_buffer_bytes = 64 << 10;
     scarce.block_cache_bytes = 64 << 10;
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     options.env = &env_;
     options.resources = must_make(Resources::create(scarce));
     store_.reset();

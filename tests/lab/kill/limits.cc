@@ -54,7 +54,7 @@ class LimitedWriter {
     Result<std::shared_ptr<Resources>> resources = Resources::create(scarce);
     if (!resources.ok()) return complain("resources", resources.status());
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     options.env = &machine.env();
     options.resources = *std::move(resources);
     Result<std::unique_ptr<Store>> store = Store::open(life_.store(), options);

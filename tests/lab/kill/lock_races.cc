@@ -56,7 +56,7 @@ int race(Race& race, std::size_t racer, const std::string& working_directory, co
   if (::chdir(working_directory.c_str()) != 0) return 2;
   const RealMachine machine(racer % 2 == 0 ? BackEnd::kPosix : BackEnd::kUring, KillCount::kNever);
   StoreOptions options;
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   options.env = &machine.env();
   race.ready.fetch_add(1);
   while (!race.go) ::sched_yield();
@@ -124,7 +124,7 @@ int try_in_a_fork(Store& store, Table table, const std::string& path) {
 int own_and_fork(const std::string& path) {
   const RealMachine machine(BackEnd::kPosix, KillCount::kNever);
   StoreOptions options;
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   options.env = &machine.env();
   const Result<std::unique_ptr<Store>> store = Store::open(path, options);
   if (!store.ok() || !(*store)->create_account("account1").ok()) return 21;

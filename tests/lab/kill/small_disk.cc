@@ -53,7 +53,7 @@ Result<std::unique_ptr<Store>> open_scarce(const std::string& path, const io::En
   Result<std::shared_ptr<Resources>> resources = Resources::create(scarce);
   if (!resources.ok()) return resources.status();
   StoreOptions options;
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   options.env = &env;
   options.resources = *std::move(resources);
   return Store::open(path, options);

@@ -15,7 +15,7 @@ constexpr int kFailed = 1;
 
 Result<std::unique_ptr<Store>> open_store(const Life& life, const RealMachine& machine, bool read_only) {
   StoreOptions options;
-  options.create_if_missing = !read_only;
+  options.create_if_absent = !read_only;
   options.read_only = read_only;
   options.env = &machine.env();
   if (life.seed % 2 == 0) {

@@ -16,7 +16,7 @@ constexpr std::uint64_t kPageBytes = 4096;
 
 StoreOptions Run::options(const io::Env& env) const {
   StoreOptions chosen;
-  chosen.create_if_missing = true;
+  chosen.create_if_absent = true;
   chosen.short_pages = profile_.short_pages;
   chosen.resources = resources_;
   chosen.env = &env;
@@ -122,7 +122,7 @@ void Run::read_only_open() {
   io::Scheduler scheduler;
   const io::Env env{files, clock, random, scheduler};
   StoreOptions chosen = options(env);
-  chosen.create_if_missing = false;
+  chosen.create_if_absent = false;
   chosen.read_only = true;
   const Result<std::unique_ptr<Store>> opened = Store::open(kPath, chosen);
   if (!opened.ok()) return broken("a read-only open: " + opened.status().to_string());

@@ -102,12 +102,12 @@ void Run::get_many(const Numbers& numbers) {
 }
 
 void Run::compare_scan(TableVerbs& table, Scan scan, const std::vector<RowPointer>& expected, const char* where) {
-  if (profile_.single_entity_pages) scan.page_size_max = 1;
+  if (profile_.single_entity_pages) scan.page_entities_max = 1;
   std::size_t at = 0;
   for (std::uint32_t pages = 0;; ++pages) {
     const Result<Page> page = table.scan(scan);
     if (!page.ok()) return broken(std::string(where) + ": " + page.status().to_string());
-    if (page->entities.size() > scan.page_size_max) return broken(std::string(where) + ": a page is too large");
+    if (page->entities.size() > scan.page_entities_max) return broken(std::string(where) + ": a page is too large");
     for (const Entity& entity : page->entities) {
       if (at == expected.size()) return broken(std::string(where) + ": one entity too many: " + entity_text(entity));
       const Entity& wanted = expected[at++]->entity;
@@ -132,7 +132,7 @@ void Run::scan(const Numbers& numbers) {
   Scan wanted;
   wanted.range = range_of(numbers[1]);
   if (filter) wanted.filter = filter->text();
-  if (numbers[3] != 0) wanted.page_size_max = numbers[3] % 20 + 1;
+  if (numbers[3] != 0) wanted.page_entities_max = numbers[3] % 20 + 1;
   if (numbers[4] != 0) wanted.take = numbers[4] % 30;
   wanted.backward = (numbers[5] & kBackward) != 0;
   if ((numbers[5] & kSelects) != 0) wanted.read.select = selection();
@@ -174,7 +174,7 @@ void Run::begin_walk(const Numbers& numbers) {
   walk_ = Walk();
   walk_->table = numbers[0];
   walk_->scan.range = range_of(numbers[1]);
-  walk_->scan.page_size_max = numbers[2] % 10 + 1;
+  walk_->scan.page_entities_max = numbers[2] % 10 + 1;
   walk_->scan.backward = numbers[3] % 2 == 1;
   continue_walk();
 }

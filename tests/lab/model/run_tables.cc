@@ -58,7 +58,7 @@ void Run::drop_account(std::uint32_t number) {
 
 void Run::list(std::uint32_t page) {
   ListOptions options;
-  options.page_size_max = page % 3 + 1;
+  options.page_names_max = page % 3 + 1;
   std::vector<std::string> expected;
   std::vector<std::string> found;
   for (const auto& [account, tables] : state_->accounts) {
@@ -198,7 +198,7 @@ void Run::checkpoint(std::uint32_t write) {
   promised_ = version_;
   if (misfortune_) return;
   StoreOptions chosen = options(machine_->env);
-  chosen.create_if_missing = false;
+  chosen.create_if_absent = false;
   const Result<std::unique_ptr<Store>> opened = Store::open(path, chosen);
   if (!opened.ok()) return broken("a checkpoint: " + opened.status().to_string());
   compare_store(**opened, *state_, "a checkpoint");

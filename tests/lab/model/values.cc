@@ -157,7 +157,7 @@ std::vector<AccessPolicy> policies_of(std::uint32_t number) {
     policy.id = "policy " + std::to_string(number) + " " + std::to_string(i);
     if (number / 8 % 2 == 1) policy.start = DateTime{638'000'000'000'000'000U + number};
     if (number / 16 % 2 == 1) policy.expiry = DateTime{639'000'000'000'000'000U + number};
-    if (number / 32 % 2 == 1) policy.permissions = Permissions{Permission::kQuery, Permission::kDelete};
+    if (number / 32 % 2 == 1) policy.permissions = Permissions{Permission::kQuery, Permission::kRemove};
     policies.push_back(std::move(policy));
   }
   return policies;

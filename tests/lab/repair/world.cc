@@ -75,7 +75,7 @@ class Builder {
     Result<std::shared_ptr<Resources>> resources = Resources::create(small);
     require(resources.status(), "resources");
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     options.resources = *resources;
     options.env = &env_;
     Result<std::unique_ptr<Store>> store = Store::open(kStorePath, options);

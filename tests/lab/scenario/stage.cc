@@ -58,7 +58,7 @@ Result<StoreOptions> make_options(const Tuning& tuning, const io::Env& env) {
   Result<std::shared_ptr<Resources>> made = Resources::create(resources);
   if (!made.ok()) return made.status();
   StoreOptions options;
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   options.default_durability = tuning.default_durability;
   options.resources = *std::move(made);
   options.env = &env;
@@ -142,7 +142,7 @@ Status Stage::open(bool read_only) {
   Result<StoreOptions> options = make_options(tuning_, env_);
   if (!options.ok()) return note(options.status());
   options->read_only = read_only;
-  options->create_if_missing = !read_only;
+  options->create_if_absent = !read_only;
   Result<std::unique_ptr<Store>> opened = call_or_tell([&] { return Store::open(kStorePath, *options); });
   if (!opened.ok()) return note(opened.status());
   store_ = *std::move(opened);

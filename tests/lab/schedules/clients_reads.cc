@@ -112,7 +112,7 @@ void Client::read_snapshot() {
   for (std::size_t i = below(20); i > 0; --i) world_.scheduler().yield();
   Scan scan;
   scan.read.snapshot = *snapshot;
-  scan.page_size_max = static_cast<std::uint32_t>(1 + below(7));
+  scan.page_entities_max = static_cast<std::uint32_t>(1 + below(7));
   Page all;
   for (;;) {
     Result<Page> page = verbs(0).scan(scan);

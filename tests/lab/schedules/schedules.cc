@@ -75,7 +75,7 @@ class StalledWriter {
     ResourceOptions resources;
     resources.block_cache_bytes = 0;  // so that the writer must read the file to see the entity
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     options.env = &env_;
     options.resources = *Resources::create(resources);
     Result<std::unique_ptr<Store>> opened = Store::open("/store", options);

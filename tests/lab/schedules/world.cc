@@ -40,7 +40,7 @@ bool World::excuses(const Status& status, const char* verb) {
 
 Status World::open() {
   StoreOptions options;
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   options.resources = resources_;
   options.env = &machine.env;
   Result<std::unique_ptr<Store>> opened = Store::open(kPath, options);

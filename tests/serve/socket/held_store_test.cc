@@ -166,7 +166,7 @@ TEST(HeldStore, OpensAfterItsServerWasKilled) {
 TEST(HeldStore, NamesTheProcessThatHasItOpenIfThatIsNoServer) {
   varve::test::ScratchDirectory scratch;
   StoreOptions options;
-  options.create_if_missing = true;
+  options.create_if_absent = true;
   const Result<std::unique_ptr<Store>> store = Store::open(scratch.path("store"), options);
   ASSERT_TRUE(store.ok());
   const std::string name = varve::test::content_of("/proc/self/comm");

@@ -27,7 +27,7 @@ class ServerOutOfMemory : public ::testing::Test {
  protected:
   void SetUp() override {
     StoreOptions options;
-    options.create_if_missing = true;
+    options.create_if_absent = true;
     options.default_durability = Durability::kBuffered;
     Result<std::unique_ptr<Store>> opened = Store::open(directory_.path() + "/store", options);
     ASSERT_TRUE(opened.ok()) << opened.status().to_string();

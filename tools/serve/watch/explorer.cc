@@ -49,9 +49,9 @@ Result<Scan> read_shown(std::string_view query) {
   scan.filter = *std::move(filter);
   scan.continuation = *std::move(continuation);
   scan.backward = *backward == "1";
-  scan.page_size_max = *top;
+  scan.page_entities_max = *top;
   scan.page_bytes_max = kShownBytesMax;
-  scan.time_max = kReadTimeMax;
+  scan.page_time_max = kReadTimeMax;
   return scan;
 }
 
@@ -122,7 +122,7 @@ Task<Result<std::string>> Explorer::list_tables(ExplorerCall call) const {
   Result<std::string> continuation = query_text(call.query, "continuation");
   if (!continuation.ok()) co_return continuation.status();
   ListOptions options;
-  options.page_size_max = kShownMax;
+  options.page_names_max = kShownMax;
   options.continuation = *std::move(continuation);
   Task<Result<TablePage>> listing = AsyncStore(*store_).list_tables(named->account, std::move(options), call.stop);
   const Result<TablePage> page = co_await at_home(call.home, std::move(listing));
@@ -148,7 +148,7 @@ Task<Result<std::string>> Explorer::measure_table(ExplorerCall call) const {
   std::uint64_t bytes = 0;
   bool is_complete = false;
   do {
-    scan.time_max = kMeasureTime;
+    scan.page_time_max = kMeasureTime;
     Task<Result<Page>> scanning = AsyncTable(*table, call.home).scan(scan, call.stop);
     const Result<Page> page = co_await scanning;
     if (!page.ok()) co_return page.status();

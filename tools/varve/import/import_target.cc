@@ -56,7 +56,8 @@ Status ImportTarget::note_time() {
 
 Status ImportTarget::check(const Entity& entity) const {
   if (is_ready()) return Status();
-  return check_entity(entity, store_ ? store_->limits() : StoreLimits());
+  const Store* const local = store_ ? store_->local() : nullptr;
+  return check_entity(entity, local != nullptr ? local->limits() : StoreLimits());
 }
 
 Status ImportTarget::create() {

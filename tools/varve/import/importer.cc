@@ -82,8 +82,8 @@ Status Importer::write_all() {
   return Status();
 }
 
-TransactionOperation Importer::operation_of(const Entity& entity) const {
-  using Kind = TransactionOperation::Kind;
+WriteOperation Importer::operation_of(const Entity& entity) const {
+  using Kind = WriteOperation::Kind;
   switch (mode_) {
     case ImportMode::kInsertOrReplace: return {Kind::kInsertOrReplace, entity, ETag()};
     case ImportMode::kInsertOrMerge: return {Kind::kInsertOrMerge, entity, ETag()};

@@ -64,7 +64,7 @@ class Importer {
   Status write(Pending& pending);
   void count_imported(bool repeated) noexcept { ++(repeated ? counts_.repeated : counts_.imported); }
   Status write_singly(Pending& pending);
-  TransactionOperation operation_of(const Entity& entity) const;
+  WriteOperation operation_of(const Entity& entity) const;
 
   ImportTarget& target_;
   SeenKeys seen_;

@@ -20,8 +20,8 @@ class LocalTable final : public TableAccess {
     return table_.execute(transaction, options);
   }
 
-  Result<ETag> write(const TransactionOperation& operation, const WriteOptions& options) override {
-    using WriteKind = TransactionOperation::Kind;
+  Result<ETag> write(const WriteOperation& operation, const WriteOptions& options) override {
+    using WriteKind = WriteOperation::Kind;
     const Entity& entity = operation.entity;
     switch (operation.kind) {
       case WriteKind::kInsert: return table_.insert(entity, options);

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/rest/protocol/operator_error.h"
-#include "tools/varve/entity_json.h"
+#include "tools/varve/import/json_row.h"
 
 namespace varve::tool {
 namespace {
@@ -73,7 +73,7 @@ std::optional<std::string> text_member(const Json& object, const char* name) {
 Result<Entity> entity_of_json(const Json& json) {
   if (!json.is_object()) return malformed("an entity is no JSON object");
   MissingKey missing{};
-  Result<Entity> entity = entity_from_json(json.dump(), RowShape(), &missing);
+  Result<Entity> entity = entity_from_json(json.dump(), RowShape(), RowOrigin(), &missing);
   if (!entity.ok()) return malformed(entity.status().message());
   const std::optional<std::string> etag = text_member(json, "odata.etag");
   if (!etag) return entity;

@@ -98,7 +98,7 @@ Result<std::string> query_of(const Scan& scan) {
     for (const std::string& name : scan.read.select) select += "," + name;
     security::append_field(query, "$select", select);
   }
-  security::append_field(query, "$top", std::to_string(scan.page_size_max));
+  security::append_field(query, "$top", std::to_string(scan.page_entities_max));
   if (scan.continuation.empty()) return query;
   const std::size_t space = std::min(scan.continuation.find(' '), scan.continuation.size());
   security::append_field(query, "NextPartitionKey", scan.continuation.substr(0, space));

@@ -15,7 +15,7 @@ namespace {
 
 using serve::HttpRequest;
 using serve::HttpResponse;
-using WriteKind = TransactionOperation::Kind;
+using WriteKind = WriteOperation::Kind;
 
 constexpr std::string_view kBatchBoundary = "batch_7f4c2a90";
 constexpr std::string_view kChangesBoundary = "changeset_7f4c2a90";
@@ -93,7 +93,8 @@ class RestTable final : public TableAccess {
   Result<Count> count(const Scan& scan) const override {
     Scan asked = scan;
     asked.read.select = {"PartitionKey"};
-    if (scan.take && *scan.take < asked.page_size_max) asked.page_size_max = static_cast<std::uint32_t>(*scan.take);
+    if (scan.take && *scan.take < asked.page_entities_max)
+      asked.page_entities_max = static_cast<std::uint32_t>(*scan.take);
     Count count;
     while (!scan.take || count.entities < *scan.take) {
       const Result<Page> page = this->scan(asked);
@@ -110,7 +111,7 @@ class RestTable final : public TableAccess {
     return Status::unsupported("a server does not explain queries; give the directory of the store instead");
   }
 
-  Result<ETag> write(const TransactionOperation& operation, const WriteOptions& /*options*/) override {
+  Result<ETag> write(const WriteOperation& operation, const WriteOptions& /*options*/) override {
     Result<HttpRequest> request = request_of(operation);
     if (!request.ok()) return request.status();
     const Result<HttpResponse> response = wire_->send(*std::move(request));
@@ -125,7 +126,7 @@ class RestTable final : public TableAccess {
       return std::vector<ETag>{*etag};
     }
     std::vector<HttpRequest> requests;
-    for (const TransactionOperation& operation : transaction.operations()) {
+    for (const WriteOperation& operation : transaction.operations()) {
       Result<HttpRequest> request = request_of(operation);
       if (!request.ok()) return request.status().at_operation(static_cast<std::uint32_t>(requests.size()));
       requests.push_back(*std::move(request));
@@ -143,7 +144,7 @@ class RestTable final : public TableAccess {
     return root_ + "/" + serve::entity_reference(table_, partition_key, row_key);
   }
 
-  Result<HttpRequest> request_of(const TransactionOperation& operation) const {
+  Result<HttpRequest> request_of(const WriteOperation& operation) const {
     const Entity& entity = operation.entity;
     const bool is_insert = operation.kind == WriteKind::kInsert;
     const bool is_remove = operation.kind == WriteKind::kRemove;

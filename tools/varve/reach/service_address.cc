@@ -6,8 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "api/rest/encoding/http_date.h"
+#include "api/rest/encoding/present_time.h"
 #include "api/rest/service/accounts.h"
+#include "api/security/http_date.h"
 #include "tools/serve/transport/secret_file.h"
 #include "tools/varve/reach/reach.h"
 #include "varve/security/account_keys.h"
@@ -144,7 +145,7 @@ Result<Wire::Sign> signing_with_key(const std::string& account, const std::strin
   if (!keys.ok()) return refuse("the key of account " + account + " is not valid base64");
   return Wire::Sign(
       [credentials = security::AccountCredentials{account, *std::move(keys)}](serve::HttpRequest& request) {
-        request.head.headers.emplace_back("x-ms-date", serve::http_date(serve::present_time()));
+        request.head.headers.emplace_back("x-ms-date", security::http_date(serve::present_time()));
         const Result<std::string> authorization =
             security::shared_key_authorization(security::SharedKeyScheme::kSharedKeyLite, request.head, credentials);
         if (!authorization.ok()) return authorization.status();

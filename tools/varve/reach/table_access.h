@@ -24,7 +24,7 @@ class TableAccess {
   /// Errors: kUnsupported (the table is at a server).
   virtual Result<ScanPlan> explain(const Scan& scan) const = 0;
   /// Carries out one write. A delete returns no ETag.
-  virtual Result<ETag> write(const TransactionOperation& operation, const WriteOptions& options) = 0;
+  virtual Result<ETag> write(const WriteOperation& operation, const WriteOptions& options) = 0;
   virtual Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options) = 0;
 };
 

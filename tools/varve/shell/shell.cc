@@ -139,7 +139,7 @@ Status Shell::use(const std::string& /*line*/, const Words& words) {
   property_names_.clear();
   // A few entities provide the property names for completion.
   Scan scan;
-  scan.page_size_max = 20;
+  scan.page_entities_max = 20;
   const Result<Page> first = opened->scan(scan);
   if (first.ok()) learn_names(first->entities);
   return first.status();
@@ -177,8 +177,8 @@ Status Shell::print_page() {
   const std::uint64_t rows_wanted = std::min(rows_max_, rows_left_);
   bool more = true;
   while (more && rows < rows_wanted) {
-    open_query_->page_size_max =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(rows_wanted - rows, limits::kPageSizeMax));
+    open_query_->page_entities_max =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(rows_wanted - rows, limits::kPageEntitiesMax));
     const Result<Page> page = table->scan(*open_query_);
     if (!page.ok()) {
       open_query_.reset();

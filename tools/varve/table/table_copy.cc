@@ -7,6 +7,7 @@
 #include "tools/varve/entity_walk.h"
 #include "tools/varve/input/stop_signal.h"
 #include "tools/varve/session.h"
+#include "varve/if_exists.h"
 #include "varve/loader.h"
 #include "varve/names.h"
 
@@ -63,7 +64,7 @@ Result<std::uint64_t> copy_table(Store& store, const TableName& from, const Tabl
   if (!source.ok()) return source.status();
   const Result<Snapshot> snapshot = store.snapshot();
   if (!snapshot.ok()) return snapshot.status();
-  if (Status made = make_account_if_absent(store, to.account); !made.ok()) return made;
+  if (Status made = create_account_if_absent(store, to.account); !made.ok()) return made;
   Result<Loader> loader = store.load_table(to.account, to.table);
   if (!loader.ok()) return loader.status();
   Loader& target = *loader;

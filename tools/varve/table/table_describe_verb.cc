@@ -20,7 +20,7 @@ struct DescribeWords {
 };
 
 int describe_table(const DescribeWords& words) {
-  Result<std::unique_ptr<Store>> opened = open_for_reading(words.place);
+  const Result<OpenedStore> opened = open_for_reading(words.place);
   if (!opened.ok()) return fail(opened.status());
   Store& store = **opened;
   const Result<Table> table = store.open_table(words.place.account, words.place.table);

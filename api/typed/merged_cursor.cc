@@ -1,6 +1,6 @@
-// Owns: the merge of several queries (merged_walk.h).
+// Owns: the merge of several queries (merged_cursor.h).
 // Must never: return an entity while another query may have a smaller one.
-#include "varve/merged_walk.h"
+#include "varve/merged_cursor.h"
 
 #include <algorithm>
 #include <string_view>
@@ -33,9 +33,9 @@ bool is_before(const Entity& a, const Entity& b, MergeOrder order) {
 
 }  // namespace
 
-MergedPages::MergedPages(std::vector<PageWalk> sources, Options options) : options_(std::move(options)) {
+MergedPages::MergedPages(std::vector<PageCursor> sources, Options options) : options_(std::move(options)) {
   sources_.reserve(sources.size());
-  for (PageWalk& pages : sources) sources_.push_back(Source{std::move(pages), {}, 0, false, Status()});
+  for (PageCursor& pages : sources) sources_.push_back(Source{std::move(pages), {}, 0, false, Status()});
   options_.pages_ahead = std::max<std::size_t>(options_.pages_ahead, 1);
 }
 
@@ -79,7 +79,7 @@ MergedPages::Source* MergedPages::smallest() {
 
 Result<std::optional<Page>> MergedPages::next() {
   Page page;
-  while (!ended_ && page.entities.size() < limits::kPageSizeMax && options_.take > 0) {
+  while (!ended_ && page.entities.size() < limits::kPageEntitiesMax && options_.take > 0) {
     const bool wanting = std::any_of(sources_.begin(), sources_.end(),
                                      [](const Source& source) { return source.ahead.empty() && !source.ended; });
     if (wanting && !page.entities.empty()) break;  // nothing is read before it is needed
@@ -92,7 +92,7 @@ Result<std::optional<Page>> MergedPages::next() {
     Source* const source = smallest();
     if (source == nullptr) break;
     page.entities.push_back(std::move(source->ahead.front()[source->at++]));
-    if (options_.take != PageWalk::kNoLimit) --options_.take;
+    if (options_.take != PageCursor::kNoLimit) --options_.take;
     if (source->at == source->ahead.front().size()) {
       source->ahead.pop_front();
       source->at = 0;

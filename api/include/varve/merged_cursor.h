@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cursor.h"
 #include "mapped_entity.h"
 #include "query.h"
 #include "query_builder.h"
@@ -20,7 +21,6 @@
 #include "table.h"
 #include "types.h"
 #include "version.h"
-#include "walk.h"
 
 namespace varve {
 
@@ -52,11 +52,11 @@ class VARVE_EXPORT MergedPages {
     /// read ahead while earlier ones are consumed.
     std::size_t pages_ahead = 2;
     /// Maximum number of entities in all pages together.
-    std::uint64_t take = PageWalk::kNoLimit;
+    std::uint64_t take = PageCursor::kNoLimit;
   };
 
   /// Makes the merge of these pages. Reads nothing yet. With no sources, there are no pages.
-  MergedPages(std::vector<PageWalk> sources, Options options);
+  MergedPages(std::vector<PageCursor> sources, Options options);
 
   /// Returns the next page of the merged results, or nothing at the end and after an error. The page has no
   /// continuation, because several queries have no common position. It has no cost either.
@@ -68,7 +68,7 @@ class VARVE_EXPORT MergedPages {
 
  private:
   struct Source {
-    PageWalk pages;
+    PageCursor pages;
     std::deque<std::vector<Entity>> ahead;  // pages read ahead, none of them empty
     std::size_t at = 0;                     // index of the next entity in the first page
     bool ended = false;
@@ -84,11 +84,11 @@ class VARVE_EXPORT MergedPages {
   bool ended_ = false;
 };
 
-/// Returns the results of several queries in one order. Errors appear in the results as Walk reports them.
+/// Returns the results of several queries in one order. Errors appear in the results as Cursor reports them.
 template <typename T>
-Walk<T, MergedPages> walk_merged(const Table& table, std::span<const Query<T>> queries,
-                                 MergedPages::Options options = {}) {
-  std::vector<PageWalk> sources;
+Cursor<T, MergedPages> open_merged_cursor(const Table& table, std::span<const Query<T>> queries,
+                                          MergedPages::Options options = {}) {
+  std::vector<PageCursor> sources;
   sources.reserve(queries.size());
   for (const Query<T>& query : queries) sources.push_back(query.pages(table));
   return {MergedPages(std::move(sources), std::move(options)), [](Entity&& entity) { return from_entity<T>(entity); }};

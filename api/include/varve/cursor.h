@@ -26,16 +26,16 @@ namespace varve {
 
 /// The pages of one scan, one after another. Use it from one thread at a time. The pages are not one state of the
 /// table, unless the scan reads at a snapshot. The caller may stop at any time; later pages are then not read.
-class VARVE_EXPORT PageWalk {
+class VARVE_EXPORT PageCursor {
  public:
   /// The value of `take` that does not limit the number of entities.
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
   /// Returns at most `take` entities in all. The pages are as large as `scan` says, and begin at its continuation. If
-  /// `scan.page_size_max` is zero, there are no pages.
-  explicit PageWalk(Table table, Scan scan, std::uint64_t take = kNoLimit);
+  /// `scan.page_entities_max` is zero, there are no pages.
+  explicit PageCursor(Table table, Scan scan, std::uint64_t take = kNoLimit);
   /// Makes a scan that returns this error once, and ends.
-  explicit PageWalk(Status error);
+  explicit PageCursor(Status error);
 
   /// Returns the next page. A page may be short or empty although more pages follow. Returns nothing at the end, and
   /// after an error. Errors: as Table::scan.
@@ -66,7 +66,7 @@ class VARVE_EXPORT PageWalk {
 
 /// The entities of one scan, each as a `T`:
 ///
-///   for (Result<Order>& order : walk) {
+///   for (Result<Order>& order : cursor) {
 ///     if (!order.ok()) return order.status();
 ///     total += order->total;
 ///   }
@@ -74,16 +74,16 @@ class VARVE_EXPORT PageWalk {
 /// If an error ends the scan, it is the last element. It cannot be overlooked: reading the value of a failed Result
 /// aborts the process. Each page is read when the loop needs it.
 ///
-/// A walk can be iterated once: begin() continues at the current position. Use it from one thread at a time. `Pages` is
-/// the source of the entities: PageWalk or MergedPages. Source: C-06.
-template <typename T, typename Pages = PageWalk>
-class Walk {
+/// A cursor can be iterated once: begin() continues at the current position. Use it from one thread at a time. `Pages` is
+/// the source of the entities: PageCursor or MergedPages. Source: C-06.
+template <typename T, typename Pages = PageCursor>
+class Cursor {
  public:
   /// Converts an entity of the scan to a `T`.
   using Resolver = std::function<Result<T>(Entity&&)>;
 
-  /// Makes a walk over these pages, whose elements `resolver` makes. Reads nothing yet.
-  Walk(Pages pages, Resolver resolver) : pages_(std::move(pages)), resolver_(std::move(resolver)) {}
+  /// Makes a cursor over these pages, whose elements `resolver` makes. Reads nothing yet.
+  Cursor(Pages pages, Resolver resolver) : pages_(std::move(pages)), resolver_(std::move(resolver)) {}
 
   /// Returns the next element. Returns nothing after the last element and after an error.
   std::optional<Result<T>> next() {
@@ -121,10 +121,10 @@ class Walk {
     return found;
   }
 
-  /// Returns the cost so far, as PageWalk::cost() or MergedPages::cost().
+  /// Returns the cost so far, as PageCursor::cost() or MergedPages::cost().
   PageCost cost() const { return pages_.cost(); }
 
-  /// An input iterator over the remaining elements. The walk must outlive it.
+  /// An input iterator over the remaining elements. The cursor must outlive it.
   class Iterator {
    public:
     /// Types that std::input_iterator requires.
@@ -133,32 +133,32 @@ class Walk {
     using difference_type = std::ptrdiff_t;
     /// @}
 
-    /// Reads the next element of the walk.
-    explicit Iterator(Walk& walk) : walk_(&walk), element_(walk.next()) {}
+    /// Reads the next element of the cursor.
+    explicit Iterator(Cursor& cursor) : cursor_(&cursor), element_(cursor.next()) {}
     /// Returns the current element, which the caller may move from. Must not be called at the end.
     /// @{
     Result<T>& operator*() const { return *element_; }
     Result<T>* operator->() const { return &*element_; }
     /// @}
-    /// Reads the next element of the walk, which replaces the current one.
+    /// Reads the next element of the cursor, which replaces the current one.
     /// @{
     Iterator& operator++() {
-      element_ = walk_->next();
+      element_ = cursor_->next();
       return *this;
     }
     void operator++(int) { ++*this; }
     /// @}
-    /// Returns whether the walk has no more elements.
+    /// Returns whether the cursor has no more elements.
     bool operator==(std::default_sentinel_t /*end*/) const noexcept { return !element_.has_value(); }
 
    private:
-    Walk* walk_;
+    Cursor* cursor_;
     mutable std::optional<Result<T>> element_;  // a loop may move the value out
   };
 
   /// Returns an iterator at the next element, which this call reads.
   Iterator begin() { return Iterator(*this); }
-  /// Returns the end of every walk.
+  /// Returns the end of every cursor.
   std::default_sentinel_t end() const noexcept { return {}; }
 
  private:
@@ -175,6 +175,6 @@ class Walk {
 };
 
 /// Returns the entities of a scan unchanged.
-VARVE_EXPORT Walk<Entity> walk(Table table, Scan scan, std::uint64_t take = PageWalk::kNoLimit);
+VARVE_EXPORT Cursor<Entity> open_cursor(Table table, Scan scan, std::uint64_t take = PageCursor::kNoLimit);
 
 }  // namespace varve

@@ -1,31 +1,31 @@
-// Owns: how one page follows another (walk.h).
+// Owns: how one page follows another (cursor.h).
 // Must never: request more entities than are still to be returned.
-#include "varve/walk.h"
+#include "varve/cursor.h"
 
 #include <algorithm>
 
 namespace varve {
 
-PageWalk::PageWalk(Table table, Scan scan, std::uint64_t take)
+PageCursor::PageCursor(Table table, Scan scan, std::uint64_t take)
     : table_(std::move(table)), scan_(std::move(scan)), left_(take) {
   if (!scan_.continuation.empty()) continuation_ = scan_.continuation;
 }
 
-PageWalk::PageWalk(Status error) : error_(std::move(error)) {}
+PageCursor::PageCursor(Status error) : error_(std::move(error)) {}
 
-Result<std::optional<Page>> PageWalk::next() {
+Result<std::optional<Page>> PageCursor::next() {
   if (ended_) return std::optional<Page>();
   if (!table_) {
     ended_ = true;
     if (error_.ok()) return std::optional<Page>();
     return error_;
   }
-  if (left_ == 0 || scan_.page_size_max == 0) {  // with a page size of zero, a scan never advances
+  if (left_ == 0 || scan_.page_entities_max == 0) {  // with a page size of zero, a scan never advances
     ended_ = true;
     return std::optional<Page>();
   }
   Scan asked = scan_;
-  asked.page_size_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(scan_.page_size_max, left_));
+  asked.page_entities_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(scan_.page_entities_max, left_));
   Result<Page> page = table_->scan(asked);
   if (!page.ok()) {
     ended_ = true;
@@ -41,8 +41,8 @@ Result<std::optional<Page>> PageWalk::next() {
   return std::optional<Page>(*std::move(page));
 }
 
-Walk<Entity> walk(Table table, Scan scan, std::uint64_t take) {
-  return {PageWalk(std::move(table), std::move(scan), take),
+Cursor<Entity> open_cursor(Table table, Scan scan, std::uint64_t take) {
+  return {PageCursor(std::move(table), std::move(scan), take),
           [](Entity&& entity) { return Result<Entity>(std::move(entity)); }};
 }
 

@@ -1,7 +1,7 @@
 // Goal: several concurrent queries give one order, all of their results, and their errors.
 // Method: partitions spread at random, merged and compared with a sort; tasks run by threads; a query that fails in the
 // middle.
-#include "varve/merged_walk.h"
+#include "varve/merged_cursor.h"
 
 #include <algorithm>
 #include <random>
@@ -24,7 +24,7 @@ void on_threads(std::span<const std::function<void()>> tasks) {
   for (std::thread& thread : threads) thread.join();
 }
 
-class MergedWalks : public ::testing::Test {
+class MergedCursors : public ::testing::Test {
  protected:
   static constexpr int kEntities = 600;
 
@@ -41,14 +41,14 @@ class MergedWalks : public ::testing::Test {
   static std::vector<Query<>> of_each_partition(std::uint32_t page_size) {
     std::vector<Query<>> queries;
     for (std::uint64_t i = 8; i > 0; --i) {
-      queries.push_back(Query<>().where(field("PartitionKey") == partition(i - 1)).page_size(page_size));
+      queries.push_back(Query<>().where(field("PartitionKey") == partition(i - 1)).page_entities(page_size));
     }
     return queries;
   }
 
   std::vector<Entity> merged(std::uint32_t page_size, const MergedPages::Options& options) {
     const std::vector<Query<>> queries = of_each_partition(page_size);
-    Result<std::vector<Entity>> all = walk_merged<Entity>(table_, queries, options).all();
+    Result<std::vector<Entity>> all = open_merged_cursor<Entity>(table_, queries, options).all();
     EXPECT_TRUE(all.ok()) << all.status().to_string();
     return all.ok() ? *std::move(all) : std::vector<Entity>();
   }
@@ -59,7 +59,7 @@ class MergedWalks : public ::testing::Test {
   Table table_ = bench_.table();
 };
 
-TEST_F(MergedWalks, C08_PartitionsReadSideBySideComeInTheOrderOfKeys) {
+TEST_F(MergedCursors, C08_PartitionsReadSideBySideComeInTheOrderOfKeys) {
   const Result<std::vector<Entity>> scanned = Query<>().run(table_).all();
   ASSERT_TRUE(scanned.ok());
   for (const std::uint32_t page_size : {1U, 13U, 1000U}) {
@@ -77,20 +77,20 @@ std::string text_of(const PageCost& cost) {
          " skipped";
 }
 
-TEST_F(MergedWalks, CostAllThatTheirPagesCost) {
+TEST_F(MergedCursors, CostAllThatTheirPagesCost) {
   ASSERT_EQ(said(bench_.store->compact()), kFine);  // so that pages read blocks
-  std::vector<PageWalk> sources;
+  std::vector<PageCursor> sources;
   PageCost pages;
   for (const Query<>& query : of_each_partition(13)) {
-    PageWalk walk(table_, *query.scan());
-    PageCost of_walk;
-    for (Result<std::optional<Page>> page = walk.next(); *page; page = walk.next()) {
-      if (of_walk.key_ranges > 0) (*page)->cost.key_ranges = 0;
-      of_walk += (*page)->cost;
+    PageCursor open_cursor(table_, *query.scan());
+    PageCost of_cursor;
+    for (Result<std::optional<Page>> page = cursor.next(); *page; page = cursor.next()) {
+      if (of_cursor.key_ranges > 0) (*page)->cost.key_ranges = 0;
+      of_cursor += (*page)->cost;
     }
-    EXPECT_EQ(text_of(walk.cost()), text_of(of_walk));
-    EXPECT_GT(of_walk.blocks_from_cache + of_walk.blocks_read, 0U);
-    pages += of_walk;
+    EXPECT_EQ(text_of(cursor.cost()), text_of(of_cursor));
+    EXPECT_GT(of_cursor.blocks_from_cache + of_cursor.blocks_read, 0U);
+    pages += of_cursor;
     sources.emplace_back(table_, *query.scan());
   }
   MergedPages merged(std::move(sources), {});
@@ -99,7 +99,7 @@ TEST_F(MergedWalks, CostAllThatTheirPagesCost) {
   EXPECT_EQ(text_of(merged.cost()), text_of(pages));
 }
 
-TEST_F(MergedWalks, C08_WhatWasSpreadOverPartitionsComesInTheOrderOfRowKeys) {
+TEST_F(MergedCursors, C08_WhatWasSpreadOverPartitionsComesInTheOrderOfRowKeys) {
   const std::vector<Entity> found = merged(17, {.order = MergeOrder::kRowKey, .run_all = on_threads});
   ASSERT_EQ(found.size(), static_cast<std::size_t>(kEntities));
   for (int i = 0; i < kEntities; ++i) {
@@ -107,18 +107,18 @@ TEST_F(MergedWalks, C08_WhatWasSpreadOverPartitionsComesInTheOrderOfRowKeys) {
   }
 }
 
-TEST_F(MergedWalks, C08_TakeCountsAllQueriesTogetherAndLittleIsReadAhead) {
+TEST_F(MergedCursors, C08_TakeCountsAllQueriesTogetherAndLittleIsReadAhead) {
   const std::vector<Query<>> queries = of_each_partition(4);
-  Walk<Entity, MergedPages> walk =
-      walk_merged<Entity>(table_, queries, {.order = MergeOrder::kRowKey, .pages_ahead = 1, .take = 5});
-  const Result<std::vector<Entity>> found = walk.all();
+  Cursor<Entity, MergedPages> cursor =
+      open_merged_cursor<Entity>(table_, queries, {.order = MergeOrder::kRowKey, .pages_ahead = 1, .take = 5});
+  const Result<std::vector<Entity>> found = cursor.all();
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(found->size(), 5U);
   EXPECT_EQ(found->back().row_key(), "10004");
-  EXPECT_LE(walk.cost().entities_examined, 8U * 8U) << "at most two pages of each";
+  EXPECT_LE(cursor.cost().entities_examined, 8U * 8U) << "at most two pages of each";
 }
 
-TEST_F(MergedWalks, C08_TheOrderIsThatOfCodeUnits) {
+TEST_F(MergedCursors, C08_TheOrderIsThatOfCodeUnits) {
   Table other = bench_.table("Other");
   for (const std::string_view row : {"a", "\xEF\xBF\xBD", "\xF0\x9F\x98\x80", "aa", ""}) {
     ASSERT_TRUE(other.insert(with_value(row.size() % 2 == 0 ? "x" : "y", row, "v")).ok());
@@ -127,25 +127,27 @@ TEST_F(MergedWalks, C08_TheOrderIsThatOfCodeUnits) {
   std::vector<Query<>> queries;
   for (const std::string_view key : {"x", "y"}) queries.push_back(Query<>().where(field("PartitionKey") == key));
   std::vector<std::string> rows;
-  for (const auto& entity : walk_merged<Entity>(other, queries, {.order = MergeOrder::kRowKey})) {
+  for (const auto& entity : open_merged_cursor<Entity>(other, queries, {.order = MergeOrder::kRowKey})) {
     ASSERT_TRUE(entity.ok());
     rows.push_back(entity->row_key());
   }
   EXPECT_EQ(rows, (std::vector<std::string>{"", "a", "aa", "\xF0\x9F\x98\x80", "\xEF\xBF\xBD"}));
 }
 
-TEST_F(MergedWalks, C08_AnErrorOfOneQueryIsTheLastElement) {
+TEST_F(MergedCursors, C08_AnErrorOfOneQueryIsTheLastElement) {
   std::vector<Query<>> queries = of_each_partition(10);
   queries[3].where(field("no name") == 1);
   std::vector<bool> seen;
-  for (const auto& entity : walk_merged<Entity>(table_, queries, {.run_all = on_threads})) seen.push_back(entity.ok());
+  for (const auto& entity : open_merged_cursor<Entity>(table_, queries, {.run_all = on_threads}))
+    seen.push_back(entity.ok());
   EXPECT_EQ(seen, std::vector<bool>{false});
 
   const std::vector<Query<>> good = of_each_partition(10);
-  Walk<Entity, MergedPages> walk = walk_merged<Entity>(table_, good, {.run_all = on_threads, .pages_ahead = 1});
+  Cursor<Entity, MergedPages> cursor =
+      open_merged_cursor<Entity>(table_, good, {.run_all = on_threads, .pages_ahead = 1});
   std::size_t count = 0;
   Code last = Code::kOk;
-  for (const auto& entity : walk) {
+  for (const auto& entity : cursor) {
     last = entity.code();
     if (++count == 5) (void)bench_.store->close();
   }
@@ -154,8 +156,8 @@ TEST_F(MergedWalks, C08_AnErrorOfOneQueryIsTheLastElement) {
   EXPECT_LT(count, static_cast<std::size_t>(kEntities));
 }
 
-TEST_F(MergedWalks, C08_NoQueriesAreNoResults) {
-  EXPECT_TRUE((*walk_merged<Entity>(table_, std::vector<Query<>>()).all()).empty());
+TEST_F(MergedCursors, C08_NoQueriesAreNoResults) {
+  EXPECT_TRUE((*open_merged_cursor<Entity>(table_, std::vector<Query<>>()).all()).empty());
 }
 
 }  // namespace
