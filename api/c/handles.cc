@@ -36,8 +36,9 @@ Parts parts_of(const void* handle) noexcept {
 }
 
 void* handle_of(const Parts& parts) noexcept {
-  return reinterpret_cast<void*>((std::uintptr_t{parts.generation} << 32) | (std::uintptr_t{parts.index} << 8) |
-                                 static_cast<std::uintptr_t>(parts.kind));
+  const std::uintptr_t bits = (std::uintptr_t{parts.generation} << 32) | (std::uintptr_t{parts.index} << 8) |
+                              static_cast<std::uintptr_t>(parts.kind);
+  return reinterpret_cast<void*>(bits);  // NOLINT(performance-no-int-to-ptr): never followed
 }
 
 std::uint32_t generation_of(std::uint64_t state) noexcept {

@@ -2,7 +2,6 @@
 #include "varve/store.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -249,7 +248,7 @@ varve_status* varve_store_last_tag(varve_store* store, char* buffer, size_t capa
       return varve::Status::too_large("the tag has " + std::to_string(text.size()) + " bytes and the buffer " +
                                       std::to_string(capacity) + "; a buffer of 1024 bytes always suffices");
     }
-    if (!text.empty()) std::memcpy(buffer, text.data(), text.size());
+    std::copy_n(text.data(), text.size(), buffer);  // a tag is bytes, and gets no zero
     if (bytes != nullptr) *bytes = text.size();
     if (found != nullptr) *found = true;
     return varve::Status();

@@ -4,6 +4,7 @@ Method: unittest, on stores in temporary directories. Run by tests/python/run, w
 """
 import asyncio
 import gc
+import importlib.metadata
 import math
 import os
 import shutil
@@ -281,6 +282,13 @@ class Verbs(WithStore):
             self.assertEqual(store.table("shop", "Orders").scan().count(), 10)
             with self.assertRaises(varve.ReadOnly):
                 store.create_account("more")
+
+
+class Wheel(unittest.TestCase):
+    def test_it_has_the_version_of_the_library_its_licence_and_its_types(self):
+        self.assertEqual(importlib.metadata.version("varve"), varve.__version__)
+        names = {file.name for file in importlib.metadata.files("varve")}
+        self.assertLessEqual({"LICENSE", "NOTICE", "py.typed", "_native.pyi"}, names)
 
 
 class Lifetimes(WithStore):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns: one include for all public headers of the core.
+// Owns: one include for all public C++ headers of the core.
 // Must never: declare anything.
 #pragma once
 
