@@ -41,7 +41,8 @@ TEST(DescriptorPlan, NeverGivesMoreThanThereIsAndTheStoreHasItsPartFirst) {
         EXPECT_LT(limit, 128U);
         continue;
       }
-      EXPECT_LE(plan->process + plan->store + plan->watch + plan->connections, limit);
+      EXPECT_LE(plan->process + plan->store + plan->watch + plan->operators + plan->connections, limit);
+      EXPECT_GE(plan->operators, 1U);
       EXPECT_GE(plan->store, kStoreDescriptorsMin);
       EXPECT_GE(plan->watch, 4U);
       EXPECT_GE(plan->connections, 2U);

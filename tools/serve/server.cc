@@ -178,11 +178,11 @@ ConnectionLimits watch_limits(ConnectionLimits limits, std::uint64_t connections
 }
 
 /// Returns the limits of the socket in the store's directory. Its connections are few and have memory of their own.
-ConnectionLimits operator_limits(ConnectionLimits limits) {
+ConnectionLimits operator_limits(ConnectionLimits limits, std::uint64_t connections) {
   constexpr std::uint64_t kBodyRoom = std::uint64_t{32} << 20;
   constexpr std::chrono::milliseconds kIdleTime{60'000};
-  limits.connections_max = kOperatorConnections;
-  limits.connections_per_address_max = kOperatorConnections;
+  limits.connections_max = connections;
+  limits.connections_per_address_max = connections;
   limits.memory_max = kBodyRoom;
   limits.idle_time_max = kIdleTime;
   return limits;
@@ -217,6 +217,7 @@ struct Server::State {
         const DescriptorPlan& plan)
       : store(served),
         limits(options.limits),
+        operator_connections(plan.operators),
         lines(options.request_log == RequestLogLevel::kOff ? nullptr : std::make_unique<AsyncLines>()),
         observed{store, requests, [this] { return main_host.figures(); },
                  [this] { return lost_log_lines() + (lines ? lines->lost() : std::uint64_t{0}); }},
@@ -259,7 +260,7 @@ struct Server::State {
     if (made.ok()) {
       place.emplace(*std::move(made));
       door = std::make_unique<OperatorDoor>(store, (*place).identity(), (*place).path(), front);
-      operator_host = std::make_unique<ConnectionHost>(*door, operator_limits(limits));
+      operator_host = std::make_unique<ConnectionHost>(*door, operator_limits(limits, operator_connections));
       operators = std::make_unique<LocalListener>(
           loops.first(), next_loop(), [this](LocalListener::Accepted socket) { serve_operator(std::move(socket)); });
       const ErrorCode error = operators->listen(Local::endpoint((*place).address()), false);
@@ -318,6 +319,7 @@ struct Server::State {
 
   Store& store;
   const ConnectionLimits limits;
+  const std::uint64_t operator_connections;
   RequestFigures requests;
   std::unique_ptr<AsyncLines> lines;
   Observed observed;

@@ -14,14 +14,13 @@ namespace varve::serve {
 inline constexpr std::uint64_t kStoreDescriptorsMin = 32;
 inline constexpr std::uint64_t kStoreDescriptorsMax = 4096;
 
-/// Connections of the socket in the store's directory. They are apart from the connections of other clients.
-inline constexpr std::uint64_t kOperatorConnections = 8;
-
 struct DescriptorPlan {
   std::uint64_t process = 0;
   std::uint64_t store = 0;
   /// Connections of the metrics listener.
   std::uint64_t watch = 0;
+  /// Connections of the socket in the store's directory, at most 8.
+  std::uint64_t operators = 0;
   std::uint64_t connections = 0;
 };
 

@@ -13,6 +13,8 @@ namespace {
 
 /// The server ends connections without requests after 60 s.
 constexpr std::chrono::seconds kAliveInterval{15};
+/// The most time of such a request. The end of the program may wait for it.
+constexpr std::chrono::seconds kAliveTimeMax{5};
 /// The time for making a checkpoint. Linking a million files takes about a minute.
 constexpr std::chrono::seconds kCheckpointTimeMax{600};
 
@@ -49,7 +51,7 @@ void HeldCheckpoint::keep_alive() {
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, kAliveInterval, [this] { return is_ended_; })) {
     lock.unlock();
-    (void)wire_->send(request_to("GET", "/_varve/store"));
+    (void)wire_->send(request_to("GET", "/_varve/store"), kAliveTimeMax);
     lock.lock();
   }
 }
