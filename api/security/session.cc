@@ -186,11 +186,7 @@ Result<Session> Session::shown(Store& store, const AccountCredentials& account, 
     return shown(store, account, std::string_view(request.query), arrival, std::move(clock));
   }
   if (Status verified = verify_shared_key(request, account, clock()); !verified.ok()) return verified;
-  auto state = std::make_shared<State>();
-  state->store = &store;
-  state->account = account.name;
-  state->clock = std::move(clock);
-  return Session(std::move(state));
+  return of_operator(store, account.name, std::move(clock));
 }
 
 Result<Session> Session::judged(Result<Session> shown) {
@@ -209,6 +205,16 @@ Result<Session> Session::open(Store& store, const AccountCredentials& account, c
                               const Arrival& arrival, Clock clock) {
   return guarded(
       [&]() -> Result<Session> { return judged(shown(store, account, request, arrival, std::move(clock))); });
+}
+
+Result<Session> Session::of_operator(Store& store, std::string_view account, Clock clock) {
+  return guarded([&]() -> Result<Session> {
+    auto state = std::make_shared<State>();
+    state->store = &store;
+    state->account = account;
+    state->clock = std::move(clock);
+    return Session(std::move(state));
+  });
 }
 
 Result<Session> Session::open(Store& store, const VerifiedSignature& signature, const Arrival& arrival, Clock clock) {

@@ -136,6 +136,7 @@ Status serve_until_signal(const ServeOptions& options,
   const Result<std::unique_ptr<Store>> store = Store::open(options.data, store_options);
   if (!store.ok()) return store.status();
   signals.expect();
+  listening.operator_store = options.data;
   Result<std::unique_ptr<Server>> server = Server::start(**store, *std::move(accounts), listening);
   if (!server.ok()) return server.status();
   on_ready({(*server)->url(), (*server)->page_url(), (*server)->metrics_port()});

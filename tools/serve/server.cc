@@ -13,14 +13,19 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "api/rest/encoding/http_date.h"
 #include "api/rest/service/dispatcher.h"
+#include "tools/serve/local/operator_door.h"
+#include "tools/serve/local/served_place.h"
 #include "tools/serve/transport/connection.h"
 #include "tools/serve/transport/descriptor_plan.h"
+#include "tools/serve/transport/listener.h"
 #include "tools/serve/transport/log.h"
 #include "tools/serve/transport/request_log.h"
 #include "tools/serve/transport/tls_settings.h"
@@ -43,8 +48,6 @@ constexpr std::chrono::milliseconds kLastAnswersTime{1'200};
 constexpr std::chrono::milliseconds kCloseTime{200};
 /// The time for operations that the store has already begun. They end by themselves.
 constexpr std::chrono::milliseconds kStoreEndTime{60'000};
-/// The pause after a failed accept, for example if no descriptor is free.
-constexpr std::chrono::milliseconds kAcceptPause{100};
 /// The pause after a handler ran out of memory.
 constexpr std::chrono::milliseconds kMemoryPause{1};
 constexpr unsigned kThreadsMax = 16;
@@ -141,85 +144,23 @@ class Loops {
   std::size_t next_ = 0;
 };
 
-/// A listening socket and the connections that it accepted. Used on the first loop's thread once it listens.
-struct Listener {
-  /// The host must outlive the loops, which may contain connections until their end.
-  Listener(Loops& serving, ConnectionHost& of)
-      : loops(serving), host(of), acceptor(serving.first()), accept_timer(serving.first()) {}
+using TcpListener = Listener<Tcp>;
+using Local = asio::local::stream_protocol;
+using LocalListener = Listener<Local>;
 
-  void accept() {
-    const auto waiting = std::make_shared<Waiting>(*this);
-    acceptor.async_accept(loops.next(), [this, waiting](const ErrorCode& error, Socket socket) {
-      if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
-      if (error) return pause();
-      serve(std::move(socket));
-      accept();
-    });
-  }
-  /// Accepts again if no accept is pending although one should be.
-  void resume() {
-    if (acceptor.is_open() && waits == 0) accept();
-  }
-  void pause() {
-    const auto waiting = std::make_shared<Waiting>(*this);
-    accept_timer.expires_after(kAcceptPause);
-    accept_timer.async_wait([this, waiting](const ErrorCode& error) {
-      if (!error && acceptor.is_open()) accept();
-    });
-  }
-  void serve(Socket socket) {
-    ErrorCode ignored;
-    socket.set_option(Tcp::no_delay(true), ignored);
-    if (tls) {
-      serve_tls(std::move(socket), host, *tls);
-    } else {
-      serve_plain(std::move(socket), host);
-    }
-  }
+Status cannot_listen(const Tcp::endpoint& endpoint, const ErrorCode& error) {
+  if (!error) return Status();
+  return Status::io_error("cannot listen on " + endpoint.address().to_string() + ":" + std::to_string(endpoint.port()) +
+                          ": " + error.message());
+}
 
-  Status listen(const Tcp::endpoint& endpoint) {
-    ErrorCode error;
-    acceptor.open(endpoint.protocol(), error);
-    if (!error) acceptor.set_option(Tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor.bind(endpoint, error);
-    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-    if (!error) local = acceptor.local_endpoint(error);
-    if (!error) return Status();
-    return Status::io_error("cannot listen on " + endpoint.address().to_string() + ":" +
-                            std::to_string(endpoint.port()) + ": " + error.message());
-  }
-  /// Closes the listener after serving the connections that were already established.
-  void close() {
-    ErrorCode ignored;
-    acceptor.non_blocking(true, ignored);
-    for (std::size_t i = 0; i < host.limits().connections_max; ++i) {
-      Socket socket(loops.next());
-      ErrorCode error;
-      acceptor.accept(socket, error);
-      if (error) break;
-      serve(std::move(socket));
-    }
-    acceptor.close(ignored);
-    accept_timer.cancel();
-  }
-
-  /// Counts pending accepts and pauses, however they end.
-  struct Waiting {
-    explicit Waiting(Listener& of) noexcept : listener(of) { ++listener.waits; }
-    ~Waiting() { --listener.waits; }
-    Waiting(const Waiting&) = delete;
-    Waiting& operator=(const Waiting&) = delete;
-    Listener& listener;
-  };
-
-  Loops& loops;
-  ConnectionHost& host;
-  int waits = 0;
-  std::unique_ptr<asio::ssl::context> tls;
-  Tcp::acceptor acceptor;
-  asio::steady_timer accept_timer;
-  Tcp::endpoint local;
-};
+/// Returns whether the other end of a local socket belongs to this process's user or to root.
+bool is_operator(int socket) noexcept {
+  ucred other{};
+  socklen_t size = sizeof(other);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &size) != 0) return false;
+  return other.uid == ::geteuid() || other.uid == 0;
+}
 
 /// Returns the limits of the metrics listener. Its clients are few, do not use the connections of other clients, and
 /// send only headers.
@@ -233,6 +174,17 @@ ConnectionLimits watch_limits(ConnectionLimits limits, std::uint64_t connections
   limits.body_bytes_max = 0;
   limits.memory_max = kHeaderRoom;
   limits.idle_time_max = std::min(limits.idle_time_max, kIdleTime);
+  return limits;
+}
+
+/// Returns the limits of the socket in the store's directory. Its connections are few and have memory of their own.
+ConnectionLimits operator_limits(ConnectionLimits limits) {
+  constexpr std::uint64_t kBodyRoom = std::uint64_t{32} << 20;
+  constexpr std::chrono::milliseconds kIdleTime{60'000};
+  limits.connections_max = kOperatorConnections;
+  limits.connections_per_address_max = kOperatorConnections;
+  limits.memory_max = kBodyRoom;
+  limits.idle_time_max = kIdleTime;
   return limits;
 }
 
@@ -261,9 +213,11 @@ std::vector<std::string> names_of(const Accounts& accounts) {
 }  // namespace
 
 struct Server::State {
-  State(Store& store, Accounts accounts, const ListenOptions& options, const std::optional<PageRules>& rules,
+  State(Store& served, Accounts accounts, const ListenOptions& options, const std::optional<PageRules>& rules,
         const DescriptorPlan& plan)
-      : lines(options.request_log == RequestLogLevel::kOff ? nullptr : std::make_unique<AsyncLines>()),
+      : store(served),
+        limits(options.limits),
+        lines(options.request_log == RequestLogLevel::kOff ? nullptr : std::make_unique<AsyncLines>()),
         observed{store, requests, [this] { return main_host.figures(); },
                  [this] { return lost_log_lines() + (lines ? lines->lost() : std::uint64_t{0}); }},
         page(rules ? std::make_unique<StatusPage>(store, observed, names_of(accounts), *rules) : nullptr),
@@ -275,18 +229,18 @@ struct Server::State {
         watch_host(monitor, watch_limits(options.limits, plan.watch)),
         loops(thread_count(options.threads)) {}
 
-  Status begin(const Tcp::endpoint& endpoint, const std::optional<MetricsAddress>& metrics) {
-    if (Status listening = main.listen(endpoint); !listening.ok()) return listening;
+  Status begin(const Tcp::endpoint& endpoint, const std::optional<MetricsAddress>& metrics, const std::string& data) {
+    if (Status listening = cannot_listen(endpoint, main.listen(endpoint, true)); !listening.ok()) return listening;
     if (metrics) {
       if (Status listening = listen_for_metrics(*metrics); !listening.ok()) return listening;
     }
-    asio::post(loops.first(), [this] { for_each_listener([](Listener& listener) { listener.accept(); }); });
-    Status started = loops.start([this] { for_each_listener([](Listener& listener) { listener.resume(); }); });
+    if (!data.empty()) listen_for_operators(data);
+    asio::post(loops.first(), [this] { for_each_listener([](auto& listener, auto& /*host*/) { listener.accept(); }); });
+    Status started =
+        loops.start([this] { for_each_listener([](auto& listener, auto& /*host*/) { listener.resume(); }); });
     is_running = started.ok();
     if (!is_running) {
-      asio::post(loops.first(),
-                 [this] { for_each_listener([](Listener& listener) { listener.host.end_all_soon(); }); });
-      asio::post(loops.first(), [this] { for_each_listener([](Listener& listener) { listener.close(); }); });
+      asio::post(loops.first(), [this] { close_all(); });
       loops.finish();
     }
     return started;
@@ -294,25 +248,76 @@ struct Server::State {
   Status listen_for_metrics(const MetricsAddress& metrics) {
     const Result<Tcp::endpoint> endpoint = endpoint_of(metrics.address, metrics.port);
     if (!endpoint.ok()) return endpoint.status();
-    watch = std::make_unique<Listener>(loops, watch_host);
-    return watch->listen(*endpoint);
+    watch = std::make_unique<TcpListener>(
+        loops.first(), next_loop(), [this](TcpListener::Accepted socket) { serve(std::move(socket), watch_host); });
+    return cannot_listen(*endpoint, watch->listen(*endpoint, true));
+  }
+  /// Makes the socket in the store's directory. A server without this socket still serves its other clients.
+  void listen_for_operators(const std::string& data) {
+    Result<ServedPlace> made = ServedPlace::create(data);
+    Status failed = made.status();
+    if (made.ok()) {
+      place.emplace(*std::move(made));
+      door = std::make_unique<OperatorDoor>(store, *place, front);
+      operator_host = std::make_unique<ConnectionHost>(*door, operator_limits(limits));
+      operators = std::make_unique<LocalListener>(
+          loops.first(), next_loop(), [this](LocalListener::Accepted socket) { serve_operator(std::move(socket)); });
+      const ErrorCode error = operators->listen(Local::endpoint((*place).address()), false);
+      if (error) failed = Status::io_error("cannot listen: " + error.message());
+    }
+    if (failed.ok()) return;
+    operators.reset();
+    place.reset();
+    log_line("this server has no socket in the directory of the store, so `varve` cannot reach it there: " +
+             failed.to_string());
+  }
+  std::function<asio::io_context&()> next_loop() {
+    return [this]() -> asio::io_context& { return loops.next(); };
+  }
+  void serve(TcpListener::Accepted socket, ConnectionHost& host) {
+    ErrorCode error;
+    std::string client = socket.remote_endpoint(error).address().to_string();
+    if (error) return;  // the client is gone already
+    socket.set_option(Tcp::no_delay(true), error);
+    if (tls && &host == &main_host) {
+      serve_tls(std::move(socket), std::move(client), host, *tls);
+    } else {
+      serve_plain(std::move(socket), std::move(client), host);
+    }
+  }
+  void serve_operator(LocalListener::Accepted socket) {
+    if (is_operator(socket.native_handle())) return serve_plain(std::move(socket), "local", *operator_host);
+    log_line("refused a client of the socket in the store's directory that belongs to another user");
   }
   template <typename Use>
   void for_each_listener(Use use) {
-    use(main);
-    if (watch) use(*watch);
+    use(main, main_host);
+    if (watch) use(*watch, watch_host);
+    if (operators) use(*operators, *operator_host);
+  }
+  void close_all() {
+    for_each_listener([](auto& listener, ConnectionHost& host) {
+      listener.close(host.limits().connections_max);
+      host.end_all_soon();
+    });
+  }
+  template <typename Use>
+  void for_each_host(Use use) {
+    for_each_listener([&use](auto& /*listener*/, ConnectionHost& host) { use(host); });
   }
   bool wait_for_connections(std::chrono::milliseconds time_max) {
     const auto deadline = std::chrono::steady_clock::now() + time_max;
     bool none_left = true;
-    for_each_listener([&](Listener& listener) {
+    for_each_host([&](ConnectionHost& host) {
       const auto left =
           std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-      none_left = listener.host.wait_for_all(std::max(left, std::chrono::milliseconds(0))) && none_left;
+      none_left = host.wait_for_all(std::max(left, std::chrono::milliseconds(0))) && none_left;
     });
     return none_left;
   }
 
+  Store& store;
+  const ConnectionLimits limits;
   RequestFigures requests;
   std::unique_ptr<AsyncLines> lines;
   Observed observed;
@@ -322,9 +327,15 @@ struct Server::State {
   Monitor monitor;
   ConnectionHost main_host;
   ConnectionHost watch_host;
+  std::optional<ServedPlace> place;
+  std::unique_ptr<OperatorDoor> door;
+  std::unique_ptr<ConnectionHost> operator_host;
+  std::unique_ptr<asio::ssl::context> tls;
   Loops loops;
-  Listener main{loops, main_host};
-  std::unique_ptr<Listener> watch;
+  TcpListener main{loops.first(), next_loop(),
+                   [this](TcpListener::Accepted socket) { serve(std::move(socket), main_host); }};
+  std::unique_ptr<TcpListener> watch;
+  std::unique_ptr<LocalListener> operators;
   bool is_running = false;
 };
 
@@ -349,8 +360,8 @@ Result<std::unique_ptr<Server>> Server::start(Store& store, Accounts accounts, c
   const std::optional<PageRules> rules = page_rules(options.status_page, is_local, is_development);
   try {
     auto state = std::make_unique<State>(store, std::move(accounts), options, rules, *plan);
-    state->main.tls = *std::move(tls);
-    if (Status begun = state->begin(*endpoint, options.metrics); !begun.ok()) return begun;
+    state->tls = *std::move(tls);
+    if (Status begun = state->begin(*endpoint, options.metrics, options.operator_store); !begun.ok()) return begun;
     return std::unique_ptr<Server>(new Server(std::move(state)));
   } catch (const boost::system::system_error& error) {  // thrown by a loop or a listener, which need descriptors
     return Status(Code::kTooManyFiles, error.what());
@@ -362,18 +373,18 @@ Server::~Server() {
 }
 
 std::uint16_t Server::port() const noexcept {
-  return state_->main.local.port();
+  return state_->main.local().port();
 }
 
 std::uint16_t Server::metrics_port() const noexcept {
-  return state_->watch ? state_->watch->local.port() : std::uint16_t{0};
+  return state_->watch ? state_->watch->local().port() : std::uint16_t{0};
 }
 
 std::string Server::url() const {
-  const Listener& main = state_->main;
-  const std::string address = main.local.address().to_string();
-  const std::string host = main.local.address().is_v6() ? "[" + address + "]" : address;
-  return (main.tls ? "https://" : "http://") + host + ":" + std::to_string(port()) + "/";
+  const asio::ip::address local = state_->main.local().address();
+  const std::string address = local.to_string();
+  const std::string host = local.is_v6() ? "[" + address + "]" : address;
+  return (state_->tls ? "https://" : "http://") + host + ":" + std::to_string(port()) + "/";
 }
 
 std::string Server::page_url() const {
@@ -386,24 +397,23 @@ void Server::stop() {
   // shared, since the handler may still run when this function ends
   const auto closed = std::make_shared<std::promise<void>>();
   asio::post(state.loops.first(), [&state, closed] {
-    state.for_each_listener([](Listener& listener) {
-      listener.close();
-      listener.host.end_all_soon();
-    });
+    state.close_all();
     closed->set_value();
   });
   if (closed->get_future().wait_for(kCloseTime) != std::future_status::ready) {
-    state.for_each_listener([](Listener& listener) { listener.host.end_all_soon(); });
+    state.for_each_host([](ConnectionHost& host) { host.end_all_soon(); });
   }
   if (!state.wait_for_connections(kEndTime)) {
-    state.for_each_listener([](Listener& listener) { listener.host.end_all_unread(); });
+    state.for_each_host([](ConnectionHost& host) { host.end_all_unread(); });
     state.front.stop();
+    if (state.door) state.door->stop();
     if (!state.wait_for_connections(kLastAnswersTime)) {
-      state.for_each_listener([](Listener& listener) { listener.host.end_all_now(); });
+      state.for_each_host([](ConnectionHost& host) { host.end_all_now(); });
       state.wait_for_connections(kStoreEndTime);
     }
   }
   state.loops.finish();
+  if (state.place) (*state.place).remove();
 }
 
 }  // namespace varve::serve

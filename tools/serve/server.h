@@ -48,6 +48,9 @@ struct ListenOptions {
   ConnectionLimits limits{};
   /// The address of a separate listener without TLS for /metrics and /health.
   std::optional<MetricsAddress> metrics{};
+  /// The directory of the store. The server makes a socket there, which only the owner of the directory and root can
+  /// use, and which needs no key. Empty: no socket.
+  std::string operator_store{};
   StatusPageMode status_page = StatusPageMode::kAuto;
   RequestLogLevel request_log = RequestLogLevel::kOff;
 };

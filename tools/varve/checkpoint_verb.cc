@@ -30,7 +30,7 @@ void print(const CheckpointStatistics& made, const std::string& directory, std::
 }
 
 int make_checkpoint(const CheckpointWords& words) {
-  Result<std::unique_ptr<Store>> store = open_for_writing(words.place);
+  Result<OpenedStore> store = open_state(words.place.store, StoreOptions());
   if (!store.ok()) return fail(store.status());
   const Progress progress("files", 0);
   const Result<CheckpointStatistics> made = (*store)->checkpoint(words.directory);
@@ -60,8 +60,8 @@ void add_checkpoint_verb(CLI::App& app, int& exit_code) {
   verb->footer(
       "\nDIRECTORY must be absent or empty. It becomes a store of its own: keep it as a backup, read it, or write\n"
       "to it. On the same file system this takes almost no time and space, because both stores share files that\n"
-      "neither changes. Elsewhere the files are copied. A program that has the store open calls\n"
-      "Store::checkpoint; its writers continue.");
+      "neither changes. Elsewhere the files are copied. If `varve serve` has the store open, it makes the\n"
+      "checkpoint, and its writers continue. Any other program that has the store open calls Store::checkpoint.");
   add_store_words(*verb, words->place);
   verb->add_option("DIRECTORY", words->directory, "Directory of the new store; absent or empty")->required();
   verb->add_flag("--json", words->json, "Print the report as JSON");

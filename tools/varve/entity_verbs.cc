@@ -45,13 +45,13 @@ void print_for_people(const Entity& entity) {
 }
 
 int get_entity(const EntityWords& words) {
-  Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
+  Result<std::unique_ptr<StoreAccess>> store = reach_briefly(words.place);
   if (!store.ok()) return fail(store.status());
-  const Result<Table> table = (*store)->open_table(words.place.account, words.place.table);
+  const Result<std::unique_ptr<TableAccess>> table = (*store)->open_table(words.place.account, words.place.table);
   if (!table.ok()) return fail(table.status());
   ReadOptions options;
   options.select = words.select;
-  const Result<std::optional<Entity>> entity = table->get(words.partition_key, words.row_key, options);
+  const Result<std::optional<Entity>> entity = (*table)->get(words.partition_key, words.row_key, options);
   if (!entity.ok()) return fail(entity.status());
   if (!*entity) {
     return fail(kRefused, "table " + words.place.table + " has no entity \"" + words.partition_key + "\", \"" +
@@ -85,37 +85,38 @@ Result<Entity> entity_of(const EntityWords& words) {
   return entity;
 }
 
-Result<ETag> write(Table& table, const EntityWords& words, const Entity& entity, ETag if_match) {
-  WriteOptions options;
-  options.durability = durability_of(words.durability);
-  if (words.mode == "insert") return table.insert(entity, options);
-  if (words.mode == "replace") return table.replace(entity, if_match, options);
-  if (words.mode == "merge") return table.merge(entity, if_match, options);
-  if (words.mode == "insert-or-merge") return table.insert_or_merge(entity, options);
-  return table.insert_or_replace(entity, options);
+TransactionOperation::Kind kind_of(const std::string& mode) {
+  using Kind = TransactionOperation::Kind;
+  if (mode == "insert") return Kind::kInsert;
+  if (mode == "replace") return Kind::kReplace;
+  if (mode == "merge") return Kind::kMerge;
+  return mode == "insert-or-merge" ? Kind::kInsertOrMerge : Kind::kInsertOrReplace;
 }
 
 /// Opens the store for put. A verb that changes existing entities must not create the store.
-Result<std::unique_ptr<Store>> open_for_put(const EntityWords& words, bool may_make) {
-  if (!may_make) return open_for_writing(words.place);
+Result<std::unique_ptr<StoreAccess>> reach_for_put(const EntityWords& words, bool may_make) {
+  if (!may_make) return reach_for_writing(words.place);
   if (Status named = check_place(words.place); !named.ok()) return named;
-  return open_or_make(words.place);
+  return reach_or_make(words.place);
 }
 
 int put_entity(const EntityWords& words) {
   const bool may_make = words.mode != "replace" && words.mode != "merge";
   if (may_make && words.if_match != "*")
     return fail(kUsage, "--if-match needs --mode replace or --mode merge; --mode " + words.mode + " compares no ETag");
-  const Result<Entity> entity = entity_of(words);
+  Result<Entity> entity = entity_of(words);
   if (!entity.ok()) return fail(entity.status());
   const Result<ETag> if_match = ETag::parse(words.if_match);
   if (!if_match.ok()) return fail(if_match.status());
-  Result<std::unique_ptr<Store>> store = open_for_put(words, may_make);
+  Result<std::unique_ptr<StoreAccess>> store = reach_for_put(words, may_make);
   if (!store.ok()) return fail(store.status());
-  Result<Table> table = may_make ? open_or_make_table(**store, words.place)
-                                 : (*store)->open_table(words.place.account, words.place.table);
+  Result<std::unique_ptr<TableAccess>> table = may_make
+                                                   ? open_or_make_table(**store, words.place.account, words.place.table)
+                                                   : (*store)->open_table(words.place.account, words.place.table);
   if (!table.ok()) return fail(table.status());
-  const Result<ETag> etag = write(*table, words, *entity, *if_match);
+  WriteOptions options;
+  options.durability = durability_of(words.durability);
+  const Result<ETag> etag = (*table)->write({kind_of(words.mode), *std::move(entity), *if_match}, options);
   if (!etag.ok()) return fail(etag.status());
   if (Status closed = (*store)->close(); !closed.ok()) return fail(closed);
   std::cout << etag->to_string() << "\n";
@@ -125,14 +126,15 @@ int put_entity(const EntityWords& words) {
 int delete_entity(const EntityWords& words) {
   const Result<ETag> if_match = ETag::parse(words.if_match);
   if (!if_match.ok()) return fail(if_match.status());
-  Result<std::unique_ptr<Store>> store = open_for_writing(words.place);
+  Result<std::unique_ptr<StoreAccess>> store = reach_for_writing(words.place);
   if (!store.ok()) return fail(store.status());
-  Result<Table> table = (*store)->open_table(words.place.account, words.place.table);
+  Result<std::unique_ptr<TableAccess>> table = (*store)->open_table(words.place.account, words.place.table);
   if (!table.ok()) return fail(table.status());
   WriteOptions options;
   options.durability = durability_of(words.durability);
-  if (Status removed = table->remove(words.partition_key, words.row_key, *if_match, options); !removed.ok())
-    return fail(removed);
+  const Result<ETag> removed = (*table)->write(
+      {TransactionOperation::Kind::kRemove, Entity(words.partition_key, words.row_key), *if_match}, options);
+  if (!removed.ok()) return fail(removed.status());
   const Status closed = (*store)->close();
   return closed.ok() ? kSuccess : fail(closed);
 }

@@ -1,10 +1,23 @@
 #include "tools/varve/entity_walk.h"
 
+#include <utility>
+
 namespace varve::tool {
 
-Status for_each_entity(const Table& table, const Snapshot& snapshot, Progress& progress, const EntityVisit& visit) {
+Result<ReadOptions> options_of_present_state(StoreAccess& store) {
+  ReadOptions options;
+  Store* const local = store.local();
+  if (local == nullptr) return options;
+  Result<Snapshot> snapshot = local->snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  options.snapshot = *std::move(snapshot);
+  return options;
+}
+
+Status for_each_entity(const TableAccess& table, const ReadOptions& options, Progress& progress,
+                       const EntityVisit& visit) {
   Scan scan;
-  scan.read.snapshot = snapshot;
+  scan.read = options;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
   for (;;) {

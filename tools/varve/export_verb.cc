@@ -1,5 +1,6 @@
 // Owns: `varve export`: writing a table's rows to a file that import can read.
-// Must never: mix two states of the table: everything is read at one snapshot.
+// Must never: mix two states of a table in a directory: everything is read at one snapshot. A server at an address has
+// no snapshots.
 #include <algorithm>
 #include <iostream>
 #include <set>
@@ -25,11 +26,11 @@ struct ExportWords {
 };
 
 /// Returns every property name of the table, in the order of first appearance.
-Result<std::vector<std::string>> columns_of(const Table& table, const Snapshot& snapshot) {
+Result<std::vector<std::string>> columns_of(const TableAccess& table, const ReadOptions& options) {
   std::vector<std::string> columns;
   std::set<std::string> known;
   Progress progress("rows looked at", 0);
-  const Status read = for_each_entity(table, snapshot, progress, [&](const Entity& entity) {
+  const Status read = for_each_entity(table, options, progress, [&](const Entity& entity) {
     for (const Property& property : entity.properties()) {
       if (known.insert(property.name).second) columns.push_back(property.name);
     }
@@ -39,14 +40,14 @@ Result<std::vector<std::string>> columns_of(const Table& table, const Snapshot& 
   return columns;
 }
 
-Status export_csv(const Table& table, const Snapshot& snapshot, std::ostream& out) {
-  const Result<std::vector<std::string>> columns = columns_of(table, snapshot);
+Status export_csv(const TableAccess& table, const ReadOptions& options, std::ostream& out) {
+  const Result<std::vector<std::string>> columns = columns_of(table, options);
   if (!columns.ok()) return columns.status();
   std::vector<std::string> header{"PartitionKey", "RowKey"};
   header.insert(header.end(), columns->begin(), columns->end());
   write_csv_row(out, header);
   Progress progress("rows", 0);
-  return for_each_entity(table, snapshot, progress, [&](const Entity& entity) {
+  return for_each_entity(table, options, progress, [&](const Entity& entity) {
     std::vector<std::string> fields{entity.partition_key(), entity.row_key()};
     for (const std::string& column : *columns) {
       const Value* value = entity.find(column);
@@ -57,20 +58,20 @@ Status export_csv(const Table& table, const Snapshot& snapshot, std::ostream& ou
   });
 }
 
-Status export_jsonl(const Table& table, const Snapshot& snapshot, std::ostream& out) {
+Status export_jsonl(const TableAccess& table, const ReadOptions& options, std::ostream& out) {
   Progress progress("rows", 0);
-  return for_each_entity(table, snapshot, progress, [&](const Entity& entity) {
+  return for_each_entity(table, options, progress, [&](const Entity& entity) {
     out << entity_to_row(entity) << "\n";
     return static_cast<bool>(out);
   });
 }
 
 /// Writes an array with one entity a line.
-Status export_json(const Table& table, const Snapshot& snapshot, std::ostream& out) {
+Status export_json(const TableAccess& table, const ReadOptions& options, std::ostream& out) {
   Progress progress("rows", 0);
   bool any = false;
   out << "[";
-  const Status read = for_each_entity(table, snapshot, progress, [&](const Entity& entity) {
+  const Status read = for_each_entity(table, options, progress, [&](const Entity& entity) {
     out << (std::exchange(any, true) ? ",\n" : "\n") << entity_to_row(entity);
     return static_cast<bool>(out);
   });
@@ -78,28 +79,28 @@ Status export_json(const Table& table, const Snapshot& snapshot, std::ostream& o
   return read;
 }
 
-Status write(const ExportWords& words, const Table& table, const Snapshot& snapshot, std::ostream& out) {
-  if (words.format == "csv") return export_csv(table, snapshot, out);
-  return words.format == "json" ? export_json(table, snapshot, out) : export_jsonl(table, snapshot, out);
+Status write(const ExportWords& words, const TableAccess& table, const ReadOptions& options, std::ostream& out) {
+  if (words.format == "csv") return export_csv(table, options, out);
+  return words.format == "json" ? export_json(table, options, out) : export_jsonl(table, options, out);
 }
 
 int export_table(const ExportWords& words) {
-  Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
+  Result<std::unique_ptr<StoreAccess>> store = reach_state(words.place);
   if (!store.ok()) return fail(store.status());
-  const Result<Table> table = (*store)->open_table(words.place.account, words.place.table);
+  const Result<std::unique_ptr<TableAccess>> table = (*store)->open_table(words.place.account, words.place.table);
   if (!table.ok()) return fail(table.status());
-  const Result<Snapshot> snapshot = (*store)->snapshot();
-  if (!snapshot.ok()) return fail(snapshot.status());
+  const Result<ReadOptions> options = options_of_present_state(**store);
+  if (!options.ok()) return fail(options.status());
 
   if (words.output.empty()) {
-    const Status written = write(words, *table, *snapshot, std::cout);
+    const Status written = write(words, **table, *options, std::cout);
     std::cout.flush();
     if (!written.ok()) return fail(written);
     return std::cout ? kSuccess : fail_output("the export could not be written completely");
   }
   OutputFile file(words.output);
   if (Status opened = file.open(); !opened.ok()) return fail(opened);
-  if (Status written = write(words, *table, *snapshot, file.stream()); !written.ok()) return fail(written);
+  if (Status written = write(words, **table, *options, file.stream()); !written.ok()) return fail(written);
   const Status finished = file.finish();
   return finished.ok() ? kSuccess : fail(finished);
 }

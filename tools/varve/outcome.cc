@@ -41,7 +41,9 @@ std::string damage_hint() {
 
 std::string hint_of(const Status& status) {
   switch (status.code()) {
-    case Code::kLocked: return "close the program that has the store open, then try again";
+    case Code::kLocked:
+      return "end that program, then try again; or let it call Store::checkpoint, and use the checkpoint. If that "
+             "program is `varve serve`, most verbs work beside it, but not this one";
     case Code::kCorruption: return damage_hint();
     case Code::kNoSpace: return "free space on the device, or drop a table and reopen the store";
     case Code::kUnsupported:

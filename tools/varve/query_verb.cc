@@ -1,6 +1,6 @@
 // Owns: `varve query`: reading keys and ranges, shown as a table, JSON Lines or CSV.
-// Must never: mix two states of the table (all reads use one snapshot), or print anything except rows to standard
-// output.
+// Must never: mix two states of a table in a directory (all reads use one snapshot), or print anything except rows to
+// standard output. A server at an address has no snapshots.
 #include <algorithm>
 #include <functional>
 #include <iostream>
@@ -43,7 +43,7 @@ using TakePage = std::function<bool(const std::vector<Entity>& page)>;
 /// Reads the entities of a plan. It can read them repeatedly, always in the same state.
 class QueryReader {
  public:
-  QueryReader(const Table& table, QueryPlan plan, const QueryWords& words, ReadOptions options)
+  QueryReader(const TableAccess& table, QueryPlan plan, const QueryWords& words, ReadOptions options)
       : table_(table), plan_(std::move(plan)), words_(words), options_(std::move(options)) {}
 
   Status read(const TakePage& take) {
@@ -129,7 +129,7 @@ class QueryReader {
     return Status();
   }
 
-  const Table& table_;
+  const TableAccess& table_;
   QueryPlan plan_;
   const QueryWords& words_;
   ReadOptions options_;
@@ -258,18 +258,24 @@ int query_table(const QueryWords& words) {
   if (words.backward && !plan->points.empty()) return fail(kUsage, "--backward cannot be combined with --row or --key");
   if (!words.filter.empty() && !plan->points.empty())
     return fail(kUsage, "--filter cannot be combined with --row or --key");
-  Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
+  Result<std::unique_ptr<StoreAccess>> store = reach_state(words.place);
   if (!store.ok()) return fail(store.status());
-  const Result<Statistics> before = (*store)->statistics();
+  Store* const local = (*store)->local();
+  if (words.explain && local == nullptr)
+    return fail(kUsage, "--explain needs the directory of the store instead of an address");
+  const Result<Statistics> before = local == nullptr ? Statistics() : local->statistics();
   if (!before.ok()) return fail(before.status());
-  const Result<Table> table = (*store)->open_table(words.place.account, words.place.table);
+  const Result<std::unique_ptr<TableAccess>> table = (*store)->open_table(words.place.account, words.place.table);
   if (!table.ok()) return fail(table.status());
-  const Result<Snapshot> snapshot = (*store)->snapshot();
-  if (!snapshot.ok()) return fail(snapshot.status());
 
-  ReadOptions options{words.select, *snapshot};
+  ReadOptions options{words.select};
+  if (local != nullptr) {
+    Result<Snapshot> snapshot = local->snapshot();
+    if (!snapshot.ok()) return fail(snapshot.status());
+    options.snapshot = *std::move(snapshot);
+  }
   if (words.count) options.select = {"PartitionKey"};  // keys always exist, so no property is decoded
-  QueryReader reader(*table, *plan, words, options);
+  QueryReader reader(**table, *plan, words, options);
   const Progress timer("entities", 0);
   if (Status printed = print_rows(reader, words); !printed.ok()) return fail(printed);
   const std::chrono::nanoseconds elapsed = timer.elapsed();
@@ -278,7 +284,7 @@ int query_table(const QueryWords& words) {
     std::cerr << "there is more; continue with --continuation '" << *reader.continuation() << "'\n";
   }
   if (!words.explain) return kSuccess;
-  const Result<Statistics> after = (*store)->statistics();
+  const Result<Statistics> after = local->statistics();
   if (!after.ok()) return fail(after.status());
   if (plan->points.empty()) {
     const Result<ScanPlan> ranges = reader.explain();

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
+#include "tools/varve/reach/local_access.h"
 #include "varve/names.h"
 
 namespace varve::tool {
@@ -12,14 +14,14 @@ Status check_place(const Place& place) {
   return account.ok() ? check_table_name(place.table) : account;
 }
 
-Result<std::unique_ptr<Store>> open_for_reading(const Place& place) {
+Result<OpenedStore> open_for_reading(const Place& place) {
   StoreOptions options;
   options.read_only = true;
-  return Store::open(place.store, options);
+  return open_state(place.store, options);
 }
 
-Result<std::unique_ptr<Store>> open_for_writing(const Place& place) {
-  return Store::open(place.store);
+Result<OpenedStore> open_for_writing(const Place& place) {
+  return open_here(place.store, StoreOptions());
 }
 
 Status check_parent(const Place& place) {
@@ -31,25 +33,47 @@ Status check_parent(const Place& place) {
                                   place.store);
 }
 
-Result<std::unique_ptr<Store>> open_or_make(const Place& place) {
+Result<OpenedStore> open_or_make(const Place& place) {
   if (Status checked = check_parent(place); !checked.ok()) return checked;
   StoreOptions options;
   options.create_if_missing = true;
-  return Store::open(place.store, options);
+  return open_here(place.store, options);
 }
 
-Status make_account_if_absent(Store& store, const std::string& account) {
-  const Status made = store.create_account(account);
-  return made.code() == Code::kExists ? Status() : made;
+namespace {
+
+/// Goes through the server that has the store open. If there is none, opens the store by `open`.
+Result<std::unique_ptr<StoreAccess>> reach(const Place& place, Result<OpenedStore> (*open)(const Place& place)) {
+  if (is_address(place.store)) return access_to_address(place.store, place.account);
+  if (std::unique_ptr<StoreAccess> access = access_through_server_of(place.store); access != nullptr) return access;
+  Result<OpenedStore> opened = open(place);
+  if (!opened.ok()) return opened.status();
+  return access_to(*std::move(opened));
 }
 
-Result<Table> open_or_make_table(Store& store, const Place& place) {
-  Result<Table> table = store.open_table(place.account, place.table);
-  if (table.code() != Code::kNotFound) return table;
-  if (Status made = make_account_if_absent(store, place.account); !made.ok()) return made;
-  table = store.create_table(place.account, place.table);
-  if (table.code() != Code::kExists) return table;
-  return store.open_table(place.account, place.table);
+}  // namespace
+
+Result<std::unique_ptr<StoreAccess>> reach_state(const Place& place) {
+  if (is_address(place.store)) return access_to_address(place.store, place.account);
+  Result<OpenedStore> opened = open_for_reading(place);
+  if (!opened.ok()) return opened.status();
+  return access_to(*std::move(opened));
+}
+
+Result<std::unique_ptr<StoreAccess>> reach_for_writing(const Place& place) {
+  return reach(place, &open_for_writing);
+}
+
+Result<std::unique_ptr<StoreAccess>> reach_or_make(const Place& place) {
+  return reach(place, &open_or_make);
+}
+
+Result<std::unique_ptr<StoreAccess>> reach_briefly(const Place& place) {
+  return reach(place, [](const Place& of) {
+    StoreOptions options;
+    options.read_only = true;
+    return open_here(of.store, options);
+  });
 }
 
 std::optional<Durability> durability_of(const std::string& word) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "tools/varve/reach/reach.h"
 #include "varve/store.h"
 
 namespace varve::tool {
@@ -20,20 +21,27 @@ struct Place {
 /// Checks the names of account and table. Errors: those of check_account_name() and check_table_name().
 Status check_place(const Place& place);
 
-/// Opens a store for verbs that read. It writes nothing, and can run beside other readers.
-Result<std::unique_ptr<Store>> open_for_reading(const Place& place);
+/// Opens the present state of a store for verbs that read. It writes nothing, and can run beside other readers and
+/// beside a server that has the store open.
+Result<OpenedStore> open_for_reading(const Place& place);
 /// Opens an existing store for verbs that write.
-Result<std::unique_ptr<Store>> open_for_writing(const Place& place);
+Result<OpenedStore> open_for_writing(const Place& place);
 /// Checks that the parent directory of the store exists. Errors: kInvalidArgument, which names it.
 Status check_parent(const Place& place);
 /// Opens a store for verbs that import data. Creates the store if it does not exist. Errors: those of opening and of
 /// check_parent().
-Result<std::unique_ptr<Store>> open_or_make(const Place& place);
+Result<OpenedStore> open_or_make(const Place& place);
 
-Status make_account_if_absent(Store& store, const std::string& account);
-
-/// Opens the table. Creates the table and its account if they do not exist.
-Result<Table> open_or_make_table(Store& store, const Place& place);
+/// @{
+/// Reach a store for a verb on its tables: in this process, through the server that has the store open, or through the
+/// server at an address. They open a store as the function for the same kind of verb above.
+Result<std::unique_ptr<StoreAccess>> reach_state(const Place& place);
+Result<std::unique_ptr<StoreAccess>> reach_for_writing(const Place& place);
+Result<std::unique_ptr<StoreAccess>> reach_or_make(const Place& place);
+/// @}
+/// As reach_state(), for a verb that reads so little that the state of one moment matters less than the time of making
+/// a checkpoint.
+Result<std::unique_ptr<StoreAccess>> reach_briefly(const Place& place);
 
 /// Parses "sync" or "buffered". An empty word means the store's default.
 std::optional<Durability> durability_of(const std::string& word);

@@ -200,7 +200,7 @@ void print_figures(const Statistics& statistics, const CatalogFigures& catalog, 
 }
 
 int print_statistics(const StatsWords& words) {
-  Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
+  Result<OpenedStore> store = open_for_reading(words.place);
   if (!store.ok()) return fail(store.status());
   const Result<Statistics> statistics = (*store)->statistics();
   if (!statistics.ok()) return fail(statistics.status());

@@ -1,9 +1,11 @@
 // Owns: the verbs on a whole store: verify, compact.
 // Must never: change the content of a store.
+#include <functional>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 
+#include "tools/varve/backup/backup_verbs.h"
 #include "tools/varve/outcome.h"
 #include "tools/varve/progress.h"
 #include "tools/varve/store_text.h"
@@ -55,10 +57,22 @@ void print_report_json(const VerifyReport& report) {
             << "\n";
 }
 
+/// Verifies the store, or a checkpoint of it if a server has the store open.
+Result<VerifyReport> verify_state(const std::string& store, const std::function<void(const VerifyReport&)>& progress) {
+  if (is_address(store)) return open_here(store, StoreOptions()).status();
+  const Result<ServedCheckpoint> checkpoint = checkpoint_by_server_of(store);
+  if (!checkpoint.ok()) return checkpoint.status();
+  if (!(*checkpoint).path.empty()) return Store::verify((*checkpoint).path, {}, progress);
+  Result<VerifyReport> report = Store::verify(store, {}, progress);
+  if (report.code() == Code::kLocked) return locked_by_holder(report.status(), store);
+  return report;
+}
+
 int verify_store(const StoreWords& words) {
+  if (has_backups(words.place.store)) return verify_backups(words.place.store, words.json);
   Progress progress("entities", 0);
-  const Result<VerifyReport> report = Store::verify(
-      words.place.store, {}, [&](const VerifyReport& so_far) { progress.update(so_far.entities, so_far.value_bytes); });
+  const Result<VerifyReport> report = verify_state(
+      words.place.store, [&](const VerifyReport& so_far) { progress.update(so_far.entities, so_far.value_bytes); });
   progress.clear();
   if (!report.ok()) return fail_verification(report.status());
   if (words.json) {
@@ -77,7 +91,7 @@ std::string compaction_so_far(const Statistics& before, const Statistics& now) {
 }
 
 int compact_store(const StoreWords& words) {
-  Result<std::unique_ptr<Store>> store = open_for_writing(words.place);
+  Result<OpenedStore> store = open_for_writing(words.place);
   if (!store.ok()) return fail(store.status());
   const Result<Statistics> before = (*store)->statistics();
   if (!before.ok()) return fail(before.status());
@@ -106,8 +120,9 @@ void add_store_verbs(CLI::App& app, int& exit_code) {
   auto checked = std::make_shared<StoreWords>();
   CLI::App* verify = app.add_subcommand("verify", "Read everything in a store and report whether it is sound");
   verify->footer(
-      "\nReads every byte of the log, every entity and the catalog, and changes nothing. The store must not be\n"
-      "open for writing. If something does not verify, names the file and the offset; the exit code is 3 then.");
+      "\nReads every byte of the log, every entity and the catalog, and changes nothing. If `varve serve` has\n"
+      "the store open, verifies a checkpoint of it. No other program may have the store open for writing. If something "
+      "does not verify, names the file and the offset; the exit code is 3 then.");
   add_store_words(*verify, checked->place);
   verify->add_flag("--json", checked->json, "Print the report as JSON");
   verify->callback([checked, &exit_code] { exit_code = verify_store(*checked); });

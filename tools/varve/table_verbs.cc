@@ -23,19 +23,19 @@ struct NameWords {
   bool yes = false;
 };
 
-using Work = std::function<Status(Store&)>;
+using Work = std::function<Status(StoreAccess&)>;
 
-int change(Result<std::unique_ptr<Store>> store, const Work& work) {
+int change(Result<std::unique_ptr<StoreAccess>> store, const Work& work) {
   if (!store.ok()) return fail(store.status());
   if (Status worked = work(**store); !worked.ok()) return fail(worked);
   const Status closed = (*store)->close();
   return closed.ok() ? kSuccess : fail(closed);
 }
 
-Status create_table(Store& store, const Place& place) {
+Status create_table(StoreAccess& store, const Place& place) {
   Status made = store.create_account(place.account);
   if (!made.ok() && made.code() != Code::kExists) return made;
-  return store.create_table(place.account, place.table).status();
+  return store.create_table(place.account, place.table);
 }
 
 void print_name(const NameWords& words, const std::string& name, const DateTime& created) {
@@ -47,9 +47,9 @@ void print_name(const NameWords& words, const std::string& name, const DateTime&
 }
 
 template <typename PageResult, typename Print>
-int list_pages(const NameWords& words, const std::function<Result<PageResult>(const Store&, const ListOptions&)>& list,
+int list_pages(const NameWords& words, const std::function<Result<PageResult>(StoreAccess&, const ListOptions&)>& list,
                const Print& print) {
-  Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
+  Result<std::unique_ptr<StoreAccess>> store = reach_briefly(words.place);
   if (!store.ok()) return fail(store.status());
   ListOptions options;
   options.prefix = words.prefix;
@@ -65,7 +65,7 @@ int list_pages(const NameWords& words, const std::function<Result<PageResult>(co
 int list_tables(const NameWords& words) {
   return list_pages<TablePage>(
       words,
-      [&](const Store& store, const ListOptions& options) { return store.list_tables(words.place.account, options); },
+      [&](StoreAccess& store, const ListOptions& options) { return store.list_tables(words.place.account, options); },
       [&](const TablePage& page) {
         for (const TableInfo& table : page.tables) print_name(words, table.name, table.created);
       });
@@ -73,7 +73,7 @@ int list_tables(const NameWords& words) {
 
 int list_accounts(const NameWords& words) {
   return list_pages<AccountPage>(
-      words, [](const Store& store, const ListOptions& options) { return store.list_accounts(options); },
+      words, [](StoreAccess& store, const ListOptions& options) { return store.list_accounts(options); },
       [&](const AccountPage& page) {
         for (const AccountInfo& account : page.accounts) print_name(words, account.name, account.created);
       });
@@ -119,8 +119,8 @@ void add_account_verbs(CLI::App& app, int& exit_code) {
   CLI::App* create = group->add_subcommand("create", "Create an account, and the store if it is absent");
   add_account_words(*create, made->place);
   create->callback([made, &exit_code] {
-    exit_code =
-        change(open_or_make(made->place), [&](Store& store) { return store.create_account(made->place.account); });
+    exit_code = change(reach_or_make(made->place),
+                       [&](StoreAccess& store) { return store.create_account(made->place.account); });
   });
   auto dropped = std::make_shared<NameWords>();
   CLI::App* drop = group->add_subcommand("drop", "Remove an account with all its tables, in one commit");
@@ -133,8 +133,8 @@ void add_account_verbs(CLI::App& app, int& exit_code) {
       exit_code = confirm_drop(dropped->place.account);
       if (exit_code != kSuccess) return;
     }
-    exit_code = change(open_for_writing(dropped->place),
-                       [&](Store& store) { return store.drop_account(dropped->place.account); });
+    exit_code = change(reach_for_writing(dropped->place),
+                       [&](StoreAccess& store) { return store.drop_account(dropped->place.account); });
   });
   add_list(*group, "Print the names of accounts", exit_code, false, &list_accounts);
 }
@@ -148,14 +148,16 @@ void add_table_verbs(CLI::App& app, int& exit_code) {
       group->add_subcommand("create", "Create an empty table, and the store and the account if they are absent");
   add_table_words(*create, made->place);
   create->callback([made, &exit_code] {
-    exit_code = change(open_or_make(made->place), [&](Store& store) { return create_table(store, made->place); });
+    exit_code =
+        change(reach_or_make(made->place), [&](StoreAccess& store) { return create_table(store, made->place); });
   });
   auto dropped = std::make_shared<NameWords>();
   CLI::App* drop = group->add_subcommand("drop", "Remove a table with all its entities, in one commit of any size");
   add_table_words(*drop, dropped->place);
   drop->callback([dropped, &exit_code] {
-    exit_code = change(open_for_writing(dropped->place),
-                       [&](Store& store) { return store.drop_table(dropped->place.account, dropped->place.table); });
+    exit_code = change(reach_for_writing(dropped->place), [&](StoreAccess& store) {
+      return store.drop_table(dropped->place.account, dropped->place.table);
+    });
   });
   add_table_copy_verbs(*group, exit_code);
   add_table_describe_verb(*group, exit_code);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,12 @@ struct HttpRequest {
   std::optional<Status> refusal{};
   /// The memory for the answer of a read. Null if the connection does not limit the memory.
   AnswerRoom* room = nullptr;
+  /// An object that the connection keeps until it ends or a later request replaces the object. Null if there is no
+  /// connection.
+  std::shared_ptr<void>* kept = nullptr;
+  /// Whether the operating system has shown that the caller owns the store. Such a caller needs no signature. Never set
+  /// from the bytes of a request.
+  bool is_operator = false;
 };
 
 /// Splits `path?query` or `http://host/path?query` into a request's fields. Returns false if the target has neither

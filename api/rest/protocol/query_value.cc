@@ -45,4 +45,10 @@ Result<std::optional<std::string>> query_value(std::string_view query, std::stri
   return found;
 }
 
+Result<std::string> query_text(std::string_view query, std::string_view name) {
+  Result<std::optional<std::string>> value = query_value(query, name);
+  if (!value.ok()) return value.status();
+  return std::move(*value).value_or(std::string());
+}
+
 }  // namespace varve::serve

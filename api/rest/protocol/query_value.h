@@ -15,4 +15,7 @@ namespace varve::serve {
 /// occurs twice or is badly encoded, or another parameter's name is badly encoded).
 Result<std::optional<std::string>> query_value(std::string_view query, std::string_view name);
 
+/// Returns the parameter's value, or an empty text if the parameter is missing. Errors: as above.
+Result<std::string> query_text(std::string_view query, std::string_view name);
+
 }  // namespace varve::serve

@@ -121,6 +121,10 @@ Task<Result<security::Session>> ended(Status status) {
   co_return status;
 }
 
+Task<Result<security::Session>> opened(Result<security::Session> session) {
+  co_return session;
+}
+
 /// Returns the refusal of a request. If the account is unknown, no signature can be valid, so the answer reports the
 /// missing account. Source: X-28.
 Status told_of_account(const Status& refusal, bool is_known) {
@@ -142,6 +146,7 @@ std::string Dispatcher::next_request_id() {
 }
 
 Task<Result<security::Session>> Dispatcher::open_session(const HttpRequest& request, const std::string& account) {
+  if (request.is_operator) return opened(security::Session::of_operator(store_, account, clock_));
   if (find_header(request.head.headers, "authorization") != nullptr) {
     return security::AsyncSession::open(store_, accounts_.find(account), request.head, request.arrival, clock_,
                                         stop_.get_token());
@@ -153,7 +158,8 @@ Task<Result<security::Session>> Dispatcher::open_session(const HttpRequest& requ
 
 Result<Address> Dispatcher::address_of(const HttpRequest& request) const {
   return parse_address(request.head.path, host_of(request), request.arrival.is_https ? "https" : "http",
-                       [this](std::string_view name) { return accounts_.knows(name); });
+                       // An operator's host names no account.
+                       [&](std::string_view name) { return !request.is_operator && accounts_.knows(name); });
 }
 
 Result<Dispatcher::Asked> Dispatcher::identify(const HttpRequest& request, Told& told) const {

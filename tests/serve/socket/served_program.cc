@@ -89,12 +89,14 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
 }
 
 ServedProgram::ServedProgram(const ProgramOptions& options)
-    : reserved_(bound_socket("127.0.0.1")),
+    : data_(options.data),
+      reserved_(bound_socket("127.0.0.1")),
       reserved_metrics_(bound_socket("127.0.0.1")),
       port_(port_of(reserved_)),
       metrics_port_(port_of(reserved_metrics_)) {
   const Descriptor out = make_stream(options.out, scratch_.path("out"), streams_);
   const Descriptor err = make_stream(options.err, scratch_.path("err"), streams_);
+  std::filesystem::create_directories(std::filesystem::path(data()).parent_path());
   process_ = ::fork();
   if (process_ == 0) become_program(options, out.number(), err.number());
   is_ready_ = await_ready();

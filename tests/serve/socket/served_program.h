@@ -36,6 +36,8 @@ struct ProgramOptions {
   StreamState out = StreamState::kWritten;
   StreamState err = StreamState::kWritten;
   std::optional<std::uint64_t> descriptors_max{};
+  /// The directory of the store below a directory of the test's own.
+  std::string data = "data";
 };
 
 class ServedProgram {
@@ -50,7 +52,7 @@ class ServedProgram {
   bool is_ready() const noexcept { return is_ready_; }
   std::uint16_t port() const noexcept { return port_; }
   std::uint16_t metrics_port() const noexcept { return metrics_port_; }
-  std::string data() const { return scratch_.path("data"); }
+  std::string data() const { return scratch_.path(data_); }
   pid_t process() const noexcept { return process_; }
   void signal(int number) const noexcept;
   /// Returns the peak memory of the program in bytes.
@@ -65,6 +67,7 @@ class ServedProgram {
   bool await_ready() const;
 
   varve::test::ScratchDirectory scratch_;
+  const std::string data_;
   // Bound but not listening, so that no other process gets these ports.
   Descriptor reserved_;
   Descriptor reserved_metrics_;

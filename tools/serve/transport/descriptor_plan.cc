@@ -8,7 +8,7 @@ namespace {
 
 /// The standard streams, the listeners, and one connection of each listener that is accepted only to be refused. The
 /// rest is for files that are open briefly: certificates, random bytes, the parent directory of the store.
-constexpr std::uint64_t kProcessDescriptors = 14;
+constexpr std::uint64_t kProcessDescriptors = 14 + 3 + kOperatorConnections;  // 3: the operators' socket
 /// The event queue of each thread, its wake-up descriptor and its timer.
 constexpr std::uint64_t kThreadDescriptors = 3;
 constexpr std::uint64_t kWatchMin = 4;

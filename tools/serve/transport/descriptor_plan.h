@@ -14,6 +14,9 @@ namespace varve::serve {
 inline constexpr std::uint64_t kStoreDescriptorsMin = 32;
 inline constexpr std::uint64_t kStoreDescriptorsMax = 4096;
 
+/// Connections of the socket in the store's directory. They are apart from the connections of other clients.
+inline constexpr std::uint64_t kOperatorConnections = 8;
+
 struct DescriptorPlan {
   std::uint64_t process = 0;
   std::uint64_t store = 0;

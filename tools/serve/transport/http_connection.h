@@ -63,6 +63,7 @@ class HttpConnection final : public OpenConnection,
         share_(host.budget(), address_, *this),
         stream_(std::move(socket), arguments...) {}
   ~HttpConnection() override {
+    kept_.reset();  // before the host learns of the end: the object may use the store
     if (is_counted_) host_.remove(*this, address_);
   }
   HttpConnection(const HttpConnection&) = delete;
@@ -300,6 +301,7 @@ class HttpConnection final : public OpenConnection,
   }
   void run(HttpRequest request) {
     request.room = this;
+    request.kept = &kept_;
     body_bytes_ = request.body.size();
     start(host_.handler().handle(std::move(request), this),
           [self = this->shared_from_this()](Result<HttpResponse> response) { self->answer(std::move(response)); });
@@ -427,6 +429,7 @@ class HttpConnection final : public OpenConnection,
 
   ConnectionHost& host_;
   const std::string client_ip_;
+  std::shared_ptr<void> kept_;
   const std::string address_;
   const Socket::executor_type executor_;
   HomeQueue& home_;

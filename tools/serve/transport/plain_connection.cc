@@ -5,11 +5,8 @@
 
 namespace varve::serve {
 
-void serve_plain(Socket socket, ConnectionHost& host) {
-  ErrorCode error;
-  const std::string address = socket.remote_endpoint(error).address().to_string();
-  if (error) return;  // the client is gone already
-  std::make_shared<HttpConnection<Socket>>(host, address, std::move(socket))->begin();
+void serve_plain(Socket socket, std::string client, ConnectionHost& host) {
+  std::make_shared<HttpConnection<Socket>>(host, std::move(client), std::move(socket))->begin();
 }
 
 }  // namespace varve::serve

@@ -7,12 +7,9 @@
 
 namespace varve::serve {
 
-void serve_tls(Socket socket, ConnectionHost& host, boost::asio::ssl::context& tls) {
-  ErrorCode error;
-  const std::string address = socket.remote_endpoint(error).address().to_string();
-  if (error) return;  // the client is gone already
+void serve_tls(Socket socket, std::string client, ConnectionHost& host, boost::asio::ssl::context& tls) {
   using TlsStream = beast::ssl_stream<Socket>;
-  std::make_shared<HttpConnection<TlsStream>>(host, address, std::move(socket), tls)->begin();
+  std::make_shared<HttpConnection<TlsStream>>(host, std::move(client), std::move(socket), tls)->begin();
 }
 
 }  // namespace varve::serve

@@ -25,15 +25,8 @@ std::string milliseconds_since(Clock::time_point begun) {
   return double_text(std::chrono::duration<double, std::milli>(Clock::now() - begun).count());
 }
 
-/// Returns the parameter's value, or an empty text if it is missing.
-Result<std::string> text_value(std::string_view query, std::string_view name) {
-  Result<std::optional<std::string>> value = query_value(query, name);
-  if (!value.ok()) return value.status();
-  return std::move(*value).value_or(std::string());
-}
-
 Result<std::uint32_t> read_top(std::string_view query) {
-  const Result<std::string> text = text_value(query, "top");
+  const Result<std::string> text = query_text(query, "top");
   if (!text.ok()) return text.status();
   if (text->empty()) return kShownMax;
   std::uint32_t top = 0;
@@ -44,11 +37,11 @@ Result<std::uint32_t> read_top(std::string_view query) {
 }
 
 Result<Scan> read_shown(std::string_view query) {
-  Result<std::string> filter = text_value(query, "filter");
+  Result<std::string> filter = query_text(query, "filter");
   if (!filter.ok()) return filter.status();
-  Result<std::string> continuation = text_value(query, "continuation");
+  Result<std::string> continuation = query_text(query, "continuation");
   if (!continuation.ok()) return continuation.status();
-  const Result<std::string> backward = text_value(query, "backward");
+  const Result<std::string> backward = query_text(query, "backward");
   if (!backward.ok()) return backward.status();
   const Result<std::uint32_t> top = read_top(query);
   if (!top.ok()) return top.status();
@@ -103,9 +96,9 @@ struct Explorer::Named {
 };
 
 Result<Explorer::Named> Explorer::named_table(std::string_view query) const {
-  Result<std::string> account = text_value(query, "account");
+  Result<std::string> account = query_text(query, "account");
   if (!account.ok()) return account.status();
-  Result<std::string> table = text_value(query, "table");
+  Result<std::string> table = query_text(query, "table");
   if (!table.ok()) return table.status();
   if (account->empty() && !accounts_.empty()) account = accounts_.front();
   if (std::find(accounts_.begin(), accounts_.end(), *account) == accounts_.end()) {
@@ -126,7 +119,7 @@ Task<Result<Table>> Explorer::open_table(ExplorerCall call) const {
 Task<Result<std::string>> Explorer::list_tables(ExplorerCall call) const {
   const Result<Named> named = named_table(call.query);
   if (!named.ok()) co_return named.status();
-  Result<std::string> continuation = text_value(call.query, "continuation");
+  Result<std::string> continuation = query_text(call.query, "continuation");
   if (!continuation.ok()) co_return continuation.status();
   ListOptions options;
   options.page_size_max = kShownMax;

@@ -18,8 +18,8 @@ Status check_entity(const Entity& entity, const StoreLimits& limits) {
 
 Status ImportTarget::open() {
   std::error_code none;
-  if (!std::filesystem::exists(place_.store, none)) return check_parent(place_);
-  Result<std::unique_ptr<Store>> store = open_for_writing(place_);
+  if (!is_address(place_.store) && !std::filesystem::exists(place_.store, none)) return check_parent(place_);
+  Result<std::unique_ptr<StoreAccess>> store = reach_for_writing(place_);
   // The directory contains no store.
   if (store.code() == Code::kNotFound && store.status().service_error().empty()) return Status();
   if (!store.ok()) return store.status();
@@ -28,52 +28,57 @@ Status ImportTarget::open() {
 }
 
 Status ImportTarget::open_table() {
-  Result<Table> table = store_->open_table(place_.account, place_.table);
+  Result<std::unique_ptr<TableAccess>> table = store_->open_table(place_.account, place_.table);
   if (table.code() == Code::kNotFound && !table.status().service_error().empty()) return Status();
   if (!table.ok()) return table.status();
   if (loads_) return begin_load();
   table_ = *std::move(table);
-  return note_version();
+  return note_time();
 }
 
 Status ImportTarget::begin_load() {
-  Result<Loader> loader = store_->load_table(place_.account, place_.table);
+  Store* const store = store_->local();
+  if (store == nullptr) {
+    return Status::unsupported("--load writes the files of the store, which a server has open; import without --load");
+  }
+  Result<Loader> loader = store->load_table(place_.account, place_.table);
   if (!loader.ok()) return loader.status();
   loader_.emplace(*std::move(loader));
   return Status();
 }
 
-Status ImportTarget::note_version() {
-  const Result<Snapshot> now = store_->snapshot();
+Status ImportTarget::note_time() {
+  const Result<DateTime> now = store_->now();
   if (!now.ok()) return now.status();
-  begun_ = now->version();
+  begun_ = *now;
   return Status();
 }
 
 Status ImportTarget::check(const Entity& entity) const {
   if (is_ready()) return Status();
-  return check_entity(entity, store_ ? store_->limits() : StoreLimits());
+  if (store_ != nullptr && store() == nullptr) return Status();  // the server knows its limits
+  return check_entity(entity, store_ == nullptr ? StoreLimits() : store()->limits());
 }
 
 Status ImportTarget::create() {
-  if (!store_) {
-    Result<std::unique_ptr<Store>> store = open_or_make(place_);
+  if (store_ == nullptr) {
+    Result<std::unique_ptr<StoreAccess>> store = reach_or_make(place_);
     if (!store.ok()) return store.status();
     store_ = *std::move(store);
   }
   if (loads_) {
-    const Status made = make_account_if_absent(*store_, place_.account);
-    return made.ok() ? begin_load() : made;
+    const Status made = store_->create_account(place_.account);
+    return made.ok() || made.code() == Code::kExists ? begin_load() : made;
   }
-  Result<Table> table = open_or_make_table(*store_, place_);
+  Result<std::unique_ptr<TableAccess>> table = open_or_make_table(*store_, place_.account, place_.table);
   if (!table.ok()) return table.status();
   table_ = *std::move(table);
-  return note_version();
+  return note_time();
 }
 
 Status ImportTarget::close() {
-  if (!store_) return Status();
-  const Status synced = store_->sync();
+  if (store_ == nullptr) return Status();
+  const Status synced = store_->local() == nullptr ? Status() : store_->local()->sync();
   const Status closed = store_->close();
   return synced.ok() ? closed : synced;
 }

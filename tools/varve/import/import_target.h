@@ -19,7 +19,7 @@ class ImportTarget {
   ImportTarget(const Place& place, bool loads) : place_(place), loads_(loads) {}
 
   /// Opens the store and the table if they exist. Errors: those of opening; kInvalidArgument (the directory above the
-  /// store does not exist); kExists (a load into a table with entities).
+  /// store does not exist); kExists (a load into a table with entities); kUnsupported (a load into a table at a server).
   Status open();
   /// Creates the store and the table if they do not exist. Called before the first row is written. Errors: as open().
   Status create();
@@ -27,26 +27,26 @@ class ImportTarget {
   /// that it accepts. Errors: as Table::insert. Later the table itself checks.
   Status check(const Entity& entity) const;
   /// Returns whether rows can be written.
-  bool is_ready() const noexcept { return loads_ ? loader_.has_value() : table_.has_value(); }
+  bool is_ready() const noexcept { return loads_ ? loader_.has_value() : table_ != nullptr; }
 
-  Table& table() { return *table_; }
+  TableAccess& table() { return *table_; }
   Loader& loader() { return *loader_; }
-  /// Returns the store's version before the first row. Rows with a later Timestamp were written by this import.
+  /// Returns a time before the first row. Rows with a later Timestamp were written by this import.
   DateTime begun() const noexcept { return begun_; }
   /// Waits until all rows are on the device, and closes the store if there is one.
   Status close();
-  /// Returns null while no store exists.
-  const Store* store() const noexcept { return store_.get(); }
+  /// Returns null while no store exists, and for a store at a server.
+  const Store* store() const noexcept { return store_ == nullptr ? nullptr : store_->local(); }
 
  private:
   Status open_table();
   Status begin_load();
-  Status note_version();
+  Status note_time();
 
   const Place& place_;
   const bool loads_;
-  std::unique_ptr<Store> store_;
-  std::optional<Table> table_;
+  std::unique_ptr<StoreAccess> store_;
+  std::unique_ptr<TableAccess> table_;
   std::optional<Loader> loader_;
   DateTime begun_;
 };

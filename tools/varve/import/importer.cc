@@ -82,12 +82,14 @@ Status Importer::write_all() {
   return Status();
 }
 
-void Importer::add_operation(EntityGroupTransaction& transaction, const Entity& entity) const {
+TransactionOperation Importer::operation_of(const Entity& entity) const {
+  using Kind = TransactionOperation::Kind;
   switch (mode_) {
-    case ImportMode::kInsertOrReplace: transaction.insert_or_replace(entity); break;
-    case ImportMode::kInsertOrMerge: transaction.insert_or_merge(entity); break;
-    case ImportMode::kInsert: transaction.insert(entity); break;
+    case ImportMode::kInsertOrReplace: return {Kind::kInsertOrReplace, entity, ETag()};
+    case ImportMode::kInsertOrMerge: return {Kind::kInsertOrMerge, entity, ETag()};
+    case ImportMode::kInsert: break;
   }
+  return {Kind::kInsert, entity, ETag()};
 }
 
 Status Importer::write(Pending& pending) {
@@ -96,7 +98,7 @@ Status Importer::write(Pending& pending) {
     if (Status created = target_.create(); !created.ok()) return created;
   }
   EntityGroupTransaction transaction;
-  for (const Entity& entity : pending.entities) add_operation(transaction, entity);
+  for (const Entity& entity : pending.entities) transaction.add(operation_of(entity));
   const Result<std::vector<ETag>> etags = target_.table().execute(transaction, options_);
   if (etags.ok()) {
     for (const bool repeated : pending.repeated) count_imported(repeated);
@@ -113,7 +115,7 @@ Status Importer::write(Pending& pending) {
 
 Status Importer::write_singly(Pending& pending) {
   for (std::size_t i = 0; i < pending.entities.size(); ++i) {
-    const Result<ETag> etag = write_one(pending.entities[i]);
+    const Result<ETag> etag = target_.table().write(operation_of(pending.entities[i]), options_);
     if (etag.ok()) {
       count_imported(pending.repeated[i]);
     } else if (is_the_rows_fault(etag.status())) {
@@ -124,15 +126,6 @@ Status Importer::write_singly(Pending& pending) {
     }
   }
   return Status();
-}
-
-Result<ETag> Importer::write_one(const Entity& entity) {
-  switch (mode_) {
-    case ImportMode::kInsertOrReplace: return target_.table().insert_or_replace(entity, options_);
-    case ImportMode::kInsertOrMerge: return target_.table().insert_or_merge(entity, options_);
-    case ImportMode::kInsert: break;
-  }
-  return target_.table().insert(entity, options_);
 }
 
 }  // namespace varve::tool

@@ -64,8 +64,7 @@ class Importer {
   Status write(Pending& pending);
   void count_imported(bool repeated) noexcept { ++(repeated ? counts_.repeated : counts_.imported); }
   Status write_singly(Pending& pending);
-  Result<ETag> write_one(const Entity& entity);
-  void add_operation(EntityGroupTransaction& transaction, const Entity& entity) const;
+  TransactionOperation operation_of(const Entity& entity) const;
 
   ImportTarget& target_;
   SeenKeys seen_;

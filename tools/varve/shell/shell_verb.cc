@@ -20,7 +20,7 @@ struct ShellWords {
 };
 
 int run_shell(const ShellWords& words) {
-  Result<std::unique_ptr<Store>> store =
+  Result<OpenedStore> store =
       words.read_only ? open_for_reading(words.place) : open_for_writing(words.place);
   if (!store.ok()) return fail(store.status());
   const Shell* completer = nullptr;

@@ -25,7 +25,7 @@ using CopyWork = Result<std::uint64_t> (*)(Store&, const TableName&, const Table
 
 int run_copy(const CopyWords& words, CopyWork work, const char* done) {
   stop_reading_on_signals();
-  Result<std::unique_ptr<Store>> opened = open_for_writing(words.place);
+  const Result<OpenedStore> opened = open_for_writing(words.place);
   if (!opened.ok()) return fail(opened.status());
   Store& store = **opened;
   const std::string& account = words.target_account.empty() ? words.place.account : words.target_account;

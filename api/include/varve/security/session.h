@@ -88,6 +88,10 @@ class Session {
   /// arrival or policies.
   static Result<Session> open(Store& store, const VerifiedSignature& signature, const Arrival& arrival, Clock clock);
 
+  /// Opens a session that may do everything, as by an account key. For a caller that the program has authenticated
+  /// without a signature, such as the user who owns the store. Errors: kOutOfMemory.
+  static Result<Session> of_operator(Store& store, std::string_view account, Clock clock);
+
   /// Checks that the session permits the operation. It is for operations without a verb below.
   Status check(AccountOperation operation) const;
 

@@ -1,0 +1,53 @@
+// Owns: the requests of operators, who reach the server by the socket in the store's directory: the routes about the
+// store as a whole, and passing every other request on as one that needs no signature.
+// Must never: be reachable by a client whose user id was not checked, write outside the store's directory, or take a
+// path from a client.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "api/rest/service/request_handler.h"
+#include "tools/serve/local/served_place.h"
+#include "varve/async.h"
+
+namespace varve::serve {
+
+/// Can be used by any thread.
+///
+///   GET    /_varve/store              the identity of the store, the process and the version of the server
+///   GET    /_varve/statistics         the figures of the store
+///   POST   /_varve/checkpoint         makes a checkpoint; it exists as long as the connection, or until the next one
+///   GET    /_varve/accounts           a page of the names of accounts (?prefix=&continuation=)
+///   PUT    /_varve/accounts/NAME      creates an account
+///   DELETE /_varve/accounts/NAME      drops an account with all its tables
+class OperatorDoor final : public RequestHandler {
+ public:
+  /// All arguments must outlive the door. `others` handles the requests of the table service.
+  OperatorDoor(Store& store, const ServedPlace& place, RequestHandler& others)
+      : store_(store), place_(place), others_(others) {}
+
+  Task<Status> admit(const HttpRequest& request, HomeThread* home) override;
+  Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) override;
+  HttpResponse refuse(const Status& status, const std::string& client_ip) override;
+  void stop() noexcept override { stop_.request_stop(); }
+
+ private:
+  Status check_store(const HttpRequest& request) const;
+  Task<Result<HttpResponse>> route(const HttpRequest& request, HomeThread* home);
+  Task<Result<HttpResponse>> make_checkpoint(const HttpRequest& request, HomeThread* home);
+  Task<Result<HttpResponse>> list_accounts(const HttpRequest& request, HomeThread* home);
+  Task<Result<HttpResponse>> change_account(const HttpRequest& request, std::string name, HomeThread* home);
+  HttpResponse describe() const;
+
+  Store& store_;
+  const ServedPlace& place_;
+  RequestHandler& others_;
+  std::atomic<std::uint64_t> checkpoints_{0};
+  std::stop_source stop_;
+};
+
+}  // namespace varve::serve

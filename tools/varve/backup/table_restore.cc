@@ -1,0 +1,198 @@
+#include "tools/varve/backup/table_restore.h"
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <unistd.h>
+
+#include "varve/loader.h"
+
+namespace varve::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kTransactionBytesMax = std::size_t{1} << 20;
+
+/// The store of a backup as a directory of links to its contents. It can be opened for reading only.
+class LinkedStore {
+ public:
+  explicit LinkedStore(std::string path) : path_(std::move(path)) {}
+  ~LinkedStore() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  LinkedStore(const LinkedStore&) = delete;
+  LinkedStore& operator=(const LinkedStore&) = delete;
+
+  Status make(const BackupPlace& backups, const BackupManifest& manifest) const {
+    if (Status made = make_directory(path_); !made.ok()) return made;
+    for (const BackupFile& file : manifest.files) {
+      const std::string name = path_ + "/" + file.name;
+      if (::link(backups.content_path(file.content.hash).c_str(), name.c_str()) != 0) return failed_call("link", name);
+    }
+    return Status();
+  }
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  const std::string path_;
+};
+
+/// Reads a table in pages, one entity after the other.
+class EntityStream {
+ public:
+  explicit EntityStream(const TableAccess& table) : table_(table) {}
+
+  /// Returns the next entity, or null at the end.
+  Result<const Entity*> next() {
+    while (at_ == page_.entities.size()) {
+      if (has_begun_ && !page_.continuation) return static_cast<const Entity*>(nullptr);
+      scan_.continuation = page_.continuation.value_or(std::string());
+      Result<Page> page = table_.scan(scan_);
+      if (!page.ok()) return page.status();
+      page_ = *std::move(page);
+      has_begun_ = true;
+      at_ = 0;
+    }
+    return static_cast<const Entity*>(&page_.entities[at_++]);
+  }
+
+ private:
+  const TableAccess& table_;
+  Scan scan_;
+  Page page_;
+  std::size_t at_ = 0;
+  bool has_begun_ = false;
+};
+
+/// Writes entities in transactions of one partition.
+class Writer {
+ public:
+  explicit Writer(TableAccess& table) : table_(table) {}
+
+  Status add(const Entity& entity) {
+    const std::size_t bytes = accounted_size_bytes(entity);
+    const bool is_full = transaction_.size() == limits::kTransactionOperationsMax ||
+                         bytes_ + bytes > kTransactionBytesMax || partition_ != entity.partition_key();
+    if (is_full) {
+      if (Status written = finish(); !written.ok()) return written;
+    }
+    partition_ = entity.partition_key();
+    bytes_ += bytes;
+    transaction_.insert(entity);
+    return Status();
+  }
+  Status finish() {
+    if (transaction_.empty()) return Status();
+    const Result<std::vector<ETag>> written = table_.execute(transaction_, WriteOptions());
+    transaction_.clear();
+    bytes_ = 0;
+    return written.status();
+  }
+
+ private:
+  TableAccess& table_;
+  EntityGroupTransaction transaction_;
+  std::string partition_;
+  std::size_t bytes_ = 0;
+};
+
+template <typename Add>
+Result<std::uint64_t> for_each_entity(const TableAccess& table, const Add& add) {
+  EntityStream stream(table);
+  for (std::uint64_t count = 0;; ++count) {
+    const Result<const Entity*> entity = stream.next();
+    if (!entity.ok()) return entity.status();
+    if (*entity == nullptr) return count;
+    if (Status added = add(**entity); !added.ok()) return added;
+  }
+}
+
+/// Fills the new table by files, if this process has the store open. Then either all entities appear or none. Sets
+/// `is_made` if the table exists afterwards.
+Result<std::uint64_t> load(Store& store, const Place& place, const TableAccess& from, bool& is_made) {
+  Result<Loader> loader = store.load_table(place.account, place.table);
+  if (!loader.ok()) return loader.status();
+  const Result<std::uint64_t> added =
+      for_each_entity(from, [&loader](const Entity& entity) { return (*loader).add(entity); });
+  if (!added.ok()) return added;
+  const Result<ETag> finished = (*loader).finish();
+  if (!finished.ok()) return finished.status();
+  is_made = true;
+  return added;
+}
+
+/// Fills the new table by transactions. Sets `is_made` if this function created the table.
+Result<std::uint64_t> write(StoreAccess& store, const Place& place, const TableAccess& from, bool& is_made) {
+  if (Status made = store.create_table(place.account, place.table); !made.ok()) return made;
+  is_made = true;
+  const Result<std::unique_ptr<TableAccess>> table = store.open_table(place.account, place.table);
+  if (!table.ok()) return table.status();
+  Writer writer(**table);
+  const Result<std::uint64_t> added =
+      for_each_entity(from, [&writer](const Entity& entity) { return writer.add(entity); });
+  if (!added.ok()) return added;
+  if (Status finished = writer.finish(); !finished.ok()) return finished;
+  return added;
+}
+
+/// Compares the entities of two tables, except their Timestamps.
+Status compare(const TableAccess& table, const TableAccess& with) {
+  EntityStream left(table);
+  EntityStream right(with);
+  for (;;) {
+    const Result<const Entity*> one = left.next();
+    if (!one.ok()) return one.status();
+    const Result<const Entity*> other = right.next();
+    if (!other.ok()) return other.status();
+    if (*one == nullptr && *other == nullptr) return Status();
+    if (*one == nullptr || *other == nullptr)
+      return Status::corruption("the restored table has another number of entities than the backup");
+    Entity same = **one;
+    same.set_etag((**other).etag());
+    if (!(same == **other)) {
+      return Status::corruption("the entity \"" + same.partition_key() + "\", \"" + same.row_key() +
+                                "\" differs from the backup");
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupManifest& manifest, const Place& place) {
+  const LinkedStore linked(backups.scratch() + "/" + std::to_string(::getpid()));
+  if (Status made = linked.make(backups, manifest); !made.ok()) return made;
+  Result<std::unique_ptr<StoreAccess>> from = reach_briefly({linked.path(), place.account, place.table});
+  if (!from.ok()) return from.status();
+  const Result<std::unique_ptr<TableAccess>> saved = (*from)->open_table(place.account, place.table);
+  if (!saved.ok()) return saved.status();
+  Result<std::unique_ptr<StoreAccess>> to = reach_or_make(place);
+  if (!to.ok()) return to.status();
+  if (Status made = (*to)->create_account(place.account); !made.ok() && made.code() != Code::kExists) return made;
+  const Status absent = (*to)->open_table(place.account, place.table).status();
+  if (absent.ok()) {
+    return Status::exists("the store has a table " + place.table + "; drop it, or restore into another store")
+        .with_service_error("TableAlreadyExists");
+  }
+  if (absent.code() != Code::kNotFound) return absent;
+  Store* const local = (*to)->local();
+  bool is_made = false;
+  Result<std::uint64_t> count =
+      local != nullptr ? load(*local, place, **saved, is_made) : write(**to, place, **saved, is_made);
+  if (count.ok()) {
+    const Result<std::unique_ptr<TableAccess>> restored = (*to)->open_table(place.account, place.table);
+    const Status same = restored.ok() ? compare(**restored, **saved) : restored.status();
+    if (!same.ok()) count = same;
+  }
+  if (!count.ok()) {
+    if (is_made) (void)(*to)->drop_table(place.account, place.table);  // the first failure is the one to report
+    return count;
+  }
+  const Status closed = (*to)->close();
+  return closed.ok() ? count : closed;
+}
+
+}  // namespace varve::tool

@@ -1,0 +1,18 @@
+// Owns: writing one table of a backup into a store, which may be in use by a server.
+// Must never: change a table that exists, or leave a part of a table behind.
+#pragma once
+
+#include <cstdint>
+
+#include "tools/varve/backup/backup.h"
+#include "tools/varve/session.h"
+
+namespace varve::tool {
+
+/// Restores the table `place.table` of the account `place.account` into the store `place.store`, and compares what it
+/// wrote with the backup. The entities get new Timestamps. Returns the number of entities.
+/// Errors: kNotFound (the backup has no such table), kExists (the store has this table), kCorruption (the comparison
+/// failed), and those of reading the backup and of writing. After an error the table does not exist.
+Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupManifest& manifest, const Place& place);
+
+}  // namespace varve::tool

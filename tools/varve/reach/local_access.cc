@@ -1,0 +1,95 @@
+#include "tools/varve/reach/local_access.h"
+
+#include <utility>
+
+namespace varve::tool {
+namespace {
+
+class LocalTable final : public TableAccess {
+ public:
+  explicit LocalTable(Table table) : table_(std::move(table)) {}
+
+  Result<std::optional<Entity>> get(const std::string& partition_key, const std::string& row_key,
+                                    const ReadOptions& options) const override {
+    return table_.get(partition_key, row_key, options);
+  }
+  Result<Page> scan(const Scan& scan) const override { return table_.scan(scan); }
+  Result<Count> count(const Scan& scan) const override { return table_.count(scan); }
+  Result<ScanPlan> explain(const Scan& scan) const override { return table_.explain(scan); }
+  Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options) override {
+    return table_.execute(transaction, options);
+  }
+
+  Result<ETag> write(const TransactionOperation& operation, const WriteOptions& options) override {
+    using WriteKind = TransactionOperation::Kind;
+    const Entity& entity = operation.entity;
+    switch (operation.kind) {
+      case WriteKind::kInsert: return table_.insert(entity, options);
+      case WriteKind::kReplace: return table_.replace(entity, operation.if_match, options);
+      case WriteKind::kMerge: return table_.merge(entity, operation.if_match, options);
+      case WriteKind::kInsertOrReplace: return table_.insert_or_replace(entity, options);
+      case WriteKind::kInsertOrMerge: return table_.insert_or_merge(entity, options);
+      case WriteKind::kRemove: break;
+    }
+    const Status removed = table_.remove(entity.partition_key(), entity.row_key(), operation.if_match, options);
+    if (!removed.ok()) return removed;
+    return ETag();
+  }
+
+ private:
+  Table table_;
+};
+
+class LocalStore final : public StoreAccess {
+ public:
+  explicit LocalStore(OpenedStore store) : store_(std::move(store)) {}
+
+  Result<std::unique_ptr<TableAccess>> open_table(const std::string& account, const std::string& table) override {
+    Result<Table> opened = store_->open_table(account, table);
+    if (!opened.ok()) return opened.status();
+    return access_to(*std::move(opened));
+  }
+  Status create_table(const std::string& account, const std::string& table) override {
+    return store_->create_table(account, table).status();
+  }
+  Status drop_table(const std::string& account, const std::string& table) override {
+    return store_->drop_table(account, table);
+  }
+  Result<TablePage> list_tables(const std::string& account, const ListOptions& options) override {
+    return store_->list_tables(account, options);
+  }
+  Status create_account(const std::string& account) override { return store_->create_account(account); }
+  Status drop_account(const std::string& account) override { return store_->drop_account(account); }
+  Result<AccountPage> list_accounts(const ListOptions& options) override { return store_->list_accounts(options); }
+  Result<DateTime> now() override {
+    const Result<Snapshot> snapshot = store_->snapshot();
+    if (!snapshot.ok()) return snapshot.status();
+    return (*snapshot).version();
+  }
+  Store* local() noexcept override { return &*store_; }
+  Status close() override { return store_->close(); }
+
+ private:
+  OpenedStore store_;
+};
+
+}  // namespace
+
+std::unique_ptr<StoreAccess> access_to(OpenedStore store) {
+  return std::make_unique<LocalStore>(std::move(store));
+}
+
+std::unique_ptr<TableAccess> access_to(Table table) {
+  return std::make_unique<LocalTable>(std::move(table));
+}
+
+Result<std::unique_ptr<TableAccess>> open_or_make_table(StoreAccess& store, const std::string& account,
+                                                        const std::string& table) {
+  Result<std::unique_ptr<TableAccess>> opened = store.open_table(account, table);
+  if (opened.code() != Code::kNotFound) return opened;
+  if (Status made = store.create_account(account); !made.ok() && made.code() != Code::kExists) return made;
+  if (Status made = store.create_table(account, table); !made.ok() && made.code() != Code::kExists) return made;
+  return store.open_table(account, table);
+}
+
+}  // namespace varve::tool

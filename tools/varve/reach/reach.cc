@@ -1,0 +1,42 @@
+#include "tools/varve/reach/reach.h"
+
+#include <utility>
+
+#include "tools/varve/reach/holder.h"
+
+namespace varve::tool {
+
+Status locked_by_holder(const Status& locked, const std::string& store) {
+  const std::optional<Holder> holder = find_holder(store);
+  if (!holder) return locked;
+  std::string text = "process " + std::to_string((*holder).process);
+  if (!(*holder).program.empty()) text += " (" + (*holder).program + ")";
+  text += " has the store open";
+  return Status(Code::kLocked, text).in_file(store);
+}
+
+bool is_address(const std::string& store) noexcept {
+  return store.starts_with("http://") || store.starts_with("https://");
+}
+
+Result<OpenedStore> open_here(const std::string& store, const StoreOptions& options) {
+  if (is_address(store)) {
+    return Status::invalid_argument(
+        "this verb concerns the whole store, so it needs the directory of the store instead of " + store);
+  }
+  Result<std::unique_ptr<Store>> opened = Store::open(store, options);
+  if (opened.ok()) return OpenedStore(*std::move(opened));
+  if (opened.code() != Code::kLocked) return opened.status();
+  return locked_by_holder(opened.status(), store);
+}
+
+Result<OpenedStore> open_state(const std::string& store, const StoreOptions& options) {
+  Result<ServedCheckpoint> checkpoint = checkpoint_by_server_of(store);
+  if (!checkpoint.ok()) return checkpoint.status();
+  if ((*checkpoint).path.empty()) return open_here(store, options);
+  Result<std::unique_ptr<Store>> state = Store::open((*checkpoint).path, options);
+  if (!state.ok()) return state.status();
+  return OpenedStore(*std::move(state), std::move((*checkpoint).kept));
+}
+
+}  // namespace varve::tool

@@ -1,0 +1,40 @@
+// Owns: choosing the way to a store: open it in this process, go through the server that has it open, or through the
+// server at an address.
+// Must never: go around the lock of a store.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tools/varve/reach/opened_store.h"
+#include "tools/varve/reach/table_access.h"
+
+namespace varve::tool {
+
+/// Opens the store in a directory. If another process has it open, the error names that process and the remedy.
+Result<OpenedStore> open_here(const std::string& store, const StoreOptions& options);
+
+/// Opens the present state of the store in a directory. If a server has the store open, this state is a checkpoint that
+/// the server makes, and that exists as long as the opened store. Errors: those of open_here() and
+/// HeldCheckpoint::make().
+Result<OpenedStore> open_state(const std::string& store, const StoreOptions& options);
+
+/// Returns the error of a locked store with the process that has it open, as far as the system shows it.
+Status locked_by_holder(const Status& locked, const std::string& store);
+
+/// Returns whether the word is an address of a server, and not a directory.
+bool is_address(const std::string& store) noexcept;
+
+/// Returns the access through the server that has the store open, or null.
+std::unique_ptr<StoreAccess> access_through_server_of(const std::string& store);
+/// Returns the access to an account at an address. Errors: those of the address and of its key.
+Result<std::unique_ptr<StoreAccess>> access_to_address(const std::string& address, const std::string& account);
+/// Returns a checkpoint by the server that has the store open: its path and an object that keeps it. Both are empty if
+/// there is no such server.
+struct ServedCheckpoint {
+  std::string path{};
+  std::shared_ptr<void> kept{};
+};
+Result<ServedCheckpoint> checkpoint_by_server_of(const std::string& store);
+
+}  // namespace varve::tool

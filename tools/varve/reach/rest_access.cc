@@ -1,0 +1,158 @@
+#include "tools/varve/reach/rest_access.h"
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "api/rest/protocol/target.h"
+#include "api/rest/service/accounts.h"
+#include "api/security/http_date.h"
+#include "api/security/query_fields.h"
+#include "tools/varve/reach/rest_answer.h"
+#include "tools/varve/reach/rest_table.h"
+#include "varve/names.h"
+
+namespace varve::tool {
+namespace {
+
+using serve::HttpRequest;
+using serve::HttpResponse;
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kAccounts = "/_varve/accounts";
+
+Result<AccountPage> accounts_of_answer(const std::string& body) {
+  const Json json = Json::parse(body, nullptr, false);
+  AccountPage page;
+  try {
+    for (const Json& account : json.at("accounts")) {
+      const Result<DateTime> created = DateTime::parse(account.at("created").get<std::string>());
+      if (!created.ok()) return created.status();
+      page.accounts.push_back({account.at("name").get<std::string>(), *created});
+    }
+    if (json.contains("continuation")) page.continuation = json.at("continuation").get<std::string>();
+  } catch (const Json::exception&) {
+    return Status::io_error("the answer of the server is no list of accounts");
+  }
+  return page;
+}
+
+class RestStore final : public StoreAccess {
+ public:
+  RestStore(std::shared_ptr<Wire> wire, RestPlace place) : wire_(std::move(wire)), place_(std::move(place)) {}
+
+  Result<std::unique_ptr<TableAccess>> open_table(const std::string& account, const std::string& table) override {
+    if (Status named = check_names(account, table); !named.ok()) return named;
+    const std::string root = root_of(account);
+    const Status exists = send(service_request("GET", root + "/" + serve::table_reference(table)));
+    // A signature for one table may not ask for it. The verbs of the table then find out.
+    if (!exists.ok() && exists.code() != Code::kForbidden) {
+      if (exists.service_error() != "ResourceNotFound") return exists;
+      return exists.with_service_error(is_operator() ? exists.service_error() : "TableNotFound");
+    }
+    return table_through(wire_, root, table);
+  }
+
+  Status create_table(const std::string& account, const std::string& table) override {
+    if (Status named = check_names(account, table); !named.ok()) return named;
+    HttpRequest request = service_request("POST", root_of(account) + "/Tables", Json{{"TableName", table}}.dump());
+    request.head.headers.emplace_back("Content-Type", "application/json");
+    request.head.headers.emplace_back("Prefer", "return-no-content");
+    return send(std::move(request));
+  }
+
+  Status drop_table(const std::string& account, const std::string& table) override {
+    if (Status named = check_names(account, table); !named.ok()) return named;
+    return send(service_request("DELETE", root_of(account) + "/" + serve::table_reference(table)));
+  }
+
+  Result<TablePage> list_tables(const std::string& account, const ListOptions& options) override {
+    if (Status named = check_account(account); !named.ok()) return named;
+    std::string query;
+    if (!options.prefix.empty()) {
+      // The service compares names without case, in lower case.
+      const std::string from = options.prefix;
+      security::append_field(query, "$filter", "TableName ge '" + from + "' and TableName lt '" + from + "{'");
+    }
+    security::append_field(query, "NextTableName", options.continuation);
+    const Result<HttpResponse> response =
+        wire_->send(service_request("GET", root_of(account) + "/Tables" + (query.empty() ? "" : "?" + query)));
+    if (!response.ok()) return response.status();
+    if (Status status = status_of(*response); !status.ok()) return status;
+    return tables_of_answer(*response);
+  }
+
+  Status create_account(const std::string& account) override {
+    if (!is_operator()) return check_account(account);  // the account exists, since it has a key
+    return change_account("PUT", account);
+  }
+  Status drop_account(const std::string& account) override {
+    if (!is_operator()) return only_here("dropping an account");
+    return change_account("DELETE", account);
+  }
+  Result<AccountPage> list_accounts(const ListOptions& options) override {
+    if (!is_operator()) return only_here("a list of accounts");
+    std::string query;
+    security::append_field(query, "prefix", options.prefix);
+    security::append_field(query, "continuation", options.continuation);
+    const Result<HttpResponse> response =
+        wire_->send(request_to("GET", std::string(kAccounts) + (query.empty() ? "" : "?" + query)));
+    if (!response.ok()) return response.status();
+    if (Status status = status_of(*response); !status.ok()) return status;
+    return accounts_of_answer((*response).body);
+  }
+
+  /// Reads the server's clock, which each answer shows in whole seconds.
+  Result<DateTime> now() override {
+    const std::string root = root_of(place_.account.value_or(std::string(serve::kDevelopmentAccount)));
+    const Result<HttpResponse> response = wire_->send(service_request("GET", root + "/Tables?$top=1"));
+    if (!response.ok()) return response.status();
+    const std::string* const date = serve::find_header((*response).headers, "date");
+    const std::optional<DateTime> time = date == nullptr ? std::nullopt : security::parse_http_date(*date);
+    if (!time) return Status::io_error("the answer of the server has no date");
+    return *time;
+  }
+  Store* local() noexcept override { return nullptr; }
+  Status close() override { return Status(); }
+
+ private:
+  bool is_operator() const noexcept { return !place_.account.has_value(); }
+  std::string root_of(const std::string& account) const {
+    return is_operator() ? place_.path + "/" + account : place_.path;
+  }
+  static Status only_here(const std::string& what) {
+    return Status::unsupported(what +
+                               " concerns the whole store; give the directory of the store instead of an address");
+  }
+
+  Status check_account(const std::string& account) const {
+    if (Status named = check_account_name(account); !named.ok()) return named;
+    if (is_operator() || account == *place_.account) return Status();
+    return Status::invalid_argument("the address and its key are of account " + *place_.account + ", not of " +
+                                    account);
+  }
+  Status check_names(const std::string& account, const std::string& table) const {
+    const Status named = check_account(account);
+    return named.ok() ? check_table_name(table) : named;
+  }
+
+  Status send(HttpRequest request) const {
+    const Result<HttpResponse> response = wire_->send(std::move(request));
+    return response.ok() ? status_of(*response) : response.status();
+  }
+  Status change_account(std::string_view verb, const std::string& account) const {
+    if (Status named = check_account(account); !named.ok()) return named;
+    return send(request_to(verb, std::string(kAccounts) + "/" + account));
+  }
+
+  const std::shared_ptr<Wire> wire_;
+  const RestPlace place_;
+};
+
+}  // namespace
+
+std::unique_ptr<StoreAccess> access_through(std::shared_ptr<Wire> wire, RestPlace place) {
+  return std::make_unique<RestStore>(std::move(wire), std::move(place));
+}
+
+}  // namespace varve::tool

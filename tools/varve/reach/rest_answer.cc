@@ -1,0 +1,176 @@
+#include "tools/varve/reach/rest_answer.h"
+
+#include <algorithm>
+#include <charconv>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+
+#include "api/rest/protocol/operator_error.h"
+#include "tools/varve/import/json_row.h"
+
+namespace varve::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using serve::find_header;
+using serve::HttpResponse;
+
+/// Returns an equal text that lives as long as the process. A service has about a hundred error strings. If a server
+/// sends more, the others become empty.
+std::string_view kept_text(std::string_view text) {
+  constexpr std::size_t kTextsMax = 1000;
+  static std::mutex mutex;
+  static std::set<std::string, std::less<>> texts;
+  const std::lock_guard lock(mutex);
+  const auto known = texts.find(text);
+  if (known != texts.end()) return *known;
+  return texts.size() < kTextsMax ? std::string_view(*texts.emplace(text).first) : std::string_view();
+}
+
+Status malformed(std::string_view what) {
+  return Status::io_error("the answer of the server is not as expected: " + std::string(what));
+}
+
+Code code_of(std::uint16_t status) {
+  switch (status) {
+    case 401:
+    case 403: return Code::kForbidden;
+    case 404: return Code::kNotFound;
+    case 409: return Code::kExists;
+    case 412: return Code::kPreconditionFailed;
+    case 413: return Code::kTooLarge;
+    case 501: return Code::kUnsupported;
+    case 503: return Code::kBusy;
+    default: return status >= 500 ? Code::kUnknown : Code::kInvalidArgument;
+  }
+}
+
+/// Returns the message of an error body, or the body's beginning if it is no error of the service.
+std::string message_of(const std::string& body) {
+  constexpr std::size_t kShownMax = 200;
+  const Json json = Json::parse(body, nullptr, false);
+  const auto text_at = [&json](const char* pointer) {
+    const Json::json_pointer place(pointer);
+    return json.contains(place) && json[place].is_string() ? json[place].get<std::string>() : std::string();
+  };
+  if (!json.is_object()) return body.substr(0, kShownMax);
+  std::string message = text_at("/odata.error/message/value");
+  if (message.empty()) message = text_at("/message");
+  return message.substr(0, message.find('\n'));  // the next lines are the request's id and time
+}
+
+/// Returns the text of a member, or nothing if it is absent or no text.
+std::optional<std::string> text_member(const Json& object, const char* name) {
+  const auto member = object.find(name);
+  if (member == object.end() || !member->is_string()) return std::nullopt;
+  return member->get<std::string>();
+}
+
+Result<Entity> entity_of_json(const Json& json) {
+  if (!json.is_object()) return malformed("an entity is no JSON object");
+  MissingKey missing{};
+  Result<Entity> entity = entity_from_json(json.dump(), RowShape(), RowOrigin(), &missing);
+  if (!entity.ok()) return malformed(entity.status().message());
+  const std::optional<std::string> etag = text_member(json, "odata.etag");
+  if (!etag) return entity;
+  const Result<ETag> parsed = ETag::parse(*etag);
+  if (!parsed.ok()) return malformed(parsed.status().message());
+  (*entity).set_etag(*parsed);
+  return entity;
+}
+
+/// Returns the list in the member `value` of an answer.
+Result<Json> list_of(const HttpResponse& response) {
+  Json json = Json::parse(response.body, nullptr, false);
+  if (!json.is_object() || !json.contains("value") || !json["value"].is_array()) return malformed("it has no list");
+  return Json(std::move(json["value"]));
+}
+
+std::string_view line_of(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+}  // namespace
+
+Status status_of(const HttpResponse& response) {
+  if (response.status >= 200 && response.status < 300) return Status();
+  if (std::optional<Status> whole = serve::read_operator_error(response.headers, &kept_text)) return *std::move(whole);
+  std::string message = message_of(response.body);
+  if (message.empty()) message = "HTTP " + std::to_string(response.status);
+  const Status status(code_of(response.status), message);
+  const std::string* const error = find_header(response.headers, "x-ms-error-code");
+  return error == nullptr ? status : status.with_service_error(kept_text(*error));
+}
+
+Result<ETag> etag_of(const HttpResponse& response) {
+  if (Status done = status_of(response); !done.ok()) return done;
+  const std::string* const text = find_header(response.headers, "etag");
+  if (text == nullptr) return ETag();
+  return ETag::parse(*text);
+}
+
+Result<Entity> entity_of_answer(std::string_view body) {
+  return entity_of_json(Json::parse(body, nullptr, false));
+}
+
+Result<Page> page_of_answer(const HttpResponse& response) {
+  const Result<Json> list = list_of(response);
+  if (!list.ok()) return list.status();
+  Page page;
+  page.entities.reserve((*list).size());
+  for (const Json& json : *list) {
+    Result<Entity> entity = entity_of_json(json);
+    if (!entity.ok()) return entity.status();
+    page.entities.push_back(*std::move(entity));
+  }
+  const std::string* const partition = find_header(response.headers, "x-ms-continuation-NextPartitionKey");
+  const std::string* const row = find_header(response.headers, "x-ms-continuation-NextRowKey");
+  if (partition != nullptr) page.continuation = *partition + (row == nullptr ? std::string() : " " + *row);
+  return page;
+}
+
+Result<TablePage> tables_of_answer(const HttpResponse& response) {
+  const Result<Json> list = list_of(response);
+  if (!list.ok()) return list.status();
+  TablePage page;
+  for (const Json& json : *list) {
+    const std::optional<std::string> name = json.is_object() ? text_member(json, "TableName") : std::nullopt;
+    if (!name) return malformed("a table has no name");
+    page.tables.push_back({*name, DateTime()});
+  }
+  const std::string* const next = find_header(response.headers, "x-ms-continuation-NextTableName");
+  if (next != nullptr) page.continuation = *next;
+  return page;
+}
+
+Result<std::vector<HttpResponse>> parts_of_answer(const HttpResponse& response) {
+  constexpr std::string_view kStatusLine = "HTTP/1.1 ";
+  std::vector<HttpResponse> parts;
+  std::string_view rest = response.body;
+  while (!rest.empty()) {
+    const std::string_view line = line_of(rest);
+    if (!line.starts_with(kStatusLine)) continue;
+    HttpResponse part;
+    const char* const number = line.data() + kStatusLine.size();
+    const auto [stopped, error] = std::from_chars(number, line.data() + line.size(), part.status);
+    if (error != std::errc() || stopped != number + 3) return malformed("a part has no status");
+    for (std::string_view header = line_of(rest); !header.empty(); header = line_of(rest)) {
+      const std::size_t colon = std::min(header.find(':'), header.size() - 1);
+      part.with(header.substr(0, colon), serve::trimmed(header.substr(colon + 1)));
+    }
+    std::string_view body = rest;
+    part.body = std::string(line_of(body));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+}  // namespace varve::tool

@@ -1,0 +1,30 @@
+// Owns: the meaning of a service's answers: failures as a Status, entities and lists as values.
+// Must never: take a malformed answer for an empty one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/rest/protocol/message.h"
+#include "varve/result.h"
+#include "varve/store.h"
+
+namespace varve::tool {
+
+/// Returns Ok for an answer with a status of 2xx. Otherwise returns the failure, with the error string of the service.
+Status status_of(const serve::HttpResponse& response);
+
+/// Returns the ETag of an answer to a write. A delete has none.
+Result<ETag> etag_of(const serve::HttpResponse& response);
+
+/// Returns one entity of an answer.
+Result<Entity> entity_of_answer(std::string_view body);
+/// Returns a page of entities with its continuation.
+Result<Page> page_of_answer(const serve::HttpResponse& response);
+/// Returns a page of tables. The service does not tell when a table was created.
+Result<TablePage> tables_of_answer(const serve::HttpResponse& response);
+/// Returns the answers inside the answer to a batch.
+Result<std::vector<serve::HttpResponse>> parts_of_answer(const serve::HttpResponse& response);
+
+}  // namespace varve::tool

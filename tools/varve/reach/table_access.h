@@ -1,0 +1,54 @@
+// Owns: the verbs that the program needs of a store and of a table, wherever the store is: in this process, or at a
+// server.
+// Must never: hide where a store is. A verb that needs the store itself asks for local().
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "varve/store.h"
+
+namespace varve::tool {
+
+/// One table. The functions have the meaning and the errors of the Table verbs of the same names.
+class TableAccess {
+ public:
+  virtual ~TableAccess() = default;
+  virtual Result<std::optional<Entity>> get(const std::string& partition_key, const std::string& row_key,
+                                            const ReadOptions& options) const = 0;
+  /// A server's pages may show different states, because it keeps no snapshot between two pages.
+  virtual Result<Page> scan(const Scan& scan) const = 0;
+  virtual Result<Count> count(const Scan& scan) const = 0;
+  /// Errors: kUnsupported (the table is at a server).
+  virtual Result<ScanPlan> explain(const Scan& scan) const = 0;
+  /// Carries out one write. A delete returns no ETag.
+  virtual Result<ETag> write(const TransactionOperation& operation, const WriteOptions& options) = 0;
+  virtual Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options) = 0;
+};
+
+/// A store, or the account of a service. The functions have the meaning and the errors of the Store verbs of the same
+/// names.
+class StoreAccess {
+ public:
+  virtual ~StoreAccess() = default;
+  virtual Result<std::unique_ptr<TableAccess>> open_table(const std::string& account, const std::string& table) = 0;
+  virtual Status create_table(const std::string& account, const std::string& table) = 0;
+  virtual Status drop_table(const std::string& account, const std::string& table) = 0;
+  virtual Result<TablePage> list_tables(const std::string& account, const ListOptions& options) = 0;
+  virtual Status create_account(const std::string& account) = 0;
+  virtual Status drop_account(const std::string& account) = 0;
+  virtual Result<AccountPage> list_accounts(const ListOptions& options) = 0;
+  /// Returns a time that is not after the Timestamp of any later write, and at most a second before it.
+  virtual Result<DateTime> now() = 0;
+  /// Returns the store if this process has it open. Otherwise null.
+  virtual Store* local() noexcept = 0;
+  virtual Status close() = 0;
+};
+
+/// Opens the table. Creates the table and its account if they do not exist.
+Result<std::unique_ptr<TableAccess>> open_or_make_table(StoreAccess& store, const std::string& account,
+                                                        const std::string& table);
+
+}  // namespace varve::tool
