@@ -89,22 +89,18 @@ int export_table(const ExportWords& words) {
   if (!store.ok()) return fail(store.status());
   const Result<std::unique_ptr<TableAccess>> table = (*store)->open_table(words.place.account, words.place.table);
   if (!table.ok()) return fail(table.status());
-  ReadOptions read;
-  if (Store* const local = (*store)->local(); local != nullptr) {
-    Result<Snapshot> snapshot = local->snapshot();
-    if (!snapshot.ok()) return fail(snapshot.status());
-    read.snapshot = *std::move(snapshot);
-  }
+  const Result<ReadOptions> options = options_of_present_state(**store);
+  if (!options.ok()) return fail(options.status());
 
   if (words.output.empty()) {
-    const Status written = write(words, **table, read, std::cout);
+    const Status written = write(words, **table, *options, std::cout);
     std::cout.flush();
     if (!written.ok()) return fail(written);
     return std::cout ? kSuccess : fail_output("the export could not be written completely");
   }
   OutputFile file(words.output);
   if (Status opened = file.open(); !opened.ok()) return fail(opened);
-  if (Status written = write(words, **table, read, file.stream()); !written.ok()) return fail(written);
+  if (Status written = write(words, **table, *options, file.stream()); !written.ok()) return fail(written);
   const Status finished = file.finish();
   return finished.ok() ? kSuccess : fail(finished);
 }

@@ -126,6 +126,7 @@ int run(int argc, char** argv) {
   add_repair_verb(app, exit_code);
 #ifdef VARVE_HAS_SERVER
   add_backup_verbs(app, exit_code);
+  add_transfer_verbs(app, exit_code);
   add_serve_verb(app, exit_code);
 #endif
   if (names_no_verb(app, argc, argv)) {

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "tools/varve/entity_walk.h"
+#include "tools/varve/entity_reader.h"
 #include "varve/loader.h"
 
 namespace varve::tool {
@@ -76,7 +76,7 @@ class Writer {
 
 template <typename Add>
 Result<std::uint64_t> add_each_entity(const TableAccess& table, const Add& add) {
-  EntityStream<TableAccess> stream(table);
+  EntityReader stream(table, {});
   for (std::uint64_t count = 0;; ++count) {
     const Result<const Entity*> entity = stream.next();
     if (!entity.ok()) return entity.status();
@@ -115,8 +115,8 @@ Result<std::uint64_t> write(StoreAccess& store, const Place& place, const TableA
 
 /// Compares the entities of two tables, except their Timestamps.
 Status compare(const TableAccess& table, const TableAccess& with) {
-  EntityStream<TableAccess> left(table);
-  EntityStream<TableAccess> right(with);
+  EntityReader left(table, {});
+  EntityReader right(with, {});
   for (;;) {
     const Result<const Entity*> one = left.next();
     if (!one.ok()) return one.status();

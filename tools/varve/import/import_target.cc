@@ -56,8 +56,8 @@ Status ImportTarget::note_time() {
 
 Status ImportTarget::check(const Entity& entity) const {
   if (is_ready()) return Status();
-  const Store* const local = store_ ? store_->local() : nullptr;
-  return check_entity(entity, local != nullptr ? local->limits() : StoreLimits());
+  if (store_ != nullptr && store() == nullptr) return Status();  // the server knows its limits
+  return check_entity(entity, store_ == nullptr ? StoreLimits() : store()->limits());
 }
 
 Status ImportTarget::create() {

@@ -1,13 +1,11 @@
 #include "tools/varve/table/table_copy.h"
 
-#include <optional>
-#include <vector>
+#include <memory>
 
-#include "tools/varve/entity_json.h"
+#include "tools/varve/entity_reader.h"
 #include "tools/varve/entity_walk.h"
 #include "tools/varve/input/stop_signal.h"
-#include "tools/varve/session.h"
-#include "varve/if_exists.h"
+#include "tools/varve/reach/local_access.h"
 #include "varve/loader.h"
 #include "varve/names.h"
 
@@ -21,7 +19,9 @@ Status stopped_copy() {
 
 Status fill(Loader& loader, const Table& source, const Snapshot& snapshot, Progress& progress) {
   Status added;
-  const Status read = for_each_entity(source, {{}, snapshot}, progress, [&](const Entity& entity) {
+  ReadOptions options;
+  options.snapshot = snapshot;
+  const Status read = for_each_entity(*access_to(source), options, progress, [&](const Entity& entity) {
     added = stop_signal_seen() == 0 ? loader.add(entity) : stopped_copy();
     return added.ok();
   });
@@ -32,17 +32,16 @@ bool is_same(const TableName& a, const TableName& b) {
   return a.account == b.account && lower_case(a.table) == lower_case(b.table);
 }
 
-/// Compares texts, because a NaN does not equal itself.
-bool is_alike(const Entity& a, const Entity& b) {
-  return entity_to_row(a) == entity_to_row(b);
-}
-
 /// Returns whether both tables have the same entities, apart from their Timestamps.
 Result<bool> have_same_entities(Store& store, const Table& one, const Table& other) {
   const Result<Snapshot> snapshot = store.snapshot();
   if (!snapshot.ok()) return snapshot.status();
-  EntityStream of_one(one, {{}, *snapshot});
-  EntityStream of_other(other, {{}, *snapshot});
+  ReadOptions options;
+  options.snapshot = *snapshot;
+  const std::unique_ptr<TableAccess> left_table = access_to(one);
+  const std::unique_ptr<TableAccess> right_table = access_to(other);
+  EntityReader of_one(*left_table, options);
+  EntityReader of_other(*right_table, options);
   for (;;) {
     const Result<const Entity*> a = of_one.next();
     if (!a.ok()) return a.status();
@@ -51,7 +50,7 @@ Result<bool> have_same_entities(Store& store, const Table& one, const Table& oth
     const Entity* const left = *a;
     const Entity* const right = *b;
     if (left == nullptr || right == nullptr) return left == right;
-    if (!is_alike(*left, *right)) return false;
+    if (!have_same_values(*left, *right)) return false;
   }
 }
 
@@ -64,7 +63,7 @@ Result<std::uint64_t> copy_table(Store& store, const TableName& from, const Tabl
   if (!source.ok()) return source.status();
   const Result<Snapshot> snapshot = store.snapshot();
   if (!snapshot.ok()) return snapshot.status();
-  if (Status made = create_account_if_absent(store, to.account); !made.ok()) return made;
+  if (Status made = store.create_account(to.account); !made.ok() && made.code() != Code::kExists) return made;
   Result<Loader> loader = store.load_table(to.account, to.table);
   if (!loader.ok()) return loader.status();
   Loader& target = *loader;

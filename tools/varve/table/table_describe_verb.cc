@@ -20,18 +20,18 @@ struct DescribeWords {
 };
 
 int describe_table(const DescribeWords& words) {
-  const Result<OpenedStore> opened = open_for_reading(words.place);
+  const Result<std::unique_ptr<StoreAccess>> opened = reach_state(words.place);
   if (!opened.ok()) return fail(opened.status());
-  Store& store = **opened;
-  const Result<Table> table = store.open_table(words.place.account, words.place.table);
+  StoreAccess& store = **opened;
+  const Result<std::unique_ptr<TableAccess>> table = store.open_table(words.place.account, words.place.table);
   if (!table.ok()) return fail(table.status());
-  const Result<Snapshot> snapshot = store.snapshot();
-  if (!snapshot.ok()) return fail(snapshot.status());
+  const Result<ReadOptions> options = options_of_present_state(store);
+  if (!options.ok()) return fail(options.status());
   EntitySummary summary;
   bool is_part = false;
   {
     Progress progress("entities", 0);
-    const Status read = for_each_entity(*table, {{}, *snapshot}, progress, [&](const Entity& entity) {
+    const Status read = for_each_entity(**table, *options, progress, [&](const Entity& entity) {
       is_part = words.entities_max > 0 && summary.entities() == words.entities_max;
       if (!is_part) summary.add(entity);
       return !is_part;
