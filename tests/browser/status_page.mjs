@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
+import axe from "axe-core";
 import { chromium } from "playwright-core";
 
 const [url, screenshot] = process.argv.slice(2);
@@ -132,6 +133,36 @@ const steps = {
       }
     }
     assert.equal(grounds.size, 2);
+  },
+
+  async "everybody can read and reach it, light and dark"() {
+    for (const colorScheme of ["light", "dark"]) {
+      for (const width of [1280, 380]) {
+        const page = await open({ colorScheme, viewport: { width, height: 900 } });
+        await page.click("#tables button:text-is('Orders')");
+        await page.waitForSelector("#result td.key");
+        await page.evaluate(axe.source);
+        const { violations } = await page.evaluate(() => window.axe.run());
+        const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).join(", ")}`);
+        assert.deepEqual(told, [], `${colorScheme}, ${width} wide`);
+        await page.context().close();
+      }
+    }
+  },
+
+  async "a phone shows properties"() {
+    const page = await open({ viewport: { width: 380, height: 900 }, hasTouch: true, isMobile: true });
+    await page.click("#tables button:text-is('Orders')");
+    for (const [name, pattern] of [["Customer", /^Customer [0-9]+$/], ["Lines", /^[1-6]$/]]) {
+      const property = page.locator(`#result td[data-name=${name}]`).first();
+      await property.waitFor();
+      assert.match(await property.textContent(), pattern);
+      const box = await property.boundingBox();
+      assert.ok(box.x >= 0 && box.x + box.width <= 380 && box.width > 100, `${name} at ${JSON.stringify(box)}`);
+      const shown = await property.evaluate((one) => getComputedStyle(one, "::before").content);
+      assert.equal(shown, `"${name}"`, "the name stands beside the value");
+    }
+    await page.context().close();
   },
 
   async "a foreign page reads nothing"() {

@@ -24,7 +24,8 @@ class WatchBench {
                    return ConnectionFigures{2, 5, 3};
                  }},
         page(*service.bench.store, observed, {std::string(kAccount)}, rules),
-        front(service.dispatcher, figures, &page, {level, [this](std::string_view line) { lines.emplace_back(line); }}),
+        front(service.dispatcher, figures, &page,
+              {level, LogFormat::kText, [this](std::string_view line, LogFormat) { lines.emplace_back(line); }}),
         monitor(observed) {}
 
   HttpResponse send(HttpRequest request) { return *wait(front.handle(std::move(request), nullptr)); }

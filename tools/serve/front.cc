@@ -6,13 +6,18 @@
 namespace varve::serve {
 
 LoggedRequest Front::logged(const HttpRequest& request) const {
-  return log_.level == RequestLogLevel::kOff ? LoggedRequest() : logged_request(request);
+  return level_ == RequestLogLevel::kOff ? LoggedRequest() : logged_request(request);
 }
 
 void Front::log(const LoggedRequest& request, const RequestRecord& record, const HttpResponse& response) const {
-  if (log_.level == RequestLogLevel::kOff) return;
-  if (log_.level == RequestLogLevel::kFailures && record.status < 400) return;
-  log_.write(log_text(request, record, response));
+  const RequestLogLevel level = level_;
+  if (level == RequestLogLevel::kOff || request.client.empty()) return;  // the log was off when the request began
+  if (level == RequestLogLevel::kFailures && record.status < 400) return;
+  const LogFormat format = format_;
+  const bool is_json = format == LogFormat::kJson;
+  write_(is_json ? log_json(std::chrono::system_clock::now(), request, record, response)
+                 : log_text(request, record, response),
+         format);
 }
 
 Task<Status> Front::admit(const HttpRequest& request, HomeThread* home) {

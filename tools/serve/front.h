@@ -3,10 +3,12 @@
 // Must never: check a request. The dispatcher and the status page check it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "api/rest/service/dispatcher.h"
 #include "api/rest/service/request_handler.h"
@@ -21,8 +23,9 @@ enum class RequestLogLevel : std::uint8_t { kOff, kFailures, kAll };
 
 struct RequestLog {
   RequestLogLevel level = RequestLogLevel::kOff;
-  /// Writes a line. Must not wait.
-  std::function<void(std::string_view line)> write{};
+  LogFormat format = LogFormat::kText;
+  /// Writes a line. A line of JSON is complete; a text gets its time. Must not wait.
+  std::function<void(std::string_view line, LogFormat format)> write{};
 };
 
 /// Can be used by any thread.
@@ -30,12 +33,22 @@ class Front final : public RequestHandler {
  public:
   /// All arguments must outlive the front. `page` may be null.
   Front(Dispatcher& dispatcher, RequestFigures& figures, StatusPage* page, RequestLog log)
-      : dispatcher_(dispatcher), figures_(figures), page_(page), log_(std::move(log)) {}
+      : dispatcher_(dispatcher),
+        figures_(figures),
+        page_(page),
+        level_(log.level),
+        format_(log.format),
+        write_(std::move(log.write)) {}
 
   Task<Status> admit(const HttpRequest& request, HomeThread* home) override;
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) override;
   HttpResponse refuse(const Status& status, const std::string& client_ip) override;
   void stop() noexcept override;
+  /// Sets which requests are logged from now on, and the form of their lines.
+  void set_log(RequestLogLevel level, LogFormat format) noexcept {
+    level_ = level;
+    format_ = format;
+  }
 
  private:
   void log(const LoggedRequest& request, const RequestRecord& record, const HttpResponse& response) const;
@@ -44,7 +57,9 @@ class Front final : public RequestHandler {
   Dispatcher& dispatcher_;
   RequestFigures& figures_;
   StatusPage* const page_;
-  const RequestLog log_;
+  std::atomic<RequestLogLevel> level_;
+  std::atomic<LogFormat> format_;
+  const std::function<void(std::string_view line, LogFormat format)> write_;
 };
 
 }  // namespace varve::serve

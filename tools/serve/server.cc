@@ -48,6 +48,8 @@ constexpr std::chrono::milliseconds kLastAnswersTime{1'200};
 constexpr std::chrono::milliseconds kCloseTime{200};
 /// The time for operations that the store has already begun. They end by themselves.
 constexpr std::chrono::milliseconds kStoreEndTime{60'000};
+/// The interval at which a server with more patience looks whether it shall hurry.
+constexpr std::chrono::milliseconds kHurryTime{50};
 /// The pause after a handler ran out of memory.
 constexpr std::chrono::milliseconds kMemoryPause{1};
 constexpr unsigned kThreadsMax = 16;
@@ -204,6 +206,11 @@ std::optional<PageRules> page_rules(StatusPageMode mode, bool is_local, bool is_
   return PageRules{mode == StatusPageMode::kExplore, !is_local};
 }
 
+Result<std::unique_ptr<asio::ssl::context>> make_tls_of(const LiveOptions& options, bool asks) {
+  return make_tls({options.tls_certificate, options.tls_certificate_place}, {options.tls_key, options.tls_key_place},
+                  asks);
+}
+
 std::vector<std::string> names_of(const Accounts& accounts) {
   std::vector<std::string> names;
   for (const auto& [name, keys] : accounts.all()) names.push_back(name);
@@ -218,13 +225,13 @@ struct Server::State {
       : store(served),
         limits(options.limits),
         operator_connections(plan.operators),
-        lines(options.request_log == RequestLogLevel::kOff ? nullptr : std::make_unique<AsyncLines>()),
         observed{store, requests, [this] { return main_host.figures(); },
-                 [this] { return lost_log_lines() + (lines ? lines->lost() : std::uint64_t{0}); }},
+                 [this] { return lost_log_lines() + lines.lost(); }, options.reloads},
         page(rules ? std::make_unique<StatusPage>(store, observed, names_of(accounts), *rules) : nullptr),
         dispatcher(store, std::move(accounts), present_time, log_failure),
         front(dispatcher, requests, page.get(),
-              {options.request_log, [this](std::string_view line) { lines->write(line); }}),
+              {options.request_log, options.log_format,
+               [this](std::string_view line, LogFormat format) { lines.write(line, format); }}),
         monitor(observed),
         main_host(front, limits_within(options.limits, plan.connections)),
         watch_host(monitor, watch_limits(options.limits, plan.watch)),
@@ -321,7 +328,7 @@ struct Server::State {
   const ConnectionLimits limits;
   const std::uint64_t operator_connections;
   RequestFigures requests;
-  std::unique_ptr<AsyncLines> lines;
+  AsyncLines lines;
   Observed observed;
   std::unique_ptr<StatusPage> page;
   Dispatcher dispatcher;
@@ -339,6 +346,7 @@ struct Server::State {
   std::unique_ptr<TcpListener> watch;
   std::unique_ptr<LocalListener> operators;
   bool is_running = false;
+  bool is_development = false;
 };
 
 Server::Server(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -346,7 +354,7 @@ Server::Server(std::unique_ptr<State> state) noexcept : state_(std::move(state))
 Result<std::unique_ptr<Server>> Server::start(Store& store, Accounts accounts, const ListenOptions& options) {
   const Result<Tcp::endpoint> endpoint = endpoint_of(options.address, options.port);
   if (!endpoint.ok()) return endpoint.status();
-  Result<std::unique_ptr<asio::ssl::context>> tls = make_tls(options.tls_certificate, options.tls_key);
+  Result<std::unique_ptr<asio::ssl::context>> tls = make_tls_of(options, true);
   if (!tls.ok()) return tls.status();
   if (Status exposed = check_exposure(*endpoint, accounts, *tls != nullptr); !exposed.ok()) return exposed;
   const bool is_development = accounts.empty();
@@ -363,6 +371,7 @@ Result<std::unique_ptr<Server>> Server::start(Store& store, Accounts accounts, c
   try {
     auto state = std::make_unique<State>(store, std::move(accounts), options, rules, *plan);
     state->tls = *std::move(tls);
+    state->is_development = is_development;
     if (Status begun = state->begin(*endpoint, options.metrics, options.operator_store); !begun.ok()) return begun;
     return std::unique_ptr<Server>(new Server(std::move(state)));
   } catch (const boost::system::system_error& error) {  // thrown by a loop or a listener, which need descriptors
@@ -393,7 +402,48 @@ std::string Server::page_url() const {
   return state_->page ? url() + "_varve/" : std::string();
 }
 
-void Server::stop() {
+bool Server::is_development() const noexcept {
+  return state_->is_development;
+}
+
+Status Server::reload(Accounts accounts, const LiveOptions& options) {
+  State& state = *state_;
+  if (accounts.empty() != state.is_development) {
+    return refuse("accounts of its own and the development account replace each other only when the server starts");
+  }
+  Result<std::unique_ptr<asio::ssl::context>> made = make_tls_of(options, false);
+  if (!made.ok()) return made.status();
+  std::unique_ptr<asio::ssl::context>& tls = *made;
+  if ((tls != nullptr) != (state.tls != nullptr)) {
+    return refuse("TLS begins and ends only when the server starts");
+  }
+  try {
+    std::shared_ptr<Keyring> keyring;
+    std::vector<std::string> names;
+    if (!state.is_development) {
+      if (Status created = make_accounts(state.store, accounts); !created.ok()) return created;
+      names = names_of(accounts);
+      keyring = std::make_shared<Keyring>(std::move(accounts));
+    }
+    const auto changed = std::make_shared<std::promise<void>>();  // shared, as in stop()
+    // One handler on the thread that accepts connections. Nothing in it can fail.
+    asio::post(state.loops.first(), [&, changed] {
+      state.tls.swap(tls);
+      if (keyring) {
+        state.dispatcher.replace_keys(std::move(keyring));
+        if (state.page) state.page->replace_accounts(std::move(names));
+      }
+      state.front.set_log(options.request_log, options.log_format);
+      changed->set_value();
+    });
+    changed->get_future().wait();
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+  return Status();
+}
+
+void Server::stop(std::chrono::milliseconds patience, const std::function<bool()>& hurries) {
   if (!std::exchange(state_->is_running, false)) return;
   State& state = *state_;
   // shared, since the handler may still run when this function ends
@@ -405,7 +455,11 @@ void Server::stop() {
   if (closed->get_future().wait_for(kCloseTime) != std::future_status::ready) {
     state.for_each_host([](ConnectionHost& host) { host.end_all_soon(); });
   }
-  if (!state.wait_for_connections(kEndTime)) {
+  bool none_left = state.wait_for_connections(kEndTime);
+  for (; !none_left && patience > kHurryTime && !hurries(); patience -= kHurryTime) {
+    none_left = state.wait_for_connections(kHurryTime);
+  }
+  if (!none_left) {
     state.for_each_host([](ConnectionHost& host) { host.end_all_unread(); });
     state.front.stop();
     if (state.door) state.door->stop();

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "api/rest/service/accounts.h"
 #include "tools/serve/front.h"
 #include "tools/serve/transport/connection_host.h"
+#include "tools/serve/watch/reload_figures.h"
 #include "varve/result.h"
 #include "varve/store.h"
 
@@ -35,14 +37,24 @@ struct MetricsAddress {
   std::uint16_t port = 0;
 };
 
-struct ListenOptions {
+/// The options that a running server can take over, beside its accounts.
+struct LiveOptions {
+  /// PEM files: both or none. Required unless the address belongs to this machine alone.
+  std::string tls_certificate{};
+  std::string tls_key{};
+  /// The places of both options in the configuration file, for messages. May be empty.
+  std::string tls_certificate_place{};
+  std::string tls_key_place{};
+  RequestLogLevel request_log = RequestLogLevel::kOff;
+  /// The form of the lines of the request log.
+  LogFormat log_format = LogFormat::kText;
+};
+
+struct ListenOptions : LiveOptions {
   /// An IP address.
   std::string address = "127.0.0.1";
   /// The port. 0: any free port.
   std::uint16_t port = 10002;
-  /// PEM files: both or none. Required unless the address belongs to this machine alone.
-  std::string tls_certificate{};
-  std::string tls_key{};
   /// The threads that read requests and write answers. 0: the number of the machine's cores.
   unsigned threads = 0;
   ConnectionLimits limits{};
@@ -52,7 +64,8 @@ struct ListenOptions {
   /// use, and which needs no key. Empty: no socket.
   std::string operator_store{};
   StatusPageMode status_page = StatusPageMode::kAuto;
-  RequestLogLevel request_log = RequestLogLevel::kOff;
+  /// The figures of reloads for the metrics. Must outlive the server. Null: there are none.
+  const ReloadFigures* reloads = nullptr;
 };
 
 class Server {
@@ -78,9 +91,21 @@ class Server {
   /// Returns an empty text if there is no status page.
   std::string page_url() const;
 
+  /// Returns whether the server has the development account alone, because it was started without accounts.
+  bool is_development() const noexcept;
+
+  /// Replaces the accounts, the certificate and the request log at one moment. Requests that begin later, also on open
+  /// connections, know only the new keys. Connections that begin later get the new certificate. `accounts` must not be
+  /// empty unless the server has the development account, which then stays. Called by one thread at a time.
+  /// Errors: as start(). After an error nothing has changed, except that new accounts may exist in the store.
+  Status reload(Accounts accounts, const LiveOptions& options);
+
   /// Refuses new connections, answers pending requests, and refuses requests that do not arrive completely. Ends within
-  /// 2.5 s, if the store ends its work in time. Called once.
-  void stop();
+  /// 2.5 s, if the store ends its work in time. Incomplete requests and requests that wait in the store get `patience`
+  /// in addition, until `hurries` returns true. Called once.
+  void stop(
+      std::chrono::milliseconds patience = std::chrono::milliseconds(0),
+      const std::function<bool()>& hurries = [] { return false; });
 
  private:
   struct State;

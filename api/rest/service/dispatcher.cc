@@ -110,7 +110,7 @@ Answer run(const Door& door, const Call& call, const security::AsyncSession& ses
 
 Dispatcher::Dispatcher(Store& store, Accounts accounts, security::Clock clock, FailureLog log)
     : store_(store),
-      accounts_(std::move(accounts)),
+      keyring_(std::make_shared<Keyring>(std::move(accounts))),
       clock_(std::move(clock)),
       log_(std::move(log)),
       cross_origin_(store),
@@ -146,33 +146,34 @@ std::string Dispatcher::next_request_id() {
   return text;
 }
 
-Task<Result<security::Session>> Dispatcher::open_session(const HttpRequest& request, const std::string& account) {
+Task<Result<security::Session>> Dispatcher::open_session(const HttpRequest& request, Keyring& keyring,
+                                                         const std::string& account) {
   if (request.is_operator) return opened(security::Session::of_operator(store_, account, clock_));
   if (find_header(request.head.headers, "authorization") != nullptr) {
-    return security::AsyncSession::open(store_, accounts_.find(account), request.head, request.arrival, clock_,
+    return security::AsyncSession::open(store_, keyring.accounts.find(account), request.head, request.arrival, clock_,
                                         stop_.get_token());
   }
-  const Result<security::VerifiedSignature> signature = signatures_.verify(account, request.head.query);
+  const Result<security::VerifiedSignature> signature = keyring.signatures.verify(account, request.head.query);
   if (!signature.ok()) return ended(signature.status());
   return security::AsyncSession::open(store_, *signature, request.arrival, clock_, stop_.get_token());
 }
 
-Result<Address> Dispatcher::address_of(const HttpRequest& request) const {
+Result<Address> Dispatcher::address_of(const HttpRequest& request, const Keyring& keyring) {
   return parse_address(request.head.path, host_of(request), request.arrival.is_https ? "https" : "http",
                        // An operator's host names no account.
-                       [&](std::string_view name) { return !request.is_operator && accounts_.knows(name); });
+                       [&](std::string_view name) { return !request.is_operator && keyring.accounts.knows(name); });
 }
 
-Result<Dispatcher::Asked> Dispatcher::identify(const HttpRequest& request, Told& told) const {
+Result<Dispatcher::Asked> Dispatcher::identify(const HttpRequest& request, const Keyring& keyring, Told& told) {
   Result<std::string> version = protocol_version(request.head);
   if (!version.ok()) return version.status();
   told.version = *version;
   Result<std::string> verb = effective_verb(request.head.verb, request.head.headers);
   if (!verb.ok()) return verb.status();
   if (Status known = check_data_service_version(request.head.headers, *version); !known.ok()) return known;
-  Result<Address> address = address_of(request);
+  Result<Address> address = address_of(request, keyring);
   if (!address.ok()) return address.status();
-  if (accounts_.knows(address->account)) told.account = address->account;
+  if (keyring.accounts.knows(address->account)) told.account = address->account;
   return Asked{*std::move(version), *std::move(verb), *std::move(address)};
 }
 
@@ -191,30 +192,34 @@ Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request, Ask
 
 Task<Status> Dispatcher::admit(const HttpRequest& request, HomeThread* home) {
   Told told;
-  Result<Asked> asked = identify(request, told);
+  const std::shared_ptr<Keyring> keyring = keyring_.present();
+  Result<Asked> asked = identify(request, *keyring, told);
   if (!asked.ok()) co_return asked.status();
-  Task<Result<security::Session>> opening = open_session(request, asked->address.account);
+  Task<Result<security::Session>> opening = open_session(request, *keyring, asked->address.account);
   const Result<security::Session> session = co_await at_home(home, std::move(opening));
   co_return session.status();
 }
 
 Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, const ErrorTrailer& trailer,
                                                  HomeThread* home, Told& told) {
+  const std::shared_ptr<Keyring> keyring = keyring_.present();
   if (request.refusal) {
-    (void)identify(request, told);  // sets the values that the answer shows
+    (void)identify(request, *keyring, told);  // sets the values that the answer shows
     co_return *request.refusal;
   }
   if (Status once = check_headers_once(request.head.headers); !once.ok()) co_return once;
   if (request.head.verb == "OPTIONS") {
-    Task<Result<HttpResponse>> answering = preflight(request, home);
+    Task<Result<HttpResponse>> answering = preflight(request, home, *keyring);
     Result<HttpResponse> outcome = co_await answering;
     co_return outcome;
   }
-  Result<Asked> asked = identify(request, told);
+  Result<Asked> asked = identify(request, *keyring, told);
   if (!asked.ok()) co_return asked.status();
-  Task<Result<security::Session>> opening = open_session(request, asked->address.account);
+  Task<Result<security::Session>> opening = open_session(request, *keyring, asked->address.account);
   Result<security::Session> session = co_await at_home(home, std::move(opening));
-  if (!session.ok()) co_return told_of_account(session.status(), accounts_.knows(asked->address.account));
+  if (!session.ok()) {
+    co_return told_of_account(session.status(), keyring->accounts.knows(asked->address.account));
+  }
   const Result<Prepared> prepared = prepare(request, *std::move(asked), *std::move(session));
   if (!prepared.ok()) co_return prepared.status();
   const Routed& routed = prepared->routed;
@@ -233,9 +238,9 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
 
 /// Answers a preflight for any path, even if no resource exists there. An unknown account is treated like an account
 /// without rules.
-Task<Result<HttpResponse>> Dispatcher::preflight(const HttpRequest& request, HomeThread* home) {
-  const Result<Address> address = address_of(request);
-  const bool is_known = address.ok() && accounts_.knows(address->account);
+Task<Result<HttpResponse>> Dispatcher::preflight(const HttpRequest& request, HomeThread* home, const Keyring& keyring) {
+  const Result<Address> address = address_of(request, keyring);
+  const bool is_known = address.ok() && keyring.accounts.knows(address->account);
   Task<Result<HttpResponse>> answering =
       cross_origin_.preflight(request, is_known ? address->account : std::string(), home, stop_.get_token());
   Result<HttpResponse> outcome = co_await answering;

@@ -8,16 +8,18 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "api/rest/encoding/error_body.h"
 #include "api/rest/protocol/message.h"
 #include "api/rest/protocol/target.h"
 #include "api/rest/service/accounts.h"
 #include "api/rest/service/cross_origin.h"
-#include "api/rest/service/known_signatures.h"
+#include "api/rest/service/keyring.h"
 #include "api/rest/service/operation.h"
 #include "varve/home_thread.h"
 #include "varve/security/async_session.h"
@@ -45,6 +47,9 @@ class Dispatcher {
   /// Ends waiting requests that have not begun to write. They answer OperationTimedOut. Any thread may call it.
   void stop() noexcept { stop_.request_stop(); }
 
+  /// Replaces the accounts and keys for requests that begin later. Allocates nothing. Any thread may call it.
+  void replace_keys(std::shared_ptr<Keyring> keyring) noexcept { keyring_.replace(std::move(keyring)); }
+
   /// Returns the answer to bytes that could not be parsed as a request.
   HttpResponse refuse(const Status& status);
 
@@ -54,16 +59,16 @@ class Dispatcher {
   struct Told;
   Task<Result<HttpResponse>> carry_out(const HttpRequest& request, const ErrorTrailer& trailer, HomeThread* home,
                                        Told& told);
-  Task<Result<HttpResponse>> preflight(const HttpRequest& request, HomeThread* home);
-  Result<Asked> identify(const HttpRequest& request, Told& told) const;
+  Task<Result<HttpResponse>> preflight(const HttpRequest& request, HomeThread* home, const Keyring& keyring);
+  static Result<Asked> identify(const HttpRequest& request, const Keyring& keyring, Told& told);
   static Result<Prepared> prepare(const HttpRequest& request, Asked asked, security::Session session);
-  Result<Address> address_of(const HttpRequest& request) const;
-  Task<Result<security::Session>> open_session(const HttpRequest& request, const std::string& account);
+  static Result<Address> address_of(const HttpRequest& request, const Keyring& keyring);
+  Task<Result<security::Session>> open_session(const HttpRequest& request, Keyring& keyring,
+                                               const std::string& account);
   std::string next_request_id();
 
   Store& store_;
-  const Accounts accounts_;
-  KnownSignatures signatures_{accounts_};
+  KeyringPlace keyring_;
   const security::Clock clock_;
   const FailureLog log_;
   CrossOrigin cross_origin_;

@@ -116,11 +116,18 @@ function valueCell(entity, name) {
   return cell(text, kFirst.indexOf(name) === 0 || kFirst.indexOf(name) === 1 ? "key" : "");
 }
 
+/// On a narrow screen the style shows the name beside the value.
+function namedCell(entity, name) {
+  const made = valueCell(entity, name);
+  made.dataset.name = name;
+  return made;
+}
+
 function resultTable(entities) {
   const all = columnsOf(entities);
   const columns = all.slice(0, kColumnsMax);
   const head = element("tr", {}, ...columns.map((name) => element("th", { title: name }, name)));
-  const rows = entities.map((entity) => element("tr", {}, ...columns.map((name) => valueCell(entity, name))));
+  const rows = entities.map((entity) => element("tr", {}, ...columns.map((name) => namedCell(entity, name))));
   const made = [element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows))];
   if (all.length > columns.length) {
     made.push(element("p", { className: "note" }, `${whole(all.length - columns.length)} more properties are not shown.`));

@@ -1,5 +1,7 @@
 #include "tools/serve/transport/log.h"
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 
 #include <spdlog/spdlog.h>
@@ -14,6 +16,7 @@ namespace {
 struct Log {
   LineWriter writer{STDERR_FILENO};
   spdlog::logger logger{"varve", std::make_shared<LogSink>(writer)};
+  std::atomic<LogFormat> format{LogFormat::kText};
 };
 
 Log& log() {
@@ -21,14 +24,29 @@ Log& log() {
   return *made;
 }
 
+void write_json(std::string_view level, std::string_view message, std::string_view request_id = {}) {
+  log().writer.write(log_json(std::chrono::system_clock::now(), level, message, request_id).append("\n"));
+}
+
 }  // namespace
 
 void log_failure(std::string_view request_id, const Status& status) {
+  if (log().format == LogFormat::kJson) return write_json("error", status.to_string(), request_id);
   log().logger.error("request {} failed: {}", request_id, status.to_string());
 }
 
 void log_line(std::string_view line) {
+  if (log().format == LogFormat::kJson) return write_json("info", line);
   log().logger.info("{}", line);
+}
+
+void log_problem(std::string_view line) {
+  if (log().format == LogFormat::kJson) return write_json("error", line);
+  log().logger.error("{}", line);
+}
+
+void set_log_format(LogFormat format) noexcept {
+  log().format = format;
 }
 
 std::uint64_t lost_log_lines() noexcept {

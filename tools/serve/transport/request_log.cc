@@ -1,5 +1,8 @@
 #include "tools/serve/transport/request_log.h"
 
+#include <string>
+#include <utility>
+
 #include <spdlog/logger.h>
 #include <unistd.h>
 
@@ -12,18 +15,29 @@ struct AsyncLines::State {
   spdlog::logger logger{"requests", std::make_shared<LogSink>(writer)};
 };
 
-AsyncLines::AsyncLines() : state_(std::make_unique<State>()) {
-  state_->logger.set_pattern("[%Y-%m-%d %H:%M:%S.%e] %v");
-}
+AsyncLines::AsyncLines() = default;
 
 AsyncLines::~AsyncLines() = default;
 
-void AsyncLines::write(std::string_view line) {
-  state_->logger.info("{}", line);
+AsyncLines::State& AsyncLines::state() {
+  std::call_once(begun_, [this] {
+    auto made = std::make_unique<State>();
+    (*made).logger.set_pattern("[%Y-%m-%d %H:%M:%S.%e] %v");
+    state_ = std::move(made);
+    seen_ = state_.get();
+  });
+  return *state_;
+}
+
+void AsyncLines::write(std::string_view line, LogFormat format) {
+  State& lines = state();
+  if (format == LogFormat::kText) return lines.logger.info("{}", line);
+  lines.writer.write(std::string(line).append("\n"));
 }
 
 std::uint64_t AsyncLines::lost() const {
-  return state_->writer.lost();
+  const State* const lines = seen_;
+  return lines == nullptr ? 0 : lines->writer.lost();
 }
 
 }  // namespace varve::serve

@@ -2,9 +2,13 @@
 // Must never: make a request wait. If lines arrive faster than they are written, the oldest are lost and counted.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string_view>
+
+#include "tools/serve/watch/log_text.h"
 
 namespace varve::serve {
 
@@ -17,12 +21,16 @@ class AsyncLines {
   AsyncLines(const AsyncLines&) = delete;
   AsyncLines& operator=(const AsyncLines&) = delete;
 
-  void write(std::string_view line);
+  /// Writes a line without its end. A text gets its time; JSON is complete. The first line starts the thread.
+  void write(std::string_view line, LogFormat format = LogFormat::kText);
   std::uint64_t lost() const;
 
  private:
   struct State;
+  State& state();
+  std::once_flag begun_;
   std::unique_ptr<State> state_;
+  std::atomic<const State*> seen_{nullptr};
 };
 
 }  // namespace varve::serve

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@ namespace varve::serve {
 namespace {
 
 constexpr std::size_t kBytesMax = std::size_t{1} << 20;
+/// The longest wait for the writer of a pipe, in milliseconds.
+constexpr int kPipeTime = 2'000;
 
 Status refuse(std::string_view what, const std::string& path, const std::string& why) {
   return Status::invalid_argument(std::string(what) + " \"" + path + "\" " + why);
@@ -19,7 +22,8 @@ Status refuse(std::string_view what, const std::string& path, const std::string&
 
 class Descriptor {
  public:
-  explicit Descriptor(const std::string& path) noexcept : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  explicit Descriptor(const std::string& path) noexcept
+      : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~Descriptor() {
     if (number_ >= 0) ::close(number_);
   }
@@ -37,6 +41,11 @@ Result<std::string> read_all(const Descriptor& file, std::string_view what, cons
   for (;;) {
     const ssize_t count = ::read(file.number(), piece.data(), piece.size());
     if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) {
+      pollfd waiting{file.number(), POLLIN, 0};
+      if (::poll(&waiting, 1, kPipeTime) == 0) return refuse(what, path, "is a pipe that nobody writes to");
+      continue;
+    }
     if (count < 0) return refuse(what, path, "cannot be read: " + std::generic_category().message(errno));
     if (count == 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(count));
@@ -44,27 +53,34 @@ Result<std::string> read_all(const Descriptor& file, std::string_view what, cons
   }
 }
 
-/// Reads a file. It checks the opened file, so that a later change of the name has no effect.
-Result<std::string> read_file(std::string_view what, const std::string& path, bool is_secret) {
+}  // namespace
+
+Result<FileText> read_file_text(std::string_view what, const std::string& path) {
   const Descriptor file(path);
   if (file.number() < 0 && errno == ENOENT) return refuse(what, path, "does not exist");
   if (file.number() < 0) return refuse(what, path, "cannot be opened: " + std::generic_category().message(errno));
   struct stat about {};
   if (::fstat(file.number(), &about) != 0 || S_ISDIR(about.st_mode)) return refuse(what, path, "is not a file");
-  if (is_secret && (about.st_mode & (S_IROTH | S_IWOTH)) != 0) {
-    return refuse(what, path, "can be read or written by every user of this machine; run `chmod o= '" + path + "'`");
-  }
-  return read_all(file, what, path);
+  Result<std::string> text = read_all(file, what, path);
+  if (!text.ok()) return text.status();
+  return FileText{*std::move(text), (about.st_mode & (S_IROTH | S_IWOTH)) != 0};
 }
 
-}  // namespace
+Status refuse_exposed(std::string_view what, const std::string& path) {
+  return refuse(what, path, "can be read or written by every user of this machine; run `chmod o= '" + path + "'`");
+}
 
 Result<std::string> read_secret_file(std::string_view what, const std::string& path) {
-  return read_file(what, path, true);
+  Result<FileText> file = read_file_text(what, path);
+  if (!file.ok()) return file.status();
+  if ((*file).is_exposed) return refuse_exposed(what, path);
+  return std::move((*file).text);
 }
 
 Result<std::string> read_public_file(std::string_view what, const std::string& path) {
-  return read_file(what, path, false);
+  Result<FileText> file = read_file_text(what, path);
+  if (!file.ok()) return file.status();
+  return std::move((*file).text);
 }
 
 }  // namespace varve::serve

@@ -16,4 +16,15 @@ Result<std::string> read_secret_file(std::string_view what, const std::string& p
 /// Returns the content of a file that every user may read. Errors: as above.
 Result<std::string> read_public_file(std::string_view what, const std::string& path);
 
+struct FileText {
+  std::string text;
+  /// Whether every user of the machine can read or replace the opened file.
+  bool is_exposed = false;
+};
+/// Returns the content of a file that has a secret perhaps. The caller calls refuse_exposed() if it has one. Errors: as
+/// above.
+Result<FileText> read_file_text(std::string_view what, const std::string& path);
+/// Returns the refusal of a secret that every user can read. The message names path and remedy.
+Status refuse_exposed(std::string_view what, const std::string& path);
+
 }  // namespace varve::serve

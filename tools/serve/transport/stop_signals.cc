@@ -56,12 +56,16 @@ struct StopSignals::State {
     }
   }
   void take(int signal) {
-    if (signal != SIGTERM && signal != SIGINT) {
-      return log_line(name_of(signal) + " was ignored: the server reads its settings only when it starts");
-    }
+    if (signal == SIGUSR1 || signal == SIGUSR2) return log_line(name_of(signal) + " was ignored: it has no meaning");
     const std::lock_guard lock(mutex);
+    if (signal == SIGHUP) {
+      if (has_come) return log_line("SIGHUP was ignored: the server is already stopping");
+      wants_reload = true;
+      return came.notify_all();
+    }
     if (!is_expected) return end_as_ever(signal, awaited);
-    if (has_come) log_line(name_of(signal) + " was ignored: the server is already stopping");
+    if (has_come) log_line(name_of(signal) + " came again: the server waits no longer than 3 seconds for its requests");
+    is_impatient = has_come;
     has_come = true;
     came.notify_all();
   }
@@ -71,6 +75,8 @@ struct StopSignals::State {
   std::condition_variable came;
   bool is_expected = false;
   bool has_come = false;
+  bool wants_reload = false;
+  bool is_impatient = false;
 };
 
 StopSignals::StopSignals() : state_(std::make_shared<State>()) {}
@@ -97,9 +103,17 @@ void StopSignals::expect() noexcept {
   state_->is_expected = true;
 }
 
-void StopSignals::wait() {
+bool StopSignals::wait_for_reload() {
   std::unique_lock lock(state_->mutex);
-  state_->came.wait(lock, [this] { return state_->has_come; });
+  state_->came.wait(lock, [this] { return state_->has_come || state_->wants_reload; });
+  if (state_->has_come) return false;
+  state_->wants_reload = false;
+  return true;
+}
+
+bool StopSignals::is_impatient() const noexcept {
+  const std::lock_guard lock(state_->mutex);
+  return state_->is_impatient;
 }
 
 }  // namespace varve::serve

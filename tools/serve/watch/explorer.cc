@@ -95,13 +95,24 @@ struct Explorer::Named {
   std::string table;
 };
 
+void Explorer::replace_accounts(std::vector<std::string> accounts) noexcept {
+  const std::lock_guard lock(mutex_);
+  accounts_.swap(accounts);
+}
+
+std::vector<std::string> Explorer::accounts() const {
+  const std::lock_guard lock(mutex_);
+  return accounts_;
+}
+
 Result<Explorer::Named> Explorer::named_table(std::string_view query) const {
   Result<std::string> account = query_text(query, "account");
   if (!account.ok()) return account.status();
   Result<std::string> table = query_text(query, "table");
   if (!table.ok()) return table.status();
-  if (account->empty() && !accounts_.empty()) account = accounts_.front();
-  if (std::find(accounts_.begin(), accounts_.end(), *account) == accounts_.end()) {
+  const std::vector<std::string> known = accounts();
+  if ((*account).empty() && !known.empty()) account = known.front();
+  if (std::find(known.begin(), known.end(), *account) == known.end()) {
     return service_error::resource_not_found("The account does not exist.");
   }
   return Named{*std::move(account), *std::move(table)};
@@ -129,7 +140,7 @@ Task<Result<std::string>> Explorer::list_tables(ExplorerCall call) const {
   if (!page.ok()) co_return page.status();
   JsonText json;
   json.begin_object().member("accounts").begin_array();
-  for (const std::string& account : accounts_) json.text(account);
+  for (const std::string& account : accounts()) json.text(account);
   json.end_array().member("account").text(named->account).member("tables").begin_array();
   for (const TableInfo& table : page->tables) json.text(table.name);
   json.end_array();

@@ -3,6 +3,7 @@
 // caller before.
 #pragma once
 
+#include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -21,10 +22,15 @@ struct ExplorerCall {
   std::stop_token stop{};
 };
 
-/// Returns answers as JSON. If the query names no `account`, the first account is used.
+/// Can be used by any thread. Returns answers as JSON. If the query names no `account`, the first account is used.
 class Explorer {
  public:
   Explorer(Store& store, std::vector<std::string> accounts) : store_(&store), accounts_(std::move(accounts)) {}
+  Explorer(const Explorer&) = delete;
+  Explorer& operator=(const Explorer&) = delete;
+
+  /// Replaces the accounts for calls that begin later. Any thread may call it. Allocates nothing.
+  void replace_accounts(std::vector<std::string> accounts) noexcept;
 
   /// Lists the tables of `account`, starting at the token `continuation`:
   /// `{"accounts":[],"account":"","tables":[],"continuation":""}`.
@@ -40,10 +46,12 @@ class Explorer {
 
  private:
   struct Named;
+  std::vector<std::string> accounts() const;
   Result<Named> named_table(std::string_view query) const;
   Task<Result<Table>> open_table(ExplorerCall call) const;
 
   Store* store_;
+  mutable std::mutex mutex_;
   std::vector<std::string> accounts_;
 };
 

@@ -7,7 +7,9 @@
 #include <prometheus/text_serializer.h>
 
 #include "api/rest/encoding/text_stream.h"
+#include "tools/serve/watch/process_figures.h"
 #include "tools/serve/watch/store_health.h"
+#include "varve/version.h"
 
 namespace varve::serve {
 namespace {
@@ -127,6 +129,38 @@ void add_server(Families& families, const Observed& observed) {
   families.gauge("varve_uptime_seconds", "Seconds since the start of the server.", observed.uptime().count());
 }
 
+void add_reloads(Families& families, const ReloadFigures& reloads) {
+  families.begin(MetricType::Counter, "varve_config_reloads_total", "Reloads of the settings, by result.");
+  families.value(reloads.done(), {{"result", "success"}});
+  families.value(reloads.refused(), {{"result", "failure"}});
+  families.gauge("varve_config_last_reload_successful", "1 if the last load of the settings succeeded, else 0.",
+                 std::uint64_t{reloads.is_last_successful()});
+  families.gauge("varve_config_last_reload_success_timestamp_seconds",
+                 "Time of the last successful load of the settings, in seconds since 1970.",
+                 static_cast<double>(reloads.last_success()));
+}
+
+/// Adds the figures of the process under the names that all exporters of Prometheus share.
+void add_process(Families& families, const ProcessFigures& process) {
+  const auto gauge = [&](const char* name, const char* help, const auto& figure) {
+    if (figure) families.gauge(name, help, *figure);
+  };
+  if (process.cpu_seconds) {
+    families.counter("process_cpu_seconds_total", "Seconds of processor time, user and system.", *process.cpu_seconds);
+  }
+  gauge("process_start_time_seconds", "Start of the process, in seconds since 1970.", process.start_time_seconds);
+  gauge("process_resident_memory_bytes", "Resident memory in bytes.", process.resident_bytes);
+  gauge("process_virtual_memory_bytes", "Virtual memory in bytes.", process.virtual_bytes);
+  gauge("process_open_fds", "Open file descriptors.", process.open_descriptors);
+  gauge("process_max_fds", "Most file descriptors that may be open.", process.descriptors_max);
+  gauge("process_threads", "Threads of the process.", process.threads);
+}
+
+void add_build(Families& families) {
+  families.begin(MetricType::Gauge, "varve_build_info", "1, with the version of the server as its label.");
+  families.value(std::uint64_t{1}, {{"version", VARVE_VERSION}});
+}
+
 void add_levels(Families& families, const Statistics& store) {
   const auto of_levels = [&](const char* name, const char* help, std::uint64_t LevelStatistics::*figure) {
     families.begin(MetricType::Gauge, name, help);
@@ -226,6 +260,9 @@ std::string metrics_text(const Observed& observed) {
   Families families;
   add_requests(families, observed.requests);
   add_server(families, observed);
+  if (observed.reloads != nullptr) add_reloads(families, *observed.reloads);
+  add_build(families);
+  add_process(families, process_figures());
   add_health(families, store);
   if (store.ok()) {
     add_levels(families, *store);

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "tools/serve/watch/connection_figures.h"
+#include "tools/serve/watch/reload_figures.h"
 #include "tools/serve/watch/request_figures.h"
 #include "varve/store.h"
 
@@ -19,6 +20,8 @@ struct Observed {
   std::function<ConnectionFigures()> connections;
   /// Returns the number of lines that the request log lost.
   std::function<std::uint64_t()> lost_log_lines = [] { return std::uint64_t{0}; };
+  /// The figures of reloads, or null.
+  const ReloadFigures* reloads = nullptr;
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 
   std::chrono::duration<double> uptime() const { return std::chrono::steady_clock::now() - begun; }

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/rest/protocol/message.h"
@@ -35,6 +36,8 @@ class StatusPage {
   /// Returns whether the path is the one that each open page requests once a second.
   static bool is_polled(std::string_view path) noexcept { return path == "/_varve/api/status"; }
   Task<Result<HttpResponse>> serve(HttpRequest request, HomeThread* home);
+  /// Replaces the accounts whose tables can be shown. Allocates nothing.
+  void replace_accounts(std::vector<std::string> accounts) noexcept { explorer_.replace_accounts(std::move(accounts)); }
   void stop() noexcept { stop_.request_stop(); }
 
  private:
@@ -42,7 +45,7 @@ class StatusPage {
   Task<Result<std::string>> explore(const HttpRequest& request, std::string_view name, HomeThread* home);
 
   const Observed& observed_;
-  const Explorer explorer_;
+  Explorer explorer_;
   const PageRules rules_;
   std::stop_source stop_;
 };

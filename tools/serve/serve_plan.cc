@@ -1,0 +1,90 @@
+#include "tools/serve/serve_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tools/serve/settings/option_values.h"
+#include "tools/serve/transport/memory_plan.h"
+
+namespace varve::serve {
+namespace {
+
+Result<MemoryPlan> read_memory(const Settings& settings) {
+  if (!settings.has(OptionId::kMemory)) return plan_memory(std::nullopt, memory_limit());
+  const Result<std::uint64_t> asked = parse_size(settings.text(OptionId::kMemory));
+  if (!asked.ok()) return asked.status();
+  return plan_memory(*asked, std::nullopt);
+}
+
+/// Sets the memory limits of the server and of its store.
+Status set_memory(const Settings& settings, ServePlan& made) {
+  const Result<MemoryPlan> plan = read_memory(settings);
+  if (!plan.ok()) return plan.status();
+  ConnectionLimits& limits = made.listening.limits;
+  limits.memory_max = (*plan).bodies;
+  if ((*plan).connections < limits.connections_max) {
+    limits.connections_max = (*plan).connections;
+    limits.connections_per_address_max = (*plan).connections / 2;
+  }
+  ResourceOptions resources;
+  resources.block_cache_bytes = (*plan).block_cache;
+  resources.write_buffer_bytes = (*plan).write_buffer;
+  Result<std::shared_ptr<Resources>> shared = Resources::create(resources);
+  if (!shared.ok()) return shared.status();
+  made.store.resources = *std::move(shared);
+  return Status();
+}
+
+/// Returns the choice that is set. check_value() has checked that it exists, and the choices here have its order.
+template <typename Choice, std::size_t size>
+Choice chosen(const Settings& settings, OptionId id, const std::array<Choice, size>& choices) {
+  const std::span<const std::string_view> names = rule_of(id).choices;
+  const auto found = std::find(names.begin(), names.end(), settings.text(id));
+  return choices[static_cast<std::size_t>(found - names.begin()) % size];
+}
+
+}  // namespace
+
+LiveOptions live_options(const Settings& settings) {
+  LiveOptions live;
+  live.tls_certificate = settings.text(OptionId::kTlsCert);
+  live.tls_key = settings.text(OptionId::kTlsKey);
+  live.tls_certificate_place = settings.place(OptionId::kTlsCert);
+  live.tls_key_place = settings.place(OptionId::kTlsKey);
+  live.request_log = chosen(settings, OptionId::kRequestLog,
+                            std::array{RequestLogLevel::kOff, RequestLogLevel::kFailures, RequestLogLevel::kAll});
+  live.log_format = chosen(settings, OptionId::kLogFormat, std::array{LogFormat::kText, LogFormat::kJson});
+  return live;
+}
+
+std::chrono::seconds drain_time(const Settings& settings) {
+  const Result<std::chrono::seconds> parsed = parse_drain_seconds(settings.text(OptionId::kDrainSeconds));
+  return parsed.ok() ? *parsed : kDrainMin;
+}
+
+Result<ServePlan> plan_server(const Settings& settings) {
+  ServePlan made;
+  ListenOptions& listening = made.listening;
+  const Result<AddressPort> address = parse_address_port(settings.text(OptionId::kListen));
+  if (!address.ok()) return address.status();
+  listening.address = (*address).address;
+  listening.port = (*address).port;
+  static_cast<LiveOptions&>(listening) = live_options(settings);
+  listening.status_page = chosen(
+      settings, OptionId::kStatusPage,
+      std::array{StatusPageMode::kAuto, StatusPageMode::kOff, StatusPageMode::kFigures, StatusPageMode::kExplore});
+  if (settings.has(OptionId::kMetrics)) {
+    const Result<AddressPort> metrics = parse_address_port(settings.text(OptionId::kMetrics));
+    if (!metrics.ok()) return metrics.status();
+    listening.metrics = MetricsAddress{(*metrics).address, (*metrics).port};
+  }
+  made.store.create_if_absent = true;
+  if (Status set = set_memory(settings, made); !set.ok()) return at_place(settings.place(OptionId::kMemory), set);
+  return made;
+}
+
+}  // namespace varve::serve

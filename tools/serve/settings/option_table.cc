@@ -1,0 +1,180 @@
+#include "tools/serve/settings/option_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tools/serve/settings/option_values.h"
+#include "tools/serve/transport/memory_plan.h"
+
+namespace varve::serve {
+namespace {
+
+constexpr std::array<std::string_view, 4> kStatusPages = {"auto", "off", "figures", "explore"};
+constexpr std::array<std::string_view, 3> kRequestLogs = {"off", "failures", "all"};
+constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
+
+Status accept(const std::string& /*text*/) {
+  return Status();
+}
+
+Status check_path(const std::string& text) {
+  return text.empty() ? Status::invalid_argument("the path is empty") : Status();
+}
+
+Status check_address(const std::string& text) {
+  return parse_address_port(text).status();
+}
+
+Status check_memory(const std::string& text) {
+  const Result<std::uint64_t> size = parse_size(text);
+  if (!size.ok()) return size.status();
+  return plan_memory(*size, std::nullopt).status();
+}
+
+Status check_drain_seconds(const std::string& text) {
+  return parse_drain_seconds(text).status();
+}
+
+Status check_account(const std::string& text) {
+  return parse_account(text).status();
+}
+
+constexpr std::array<OptionRule, kOptions> kRules = {{
+    {OptionId::kData,
+     "data",
+     "DIRECTORY",
+     ValueKind::kText,
+     "",
+     {},
+     check_path,
+     false,
+     "Directory of the store; created if it is absent. Required"},
+    {OptionId::kListen,
+     "listen",
+     "ADDRESS:PORT",
+     ValueKind::kText,
+     "127.0.0.1:10002",
+     {},
+     check_address,
+     false,
+     "Address of the service. An address that other machines can reach needs --account, --tls-cert and --tls-key"},
+    {OptionId::kAccount,
+     "account",
+     "NAME:@FILE",
+     ValueKind::kTexts,
+     "",
+     {},
+     check_account,
+     true,
+     "An account; may be repeated. The file has KEY or KEY:KEY2 in base64, and other users must not have access to it. "
+     "NAME:env=VARIABLE reads the keys from the environment. NAME:KEY and NAME:KEY:KEY2 on the command line show the "
+     "keys to everyone who can see it. Default, on an address of this machine only: the development account of client "
+     "libraries, whose key is public"},
+    {OptionId::kTlsCert,
+     "tls-cert",
+     "FILE",
+     ValueKind::kText,
+     "",
+     {},
+     check_path,
+     true,
+     "PEM file with the certificate chain; needs --tls-key"},
+    {OptionId::kTlsKey,
+     "tls-key",
+     "FILE",
+     ValueKind::kText,
+     "",
+     {},
+     check_path,
+     true,
+     "PEM file with the private key; needs --tls-cert"},
+    {OptionId::kMemory,
+     "memory",
+     "SIZE",
+     ValueKind::kText,
+     "",
+     {},
+     check_memory,
+     false,
+     "Memory of the server, such as 512MiB or 2G; at least 48MiB. One quarter each goes to the block cache, to the "
+     "write buffer, and to bodies and unread answers; connections and everything else use the rest. Default: 256MiB "
+     "for each of the three, or a quarter of the smallest memory limit (of the control groups, the process and the "
+     "machine) if that is less"},
+    {OptionId::kMetrics,
+     "metrics",
+     "ADDRESS:PORT",
+     ValueKind::kText,
+     "",
+     {},
+     check_address,
+     false,
+     "Address of a separate listener for /metrics (Prometheus) and /health"},
+    {OptionId::kStatusPage, "status-page", "WHO", ValueKind::kText, "auto", kStatusPages, accept, false,
+     "Who may see the page at /_varve/. auto: browsers on this machine, if --listen is an address of it; tables are "
+     "shown with the development account only. figures: everyone who can reach --listen, without tables. explore: as "
+     "figures, and tables for browsers on this machine, without a key. off: no browser"},
+    {OptionId::kRequestLog, "request-log", "REQUESTS", ValueKind::kText, "off", kRequestLogs, accept, true,
+     "Requests that get a line on standard error: none (off), those answered with 4xx or 5xx (failures), or all. Lines "
+     "contain no signatures"},
+    {OptionId::kLogFormat, "log-format", "FORMAT", ValueKind::kText, "text", kLogFormats, accept, true,
+     "Form of the lines on standard error: text, or json with one object a line"},
+    {OptionId::kDrainSeconds,
+     "drain-seconds",
+     "SECONDS",
+     ValueKind::kNumber,
+     "3",
+     {},
+     check_drain_seconds,
+     true,
+     "Longest time from SIGTERM to the end of the server, from 3 to 3600. The server ends earlier if no request is "
+     "left. "
+     "A second signal cuts it to 3 seconds"},
+}};
+
+constexpr bool is_in_order() noexcept {
+  for (std::size_t i = 0; i < kRules.size(); ++i) {
+    if (kRules[i].id != static_cast<OptionId>(i)) return false;
+  }
+  return true;
+}
+static_assert(is_in_order());
+
+}  // namespace
+
+std::span<const OptionRule> option_rules() noexcept {
+  return kRules;
+}
+
+const OptionRule& rule_of(OptionId id) noexcept {
+  return kRules[static_cast<std::size_t>(id)];
+}
+
+const OptionRule* find_option(std::string_view name) noexcept {
+  const auto* const found =
+      std::find_if(kRules.begin(), kRules.end(), [name](const OptionRule& rule) { return rule.name == name; });
+  return found == kRules.end() ? nullptr : found;
+}
+
+Status check_value(const OptionRule& rule, const std::string& text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+  if (std::any_of(text.begin(), text.end(), is_control)) {
+    return Status::invalid_argument("the value must not have control characters");
+  }
+  if (rule.choices.empty()) return rule.check(text);
+  if (std::find(rule.choices.begin(), rule.choices.end(), text) != rule.choices.end()) return Status();
+  std::string why = "\"" + text + "\" is not one of";
+  for (const std::string_view choice : rule.choices) why.append(" ").append(choice);
+  return Status::invalid_argument(why);
+}
+
+std::string options_markdown() {
+  std::string text = "| option | meaning | default | reload |\n|---|---|---|---|\n";
+  for (const OptionRule& rule : kRules) {
+    text.append("| `--").append(rule.name).append(" ").append(rule.form).append("` | ").append(rule.help).append(" | ");
+    if (!rule.standard.empty()) text.append("`").append(rule.standard).append("`");
+    text.append(" | ").append(rule.is_live ? "yes" : "restart").append(" |\n");
+  }
+  return text;
+}
+
+}  // namespace varve::serve

@@ -1,0 +1,49 @@
+// Owns: parsing the values of options from their text.
+// Must never: look at a file, the environment or the network.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "varve/result.h"
+
+namespace varve::serve {
+
+struct AddressPort {
+  /// An IP address without brackets.
+  std::string address;
+  std::uint16_t port = 0;
+};
+
+/// Parses `ADDRESS:PORT`. The address is an IP address; one of version 6 is written in brackets.
+/// Errors: kInvalidArgument.
+Result<AddressPort> parse_address_port(const std::string& text);
+
+/// The least and the default time from the request to end until the end of the server.
+inline constexpr std::chrono::seconds kDrainMin{3};
+/// Parses a whole number of seconds from 3 to 3600. Errors: kInvalidArgument.
+Result<std::chrono::seconds> parse_drain_seconds(std::string_view text);
+
+enum class KeySource : std::uint8_t { kInline, kFile, kEnvironment };
+
+/// An account as an option defines it.
+struct AccountDefinition {
+  std::string name;
+  KeySource source = KeySource::kInline;
+  /// The path, the name of the variable, or `KEY` or `KEY:KEY2`. Only the last one is secret.
+  std::string where{};
+};
+
+/// Replaces keys in printed definitions.
+inline constexpr std::string_view kMaskedKey = "***";
+
+/// Parses `NAME:@FILE`, `NAME:env=VARIABLE`, `NAME:KEY` or `NAME:KEY:KEY2`. No key begins with `@`, and base64 has no
+/// `=` before more text. Errors: kInvalidArgument: not such a definition, or a masked key. A message contains no key.
+Result<AccountDefinition> parse_account(const std::string& text);
+
+/// Returns the definition with its key replaced by kMaskedKey.
+std::string masked_account(const std::string& text);
+
+}  // namespace varve::serve
