@@ -180,23 +180,29 @@ TEST(HeldStore, NamesTheProcessThatHasItOpenIfThatIsNoServer) {
 }
 
 TEST(HeldStore, IsNotConfusedWithACopyThatHasItsSocket) {
-  const ServedProgram server(ProgramOptions{});
-  ASSERT_TRUE(server.is_ready()) << server.err();
-  done({"put", server.data(), "Orders", "eu", "0001", "Lines=3"});
-  // The copy is a store of the same id, whose SERVED has a link to the socket of the running server.
-  varve::test::ScratchDirectory scratch;
+  // The copy has the id of the store, and a link to the socket of its server.
+  const varve::test::ScratchDirectory scratch;
+  const std::string store = scratch.path("store");
   const std::string copy = scratch.path("copy");
-  done({"checkpoint", server.data(), copy});
-  fs::copy_file(server.data() + "/CURRENT", scratch.path("CURRENT"));
+  done({"put", store, "Orders", "eu", "0001", "Lines=3"});
+  fs::copy(store, copy);
+  varve::test::RunningProgram server({"serve", "--data", store, "--listen", "127.0.0.1:0"});
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!fs::exists(served_directory(store) + "/SOCKET") && std::chrono::steady_clock::now() < deadline)
+    ::sched_yield();
   fs::create_directory(served_directory(copy));
-  ASSERT_EQ(::link((served_directory(server.data()) + "/SOCKET").c_str(), (served_directory(copy) + "/SOCKET").c_str()),
-            0);
-  done({"delete", copy, "Orders", "eu", "0001"});
-  const Result<std::unique_ptr<Store>> held = Store::open(copy);
-  ASSERT_TRUE(held.ok());
-  const ProgramResult refused = run_program({"get", copy, "Orders", "eu", "0001"});
-  EXPECT_EQ(refused.exit_code, 4) << refused.out;
-  EXPECT_THAT(refused.err, HasSubstr("process " + std::to_string(::getpid())));
+  EXPECT_EQ(::link((served_directory(store) + "/SOCKET").c_str(), (served_directory(copy) + "/SOCKET").c_str()), 0);
+  {
+    const Result<std::unique_ptr<Store>> held = Store::open(copy);
+    EXPECT_TRUE(held.ok());
+    const ProgramResult refused = run_program({"get", copy, "Orders", "eu", "0001"});
+    EXPECT_EQ(refused.exit_code, 4) << refused.out;
+    EXPECT_THAT(refused.err, HasSubstr("process " + std::to_string(::getpid())));
+  }
+  done({"put", copy, "Orders", "eu", "0002", "Lines=3"});
+  EXPECT_EQ(run_program({"get", store, "Orders", "eu", "0002"}).exit_code, 1) << "the write went to the copy alone";
+  ::kill(server.process(), SIGTERM);
+  EXPECT_EQ(server.finish().exit_code, 0);
 }
 
 TEST(HeldStore, MayHaveAPathLongerThanTheAddressOfASocket) {

@@ -39,6 +39,10 @@ Result<std::string> read_text(const std::string& path) {
   return text;
 }
 
+Status no_backup(const std::string& what) {
+  return Status::not_found(what).with_service_error("BackupNotFound");
+}
+
 std::string mark_of(const std::string& store) {
   return std::string(kMarkBegin) + store + "\n";
 }
@@ -90,7 +94,7 @@ Status BackupPlace::read_mark() {
 }
 
 Result<BackupPlace> BackupPlace::open(const std::string& path) {
-  if (!is_one(path)) return Status::not_found("there are no backups in " + path + "; `varve backup` makes them");
+  if (!is_one(path)) return no_backup("there are no backups in " + path + "; `varve backup` makes them");
   Result<BackupPlace> place = lock(path, false);
   if (!place.ok()) return place;
   if (Status read = (*place).read_mark(); !read.ok()) return read;
@@ -145,10 +149,9 @@ Result<std::vector<std::string>> BackupPlace::names() const {
 }
 
 Result<BackupManifest> BackupPlace::manifest(const std::string& name) const {
-  if (name.empty() || name.find('/') != std::string::npos)
-    return Status::not_found("there is no backup \"" + name + "\"");
+  if (name.empty() || name.find('/') != std::string::npos) return no_backup("there is no backup \"" + name + "\"");
   const Result<std::string> text = read_text(path_ + "/backups/" + name + std::string(kListEnding));
-  if (text.code() == Code::kNotFound) return Status::not_found("there is no backup \"" + name + "\" in " + path_);
+  if (text.code() == Code::kNotFound) return no_backup("there is no backup \"" + name + "\" in " + path_);
   if (!text.ok()) return text.status();
   Result<BackupManifest> manifest = decode_manifest(*text);
   if (!manifest.ok()) return manifest.status().in_file(name);

@@ -129,7 +129,7 @@ Result<BackupManifest> chosen_manifest(const BackupPlace& place, std::string& na
   if (name.empty()) {
     const Result<std::vector<std::string>> names = place.names();
     if (!names.ok()) return names.status();
-    if ((*names).empty()) return Status::not_found("there is no finished backup");
+    if ((*names).empty()) return Status::not_found("there is no finished backup").with_service_error("BackupNotFound");
     name = (*names).back();
   }
   return place.manifest(name);

@@ -39,7 +39,8 @@ Status ImportTarget::open_table() {
 Status ImportTarget::begin_load() {
   Store* const store = store_->local();
   if (store == nullptr) {
-    return Status::unsupported("--load writes the files of the store, which a server has open; import without --load");
+    return Status::invalid_argument(
+        "--load writes the files of the store, which a server has open; import without --load");
   }
   Result<Loader> loader = store->load_table(place_.account, place_.table);
   if (!loader.ok()) return loader.status();

@@ -19,7 +19,7 @@ class ImportTarget {
   ImportTarget(const Place& place, bool loads) : place_(place), loads_(loads) {}
 
   /// Opens the store and the table if they exist. Errors: those of opening; kInvalidArgument (the directory above the
-  /// store does not exist); kExists (a load into a table with entities); kUnsupported (a load into a table at a server).
+  /// store does not exist, or a load into a table at a server); kExists (a load into a table with entities).
   Status open();
   /// Creates the store and the table if they do not exist. Called before the first row is written. Errors: as open().
   Status create();

@@ -12,7 +12,8 @@ std::unique_ptr<StoreAccess> access_through_server_of(const std::string& /*store
 }
 
 Result<std::unique_ptr<StoreAccess>> access_to_address(const std::string& /*address*/, const std::string& /*account*/) {
-  return Status::unsupported("this program was built without the server's libraries; give the directory of a store");
+  return Status::invalid_argument(
+      "this program was built without the server's libraries; give the directory of a store");
 }
 
 Result<ServedCheckpoint> checkpoint_by_server_of(const std::string& /*store*/) {

@@ -120,8 +120,8 @@ class RestStore final : public StoreAccess {
     return is_operator() ? place_.path + "/" + account : place_.path;
   }
   static Status only_here(const std::string& what) {
-    return Status::unsupported(what +
-                               " concerns the whole store; give the directory of the store instead of an address");
+    return Status::invalid_argument(what +
+                                    " concerns the whole store; give the directory of the store instead of an address");
   }
 
   Status check_account(const std::string& account) const {

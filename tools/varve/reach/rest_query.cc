@@ -89,7 +89,7 @@ std::optional<std::string> end_of_prefix(std::string_view prefix) {
 
 Result<std::string> query_of(const Scan& scan) {
   if (scan.backward) {
-    return Status::unsupported("the protocol has no backward queries; give the directory of the store instead");
+    return Status::invalid_argument("the protocol has no backward queries; give the directory of the store instead");
   }
   std::string query;
   security::append_field(query, "$filter", filter_of(scan));

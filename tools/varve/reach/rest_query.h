@@ -11,7 +11,7 @@
 
 namespace varve::tool {
 
-/// Returns the query of a request for one page, without the `?`. Errors: kUnsupported (a backward scan).
+/// Returns the query of a request for one page, without the `?`. Errors: kInvalidArgument (a backward scan).
 Result<std::string> query_of(const Scan& scan);
 
 /// Returns the least text that is above every text with this prefix, in the order of keys (UTF-16 code units). Returns

@@ -108,7 +108,7 @@ class RestTable final : public TableAccess {
   }
 
   Result<ScanPlan> explain(const Scan& /*scan*/) const override {
-    return Status::unsupported("a server does not explain queries; give the directory of the store instead");
+    return Status::invalid_argument("a server does not explain queries; give the directory of the store instead");
   }
 
   Result<ETag> write(const WriteOperation& operation, const WriteOptions& /*options*/) override {

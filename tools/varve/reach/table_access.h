@@ -21,7 +21,7 @@ class TableAccess {
   /// A server's pages may show different states, because it keeps no snapshot between two pages.
   virtual Result<Page> scan(const Scan& scan) const = 0;
   virtual Result<Count> count(const Scan& scan) const = 0;
-  /// Errors: kUnsupported (the table is at a server).
+  /// Errors: kInvalidArgument (the table is at a server).
   virtual Result<ScanPlan> explain(const Scan& scan) const = 0;
   /// Carries out one write. A delete returns no ETag.
   virtual Result<ETag> write(const WriteOperation& operation, const WriteOptions& options) = 0;
