@@ -3,6 +3,7 @@
 // of whole texts does.
 //
 // Input: a byte that chooses options, a path or template up to a line feed, then the text.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -44,7 +45,8 @@ Found records_of(std::string_view text, std::size_t piece, const Path& path) {
 }
 
 void check_array(std::string_view text, const Found& found) {
-  if (text.starts_with("\xEF\xBB\xBF")) return;  // the lines of an import remove a mark
+  if (text.starts_with("\xEF\xBB\xBF")) return;           // the lines of an import remove a mark
+  if (text.find('\0') != std::string_view::npos) return;  // the other parser takes a zero byte for the end
   const nlohmann::json whole = nlohmann::json::parse(text, nullptr, false);
   if (!whole.is_array()) return;
   if (!found.ok || found.records.size() != whole.size()) std::abort();
@@ -67,7 +69,11 @@ void check(std::uint8_t choice, std::string_view word, std::string_view text) {
   tool::RowShape shape;
   shape.nested = static_cast<tool::NestedValues>(choice >> 1 & 1 ? 1 : choice >> 2 & 1 ? 2 : 0);
   shape.fixes_names = (choice & 8) != 0;
-  if (Result<tool::KeyTemplate> key = tool::KeyTemplate::parse(word); key.ok()) shape.row_key = *std::move(key);
+  // A key that is not UTF-8 is refused later, by the table.
+  const bool is_ascii =
+      std::all_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  Result<tool::KeyTemplate> key = tool::KeyTemplate::parse(is_ascii ? word : "=");
+  if (key.ok()) shape.row_key = *std::move(key);
   for (const std::string& record : found.records) {
     tool::MissingKey missing = tool::MissingKey::kNone;
     const Result<Entity> entity = tool::entity_from_json(record, shape, {1, 1, "f", "n"}, &missing);

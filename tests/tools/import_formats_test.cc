@@ -234,6 +234,10 @@ TEST_F(ImportFormats, PackedFilesAndArchivesAreExpanded) {
     EXPECT_EQ(json::parse(both.out)["repeated"], 2);
     EXPECT_THAT(both.err, HasSubstr("README was left out"));
     EXPECT_EQ(exported(), kTwoRows);
+    std::filesystem::remove_all(store_);
+    const std::string empty = scratch_.path("empty.jsonl." + ending);
+    pack(empty, &::archive_write_set_format_raw, filter, {{"rows", ""}});
+    EXPECT_EQ(import_file(empty).exit_code, 0);
     // Cut after each part, the packed file ends with an error, or with fewer rows than before.
     const std::string bytes = test::content_of(packed);
     for (std::size_t size = 8; size + 1 < bytes.size(); size += 7) {

@@ -506,10 +506,10 @@ TEST_F(Program, AnImportThatIsInterruptedKeepsWhatItReadAndSaysSo) {
   // true.
   const json report = json::parse(result.out);
   EXPECT_EQ(report["refused"], 0);
-  EXPECT_EQ(lines_of(exported("jsonl")), report["imported"].get<std::size_t>());
   // Without a row, nothing is created.
   EXPECT_EQ(std::filesystem::exists(store_), report["imported"] > 0);
   if (report["imported"] > 0) {
+    EXPECT_EQ(lines_of(exported("jsonl")), report["imported"].get<std::size_t>());
     EXPECT_EQ(varve({"verify", store_}).exit_code, 0);
   }
 }

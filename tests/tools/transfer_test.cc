@@ -1,4 +1,4 @@
-// Goal: a transfer makes tables alike, writes only what is missing, and reports the comparison at the end.
+// Goal: a transfer makes tables alike, writes only missing entities, and reports the comparison at the end.
 // Method: the program copies between two directories. The second run must write nothing. Exports are compared.
 #include <algorithm>
 #include <filesystem>

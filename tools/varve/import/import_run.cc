@@ -185,6 +185,7 @@ int import_rows(const ImportWords& words, RefusalReport& refusals, Input& input)
 }
 
 int fail_to_open(const Status& status) {
+  if (status.code() == Code::kUnsupported) return fail(kUsage, status.message());
   return status.code() == Code::kIoError ? fail(kMachine, status.message()) : fail(status);
 }
 

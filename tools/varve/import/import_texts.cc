@@ -79,7 +79,7 @@ Result<std::optional<OpenText>> ImportTexts::open(InputText text) {
   if (format.empty()) format = shown_format(text.ending, opened.lines->peek());
   if (format.empty() && text.is_member) return std::optional<OpenText>();
   if (format.empty()) {
-    return Status::invalid_argument("the name of FILE does not show its format; give --format csv, jsonl or json")
+    return Status::unsupported("the name of FILE does not show its format; give --format csv, jsonl or json")
         .in_file(text.name);
   }
   Result<std::unique_ptr<RowSource>> rows = rows_of(*opened.lines, format, text.file_name);

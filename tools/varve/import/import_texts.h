@@ -37,7 +37,7 @@ class ImportTexts {
   ImportTexts(const ImportRules& rules, std::vector<std::string> files) : rules_(rules), files_(std::move(files)) {}
 
   /// Opens the next text. Returns nothing at the end, and if a signal asked for it (stop_signal_seen()). Errors, which
-  /// name the text: those of InputTexts; those of the row sources; kInvalidArgument (the format is not known).
+  /// name the text: those of InputTexts; those of the row sources; kUnsupported (the format is not known).
   Result<std::optional<OpenText>> next();
 
   /// Returns the bytes of all files, or 0 if they are not known.

@@ -74,7 +74,7 @@ struct MemberCheck {
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
     // A value takes many times the memory of its text.
     if (++values > kValuesMax) too_many = true;
-    if (too_many) return false;
+    if (too_many) return depth == 0;  // the rest is not built
     const bool begins = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
     if (begins && depth > 0) return begin_nested(depth);
     if (event != Json::parse_event_t::key || depth != 1) return true;

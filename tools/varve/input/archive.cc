@@ -89,6 +89,7 @@ Status Archive::fault() const {
 
 Result<std::optional<std::string>> Archive::next_member() {
   const std::optional<std::string> none;
+  if (is_empty_) return none;
   if (!opened_ && ::archive_read_open(reader_, this, nullptr, &read_below, nullptr) != ARCHIVE_OK) {
     return below_->end() == InputEnd::kSignal ? Result<std::optional<std::string>>(none) : fault();
   }
@@ -99,9 +100,9 @@ Result<std::optional<std::string>> Archive::next_member() {
     const int result = ::archive_read_next_header(reader_, &entry);
     if (below_->end() == InputEnd::kSignal) return none;
     if (result == ARCHIVE_EOF) {
-      const bool is_empty = !std::exchange(any_member_, true);
       // A packed file without a byte in it is an empty file.
-      return is_empty ? Result<std::optional<std::string>>(std::string()) : none;
+      is_empty_ = !std::exchange(any_member_, true);
+      return is_empty_ ? Result<std::optional<std::string>>(std::string()) : none;
     }
     if (result < ARCHIVE_WARN) return fault();
     any_member_ = true;
@@ -121,6 +122,7 @@ std::size_t MemberInput::read(char* bytes, std::size_t size) {
   if (end() != InputEnd::kNone) return 0;
   // An archive can expand without end.
   if (const int number = stop_signal_seen(); number != 0) return end_by_signal(number);
+  if (archive_->is_empty_) return end_of_file();
   const auto got = ::archive_read_data(archive_->reader_, bytes, size);
   if (got > 0) return static_cast<std::size_t>(got);
   if (got == 0) return end_of_file();

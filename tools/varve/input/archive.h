@@ -48,6 +48,7 @@ class Archive {
   archive* reader_ = nullptr;
   bool opened_ = false;
   bool any_member_ = false;
+  bool is_empty_ = false;  // the one member is an empty file
 };
 
 /// The bytes of an archive's present member.

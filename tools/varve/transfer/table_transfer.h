@@ -36,7 +36,7 @@ struct TransferOptions {
 };
 
 /// Writes each entity of the source that the target lacks or has with other values, and compares both tables at the
-/// end. A second run after any end continues, because it writes only what is missing. Errors: those of both sides;
+/// end. A second run after any end continues, because it writes only missing entities. Errors: those of both sides;
 /// kCancelled (a signal asked for the end).
 Status transfer_table(const TransferSide& from, const TransferSide& to, const std::string& table,
                       const TransferOptions& options, Progress& progress, TransferFigures& figures);
