@@ -47,7 +47,7 @@ class LevelDbContender final : public Contender {
 
   Status open(const Settings& settings) {
     leveldb::Options options;
-    options.create_if_absent = true;
+    options.create_if_missing = true;
     options.write_buffer_size = std::min<std::size_t>(kMemtableBytes, settings.write_buffer_bytes / 4);
     options.max_file_size = kTableFileBytes;
     options.block_cache = cache_.get();

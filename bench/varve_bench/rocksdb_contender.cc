@@ -48,7 +48,7 @@ rocksdb::WriteOptions write_options(Promise promise) {
 
 rocksdb::Options options_of(const Settings& settings) {
   rocksdb::Options options;
-  options.create_if_absent = true;
+  options.create_if_missing = true;
   options.write_buffer_size = std::min(kMemtableBytes, settings.write_buffer_bytes / 4);
   options.max_write_buffer_number = 4;
   options.max_background_jobs = 2;

@@ -305,7 +305,7 @@ static void names_are_listed_in_pages(varve_store* store) {
   const char* const names[] = {"Alpha", "Beta", "Gamma"};
   for (size_t i = 0; i < 3; ++i) CHECK_OK(varve_table_create(store, text("listed"), text(names[i]), NULL));
   CHECK_FAILS(varve_table_create(store, text("listed"), text("ALPHA"), NULL), VARVE_EXISTS, "TableAlreadyExists");
-  varve_list_options options = {.size = sizeof options, .page_entities_max = 2};
+  varve_list_options options = {.size = sizeof options, .page_names_max = 2};
   varve_list* list = NULL;
   CHECK_OK(varve_table_list(store, text("listed"), &options, &list));
   varve_list_view view = {.size = sizeof view};

@@ -165,7 +165,7 @@ TEST_F(RowListings, RefuseWhatTheyCannotList) {
   EXPECT_EQ(said(table_.list_rows({.delimiter = "\xFF"})), kInvalidInput);
   EXPECT_EQ(said(table_.list_rows({.continuation = "no token"})), kInvalidInput);
   EXPECT_EQ(said(table_.list_rows({.page_entities_max = limits::kPageEntitiesMax + 1})), kInvalidInput);
-  EXPECT_EQ(said(table_.list_rows({.time_max = std::chrono::milliseconds(-1)})), kInvalidInput);
+  EXPECT_EQ(said(table_.list_rows({.page_time_max = std::chrono::milliseconds(-1)})), kInvalidInput);
   for (const char* row : {"a", "b"}) insert(row);
   Result<RowListingPage> page = table_.list_rows({.partition_key = "p", .page_entities_max = 1});
   ASSERT_TRUE(page.ok() && page->continuation);

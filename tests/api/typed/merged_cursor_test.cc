@@ -82,7 +82,7 @@ TEST_F(MergedCursors, CostAllThatTheirPagesCost) {
   std::vector<PageCursor> sources;
   PageCost pages;
   for (const Query<>& query : of_each_partition(13)) {
-    PageCursor open_cursor(table_, *query.scan());
+    PageCursor cursor(table_, *query.scan());
     PageCost of_cursor;
     for (Result<std::optional<Page>> page = cursor.next(); *page; page = cursor.next()) {
       if (of_cursor.key_ranges > 0) (*page)->cost.key_ranges = 0;

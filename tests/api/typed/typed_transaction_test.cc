@@ -81,7 +81,7 @@ TEST_F(TypedTransactionTest, StructsOfTwoTablesAreWrittenInOneCommit) {
   EXPECT_EQ(account("1").balance, 60);
   EXPECT_EQ(account("2").balance, 40);
   EXPECT_EQ(account("2").etag, etags->front());
-  EXPECT_TRUE(postings_.get("b", "p1")->has_value());
+  EXPECT_TRUE((*postings_.get("b", "p1")).has_value());
 }
 
 TEST_F(TypedTransactionTest, AStructThatWasReadMustNotHaveChanged) {
@@ -115,7 +115,7 @@ TEST_F(TypedTransactionTest, WritesWithoutAConditionRequireTheETagOfTheStruct) {
   EXPECT_EQ(said(writes.remove(stale, ETag::any())), kFine);
   EXPECT_EQ(said(writes.insert_or_merge(Account{"b", "2", 9, {}, {}})), kFine);
   EXPECT_EQ(said(again.commit()), kFine);
-  EXPECT_FALSE(accounts_.get("b", "1")->has_value());
+  EXPECT_FALSE((*accounts_.get("b", "1")).has_value());
   EXPECT_EQ(account("2").owner, "Bob");
 }
 

@@ -135,7 +135,7 @@ TEST_F(EntityChanges, AnExtensionSeesEachOperationWithTheStateBeforeAndAfter) {
   ASSERT_EQ(logging.seen.size(), 4U);
   EXPECT_TRUE(logging.seen[0].existed);
   EXPECT_GT(logging.seen[0].stored_bytes,
-            prepare_write(Grant(), {Kind::kMerge, more, ETag::any()}, core_->limits())->value().size())
+            (*prepare_write(Grant(), {Kind::kMerge, more, ETag::any()}, core_->limits())).value().size())
       << "the merged properties are what the merge stores";
   EXPECT_TRUE(logging.seen[1].existed);
   EXPECT_EQ(logging.seen[1].stored_bytes, 0U);
