@@ -94,7 +94,7 @@ class Case:
         if kind == "row_prefix":
             named["row_prefix"] = step["start"]
         return self.table.scan(expanded(step.get("filter", "")), reverse=step.get("backward", False),
-                               limit=step.get("take"), page_size=step.get("page_size"),
+                               limit=step.get("take"), page_entities=step.get("page_size"),
                                continuation=step.get("continuation"), **named)
 
     def run(self, step):

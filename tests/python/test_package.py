@@ -147,8 +147,8 @@ class Verbs(WithStore):
     def test_scans_page_by_themselves(self):
         self.fill(25)
         self.fill(3, "q")
-        self.assertEqual([e["N"] for e in self.table.scan(partition="p", page_size=10)], list(range(25)))
-        pages = list(self.table.scan(partition="p", page_size=10).pages())
+        self.assertEqual([e["N"] for e in self.table.scan(partition="p", page_entities=10)], list(range(25)))
+        pages = list(self.table.scan(partition="p", page_entities=10).pages())
         self.assertEqual([len(page.entities) for page in pages], [10, 10, 5])
         self.assertIsNone(pages[-1].continuation)
         self.assertGreaterEqual(pages[0].cost["entities_examined"], 10)
@@ -166,9 +166,9 @@ class Verbs(WithStore):
         self.assertEqual(len(list(self.table)), 28)
 
     def test_scans_refuse_what_contradicts_itself(self):
-        for fields in ({"rows": ("a", "b")}, {"partition": "p", "partitions": ("a", "b")}, {"page_size": 0},
+        for fields in ({"rows": ("a", "b")}, {"partition": "p", "partitions": ("a", "b")}, {"page_entities": 0},
                        {"limit": -1}, {"filter": "N eq"}, {"partition": "p", "rows": ("a", "b"), "row_prefix": "a"},
-                       {"continuation": "no token"}, {"page_size": 1001}):
+                       {"continuation": "no token"}, {"page_entities": 1001}):
             with self.subTest(fields=fields), self.assertRaises(varve.InvalidArgument):
                 list(self.table.scan(**fields))
         with self.assertRaises(TypeError):
@@ -294,9 +294,9 @@ class Wheel(unittest.TestCase):
 class Lifetimes(WithStore):
     def test_a_closed_store_refuses_everything_and_what_was_read_stays(self):
         self.fill(30)
-        scan = iter(self.table.scan(page_size=10))
+        scan = iter(self.table.scan(page_entities=10))
         first = next(scan)
-        pages = self.table.scan(page_size=10).pages()
+        pages = self.table.scan(page_entities=10).pages()
         page = next(pages)
         transaction = self.store.transaction()
         loader = self.store.load("shop", "Loaded")
@@ -329,7 +329,7 @@ class Lifetimes(WithStore):
             self.store.table("shop", "Orders").get("p", "000000")
             self.store.snapshot()
             self.store.transaction()
-            next(iter(self.table.scan(page_size=1)))
+            next(iter(self.table.scan(page_entities=1)))
             self.store.load("shop", "Loaded")
             with self.assertRaises(varve.NotFound):
                 self.store.table("shop", "None")
@@ -338,7 +338,7 @@ class Lifetimes(WithStore):
 
     def test_a_forked_child_gets_errors_and_the_parent_goes_on(self):
         self.fill(10)
-        scan = self.table.scan(page_size=2).pages()
+        scan = self.table.scan(page_entities=2).pages()
         next(scan)
         child = os.fork()
         if child == 0:
@@ -413,7 +413,7 @@ class Asynchronous(unittest.TestCase):
                 table = await store.create_table("shop", "Orders")
                 etags = await asyncio.gather(*(table.insert(Entity("p", f"{n:03d}", N=n)) for n in range(30)))
                 self.assertEqual(len(set(etags)), 30)
-                self.assertEqual([e["N"] async for e in table.scan(page_size=7)], list(range(30)))
+                self.assertEqual([e["N"] async for e in table.scan(page_entities=7)], list(range(30)))
                 self.assertEqual(await table.count("N lt 5"), 5)
                 self.assertEqual((await table.get("p", "003"))["N"], 3)
                 await table.merge(Entity("p", "003", M=1), ETag.ANY)
@@ -423,7 +423,7 @@ class Asynchronous(unittest.TestCase):
                 self.assertEqual(
                     await store.transact(lambda t: t.get(table.table, "p", "003")["M"]), 1)
                 await store.run(store.store.compact)
-                async for entity in table.scan(page_size=2):
+                async for entity in table.scan(page_entities=2):
                     break  # a scan that is left early
 
         with tempfile.TemporaryDirectory() as directory:

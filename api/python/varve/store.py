@@ -289,10 +289,10 @@ class Scan:
                 raise InvalidArgument(f"limit is {fields['limit']}; zero or more is allowed")
             scan.has_take = True
             scan.take = fields["limit"]
-        if fields["page_size"] is not None:
-            if not 1 <= fields["page_size"] < 2**32:
-                raise InvalidArgument(f"page_size is {fields['page_size']}; 1 to 1000 is allowed")
-            scan.page_entities_max = fields["page_size"]
+        if fields["page_entities"] is not None:
+            if not 1 <= fields["page_entities"] < 2**32:
+                raise InvalidArgument(f"page_entities is {fields['page_entities']}; 1 to 1000 is allowed")
+            scan.page_entities_max = fields["page_entities"]
         return scan, keep
 
 
@@ -439,7 +439,7 @@ class Table(_Handle):
              partition: Optional[str] = None, rows: Optional[tuple[Optional[str], Optional[str]]] = None,
              row_prefix: Optional[str] = None, partitions: Optional[tuple[Optional[str], Optional[str]]] = None,
              select: Optional[Sequence[str]] = None, reverse: bool = False, limit: Optional[int] = None,
-             page_size: Optional[int] = None, continuation: Optional[str] = None,
+             page_entities: Optional[int] = None, continuation: Optional[str] = None,
              snapshot: Optional[Snapshot] = None) -> Scan:
         """Returns a scan, which reads when it is iterated.
 
@@ -450,7 +450,7 @@ class Table(_Handle):
         return Scan(self, {
             "filter": with_parameters(filter, parameters) if parameters is not None else filter, "partition": partition,
             "rows": rows, "row_prefix": row_prefix, "partitions": partitions, "select": select, "reverse": reverse,
-            "limit": limit, "page_size": page_size, "continuation": continuation, "snapshot": snapshot})
+            "limit": limit, "page_entities": page_entities, "continuation": continuation, "snapshot": snapshot})
 
     def __iter__(self) -> Iterator[Entity]:
         return iter(self.scan())
