@@ -14,7 +14,7 @@ def declarations(header: str) -> str:
     body = header[header.index("\n// -- Errors"):header.rindex("\n#ifdef __cplusplus")]
     body = re.sub(r"//.*", "", body)
     body = re.sub(r"^#.*$", "", body, flags=re.MULTILINE)
-    return body.replace("VARVE_FORMAT_BYTES", "64")
+    return body.replace("VARVE_API ", "").replace("VARVE_FORMAT_BYTES", "64")
 
 
 ffi = cffi.FFI()

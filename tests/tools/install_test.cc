@@ -269,7 +269,9 @@ std::set<std::string> marked_names() {
 }
 
 TEST_F(InstallLong, TheSharedLibraryShowsWhatTheHeadersMarkAndNothingElse) {
-  ASSERT_TRUE(run("nm -DC --defined-only $(find prefix -name libvarve.so) | cut -d' ' -f3-")) << log();
+  // Another test compares the functions of varve/c.h.
+  ASSERT_TRUE(run("nm -DC --defined-only $(find prefix -name libvarve.so) | cut -d' ' -f3- | grep -v '^varve_'"))
+      << log();
   const std::set<std::string> marked = marked_names();
   std::set<std::string> shown;
   std::istringstream symbols(log());

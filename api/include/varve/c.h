@@ -38,7 +38,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#pragma GCC visibility push(default)
+/// A declaration with this mark is a symbol of libvarve.so.
+#define VARVE_API __attribute__((visibility("default")))
 
 #ifdef __cplusplus
 extern "C" {
@@ -91,26 +92,26 @@ typedef struct varve_place {
 } varve_place;
 
 /// Returns the code; VARVE_OK for NULL.
-varve_code varve_status_code(const varve_status* status);
+VARVE_API varve_code varve_status_code(const varve_status* status);
 /// Returns the message for people, without the code. It is empty for NULL.
-const char* varve_status_message(const varve_status* status);
+VARVE_API const char* varve_status_message(const varve_status* status);
 /// Returns code, service error and message in one line: "Exists (EntityAlreadyExists): ...". It is "Ok" for NULL.
-const char* varve_status_text(const varve_status* status);
+VARVE_API const char* varve_status_text(const varve_status* status);
 /// Returns the error string of the table service, for example "EntityAlreadyExists". It is empty if there is none.
-const char* varve_status_service_error(const varve_status* status);
+VARVE_API const char* varve_status_service_error(const varve_status* status);
 /// Returns the zero-based index of the operation that failed, or -1.
-int64_t varve_status_operation_index(const varve_status* status);
+VARVE_API int64_t varve_status_operation_index(const varve_status* status);
 /// Returns the errno of the system call that failed, or 0.
-int32_t varve_status_os_error(const varve_status* status);
+VARVE_API int32_t varve_status_os_error(const varve_status* status);
 /// Returns the file that could not be read, written or understood.
-varve_place varve_status_place(const varve_status* status);
+VARVE_API varve_place varve_status_place(const varve_status* status);
 /// Makes a status, which a callback returns. `message` may be NULL. A code out of range becomes VARVE_INVALID_ARGUMENT.
 /// VARVE_OK returns NULL.
-varve_status* varve_status_create(varve_code code, const char* message);
+VARVE_API varve_status* varve_status_create(varve_code code, const char* message);
 /// Frees a status. NULL is ignored.
-void varve_status_free(varve_status* status);
+VARVE_API void varve_status_free(varve_status* status);
 /// Returns the name of a code, for example "NotFound"; "?" for another number.
-const char* varve_code_name(varve_code code);
+VARVE_API const char* varve_code_name(varve_code code);
 
 // -- Values ---------------------------------------------------------------------------------------------------------
 
@@ -123,7 +124,7 @@ typedef struct varve_text {
 } varve_text;
 
 /// Returns a view of a text that ends with a zero; an absent text for NULL.
-varve_text varve_text_of(const char* zero_terminated);
+VARVE_API varve_text varve_text_of(const char* zero_terminated);
 
 /// The type of a property.
 typedef int32_t varve_type;
@@ -139,7 +140,7 @@ enum {
   VARVE_STRING = 8
 };
 /// Returns the name of a type, for example "Edm.Int32"; "?" for another number.
-const char* varve_type_name(varve_type type);
+VARVE_API const char* varve_type_name(varve_type type);
 
 /// A time in UTC: ticks of 100 ns since 0001-01-01T00:00:00Z.
 typedef uint64_t varve_datetime;
@@ -206,22 +207,22 @@ typedef struct varve_key {
 #define VARVE_FORMAT_BYTES 64
 
 /// Parses `*` or `W/"..."`. Errors: VARVE_INVALID_ARGUMENT.
-varve_status* varve_etag_parse(varve_text text, varve_etag* etag);
+VARVE_API varve_status* varve_etag_parse(varve_text text, varve_etag* etag);
 /// Writes an ETag as text. No ETag gives an empty text.
-varve_status* varve_etag_format(varve_etag etag, char text[VARVE_FORMAT_BYTES]);
+VARVE_API varve_status* varve_etag_format(varve_etag etag, char text[VARVE_FORMAT_BYTES]);
 /// Parses a time as varve::DateTime::parse() does. Errors: VARVE_INVALID_ARGUMENT.
-varve_status* varve_datetime_parse(varve_text text, varve_datetime* time);
+VARVE_API varve_status* varve_datetime_parse(varve_text text, varve_datetime* time);
 /// Writes a time as text, for example 2026-03-03T10:20:30.5Z. Errors: VARVE_INVALID_ARGUMENT (after the year 9999).
-varve_status* varve_datetime_format(varve_datetime time, char text[VARVE_FORMAT_BYTES]);
+VARVE_API varve_status* varve_datetime_format(varve_datetime time, char text[VARVE_FORMAT_BYTES]);
 /// Parses 32 hexadecimal digits with or without hyphens. Errors: VARVE_INVALID_ARGUMENT.
-varve_status* varve_guid_parse(varve_text text, varve_guid* guid);
+VARVE_API varve_status* varve_guid_parse(varve_text text, varve_guid* guid);
 /// Writes a guid in lower case with hyphens.
-varve_status* varve_guid_format(varve_guid guid, char text[VARVE_FORMAT_BYTES]);
+VARVE_API varve_status* varve_guid_format(varve_guid guid, char text[VARVE_FORMAT_BYTES]);
 
 /// Returns the version of the library, for example "0.1.0".
-const char* varve_version(void);
+VARVE_API const char* varve_version(void);
 /// Returns how many handles are not freed yet, for tests that look for leaks.
-size_t varve_handle_count(void);
+VARVE_API size_t varve_handle_count(void);
 
 // -- Handles --------------------------------------------------------------------------------------------------------
 
@@ -250,16 +251,16 @@ typedef struct varve_report varve_report;
 
 /// Frees a handle. NULL and a freed handle are ignored. A call of another thread that runs on the handle finishes first.
 /// @{
-void varve_resources_free(varve_resources* resources);
-void varve_table_free(varve_table* table);
-void varve_snapshot_free(varve_snapshot* snapshot);
-void varve_page_free(varve_page* page);
-void varve_cursor_free(varve_cursor* cursor);
-void varve_transaction_free(varve_transaction* transaction);
-void varve_loader_free(varve_loader* loader);
-void varve_list_free(varve_list* list);
-void varve_plan_free(varve_plan* plan);
-void varve_report_free(varve_report* report);
+VARVE_API void varve_resources_free(varve_resources* resources);
+VARVE_API void varve_table_free(varve_table* table);
+VARVE_API void varve_snapshot_free(varve_snapshot* snapshot);
+VARVE_API void varve_page_free(varve_page* page);
+VARVE_API void varve_cursor_free(varve_cursor* cursor);
+VARVE_API void varve_transaction_free(varve_transaction* transaction);
+VARVE_API void varve_loader_free(varve_loader* loader);
+VARVE_API void varve_list_free(varve_list* list);
+VARVE_API void varve_plan_free(varve_plan* plan);
+VARVE_API void varve_report_free(varve_report* report);
 /// @}
 
 // -- Stores ---------------------------------------------------------------------------------------------------------
@@ -295,7 +296,7 @@ typedef struct varve_resource_options {
 } varve_resource_options;
 
 /// Creates memory that several stores share. Stores keep it, so it may be freed before them.
-varve_status* varve_resources_create(const varve_resource_options* options, varve_resources** resources);
+VARVE_API varve_status* varve_resources_create(const varve_resource_options* options, varve_resources** resources);
 
 /// The limits of a store, as varve::StoreLimits. Zero means the limit of the table service.
 typedef struct varve_limits {
@@ -331,14 +332,14 @@ typedef struct varve_store_options {
 } varve_store_options;
 
 /// Opens or creates the store in a directory. Errors: as varve::Store::open().
-varve_status* varve_store_open(varve_text path, const varve_store_options* options, varve_store** store);
+VARVE_API varve_status* varve_store_open(varve_text path, const varve_store_options* options, varve_store** store);
 /// Waits for running calls, makes everything durable, and frees the handle, also after an error. Errors: those of
 /// closing; VARVE_INVALID_ARGUMENT (called in a callback; the handle stays).
-varve_status* varve_store_close(varve_store* store);
+VARVE_API varve_status* varve_store_close(varve_store* store);
 /// Makes every acknowledged write durable.
-varve_status* varve_store_sync(varve_store* store);
+VARVE_API varve_status* varve_store_sync(varve_store* store);
 /// Flushes and compacts everything, and waits for it.
-varve_status* varve_store_compact(varve_store* store);
+VARVE_API varve_status* varve_store_compact(varve_store* store);
 
 /// The files of a checkpoint, as varve::CheckpointStatistics.
 typedef struct varve_checkpoint_figures {
@@ -351,23 +352,25 @@ typedef struct varve_checkpoint_figures {
 } varve_checkpoint_figures;
 
 /// Creates a second store in the directory `path`. `figures` may be NULL.
-varve_status* varve_store_checkpoint(varve_store* store, varve_text path, varve_checkpoint_figures* figures);
+VARVE_API varve_status* varve_store_checkpoint(varve_store* store, varve_text path, varve_checkpoint_figures* figures);
 
 /// Keeps the newest state readable until the snapshot is freed.
-varve_status* varve_store_snapshot(varve_store* store, varve_snapshot** snapshot);
+VARVE_API varve_status* varve_store_snapshot(varve_store* store, varve_snapshot** snapshot);
 /// Returns the version of the last commit that the snapshot sees.
-varve_status* varve_snapshot_version(const varve_snapshot* snapshot, varve_datetime* version);
+VARVE_API varve_status* varve_snapshot_version(const varve_snapshot* snapshot, varve_datetime* version);
 
 /// Creates an account. Errors: as varve::Store::create_account().
-varve_status* varve_account_create(varve_store* store, varve_text account);
+VARVE_API varve_status* varve_account_create(varve_store* store, varve_text account);
 /// Drops an account with all its tables.
-varve_status* varve_account_drop(varve_store* store, varve_text account);
+VARVE_API varve_status* varve_account_drop(varve_store* store, varve_text account);
 /// Creates a table. `opened` receives its handle, and may be NULL.
-varve_status* varve_table_create(varve_store* store, varve_text account, varve_text table, varve_table** opened);
+VARVE_API varve_status* varve_table_create(varve_store* store, varve_text account, varve_text table,
+                                           varve_table** opened);
 /// Opens a table that exists.
-varve_status* varve_table_open(varve_store* store, varve_text account, varve_text table, varve_table** opened);
+VARVE_API varve_status* varve_table_open(varve_store* store, varve_text account, varve_text table,
+                                         varve_table** opened);
 /// Drops a table with all its entities.
-varve_status* varve_table_drop(varve_store* store, varve_text account, varve_text table);
+VARVE_API varve_status* varve_table_drop(varve_store* store, varve_text account, varve_text table);
 
 /// Options of the listings.
 typedef struct varve_list_options {
@@ -399,12 +402,12 @@ typedef struct varve_list_view {
 } varve_list_view;
 
 /// Lists accounts.
-varve_status* varve_account_list(varve_store* store, const varve_list_options* options, varve_list** list);
+VARVE_API varve_status* varve_account_list(varve_store* store, const varve_list_options* options, varve_list** list);
 /// Lists the tables of an account.
-varve_status* varve_table_list(varve_store* store, varve_text account, const varve_list_options* options,
-                               varve_list** list);
+VARVE_API varve_status* varve_table_list(varve_store* store, varve_text account, const varve_list_options* options,
+                                         varve_list** list);
 /// Shows a list. The caller sets `view->size`.
-varve_status* varve_list_read(const varve_list* list, varve_list_view* view);
+VARVE_API varve_status* varve_list_read(const varve_list* list, varve_list_view* view);
 
 // -- Reads ----------------------------------------------------------------------------------------------------------
 
@@ -438,17 +441,17 @@ typedef struct varve_page_view {
 } varve_page_view;
 
 /// Shows a page. The caller sets `view->size`.
-varve_status* varve_page_read(const varve_page* page, varve_page_view* view);
+VARVE_API varve_status* varve_page_read(const varve_page* page, varve_page_view* view);
 /// Returns the first property with this name, or NULL. Compares names; reads only the entity.
-const varve_value* varve_entity_find(const varve_entity* entity, varve_text name);
+VARVE_API const varve_value* varve_entity_find(const varve_entity* entity, varve_text name);
 
 /// Reads one entity. `page` receives a page of one entity; if the entity does not exist, of none.
-varve_status* varve_table_get(const varve_table* table, varve_text partition_key, varve_text row_key,
-                              const varve_read_options* options, varve_page** page);
+VARVE_API varve_status* varve_table_get(const varve_table* table, varve_text partition_key, varve_text row_key,
+                                        const varve_read_options* options, varve_page** page);
 /// Reads many entities at one version. The page has one entity for each key, in their order; an entity that does not
 /// exist has its keys and VARVE_ETAG_NONE.
-varve_status* varve_table_get_many(const varve_table* table, const varve_key* keys, size_t count,
-                                   const varve_read_options* options, varve_page** page);
+VARVE_API varve_status* varve_table_get_many(const varve_table* table, const varve_key* keys, size_t count,
+                                             const varve_read_options* options, varve_page** page);
 
 /// The keys of a scan.
 enum {
@@ -495,21 +498,22 @@ typedef struct varve_scan {
 } varve_scan;
 
 /// Reads one page. `scan` may be NULL for all entities. Errors: as varve::Table::scan().
-varve_status* varve_table_scan(const varve_table* table, const varve_scan* scan, varve_page** page);
+VARVE_API varve_status* varve_table_scan(const varve_table* table, const varve_scan* scan, varve_page** page);
 /// Receives one entity, which is valid during the call.
 typedef void (*varve_visitor)(const varve_entity* entity, void* context);
 /// Reads one page, and shows each entity in the store's own memory instead of copying it. `page` receives a page without
 /// entities, for its continuation and cost; it may be NULL. If the call fails, discard what `visitor` received.
-varve_status* varve_table_scan_in_place(const varve_table* table, const varve_scan* scan, varve_visitor visitor,
-                                        void* context, varve_page** page);
+VARVE_API varve_status* varve_table_scan_in_place(const varve_table* table, const varve_scan* scan,
+                                                  varve_visitor visitor, void* context, varve_page** page);
 /// Counts the entities of a scan. The call ends after the time of one page: if `page` then has a continuation, call
 /// again with it and add. `page` may be NULL if the scan is short.
-varve_status* varve_table_count(const varve_table* table, const varve_scan* scan, uint64_t* count, varve_page** page);
+VARVE_API varve_status* varve_table_count(const varve_table* table, const varve_scan* scan, uint64_t* count,
+                                          varve_page** page);
 
 /// Makes a cursor over all pages of a scan. It reads nothing yet. The table may be freed before the cursor.
-varve_status* varve_cursor_open(const varve_table* table, const varve_scan* scan, varve_cursor** cursor);
+VARVE_API varve_status* varve_cursor_open(const varve_table* table, const varve_scan* scan, varve_cursor** cursor);
 /// Reads the next page. `page` receives NULL after the last page. After an error the cursor reads the same page again.
-varve_status* varve_cursor_next(varve_cursor* cursor, varve_page** page);
+VARVE_API varve_status* varve_cursor_next(varve_cursor* cursor, varve_page** page);
 
 /// What a scan will read.
 typedef struct varve_plan_view {
@@ -525,9 +529,9 @@ typedef struct varve_plan_view {
 } varve_plan_view;
 
 /// Explains a scan without reading an entity.
-varve_status* varve_table_explain(const varve_table* table, const varve_scan* scan, varve_plan** plan);
+VARVE_API varve_status* varve_table_explain(const varve_table* table, const varve_scan* scan, varve_plan** plan);
 /// Shows a plan. The caller sets `view->size`.
-varve_status* varve_plan_read(const varve_plan* plan, varve_plan_view* view);
+VARVE_API varve_status* varve_plan_read(const varve_plan* plan, varve_plan_view* view);
 
 // -- Writes ---------------------------------------------------------------------------------------------------------
 
@@ -546,18 +550,18 @@ typedef struct varve_write_options {
 /// Writes one entity, with the errors of the verb of the same name in varve/table.h. `etag` receives the new ETag, and
 /// may be NULL. `if_match` is the ETag that the stored entity must have, or VARVE_ETAG_ANY.
 /// @{
-varve_status* varve_table_insert(const varve_table* table, const varve_entity* entity,
-                                 const varve_write_options* options, varve_etag* etag);
-varve_status* varve_table_replace(const varve_table* table, const varve_entity* entity, varve_etag if_match,
-                                  const varve_write_options* options, varve_etag* etag);
-varve_status* varve_table_merge(const varve_table* table, const varve_entity* entity, varve_etag if_match,
-                                const varve_write_options* options, varve_etag* etag);
-varve_status* varve_table_insert_or_replace(const varve_table* table, const varve_entity* entity,
+VARVE_API varve_status* varve_table_insert(const varve_table* table, const varve_entity* entity,
+                                           const varve_write_options* options, varve_etag* etag);
+VARVE_API varve_status* varve_table_replace(const varve_table* table, const varve_entity* entity, varve_etag if_match,
                                             const varve_write_options* options, varve_etag* etag);
-varve_status* varve_table_insert_or_merge(const varve_table* table, const varve_entity* entity,
+VARVE_API varve_status* varve_table_merge(const varve_table* table, const varve_entity* entity, varve_etag if_match,
                                           const varve_write_options* options, varve_etag* etag);
-varve_status* varve_table_remove(const varve_table* table, varve_text partition_key, varve_text row_key,
-                                 varve_etag if_match, const varve_write_options* options);
+VARVE_API varve_status* varve_table_insert_or_replace(const varve_table* table, const varve_entity* entity,
+                                                      const varve_write_options* options, varve_etag* etag);
+VARVE_API varve_status* varve_table_insert_or_merge(const varve_table* table, const varve_entity* entity,
+                                                    const varve_write_options* options, varve_etag* etag);
+VARVE_API varve_status* varve_table_remove(const varve_table* table, varve_text partition_key, varve_text row_key,
+                                           varve_etag if_match, const varve_write_options* options);
 /// @}
 
 /// The verb of an operation.
@@ -580,8 +584,8 @@ typedef struct varve_operation {
 
 /// Executes all operations or none, on one partition, as varve::Table::execute(). varve_status_operation_index() of an
 /// error is the operation that failed. All written entities get the same `etag`, which may be NULL.
-varve_status* varve_table_execute(const varve_table* table, const varve_operation* operations, size_t count,
-                                  const varve_write_options* options, varve_etag* etag);
+VARVE_API varve_status* varve_table_execute(const varve_table* table, const varve_operation* operations, size_t count,
+                                            const varve_write_options* options, varve_etag* etag);
 
 /// The permissions of a restricted handle.
 enum { VARVE_MAY_QUERY = 1, VARVE_MAY_ADD = 2, VARVE_MAY_UPDATE = 4, VARVE_MAY_DELETE = 8 };
@@ -598,45 +602,49 @@ typedef struct varve_access {
   varve_text to_row_key;
 } varve_access;
 /// Makes a handle that may do less, as varve::Table::restricted_to().
-varve_status* varve_table_restrict(const varve_table* table, const varve_access* access, varve_table** restricted);
+VARVE_API varve_status* varve_table_restrict(const varve_table* table, const varve_access* access,
+                                             varve_table** restricted);
 
 // -- Store transactions ---------------------------------------------------------------------------------------------
 
 /// Begins a transaction over any tables and partitions, as varve::StoreTransaction.
-varve_status* varve_transaction_begin(varve_store* store, varve_transaction** transaction);
+VARVE_API varve_status* varve_transaction_begin(varve_store* store, varve_transaction** transaction);
 /// Reads entities as varve_table_get_many(). The commit fails if another writer changed one of them.
-varve_status* varve_transaction_get_many(varve_transaction* transaction, const varve_table* table,
-                                         const varve_key* keys, size_t count, const varve_read_options* options,
-                                         varve_page** page);
+VARVE_API varve_status* varve_transaction_get_many(varve_transaction* transaction, const varve_table* table,
+                                                   const varve_key* keys, size_t count,
+                                                   const varve_read_options* options, varve_page** page);
 /// Reads one page as varve_table_scan(). The commit does not check it again.
-varve_status* varve_transaction_scan(varve_transaction* transaction, const varve_table* table, const varve_scan* scan,
-                                     varve_page** page);
+VARVE_API varve_status* varve_transaction_scan(varve_transaction* transaction, const varve_table* table,
+                                               const varve_scan* scan, varve_page** page);
 /// Appends a write.
-varve_status* varve_transaction_add(varve_transaction* transaction, const varve_table* table,
-                                    const varve_operation* operation);
+VARVE_API varve_status* varve_transaction_add(varve_transaction* transaction, const varve_table* table,
+                                              const varve_operation* operation);
 /// Commits all writes or none, and ends the transaction, also after an error. VARVE_CONFLICT: begin again. All written
 /// entities get the same `etag`, which may be NULL.
-varve_status* varve_transaction_commit(varve_transaction* transaction, const varve_write_options* options,
-                                       varve_etag* etag);
+VARVE_API varve_status* varve_transaction_commit(varve_transaction* transaction, const varve_write_options* options,
+                                                 varve_etag* etag);
 
 /// Reads and writes in a transaction. NULL commits; a status ends the attempt without a commit and is returned.
 typedef varve_status* (*varve_transaction_body)(varve_transaction* transaction, void* context);
 /// Runs `body` and commits. After a conflict it begins again, at most `attempts_max` times; zero means 16. The
 /// transaction is freed afterwards.
-varve_status* varve_store_transact(varve_store* store, varve_transaction_body body, void* context,
-                                   uint32_t attempts_max, const varve_write_options* options, varve_etag* etag);
+VARVE_API varve_status* varve_store_transact(varve_store* store, varve_transaction_body body, void* context,
+                                             uint32_t attempts_max, const varve_write_options* options,
+                                             varve_etag* etag);
 /// Copies the tag of the last commit that had one. `capacity` is the size of `buffer`; `bytes` receives the size of the
 /// tag; `found` whether there is one. Errors: VARVE_TOO_LARGE (a buffer of 1024 bytes always suffices).
-varve_status* varve_store_last_tag(varve_store* store, char* buffer, size_t capacity, size_t* bytes, bool* found);
+VARVE_API varve_status* varve_store_last_tag(varve_store* store, char* buffer, size_t capacity, size_t* bytes,
+                                             bool* found);
 
 // -- Bulk loads -----------------------------------------------------------------------------------------------------
 
 /// Begins to load a new or empty table, as varve::Loader.
-varve_status* varve_loader_open(varve_store* store, varve_text account, varve_text table, varve_loader** loader);
+VARVE_API varve_status* varve_loader_open(varve_store* store, varve_text account, varve_text table,
+                                          varve_loader** loader);
 /// Adds an entity.
-varve_status* varve_loader_add(varve_loader* loader, const varve_entity* entity);
+VARVE_API varve_status* varve_loader_add(varve_loader* loader, const varve_entity* entity);
 /// Makes the entities the content of the table. Freeing a loader without this leaves nothing of the load.
-varve_status* varve_loader_finish(varve_loader* loader, varve_etag* etag);
+VARVE_API varve_status* varve_loader_finish(varve_loader* loader, varve_etag* etag);
 
 /// What a load has done so far.
 typedef struct varve_load_progress {
@@ -647,7 +655,7 @@ typedef struct varve_load_progress {
   uint64_t written_bytes;
 } varve_load_progress;
 /// Returns the figures of a load. The caller sets `progress->size`.
-varve_status* varve_loader_progress(const varve_loader* loader, varve_load_progress* progress);
+VARVE_API varve_status* varve_loader_progress(const varve_loader* loader, varve_load_progress* progress);
 
 // -- Figures, verification and repair ---------------------------------------------------------------------------------
 
@@ -710,7 +718,7 @@ typedef struct varve_statistics {
   uint64_t recovery_torn_bytes;
 } varve_statistics;
 /// Returns the figures of a store. The caller sets `statistics->size`.
-varve_status* varve_store_statistics(varve_store* store, varve_statistics* statistics);
+VARVE_API varve_status* varve_store_statistics(varve_store* store, varve_statistics* statistics);
 
 /// Receives the entities and bytes read so far, from time to time, on the calling thread.
 typedef void (*varve_progress)(uint64_t entities, uint64_t bytes, void* context);
@@ -730,8 +738,8 @@ typedef struct varve_verify_figures {
 } varve_verify_figures;
 /// Reads and checks everything in a store that no process has open for writing. `progress`, `figures` and `report` may
 /// be NULL.
-varve_status* varve_verify(varve_text path, varve_progress progress, void* context, varve_verify_figures* figures,
-                           varve_report** report);
+VARVE_API varve_status* varve_verify(varve_text path, varve_progress progress, void* context,
+                                     varve_verify_figures* figures, varve_report** report);
 
 /// The counts of a repair, as varve::RepairReport.
 typedef struct varve_repair_figures {
@@ -753,8 +761,8 @@ typedef struct varve_repair_figures {
 } varve_repair_figures;
 /// Writes everything of a damaged store that still verifies to a new store in the directory `target`. `progress`,
 /// `figures` and `report` may be NULL.
-varve_status* varve_repair(varve_text path, varve_text target, varve_progress progress, void* context,
-                           varve_repair_figures* figures, varve_report** report);
+VARVE_API varve_status* varve_repair(varve_text path, varve_text target, varve_progress progress, void* context,
+                                     varve_repair_figures* figures, varve_report** report);
 
 /// A part of a file that is missing or does not verify.
 typedef struct varve_loss {
@@ -779,10 +787,8 @@ typedef struct varve_report_view {
   size_t loss_count;
 } varve_report_view;
 /// Shows a report. The caller sets `view->size`.
-varve_status* varve_report_read(const varve_report* report, varve_report_view* view);
+VARVE_API varve_status* varve_report_read(const varve_report* report, varve_report_view* view);
 
 #ifdef __cplusplus
 }
 #endif
-
-#pragma GCC visibility pop

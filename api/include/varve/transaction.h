@@ -94,7 +94,7 @@ class WriteView {
 ///   transaction.insert(order).merge(customer, customer.etag()).remove("eu", "0007", ETag::any());
 ///   Result<std::vector<ETag>> etags = table.execute(transaction);
 ///   if (!etags.ok()) ... etags.status().operation_index() ...
-class VARVE_EXPORT EntityGroupTransaction {
+class EntityGroupTransaction {
  public:
   EntityGroupTransaction() = default;
   /// Takes over a list of operations.
