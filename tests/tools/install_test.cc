@@ -158,6 +158,15 @@ TEST_F(InstallLong, TheExampleInCBuildsWithEitherLibrary) {
   }
 }
 
+TEST_F(InstallLong, APatternBuildsAndRuns) {
+  ASSERT_TRUE(run(VARVE_CMAKE " -S " VARVE_SOURCE_DIR "/examples/patterns -B out -DCMAKE_CXX_COMPILER=" VARVE_CXX
+                              " -DCMAKE_PREFIX_PATH=" +
+                  prefix_))
+      << log();
+  ASSERT_TRUE(run(VARVE_CMAKE " --build out --target pattern_compound_key && out/pattern_compound_key")) << log();
+  EXPECT_THAT(log(), Not(HasSubstr("WRONG")));
+}
+
 TEST_F(InstallLong, TheExamplesBuildAndFindTheirDataAgain) {
   build_example("event_store");
   EXPECT_EQ(output_of("append ann any deposit=100 withdraw=-30"), "appended 2 events; ann ends at 2\nexit 0\n");

@@ -3,7 +3,7 @@
 // change of the list is lost.
 #include <sstream>
 
-#include "tests/patterns/example.h"
+#include "example.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 // after the last one. If it stops anywhere, repeating the steps reaches the same state. At no time is the employee
 // missing from both tables. By a transaction over both tables, which is an addition of this store: two writes, both or
 // neither.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "tests/patterns/example.h"
+#include "example.h"
 
 struct Order {
   std::string day;

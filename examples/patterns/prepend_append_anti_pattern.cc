@@ -1,7 +1,7 @@
 // Anti-pattern: prepend or append. Ascending keys direct all writes of the table to one end of it. In a service this
 // end is one server, whose capacity is the limit. In one store such writes are cheap. The remaining cost is reading:
 // with ascending keys the latest entries follow all others, and no other order exists.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Relationship: one to one. The frequently read and the rarely read data of one employee are two entities of one
 // partition. Lists stay small, one query reads both entities, and one transaction writes both.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 namespace {
 

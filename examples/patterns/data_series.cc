@@ -1,6 +1,6 @@
 // Pattern: data series. A day's messages, counted by the hour, are one entity with a property for each hour, not 24
 // entities. One point read returns the day. Each hour is merged without a change of the others.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 namespace {
 

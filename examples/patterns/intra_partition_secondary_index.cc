@@ -1,7 +1,7 @@
 // Pattern: intra-partition secondary index. A table has one index, its keys. To find an employee by number and also by
 // e-mail address, keep a copy for each, under RowKeys with different prefixes in the same partition. One transaction
 // writes both, so that they never differ.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 struct Employee {
   std::string department;

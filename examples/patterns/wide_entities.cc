@@ -1,6 +1,6 @@
 // Pattern: wide entities. An entity has at most 252 custom properties. An object with more, here a measurement for
 // every minute of a day, becomes several adjacent entities. One transaction writes them, and one range reads them.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 namespace {
 

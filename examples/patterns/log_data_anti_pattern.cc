@@ -1,7 +1,7 @@
 // Anti-pattern: log data in one permanent table, with queries for properties outside of its keys. Every query reads the
 // whole table, and old entries must be found and deleted entity by entity. The program shows this cost. It compares it
 // with a table for each day, whose keys are the queried properties.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 namespace {
 

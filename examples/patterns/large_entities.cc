@@ -1,7 +1,7 @@
 // Pattern: large entities. A value has at most 64 KiB and an entity 1 MiB. A larger document is cut into pieces with
 // numbered RowKeys. A head entity contains their number, and is written last, so that a reader that finds it finds all
 // pieces.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Pattern: denormalisation. A page about a department shows its manager's name and address. They are copied into the
 // department's entity, so that the page costs one point read. A writer that changes them also updates the copy.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 struct Contact {
   std::string name;

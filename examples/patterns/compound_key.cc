@@ -1,6 +1,6 @@
 // Pattern: compound key. Reviews of all years are stored beside their employee: the RowKey consists of the employee's
 // number and the year. One prefix reads the employee with all reviews, and one range reads the reviews of some years.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Pattern: inter-partition secondary index. The second copy is in another partition, so that each index can be spread
 // and scanned separately. An entity group transaction cannot cross partitions, so the copies agree eventually. Each
 // step can be repeated without harm, and the copy that lookups use is written last.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <stop_token>
 
-#include "tests/patterns/example.h"
+#include "example.h"
 #include "varve/async.h"
 
 namespace {

@@ -1,6 +1,6 @@
 // Pattern: log tail. The latest entries are read most, and a table is read from its lowest key upwards. With inverted
 // ticks as RowKey the latest entry has the lowest key: the last n entries are the first n.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 struct Expense {
   std::string employee;

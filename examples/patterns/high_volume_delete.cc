@@ -1,6 +1,6 @@
 // Pattern: high-volume delete. Data that is deleted together, a day of login records, is in a table of its own.
 // Dropping it is one small commit for any amount of data. Deleting its entities would be as much work as writing them.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 namespace {
 

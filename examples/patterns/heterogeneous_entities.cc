@@ -1,7 +1,7 @@
 // Pattern: heterogeneous entities, and inheritance. Employees, managers and the department itself are in one partition,
 // each with its own properties. A discriminator property names the type. A query of one type returns only that type,
 // and a query of a variant returns all of them, in one read.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 struct Department {
   std::string name;

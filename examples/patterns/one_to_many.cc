@@ -1,6 +1,6 @@
 // Relationship: one to many. A department and its employees are in one partition: one query reads them together, and
 // one transaction changes them together.
-#include "tests/patterns/example.h"
+#include "example.h"
 
 namespace {
 
