@@ -39,7 +39,7 @@ inline std::optional<std::string> percent_decode(std::string_view text, PlusSign
 
 /// Replaces every byte except letters, digits and `-._~` by `%HH`.
 inline std::string percent_encode(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  constexpr std::string_view kEscapeDigits = "0123456789ABCDEF";
   const auto is_unreserved = [](char c) {
     return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
   };
@@ -50,7 +50,7 @@ inline std::string percent_encode(std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(reserved - text.begin()));
     if (text.empty()) break;
     const auto byte = static_cast<unsigned char>(text.front());
-    encoded.append(1, '%').append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 0xF]);
+    encoded.append(1, '%').append(1, kEscapeDigits[byte >> 4]).append(1, kEscapeDigits[byte & 0xF]);
     text.remove_prefix(1);
   }
   return encoded;

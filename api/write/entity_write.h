@@ -22,13 +22,13 @@ namespace varve {
 
 /// Returns whether the operation has a condition on the stored ETag.
 inline bool needs_etag(WriteOperation::Kind kind) noexcept {
-  using Kind = WriteOperation::Kind;
-  return kind == Kind::kReplace || kind == Kind::kMerge || kind == Kind::kRemove;
+  using Verb = WriteOperation::Kind;
+  return kind == Verb::kReplace || kind == Verb::kMerge || kind == Verb::kRemove;
 }
 /// Returns whether the operation keeps stored properties.
 inline bool merges(WriteOperation::Kind kind) noexcept {
-  using Kind = WriteOperation::Kind;
-  return kind == Kind::kMerge || kind == Kind::kInsertOrMerge;
+  using Verb = WriteOperation::Kind;
+  return kind == Verb::kMerge || kind == Verb::kInsertOrMerge;
 }
 
 /// One operation, checked and encoded as far as possible without the table and the stored entity.

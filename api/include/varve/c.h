@@ -41,6 +41,7 @@
 /// A declaration with this mark is a symbol of libvarve.so.
 #define VARVE_API __attribute__((visibility("default")))
 
+// NOLINTBEGIN(modernize-use-using,readability-identifier-naming): names and types are those of C.
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -792,3 +793,4 @@ VARVE_API varve_status* varve_report_read(const varve_report* report, varve_repo
 #ifdef __cplusplus
 }
 #endif
+// NOLINTEND(modernize-use-using,readability-identifier-naming)
