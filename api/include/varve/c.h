@@ -23,8 +23,8 @@
 // Inputs    The library copies what it keeps. Texts are UTF-8 with a size, and need no zero at the end. An absent
 //           optional text has `data` NULL.
 // Growth    A struct whose first field is `size` may get more fields. Set `size` to sizeof the struct, and all other
-//           fields to zero or to their value: `varve_scan scan = {.size = sizeof scan};`. Zero always means the default. A NULL
-//           in place of an options struct means defaults. A library that does not know a field which is set returns
+//           fields to zero or to their value: `varve_scan scan = {.size = sizeof scan};`. Zero always means the default.
+//           A NULL in place of an options struct means defaults. A library that does not know a field which is set returns
 //           VARVE_UNSUPPORTED. Other structs never change.
 // Threads   Every thread may use stores, tables, snapshots, pages, lists, plans and reports at the same time. One thread
 //           at a time may use a cursor, transaction or loader; a second thread gets VARVE_INVALID_ARGUMENT.

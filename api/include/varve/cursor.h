@@ -74,8 +74,8 @@ class VARVE_EXPORT PageCursor {
 /// If an error ends the scan, it is the last element. It cannot be overlooked: reading the value of a failed Result
 /// aborts the process. Each page is read when the loop needs it.
 ///
-/// A cursor can be iterated once: begin() continues at the current position. Use it from one thread at a time. `Pages` is
-/// the source of the entities: PageCursor or MergedPages. Source: C-06.
+/// A cursor can be iterated once: begin() continues at the current position. Use it from one thread at a time. `Pages`
+/// is the source of the entities: PageCursor or MergedPages. Source: C-06.
 template <typename T, typename Pages = PageCursor>
 class Cursor {
  public:

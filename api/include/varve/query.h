@@ -97,8 +97,8 @@ struct Scan {
   /// If true, the scan runs from the greatest key to the smallest. This adds to the service's order. Pages,
   /// tokens and cost work as in a forward scan. So "the last n of a partition" needs no keys that sort in reverse.
   bool backward = false;
-  /// Maximum number of entities in a page, at most the store's StoreLimits::page_entities_max. Zero returns an empty page
-  /// without a continuation.
+  /// Maximum number of entities in a page, at most the store's StoreLimits::page_entities_max. Zero returns an empty
+  /// page without a continuation.
   std::uint32_t page_entities_max = limits::kPageEntitiesMax;
   /// Maximum size of a page in bytes: keys and properties as they are stored. A page holds at least one entity of any
   /// size.
@@ -158,8 +158,8 @@ struct RowListing {
   /// The token of the previous page, from a listing of the same partition, prefix and delimiter. If it is empty, the
   /// listing starts at its first row.
   std::string continuation{};
-  /// Maximum number of entities and common prefixes in a page together, at most the store's StoreLimits::page_entities_max.
-  /// Zero returns an empty page without a continuation.
+  /// Maximum number of entities and common prefixes in a page together, at most the store's
+  /// StoreLimits::page_entities_max. Zero returns an empty page without a continuation.
   std::uint32_t page_entities_max = limits::kPageEntitiesMax;
   /// Time after which the page ends, at most limits::kPageTimeMax. The page has at least one row.
   std::chrono::milliseconds page_time_max = limits::kPageTimeMax;

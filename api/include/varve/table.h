@@ -122,8 +122,8 @@ class VARVE_EXPORT Table {
     return write(WriteView::remove(partition_key, row_key, if_match), options).status();
   }
 
-  /// Executes all operations or none, in one commit: those of an EntityGroupTransaction, or of a list. Returns an ETag for each operation, and no ETag for kRemove. All
-  /// ETags of one transaction are equal.
+  /// Executes all operations or none, in one commit: those of an EntityGroupTransaction, or of a list. Returns an ETag
+  /// for each operation, and no ETag for kRemove. All ETags of one transaction are equal.
   ///
   /// operation_index() of an error is the operation that failed. The transaction as a whole is checked first:
   ///   kInvalidArgument (InvalidInput)                                more than 100 operations
@@ -191,8 +191,8 @@ class VARVE_EXPORT Table {
   /// (AuthorizationFailure).
   Result<std::vector<AccessPolicy>> access_policies() const;
   /// Returns how many entities the scan would return, without decoding them. It stops after the time of one page
-  /// (Scan::page_time_max) and then returns a continuation. page_entities_max and page_bytes_max do not limit it. Errors: as
-  /// scan().
+  /// (Scan::page_time_max) and then returns a continuation. page_entities_max and page_bytes_max do not limit it.
+  /// Errors: as scan().
   Result<Count> count(const Scan& scan) const;
 
   /// Returns the keys that the scan would read, and the part of the filter that remains to be evaluated. Reads no
