@@ -169,6 +169,15 @@ TEST(Config, ThatIsNotTomlIsRefusedWithItsLine) {
   EXPECT_THAT(refusal("data = " + std::string(100'000, '[')), StartsWith("serve.toml:1: "));
 }
 
+/// One character of each range that the parser asks whether it is white space.
+TEST(Config, LettersOutsideOfTextsAreRefusedWithTheirLine) {
+  for (const std::string letter : {"\u00E9", "\u0500", "\u0900", "\u1700", "\u2100", "\u2F00", "\u4E00", "\uFF21"}) {
+    EXPECT_THAT(refusal("\n" + letter + " = 1\n"), StartsWith("serve.toml:2:")) << letter;
+    EXPECT_THAT(refusal("\nlisten " + letter + "= \"[::1]:1\"\n"), StartsWith("serve.toml:2:")) << letter;
+    EXPECT_EQ(refusal("data = \"" + letter + "\"\n"), "") << letter;
+  }
+}
+
 TEST(Config, TheFirstFaultIsReported) {
   EXPECT_THAT(refusal("zebra = 1\nlisten = 2\nbear = 3\n"), StartsWith("serve.toml:1: "));
 }
