@@ -78,6 +78,17 @@ class Backup : public ::testing::Test {
   std::string backups_ = scratch_.path("backups");
 };
 
+TEST_F(Backup, ARestoredTableMayHoldValuesThatEqualNoOther) {
+  const std::string row = R"({"PartitionKey":"p","RowKey":"1","D@odata.type":"Edm.Double","D":"NaN"})";
+  ASSERT_EQ(run_program({"import", store_, "Numbers", "-", "--format", "jsonl"}, row + "\n").exit_code, 0);
+  back_up();
+  const std::string target = scratch_.path("restored");
+  const ProgramResult restored = run_program({"restore", backups_, target, "--table", "Numbers"});
+  ASSERT_EQ(restored.exit_code, 0) << restored.err;
+  EXPECT_EQ(run_program({"export", target, "Numbers", "--format", "jsonl"}).out,
+            run_program({"export", store_, "Numbers", "--format", "jsonl"}).out);
+}
+
 TEST_F(Backup, IsRestoredAsAStoreOfTheSameContent) {
   const std::string rows = exported(store_);
   const auto made = back_up();

@@ -125,10 +125,8 @@ Status compare(const TableAccess& table, const TableAccess& with) {
     if (*one == nullptr && *other == nullptr) return Status();
     if (*one == nullptr || *other == nullptr)
       return Status::corruption("the restored table has another number of entities than the backup");
-    Entity same = **one;
-    same.set_etag((**other).etag());
-    if (!(same == **other)) {
-      return Status::corruption("the entity \"" + same.partition_key() + "\", \"" + same.row_key() +
+    if (!have_same_values(**one, **other)) {
+      return Status::corruption("the entity \"" + (**one).partition_key() + "\", \"" + (**one).row_key() +
                                 "\" differs from the backup");
     }
   }
