@@ -20,16 +20,11 @@ namespace varve {
 namespace {
 
 using nlohmann::json;
+using test::count_of;
 using test::ProgramResult;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Words = std::vector<std::string>;
-
-std::size_t count_of(const std::string& text, const std::string& word) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
-  return found;
-}
 
 struct Member {
   std::string name;

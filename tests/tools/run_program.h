@@ -127,4 +127,11 @@ inline ProgramResult run_program(const std::vector<std::string>& arguments, cons
   return RunningProgram(arguments, input, limits).finish();
 }
 
+/// Returns how often the word occurs in the text.
+inline std::size_t count_of(const std::string& text, const std::string& word) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
 }  // namespace varve::test

@@ -1,8 +1,8 @@
 #include "tools/varve/import/names.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "tools/varve/edit_distance.h"
 #include "varve/names.h"
 
 namespace varve::tool {
@@ -30,22 +30,6 @@ std::string core_of(std::string_view name) {
   return core;
 }
 
-/// Returns how many insertions, deletions and replacements make `b` of `a`.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names) {
@@ -54,7 +38,7 @@ std::string nearest_name(std::string_view wanted, const std::vector<std::string>
   std::string nearest;
   for (const std::string& name : names) {
     if (name.empty() || name.size() > kComparedBytesMax) continue;
-    const std::size_t found = distance(core, core_of(name));
+    const std::size_t found = edit_distance(core, core_of(name));
     if (found >= least) continue;
     least = found;
     nearest = name;
