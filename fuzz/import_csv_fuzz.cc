@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "fuzz/memory_input.h"
-#include "tools/varve/import/row_source.h"
-#include "tools/varve/value_text.h"
+#include "tools/varve/rows/row_source.h"
+#include "tools/varve/text/value_text.h"
 
 namespace varve {
 namespace {

@@ -13,9 +13,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/varve/entity_json.h"
-#include "tools/varve/import/json_records.h"
-#include "tools/varve/import/json_row.h"
+#include "tools/varve/rows/json_records.h"
+#include "tools/varve/rows/json_row.h"
+#include "tools/varve/text/entity_json.h"
 
 namespace varve {
 namespace {

@@ -15,7 +15,7 @@ namespace {
 const std::vector<std::string> kCpp = {".h", ".cc"};
 
 /// The folders whose README lists rooms.
-const std::vector<std::string> kLayers = {"io", "format", "engine", "api", "api/rest", "tools/serve"};
+const std::vector<std::string> kLayers = {"io", "format", "engine", "api", "api/rest", "tools/serve", "tools/varve"};
 
 bool exists_in_tree(const std::string& path) {
   return std::filesystem::exists(std::filesystem::path(VARVE_SOURCE_DIR) / path);

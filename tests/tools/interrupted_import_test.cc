@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/cut_input.h"
-#include "tools/varve/import/row_source.h"
+#include "tools/varve/rows/row_source.h"
 
 namespace varve {
 namespace {

@@ -30,7 +30,7 @@
 #include "tools/serve/transport/request_log.h"
 #include "tools/serve/transport/tls_settings.h"
 #include "tools/serve/watch/monitor.h"
-#include "tools/varve/descriptor_limit.h"
+#include "tools/varve/base/descriptor_limit.h"
 
 namespace varve::serve {
 namespace {

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/varve/progress.h"
+#include "tools/varve/terminal/progress.h"
 #include "varve/store.h"
 
 namespace varve::tour {

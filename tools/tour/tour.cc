@@ -11,7 +11,7 @@
 
 #include "tools/tour/kills.h"
 #include "tools/tour/writer.h"
-#include "tools/varve/progress.h"
+#include "tools/varve/terminal/progress.h"
 #include "varve/store.h"
 
 namespace varve::tour {

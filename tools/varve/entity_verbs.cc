@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <iostream>
 
-#include "tools/varve/entity_json.h"
-#include "tools/varve/outcome.h"
-#include "tools/varve/terminal.h"
-#include "tools/varve/value_text.h"
-#include "tools/varve/verbs.h"
+#include "tools/varve/session/verbs.h"
+#include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/terminal.h"
+#include "tools/varve/text/entity_json.h"
+#include "tools/varve/text/value_text.h"
 
 namespace varve::tool {
 

@@ -6,14 +6,14 @@
 #include <set>
 #include <utility>
 
-#include "tools/varve/csv_row.h"
-#include "tools/varve/entity_json.h"
-#include "tools/varve/entity_walk.h"
-#include "tools/varve/outcome.h"
-#include "tools/varve/output_file.h"
-#include "tools/varve/progress.h"
-#include "tools/varve/value_text.h"
-#include "tools/varve/verbs.h"
+#include "tools/varve/base/output_file.h"
+#include "tools/varve/session/entity_walk.h"
+#include "tools/varve/session/verbs.h"
+#include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/progress.h"
+#include "tools/varve/text/csv_row.h"
+#include "tools/varve/text/entity_json.h"
+#include "tools/varve/text/value_text.h"
 
 namespace varve::tool {
 

@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/varve/descriptor_limit.h"
-#include "tools/varve/outcome.h"
+#include "tools/varve/base/descriptor_limit.h"
 #include "tools/varve/reach/reach.h"
-#include "tools/varve/terminal_filter.h"
-#include "tools/varve/verbs.h"
+#include "tools/varve/session/verbs.h"
+#include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/terminal_filter.h"
 #include "varve/version.h"
 
 namespace varve::tool {

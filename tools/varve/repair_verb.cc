@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/varve/outcome.h"
-#include "tools/varve/progress.h"
-#include "tools/varve/verbs.h"
+#include "tools/varve/session/verbs.h"
+#include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/progress.h"
 
 namespace varve::tool {
 

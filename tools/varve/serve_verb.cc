@@ -11,8 +11,8 @@
 #include "tools/serve/serve.h"
 #include "tools/serve/settings/config_text.h"
 #include "tools/serve/transport/line_writer.h"
-#include "tools/varve/outcome.h"
-#include "tools/varve/verbs.h"
+#include "tools/varve/session/verbs.h"
+#include "tools/varve/terminal/outcome.h"
 
 namespace varve::tool {
 

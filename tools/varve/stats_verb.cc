@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 
 #include "format/log/file_header.h"
-#include "tools/varve/outcome.h"
-#include "tools/varve/progress.h"
-#include "tools/varve/store_text.h"
-#include "tools/varve/verbs.h"
+#include "tools/varve/session/verbs.h"
+#include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/progress.h"
+#include "tools/varve/text/store_text.h"
 
 namespace varve::tool {
 

@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "tools/varve/outcome.h"
+#include "tools/varve/session/verbs.h"
 #include "tools/varve/table/table_copy_verbs.h"
 #include "tools/varve/table/table_describe_verb.h"
-#include "tools/varve/verbs.h"
+#include "tools/varve/terminal/outcome.h"
 
 namespace varve::tool {
 

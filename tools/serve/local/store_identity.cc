@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "format/log/root.h"
-#include "tools/varve/owned_descriptor.h"
+#include "tools/varve/base/owned_descriptor.h"
 
 namespace varve::serve {
 namespace {

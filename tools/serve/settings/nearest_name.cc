@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "tools/serve/settings/option_table.h"
-#include "tools/varve/edit_distance.h"
+#include "tools/varve/base/edit_distance.h"
 
 namespace varve::serve {
 namespace {

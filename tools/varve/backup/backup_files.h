@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/varve/owned_descriptor.h"
+#include "tools/varve/base/owned_descriptor.h"
 #include "varve/result.h"
 
 namespace varve::tool {

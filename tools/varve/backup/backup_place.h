@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "tools/varve/backup/backup_manifest.h"
-#include "tools/varve/owned_descriptor.h"
+#include "tools/varve/base/owned_descriptor.h"
 #include "varve/result.h"
 
 namespace varve::tool {

@@ -12,10 +12,10 @@
 #include "tools/varve/backup/backup.h"
 #include "tools/varve/backup/backup_source.h"
 #include "tools/varve/backup/table_restore.h"
-#include "tools/varve/outcome.h"
-#include "tools/varve/progress.h"
-#include "tools/varve/store_text.h"
-#include "tools/varve/verbs.h"
+#include "tools/varve/session/verbs.h"
+#include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/progress.h"
+#include "tools/varve/text/store_text.h"
 
 namespace varve::tool {
 

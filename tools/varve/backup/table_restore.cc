@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "tools/varve/entity_reader.h"
+#include "tools/varve/session/entity_reader.h"
 #include "varve/loader.h"
 
 namespace varve::tool {

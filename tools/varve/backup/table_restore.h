@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "tools/varve/backup/backup.h"
-#include "tools/varve/session.h"
+#include "tools/varve/session/session.h"
 
 namespace varve::tool {
 

@@ -8,10 +8,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/varve/mixed_hash.h"
-#include "tools/varve/progress.h"
-#include "tools/varve/terminal.h"
-#include "tools/varve/value_text.h"
+#include "tools/varve/base/mixed_hash.h"
+#include "tools/varve/terminal/progress.h"
+#include "tools/varve/terminal/terminal.h"
+#include "tools/varve/text/value_text.h"
 
 namespace varve::tool {
 

@@ -2,10 +2,10 @@
 
 #include <iostream>
 
-#include "tools/varve/entity_json.h"
 #include "tools/varve/import/import_target.h"
-#include "tools/varve/progress.h"
-#include "tools/varve/terminal.h"
+#include "tools/varve/terminal/progress.h"
+#include "tools/varve/terminal/terminal.h"
+#include "tools/varve/text/entity_json.h"
 
 namespace varve::tool {
 

@@ -10,10 +10,10 @@
 #include "tools/varve/import/load_importer.h"
 #include "tools/varve/import/refusal_report.h"
 #include "tools/varve/input/stop_signal.h"
-#include "tools/varve/outcome.h"
-#include "tools/varve/progress.h"
-#include "tools/varve/store_text.h"
-#include "tools/varve/terminal.h"
+#include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/progress.h"
+#include "tools/varve/terminal/terminal.h"
+#include "tools/varve/text/store_text.h"
 
 namespace varve::tool {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/varve/import/import_texts.h"
-#include "tools/varve/session.h"
+#include "tools/varve/session/session.h"
 
 namespace varve::tool {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "tools/varve/session.h"
+#include "tools/varve/session/session.h"
 #include "varve/loader.h"
 
 namespace varve::tool {

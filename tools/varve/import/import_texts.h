@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/varve/import/row_source.h"
 #include "tools/varve/input/input_texts.h"
+#include "tools/varve/rows/row_source.h"
 
 namespace varve::tool {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tools/varve/import/import_run.h"
-#include "tools/varve/outcome.h"
-#include "tools/varve/value_text.h"
-#include "tools/varve/verbs.h"
+#include "tools/varve/session/verbs.h"
+#include "tools/varve/terminal/outcome.h"
+#include "tools/varve/text/value_text.h"
 
 namespace varve::tool {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tools/varve/outcome.h"
+#include "tools/varve/terminal/outcome.h"
 
 namespace varve::tool {
 

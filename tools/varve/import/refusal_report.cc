@@ -2,8 +2,8 @@
 
 #include <iostream>
 
-#include "tools/varve/progress.h"
-#include "tools/varve/terminal.h"
+#include "tools/varve/terminal/progress.h"
+#include "tools/varve/terminal/terminal.h"
 
 namespace varve::tool {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "tools/varve/mixed_hash.h"
+#include "tools/varve/base/mixed_hash.h"
 
 namespace varve::tool {
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/rest/protocol/operator_error.h"
-#include "tools/varve/import/json_row.h"
+#include "tools/varve/rows/json_row.h"
 
 namespace varve::tool {
 namespace {

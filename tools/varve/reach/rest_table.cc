@@ -6,9 +6,9 @@
 
 #include "api/rest/protocol/target.h"
 #include "api/security/query_fields.h"
-#include "tools/varve/entity_json.h"
 #include "tools/varve/reach/rest_answer.h"
 #include "tools/varve/reach/rest_query.h"
+#include "tools/varve/text/entity_json.h"
 
 namespace varve::tool {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "tools/serve/local/served_place.h"
 #include "tools/serve/local/store_identity.h"
-#include "tools/varve/owned_descriptor.h"
+#include "tools/varve/base/owned_descriptor.h"
 #include "tools/varve/reach/rest_answer.h"
 
 namespace varve::tool {

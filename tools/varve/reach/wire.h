@@ -9,7 +9,7 @@
 #include <string>
 
 #include "api/rest/protocol/message.h"
-#include "tools/varve/owned_descriptor.h"
+#include "tools/varve/base/owned_descriptor.h"
 #include "varve/result.h"
 
 namespace varve::tool {

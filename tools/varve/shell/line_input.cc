@@ -9,7 +9,7 @@
 #include <editline/readline.h>
 #include <unistd.h>
 
-#include "tools/varve/terminal.h"
+#include "tools/varve/terminal/terminal.h"
 
 namespace varve::tool {
 

@@ -6,12 +6,12 @@
 #include <iostream>
 #include <utility>
 
-#include "tools/varve/entity_json.h"
-#include "tools/varve/entity_table.h"
-#include "tools/varve/progress.h"
-#include "tools/varve/store_text.h"
-#include "tools/varve/terminal.h"
-#include "tools/varve/value_text.h"
+#include "tools/varve/terminal/progress.h"
+#include "tools/varve/terminal/terminal.h"
+#include "tools/varve/text/entity_json.h"
+#include "tools/varve/text/entity_table.h"
+#include "tools/varve/text/store_text.h"
+#include "tools/varve/text/value_text.h"
 
 namespace varve::tool {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/varve/session.h"
+#include "tools/varve/session/session.h"
 #include "tools/varve/shell/command_line.h"
 #include "varve/store.h"
 

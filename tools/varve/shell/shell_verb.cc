@@ -2,10 +2,10 @@
 // Must never: create a store or a table.
 #include <iostream>
 
-#include "tools/varve/outcome.h"
+#include "tools/varve/session/verbs.h"
 #include "tools/varve/shell/line_input.h"
 #include "tools/varve/shell/shell.h"
-#include "tools/varve/verbs.h"
+#include "tools/varve/terminal/outcome.h"
 
 namespace varve::tool {
 

@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "tools/varve/entity_reader.h"
-#include "tools/varve/entity_walk.h"
 #include "tools/varve/input/stop_signal.h"
 #include "tools/varve/reach/local_access.h"
+#include "tools/varve/session/entity_reader.h"
+#include "tools/varve/session/entity_walk.h"
 #include "varve/loader.h"
 #include "varve/names.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tools/varve/progress.h"
+#include "tools/varve/terminal/progress.h"
 #include "varve/store.h"
 
 namespace varve::tool {

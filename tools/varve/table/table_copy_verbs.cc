@@ -5,10 +5,10 @@
 #include <string>
 
 #include "tools/varve/input/stop_signal.h"
-#include "tools/varve/outcome.h"
-#include "tools/varve/session.h"
+#include "tools/varve/session/session.h"
+#include "tools/varve/session/verbs.h"
 #include "tools/varve/table/table_copy.h"
-#include "tools/varve/verbs.h"
+#include "tools/varve/terminal/outcome.h"
 
 namespace varve::tool {
 

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "tools/varve/describe/entity_summary.h"
-#include "tools/varve/entity_walk.h"
-#include "tools/varve/outcome.h"
-#include "tools/varve/session.h"
-#include "tools/varve/verbs.h"
+#include "tools/varve/session/entity_walk.h"
+#include "tools/varve/session/session.h"
+#include "tools/varve/session/verbs.h"
+#include "tools/varve/terminal/outcome.h"
 
 namespace varve::tool {
 

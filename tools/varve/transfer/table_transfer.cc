@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "format/keys/sort_key.h"
-#include "tools/varve/entity_reader.h"
-#include "tools/varve/entity_walk.h"
 #include "tools/varve/input/stop_signal.h"
+#include "tools/varve/session/entity_reader.h"
+#include "tools/varve/session/entity_walk.h"
 #include "tools/varve/transfer/batch_writer.h"
 
 namespace varve::tool {

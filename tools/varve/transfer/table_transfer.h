@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "tools/varve/progress.h"
 #include "tools/varve/reach/table_access.h"
+#include "tools/varve/terminal/progress.h"
 
 namespace varve::tool {
 

@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/varve/input/stop_signal.h"
-#include "tools/varve/outcome.h"
 #include "tools/varve/reach/reach.h"
 #include "tools/varve/reach/service_address.h"
-#include "tools/varve/terminal.h"
+#include "tools/varve/session/verbs.h"
+#include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/terminal.h"
 #include "tools/varve/transfer/table_transfer.h"
-#include "tools/varve/verbs.h"
 
 namespace varve::tool {
 

@@ -1,0 +1,51 @@
+// Owns: reading the rows of a text one after another, each with the line on which it began.
+// Must never: stop at a bad row, or return a bad row without its error.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tools/varve/input/lines.h"
+#include "tools/varve/rows/csv_dialect.h"
+#include "tools/varve/rows/row_shape.h"
+#include "varve/types.h"
+
+namespace varve::tool {
+
+struct Row {
+  std::uint64_t line = 0;       // from 1
+  std::uint64_t last_line = 0;  // the last line of the row
+  Result<Entity> entity;
+  /// The number of a fault in the file's shape, which other rows have too. 0: the fault concerns this row alone.
+  std::uint64_t shape_fault = 0;
+};
+
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  /// Returns the next whole row, or nothing at the end. lines.end() returns whether that was the end of the file.
+  virtual std::optional<Row> next() = 0;
+  /// Returns why the rest of the text cannot be read, after next() returned nothing. Ok at the end of the text.
+  virtual Status fault() const { return Status(); }
+};
+
+/// Returns a source that reads one JSON object per line. Blank lines are skipped. `lines` must outlive the source.
+std::unique_ptr<RowSource> make_jsonl_source(Lines& lines, RowShape shape);
+
+/// Returns a source that reads JSON values of any layout. The rows are the elements of an array or the members of an
+/// object: of the one at `records`, a name or a JSON pointer. Without `records`, they are the elements of a root that
+/// is an array, and all other roots. `lines` must outlive the source. Errors: kInvalidArgument (`records`).
+Result<std::unique_ptr<RowSource>> make_json_source(Lines& lines, RowShape shape,
+                                                    const std::optional<std::string>& records);
+
+/// Returns a source that reads RFC 4180 with a header row, or in another dialect. An empty field is an absent property.
+/// Blank lines are skipped. If a quote is never closed, the following lines are read as rows of their own. If a signal
+/// came before the header was read, lines.end() reports it. Errors: those of `lines`; kInvalidArgument:
+/// - no header, a column twice, or no key column;
+/// - a column that conflicts with the names of the keys;
+/// - more columns than an entity can have properties.
+Result<std::unique_ptr<RowSource>> make_csv_source(Lines& lines, RowShape shape, const CsvDialect& dialect);
+
+}  // namespace varve::tool

@@ -1,0 +1,37 @@
+// Owns: the list of the program's verbs. Each verb adds its options to the command line and, when chosen, runs.
+// Must never: share state between verbs except the exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "tools/varve/session/session.h"
+
+namespace varve::tool {
+
+/// The callback of a verb stores the exit code in `exit_code`.
+void add_import_verb(CLI::App& app, int& exit_code);
+void add_export_verb(CLI::App& app, int& exit_code);
+void add_query_verb(CLI::App& app, int& exit_code);  // query, count
+void add_shell_verb(CLI::App& app, int& exit_code);
+void add_entity_verbs(CLI::App& app, int& exit_code);  // get, put, update, delete
+void add_table_verbs(CLI::App& app, int& exit_code);   // table ..., account ...
+void add_store_verbs(CLI::App& app, int& exit_code);   // verify, compact
+void add_stats_verb(CLI::App& app, int& exit_code);
+void add_inspect_verb(CLI::App& app, int& exit_code);
+void add_checkpoint_verb(CLI::App& app, int& exit_code);
+void add_repair_verb(CLI::App& app, int& exit_code);
+void add_backup_verbs(CLI::App& app, int& exit_code);    // backup, backups, restore; in builds with the server
+void add_transfer_verbs(CLI::App& app, int& exit_code);  // pull, push; in builds with the server
+void add_serve_verb(CLI::App& app, int& exit_code);      // in builds with the server
+
+/// Adds the options for the place: STORE, TABLE, --account.
+void add_store_words(CLI::App& verb, Place& place);
+/// As add_store_words(), for verbs that also take an address: adds the options for its key.
+void add_reach_words(CLI::App& verb, Place& place);
+void add_table_words(CLI::App& verb, Place& place);
+/// Returns a validator for counts: only digits, at least `least` and at most 64 bits.
+CLI::Validator whole_number(std::uint64_t least);
+/// Adds --durability to verbs that write.
+void add_durability_words(CLI::App& verb, std::string& word);
+
+}  // namespace varve::tool

@@ -1,0 +1,119 @@
+#include "tools/varve/terminal/outcome.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include <poll.h>
+#include <unistd.h>
+
+namespace varve::tool {
+
+namespace {
+
+/// Returns the store's name for hints. The program works on one store, so a hint can name it wherever the failure
+/// occurs.
+std::string& store_of_hints() {
+  static std::string store = "STORE";
+  return store;
+}
+
+/// Returns the word quoted for a shell.
+std::string quoted_for_shell(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/._-+,:@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+constexpr const char* kKeepFiles = "keep the files as they are; ";
+
+std::string repair_hint() {
+  return "`varve repair " + store_of_hints() + " TARGET` saves the intact rest to a new store";
+}
+
+std::string damage_hint() {
+  return kKeepFiles + ("`varve verify " + store_of_hints()) + "` reports what is damaged, " + repair_hint();
+}
+
+std::string hint_of(const Status& status) {
+  switch (status.code()) {
+    case Code::kLocked:
+      return "close the program that has the store open, then try again; or let it call Store::checkpoint, and use the "
+             "checkpoint. Beside `varve serve` most verbs work, but not this one";
+    case Code::kCorruption: return damage_hint();
+    case Code::kNoSpace: return "free space on the device, or drop a table and reopen the store";
+    case Code::kUnsupported:
+      return status.service_error().empty() ? "a newer version of this program wrote the store; use that version" : "";
+    case Code::kNotFound:
+      return status.service_error().empty() ? "`varve import`, `put` and `table create` create a store" : "";
+    default: return "";
+  }
+}
+
+void print_hint(const std::string& hint) {
+  if (!hint.empty()) std::cerr << "  hint: " << hint << "\n";
+}
+
+}  // namespace
+
+void name_store_in_hints(const std::string& store) {
+  store_of_hints() = quoted_for_shell(store);
+}
+
+ExitCode exit_code_of(const Status& status) noexcept {
+  switch (status.code()) {
+    case Code::kOk: return kSuccess;
+    case Code::kCorruption: return kDamaged;
+    case Code::kNoSpace:
+    case Code::kIoError:
+    case Code::kUnknown:
+    case Code::kPoisoned:
+    case Code::kLocked:
+    case Code::kReadOnly:
+    case Code::kOutOfMemory:
+    case Code::kTooManyFiles:
+    case Code::kFenced:
+    case Code::kClosed: return kMachine;
+    default: return kRefused;
+  }
+}
+
+ExitCode fail(const Status& status) {
+  std::cerr << "varve: " << status.to_string() << "\n";
+  print_hint(hint_of(status));
+  return exit_code_of(status);
+}
+
+ExitCode fail(ExitCode code, std::string_view what) {
+  std::cerr << "varve: " << what << "\n";
+  return code;
+}
+
+ExitCode fail_output(std::string_view what) {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  const bool has_state = ::poll(&output, 1, 0) == 1;
+  if (has_state && (output.revents & (POLLERR | POLLHUP)) != 0) return kReaderGone;
+  return fail(kMachine, what);
+}
+
+ExitCode fail_verification() {
+  print_hint(kKeepFiles + repair_hint());
+  return kDamaged;
+}
+
+ExitCode fail_verification(const Status& status) {
+  if (status.code() == Code::kIoError) {
+    fail(kMachine, status.to_string());
+    print_hint("if the device cannot read a part of a file, " + repair_hint());
+    return kMachine;
+  }
+  if (status.code() != Code::kCorruption) return fail(status);
+  fail(kDamaged, status.to_string());
+  return fail_verification();
+}
+
+}  // namespace varve::tool
