@@ -1,4 +1,4 @@
-// Goal: the list of deliberate bugs for tools/mutants stays correct as the code changes. Each bug names a line that
+// Goal: the list of deliberate bugs for tools/dev/mutants stays correct as the code changes. Each bug names a line that
 // occurs once in its file, and each sync has a bug that leaves it out.
 #include <filesystem>
 #include <fstream>

@@ -19,7 +19,7 @@ struct Outcome {
 };
 
 Outcome spec_table(const std::string& arguments) {
-  const std::string command = std::string("'" VARVE_SOURCE_DIR "/tools/spec_table' ") + arguments + " 2>&1";
+  const std::string command = std::string("'" VARVE_SOURCE_DIR "/tools/dev/spec_table' ") + arguments + " 2>&1";
   Outcome outcome;
   std::FILE* const pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return outcome;

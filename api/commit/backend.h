@@ -3,7 +3,7 @@
 //
 // The rooms that read and write take a Backend, and no room but core and doors names the engine's own class. So a store
 // whose keys are spread over several engines can take the place of one engine here. A virtual call for each view and
-// each commit cost nothing that tools/instructions shows. What runs once for each entry stays concrete: ReadView, its
+// each commit cost nothing that tools/dev/instructions shows. What runs once for each entry stays concrete: ReadView, its
 // point reads and its Cursor are the engine's own types, whose calls the compiler can inline into a scan.
 //
 // The asynchronous forms of a lock and a commit belong to engine::AsyncEngine, which StoreCore::async() starts.

@@ -1,5 +1,5 @@
 // Owns: which characters beyond ASCII may stand in a property name: Unicode 14.0.0 and XML 1.0.
-// Must never: be edited; tools/generate_unicode_ranges.py writes it.
+// Must never: be edited; tools/dev/generate_unicode_ranges.py writes it.
 // Source: the Unicode Character Database, whose copyright and licence are in NOTICE.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Owns: the program that tools/instructions runs under callgrind, with one process per path.
+// Owns: the program that tools/dev/instructions runs under callgrind, with one process per path.
 // Must never: count instructions itself. Callgrind counts them between the two requests below.
 #include <cstdio>
 #include <string_view>

@@ -1,7 +1,7 @@
 """Owns: which rows are profiled, how perf is asked, and the page that shows what came of it.
 Must never: profile the loading of data where the row is about something else.
 
-Usage: profile.py [--directory DIRECTORY] [NAME...]; see tools/profile."""
+Usage: profile.py [--directory DIRECTORY] [NAME...]; see tools/dev/profile."""
 import argparse
 import collections
 import pathlib
@@ -90,7 +90,7 @@ def page_of(profile, folded):
 
 
 def write_page():
-    head = ("# Where the time goes\n\nWritten by `tools/profile`: samples of processor time by perf, 499 a second, on threads that "
+    head = ("# Where the time goes\n\nWritten by `tools/dev/profile`: samples of processor time by perf, 499 a second, on threads that "
             "run; what waits is not seen.\nThe pictures show the whole stacks when they are opened by themselves: a box's width is "
             "its share of the samples, and it stands on who called it.\n")
     parts = [(HOME / f"{profile.name}.md").read_text(encoding="utf-8") for profile in PROFILES
@@ -99,7 +99,7 @@ def write_page():
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="tools/profile", description="Shows where the time of the main operations goes.")
+    parser = argparse.ArgumentParser(prog="tools/dev/profile", description="Shows where the time of the main operations goes.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(profile.name for profile in PROFILES))
     parser.add_argument("--directory", type=pathlib.Path, default=ROOT / "build/profiles")
     chosen = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Goal: `tools/profile` asks perf for the row it names, and writes the picture, the table and the page of all that is there.
+"""Goal: `tools/dev/profile` asks perf for the row it names, and writes the picture, the table and the page of all that is there.
 Method: a `perf` of our own that notes how it was asked and tells a made-up text; pages go to a folder of the test's."""
 import contextlib
 import io

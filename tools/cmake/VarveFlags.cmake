@@ -76,7 +76,7 @@ endif()
 
 if(VARVE_COVERAGE)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    message(FATAL_ERROR "VARVE_COVERAGE needs Clang for llvm-cov; use: tools/coverage")
+    message(FATAL_ERROR "VARVE_COVERAGE needs Clang for llvm-cov; use: tools/dev/coverage")
   endif()
   # Atomic: of counts that threads race on, those of branches, which are differences, would not be true. Relocated: they
   # can lie in the profile's file, so that a process that is killed, or that ends without a word, is counted too.

@@ -65,7 +65,7 @@ function(varve_layer name)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD "${is_unity}")
   if(NOT is_unity AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-    # Reading the standard library takes a third of such a build. Not where tools/tidy reads: Clang's tool has no use for it.
+    # Reading the standard library takes a third of such a build. Not where tools/dev/tidy reads: Clang's tool has no use for it.
     target_precompile_headers(${target} PRIVATE
       <algorithm> <array> <atomic> <chrono> <functional> <map> <memory> <optional> <span> <string> <vector>)
   endif()

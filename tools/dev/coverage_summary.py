@@ -2,7 +2,7 @@
 """Owns: what of the core's lines and branches no test reaches, and the figures per layer.
 Must never: leave out more than assertions and what a comment in the code gives a reason for.
 
-Usage: tools/coverage_summary.py EXPORT UNREACHED
+Usage: tools/dev/coverage_summary.py EXPORT UNREACHED
 EXPORT is what `llvm-cov export` writes (JSON). Writes the list of all that is unreached to UNREACHED, the figures to
 standard output.
 
@@ -22,7 +22,7 @@ import sys
 
 CORE = ["io", "format", "engine", "api"]
 BESIDE = "security"  # api/security and api/encryption, libraries beside the core
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 MARK = re.compile(r"//\s*Unreachable:(.*)$")
 NO_CODE = re.compile(r"\s*(//.*)?$")
 

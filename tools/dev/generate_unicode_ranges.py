@@ -55,7 +55,7 @@ def main():
     other = ranges_of(lambda code, kind: kind in CLASSES and within(XML_START + XML_MORE, code))
     version = unicodedata.unidata_version
     text = f"""// Owns: which characters beyond ASCII may stand in a property name: Unicode {version} and XML 1.0.
-// Must never: be edited; tools/generate_unicode_ranges.py writes it.
+// Must never: be edited; tools/dev/generate_unicode_ranges.py writes it.
 // Source: the Unicode Character Database, whose copyright and licence are in NOTICE.
 #pragma once
 
@@ -77,7 +77,7 @@ struct CharacterRange {{
 
 }}  // namespace varve
 """
-    path = pathlib.Path(__file__).resolve().parent.parent / "api" / "model" / "unicode_ranges.h"
+    path = pathlib.Path(__file__).resolve().parents[2] / "api" / "model" / "unicode_ranges.h"
     path.write_text(text, encoding="utf-8")
 
 
