@@ -57,6 +57,18 @@ class ReadQueueContract : public FileSystemContract {
   Scheduler scheduler_;
 };
 
+/// Looks repeatedly at memory of which every sector is zero. A read that is still in flight would change some of them.
+void expect_stays_zero(std::span<const std::byte> bytes, int looks) {
+  for (int look = 0; look < looks; ++look) {
+    std::size_t changed = 0;
+    for (std::size_t at = 0; at < bytes.size(); at += kSectorBytes) {
+      if (bytes[at] != std::byte{0}) ++changed;
+    }
+    ASSERT_EQ(changed, 0U);
+    std::this_thread::yield();
+  }
+}
+
 enum class Woken : std::uint8_t { kNever, kMaybe };
 
 /// Fills a queue repeatedly with reads at random places, and takes out finished reads.
@@ -258,12 +270,8 @@ TEST_P(ReadQueueContract, TheEndOfAQueueWaitsForItsReads) {
     FinishedRead one;
     if (round % 2 == 0) queue->reap(std::span(&one, 1), 0);  // All have begun.
     queue.reset();
-    // A read that is still in flight would change some of these bytes. The file contains no zeros.
-    std::fill(bytes.begin(), bytes.end(), std::byte{0});
-    for (int look = 0; look < 200; ++look) {
-      for (std::size_t at = 0; at < bytes.size(); at += kSectorBytes) ASSERT_EQ(bytes[at], std::byte{0}) << at;
-      std::this_thread::yield();
-    }
+    std::fill(bytes.begin(), bytes.end(), std::byte{0});  // The file has no zeros.
+    expect_stays_zero(bytes, 200);
   }
 }
 
@@ -420,10 +428,7 @@ TEST_P(ReadQueueContract, TheEndOfAQueueThatWasWokenWaitsForItsReads) {
     if (round % 3 == 0) queue->wake();
     queue.reset();
     std::fill(bytes.begin(), bytes.end(), std::byte{0});  // The file has no zeros.
-    for (int look = 0; look < 50; ++look) {
-      for (std::size_t at = 0; at < bytes.size(); at += kSectorBytes) ASSERT_EQ(bytes[at], std::byte{0}) << at;
-      std::this_thread::yield();
-    }
+    expect_stays_zero(bytes, 50);
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include "io/simulated/manual_clock.h"
 #include "tests/io/io_test_support.h"
+#include "tests/support/effort.h"
 
 namespace varve::io {
 namespace {
@@ -88,7 +89,7 @@ void busy_program(Scheduler& scheduler, std::string& log) {
 }
 
 TEST(SeededScheduler, TheSameSeedRunsTheSameWay) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::effort(300U); ++seed) {
     SCOPED_TRACE(seed);
     const RunRecord first = run(seed, busy_program);
     const RunRecord second = run(seed, busy_program);
