@@ -193,11 +193,11 @@ constexpr std::string_view kFishHead =
 function __varve_at
     set -l found
     for word in (commandline -opc)[2..-1]
-        if contains -- (string join ' ' $found $word) $__varve_commands
+        if contains -- (string join -- ' ' $found $word) $__varve_commands
             set -a found $word
         end
     end
-    test "$argv[1]" = (string join ' ' $found)
+    test "$argv[1]" = "$(string join -- ' ' $found)"
 end
 
 )";
