@@ -187,7 +187,7 @@ std::string fish_source(const Word& word) {
 }
 
 constexpr std::string_view kFishHead =
-    R"(# fish completion for varve, written by `varve manual` from the definitions of the program.
+    R"fish(# fish completion for varve, written by `varve manual` from the definitions of the program.
 
 # Succeeds if the words so far name this command.
 function __varve_at
@@ -200,7 +200,7 @@ function __varve_at
     test "$argv[1]" = "$(string join -- ' ' $found)"
 end
 
-)";
+)fish";
 
 }  // namespace
 
