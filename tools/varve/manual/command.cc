@@ -53,7 +53,7 @@ Word read_word(const CLI::Option& option) {
   word.help = one_line(option.get_description());
   word.source = source_of(word);
   for (const CLI::Option* const other : option.get_excludes()) word.excluded.push_back(other->get_name());
-  word.is_required = option.get_required();
+  word.is_required = option.get_required() && option.get_envname().empty();
   word.repeats = option.get_items_expected_max() > option.get_type_size_max();
   return word;
 }
