@@ -135,9 +135,8 @@ TEST_F(Manual, CompletesInBash) {
   const Words all = verbs_in(help_of({}));
   EXPECT_THAT(completed("varve ''"), ::testing::UnorderedElementsAreArray(all));
   for (const std::string& verb : all) {
-    for (const std::string& option : options_in(help_of({verb}))) {
-      EXPECT_THAT(completed("varve " + verb + " " + option), Contains(option)) << verb;
-    }
+    const Words offered = completed("varve " + verb + " --");
+    for (const std::string& option : options_in(help_of({verb}))) EXPECT_THAT(offered, Contains(option)) << verb;
   }
   EXPECT_THAT(completed("varve table dr"), ::testing::ElementsAre("drop"));
   EXPECT_THAT(completed("varve query ./shop Orders --format ''"), ::testing::ElementsAre("table", "jsonl", "csv"));

@@ -50,7 +50,7 @@ std::string page_name(const std::string& verb) {
   return verb.empty() ? "varve" : "varve-" + verb;
 }
 
-/// Returns the day of the build, or of what is built if SOURCE_DATE_EPOCH has it.
+/// Returns the day that SOURCE_DATE_EPOCH has, or the present day.
 std::string day() {
   const char* const given = std::getenv("SOURCE_DATE_EPOCH");  // NOLINT(concurrency-mt-unsafe): one thread
   const std::time_t seconds = given == nullptr ? std::time(nullptr) : std::strtoll(given, nullptr, 10);
