@@ -98,6 +98,18 @@ install(FILES "${PROJECT_BINARY_DIR}/package/varve.pc" DESTINATION "${CMAKE_INST
 if(TARGET varve)
   install(TARGETS varve)
 endif()
+# The program writes its own manual pages and completions.
+if(TARGET varve AND VARVE_BUILD_SERVER AND NOT CMAKE_CROSSCOMPILING)
+  set(manual "${PROJECT_BINARY_DIR}/manual")
+  add_custom_command(OUTPUT "${manual}/written"
+    COMMAND varve manual "${manual}"
+    COMMAND "${CMAKE_COMMAND}" -E touch "${manual}/written"
+    DEPENDS varve VERBATIM)
+  add_custom_target(varve_manual ALL DEPENDS "${manual}/written")
+  add_dependencies(varve_installed varve_manual)
+  install(DIRECTORY "${manual}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}")
+  install(DIRECTORY "${manual}/bash-completion" "${manual}/fish" "${manual}/zsh" DESTINATION "${CMAKE_INSTALL_DATADIR}")
+endif()
 # The licence goes wherever the library goes: Apache-2.0 asks for both files, and so do the licences of what is inside.
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/NOTICE" "${PROJECT_SOURCE_DIR}/README.md"
   "${PROJECT_SOURCE_DIR}/FORMAT.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"

@@ -29,11 +29,15 @@ Reloader::Reloader(SettingSources sources, Settings present, Server& server, Rel
   figures_.note(true, unix_seconds());
 }
 
-void Reloader::reload() {
-  const Status done = take_over();
+Status Reloader::reload() {
+  Status done = take_over();
   figures_.add(done.ok(), unix_seconds());
-  if (done.ok()) return log_line("SIGHUP: the settings, the certificate and the keys were read again");
-  log_problem("SIGHUP: the server keeps its settings, its certificate and its keys: " + std::string(done.message()));
+  if (done.ok()) {
+    log_line("SIGHUP: the settings, the certificate and the keys were read again");
+  } else {
+    log_problem("SIGHUP: the server keeps its settings, its certificate and its keys: " + std::string(done.message()));
+  }
+  return done;
 }
 
 Status Reloader::take_over() {

@@ -17,8 +17,9 @@ class Reloader {
   Reloader(SettingSources sources, Settings present, Server& server, ReloadFigures& figures);
 
   /// Reads settings, certificate and keys again. If anything is wrong, it logs the place and the reason, counts a
-  /// failure, and changes nothing. It logs the options that need a restart and leaves them.
-  void reload();
+  /// failure, and changes nothing. It logs the options that need a restart and leaves them. Returns the error that it
+  /// logged.
+  Status reload();
   /// Returns the settings that are in force.
   const Settings& present() const noexcept { return present_; }
 

@@ -8,14 +8,28 @@
 #include "tools/serve/settings/account_keys.h"
 #include "tools/serve/settings/option_values.h"
 #include "tools/serve/transport/log.h"
+#include "tools/serve/transport/service_manager.h"
 #include "tools/serve/transport/stop_signals.h"
 
 namespace varve::serve {
 namespace {
 
+/// Logs that a message to the service manager failed. A server whose manager is gone still serves.
+void note_sent(const Status& sent) {
+  if (!sent.ok()) log_problem(sent.message());
+}
+
 /// Reloads the settings at each request, until the end is requested. Returns the settings in force.
-Settings serve_requests(StopSignals& signals, Reloader reloader) {
-  while (signals.wait_for_reload()) reloader.reload();
+Settings serve_requests(StopSignals& signals, Reloader reloader, const ServiceManager& manager,
+                        const std::string& serving) {
+  note_sent(manager.ready(serving));
+  while (signals.wait_for_reload()) {
+    note_sent(manager.reloading());
+    const Status done = reloader.reload();
+    const std::string kept = serving + "; the last reload failed and changed nothing: ";
+    note_sent(manager.ready(done.ok() ? serving : kept + std::string(done.message())));
+  }
+  note_sent(manager.stopping());
   return reloader.present();
 }
 
@@ -23,6 +37,7 @@ Settings serve_requests(StopSignals& signals, Reloader reloader) {
 
 Status serve_until_signal(const SettingSources& sources,
                           const std::function<void(const ServedPlaces& places)>& on_ready) {
+  const ServiceManager manager;
   StopSignals signals;
   if (Status begun = signals.begin(); !begun.ok()) return begun;
   const Result<Settings> settings = load_settings(sources);
@@ -37,6 +52,8 @@ Status serve_until_signal(const SettingSources& sources,
   ReloadFigures reloads;
   ListenOptions& listening = (*plan).listening;
   listening.reloads = &reloads;
+  listening.watchdog = manager.watchdog();
+  listening.alive = [&manager] { manager.alive(); };
 
   const std::string& data = (*settings).text(OptionId::kData);
   const Result<std::unique_ptr<Store>> store = Store::open(data, (*plan).store);
@@ -47,7 +64,8 @@ Status serve_until_signal(const SettingSources& sources,
   if (!started.ok()) return started.status();
   Server& server = **started;
   on_ready({server.url(), server.page_url(), server.metrics_port()});
-  const Settings last = serve_requests(signals, Reloader(sources, *settings, server, reloads));
+  const Settings last = serve_requests(signals, Reloader(sources, *settings, server, reloads), manager,
+                                       "Serving " + data + " at " + server.url());
   server.stop(drain_time(last) - kDrainMin, [&signals] { return signals.is_impatient(); });
   const Status closed = (**store).close();
   finish_log();

@@ -25,6 +25,7 @@
 #include "tools/serve/local/served_place.h"
 #include "tools/serve/transport/connection.h"
 #include "tools/serve/transport/descriptor_plan.h"
+#include "tools/serve/transport/heartbeat.h"
 #include "tools/serve/transport/listener.h"
 #include "tools/serve/transport/log.h"
 #include "tools/serve/transport/request_log.h"
@@ -95,6 +96,11 @@ class Loops {
   }
   /// Returns the first context, which runs the listeners too.
   asio::io_context& first() noexcept { return loops_.front()->context; }
+  std::vector<asio::io_context*> all() const {
+    std::vector<asio::io_context*> contexts;
+    for (const auto& loop : loops_) contexts.push_back(&loop->context);
+    return contexts;
+  }
   /// Returns the contexts in turn.
   asio::io_context& next() noexcept { return loops_[next_++ % loops_.size()]->context; }
 
@@ -235,7 +241,9 @@ struct Server::State {
         monitor(observed),
         main_host(front, limits_within(options.limits, plan.connections)),
         watch_host(monitor, watch_limits(options.limits, plan.watch)),
-        loops(thread_count(options.threads)) {}
+        loops(thread_count(options.threads)),
+        heartbeat(loops.all(), options.watchdog, options.alive),
+        is_watched(options.watchdog.count() > 0) {}
 
   Status begin(const Tcp::endpoint& endpoint, const std::optional<MetricsAddress>& metrics, const std::string& data) {
     if (Status listening = cannot_listen(endpoint, main.listen(endpoint, true)); !listening.ok()) return listening;
@@ -244,12 +252,15 @@ struct Server::State {
     }
     if (!data.empty()) listen_for_operators(data);
     asio::post(loops.first(), [this] { for_each_listener([](auto& listener, auto& /*host*/) { listener.accept(); }); });
-    Status started =
-        loops.start([this] { for_each_listener([](auto& listener, auto& /*host*/) { listener.resume(); }); });
+    if (is_watched) heartbeat.resume();
+    Status started = loops.start([this] {
+      for_each_listener([](auto& listener, auto& /*host*/) { listener.resume(); });
+      if (is_watched) heartbeat.resume();
+    });
     is_running = started.ok();
     if (!is_running) {
       asio::post(loops.first(), [this] { close_all(); });
-      loops.finish();
+      finish_loops();
     }
     return started;
   }
@@ -303,6 +314,10 @@ struct Server::State {
     if (watch) use(*watch, watch_host);
     if (operators) use(*operators, *operator_host);
   }
+  void finish_loops() {
+    asio::post(loops.first(), [this] { heartbeat.end(); });
+    loops.finish();
+  }
   void close_all() {
     for_each_listener([](auto& listener, ConnectionHost& host) {
       listener.close(host.limits().connections_max);
@@ -341,6 +356,8 @@ struct Server::State {
   std::unique_ptr<ConnectionHost> operator_host;
   std::unique_ptr<asio::ssl::context> tls;
   Loops loops;
+  Heartbeat heartbeat;
+  const bool is_watched;
   TcpListener main{loops.first(), next_loop(),
                    [this](TcpListener::Accepted socket) { serve(std::move(socket), main_host); }};
   std::unique_ptr<TcpListener> watch;
@@ -468,7 +485,7 @@ void Server::stop(std::chrono::milliseconds patience, const std::function<bool()
       state.wait_for_connections(kStoreEndTime);
     }
   }
-  state.loops.finish();
+  state.finish_loops();
   if (state.place) (*state.place).remove();
 }
 

@@ -64,6 +64,11 @@ struct ListenOptions : LiveOptions {
   /// use, and which needs no key. Empty: no socket.
   std::string operator_store{};
   StatusPageMode status_page = StatusPageMode::kAuto;
+  /// The time after which a watchdog takes a silent server for hung. 0: there is no watchdog.
+  std::chrono::microseconds watchdog{0};
+  /// Called on a thread of the server at least twice in `watchdog`, while all threads of connections work. Must not
+  /// throw.
+  std::function<void()> alive{};
   /// The figures of reloads for the metrics. Must outlive the server. Null: there are none.
   const ReloadFigures* reloads = nullptr;
 };

@@ -128,6 +128,7 @@ int run(int argc, char** argv) {
   add_backup_verbs(app, exit_code);
   add_transfer_verbs(app, exit_code);
   add_serve_verb(app, exit_code);
+  add_manual_verb(app, exit_code);
 #endif
   if (names_no_verb(app, argc, argv)) {
     return fail(kUsage, "there is no verb '" + std::string(argv[1]) + "'; `varve --help` lists the verbs");

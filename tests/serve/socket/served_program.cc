@@ -127,6 +127,7 @@ void ServedProgram::become_program(const ProgramOptions& options, int out, int e
     const rlimit limit{*options.descriptors_max, *options.descriptors_max};
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::_exit(126);
   }
+  for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
   ::alarm(kSecondsMax);  // stays set when the process executes another program
   ::execv(VARVE_PROGRAM, pointers.data());
   ::_exit(127);

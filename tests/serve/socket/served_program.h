@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct ProgramOptions {
   std::optional<std::uint64_t> descriptors_max{};
   /// The directory of the store below a directory of the test's own.
   std::string data = "data";
+  /// Variables of the environment in addition to those of the test.
+  std::map<std::string, std::string> environment{};
 };
 
 class ServedProgram {

@@ -23,6 +23,7 @@ void add_repair_verb(CLI::App& app, int& exit_code);
 void add_backup_verbs(CLI::App& app, int& exit_code);    // backup, backups, restore; in builds with the server
 void add_transfer_verbs(CLI::App& app, int& exit_code);  // pull, push; in builds with the server
 void add_serve_verb(CLI::App& app, int& exit_code);      // in builds with the server
+void add_manual_verb(CLI::App& app, int& exit_code);     // hidden; in builds with the server
 
 /// Adds the options for the place: STORE, TABLE, --account.
 void add_store_words(CLI::App& verb, Place& place);
