@@ -49,9 +49,7 @@ Status serve_until_signal(const SettingSources& sources,
   on_ready({server.url(), server.page_url(), server.metrics_port()});
   const Settings last = serve_requests(signals, Reloader(sources, *settings, server, reloads));
   server.stop(drain_time(last) - kDrainMin, [&signals] { return signals.is_impatient(); });
-  const Status closed = (**store).close();
-  finish_log();
-  return closed;
+  return (**store).close();
 }
 
 }  // namespace varve::serve
