@@ -207,7 +207,7 @@ TEST(Reload, UnderLoadFailsNoRequest) {
 }
 
 TEST(ReloadLong, UnderLoadFailsNoRequest) {
-  reload_under_load(300);
+  reload_under_load(150);
 }
 
 TEST(Reload, RefusesARemovedKeyAndItsSignaturesOnOpenConnections) {

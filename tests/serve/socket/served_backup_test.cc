@@ -128,7 +128,7 @@ TEST(ServedBackup, HoldsEveryWriteThatWasAcknowledgedBeforeItsStart) {
 }
 
 TEST(ServedBackupLong, HoldsEveryWriteThatWasAcknowledgedBeforeItsStart) {
-  back_up_beside_writers(12, 300);
+  back_up_beside_writers(8, 100);
 }
 
 TEST(ServedBackup, GivesATableBackBesideTheServer) {
