@@ -5,6 +5,8 @@
 #include <memory>
 #include <span>
 
+#include "format/log/file_header.h"
+
 namespace varve::engine {
 
 Result<std::unique_ptr<io::ReadableFile>> open_whole_file(io::Directory& directory, std::string_view name,
@@ -14,7 +16,7 @@ Result<std::unique_ptr<io::ReadableFile>> open_whole_file(io::Directory& directo
   const std::uint64_t size = (*file)->size_bytes();
   if (size <= bytes_max) return file;
   return Status::corruption("has " + std::to_string(size) + " bytes; it can have at most " + std::to_string(bytes_max))
-      .in_file(name);
+      .in_file(format::named_file(name));
 }
 
 Result<std::string> read_whole_file(io::Directory& directory, std::string_view name, std::uint64_t bytes_max,

@@ -42,7 +42,7 @@ Status check_size(std::string_view name, std::uint64_t found, std::uint64_t expe
   if (found == expected) return Status();
   return Status::corruption("has " + std::to_string(found) + " bytes, but the manifest records " +
                             std::to_string(expected))
-      .in_file(name);
+      .in_file(format::named_file(name));
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ Status CheckpointTarget::copy(io::Directory& from, const std::string& name, std:
     if (Status written = (*file)->append(format::as_bytes(piece)); !written.ok()) return written;
   }
   if (content_hash && hasher.digest() != *content_hash) {
-    return Status::corruption("its content differs from what the manifest records").in_file(name);
+    return Status::corruption("its content differs from what the manifest records").in_file(format::named_file(name));
   }
   if (Status synced = (*file)->sync(sync_points::kCheckpointCopy); !synced.ok()) return synced;
   ++figures_.files_copied;

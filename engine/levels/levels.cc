@@ -14,7 +14,8 @@ std::string name_of(const LevelFile& file) {
 
 Status contradiction(const LevelFile& one, const LevelFile& other, std::string_view what) {
   return Status::corruption("level " + std::to_string(one.entry.level) + ": " + name_of(one) + " and " +
-                            name_of(other) + " " + std::string(what));
+                            name_of(other) + " " + std::string(what))
+      .at_place({FileKind::kTable, one.entry.number});
 }
 
 bool is_newer(const LevelFilePtr& left, const LevelFilePtr& right) noexcept {
@@ -32,13 +33,16 @@ bool is_before_file(const LevelFilePtr& left, const LevelFilePtr& right) noexcep
 Status check_file(const LevelFile& file) {
   if (file.entry.level >= kLevelCount) {
     return Status::corruption(name_of(file) + " is in level " + std::to_string(file.entry.level) +
-                              "; the last level is " + std::to_string(kLastLevel));
+                              "; the last level is " + std::to_string(kLastLevel))
+        .at_place({FileKind::kTable, file.entry.number});
   }
   if (file.entry.largest_key < file.entry.smallest_key) {
-    return Status::corruption(name_of(file) + ": its largest key is below its smallest");
+    return Status::corruption(name_of(file) + ": its largest key is below its smallest")
+        .at_place({FileKind::kTable, file.entry.number});
   }
   if (file.largest_version() < file.smallest_version()) {
-    return Status::corruption(name_of(file) + ": its largest version is below its smallest");
+    return Status::corruption(name_of(file) + ": its largest version is below its smallest")
+        .at_place({FileKind::kTable, file.entry.number});
   }
   return Status();
 }

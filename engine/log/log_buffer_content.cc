@@ -28,7 +28,7 @@ Status check_header(std::string_view file, const format::LogBufferEntry& buffer)
 Result<LogBufferContent> LogBufferContent::read(io::Directory& directory, const format::LogBufferEntry& buffer) {
   constexpr std::uint64_t kBytes = log_buffer_bytes(kLogBufferSlots, kLogBufferSlotBytes);
   constexpr std::size_t kStride = format::kLogBufferSectorBytes + kLogBufferSlotBytes;
-  const std::string name = format::file_name(format::FileType::kLogBuffer, buffer.number);
+  const NamedFile name = format::named_file(format::FileType::kLogBuffer, buffer.number);
   const Result<std::string> bytes = read_whole_file(directory, name, kBytes, io::ReadMode::kCached);
   if (io::is_missing(bytes.status())) {
     return Status::corruption("the log buffer that the manifest names is missing").in_file(name);

@@ -18,11 +18,11 @@
 namespace varve::engine {
 namespace {
 
-std::string segment_name(std::uint64_t number) {
-  return format::file_name(format::FileType::kLogSegment, number);
+NamedFile segment_name(std::uint64_t number) {
+  return format::named_file(format::FileType::kLogSegment, number);
 }
 
-Status differs(std::string_view name, std::string_view what, std::uint64_t found, std::uint64_t expected) {
+Status differs(const NamedFile& name, std::string_view what, std::uint64_t found, std::uint64_t expected) {
   return Status::corruption(std::string(what)
                                 .append(" is ")
                                 .append(std::to_string(found))
@@ -33,7 +33,7 @@ Status differs(std::string_view name, std::string_view what, std::uint64_t found
 }
 
 Result<format::FinalSegment> read_final_segment(io::Directory& directory, const LiveSegment& segment) {
-  const std::string name = segment_name(segment.number);
+  const NamedFile name = segment_name(segment.number);
   const Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory, name, io::ReadMode::kDirect);
   if (!file.ok()) return file.status();
   const std::uint64_t size = (*file)->size_bytes();
@@ -59,7 +59,7 @@ Result<format::FinalSegment> read_final_segment(io::Directory& directory, const 
 
 /// Reads back the manifest, checks that its content equals `files`, and returns its hash.
 Result<std::uint64_t> read_manifest_hash(io::Directory& directory, const FileSet& files, const ManifestFile& manifest) {
-  const std::string name = format::file_name(format::FileType::kManifest, manifest.number());
+  const NamedFile name = format::named_file(format::FileType::kManifest, manifest.number());
   const Result<std::string> bytes = read_whole_file(directory, name, kManifestBytesReadMax, io::ReadMode::kDirect);
   if (!bytes.ok()) return bytes.status();
   if (bytes->size() != manifest.durable_bytes()) return differs(name, "size", bytes->size(), manifest.durable_bytes());
@@ -92,11 +92,12 @@ Result<format::Root> make_clean_root(io::Directory& directory, const format::Roo
 
 Status check_clean_segments(const format::Root& clean, const FileSet& files) {
   if (files.log_buffer.has_value()) {
-    return Status::corruption("CURRENT says that the store was closed, but the manifest names a log buffer");
+    return Status::corruption("CURRENT says that the store was closed, but the manifest names a log buffer")
+        .in_file(format::named_file(format::kRootName));
   }
   if (clean.segments.size() != files.segments.size()) {
-    return differs(format::kRootName, "number of log segments in the manifest", files.segments.size(),
-                   clean.segments.size());
+    return differs(format::named_file(format::kRootName), "number of log segments in the manifest",
+                   files.segments.size(), clean.segments.size());
   }
   for (const format::FinalSegment& last : clean.segments) {
     const auto found = files.segments.find(last.number);

@@ -16,15 +16,15 @@
 namespace varve::engine {
 namespace {
 
-std::string manifest_name(std::uint64_t number) {
-  return format::file_name(format::FileType::kManifest, number);
+NamedFile manifest_name(std::uint64_t number) {
+  return format::named_file(format::FileType::kManifest, number);
 }
 
 }  // namespace
 
 Result<ManifestFile> ManifestFile::create(const io::Env& env, io::Directory& directory, std::uint64_t number,
                                           const FileSet& files) {
-  const std::string name = manifest_name(number);
+  const NamedFile name = manifest_name(number);
   if (Status removed = directory.remove(name); !removed.ok() && !io::is_missing(removed)) return removed;
   Result<std::unique_ptr<io::WritableFile>> file = directory.create(name);
   if (!file.ok()) return file.status();
@@ -108,7 +108,7 @@ class ManifestParser {
   }
 
  private:
-  std::string name() const { return manifest_name(number_); }
+  NamedFile name() const { return manifest_name(number_); }
 
   Status damaged(std::uint64_t offset, std::string_view what) const {
     return Status::corruption(what).in_file(name(), offset);
@@ -159,7 +159,7 @@ class ManifestParser {
 };
 
 Status check_clean_end(std::string_view bytes, const format::Root& root) {
-  const std::string name = manifest_name(root.manifest_number);
+  const NamedFile name = manifest_name(root.manifest_number);
   if (bytes.size() != root.manifest_bytes) {
     return Status::corruption("has " + std::to_string(bytes.size()) + " bytes, but had " +
                               std::to_string(root.manifest_bytes) + " when the store was closed")
@@ -182,7 +182,7 @@ Result<ManifestContent> read_manifest(io::Directory& directory, const format::Ro
   const bool clean = root.state == format::RootState::kClean;
   // If the last sync failed, the end of the manifest is in doubt, and the page cache may differ from the device.
   const io::ReadMode mode = clean ? io::ReadMode::kCached : io::ReadMode::kDirect;
-  const std::string name = manifest_name(root.manifest_number);
+  const NamedFile name = manifest_name(root.manifest_number);
   const Result<std::string> bytes = read_whole_file(directory, name, kManifestBytesReadMax, mode);
   if (io::is_missing(bytes.status())) {
     return Status::corruption("the manifest that CURRENT names is missing").in_file(name);

@@ -7,6 +7,7 @@
 #include "engine/base/sync_points.h"
 #include "engine/base/whole_file.h"
 #include "format/bytes/bytes.h"
+#include "format/log/file_header.h"
 #include "io/os_error.h"
 
 namespace varve::engine {
@@ -17,7 +18,7 @@ Result<std::optional<RootFile>> RootFile::load(io::Directory& directory) {
   if (io::is_missing(bytes.status())) return std::optional<RootFile>();
   if (!bytes.ok()) return bytes.status();
   Result<format::Root> root = format::decode_root(*bytes);
-  if (!root.ok()) return root.status().in_file(format::kRootName, 0);
+  if (!root.ok()) return root.status().in_file(format::named_file(format::kRootName), 0);
   RootFile file;
   file.root_ = *std::move(root);
   file.bytes_ = *std::move(bytes);

@@ -75,12 +75,12 @@ Status LogReplay::check_marks(const format::RecordHeader& header) const {
   if (header.manifest_number > manifest_.number) {
     return Status::corruption("CURRENT is older than the log: it names manifest " + std::to_string(manifest_.number) +
                               ", but the log names manifest " + std::to_string(header.manifest_number))
-        .in_file(format::kRootName);
+        .in_file(format::named_file(format::kRootName));
   }
   if (header.manifest_number == manifest_.number && header.manifest_durable_bytes > manifest_.durable_bytes) {
     return Status::corruption("damaged: the log records that " + std::to_string(header.manifest_durable_bytes) +
                               " bytes were durable")
-        .in_file(format::file_name(format::FileType::kManifest, manifest_.number), manifest_.durable_bytes);
+        .in_file(format::named_file(format::FileType::kManifest, manifest_.number), manifest_.durable_bytes);
   }
   return Status();
 }

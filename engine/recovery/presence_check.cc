@@ -20,7 +20,7 @@ constexpr std::size_t kFilesForHelper = 32;
 constexpr std::size_t kHelpersMax = 7;
 
 Status look_at(io::Directory& directory, const WrittenFile& wanted) {
-  const std::string name = format::file_name(wanted.id.type, wanted.id.number);
+  const NamedFile name = format::named_file(wanted.id.type, wanted.id.number);
   const Result<std::unique_ptr<io::ReadableFile>> file = directory.open(name, io::ReadMode::kCached);
   if (io::is_missing(file.status())) {
     return Status::corruption("the " + std::string(wanted.thing) + " that the manifest names is missing").in_file(name);

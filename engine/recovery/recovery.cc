@@ -56,7 +56,7 @@ Result<StoreFound> judge_root(io::Directory& directory, const format::Root& root
   if (names->number_max > kNumberMaxOfMaking) {
     return Status::corruption("says that the store is being created, but " + names->numbered +
                               " and other files of a store exist")
-        .in_file(format::kRootName);
+        .in_file(format::named_file(format::kRootName));
   }
   return StoreFound::kUnfinished;
 }
@@ -95,7 +95,7 @@ class StoreReader {
 
   Status read_file_set() {
     if (Status known = format::check_features(root().features, for_writing_); !known.ok()) {
-      return known.in_file(format::kRootName);
+      return known.in_file(format::named_file(format::kRootName));
     }
     recovered_.clean = root().state == format::RootState::kClean;
     recovered_.figures.clean = recovered_.clean;
@@ -105,12 +105,12 @@ class StoreReader {
     recovered_.figures.torn_bytes += manifest->torn_bytes;
     manifest_ = {root().manifest_number, manifest->valid_bytes};
     const Status known = format::check_features(recovered_.files.features, for_writing_);
-    return known.ok() ? known : known.in_file(format::file_name(format::FileType::kManifest, manifest_.number));
+    return known.ok() ? known : known.in_file(format::named_file(format::FileType::kManifest, manifest_.number));
   }
 
   Status check_file_set() const {
     const FileSet& files = recovered_.files;
-    const std::string name = format::file_name(format::FileType::kManifest, manifest_.number);
+    const NamedFile name = format::named_file(format::FileType::kManifest, manifest_.number);
     if (files.store_id != root().store_id) {
       return Status::corruption("belongs to another store than CURRENT").in_file(name);
     }
@@ -198,7 +198,7 @@ class StoreReader {
   /// Drops the loads that the log, which was read completely, did not adopt.
   Status drop_loads() {
     const Result<std::vector<format::DeadId>> dead = drop_unfinished_loads(recovered_.adopted, recovered_.files);
-    if (!dead.ok()) return dead.status().in_file(format::file_name(format::FileType::kManifest, manifest_.number));
+    if (!dead.ok()) return dead.status().in_file(format::named_file(format::FileType::kManifest, manifest_.number));
     if (Status room = recovered_.retired.reserve(dead->size()); !room.ok()) return room;
     for (const format::DeadId& id : *dead) recovered_.retired.add(id.prefix, id.drop_version);
     return Status();
@@ -211,7 +211,7 @@ class StoreReader {
       if (last < recovered_.last_version || last < recovered_.files.version_ceiling) {
         return Status::corruption("names last version " + std::to_string(last) + ", but the log continues to " +
                                   std::to_string(std::max(recovered_.last_version, recovered_.files.version_ceiling)))
-            .in_file(format::kRootName);
+            .in_file(format::named_file(format::kRootName));
       }
       recovered_.version_ceiling = last;
     }
@@ -245,7 +245,8 @@ Result<StoreFound> find_store(io::Directory& directory) {
   if (!names->numbered.empty()) {
     return Status::corruption("CURRENT is missing, but " + names->numbered +
                               " and other files of a store exist; an unfinished checkpoint looks like this")
-        .in_file(path);
+        .in_file(path)
+        .at_place({FileKind::kRoot});
   }
   return Status::invalid_argument("not a Varve store: it contains " + names->foreign + ", but no CURRENT")
       .in_file(path);

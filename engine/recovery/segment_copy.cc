@@ -28,8 +28,9 @@ Result<format::Record> read_again(const SegmentInDoubt& source, std::uint64_t of
   if (format::read_record(source.image.view(), offset, source.seed, &record, &why) == format::RecordOutcome::kRecord) {
     return record;
   }
-  return Status::corruption(why.message())
-      .in_file(format::file_name(format::FileType::kLogSegment, source.number) + " in memory", offset);
+  NamedFile copy = format::named_file(format::FileType::kLogSegment, source.number);
+  copy.name += " in memory";
+  return Status::corruption(why.message()).in_file(copy, offset);
 }
 
 /// Returns the record's header for the copy.

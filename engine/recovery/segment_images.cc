@@ -43,12 +43,12 @@ Result<FileImage> SegmentImages::next() {
 void SegmentImages::begin() {
   has_begun_ = true;
   if (next_ == end_) return;
-  const std::string name = format::file_name(format::FileType::kLogSegment, next_->first);
+  const NamedFile name = format::named_file(format::FileType::kLogSegment, next_->first);
   ++next_;
   reading_.status = ask_for(name);
 }
 
-Status SegmentImages::ask_for(const std::string& name) {
+Status SegmentImages::ask_for(const NamedFile& name) {
   // The page cache may be wrong for a segment in use: a failed write may have left bytes there that no device has.
   // Other segments were written past the page cache, which does not contain them.
   Result<std::unique_ptr<io::ReadableFile>> file =

@@ -42,7 +42,7 @@ class SegmentImages {
 
   /// Starts to read the segment at next_, if there is one.
   void begin();
-  Status ask_for(const std::string& name);
+  Status ask_for(const NamedFile& name);
   Result<FileImage> image_of(std::uint64_t bytes) noexcept;
   Status make_queue();
   void wait_for_all() noexcept;

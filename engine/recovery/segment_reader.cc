@@ -44,8 +44,8 @@ SegmentReader::SegmentReader(const LiveSegment& segment, FileImage image, std::v
       replay_(replay),
       last_end_(kFirstRecordOffset) {}
 
-std::string SegmentReader::name() const {
-  return format::file_name(format::FileType::kLogSegment, segment_.number);
+NamedFile SegmentReader::name() const {
+  return format::named_file(format::FileType::kLogSegment, segment_.number);
 }
 
 Status SegmentReader::damaged(std::uint64_t offset, std::string_view what) const {

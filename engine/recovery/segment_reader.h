@@ -88,7 +88,7 @@ class SegmentReader {
   Status gather_evidence(std::string_view bytes, std::uint64_t offset, Evidence* evidence) const;
   std::uint64_t torn_bytes_from(std::uint64_t offset) const noexcept;
 
-  std::string name() const;
+  NamedFile name() const;
   Status damaged(std::uint64_t offset, std::string_view what) const;
 
   const LiveSegment segment_;

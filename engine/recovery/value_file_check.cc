@@ -16,7 +16,7 @@
 namespace varve::engine {
 
 Status check_value_file(const io::Env& env, io::Directory& directory, const format::ValueFileEntry& entry) {
-  const std::string name = format::file_name(format::FileType::kLogSegment, entry.number);
+  const NamedFile name = format::named_file(format::FileType::kLogSegment, entry.number);
   Result<FileImage> image = read_file_image(directory, name, kSegmentBytesReadMax, io::ReadMode::kDirect);
   if (io::is_missing(image.status())) {
     return Status::corruption("the value file that the manifest names is missing").in_file(name);

@@ -31,7 +31,7 @@ Status check_read_back(io::Directory& directory, std::string_view name, const fo
   if (size != expected.size_bytes) {
     return Status::corruption("has " + std::to_string(size) + " bytes, but " + std::to_string(expected.size_bytes) +
                               " were written")
-        .in_file(name);
+        .in_file(format::named_file(name));
   }
   format::ContentHasher hasher;
   std::string piece;
@@ -41,7 +41,7 @@ Status check_read_back(io::Directory& directory, std::string_view name, const fo
     hasher.update(piece);
   }
   if (hasher.digest() == expected.content_hash) return Status();
-  return Status::corruption("reads back differently from what was written").in_file(name);
+  return Status::corruption("reads back differently from what was written").in_file(format::named_file(name));
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ void TableWriter::keep_blocks_of(TableFiles& files, std::uint64_t number) {
 
 Status TableWriter::add(const Entry& entry, bool was_in_memory) {
   const format::DataEntry data{entry.sort_key, entry.version, entry.kind, entry.value};
-  if (Status added = builder_->add(data); !added.ok()) return added.in_file(name_);
+  if (Status added = builder_->add(data); !added.ok()) return added.in_file(format::named_file(name_));
   if (fresh_ != nullptr) fresh_->count_entry(was_in_memory);  // The add may have ended the block before.
   return builder_->pending().size() < kPieceBytes ? Status() : write_pending();
 }
@@ -117,7 +117,7 @@ Status TableWriter::write_pending() {
 
 Result<format::TableFileEntry> TableWriter::finish(std::uint32_t level) {
   Result<format::TableFileEntry> entry = builder_->finish();
-  if (!entry.ok()) return Status(entry.status()).in_file(name_);
+  if (!entry.ok()) return Status(entry.status()).in_file(format::named_file(name_));
   entry->level = level;
   if (Status written = write_pending(); !written.ok()) return written;
   if (Status synced = file_->sync(sync_points::kTable); !synced.ok()) return synced;

@@ -17,11 +17,11 @@ service = TableServiceClient(sys.argv[1] + ACCOUNT, credential=AzureNamedKeyCred
 orders = service.create_table_if_not_exists("PythonOrders")
 orders.create_entity({"PartitionKey": "eu", "RowKey": "0001", "Customer": "Ann", "Total": 12.5})
 orders.submit_transaction([
-    ("create", {"PartitionKey": "eu", "RowKey": "0002", "Customer": "Bob", "Total": 99.0}),
+    ("create", {"PartitionKey": "eu", "RowKey": "0002", "Customer": "Bob", "Total": 99.5}),
     ("update", {"PartitionKey": "eu", "RowKey": "0001", "Paid": True}, {"mode": "merge"})])
 try:
     orders.create_entity({"PartitionKey": "eu", "RowKey": "0002"})
 except ResourceExistsError as error:
     print("refused:", error.status_code)
-for order in orders.query_entities("PartitionKey eq 'eu' and Total ge @low", parameters={"low": 10.0}):
-    print(order["RowKey"], order["Customer"], order["Total"], order.get("Paid", False))
+for order in orders.query_entities("PartitionKey eq 'eu' and Total ge @low", parameters={"low": 10.5}):
+    print(order["RowKey"], order["Customer"], order["Total"], str(order.get("Paid", False)).lower())

@@ -154,4 +154,15 @@ Result<FileId> parse_file_name(std::string_view name) {
   return id;
 }
 
+NamedFile named_file(FileType type, std::uint64_t number) {
+  static_assert(static_cast<int>(FileKind::kRoot) == static_cast<int>(FileType::kRoot));
+  static_assert(static_cast<int>(FileKind::kValueFile) == static_cast<int>(FileType::kValueFile));
+  return {static_cast<FileKind>(type), number, file_name(type, number)};
+}
+
+NamedFile named_file(std::string_view name) {
+  const Result<FileId> id = parse_file_name(name);
+  return id.ok() ? named_file(id->type, id->number) : NamedFile{FileKind::kNone, 0, std::string(name)};
+}
+
 }  // namespace varve::format

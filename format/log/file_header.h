@@ -55,4 +55,9 @@ struct FileId {
 };
 Result<FileId> parse_file_name(std::string_view name);
 
+/// Returns the file's name with its kind and number, for Status::in_file(). A failure then has its place.
+NamedFile named_file(FileType type, std::uint64_t number);
+/// The same for a name that is known as a text. A name that parse_file_name() does not accept has the kind kNone.
+NamedFile named_file(std::string_view name);
+
 }  // namespace varve::format

@@ -210,14 +210,22 @@ def signatures():
     ranged = by_sas(generate_table_sas(KEY, "Orders", permission=TableSasPermissions(read=True), expiry=hour,
                                        start_pk="us", start_rk=row(10), end_pk="us", end_rk=row(12)))
     equal([entity["RowKey"] for entity in ranged.list_entities()], [row(10), row(11), row(12)])
-    listing = generate_account_sas(KEY, ResourceTypes(service=True), AccountSasPermissions(list=True, read=True), hour)
-    equal([found.name for found in TableServiceClient(URL, credential=AzureSasCredential(listing)).list_tables()], ["Orders"])
+
+    def tables_by(types):
+        listing = generate_account_sas(KEY, types, AccountSasPermissions(list=True, read=True), hour)
+        return [found.name for found in TableServiceClient(URL, credential=AzureSasCredential(listing)).list_tables()]
+
+    # The library names no containers, but passes on the letter. Its comment counts listings as of the service, which
+    # the service itself refuses.
+    equal(tables_by(ResourceTypes.from_string("c")), ["Orders"])
+    with Refused(HttpResponseError, 403, "AuthorizationResourceTypeMismatch"):
+        tables_by(ResourceTypes(service=True, object=True))
 
     policy = TableAccessPolicy(expiry=hour, start=hour - timedelta(hours=2), permission="raud")
     table.set_table_access_policy({"writers": policy, "empty": None})
     policies = table.get_table_access_policy()
     equal(sorted(policies), ["empty", "writers"])
-    equal((policies["empty"].start, policies["empty"].expiry, policies["empty"].permission), (None, None, None))
+    equal(policies["empty"], None)
     equal(policies["writers"].permission, "raud")
     equal(policies["writers"].expiry, hour.replace(microsecond=policies["writers"].expiry.microsecond))
     writer = by_sas(generate_table_sas(KEY, "Orders", policy_id="writers"))

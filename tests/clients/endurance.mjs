@@ -3,6 +3,9 @@
 //   content it therefore knows; SIGKILL ends the server at a random moment, and after its next start each partition must
 //   be what was acknowledged, with or without the one write that was under way, and never with half of a batch.
 // Usage: node endurance.mjs PROGRAM DIRECTORY [--minutes N] [--clients N] [--kill-every SECONDS] [--seed N]
+//                           [--memory MIB]
+//   With --memory the server has this limit as an option and as that of its control group. Texts are then up to 30,000
+//   characters, so that the store is several times as large.
 //   Exit codes: 0 nothing lost; 1 a finding, told with the seed; 2 the command line.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -11,7 +14,9 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { randomBytes } from "node:crypto";
 import { AzureNamedKeyCredential, odata, TableClient, TableServiceClient, TableTransaction } from "@azure/data-tables";
+import { MemoryGroup } from "./memory_group.mjs";
 
 const { values: chosen, positionals } = parseArgs({
   allowPositionals: true,
@@ -19,11 +24,12 @@ const { values: chosen, positionals } = parseArgs({
     minutes: { type: "string", default: "60" },
     clients: { type: "string", default: "16" },
     "kill-every": { type: "string", default: "20" },
+    memory: { type: "string" },
     seed: { type: "string", default: String(Date.now() % 1_000_000_000) },
   },
 });
 if (positionals.length !== 2) {
-  console.error("usage: node endurance.mjs PROGRAM DIRECTORY [--minutes N] [--clients N] [--kill-every SECONDS] [--seed N]");
+  console.error("usage: node endurance.mjs PROGRAM DIRECTORY [--minutes N] [--clients N] [--kill-every SECONDS] [--seed N] [--memory MIB]");
   process.exit(2);
 }
 const [program, directory] = positionals;
@@ -36,9 +42,13 @@ const account = "devstoreaccount1";
 const key = new AzureNamedKeyCredential(account, "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==");
 // Without retries: a write that was repeated by the library would not be known as one that was under way.
 const options = { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } };
-const rowsMax = 300;
+const memory = chosen.memory === undefined ? undefined : Number(chosen.memory) * 1024 * 1024;
+const rowsMax = memory ? 2000 : 300;
+const textMax = memory ? 30_000 : 2000;
 // The store's own budgets (a write buffer and a cache of 256 MiB each), and what a process needs beside them.
-const residentMax = (256 + 256 + 256) * 1024 * 1024;
+const residentMax = memory ?? (256 + 256 + 256) * 1024 * 1024;
+const textPool = memory ? randomBytes(3 * 1024 * 1024).toString("base64") : "x".repeat(textMax);  // the first does not compress
+const group = memory ? await MemoryGroup.make(memory) : undefined;
 
 /// Random numbers by a seed (the generator "mulberry32", public domain).
 function randomOf(start) {
@@ -60,8 +70,9 @@ class Server {
   /// On the port it had before, so that clients need not be told.
   async start() {
     const listen = this.url ? new URL(this.url).host : "127.0.0.1:0";
-    this.#process = spawn(program, ["serve", "--data", directory, "--listen", listen, "--status-page", "off"],
-                          { stdio: ["ignore", "pipe", "inherit"] });
+    const words = ["serve", "--data", directory, "--listen", listen, "--status-page", "off"];
+    const [command, all] = group ? group.wrap(program, [...words, "--memory", `${chosen.memory}MiB`]) : [program, words];
+    this.#process = spawn(command, all, { stdio: ["ignore", "pipe", "inherit"] });
     const [ready] = await Promise.race([
       once(createInterface({ input: this.#process.stdout }), "line"),
       once(this.#process, "exit").then(([code]) => { throw new Error(`the server did not start: exit code ${code}`); }),
@@ -77,10 +88,10 @@ class Server {
     return code;
   }
 
-  /// Bytes of memory that are the process's.
+  /// The most bytes of memory that were the process's.
   async resident() {
     const status = await readFile(`/proc/${this.#process.pid}/status`, "utf8");
-    return Number(/VmRSS:\s+(\d+)/.exec(status)[1]) * 1024;
+    return Number(/VmHWM:\s+(\d+)/.exec(status)[1]) * 1024;
   }
 }
 
@@ -149,7 +160,9 @@ class Client {
     return [...this.#rows.keys()][this.#random(this.#rows.size)];
   }
   #values() {
-    return { n: this.#random(1_000_000), text: "x".repeat(this.#random(2000)) };
+    const length = this.#random(textMax);
+    const begin = this.#random(textPool.length - length);
+    return { n: this.#random(1_000_000), text: textPool.slice(begin, begin + length) };
   }
   #newRow() {
     return `${String(this.#random(1000)).padStart(3, "0")}-${this.#next++}`;
@@ -289,6 +302,10 @@ async function main(server) {
   console.log(`${total.writes} writes (${total.batches} batches), ${total.reads} reads and ${total.queries} queries by ` +
               `${clientCount} clients; ${total.kills} kills; of ${total.inDoubt} writes under way ${total.kept} were kept and ` +
               `${total.inDoubt - total.kept} not; ${total.checked} entities checked; at most ${mebibytes(total.residentMax)}. Nothing was lost.`);
+  if (!group) return;
+  assert.equal(await group.kills(), 0, "the kernel killed the server because of its memory");
+  console.log(`The control group of ${mebibytes(memory)} was charged ${mebibytes(await group.peak())} at most, with the page ` +
+              "cache; the kernel killed nothing.");
 }
 
 const server = new Server();
@@ -297,5 +314,7 @@ try {
 } catch (error) {
   console.error(`finding, seed ${seed}: ${error.stack ?? error}`);
   await server.end("SIGKILL");
-  process.exit(1);
+  process.exitCode = 1;
 }
+await group?.remove();
+process.exit();

@@ -78,6 +78,13 @@ TEST_F(Transfer, CopiesAnAccountAndThenWritesOnlyWhatIsMissing) {
   EXPECT_EQ(run_program({"get", to_, "Rows", "z", "1"}).exit_code, 0) << "what only the target has stays";
 }
 
+TEST_F(Transfer, MakesNoStoreIfItIsDryOrItsSourceCannotBeRead) {
+  for (const json& table : transfer({"--dry-run"})) EXPECT_EQ(table["written"], table["read"]);
+  EXPECT_FALSE(std::filesystem::exists(to_));
+  EXPECT_EQ(run_program({"pull", from_, to_, "--table", "Rows", "--table", "Absent"}).exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(to_));
+}
+
 TEST_F(Transfer, NamesWhatIsWrong) {
   EXPECT_EQ(run_program({"pull", from_, to_, "--table", "Absent"}).exit_code, 1);
   EXPECT_EQ(run_program({"pull", scratch_.path("absent"), to_}).exit_code, 1);

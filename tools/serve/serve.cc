@@ -67,9 +67,7 @@ Status serve_until_signal(const SettingSources& sources,
   const Settings last = serve_requests(signals, Reloader(sources, *settings, server, reloads), manager,
                                        "Serving " + data + " at " + server.url());
   server.stop(drain_time(last) - kDrainMin, [&signals] { return signals.is_impatient(); });
-  const Status closed = (**store).close();
-  finish_log();
-  return closed;
+  return (**store).close();
 }
 
 }  // namespace varve::serve

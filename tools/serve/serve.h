@@ -22,6 +22,7 @@ struct ServedPlaces {
 /// Serves until SIGTERM or SIGINT, and closes the store. Calls `on_ready` when the server accepts requests. From the
 /// first step until the process ends, signals have the effects described at StopSignals. SIGHUP reads `sources` again.
 /// The service manager that the environment names gets the messages of ServiceManager.
+/// Lines of the log may still be on their way then: finish_log() waits for them.
 /// Errors: those of StopSignals::begin(), load_settings(), check_complete(), Store::open(), Server::start() and
 /// Store::close(); kInvalidArgument for invalid options.
 Status serve_until_signal(const SettingSources& sources,

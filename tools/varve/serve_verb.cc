@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "tools/serve/serve.h"
+#include "tools/serve/serve_plan.h"
 #include "tools/serve/settings/config_text.h"
 #include "tools/serve/transport/line_writer.h"
+#include "tools/serve/transport/log.h"
 #include "tools/varve/session/verbs.h"
 #include "tools/varve/terminal/outcome.h"
 
@@ -33,6 +35,25 @@ bool takes_a_message(int descriptor) {
   return ::poll(&waiting, 1, kPatience) == 1;
 }
 
+int end_with(ExitCode code) {
+  serve::finish_log();
+  return code;
+}
+
+/// Reports why the server did not start, or did not end well. A log of JSON has nothing else in it, so it takes the
+/// failure as a line of its own.
+int fail_to_serve(const Status& failed, ExitCode code) {
+  if (serve::log_format() == serve::LogFormat::kJson) {
+    const std::string hint = hint_of(failed);
+    serve::log_problem(failed.to_string() + (hint.empty() ? "" : "; hint: " + hint));
+    return end_with(code);
+  }
+  end_with(code);
+  if (!takes_a_message(STDERR_FILENO)) return code;
+  if (code == kUsage) return fail(code, failed.message());
+  return fail(failed);
+}
+
 int run_server(const serve::SettingSources& sources, const std::string& data) {
   serve::LineWriter output(STDOUT_FILENO);  // written at once, since scripts wait for it; its reader may be slow
   const Status served = serve::serve_until_signal(sources, [&](const serve::ServedPlaces& places) {
@@ -40,8 +61,7 @@ int run_server(const serve::SettingSources& sources, const std::string& data) {
     if (!places.status_page.empty()) output.write("varve: status page at " + places.status_page + "\n");
     if (places.metrics_port != 0) output.write("varve: metrics at port " + std::to_string(places.metrics_port) + "\n");
   });
-  if (served.ok()) return kSuccess;
-  return takes_a_message(STDERR_FILENO) ? fail(served) : exit_code_of(served);
+  return served.ok() ? end_with(kSuccess) : fail_to_serve(served, exit_code_of(served));
 }
 
 int print_config(const serve::Settings& settings) {
@@ -53,9 +73,10 @@ int print_config(const serve::Settings& settings) {
 
 int run_verb(const ServeWords& words) {
   const Result<serve::Settings> settings = serve::load_settings(words.sources);
-  if (!settings.ok()) return fail(settings.status());
-  if (words.prints) return print_config(*settings);
-  if (const Status complete = serve::check_complete(*settings); !complete.ok()) return fail(kUsage, complete.message());
+  if (words.prints) return settings.ok() ? print_config(*settings) : fail(settings.status());
+  serve::set_log_format(serve::live_options(serve::known_settings(words.sources)).log_format);
+  if (!settings.ok()) return fail_to_serve(settings.status(), exit_code_of(settings.status()));
+  if (const Status complete = serve::check_complete(*settings); !complete.ok()) return fail_to_serve(complete, kUsage);
   return run_server(words.sources, (*settings).text(OptionId::kData));
 }
 

@@ -113,8 +113,36 @@ TEST(HeldStore, ImportsAndReadsOneStateOfATable) {
   EXPECT_THAT(done({"query", store, "Orders", "--backward", "--top", "1"}), HasSubstr("1249"));
   const std::string exported = done({"export", store, "Orders", "--format", "csv"});
   EXPECT_EQ(std::count(exported.begin(), exported.end(), '\n'), 251);
-  EXPECT_EQ(run_program({"import", store, "New", "-", "--format", "csv", "--load"}, rows).exit_code, 1);
+  const ProgramResult explained = run_program({"query", store, "Orders", "--from", "eu", "--explain"});
+  EXPECT_EQ(explained.exit_code, 0) << "the plan is that of a checkpoint";
+  EXPECT_THAT(explained.err, HasSubstr("plan"));
   EXPECT_TRUE(has_no_checkpoints_soon(store));
+}
+
+TEST(HeldStore, RefusesWhatNeedsTheStoreItselfAndSaysWhatWorksInstead) {
+  const ServedProgram server(ProgramOptions{});
+  ASSERT_TRUE(server.is_ready()) << server.err();
+  const std::string store = server.data();
+  done({"put", store, "Orders", "eu", "0001", "Lines=3"});
+  const ProgramResult loaded =
+      run_program({"import", store, "New", "-", "--format", "csv", "--load"}, "PartitionKey,RowKey\neu,1\n");
+  EXPECT_EQ(loaded.exit_code, 1);
+  EXPECT_THAT(loaded.err, HasSubstr("a server has open; import without --load"));
+  EXPECT_EQ(done({"table", "list", store}), "Orders\n") << "the refused import left no table";
+  const std::string holder = "process " + std::to_string(server.process()) + " (varve) has the store open";
+  const struct {
+    Words words;
+    const char* instead;
+  } refusals[] = {{{"compact", store}, "whoever has the store open compacts it"},
+                  {{"shell", store}, "varve shell --read-only"},
+                  {{"table", "copy", store, "Orders", "Copy"}, "Beside `varve serve` most verbs work"}};
+  for (const auto& refusal : refusals) {
+    const ProgramResult refused = run_program(refusal.words);
+    EXPECT_EQ(refused.exit_code, 4) << refusal.words.front();
+    EXPECT_THAT(refused.err, HasSubstr(holder));
+    EXPECT_THAT(refused.err, HasSubstr(refusal.instead));
+  }
+  EXPECT_THAT(run_program({"shell", store, "Orders", "--read-only"}, "count\n").out, HasSubstr("1"));
 }
 
 TEST(HeldStore, IsVerifiedMeasuredAndCopiedThroughACheckpoint) {

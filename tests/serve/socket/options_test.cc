@@ -1,12 +1,18 @@
 // Goal: `varve serve` takes its options from its command line and from a file, and reports each fault before it opens a
 // store.
 #include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/tools/run_program.h"
+#include "varve/store.h"
 
 namespace varve::test {
 namespace {
@@ -65,6 +71,58 @@ TEST(ServeOptions, WithAFaultMakeNoStore) {
     EXPECT_EQ(refused.exit_code, 1) << words.front() << refused.err;
   }
   EXPECT_FALSE(std::filesystem::exists(data));
+}
+
+/// Returns the messages of the lines, which must be JSON, without those of lower levels than an error.
+std::vector<std::string> errors_of_json(const std::string& log) {
+  std::vector<std::string> messages;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json parsed = nlohmann::json::parse(line, nullptr, false);
+    EXPECT_TRUE(parsed.is_object()) << line;
+    if (parsed.is_object() && parsed.value("level", "") == "error") messages.push_back(parsed.value("message", ""));
+  }
+  return messages;
+}
+
+TEST(ServeOptions, WithALogOfJsonGiveEachFailureOfAStartAsOneLineOfIt) {
+  const ScratchDirectory scratch;
+  const std::string data = scratch.path("data");
+  const std::string config = scratch.file("serve.toml", "data = \"" + data + "\"\nlog-format = \"json\"\n");
+  const std::string unknown = scratch.file("unknown.toml", "lisen = \"x\"\n");
+  StoreOptions options;
+  options.create_if_absent = true;
+  const Result<std::unique_ptr<Store>> held = Store::open(scratch.path("held"), options);
+  ASSERT_TRUE(held.ok());
+  ASSERT_TRUE((*Store::open(scratch.path("damaged"), options))->close().ok());
+  std::ofstream(scratch.path("damaged") + "/CURRENT") << "no manifest";
+  const struct {
+    std::vector<std::string> words;
+    int exit_code;
+    const char* message;
+  } starts[] = {
+      {{"--log-format", "json"}, 2, "--data is required"},
+      {{"--log-format", "json", "--config", unknown}, 1, "there is no option"},
+      {{"--config", config, "--tls-cert", "chain.pem"}, 2, "--tls-cert requires --tls-key"},
+      {{"--config", config, "--listen", "localhost:1"}, 1, "--listen"},
+      {{"--config", config, "--memory", "1M"}, 1, "--memory"},
+      {{"--config", config, "--account", "shop"}, 1, "--account"},
+      {{"--config", config, "--account", "shop:@/none"}, 1, "key file"},
+      {{"--config", config, "--account", "shop:" + std::string(kKey), "--tls-cert", "/none", "--tls-key", "/none"},
+       1,
+       "/none"},
+      {{"--config", config, "--data", scratch.path("held")}, 4, "Locked"},
+      {{"--config", config, "--data", scratch.path("damaged")}, 3, "varve verify"},
+      {{"--config", config, "--listen", "0.0.0.0:1"}, 1, "needs accounts"},
+  };
+  for (const auto& start : starts) {
+    std::vector<std::string> all = {"serve"};
+    all.insert(all.end(), start.words.begin(), start.words.end());
+    const ProgramResult failed = run_program(all);
+    EXPECT_EQ(failed.exit_code, start.exit_code) << failed.err;
+    EXPECT_THAT(errors_of_json(failed.err), ::testing::ElementsAre(HasSubstr(start.message)));
+    EXPECT_EQ(failed.out, "");
+  }
 }
 
 TEST(ServeOptions, AreDescribedInTheHelp) {

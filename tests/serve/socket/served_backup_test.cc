@@ -3,16 +3,20 @@
 // Method: server, writers and backups run as processes.
 #include <atomic>
 #include <filesystem>
-#include <mutex>
+#include <iostream>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <sched.h>
 #include <sys/wait.h>
 
+#include "tests/serve/socket/http_client.h"
 #include "tests/serve/socket/served_program.h"
+#include "tests/serve/socket/signed_bytes.h"
 #include "tests/tools/run_program.h"
 
 namespace varve::serve {
@@ -25,18 +29,21 @@ using ::testing::HasSubstr;
 using varve::test::ProgramResult;
 using varve::test::run_program;
 
-/// Writers of a served store, and the keys that the server has acknowledged.
+/// Threads that insert entities over a connection each, and the keys that the server has acknowledged.
 class Writers {
  public:
-  Writers(const ServedProgram& server, int count) {
-    for (int writer = 0; writer < count; ++writer) {
-      threads_.emplace_back([this, writer, address = "http://127.0.0.1:" + std::to_string(server.port())] {
+  Writers(const ServedProgram& server, std::size_t count) : acknowledged_(count) {
+    for (std::size_t writer = 0; writer < count; ++writer) {
+      threads_.emplace_back([this, writer, port = server.port()] {
+        test::HttpClient client(port);
         for (int row = 0; !is_ended_; ++row) {
-          const std::string key = std::to_string(row);
-          const std::string partition = "w" + std::to_string(writer);
-          if (run_program({"put", address, "Rows", partition, key, "N=1"}).exit_code != 0) continue;
-          const std::lock_guard lock(mutex_);
-          acknowledged_.insert(partition + "/" + key);
+          const std::string body = R"({"PartitionKey":"w)" + std::to_string(writer) + R"(","RowKey":")" +
+                                   std::to_string(row) + R"(","N":1})";
+          client.send(test::signed_bytes("POST", "Rows", body, {{"Content-Type", "application/json"}}));
+          const std::optional<HttpResponse> answer = client.read();
+          has_failed_ = has_failed_ || !answer || answer->status != 201;
+          if (has_failed_) return;
+          acknowledged_[writer] = row + 1;
         }
       });
     }
@@ -48,45 +55,80 @@ class Writers {
   Writers(const Writers&) = delete;
   Writers& operator=(const Writers&) = delete;
 
-  std::set<std::string> acknowledged() {
-    const std::lock_guard lock(mutex_);
-    return acknowledged_;
-  }
-  /// Waits until this number of writes was acknowledged.
-  void await(std::size_t count) {
-    while (acknowledged().size() < count) ::sched_yield();
+  /// Returns how many rows of each writer were acknowledged. Its rows are 0, 1 and so on.
+  std::vector<int> acknowledged() const { return {acknowledged_.begin(), acknowledged_.end()}; }
+  /// Waits until each writer has had this number of writes more acknowledged than in `before`. Returns false if a write
+  /// failed.
+  bool await(const std::vector<int>& before, int more) const {
+    for (std::size_t writer = 0; writer < before.size(); ++writer) {
+      while (!has_failed_ && acknowledged_[writer] < before[writer] + more) ::sched_yield();
+    }
+    return !has_failed_;
   }
 
  private:
-  std::mutex mutex_;
-  std::set<std::string> acknowledged_;
+  std::vector<std::atomic<int>> acknowledged_;
   std::atomic<bool> is_ended_{false};
+  std::atomic<bool> has_failed_{false};
   std::vector<std::thread> threads_;
 };
 
-bool is_in(const std::string& exported, const std::string& key) {
-  const std::size_t slash = key.find('/');
-  return exported.find(R"("PartitionKey":")" + key.substr(0, slash) + R"(","RowKey":")" + key.substr(slash + 1) +
-                       "\"") != std::string::npos;
+/// Returns the number of entities in each writer's partition. There must be no gap in its rows.
+std::vector<int> rows_of_writers(const std::string& store, std::size_t writers) {
+  std::vector<std::set<int>> rows(writers);
+  std::istringstream lines(run_program({"export", store, "Rows"}).out);
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json entity = nlohmann::json::parse(line, nullptr, false);
+    const std::string partition = entity.value("PartitionKey", "w0");
+    rows[std::stoul(partition.substr(1))].insert(std::stoi(entity.value("RowKey", "-1")));
+  }
+  std::vector<int> counts;
+  for (const std::set<int>& of_writer : rows) {
+    counts.push_back(static_cast<int>(of_writer.size()));
+    EXPECT_TRUE(of_writer.empty() || *of_writer.rbegin() == counts.back() - 1) << "a write is missing before another";
+  }
+  return counts;
 }
 
-TEST(ServedBackup, HoldsEveryWriteThatWasAcknowledgedBeforeItsStart) {
+/// Backs up beside 16 writers, `rounds` times, and restores each backup.
+void back_up_beside_writers(std::size_t rounds, int rows_between) {
+  constexpr std::size_t kWriters = 16;
   const ServedProgram server(ProgramOptions{});
   ASSERT_TRUE(server.is_ready()) << server.err();
   const varve::test::ScratchDirectory scratch;
   ASSERT_EQ(run_program({"table", "create", server.data(), "Rows"}).exit_code, 0);
-  Writers writers(server, 4);
-  for (std::size_t round = 1; round <= 3; ++round) {
-    writers.await(round * 8);
-    const std::set<std::string> before = writers.acknowledged();
+  const Writers writers(server, kWriters);
+  std::vector<int> before(kWriters, 0);
+  std::uint64_t checked = 0;
+  std::uint64_t meanwhile = 0;
+  for (std::size_t round = 1; round <= rounds; ++round) {
+    ASSERT_TRUE(writers.await(before, rows_between)) << "round " << round;
+    before = writers.acknowledged();
     const ProgramResult made = run_program({"backup", server.data(), scratch.path("backups")});
+    const std::vector<int> after = writers.acknowledged();
     ASSERT_EQ(made.exit_code, 0) << made.err;
-    const std::string restored = scratch.path("restored" + std::to_string(round));
+    const std::string restored = scratch.path("restored");
     ASSERT_EQ(run_program({"restore", scratch.path("backups"), restored}).exit_code, 0);
-    const std::string exported = run_program({"export", restored, "Rows"}).out;
-    for (const std::string& key : before) EXPECT_TRUE(is_in(exported, key)) << key;
+    const std::vector<int> found = rows_of_writers(restored, kWriters);
+    for (std::size_t writer = 0; writer < kWriters; ++writer) {
+      EXPECT_GE(found[writer], before[writer]) << "writer " << writer << " in round " << round;
+      checked += static_cast<std::uint64_t>(before[writer]);
+      meanwhile += static_cast<std::uint64_t>(after[writer] - before[writer]);
+    }
+    fs::remove_all(restored);
   }
   EXPECT_EQ(run_program({"verify", scratch.path("backups")}).exit_code, 0);
+  EXPECT_GT(meanwhile, 0U) << "the writers went on while the backups were made";
+  std::cout << rounds << " backups beside " << kWriters << " writers: " << checked
+            << " acknowledged writes, all there; " << meanwhile << " writes meanwhile\n";
+}
+
+TEST(ServedBackup, HoldsEveryWriteThatWasAcknowledgedBeforeItsStart) {
+  back_up_beside_writers(3, 20);
+}
+
+TEST(ServedBackupLong, HoldsEveryWriteThatWasAcknowledgedBeforeItsStart) {
+  back_up_beside_writers(8, 100);
 }
 
 TEST(ServedBackup, GivesATableBackBesideTheServer) {

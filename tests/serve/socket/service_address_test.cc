@@ -1,6 +1,5 @@
 // Goal: the verbs on tables work at the address of a server, with a key from a file or from the environment.
 // Method: server and program run as processes. Reads at the address are compared with reads in the directory.
-#include <cstdlib>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -8,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "tests/serve/socket/served_program.h"
+#include "tests/serve/socket/variable.h"
 #include "tests/tools/run_program.h"
 
 namespace varve::serve {
@@ -15,24 +15,13 @@ namespace {
 
 using test::ProgramOptions;
 using test::ServedProgram;
+using test::Variable;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using varve::test::ProgramResult;
 using varve::test::run_program;
 
 constexpr const char* kKey = "bm8tb25lLXdpbGwtZ3Vlc3MtdGhpcy1rZXktb2YtYS10ZXN0";
-
-/// A variable of the environment, until the end of a scope.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
-  ~Variable() { ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* const name_;
-};
 
 std::string address_of(const ServedProgram& server) {
   return "http://127.0.0.1:" + std::to_string(server.port());
@@ -87,7 +76,15 @@ TEST(ServiceAddress, ReadsWhatTheDirectoryReads) {
     EXPECT_EQ(read.out, run_program(here).out) << ::testing::PrintToString(query);
   }
   EXPECT_EQ(run_program({"export", address, "Rows"}).out, run_program({"export", server.data(), "Rows"}).out);
-  EXPECT_EQ(run_program({"query", address, "Rows", "--backward"}).exit_code, 1);
+  const ProgramResult backward = run_program({"query", address, "Rows", "--backward"});
+  EXPECT_EQ(backward.exit_code, 1);
+  EXPECT_THAT(backward.err, HasSubstr("the protocol has no backward queries; give the directory of the store instead"));
+  const ProgramResult explained = run_program({"query", address, "Rows", "--explain"});
+  EXPECT_EQ(explained.exit_code, 2);
+  EXPECT_THAT(explained.err, HasSubstr("the protocol of an address does not carry; give the directory of the store"));
+  const ProgramResult loaded = run_program({"import", address, "New", "-", "--format", "jsonl", "--load"}, rows);
+  EXPECT_EQ(loaded.exit_code, 1);
+  EXPECT_THAT(loaded.err, HasSubstr("import without --load"));
 }
 
 TEST(ServiceAddress, TakesKeysFromFilesAndTheEnvironment) {

@@ -39,19 +39,31 @@ Status check_pair(const Settings& settings, OptionId one, OptionId other) {
                                                                 std::string(rule_of(other).name)));
 }
 
+/// Reads the file of the sources, which must have one.
+Result<Settings> read_config(const SettingSources& sources) {
+  const Result<FileText> file = read_file_text(kFileName, sources.config);
+  if (!file.ok()) return file.status();
+  Result<Settings> read = parse_config((*file).text, sources.config);
+  if (!read.ok() || !(*file).is_exposed) return read;
+  if (Status hidden = check_keys_are_hidden(*read, sources.config); !hidden.ok()) return hidden;
+  return read;
+}
+
 }  // namespace
+
+Settings known_settings(const SettingSources& sources) {
+  Settings settings = sources.command_line;
+  if (sources.config.empty()) return settings;
+  if (const Result<Settings> read = read_config(sources); read.ok()) settings.complete_by(*read);
+  return settings;
+}
 
 Result<Settings> load_settings(const SettingSources& sources) {
   if (Status checked = check_words(sources.command_line); !checked.ok()) return checked;
   Settings settings = sources.command_line;
   if (sources.config.empty()) return settings;
-  const Result<FileText> file = read_file_text(kFileName, sources.config);
-  if (!file.ok()) return file.status();
-  const Result<Settings> read = parse_config((*file).text, sources.config);
+  const Result<Settings> read = read_config(sources);
   if (!read.ok()) return read.status();
-  if ((*file).is_exposed) {
-    if (Status hidden = check_keys_are_hidden(*read, sources.config); !hidden.ok()) return hidden;
-  }
   settings.complete_by(*read);
   return settings;
 }

@@ -21,6 +21,9 @@ struct SettingSources {
 /// read it.
 Result<Settings> load_settings(const SettingSources& sources);
 
+/// Returns the settings of the command line, completed by the file if that can be read, without a check of the values.
+Settings known_settings(const SettingSources& sources);
+
 /// Refuses settings that lack a required option, or one of two options that need each other. Errors: kInvalidArgument.
 Status check_complete(const Settings& settings);
 

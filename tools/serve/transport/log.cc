@@ -49,6 +49,10 @@ void set_log_format(LogFormat format) noexcept {
   log().format = format;
 }
 
+LogFormat log_format() noexcept {
+  return log().format;
+}
+
 std::uint64_t lost_log_lines() noexcept {
   return log().writer.lost();
 }

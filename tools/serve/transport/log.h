@@ -17,6 +17,7 @@ void log_line(std::string_view line);
 void log_problem(std::string_view line);
 /// Sets the form of later lines.
 void set_log_format(LogFormat format) noexcept;
+LogFormat log_format() noexcept;
 /// Returns the number of lost lines. Lines are lost if they arrive faster than they are written, or cannot be written.
 std::uint64_t lost_log_lines() noexcept;
 /// Waits a moment at the end of the process until the lines are written. Later lines are lost.

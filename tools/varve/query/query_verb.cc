@@ -262,7 +262,9 @@ int query_table(const QueryWords& words) {
   if (!store.ok()) return fail(store.status());
   Store* const local = (*store)->local();
   if (words.explain && local == nullptr)
-    return fail(kUsage, "--explain needs the directory of the store instead of an address");
+    return fail(kUsage,
+                "--explain shows plan and figures of the store, which the protocol of an address does not carry; give "
+                "the directory of the store instead, which may be served");
   const Result<Statistics> before = local == nullptr ? Statistics() : local->statistics();
   if (!before.ok()) return fail(before.status());
   const Result<std::unique_ptr<TableAccess>> table = (*store)->open_table(words.place.account, words.place.table);

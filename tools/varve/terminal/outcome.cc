@@ -39,6 +39,16 @@ std::string damage_hint() {
   return kKeepFiles + ("`varve verify " + store_of_hints()) + "` reports what is damaged, " + repair_hint();
 }
 
+void print_hint(const std::string& hint) {
+  if (!hint.empty()) std::cerr << "  hint: " << hint << "\n";
+}
+
+}  // namespace
+
+void name_store_in_hints(const std::string& store) {
+  store_of_hints() = quoted_for_shell(store);
+}
+
 std::string hint_of(const Status& status) {
   switch (status.code()) {
     case Code::kLocked:
@@ -52,16 +62,6 @@ std::string hint_of(const Status& status) {
       return status.service_error().empty() ? "`varve import`, `put` and `table create` create a store" : "";
     default: return "";
   }
-}
-
-void print_hint(const std::string& hint) {
-  if (!hint.empty()) std::cerr << "  hint: " << hint << "\n";
-}
-
-}  // namespace
-
-void name_store_in_hints(const std::string& store) {
-  store_of_hints() = quoted_for_shell(store);
 }
 
 ExitCode exit_code_of(const Status& status) noexcept {

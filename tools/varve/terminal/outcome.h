@@ -23,6 +23,9 @@ ExitCode exit_code_of(const Status& status) noexcept;
 /// Sets the store's name for hints.
 void name_store_in_hints(const std::string& store);
 
+/// Returns what can be done about a failure, or an empty text.
+std::string hint_of(const Status& status);
+
 /// Prints "varve: what happened" on standard error, with a hint if there is one. Returns the exit code.
 ExitCode fail(const Status& status);
 ExitCode fail(ExitCode code, std::string_view what);

@@ -82,13 +82,14 @@ struct Target {
 
 Result<Target> open_target(const TransferSide& to, const std::string& table, const TransferOptions& options) {
   Target target;
+  if (to.store == nullptr) return target;
   Result<std::unique_ptr<TableAccess>> opened =
-      options.dry_run ? to.store.open_table(to.account, table) : open_or_make_table(to.store, to.account, table);
+      options.dry_run ? to.store->open_table(to.account, table) : open_or_make_table(*to.store, to.account, table);
   if (options.dry_run && opened.code() == Code::kNotFound) return target;
   if (!opened.ok()) return opened.status();
   target.table = *std::move(opened);
   for (std::size_t i = 0; i < options.threads && !options.dry_run; ++i) {
-    StoreAccess* store = &to.store;
+    StoreAccess* store = to.store;
     if (to.connect) {
       Result<std::unique_ptr<StoreAccess>> connection = to.connect();
       if (!connection.ok()) return connection.status();
@@ -110,14 +111,14 @@ bool is_same(const Entity* source, const Entity* target) {
 
 Status transfer_table(const TransferSide& from, const TransferSide& to, const std::string& table,
                       const TransferOptions& options, Progress& progress, TransferFigures& figures) {
-  const Result<std::unique_ptr<TableAccess>> source = from.store.open_table(from.account, table);
+  const Result<std::unique_ptr<TableAccess>> source = from.store->open_table(from.account, table);
   if (!source.ok()) return source.status();
-  const Result<ReadOptions> of_source = options_of_present_state(from.store);
+  const Result<ReadOptions> of_source = options_of_present_state(*from.store);
   if (!of_source.ok()) return of_source.status();
   Result<Target> opened = open_target(to, table, options);
   if (!opened.ok()) return opened.status();
   Target& target = *opened;
-  Result<ReadOptions> of_target = options_of_present_state(to.store);
+  Result<ReadOptions> of_target = to.store == nullptr ? ReadOptions() : options_of_present_state(*to.store);
   if (!of_target.ok()) return of_target.status();
   BatchWriter writer(std::move(target.of_threads));
   Status ended = for_each_pair(**source, *of_source, target.table.get(), *of_target,
@@ -131,7 +132,7 @@ Status transfer_table(const TransferSide& from, const TransferSide& to, const st
   const Status flushed = writer.flush();
   if (ended.ok()) ended = flushed;
   if (!ended.ok() || options.dry_run) return ended;
-  of_target = options_of_present_state(to.store);
+  of_target = options_of_present_state(*to.store);
   if (!of_target.ok()) return of_target.status();
   return for_each_pair(**source, *of_source, target.table.get(), *of_target,
                        [&](const Entity* entity, const Entity* there) {

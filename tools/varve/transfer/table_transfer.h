@@ -14,7 +14,8 @@ namespace varve::tool {
 
 /// An account of a store or of a service.
 struct TransferSide {
-  StoreAccess& store;
+  /// Null: there is no store, which only the target of a dry run may be.
+  StoreAccess* store;
   std::string account;
   /// Returns another access to the same side, for a thread of its own. Null: `store` serves all threads.
   std::function<Result<std::unique_ptr<StoreAccess>>()> connect;

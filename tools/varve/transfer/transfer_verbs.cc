@@ -30,8 +30,8 @@ struct TransferWords {
 };
 
 /// Returns one more connection to a place at an address. A store of this process needs none.
-std::function<Result<std::unique_ptr<StoreAccess>>()> connector_of(StoreAccess& store, const Place& place) {
-  if (store.local() != nullptr) return nullptr;
+std::function<Result<std::unique_ptr<StoreAccess>>()> connector_of(StoreAccess* store, const Place& place) {
+  if (store == nullptr || store->local() != nullptr) return nullptr;
   return [&place] { return reach_for_writing(place); };
 }
 
@@ -46,6 +46,26 @@ Result<std::vector<std::string>> tables_of(StoreAccess& store, const std::string
     if (!page.continuation) return tables;
     options.continuation = *page.continuation;
   }
+}
+
+/// Checks that each table can be read: with a wrong key, or without the table, nothing is made in the target.
+Status check_readable(StoreAccess& store, const std::string& account, const std::vector<std::string>& tables) {
+  Scan one;
+  one.page_entities_max = 1;
+  for (const std::string& table : tables) {
+    const Result<std::unique_ptr<TableAccess>> opened = store.open_table(account, table);
+    if (!opened.ok()) return opened.status();
+    if (const Result<Page> read = (*opened)->scan(one); !read.ok()) return read.status();
+  }
+  return Status();
+}
+
+/// Returns the target. Null if a dry run has a target that does not exist, since it makes none.
+Result<std::unique_ptr<StoreAccess>> reach_target(const Place& target, bool dry_run) {
+  if (!dry_run) return reach_or_make(target);
+  Result<std::unique_ptr<StoreAccess>> reached = reach_state(target);
+  const bool is_absent = reached.code() == Code::kNotFound && reached.status().service_error().empty();
+  return is_absent ? std::unique_ptr<StoreAccess>() : std::move(reached);
 }
 
 void print_table(const TransferWords& words, const std::string& table, const TransferFigures& figures) {
@@ -101,12 +121,14 @@ int run_transfer(const TransferWords& words) {
   const Result<std::vector<std::string>> tables =
       words.tables.empty() ? tables_of(**source, words.from.account) : words.tables;
   if (!tables.ok()) return fail(tables.status());
-  const Result<std::unique_ptr<StoreAccess>> reached = reach_or_make(target);
+  if (const Status readable = check_readable(**source, words.from.account, *tables); !readable.ok())
+    return fail(readable);
+  const Result<std::unique_ptr<StoreAccess>> reached = reach_target(target, words.dry_run);
   if (!reached.ok()) return fail(reached.status());
-  StoreAccess& store = **reached;
-  const int exit_code = run_tables(words, {**source, words.from.account, nullptr},
+  StoreAccess* const store = (*reached).get();
+  const int exit_code = run_tables(words, {(*source).get(), words.from.account, nullptr},
                                    {store, target.account, connector_of(store, target)}, *tables);
-  const Status closed = store.close();
+  const Status closed = store == nullptr ? Status() : store->close();
   if (exit_code != kSuccess || closed.ok()) return exit_code;
   return fail(closed);
 }
