@@ -26,6 +26,7 @@
 #include "io/env.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
+#include "tests/support/disk_machine.h"
 #include "varve/store.h"
 
 namespace varve {
@@ -43,9 +44,9 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// A separate machine for each test of a disk.
-struct Machine {
-  explicit Machine(io::MemoryDisk disk) : files(std::move(disk)) {
+/// A machine with little memory.
+struct Machine : test::DiskMachine {
+  explicit Machine(io::MemoryDisk disk) : DiskMachine(std::move(disk)) {
     files.keep_no_samples();
     ResourceOptions small;
     small.write_buffer_bytes = 1 << 20;
@@ -53,18 +54,11 @@ struct Machine {
     resources = *Resources::create(small);
   }
   StoreOptions options(bool read_only) const {
-    StoreOptions chosen;
+    StoreOptions chosen = DiskMachine::options(!read_only);
     chosen.create_if_absent = !read_only;
-    chosen.read_only = read_only;
     chosen.resources = resources;
-    chosen.env = &env;
     return chosen;
   }
-  io::MemoryFileSystem files;
-  io::ManualClock clock;
-  io::SeededRandom random{7};
-  io::Scheduler scheduler;
-  io::Env env{files, clock, random, scheduler};
   std::shared_ptr<Resources> resources;
 };
 

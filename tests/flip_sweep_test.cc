@@ -11,6 +11,7 @@
 #include "io/env.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
+#include "tests/support/disk_machine.h"
 #include "tests/support/effort.h"
 #include "varve/store.h"
 
@@ -19,30 +20,19 @@ namespace {
 
 constexpr std::string_view kPath = "/store";
 
-/// A separate machine for each test of a disk.
-struct Machine {
-  explicit Machine(io::MemoryDisk disk, std::uint64_t seed = 7) : files(std::move(disk)), random(seed) {}
-  StoreOptions options(bool read_only) {
-    StoreOptions chosen;
-    chosen.create_if_absent = !read_only;
-    chosen.read_only = read_only;
-    chosen.env = &env;
-    return chosen;
-  }
-  io::MemoryFileSystem files;
-  io::ManualClock clock;
-  io::SeededRandom random;
-  io::Scheduler scheduler;
-  io::Env env{files, clock, random, scheduler};
-};
+StoreOptions options_on(const test::DiskMachine& machine, bool read_only) {
+  StoreOptions chosen = machine.options(!read_only);
+  chosen.create_if_absent = !read_only;
+  return chosen;
+}
 
 /// Returns a store made in two sessions, so that there are several segments. It has drops, deletions, both
 /// durabilities, and every type. Two seeds share no file number, whichever file draws it first: the order depends on
 /// the progress of background work.
 io::MemoryDisk make_store(std::uint64_t seed) {
-  Machine machine(io::MemoryDisk(), 1000 + seed);
+  test::DiskMachine machine(io::MemoryDisk(), 1000 + seed);
   for (int session = 0; session < 2; ++session) {
-    auto store = Store::open(kPath, machine.options(false));
+    auto store = Store::open(kPath, options_on(machine, false));
     EXPECT_TRUE(store.ok()) << store.status().to_string();
     if (session == 0) {
       EXPECT_TRUE((*store)->create_account("account1").ok());
@@ -69,14 +59,14 @@ io::MemoryDisk make_store(std::uint64_t seed) {
 }
 
 Code open_code(io::MemoryDisk disk, bool read_only) {
-  Machine machine(std::move(disk));
-  return Store::open(kPath, machine.options(read_only)).code();
+  test::DiskMachine machine(std::move(disk));
+  return Store::open(kPath, options_on(machine, read_only)).code();
 }
 
 /// Returns open_code(), or if the store opens, whether all readable data is sound.
 Code read_code(io::MemoryDisk disk) {
-  Machine machine(std::move(disk));
-  const Result<VerifyReport> report = Store::verify(kPath, machine.options(true));
+  test::DiskMachine machine(std::move(disk));
+  const Result<VerifyReport> report = Store::verify(kPath, options_on(machine, true));
   if (!report.ok()) return report.code();
   return report->sound() ? Code::kOk : Code::kCorruption;
 }
@@ -234,8 +224,8 @@ TEST_F(FlipSweep, ARefusedStoreIsLeftAsItWas) {
     io::MemoryDisk flipped = disk_;
     ASSERT_TRUE(flipped.flip_bit(path_of(name), 9, std::byte{1}).ok());
     if (name.ends_with(".sst")) continue;  // noticed when it is read
-    Machine machine(flipped);
-    EXPECT_FALSE(Store::open(kPath, machine.options(false)).ok());
+    test::DiskMachine machine(flipped);
+    EXPECT_FALSE(Store::open(kPath, options_on(machine, false)).ok());
     EXPECT_TRUE(machine.files.snapshot().same_content(flipped)) << name;
   }
 }

@@ -216,13 +216,6 @@ Status check_properties(const Entity& entity, const StoreLimits& limits) {
   return bytes <= limits.entity_bytes_max ? Status() : too_large(bytes, limits);
 }
 
-std::string encode_properties(const Entity& entity) {
-  format::EntityBuilder builder;
-  std::string value;
-  encode_properties(entity, builder, value);
-  return value;
-}
-
 void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value) {
   builder.clear();
   append_all(entity, builder);
@@ -319,13 +312,6 @@ Status decode_properties(format::CommitVersion version, std::string_view bytes, 
   EntityMaker::add_properties(*view, select, properties);
   entity.set_etag(ETag::of_timestamp(DateTime{version}));
   return Status();
-}
-
-Result<Entity> decode_entity(std::string partition_key, std::string row_key, format::CommitVersion version,
-                             std::string_view bytes, std::span<const std::string> select) {
-  Entity entity(std::move(partition_key), std::move(row_key));
-  if (Status decoded = decode_properties(entity, version, bytes, select); !decoded.ok()) return decoded;
-  return entity;
 }
 
 Status decode_properties(Entity& entity, format::CommitVersion version, std::string_view bytes,

@@ -28,10 +28,8 @@ inline constexpr std::string_view kTimestampName = "Timestamp";
 /// Errors: kInvalidArgument, kTooLarge, as Table returns them for a write. Source: D-20 to D-39, D-60, D-62, O-07.
 Status check_properties(const Entity& entity, const StoreLimits& limits = {});
 
-/// Encodes the properties of an entity that passed check_properties(), without Timestamp.
-std::string encode_properties(const Entity& entity);
-/// Encodes the properties into `value`. The old content of `value` and `builder` is discarded, but their memory is
-/// reused.
+/// Encodes the properties of an entity that passed check_properties(), without Timestamp, into `value`. The old content
+/// of `value` and `builder` is discarded, but their memory is reused.
 void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value);
 /// The number of encoded properties, and the bytes that they take.
 struct StoredSize {
@@ -61,12 +59,9 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
 /// Returns 4 + 2 for each code unit of both keys (D-60). The keys must be valid UTF-8.
 std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept;
 
-/// Decodes the entity that the commit `version` stored as `bytes`. If `select` is not empty, only the properties that
-/// it names are decoded. Errors: kCorruption, kUnsupported; the message names the keys.
-Result<Entity> decode_entity(std::string partition_key, std::string row_key, format::CommitVersion version,
-                             std::string_view bytes, std::span<const std::string> select);
-/// Decodes into an entity that has keys and no properties. After an error, the properties of the entity are
-/// unspecified.
+/// Decodes what the commit `version` stored as `bytes` into an entity that has keys and no properties. If `select` is
+/// not empty, only the properties that it names are decoded. After an error, the properties of the entity are
+/// unspecified. Errors: kCorruption, kUnsupported; the message names the keys.
 Status decode_properties(Entity& entity, format::CommitVersion version, std::string_view bytes,
                          std::span<const std::string> select);
 /// Decodes into `entity`, which has only its keys. The memory of its properties comes from `room`. After an error, the

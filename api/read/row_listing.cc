@@ -14,6 +14,7 @@
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "api/read/entity_read.h"
+#include "api/read/scan_read.h"
 #include "api/read/short_pages.h"
 #include "engine/read/cursor.h"
 #include "format/keys/sort_key.h"
@@ -23,23 +24,12 @@
 namespace varve {
 namespace {
 
-Status check_text(std::string_view name, std::string_view text) {
-  if (format::is_valid_utf8(text)) return Status();
-  return service_error::invalid_input(std::string(name) + " " + quoted(text) + " is not valid UTF-8");
-}
-
 Status check_listing(const RowListing& listing, const StoreLimits& limits) {
-  if (Status checked = check_text("partition_key", listing.partition_key); !checked.ok()) return checked;
-  if (Status checked = check_text("prefix", listing.prefix); !checked.ok()) return checked;
-  if (Status checked = check_text("delimiter", listing.delimiter); !checked.ok()) return checked;
-  if (listing.page_entities_max > limits.page_entities_max) {
-    return service_error::invalid_input("page_entities_max is " + std::to_string(listing.page_entities_max) +
-                                        "; at most " + std::to_string(limits.page_entities_max) + " is allowed");
-  }
-  if (listing.page_time_max < std::chrono::milliseconds(0) || listing.page_time_max > limits::kPageTimeMax) {
-    return service_error::invalid_input("page_time_max is " + std::to_string(listing.page_time_max.count()) +
-                                        " ms; 0 to 5000 ms are allowed");
-  }
+  if (Status checked = check_utf8("partition_key", listing.partition_key); !checked.ok()) return checked;
+  if (Status checked = check_utf8("prefix", listing.prefix); !checked.ok()) return checked;
+  if (Status checked = check_utf8("delimiter", listing.delimiter); !checked.ok()) return checked;
+  if (Status checked = check_page_bounds(listing.page_entities_max, listing.page_time_max, limits); !checked.ok())
+    return checked;
   return check_selection(listing.read);
 }
 

@@ -22,29 +22,36 @@
 #include "varve/limits.h"
 
 namespace varve {
+
+Status check_utf8(std::string_view name, std::string_view text) {
+  if (format::is_valid_utf8(text)) return Status();
+  return service_error::invalid_input(std::string(name) + " " + quoted(text) + " is not valid UTF-8");
+}
+
+Status check_page_bounds(std::uint32_t entities_max, std::chrono::milliseconds time_max, const StoreLimits& limits) {
+  if (entities_max > limits.page_entities_max) {
+    return service_error::invalid_input("page_entities_max is " + std::to_string(entities_max) + "; at most " +
+                                        std::to_string(limits.page_entities_max) + " is allowed");
+  }
+  if (time_max < std::chrono::milliseconds(0) || time_max > limits::kPageTimeMax) {
+    return service_error::invalid_input("page_time_max is " + std::to_string(time_max.count()) +
+                                        " ms; 0 to 5000 ms are allowed");
+  }
+  return Status();
+}
+
 namespace {
 
 Status check_scan(const Scan& scan, const StoreLimits& limits) {
-  if (scan.page_entities_max > limits.page_entities_max) {
-    return service_error::invalid_input("page_entities_max is " + std::to_string(scan.page_entities_max) +
-                                        "; at most " + std::to_string(limits.page_entities_max) + " is allowed");
-  }
-  if (scan.page_time_max < std::chrono::milliseconds(0) || scan.page_time_max > limits::kPageTimeMax) {
-    return service_error::invalid_input("page_time_max is " + std::to_string(scan.page_time_max.count()) +
-                                        " ms; 0 to 5000 ms are allowed");
-  }
+  if (Status checked = check_page_bounds(scan.page_entities_max, scan.page_time_max, limits); !checked.ok())
+    return checked;
   return check_selection(scan.read);
 }
 
-Status check_bound(std::string_view text) {
-  if (format::is_valid_utf8(text)) return Status();
-  return service_error::invalid_input("the bound " + quoted(text) + " is not valid UTF-8");
-}
-
 Status check_range(const ScanRange& range) {
-  if (Status checked = check_bound(range.partition_key()); !checked.ok()) return checked;
-  if (Status checked = check_bound(range.from()); !checked.ok()) return checked;
-  return check_bound(range.to().value_or(std::string()));
+  if (Status checked = check_utf8("the bound", range.partition_key()); !checked.ok()) return checked;
+  if (Status checked = check_utf8("the bound", range.from()); !checked.ok()) return checked;
+  return check_utf8("the bound", range.to().value_or(std::string()));
 }
 
 // From here on all texts are UTF-8, so encoding them cannot fail.

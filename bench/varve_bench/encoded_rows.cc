@@ -34,7 +34,8 @@ Result<std::string> with_property(const Keys& keys, std::string_view value, std:
 }
 
 Status decode_row(const Keys& keys, std::string_view value) {
-  return decode_entity(keys.partition, keys.row, 1, value, {}).status();
+  Entity entity(keys.partition, keys.row);
+  return decode_properties(entity, 1, value, {});
 }
 
 Result<bool> EntryReader::take(std::string_view key, std::string_view value) {
@@ -55,7 +56,8 @@ Result<bool> EntryReader::is_of_group(std::string_view value) const {
 Status EntryReader::make(std::string_view key, std::string_view value) {
   Result<format::SortKey> keys = format::decode_sort_key(key);
   if (!keys.ok()) return keys.status();
-  return decode_entity(std::move(keys->partition_key), std::move(keys->row_key), 1, value, {}).status();
+  Entity entity(std::move(keys->partition_key), std::move(keys->row_key));
+  return decode_properties(entity, 1, value, {});
 }
 
 Status EntryReader::see(std::string_view key, std::string_view value) {

@@ -28,9 +28,8 @@ class AsyncCommit {
   /// Returns the result, after `done` was posted. Errors: as Engine::commit.
   Result<CommitVersion> end() noexcept { return state_.queue->end_commit(member_); }
   /// Returns, after end(), the room in the write buffer for lack of which the commit was refused. With that room
-  /// (AsyncEngine::wait_for_room) the commit may be repeated.
+  /// (AsyncEngine::wait_for_room) the commit may be repeated. Its `in_active` is zero if the commit must not be.
   const RoomNeed& room_need() const noexcept { return member_.room_need; }
-  bool may_be_repeated() const noexcept { return member_.room_need.in_active > 0; }
 
  private:
   /// A turn of this commit's group.

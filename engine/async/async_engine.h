@@ -12,7 +12,6 @@
 #include "engine/commit/partition_locks.h"
 #include "engine/engine.h"
 #include "engine/engine_state.h"
-#include "io/posix/posix_process.h"
 #include "varve/result.h"
 
 namespace varve::engine {
@@ -33,15 +32,12 @@ class AsyncEngine {
   /// Prevents new operations, and waits for the end of all. Not called on the executor's thread.
   void stop() noexcept;
   bool is_on_its_thread() const noexcept { return executor_->is_this_thread(); }
-  /// Returns whether the object can be used. It is false in a fork of the process that started it, because a fork has
-  /// none of the threads.
-  bool is_usable() const noexcept { return owner_.is_this_process(); }
 
   Executor& executor() noexcept { return *executor_; }
   /// Returns the threads for calls that wait.
   Workers& workers() noexcept { return workers_; }
 
-  /// Waits for the room of a commit refused with AsyncCommit::may_be_repeated(). The next request takes the room. Not
+  /// Waits for the room of a commit refused with a need that is not zero. The next request takes the room. Not
   /// called on the executor's thread, and not by a thread with a lock, since a flush may need a commit.
   /// Errors: those of engine::wait_for_room().
   Status wait_for_room(const RoomNeed& need, RoomGrant& room) noexcept {
@@ -63,7 +59,6 @@ class AsyncEngine {
 
  private:
   Engine& engine_;
-  const io::OwnerProcess owner_ = io::OwnerProcess::current();
   // Each leader has one write of the log at a time, and a group leads only when a leader is free. They are separate
   // from the workers, whose calls may wait for a commit.
   Workers leaders_;

@@ -29,11 +29,6 @@ Snapshots::~Snapshots() {
   assert(held_.empty() || !owner_.is_this_process());  // A later release would use freed memory.
 }
 
-HeldVersion Snapshots::take(CommitVersion version) {
-  const io::MutexGuard guard(mutex_);
-  return take_locked(version);
-}
-
 HeldVersion Snapshots::take_locked(CommitVersion version) {
   ++held_[version];
   ++count_;
@@ -49,12 +44,6 @@ std::vector<CommitVersion> Snapshots::horizon_locked(CommitVersion visible) cons
   for (const auto& [version, count] : held_) versions.push_back(version);
   if (versions.empty() || versions.back() < visible) versions.push_back(visible);
   return versions;
-}
-
-std::optional<CommitVersion> Snapshots::oldest() const noexcept {
-  const io::MutexGuard guard(mutex_);
-  if (held_.empty()) return std::nullopt;
-  return held_.begin()->first;
 }
 
 std::size_t Snapshots::count() const noexcept {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "format/keys/internal_key.h"
@@ -41,8 +40,6 @@ class Snapshots {
   explicit Snapshots(io::Scheduler& scheduler) noexcept : mutex_(scheduler) {}
   ~Snapshots();  // no snapshot may be held
 
-  /// Takes a version. The caller must know that the version is readable, and stays readable until the call returns.
-  HeldVersion take(CommitVersion version);
   /// Takes the visible version, as returned by `visible()`. It excludes horizon(): a version that a horizon omits is
   /// never taken afterwards.
   template <typename Visible>
@@ -57,8 +54,6 @@ class Snapshots {
     const io::MutexGuard guard(mutex_);
     return horizon_locked(visible());
   }
-  /// Returns the lowest held version, or nothing if none is held.
-  std::optional<CommitVersion> oldest() const noexcept;
   /// Returns the number of held snapshots. Snapshots at equal versions count separately.
   std::size_t count() const noexcept;
 

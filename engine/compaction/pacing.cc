@@ -31,10 +31,6 @@ std::chrono::nanoseconds whole(double nanoseconds) noexcept {
 
 }  // namespace
 
-std::chrono::nanoseconds commit_delay_max(std::uint64_t commit_bytes) noexcept {
-  return whole(delay_max(commit_bytes));
-}
-
 double write_pressure(const PacingInput& input, const PacingLimits& limits) noexcept {
   const double fill = input.write_buffer_bytes == 0 ? 0
                                                     : static_cast<double>(input.write_buffer_used_bytes) /

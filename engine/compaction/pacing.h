@@ -30,12 +30,10 @@ struct PacingLimits {
   std::uint64_t debt_bytes_full = std::uint64_t{64} << 30;
 };
 
-/// Returns the longest wait of a commit: 10 ms, plus 1 ms for every 64 KiB.
-std::chrono::nanoseconds commit_delay_max(std::uint64_t commit_bytes) noexcept;
 /// Returns the pressure, from 0 to 1; 0 means that no commit waits.
 double write_pressure(const PacingInput& input, const PacingLimits& limits) noexcept;
 /// Returns the wait of a commit of `commit_bytes` bytes. A caller that cannot sleep so briefly adds up its waits until
-/// it can.
+/// it can. The longest wait is 10 ms, plus 1 ms for every 64 KiB.
 std::chrono::nanoseconds commit_delay(const PacingInput& input, const PacingLimits& limits,
                                       std::uint64_t commit_bytes) noexcept;
 

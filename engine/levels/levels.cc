@@ -85,13 +85,6 @@ Result<Levels> Levels::make(LevelFiles files) {
   return made;
 }
 
-Result<Levels> Levels::make(const std::map<std::uint64_t, format::TableFileEntry>& tables) {
-  LevelFiles files;
-  files.reserve(tables.size());
-  for (const auto& [number, entry] : tables) files.push_back(std::make_shared<const LevelFile>(LevelFile{entry, {}}));
-  return make(std::move(files));
-}
-
 const LevelFile* Levels::find(std::uint32_t level, std::string_view key) const noexcept {
   const std::size_t place = first_at_or_after(level, key);
   if (place == levels_[level].size()) return nullptr;

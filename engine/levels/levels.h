@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -33,8 +32,6 @@ class Levels {
   /// Makes levels from `files` in any order. Errors: kCorruption (an unknown level, an inverted range, V1 or V2
   /// violated; the message names the files).
   static Result<Levels> make(LevelFiles files);
-  /// Makes levels from the entries of a file set, without open tables.
-  static Result<Levels> make(const std::map<std::uint64_t, format::TableFileEntry>& tables);
 
   /// Sets the value files that the tables point into, and keeps them open. Called once, before the levels are shared.
   void set_value_files(ValueFiles files) noexcept { value_files_ = std::move(files); }

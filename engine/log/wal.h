@@ -125,7 +125,6 @@ class Wal {
   bool has_open_slot() const noexcept { return slot_.has_value() && slot_used_ > 0; }
 
   WriteTracker& tracker() noexcept { return tracker_; }
-  const WriteTracker& tracker() const noexcept { return tracker_; }
   const WalFigures& figures() const noexcept { return figures_; }
   /// Returns whether a write, a footer or a cut failed. The device's content is then in doubt, and the store must stop.
   bool failed() const noexcept { return failed_ || tracker_.failed_above().has_value(); }

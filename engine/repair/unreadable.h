@@ -38,7 +38,6 @@ class UnreadableParts {
   bool has_any(std::string_view name, std::uint64_t offset) const noexcept;
   /// Returns whether a read of a byte from `begin` to `end` has already failed twice.
   bool overlaps(std::string_view name, std::uint64_t begin, std::uint64_t end) const noexcept;
-  const std::map<std::string, UnreadableRanges, std::less<>>& ranges() const noexcept { return ranges_; }
   /// Returns the first failure if nothing at all could be read, and Ok otherwise.
   Status nothing_was_read() const;
   /// Returns one line for each range, for example "000007.sst at offset 8192: 4096 bytes cannot be read: ...".

@@ -110,7 +110,6 @@ class TableFiles {
   void discard(const std::vector<format::TableFileEntry>& files) noexcept;
 
   BlockCache& cache() const noexcept { return *cache_; }
-  OpenFiles& open_files() const noexcept { return *open_files_; }
   io::Scheduler& scheduler() const noexcept { return env_.scheduler; }
 
   /// Removes files that have left and have no users, and their cached blocks. Value files are removed through

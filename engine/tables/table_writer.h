@@ -44,8 +44,6 @@ class TableWriter {
 
   const std::string& dictionary() const noexcept { return builder_->dictionary(); }
   bool learns_dictionary() const noexcept { return builder_->learns_dictionary(); }
-  bool empty() const noexcept { return builder_->empty(); }
-  std::uint64_t entry_count() const noexcept { return builder_->entry_count(); }
   std::uint64_t estimated_bytes() const noexcept { return builder_->estimated_bytes(); }
 
   /// Finishes the file, which has at least one entry, and makes its bytes durable. Its name becomes durable when the

@@ -17,6 +17,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/io/child_process.h"
 #include "tests/io/temporary_directory.h"
+#include "tests/support/entity_bytes.h"
 #include "varve/async.h"
 
 namespace varve {
@@ -158,7 +159,8 @@ class Life {
     (*load)->begin(named->id, *begun);
     for (std::size_t i = 0; i < kRows && fault_.empty(); ++i) {
       const Entity entity = test::with_value(partition_of(i), row_of(i), value_of(i));
-      must((*load)->add(*format::encode_sort_key(named->id, partition_of(i), row_of(i)), encode_properties(entity)));
+      must((*load)->add(*format::encode_sort_key(named->id, partition_of(i), row_of(i)),
+                        test::encoded_properties(entity)));
     }
     must((*load)->install());
     if (!fault_.empty()) return;

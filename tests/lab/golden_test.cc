@@ -18,7 +18,7 @@
 #include "tests/io/temporary_directory.h"
 #include "tests/lab/content/store_content.h"
 #include "tests/lab/corrupt/sample.h"
-#include "tests/lab/disk_machine.h"
+#include "tests/support/disk_machine.h"
 
 namespace varve::lab {
 namespace {
@@ -69,7 +69,7 @@ class Golden : public ::testing::TestWithParam<std::string_view> {};
 
 TEST_P(Golden, IsReadAsItWasWritten) {
   const GoldenStore store = golden(GetParam());
-  const DiskMachine machine(store.disk);
+  const test::DiskMachine machine(store.disk);
   const Result<std::unique_ptr<Store>> opened = Store::open(kSamplePath, machine.options(false));
   ASSERT_TRUE(opened.ok()) << opened.status().to_string();
   expect_content(**opened, store.expected);
@@ -80,7 +80,7 @@ TEST_P(Golden, IsReadAsItWasWritten) {
 
 TEST_P(Golden, IsWrittenToAndKeepsWhatItHeld) {
   const GoldenStore store = golden(GetParam());
-  const DiskMachine machine(store.disk);
+  const test::DiskMachine machine(store.disk);
   expect_writable(kSamplePath, machine.options(true), store.expected);
 }
 
@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, Golden, ::testing::ValuesIn(kGoldenNames),
 
 TEST(GoldenKilled, HasWhatAKillLeaves) {
   const GoldenStore store = golden("killed");
-  const DiskMachine machine(store.disk);
+  const test::DiskMachine machine(store.disk);
   const Result<std::unique_ptr<Store>> opened = Store::open(kSamplePath, machine.options(false));
   ASSERT_TRUE(opened.ok()) << opened.status().to_string();
   const RecoveryStatistics recovery = (*(*opened)->statistics()).recovery;
@@ -146,7 +146,7 @@ io::MemoryDisk with_newer_header(const io::MemoryDisk& disk, const std::string& 
 
 void expect_refused_and_untouched(const io::MemoryDisk& disk, const std::string& name) {
   for (const bool for_writing : {false, true}) {
-    const DiskMachine machine(disk);
+    const test::DiskMachine machine(disk);
     const Status refused = Store::open(kSamplePath, machine.options(for_writing)).status();
     EXPECT_EQ(refused.code(), Code::kUnsupported) << name << ": " << refused.to_string();
     EXPECT_NE(refused.message().find(name), std::string_view::npos) << refused.to_string();
@@ -167,7 +167,7 @@ TEST_P(GoldenNewer, HeadersAreRefusedAndLeftAsTheyAre) {
       continue;
     }
     ++tables;  // table files are read on demand
-    const DiskMachine machine(newer);
+    const test::DiskMachine machine(newer);
     const Result<VerifyReport> report = Store::verify(kSamplePath, machine.options(false));
     ASSERT_TRUE(report.ok()) << report.status().to_string();
     ASSERT_FALSE(report->sound());
@@ -198,7 +198,7 @@ TEST(GoldenNewer, FeaturesAreRefusedByTheirKind) {
   const GoldenStore store = golden("clean");
   expect_refused_and_untouched(with_features(store.disk, {.incompatible = std::uint64_t{1} << 40}), "CURRENT");
   const io::MemoryDisk reading = with_features(store.disk, {.read_compatible = 2});
-  const DiskMachine machine(reading);
+  const test::DiskMachine machine(reading);
   EXPECT_EQ(Store::open(kSamplePath, machine.options(true)).code(), Code::kUnsupported);
   EXPECT_TRUE(machine.files.snapshot().same_content(reading));
 }

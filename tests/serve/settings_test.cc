@@ -268,6 +268,17 @@ TEST_F(SettingFiles, OptionsThatNeedEachOtherAreAskedForTogether) {
   EXPECT_TRUE(complete({OptionId::kData, OptionId::kTlsKey, OptionId::kTlsCert}));
 }
 
+// Returns the table of docs/server.md, in Markdown.
+std::string options_markdown() {
+  std::string text = "| option | meaning | default | reload |\n|---|---|---|---|\n";
+  for (const OptionRule& rule : option_rules()) {
+    text.append("| `--").append(rule.name).append(" ").append(rule.form).append("` | ").append(rule.help).append(" | ");
+    if (!rule.standard.empty()) text.append("`").append(rule.standard).append("`");
+    text.append(" | ").append(rule.is_live ? "yes" : "restart").append(" |\n");
+  }
+  return text;
+}
+
 TEST(OptionTable, IsTheOneInTheDocument) {
   const std::string document = varve::test::content_of(std::filesystem::path(VARVE_SOURCE_DIR) / "docs" / "server.md");
   EXPECT_THAT(document, HasSubstr(options_markdown())) << "replace the table of options in docs/server.md by this text";

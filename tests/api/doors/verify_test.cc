@@ -8,6 +8,7 @@
 #include "format/keys/batch.h"
 #include "format/keys/entity.h"
 #include "tests/api/store_bench.h"
+#include "tests/support/entity_bytes.h"
 
 namespace varve {
 namespace {
@@ -87,14 +88,15 @@ TEST_F(Verification, SaysThatAWriterHasTheStore) {
 
 TEST_F(Verification, FindsAnEntityOfNoTable) {
   bench_.table();
-  plant(*format::encode_sort_key(format::make_table_id(1, 77), "p", "r"), encode_properties(Entity()));
+  plant(*format::encode_sort_key(format::make_table_id(1, 77), "p", "r"), test::encoded_properties(Entity()));
   expect_finding("table 1/77, entity 'p', 'r': no catalog row names its table");
 }
 
 TEST_F(Verification, LeavesCompanionsAlone) {
   bench_.table();
-  plant(*format::encode_sort_key(format::make_table_id(1, kTableNumberEnd), "p", "r"), encode_properties(Entity()));
-  plant(*format::encode_sort_key(format::make_table_id(0, 9), "p", "r"), encode_properties(Entity()));
+  plant(*format::encode_sort_key(format::make_table_id(1, kTableNumberEnd), "p", "r"),
+        test::encoded_properties(Entity()));
+  plant(*format::encode_sort_key(format::make_table_id(0, 9), "p", "r"), test::encoded_properties(Entity()));
   EXPECT_TRUE(verify().sound());
 }
 
@@ -143,7 +145,7 @@ TEST_F(Verification, FindsAccountsThatContradictEachOther) {
 TEST_F(Verification, KeepsAsManyFindingsAsAPersonWouldReadAndCountsTheRest) {
   bench_.table();
   for (std::uint32_t i = 0; i < 150; ++i) {
-    plant(*format::encode_sort_key(format::make_table_id(9, i + 1), "p", "r"), encode_properties(Entity()));
+    plant(*format::encode_sort_key(format::make_table_id(9, i + 1), "p", "r"), test::encoded_properties(Entity()));
   }
   const VerifyReport report = verify();
   EXPECT_EQ(report.findings.size(), VerifyReport::kFindingsKept);

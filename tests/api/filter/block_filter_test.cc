@@ -15,6 +15,7 @@
 #include "format/block/statistics_builder.h"
 #include "tests/api/filter/slow_filter.h"
 #include "tests/support/effort.h"
+#include "tests/support/entity_bytes.h"
 
 namespace varve {
 namespace {
@@ -33,8 +34,8 @@ class ToldRun {
   using Block = std::vector<Stored>;
 
   void add(const Entity& entity, format::CommitVersion version) {
-    const std::string bytes = encode_properties(entity);
-    Result<Entity> dated = decode_entity(entity.partition_key(), entity.row_key(), version, bytes, {});
+    const std::string bytes = test::encoded_properties(entity);
+    Result<Entity> dated = test::decoded_entity(entity.partition_key(), entity.row_key(), version, bytes);
     ASSERT_TRUE(dated.ok());
     if (open_.empty()) block_.smallest_version = version;
     block_.smallest_version = std::min(block_.smallest_version, version);

@@ -13,6 +13,7 @@
 #include "format/keys/sort_key.h"
 #include "tests/api/filter/slow_filter.h"
 #include "tests/support/effort.h"
+#include "tests/support/entity_bytes.h"
 
 namespace varve {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 constexpr format::TableId kTable = format::make_table_id(3, 4);
 
 bool matches(const Filter& filter, const Entity& entity) {
-  const std::string bytes = encode_properties(entity);
+  const std::string bytes = test::encoded_properties(entity);
   const auto view = format::EncodedEntity::open(bytes);
   EXPECT_TRUE(view.ok());
   return filter.matches({entity.partition_key(), entity.row_key(), entity.timestamp().ticks, *view});

@@ -4,6 +4,7 @@
 #include "api/model/entity_codec.h"
 #include "format/keys/entity.h"
 #include "tests/api/store_bench.h"
+#include "tests/support/entity_bytes.h"
 
 namespace varve {
 namespace {
@@ -192,22 +193,22 @@ TEST(EntityCodec, AccountsForMergedEntitiesAsForWholeOnes) {
   Entity entity("\xE2\x82\xAC", "r");
   entity.set("S", "\xE2\x82\xAC\xF0\x9F\x98\x80").set("B", Binary{"abc"}).set("T", true).set("D", DateTime{5});
   entity.set("F", 1.0).set("G", Guid()).set("I", 1).set("L", std::int64_t{1}).set("\xE5\x90\x8D", 1);
-  const std::string stored = encode_properties(entity);
+  const std::string stored = test::encoded_properties(entity);
   const std::size_t size = accounted_size_bytes(entity);
   const std::size_t keys = accounted_key_bytes("\xE2\x82\xAC", "r");
   const std::size_t room = limits::kEntityBytesMax - (size - keys);
-  EXPECT_TRUE(merge_properties(stored, encode_properties(Entity()), room).ok());
-  EXPECT_EQ(said(merge_properties(stored, encode_properties(Entity()), room + 1)), kEntityTooLarge);
+  EXPECT_TRUE(merge_properties(stored, test::encoded_properties(Entity()), room).ok());
+  EXPECT_EQ(said(merge_properties(stored, test::encoded_properties(Entity()), room + 1)), kEntityTooLarge);
   EXPECT_GE(accounted_size_bound(entity), size);
 }
 
 TEST(EntityCodec, DamagedBytesAreToldWithTheKey) {
-  const Result<Entity> entity = decode_entity("part", "row", 7, "\x07\x07", {});
+  const Result<Entity> entity = test::decoded_entity("part", "row", 7, "\x07\x07");
   EXPECT_FALSE(entity.ok());
   EXPECT_NE(entity.status().message().find("'part', 'row'"), std::string_view::npos);
-  const std::string good = encode_properties(Entity().set("A", 1));
+  const std::string good = test::encoded_properties(Entity().set("A", 1));
   for (std::size_t kept = 0; kept < good.size(); ++kept) {
-    EXPECT_FALSE(decode_entity("p", "r", 7, std::string_view(good).substr(0, kept), {}).ok()) << kept;
+    EXPECT_FALSE(test::decoded_entity("p", "r", 7, std::string_view(good).substr(0, kept)).ok()) << kept;
     EXPECT_FALSE(merge_properties(std::string_view(good).substr(0, kept), good, 4).ok()) << kept;
   }
 }

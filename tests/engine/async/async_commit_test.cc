@@ -106,7 +106,7 @@ class Committing final : public Step {
   void end_commit() {
     EXPECT_TRUE(async_.is_on_its_thread());
     const Result<CommitVersion> version = commit_->end();
-    may_be_repeated_ = commit_->may_be_repeated();
+    may_be_repeated_ = commit_->room_need().in_active > 0;
     EXPECT_TRUE(!version.ok() || engine_.is_published(*version));
     end(version);
   }

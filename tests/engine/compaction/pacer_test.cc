@@ -46,7 +46,7 @@ TEST_F(PacerTest, NobodyWaitsOnceItIsStopped) {
   pacer_.stop();
   const auto before = clock_.monotonic();
   for (int i = 0; i < 100; ++i) pacer_.pace(4096);
-  EXPECT_LT(clock_.monotonic() - before, commit_delay_max(4096));
+  EXPECT_LT(clock_.monotonic() - before, std::chrono::milliseconds(10));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "format/bytes/bytes.h"
 #include "format/keys/sort_key.h"
+#include "tests/engine/compaction/tree_files.h"
 
 namespace varve::engine {
 
@@ -221,7 +222,9 @@ void TreeSimulator::remove_file(std::uint64_t number) {
 }
 
 void TreeSimulator::install() {
-  Result<Levels> levels = Levels::make(files_);
+  std::vector<format::TableFileEntry> entries;
+  for (const auto& [number, entry] : files_) entries.push_back(entry);
+  Result<Levels> levels = try_levels(entries);
   ASSERT_TRUE(levels.ok()) << levels.status().to_string() << "\n" << describe();
   levels_ = *std::move(levels);
 }

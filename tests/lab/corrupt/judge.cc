@@ -7,7 +7,7 @@
 #include "io/env.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
-#include "tests/lab/disk_machine.h"
+#include "tests/support/disk_machine.h"
 
 namespace varve::lab {
 
@@ -69,7 +69,7 @@ std::string_view outcome_name(Outcome outcome) {
 Judge::Judge(const Victim& victim) : victim_(victim) {
   const Sample& sample = victim.sample();
   for (const OtherDisk& other : sample.others) {
-    const DiskMachine machine(other.disk);
+    const test::DiskMachine machine(other.disk);
     const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(false));
     if (!store.ok()) continue;
     if (Result<StoreContent> content = read_store_content(**store); content.ok()) {
@@ -78,7 +78,7 @@ Judge::Judge(const Victim& victim) : victim_(victim) {
   }
   if (!sample.is_clean) find_ends_of_the_log();
 
-  const DiskMachine machine(sample.disk);
+  const test::DiskMachine machine(sample.disk);
   const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(false));
   if (!store.ok()) {
     broken_ = "the undamaged store does not open: " + store.status().to_string();
@@ -114,7 +114,7 @@ void Judge::find_ends_of_the_log() {
     }
   }
   version_without_buffer_ = victim_.sample().version;
-  const DiskMachine machine(std::move(without_buffer));
+  const test::DiskMachine machine(std::move(without_buffer));
   const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(false));
   if (store.ok()) version_without_buffer_ = version_of(**store);
 }
@@ -122,7 +122,7 @@ void Judge::find_ends_of_the_log() {
 void Judge::find_strays() {
   for (const std::string& name : victim_.names()) {
     Damage missing{.kind = DamageKind::kMissing, .file = name};
-    const DiskMachine machine(*victim_.apply(missing));
+    const test::DiskMachine machine(*victim_.apply(missing));
     const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(true));
     if (!store.ok() || version_of(**store) != victim_.sample().version) continue;
     const Comparison comparison = compare(**store, victim_.sample().content(), 1);
@@ -208,7 +208,7 @@ Verdict Judge::judge(const Damage& damage, const io::MemoryDisk& disk, bool thor
 }
 
 Verdict Judge::judge_once(const Damage& damage, const io::MemoryDisk& disk, bool for_writing) const {
-  DiskMachine machine(disk);
+  test::DiskMachine machine(disk);
   Verdict verdict;
   {
     const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(for_writing));
@@ -244,7 +244,7 @@ Verdict Judge::judge_opened(const Damage& damage, const io::MemoryDisk& disk, co
   const bool is_read_whole = !damage.file.ends_with(".sst") && comparison.errors.empty() &&
                              damage.kind != DamageKind::kRootAndState && !victim_.sample().is_clean;
   if (is_read_whole) return judge_unnoticed(damage, disk, version);
-  const DiskMachine machine(disk);
+  const test::DiskMachine machine(disk);
   const Result<VerifyReport> report = Store::verify(kSamplePath, machine.options(false));
   const bool is_sound = report.ok() && report->sound();
   if (is_sound && !comparison.errors.empty()) return broken("verification does not see what reads see");
@@ -277,7 +277,7 @@ Verdict Judge::judge_shorter(const Damage& damage, const io::MemoryDisk& disk, s
 /// that is no longer needed: in a dropped table, or in the index of a file that was rewritten. All answers must then be
 /// present and correct.
 Verdict Judge::judge_after_close(const Damage& damage, const io::MemoryDisk& disk, const Verdict& before) const {
-  const DiskMachine machine(disk);
+  const test::DiskMachine machine(disk);
   const Result<VerifyReport> report = Store::verify(kSamplePath, machine.options(false));
   const bool is_sound = report.ok() && report->sound();
   if (before.outcome == Outcome::kQuarantined && !is_sound) return before;

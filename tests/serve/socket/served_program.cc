@@ -77,17 +77,6 @@ Descriptor make_stream(StreamState state, const std::string& file, std::vector<D
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (number_ >= 0) ::close(number_);
-}
-
-Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
-
 ServedProgram::ServedProgram(const ProgramOptions& options)
     : data_(options.data),
       reserved_(bound_socket("127.0.0.1")),

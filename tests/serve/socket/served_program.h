@@ -11,21 +11,11 @@
 #include <sys/types.h>
 
 #include "tests/tools/run_program.h"
+#include "tools/varve/owned_descriptor.h"
 
 namespace varve::serve::test {
 
-/// A descriptor that closes with the object. A number below 0 means none.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) noexcept : number_(number) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  int number() const noexcept { return number_; }
-
- private:
-  int number_;
-};
+using Descriptor = tool::OwnedDescriptor;
 
 /// The possible states of a process's standard stream.
 enum class StreamState { kWritten, kClosed, kReaderGone, kFullPipe, kFullDevice };

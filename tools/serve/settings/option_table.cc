@@ -167,14 +167,4 @@ Status check_value(const OptionRule& rule, const std::string& text) {
   return Status::invalid_argument(why);
 }
 
-std::string options_markdown() {
-  std::string text = "| option | meaning | default | reload |\n|---|---|---|---|\n";
-  for (const OptionRule& rule : kRules) {
-    text.append("| `--").append(rule.name).append(" ").append(rule.form).append("` | ").append(rule.help).append(" | ");
-    if (!rule.standard.empty()) text.append("`").append(rule.standard).append("`");
-    text.append(" | ").append(rule.is_live ? "yes" : "restart").append(" |\n");
-  }
-  return text;
-}
-
 }  // namespace varve::serve

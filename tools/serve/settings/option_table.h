@@ -58,7 +58,4 @@ const OptionRule* find_option(std::string_view name) noexcept;
 /// Checks a value by `choices` and `check`, and refuses control characters. Errors: kInvalidArgument.
 Status check_value(const OptionRule& rule, const std::string& text);
 
-/// Returns the table of docs/server.md, in Markdown.
-std::string options_markdown();
-
 }  // namespace varve::serve

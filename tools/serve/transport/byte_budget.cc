@@ -86,7 +86,6 @@ void ByteBudget::cut_off_for(const Share& share, Use use, std::uint64_t bytes, C
     if (slowest == nullptr) return;
     slowest->is_cut_ = true;
     leaving += slowest->bytes_;
-    cut_off_.fetch_add(1, std::memory_order_relaxed);
     slowest->owner_.cut_off();
   }
 }

@@ -91,9 +91,6 @@ class ByteBudget {
   explicit ByteBudget(std::uint64_t bytes_max) noexcept : bytes_max_(bytes_max) {}
 
   std::uint64_t bytes() const noexcept { return used_.load(std::memory_order_relaxed); }
-  std::uint64_t bytes_max() const noexcept { return bytes_max_; }
-  /// Returns the number of connections that were cut off to make room.
-  std::uint64_t cut_off() const noexcept { return cut_off_.load(std::memory_order_relaxed); }
 
  private:
   using Addresses = std::map<std::string, AddressUse>;
@@ -109,7 +106,6 @@ class ByteBudget {
   std::set<Share*> holders_;
   std::atomic<std::uint64_t> used_{0};
   std::uint64_t of_headers_ = 0;
-  std::atomic<std::uint64_t> cut_off_{0};
 };
 
 }  // namespace varve::serve

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/varve/owned_descriptor.h"
+
 namespace varve::serve {
 namespace {
 
@@ -20,22 +22,7 @@ Status refuse(std::string_view what, const std::string& path, const std::string&
   return Status::invalid_argument(std::string(what) + " \"" + path + "\" " + why);
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(const std::string& path) noexcept
-      : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const noexcept { return number_; }
-
- private:
-  int number_;
-};
-
-Result<std::string> read_all(const Descriptor& file, std::string_view what, const std::string& path) {
+Result<std::string> read_all(const tool::OwnedDescriptor& file, std::string_view what, const std::string& path) {
   std::string text;
   std::array<char, 4096> piece{};
   for (;;) {
@@ -56,7 +43,7 @@ Result<std::string> read_all(const Descriptor& file, std::string_view what, cons
 }  // namespace
 
 Result<FileText> read_file_text(std::string_view what, const std::string& path) {
-  const Descriptor file(path);
+  const tool::OwnedDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.number() < 0 && errno == ENOENT) return refuse(what, path, "does not exist");
   if (file.number() < 0) return refuse(what, path, "cannot be opened: " + std::generic_category().message(errno));
   struct stat about {};

@@ -58,7 +58,6 @@ class BackupPlace {
 
   /// Returns a directory for temporary files, in the file system of the contents.
   std::string scratch() const { return path_ + "/scratch"; }
-  const std::string& store() const noexcept { return store_; }
 
  private:
   BackupPlace(std::string path, OwnedDescriptor lock) : path_(std::move(path)), lock_(std::move(lock)) {}

@@ -19,8 +19,7 @@ Result<std::unique_ptr<FileInput>> FileInput::open(const std::string& path) {
   struct stat about {};
   if (::fstat(input->descriptor_, &about) != 0) return input->failed("cannot be read");
   if (S_ISDIR(about.st_mode)) return Status::io_error(path + ": is a directory; name the files in it");
-  input->regular_ = S_ISREG(about.st_mode);
-  if (input->regular_) input->total_bytes_ = static_cast<std::uint64_t>(about.st_size);
+  if (S_ISREG(about.st_mode)) input->total_bytes_ = static_cast<std::uint64_t>(about.st_size);
   return input;
 }
 

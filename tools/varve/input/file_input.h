@@ -21,7 +21,6 @@ class FileInput final : public ByteInput {
   /// Returns the size of a regular file in bytes, and 0 for every other input.
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }
   /// Returns whether the file can be opened and read again.
-  bool is_regular() const noexcept { return regular_; }
   /// Returns the path, or "standard input".
   const std::string& name() const noexcept { return name_; }
 
@@ -31,7 +30,6 @@ class FileInput final : public ByteInput {
 
   std::string name_;
   int descriptor_ = -1;
-  bool regular_ = false;
   std::uint64_t total_bytes_ = 0;
   std::uint64_t bytes_read_ = 0;
 };

@@ -60,10 +60,8 @@ Result<InputTexts> InputTexts::open(const std::string& path) {
   if (!opened.ok()) return opened.status();
   std::unique_ptr<FileInput>& file = *opened;
   const std::string name = file->name();
-  const bool regular = file->is_regular();
   const std::uint64_t total_bytes = file->total_bytes();
   InputTexts texts = of(std::move(file), name);
-  texts.regular_ = regular;
   texts.total_bytes_ = total_bytes;
   return texts;
 }

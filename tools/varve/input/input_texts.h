@@ -42,7 +42,6 @@ class InputTexts {
   Result<std::optional<InputText>> next();
 
   /// Returns whether the same texts can be read again.
-  bool is_regular() const noexcept { return regular_; }
   /// Returns the bytes of a regular file, and 0 for every other input.
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }
 
@@ -52,7 +51,6 @@ class InputTexts {
                                            std::unique_ptr<ByteInput> bytes) const;
 
   std::string path_;
-  bool regular_ = false;
   std::uint64_t total_bytes_ = 0;
   std::unique_ptr<ByteInput> plain_;
   std::shared_ptr<Archive> archive_;

@@ -1,4 +1,4 @@
-// Owns: reading a table entity by entity, to compare it with another.
+// Owns: reading a table entity by entity, and the comparison of two entities.
 // Must never: keep more than a page.
 #pragma once
 

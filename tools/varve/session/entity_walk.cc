@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "tools/varve/entity_reader.h"
+
 namespace varve::tool {
 
 Result<ReadOptions> options_of_present_state(StoreAccess& store) {
@@ -16,21 +18,15 @@ Result<ReadOptions> options_of_present_state(StoreAccess& store) {
 
 Status for_each_entity(const TableAccess& table, const ReadOptions& options, Progress& progress,
                        const EntityVisit& visit) {
-  Scan scan;
-  scan.read = options;
+  EntityReader reader(table, options);
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
   for (;;) {
-    const Result<Page> read = table.scan(scan);
-    if (!read.ok()) return read.status();
-    const Page& page = *read;
-    for (const Entity& entity : page.entities) {
-      if (!visit(entity)) return Status();
-      bytes += accounted_size_bytes(entity);
-      progress.update(++count, bytes);
-    }
-    if (!page.continuation) return Status();
-    scan.continuation = *page.continuation;
+    const Result<const Entity*> entity = reader.next();
+    if (!entity.ok()) return entity.status();
+    if (*entity == nullptr || !visit(**entity)) return Status();
+    bytes += accounted_size_bytes(**entity);
+    progress.update(++count, bytes);
   }
 }
 

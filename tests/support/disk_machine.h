@@ -2,6 +2,7 @@
 // Must never: share anything with another machine.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include "io/env.h"
@@ -10,10 +11,11 @@
 #include "io/simulated/memory_file_system.h"
 #include "varve/options.h"
 
-namespace varve::lab {
+namespace varve::test {
 
 struct DiskMachine {
-  explicit DiskMachine(io::MemoryDisk disk) : files(std::move(disk)) {}
+  explicit DiskMachine(io::MemoryDisk disk, std::uint64_t seed = 7) : files(std::move(disk)), random(seed) {}
+  /// Returns options that open the store on this machine. They do not create it.
   StoreOptions options(bool for_writing) const {
     StoreOptions chosen;
     chosen.read_only = !for_writing;
@@ -23,9 +25,9 @@ struct DiskMachine {
 
   io::MemoryFileSystem files;
   io::ManualClock clock;
-  io::SeededRandom random{7};
+  io::SeededRandom random;
   io::Scheduler scheduler;
   io::Env env{files, clock, random, scheduler};
 };
 
-}  // namespace varve::lab
+}  // namespace varve::test
