@@ -17,6 +17,8 @@ namespace varve::tool {
 struct ImportRules {
   /// `csv`, `jsonl` or `json`. Empty: the text's name and its first bytes decide.
   std::string format;
+  /// The encoding of the texts. Empty: the first bytes decide between UTF-8 and UTF-16.
+  std::string encoding;
   /// A pattern of the members that are read. Empty: all are.
   std::string member;
   /// Where a JSON text has its records.
@@ -37,7 +39,8 @@ class ImportTexts {
   ImportTexts(const ImportRules& rules, std::vector<std::string> files) : rules_(rules), files_(std::move(files)) {}
 
   /// Opens the next text. Returns nothing at the end, and if a signal asked for it (stop_signal_seen()). Errors, which
-  /// name the text: those of InputTexts; those of the row sources; kUnsupported (the format is not known).
+  /// name the text: those of InputTexts; those of the row sources; kUnsupported (the format is not known, or is
+  /// known and not read).
   Result<std::optional<OpenText>> next();
 
   /// Returns the bytes of all files, or 0 if they are not known.
