@@ -122,10 +122,16 @@ std::string_view what_is_left(const ImportWords& words, const Status& ended) {
              : "; the imported rows stay; run it again to finish it\n";
 }
 
-int end_import(const ImportWords& words, const Input& input, const ImportCounts& counts, const Status& ended) {
-  for (const std::string& name : input.texts.left_out()) {
-    std::cerr << "varve: " << shown(name) << " was left out, because its name shows no format; --format reads it\n";
+void report_left_out(const ImportTexts& texts) {
+  for (const LeftOut& member : texts.left_out()) {
+    std::cerr << "varve: " << shown(member.name) << " was left out, because "
+              << (member.is_packed ? "it is packed in its turn; unpack the archive, and give its files\n"
+                                   : "its name shows no format; --format reads it\n");
   }
+}
+
+int end_import(const ImportWords& words, const Input& input, const ImportCounts& counts, const Status& ended) {
+  report_left_out(input.texts);
   if (!ended.ok()) {
     std::cerr << "varve: the import stopped after line " << input.last_line << " of " << shown(input.open.name)
               << what_is_left(words, ended);
@@ -210,6 +216,7 @@ int run_import(const ImportWords& words) {
               << (open ? shown(open->name) : std::string("the input")) << "; nothing was imported; run it again\n";
     return 128 + stop_signal_seen();
   }
+  if (!open) report_left_out(texts);
   if (!open) return fail(kRefused, "there is no text to import; --format reads members of any name");
   Input input{std::move(texts), *std::move(open)};
   RefusalReport refusals(words.errors_shown_max);

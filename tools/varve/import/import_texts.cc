@@ -9,6 +9,8 @@
 
 #include <fnmatch.h>
 
+#include "tools/varve/input/archive.h"
+
 namespace varve::tool {
 
 namespace {
@@ -130,7 +132,8 @@ Result<std::optional<OpenText>> ImportTexts::open(InputText text) {
   }
   if (format.empty() && rules_.records) format = "json";
   if (format.empty()) format = shown_format(text.ending, opened.lines->peek());
-  if (format.empty() && text.is_member) return std::optional<OpenText>();
+  was_packed_ = text.is_member && is_packed(opened.lines->peek());
+  if (text.is_member && (format.empty() || was_packed_)) return std::optional<OpenText>();
   if (format.empty()) {
     return Status::unsupported("the name of FILE does not show its format; give --format csv, jsonl or json")
         .in_file(text.name);
@@ -155,7 +158,7 @@ Result<std::optional<OpenText>> ImportTexts::next() {
     ++texts_of_file_;
     Result<std::optional<OpenText>> opened = open(*std::move(found));
     if (!opened.ok() || opened->has_value()) return opened;
-    left_out_.push_back(name);
+    left_out_.push_back({name, was_packed_});
   }
 }
 

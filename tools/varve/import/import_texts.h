@@ -33,6 +33,12 @@ struct OpenText {
   std::unique_ptr<RowSource> rows;
 };
 
+/// A member of an archive that is not read.
+struct LeftOut {
+  std::string name;
+  bool is_packed = false;  // it is an archive or packed in its turn
+};
+
 class ImportTexts {
  public:
   /// `rules` must outlive the object.
@@ -51,8 +57,8 @@ class ImportTexts {
   bool is_at_end() const noexcept { return !texts_ && next_file_ == files_.size(); }
   /// Returns whether one text after another is imported.
   bool has_several() const noexcept { return files_.size() > 1 || texts_of_file_ > 1; }
-  /// Returns members of archives that were left out, because their names show no format.
-  const std::vector<std::string>& left_out() const noexcept { return left_out_; }
+  /// Returns members of archives that were left out, each with the reason.
+  const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
 
  private:
   Result<std::optional<InputText>> next_text();
@@ -66,7 +72,8 @@ class ImportTexts {
   std::optional<InputTexts> texts_;
   std::size_t texts_of_file_ = 0;
   std::uint64_t bytes_before_ = 0;
-  std::vector<std::string> left_out_;
+  bool was_packed_ = false;  // the last member
+  std::vector<LeftOut> left_out_;
 };
 
 /// Opens each regular file and reads its header, if there are several files. Then a fault of a later file is found

@@ -83,7 +83,7 @@ std::optional<char> quote_of(std::string_view text, const CsvDialect& dialect) {
   single.quote = '\'';
   const std::vector<std::string_view> rows = rows_of(text, single);
   if (rows.empty() || !rows[0].starts_with('\'') || !rows[0].ends_with('\'') || rows[0].size() < 2) return '"';
-  // Each quote stands at an end of a field, or is doubled.
+  // Each quote is at an end of a field, or is doubled.
   const std::string_view row = rows[0].substr(1, rows[0].size() - 2);
   for (const char delimiter : kCandidates) {
     if (dialect.delimiter && delimiter != *dialect.delimiter) continue;

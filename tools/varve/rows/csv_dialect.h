@@ -20,7 +20,7 @@ struct CsvDialect {
   /// Whether the first lines decide about `quote`: `'` if it encloses each field of the first row. With `escape` and
   /// tabs, nothing quotes.
   bool finds_quote = false;
-  /// The character that makes the next one stand for itself (EscapedFields). Without a value, a doubled quote is one.
+  /// The character that keeps the next one from having a meaning (EscapedFields). Without a value, a doubled quote is one.
   std::optional<char> escape{};
   /// A field that is this text is absent, as an empty one is.
   std::optional<std::string> null_text{};

@@ -22,7 +22,7 @@ class EscapedFields {
       : delimiter_(delimiter), quote_(quote), escape_(escape) {}
 
   /// Takes a line with its line feed, and appends the fields that end in it. After the escape character a character
-  /// stands for itself, also a quote, a delimiter and a line feed. After a backslash, `t n r b f v 0` are control
+  /// has no meaning, also a quote, a delimiter and a line feed. After a backslash, `t n r b f v 0` are control
   /// characters. A field `\N` is empty. Blanks around fields stay.
   Fed feed(std::string_view line, std::vector<std::string>& fields);
   /// Forgets a record that has begun.

@@ -29,7 +29,7 @@ struct KeyPart {
   std::string text;
   /// The column's place in its file. The reader of a file with columns sets it.
   std::size_t column = 0;
-  /// Of a column: how many of its first characters are a part of the key.
+  /// The number of the first characters of a column that are a part of the key.
   std::size_t characters_max = SIZE_MAX;
 
   bool operator==(const KeyPart& other) const {
