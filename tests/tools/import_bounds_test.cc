@@ -108,10 +108,23 @@ TEST(ImportBounds, AnEndlessPackedTextTakesLittleMemoryAndEndsBySigint) {
     ::close(writer);
     const ProgramResult result = program.finish();
     EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.err;
-    EXPECT_THAT(result.err, HasSubstr("stopped by a signal"));
+    EXPECT_THAT(result.err, HasSubstr("nothing was imported; run it again"));
     EXPECT_GT(peak, 0U);
     EXPECT_LT(peak, kPeakKibMax);
     RecordProperty("peak_kib", static_cast<int>(peak));
+    EXPECT_FALSE(std::filesystem::exists(scratch.path("store"))) << "no store, no table";
+  }
+}
+
+TEST(ImportBounds, PackedZerosAreNoEmptyTable) {
+  const test::ScratchDirectory scratch;
+  const std::string zeros = packed(&::archive_write_set_format_raw, &::archive_write_add_filter_gzip, "text",
+                                   std::string(std::size_t{1} << 20, '\0'));
+  for (const std::string format : {"csv", "jsonl", "json"}) {
+    const ProgramResult result = test::run_program(
+        {"import", scratch.path("store"), "Rows", scratch.file("zeros.gz", zeros), "--format", format});
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("its bytes are only zeros"));
     EXPECT_FALSE(std::filesystem::exists(scratch.path("store"))) << "no store, no table";
   }
 }

@@ -111,12 +111,14 @@ Status pump(Input& input, AnyImporter& importer, RefusalReport& refusals, Progre
   }
 }
 
-std::string_view what_is_left(const ImportWords& words, const Status& ended) {
+std::string_view what_is_left(const ImportWords& words, const ImportCounts& counts, const Status& ended) {
   if (words.dry_run) return "; a dry run imports nothing\n";
   if (words.load) {
     return ended.code() == Code::kUnknown ? "; either all rows were imported or none\n"
                                           : "; nothing was imported; run it again\n";
   }
+  if (counts.imported + counts.repeated == 0 && ended.code() != Code::kUnknown)
+    return "; nothing was imported; run it again\n";
   return words.mode == "insert"
              ? "; the imported rows stay; run it again to insert the others (it refuses the rows that exist)\n"
              : "; the imported rows stay; run it again to finish it\n";
@@ -134,12 +136,12 @@ int end_import(const ImportWords& words, const Input& input, const ImportCounts&
   report_left_out(input.texts);
   if (!ended.ok()) {
     std::cerr << "varve: the import stopped after line " << input.last_line << " of " << shown(input.open.name)
-              << what_is_left(words, ended);
+              << what_is_left(words, counts, ended);
     return fail(ended);
   }
   if (input.stop_signal != 0) {
     std::cerr << "varve: stopped by a signal after line " << input.last_line << " of " << shown(input.open.name)
-              << what_is_left(words, ended);
+              << what_is_left(words, counts, ended);
     return 128 + input.stop_signal;
   }
   return counts.refused == 0 ? kSuccess : kRefused;
