@@ -35,7 +35,8 @@ Status not_utf8(std::string_view text) {
   std::string before;
   for (const char c : text.substr(begin, at - begin)) before += c == '\n' || c == '\r' || c == '\t' ? ' ' : c;
   while (!format::is_valid_utf8(before)) before.erase(0, 1);  // the begin of the piece cut a character
-  return Status::invalid_argument("not UTF-8: the byte 0x" + std::string{kDigits[byte >> 4], kDigits[byte & 15]} +
+  return Status::invalid_argument("not UTF-8 at byte " + std::to_string(at + 1) + ", 0x" +
+                                  std::string{kDigits[byte >> 4], kDigits[byte & 15]} +
                                   (before.empty() ? "" : " after \"" + before + "\"") +
                                   "; name the encoding of the file, such as --encoding windows-1252");
 }
