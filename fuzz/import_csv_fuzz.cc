@@ -56,6 +56,7 @@ void check(std::uint8_t choice, std::string_view file) {
   if ((choice & 16) != 0) shape.fixes_names = true;
   if ((choice & 32) != 0) shape.key_replacement = ":";
   if ((choice & 64) != 0) dialect.delimiter = ';';  // a sniffed delimiter may depend on how much was read
+  if ((choice & 128) != 0) dialect.escape = '\\';
   if ((choice & 64) != 0 && rows_of(file, 1, shape, dialect) != rows_of(file, SIZE_MAX, shape, dialect)) std::abort();
   rows_of(file, 7, shape, dialect);
 }

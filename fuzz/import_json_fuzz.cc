@@ -75,9 +75,9 @@ void check(std::uint8_t choice, std::string_view word, std::string_view text) {
   Result<tool::KeyTemplate> key = tool::KeyTemplate::parse(is_ascii ? word : "=");
   if (key.ok()) shape.row_key = *std::move(key);
   for (const std::string& record : found.records) {
-    tool::MissingKey missing = tool::MissingKey::kNone;
-    const Result<Entity> entity = tool::entity_from_json(record, shape, {1, 1, "f", "n"}, &missing);
-    if (entity.ok() && missing != tool::MissingKey::kNone) std::abort();
+    tool::JsonRowFault fault;
+    const Result<Entity> entity = tool::entity_from_json(record, shape, {1, 1, "f", "n"}, fault);
+    if (entity.ok() != (fault.kind == tool::RowFault::kNone)) std::abort();
     if (entity.ok()) tool::entity_to_row(*entity);
   }
 }

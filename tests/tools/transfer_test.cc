@@ -85,6 +85,26 @@ TEST_F(Transfer, MakesNoStoreIfItIsDryOrItsSourceCannotBeRead) {
   EXPECT_FALSE(std::filesystem::exists(to_));
 }
 
+TEST_F(Transfer, TablesAreCopiedAtOnceAndReportedInTheirOrder) {
+  for (int i = 10; i < 30; ++i) {
+    // The first tables are the largest, so that later ones are done before them.
+    std::string rows;
+    for (int row = 0; row < (30 - i) * 40; ++row)
+      rows += R"({"PartitionKey":"p","RowKey":")" + std::to_string(row) + "\"}\n";
+    ASSERT_EQ(run_program({"import", from_, "Many" + std::to_string(i), scratch_.file("many.jsonl", rows)}).exit_code,
+              0);
+  }
+  const std::vector<json> done = transfer({"--tables-at-once", "8"});
+  ASSERT_EQ(done.size(), 22U);
+  for (std::size_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(done[i]["table"], "Many" + std::to_string(10 + i));
+    EXPECT_EQ(done[i]["read"], (20 - i) * 40);
+    EXPECT_EQ(done[i]["different"], 0);
+  }
+  for (const json& table : transfer({"--tables-at-once", "3"})) EXPECT_EQ(table["written"], 0);
+  EXPECT_EQ(run_program({"pull", from_, to_, "--tables-at-once", "0"}).exit_code, 2);
+}
+
 TEST_F(Transfer, NamesWhatIsWrong) {
   EXPECT_EQ(run_program({"pull", from_, to_, "--table", "Absent"}).exit_code, 1);
   EXPECT_EQ(run_program({"pull", scratch_.path("absent"), to_}).exit_code, 1);

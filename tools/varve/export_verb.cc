@@ -23,6 +23,7 @@ struct ExportWords {
   Place place;
   std::string format = "jsonl";
   std::string output;
+  bool typed = false;
 };
 
 /// Returns every property name of the table, in the order of first appearance.
@@ -40,11 +41,15 @@ Result<std::vector<std::string>> columns_of(const TableAccess& table, const Read
   return columns;
 }
 
-Status export_csv(const TableAccess& table, const ReadOptions& options, std::ostream& out) {
+/// Writes a column for each property. With `typed`, a column NAME@type after it has the type, and shows an empty text.
+Status export_csv(const TableAccess& table, const ReadOptions& options, bool typed, std::ostream& out) {
   const Result<std::vector<std::string>> columns = columns_of(table, options);
   if (!columns.ok()) return columns.status();
   std::vector<std::string> header{"PartitionKey", "RowKey"};
-  header.insert(header.end(), columns->begin(), columns->end());
+  for (const std::string& column : *columns) {
+    header.push_back(column);
+    if (typed) header.push_back(column + "@type");
+  }
   write_csv_row(out, header);
   Progress progress("rows", 0);
   return for_each_entity(table, options, progress, [&](const Entity& entity) {
@@ -52,6 +57,7 @@ Status export_csv(const TableAccess& table, const ReadOptions& options, std::ost
     for (const std::string& column : *columns) {
       const Value* value = entity.find(column);
       fields.push_back(value == nullptr ? "" : to_text(*value));
+      if (typed) fields.emplace_back(value == nullptr ? "" : property_type_name(value->type()));
     }
     write_csv_row(out, fields);
     return static_cast<bool>(out);
@@ -80,7 +86,7 @@ Status export_json(const TableAccess& table, const ReadOptions& options, std::os
 }
 
 Status write(const ExportWords& words, const TableAccess& table, const ReadOptions& options, std::ostream& out) {
-  if (words.format == "csv") return export_csv(table, options, out);
+  if (words.format == "csv") return export_csv(table, options, words.typed, out);
   return words.format == "json" ? export_json(table, options, out) : export_jsonl(table, options, out);
 }
 
@@ -114,7 +120,8 @@ void add_export_verb(CLI::App& app, int& exit_code) {
       "\nExports one state of the table, read at one snapshot. JSON Lines keep every type and can be imported again\n"
       "unchanged; so can JSON, which is one array. CSV has a column for each property name in the table, but no types. "
       "An absent property and an empty\n"
-      "text are both an empty field.\n"
+      "text are both an empty field. With --typed, a column NAME@type after each property has its type: such a file\n"
+      "can be imported again unchanged.\n"
       "\nExamples\n"
       "  varve export ./shop Orders --output orders.jsonl\n"
       "  varve export ./shop Orders --format csv | gzip > orders.csv.gz\n"
@@ -123,6 +130,7 @@ void add_export_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--format", words->format, "csv, json or jsonl")
       ->check(CLI::IsMember({"csv", "json", "jsonl"}))
       ->capture_default_str();
+  verb->add_flag("--typed", words->typed, "CSV: write a column NAME@type after each property");
   verb->add_option("--output", words->output,
                    "File to write, replaced when the export is complete; default: standard output");
   verb->callback([words, &exit_code] { exit_code = export_table(*words); });

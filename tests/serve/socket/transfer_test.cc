@@ -2,6 +2,7 @@
 // continues.
 // Method: `varve push` and `varve pull` as processes, against `varve serve` as a process. Exports are compared.
 #include <csignal>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,31 @@ TEST(ServedTransfer, AServerThatDiesIsAnErrorAndTheNextRunContinues) {
   const ProgramResult again = run_program({"push", from, server.data()});
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_THAT(again.out, HasSubstr("compared, equal"));
+}
+
+TEST(ServedTransfer, APullWhoseServerDiesSaysSoAndTheNextRunContinues) {
+  const varve::test::ScratchDirectory scratch;
+  const std::string from = scratch.path("from");
+  const std::string to = scratch.path("to");
+  ASSERT_EQ(run_program({"import", from, "Rows", scratch.file("rows.jsonl", rows(40'000)), "--load"}).exit_code, 0);
+  ASSERT_EQ(run_program({"table", "copy", from, "Rows", "Again"}).exit_code, 0);
+  test::ServedProgram server({});
+  ASSERT_TRUE(server.is_ready());
+  const std::string address = "http://127.0.0.1:" + std::to_string(server.port()) + "/devstoreaccount1";
+  ASSERT_EQ(run_program({"push", from, address}).exit_code, 0);
+  varve::test::RunningProgram pull({"pull", address, to});
+  while (!std::filesystem::exists(to + "/CURRENT")) {
+  }
+  server.signal(SIGKILL);
+  const ProgramResult died = pull.finish();
+  server.finish();
+  EXPECT_EQ(died.exit_code, 4) << died.err;
+  EXPECT_THAT(died.err, HasSubstr("run it again to continue"));
+  const ProgramResult again = run_program({"pull", server.data(), to});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("Again: 40,001 entities"));
+  EXPECT_THAT(again.out, HasSubstr("compared, equal"));
+  EXPECT_EQ(run_program({"export", to, "Again"}).out, run_program({"export", from, "Rows"}).out);
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 namespace varve::tool {
 
-Status DryRun::add(std::uint64_t line, const Entity& entity) {
+Status DryRun::add(const RowPlace& place, const Entity& entity) {
   if (const Status checked = check_entity(entity, StoreLimits()); !checked.ok()) {
-    refuse(line, checked, 0);
+    refuse({place, with_remedy(checked, entity)});
     return Status();
   }
   ++counts_.read;
@@ -25,10 +25,10 @@ Status DryRun::add(std::uint64_t line, const Entity& entity) {
   return Status();
 }
 
-void DryRun::refuse(std::uint64_t line, const Status& reason, std::uint64_t shape_fault) {
+void DryRun::refuse(const RefusedRow& row) {
   ++counts_.read;
   ++counts_.refused;
-  refusal_(line, reason, shape_fault);
+  refusal_(row);
 }
 
 void DryRun::report(const std::string& table, bool json) const {
@@ -43,7 +43,7 @@ void DryRun::report(const std::string& table, bool json) const {
             << table << ", and changed nothing\n";
   if (counts_.repeated > 0)
     std::cout << "about " << counted(counts_.repeated, "row has", "rows have") << " an earlier key\n";
-  std::cout << "\n" << summary_text(summary_) << "\nthe first entities:\n";
+  std::cout << "\n" << summary_text(summary_) << (first_.empty() ? "" : "\nthe first entities:\n");
   for (const std::string& entity : first_) std::cout << for_output(entity) << "\n";
 }
 

@@ -14,10 +14,10 @@ namespace varve::tool {
 
 class DryRun {
  public:
-  explicit DryRun(Importer::Refusal refusal) : refusal_(std::move(refusal)) {}
+  explicit DryRun(Refusal refusal) : refusal_(std::move(refusal)) {}
 
-  Status add(std::uint64_t line, const Entity& entity);
-  void refuse(std::uint64_t line, const Status& reason, std::uint64_t shape_fault);
+  Status add(const RowPlace& place, const Entity& entity);
+  void refuse(const RefusedRow& row);
   Status finish() { return Status(); }
   Status stop() { return Status(); }
 
@@ -29,7 +29,7 @@ class DryRun {
  private:
   static constexpr std::size_t kFirstMax = 5;
 
-  Importer::Refusal refusal_;
+  Refusal refusal_;
   ImportCounts counts_;
   SeenKeys seen_;
   EntitySummary summary_;

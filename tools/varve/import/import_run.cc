@@ -68,14 +68,18 @@ struct Input {
 
 /// Imports the rows of the open text. Errors: those of `importer`, and why the rest of the text cannot be read.
 template <typename AnyImporter>
-Status pump_text(Input& input, AnyImporter& importer, Progress& progress) {
+Status pump_text(Input& input, AnyImporter& importer, RefusalReport& refusals, Progress& progress) {
   input.last_line = 0;
+  const std::size_t text = refusals.begin_text(input.texts.has_several() ? shown(input.open.name) : "");
   while (std::optional<Row> row = input.open.rows->next()) {
     input.last_line = row->last_line;
+    const RowPlace place{row->line, row->row, text};
+    const std::uint64_t refused = importer.counts().refused;
     if (row->entity.ok()) {
-      if (Status added = importer.add(row->line, *std::move(row->entity)); !added.ok()) return added;
+      if (Status added = importer.add(place, *std::move(row->entity)); !added.ok()) return added;
+      if (importer.counts().refused == refused) refusals.accept();
     } else {
-      importer.refuse(row->line, row->entity.status(), row->shape_fault);
+      importer.refuse({place, row->entity.status(), row->shape_fault, row->fault});
     }
     progress.update(importer.counts().read, input.texts.bytes_before() + input.open.lines->bytes_read());
   }
@@ -87,8 +91,7 @@ Status pump_text(Input& input, AnyImporter& importer, Progress& progress) {
 template <typename AnyImporter>
 Status pump(Input& input, AnyImporter& importer, RefusalReport& refusals, Progress& progress) {
   for (;;) {
-    refusals.begin_text(input.texts.has_several() ? shown(input.open.name) : "");
-    Status read = pump_text(input, importer, progress);
+    Status read = pump_text(input, importer, refusals, progress);
     if (!read.ok() || input.stop_signal != 0) {
       const Status stopped = importer.stop();
       return stopped.ok() ? read : stopped;
@@ -108,29 +111,37 @@ Status pump(Input& input, AnyImporter& importer, RefusalReport& refusals, Progre
   }
 }
 
-std::string_view what_is_left(const ImportWords& words, const Status& ended) {
+std::string_view what_is_left(const ImportWords& words, const ImportCounts& counts, const Status& ended) {
   if (words.dry_run) return "; a dry run imports nothing\n";
   if (words.load) {
     return ended.code() == Code::kUnknown ? "; either all rows were imported or none\n"
                                           : "; nothing was imported; run it again\n";
   }
+  if (counts.imported + counts.repeated == 0 && ended.code() != Code::kUnknown)
+    return "; nothing was imported; run it again\n";
   return words.mode == "insert"
              ? "; the imported rows stay; run it again to insert the others (it refuses the rows that exist)\n"
              : "; the imported rows stay; run it again to finish it\n";
 }
 
-int end_import(const ImportWords& words, const Input& input, const ImportCounts& counts, const Status& ended) {
-  for (const std::string& name : input.texts.left_out()) {
-    std::cerr << "varve: " << shown(name) << " was left out, because its name shows no format; --format reads it\n";
+void report_left_out(const ImportTexts& texts) {
+  for (const LeftOut& member : texts.left_out()) {
+    std::cerr << "varve: " << shown(member.name) << " was left out, because "
+              << (member.is_packed ? "it is packed in its turn; unpack the archive, and give its files\n"
+                                   : "its name shows no format; --format reads it\n");
   }
+}
+
+int end_import(const ImportWords& words, const Input& input, const ImportCounts& counts, const Status& ended) {
+  report_left_out(input.texts);
   if (!ended.ok()) {
     std::cerr << "varve: the import stopped after line " << input.last_line << " of " << shown(input.open.name)
-              << what_is_left(words, ended);
+              << what_is_left(words, counts, ended);
     return fail(ended);
   }
   if (input.stop_signal != 0) {
     std::cerr << "varve: stopped by a signal after line " << input.last_line << " of " << shown(input.open.name)
-              << what_is_left(words, ended);
+              << what_is_left(words, counts, ended);
     return 128 + input.stop_signal;
   }
   return counts.refused == 0 ? kSuccess : kRefused;
@@ -149,14 +160,13 @@ int import_with(AnyImporter& importer, ImportTarget& target, RefusalReport& refu
   }
   const Result<Statistics> figures = target.store() == nullptr ? Statistics() : target.store()->statistics();
   report(words, importer.counts(), figures.ok() ? *figures : Statistics(), elapsed);
+  refusals.end();
   if (!words.json) report_refused(importer.counts());
   return end_import(words, input, importer.counts(), ended);
 }
 
-Importer::Refusal refusal_to(RefusalReport& refusals) {
-  return [&refusals](std::uint64_t line, const Status& reason, std::uint64_t shape_fault) {
-    refusals.add(line, reason, shape_fault);
-  };
+Refusal refusal_to(RefusalReport& refusals) {
+  return [&refusals](const RefusedRow& row) { refusals.add(row); };
 }
 
 int run_dry(const ImportWords& words, RefusalReport& refusals, Input& input) {
@@ -167,6 +177,7 @@ int run_dry(const ImportWords& words, RefusalReport& refusals, Input& input) {
     ended = pump(input, run, refusals, progress);
   }
   run.report(words.place.table, words.json);
+  refusals.end();
   if (!words.json) report_refused(run.counts());
   return end_import(words, input, run.counts(), ended);
 }
@@ -207,12 +218,11 @@ int run_import(const ImportWords& words) {
               << (open ? shown(open->name) : std::string("the input")) << "; nothing was imported; run it again\n";
     return 128 + stop_signal_seen();
   }
+  if (!open) report_left_out(texts);
   if (!open) return fail(kRefused, "there is no text to import; --format reads members of any name");
   Input input{std::move(texts), *std::move(open)};
   RefusalReport refusals(words.errors_shown_max);
-  const int exit_code = words.dry_run ? run_dry(words, refusals, input) : import_rows(words, refusals, input);
-  refusals.end();
-  return exit_code;
+  return words.dry_run ? run_dry(words, refusals, input) : import_rows(words, refusals, input);
 }
 
 }  // namespace varve::tool

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/model/entity_codec.h"
+#include "tools/varve/rows/key_template.h"
 #include "varve/names.h"
 
 namespace varve::tool {
@@ -14,6 +15,15 @@ Status check_entity(const Entity& entity, const StoreLimits& limits) {
     return key;
   if (Status key = check_written_key(entity.row_key(), "RowKey", KeyUse::kInsert, limits); !key.ok()) return key;
   return check_properties(entity, limits);
+}
+
+Status with_remedy(const Status& refused, const Entity& entity) {
+  for (const std::string& key : {entity.partition_key(), entity.row_key()}) {
+    if (with_replaced_characters(key, "") == key) continue;
+    const std::string message = std::string(refused.message()) + "; --key-replace TEXT replaces them";
+    return Status(refused.code(), message).with_service_error(refused.service_error());
+  }
+  return refused;
 }
 
 Status ImportTarget::open() {

@@ -13,6 +13,9 @@ namespace varve::tool {
 /// Checks that a table would accept the entity. Errors: as Table::insert.
 Status check_entity(const Entity& entity, const StoreLimits& limits);
 
+/// Returns the refusal of an entity, with the option that helps if its keys have characters that no key may have.
+Status with_remedy(const Status& refused, const Entity& entity);
+
 class ImportTarget {
  public:
   /// `loads`: a Loader fills the table.

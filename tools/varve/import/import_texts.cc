@@ -9,6 +9,8 @@
 
 #include <fnmatch.h>
 
+#include "tools/varve/input/archive.h"
+
 namespace varve::tool {
 
 namespace {
@@ -33,6 +35,54 @@ std::string shown_format(const std::string& ending, std::string_view text) {
   return ending == "json" || ending == "geojson" ? "jsonl" : "";
 }
 
+struct UnreadFormat {
+  std::string_view begin;
+  std::string_view name;
+  std::string_view remedy;
+};
+
+constexpr std::string_view kConvert = "convert it to CSV or JSON";
+constexpr std::string_view kUnpack = "unpack it, and give its files";
+
+constexpr std::array<UnreadFormat, 15> kUnreadFormats{{
+    {"<?xml", "XML", kConvert},
+    {"<!DOCTYPE", "XML or HTML", kConvert},
+    {"<html", "HTML", kConvert},
+    {"%PDF-", "PDF", kConvert},
+    {"SQLite format 3", "a database of SQLite", "write it with `sqlite3 -csv -header FILE 'select * from TABLE'`"},
+    {"PAR1", "Parquet", kConvert},
+    {"ARROW1", "Arrow", kConvert},
+    {"Obj\x01", "Avro", kConvert},
+    {"\xD0\xCF\x11\xE0", "a workbook of Excel 97", "save its sheets as CSV"},
+    {"7z\xBC\xAF\x27\x1C", "a 7z archive", kUnpack},
+    {"Rar!\x1A", "a RAR archive", kUnpack},
+    {"\x04\x22\x4D\x18", "packed by lz4", kUnpack},
+    {"\x1F\x9D", "packed by compress", kUnpack},
+    {"\x7F"
+     "ELF",
+     "a program", "give a text"},
+    {"\x89PNG", "a picture", "give a text"},
+}};
+
+/// Returns an error if a text is of a format that is known and not read.
+Status check_is_read(std::string_view text) {
+  std::string_view begin = text.substr(0, 64);
+  begin.remove_prefix(std::min(begin.find_first_not_of(" \t\r\n"), begin.size()));
+  for (const UnreadFormat& format : kUnreadFormats) {
+    if (!begin.starts_with(format.begin)) continue;
+    return Status::unsupported("the file is " + std::string(format.name) + ", which import does not read; " +
+                               std::string(format.remedy));
+  }
+  return Status();
+}
+
+/// Returns an error if an archive's member shows that the archive is a workbook.
+Status check_is_no_workbook(const InputText& text) {
+  if (!text.is_member || (text.member != "[Content_Types].xml" && text.member != "mimetype")) return Status();
+  return Status::unsupported(
+      "the file is a workbook or a document, which import does not read; save its sheets as CSV");
+}
+
 }  // namespace
 
 std::uint64_t ImportTexts::total_bytes() const {
@@ -50,7 +100,7 @@ Result<std::optional<InputText>> ImportTexts::next_text() {
   for (;;) {
     if (!texts_) {
       if (next_file_ == files_.size()) return std::optional<InputText>();
-      Result<InputTexts> opened = InputTexts::open(files_[next_file_++]);
+      Result<InputTexts> opened = InputTexts::open(files_[next_file_++], rules_.encoding);
       if (!opened.ok()) return opened.status();
       texts_.emplace(*std::move(opened));
       texts_of_file_ = 0;
@@ -75,9 +125,15 @@ Result<std::unique_ptr<RowSource>> ImportTexts::rows_of(Lines& lines, const std:
 Result<std::optional<OpenText>> ImportTexts::open(InputText text) {
   OpenText opened{text.name, std::make_unique<Lines>(std::move(text.bytes)), nullptr};
   std::string format = rules_.format;
+  if (format.empty()) {
+    Status checked = check_is_no_workbook(text);
+    if (checked.ok() && !text.is_member) checked = check_is_read(opened.lines->peek());
+    if (!checked.ok()) return checked.in_file(text.name);
+  }
   if (format.empty() && rules_.records) format = "json";
   if (format.empty()) format = shown_format(text.ending, opened.lines->peek());
-  if (format.empty() && text.is_member) return std::optional<OpenText>();
+  was_packed_ = text.is_member && is_packed(opened.lines->peek());
+  if (text.is_member && (format.empty() || was_packed_)) return std::optional<OpenText>();
   if (format.empty()) {
     return Status::unsupported("the name of FILE does not show its format; give --format csv, jsonl or json")
         .in_file(text.name);
@@ -102,7 +158,7 @@ Result<std::optional<OpenText>> ImportTexts::next() {
     ++texts_of_file_;
     Result<std::optional<OpenText>> opened = open(*std::move(found));
     if (!opened.ok() || opened->has_value()) return opened;
-    left_out_.push_back(name);
+    left_out_.push_back({name, was_packed_});
   }
 }
 

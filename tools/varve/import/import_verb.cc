@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/varve/import/import_run.h"
+#include "tools/varve/input/converted_input.h"
 #include "tools/varve/session/verbs.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/text/value_text.h"
@@ -24,24 +25,27 @@ Examples
   varve import ./shop Orders orders.csv --partition-key region --row-key id
   varve import ./geo Cities cities.csv.gz --partition-key country --row-key '{admin1}|{name}' --dry-run
   varve import ./geo Countries iso_3166-1.json --records 3166-1 --partition-key =world --row-key alpha_2
-  varve import ./geo Zones zone1970.tab --comment '#' --columns codes,coordinates,TZ,comments --short-rows \
-      --partition-key codes --row-key TZ --key-replace :
+  varve import ./geo Zones zone1970.tab --comment '#' --short-rows --partition-key codes --row-key TZ --key-replace :
+  varve import ./geo Regions iso_3166-2.json --records 3166-2 --partition-key '{code[:2]}' --row-key code
   varve import ./geo Places places.geojson --records features --nested flatten --fix-names \
       --partition-key =places --row-key '{@row}'
   varve import ./logs Events 'events-*.jsonl.zst' --partition-key host --row-key '{@inverted-ticks}'
 
 Files
 FILE may be repeated, and may be a pattern. gzip, bzip2, xz and zstd are expanded; each member of a tar or zip archive
-is read as a file of its own. UTF-16 is read too. Memory stays bounded, whatever a file expands to.
+is read as a file of its own. UTF-16 is recognized; other encodings need --encoding. Memory stays bounded, whatever a file
+expands to. XML, Excel, Parquet and SQLite are not read.
 CSV needs a header row or --columns; an empty field is an absent property. The first lines decide between comma,
-semicolon, tab and |. JSON Lines has one object a line; null is absent, and "X@odata.type":"Edm.Int64" beside "X" sets
+semicolon, tab and |, and between " and ' as the quote. With --comment, the last comment before the rows may be the header.
+A column X@odata.type or X@type has the types of X. --escape backslash reads what MySQL and PostgreSQL write: \N is absent,
+\t, \n and \" are characters. JSON Lines has one object a line; null is absent, and "X@odata.type":"Edm.Int64" beside "X" sets
 its type. JSON of any layout has its rows in an array: the root, or the array or object at --records.
 Without a type, the form of the value decides: true and false, whole numbers (Edm.Int32, or Edm.Int64 if Edm.Int32 is
 too small), other numbers, dates that end in Z, else text. The store sets each Timestamp itself and ignores one in the
 file.
 
 Keys
-A key is a column, =TEXT, or a template such as '{admin1}|{name}'. {@line} is the line with ten digits, {@row} the row's
+A key is a column, =TEXT, or a template such as '{admin1}|{name}' or '{code[:2]}' (the first two characters). {@line} is the line with ten digits, {@row} the row's
 number in its file, {@uuid} a random UUID, {@ticks} and {@inverted-ticks} the time with 19 digits (inverted: the last row comes first), {@file} the file's
 name, and {@name} the name of a record that is a member of an object. A column that alone is a key is no property,
 unless --keep-key-columns is given; the columns of a template are properties.
@@ -66,7 +70,10 @@ struct ImportOptions {
   std::string omitted;
   std::string columns;
   std::string delimiter = "auto";
-  std::string quote = "\"";
+  std::string encoding = "auto";
+  std::string quote = "auto";
+  std::string escape = "none";
+  std::string null_text;
   std::string records;
   std::string nested;
   std::string key_replacement;
@@ -77,6 +84,7 @@ struct ImportOptions {
 struct Given {
   const CLI::Option* records = nullptr;
   const CLI::Option* key_replacement = nullptr;
+  const CLI::Option* null_text = nullptr;
 };
 
 Status set_keys(const ImportOptions& options, RowShape& shape) {
@@ -108,12 +116,24 @@ Status set_dialect(const ImportOptions& options, CsvDialect& dialect) {
     if (!delimiter.ok()) return delimiter.status().in_file("--delimiter");
     dialect.delimiter = *delimiter;
   }
-  if (options.quote == "none") {
+  dialect.finds_quote = options.quote == "auto";
+  if (dialect.finds_quote) {
+    dialect.quote = '"';
+  } else if (options.quote == "none") {
     dialect.quote.reset();
   } else if (options.quote.size() == 1 && options.quote != "\n") {
     dialect.quote = options.quote[0];
   } else {
-    return Status::invalid_argument("--quote must be one character, or none");
+    return Status::invalid_argument("--quote must be one character, none or auto");
+  }
+  const bool is_character =
+      options.escape.size() == 1 && options.escape != "\n" && static_cast<unsigned char>(options.escape[0]) < 0x80;
+  if (options.escape == "backslash") {
+    dialect.escape = '\\';
+  } else if (is_character) {
+    dialect.escape = options.escape[0];
+  } else if (options.escape != "none") {
+    return Status::invalid_argument("--escape must be one character, backslash or none");
   }
   return Status();
 }
@@ -132,6 +152,11 @@ Status understand(ImportOptions& options, const Given& given) {
   if (Status keys = set_keys(options, rules.shape); !keys.ok()) return keys;
   if (Status dialect = set_dialect(options, rules.dialect); !dialect.ok()) return dialect;
   if (given.key_replacement->count() > 0) rules.shape.key_replacement = options.key_replacement;
+  if (given.null_text->count() > 0) rules.dialect.null_text = options.null_text;
+  if (options.encoding != "auto") {
+    if (Status known = check_encoding(options.encoding); !known.ok()) return known.in_file("--encoding");
+    rules.encoding = options.encoding;
+  }
   if (given.records->count() > 0) rules.records = options.records;
   for (std::string& name : split(options.omitted)) rules.shape.omitted.insert(std::move(name));
   rules.shape.nested = nested_of(options.nested);
@@ -142,11 +167,19 @@ void add_file_options(CLI::App& verb, ImportOptions& options, Given& given) {
   ImportRules& rules = options.words.rules;
   verb.add_option("--format", rules.format, "csv, jsonl or json; default: by the name and the first bytes of FILE")
       ->check(CLI::IsMember({"csv", "jsonl", "json"}));
+  verb.add_option("--encoding", options.encoding,
+                  "Encoding of the texts: auto (UTF-8 or UTF-16), latin1, windows-1252 or another name of `iconv -l`")
+      ->capture_default_str();
   verb.add_option("--member", rules.member, "Of archives, read only members that match this pattern, such as '*.csv'");
   verb.add_option("--delimiter", options.delimiter,
                   "CSV: what separates fields: a character, tab, comma, semicolon, pipe, space or auto")
       ->capture_default_str();
-  verb.add_option("--quote", options.quote, "CSV: what quotes a field, or none")->capture_default_str();
+  verb.add_option("--quote", options.quote, "CSV: what quotes a field: a character, none or auto")
+      ->capture_default_str();
+  verb.add_option("--escape", options.escape,
+                  "CSV: what makes the next character stand for itself: backslash, another character or none")
+      ->capture_default_str();
+  given.null_text = verb.add_option("--null", options.null_text, "CSV: a field with this text is absent, such as NULL");
   verb.add_option("--comment", rules.dialect.comment, "CSV: skip lines that begin with this text");
   verb.add_option("--columns", options.columns, "CSV: the names of the columns, with commas; the file has no header");
   verb.add_flag("--short-rows", rules.dialect.allows_short_rows, "CSV: a row may lack its last fields");

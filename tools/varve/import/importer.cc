@@ -22,9 +22,9 @@ bool is_the_rows_fault(const Status& status) {
 Importer::Importer(ImportTarget& target, ImportMode mode, WriteOptions options, Refusal refusal)
     : target_(target), mode_(mode), options_(options), refusal_(std::move(refusal)) {}
 
-Status Importer::add(std::uint64_t line, Entity entity) {
+Status Importer::add(const RowPlace& place, Entity entity) {
   if (const Status checked = target_.check(entity); !checked.ok()) {
-    refuse(line, checked, 0);
+    refuse({place, with_remedy(checked, entity)});
     return Status();
   }
   ++counts_.read;
@@ -36,7 +36,7 @@ Status Importer::add(std::uint64_t line, Entity entity) {
   if (!repeated.ok()) return repeated.status();
   pending.row_keys.insert(entity.row_key());
   pending.bytes += bytes;
-  pending.lines.push_back(line);
+  pending.places.push_back(place);
   pending.repeated.push_back(*repeated);
   pending.entities.push_back(std::move(entity));
   pending_bytes_ += bytes;
@@ -63,10 +63,10 @@ Result<bool> Importer::is_repeated(const Entity& entity) {
   return found.status();
 }
 
-void Importer::refuse(std::uint64_t line, const Status& reason, std::uint64_t shape_fault) {
+void Importer::refuse(const RefusedRow& row) {
   ++counts_.read;
   ++counts_.refused;
-  refusal_(line, reason, shape_fault);
+  refusal_(row);
 }
 
 Status Importer::finish() {
@@ -120,7 +120,7 @@ Status Importer::write_singly(Pending& pending) {
       count_imported(pending.repeated[i]);
     } else if (is_the_rows_fault(etag.status())) {
       ++counts_.refused;
-      refusal_(pending.lines[i], etag.status(), 0);
+      refusal_({pending.places[i], with_remedy(etag.status(), pending.entities[i])});
     } else {
       return etag.status();
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/varve/import/import_target.h"
+#include "tools/varve/import/refused_row.h"
 #include "tools/varve/import/seen_keys.h"
 #include "varve/table.h"
 
@@ -31,16 +32,13 @@ struct ImportCounts {
 /// rows are written singly, so that one bad row affects no other row.
 class Importer {
  public:
-  /// Called for each refused row. `shape_fault` has the meaning of Row::shape_fault.
-  using Refusal = std::function<void(std::uint64_t line, const Status& reason, std::uint64_t shape_fault)>;
-
   /// `target` is open. The importer creates it before it writes the first row.
   Importer(ImportTarget& target, ImportMode mode, WriteOptions options, Refusal refusal);
 
   /// Adds a row. Errors: those after which no row can be imported (no space, a damaged or stopped store). The row is
   /// not counted then.
-  Status add(std::uint64_t line, Entity entity);
-  void refuse(std::uint64_t line, const Status& reason, std::uint64_t shape_fault);
+  Status add(const RowPlace& place, Entity entity);
+  void refuse(const RefusedRow& row);
   /// Writes the collected rows after the end of the input. Creates the table even if there was no row. But if rows were
   /// refused and none was written, it creates no table. Errors: as add().
   Status finish();
@@ -51,7 +49,7 @@ class Importer {
 
  private:
   struct Pending {
-    std::vector<std::uint64_t> lines;
+    std::vector<RowPlace> places;
     std::vector<Entity> entities;
     std::vector<bool> repeated;
     std::set<std::string> row_keys;

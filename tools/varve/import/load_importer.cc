@@ -2,9 +2,9 @@
 
 namespace varve::tool {
 
-Status LoadImporter::add(std::uint64_t line, const Entity& entity) {
+Status LoadImporter::add(const RowPlace& place, const Entity& entity) {
   if (const Status checked = target_.check(entity); !checked.ok()) {
-    refuse(line, checked, 0);
+    refuse({place, with_remedy(checked, entity)});
     return Status();
   }
   if (!target_.is_ready()) {
@@ -12,17 +12,17 @@ Status LoadImporter::add(std::uint64_t line, const Entity& entity) {
   }
   const Status added = target_.loader().add(entity);
   if (added.code() == Code::kInvalidArgument || added.code() == Code::kTooLarge) {
-    refuse(line, added, 0);
+    refuse({place, with_remedy(added, entity)});
     return Status();
   }
   ++counts_.read;
   return added;
 }
 
-void LoadImporter::refuse(std::uint64_t line, const Status& reason, std::uint64_t shape_fault) {
+void LoadImporter::refuse(const RefusedRow& row) {
   ++counts_.read;
   ++counts_.refused;
-  refusal_(line, reason, shape_fault);
+  refusal_(row);
 }
 
 Status LoadImporter::finish() {

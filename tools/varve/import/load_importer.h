@@ -6,17 +6,18 @@
 
 #include "tools/varve/import/import_target.h"
 #include "tools/varve/import/importer.h"
+#include "tools/varve/import/refused_row.h"
 
 namespace varve::tool {
 
 class LoadImporter {
  public:
   /// `target` is open. The importer creates it before it adds the first row.
-  LoadImporter(ImportTarget& target, Importer::Refusal refusal) : target_(target), refusal_(std::move(refusal)) {}
+  LoadImporter(ImportTarget& target, Refusal refusal) : target_(target), refusal_(std::move(refusal)) {}
 
   /// Adds a row. Errors: those that end the load. A row that is refused because of its content ends nothing.
-  Status add(std::uint64_t line, const Entity& entity);
-  void refuse(std::uint64_t line, const Status& reason, std::uint64_t shape_fault);
+  Status add(const RowPlace& place, const Entity& entity);
+  void refuse(const RefusedRow& row);
   /// Installs the table after the end of the input, unless every row was refused. Errors: those of Loader::finish.
   Status finish();
   /// Imports nothing, because the input ended early.
@@ -26,7 +27,7 @@ class LoadImporter {
 
  private:
   ImportTarget& target_;
-  Importer::Refusal refusal_;
+  Refusal refusal_;
   ImportCounts counts_;
 };
 

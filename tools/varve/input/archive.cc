@@ -100,6 +100,11 @@ Result<std::optional<std::string>> Archive::next_member() {
     const int result = ::archive_read_next_header(reader_, &entry);
     if (below_->end() == InputEnd::kSignal) return none;
     if (result == ARCHIVE_EOF) {
+      // To libarchive, zeros are the end of a tar archive.
+      if (!any_member_ && ::archive_filter_bytes(reader_, 0) > 0) {
+        return Status::invalid_argument(name_ +
+                                        ": the archive has no file in it; it is empty, or its bytes are only zeros");
+      }
       // A packed file without a byte in it is an empty file.
       is_empty_ = !std::exchange(any_member_, true);
       return is_empty_ ? Result<std::optional<std::string>>(std::string()) : none;

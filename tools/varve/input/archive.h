@@ -33,7 +33,7 @@ class Archive {
 
   /// Goes to the next file in the archive and returns its name. A packed file that is no archive has one member without
   /// a name. Returns nothing at the end, and if a signal asked for it. Errors: kIoError,
-  /// kInvalidArgument (a member whose expansion needs much memory).
+  /// kInvalidArgument (a member whose expansion needs much memory, or an archive without a file).
   Result<std::optional<std::string>> next_member();
 
  private:

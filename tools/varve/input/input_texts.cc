@@ -9,6 +9,7 @@
 #include <glob.h>
 
 #include "tools/varve/input/archive.h"
+#include "tools/varve/input/converted_input.h"
 #include "tools/varve/input/file_input.h"
 #include "tools/varve/input/peeked_input.h"
 #include "tools/varve/input/utf16_input.h"
@@ -55,7 +56,7 @@ bool never(std::string_view) {
 InputTexts::InputTexts(InputTexts&&) noexcept = default;
 InputTexts::~InputTexts() = default;
 
-Result<InputTexts> InputTexts::open(const std::string& path) {
+Result<InputTexts> InputTexts::open(const std::string& path, const std::string& encoding) {
   Result<std::unique_ptr<FileInput>> opened = FileInput::open(path);
   if (!opened.ok()) return opened.status();
   std::unique_ptr<FileInput>& file = *opened;
@@ -63,6 +64,7 @@ Result<InputTexts> InputTexts::open(const std::string& path) {
   const std::uint64_t total_bytes = file->total_bytes();
   InputTexts texts = of(std::move(file), name);
   texts.total_bytes_ = total_bytes;
+  texts.encoding_ = encoding;
   return texts;
 }
 
@@ -94,6 +96,10 @@ Result<std::optional<InputText>> InputTexts::text_of(std::string name, std::stri
                  std::string(is_member ? file_name : std::string_view()),
                  ending_of(file_name),
                  std::move(peeked)};
+  if (!encoding_.empty()) {
+    text.bytes = std::make_unique<ConvertedInput>(std::move(text.bytes), encoding_, text.name);
+    return std::optional(std::move(text));
+  }
   switch (encoding) {
     case TextEncoding::kUtf8: break;
     case TextEncoding::kUtf16Little:

@@ -29,8 +29,9 @@ struct InputText {
 
 class InputTexts {
  public:
-  /// Opens the file at `path`, or standard input if it is "-". Errors: kIoError, which names the path.
-  static Result<InputTexts> open(const std::string& path);
+  /// Opens the file at `path`, or standard input if it is "-". `encoding` passed check_encoding(); if it is empty, the
+  /// first bytes of each text decide between UTF-8 and UTF-16. Errors: kIoError, which names the path.
+  static Result<InputTexts> open(const std::string& path, const std::string& encoding = "");
   /// As open(), for an input that is open. `name` is its name for messages.
   static InputTexts of(std::unique_ptr<ByteInput> input, std::string name);
   InputTexts(InputTexts&&) noexcept;
@@ -51,6 +52,7 @@ class InputTexts {
                                            std::unique_ptr<ByteInput> bytes) const;
 
   std::string path_;
+  std::string encoding_;
   std::uint64_t total_bytes_ = 0;
   std::unique_ptr<ByteInput> plain_;
   std::shared_ptr<Archive> archive_;

@@ -72,8 +72,8 @@ std::optional<std::string> text_member(const Json& object, const char* name) {
 
 Result<Entity> entity_of_json(const Json& json) {
   if (!json.is_object()) return malformed("an entity is no JSON object");
-  MissingKey missing{};
-  Result<Entity> entity = entity_from_json(json.dump(), RowShape(), RowOrigin(), &missing);
+  JsonRowFault fault;
+  Result<Entity> entity = entity_from_json(json.dump(), RowShape(), RowOrigin(), fault);
   if (!entity.ok()) return malformed(entity.status().message());
   const std::optional<std::string> etag = text_member(json, "odata.etag");
   if (!etag) return entity;

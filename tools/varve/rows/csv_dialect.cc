@@ -76,6 +76,50 @@ Result<char> parse_delimiter(std::string_view word) {
                                   "\" is no delimiter; use one character, or tab, comma, semicolon, pipe or space");
 }
 
+std::optional<char> quote_of(std::string_view text, const CsvDialect& dialect) {
+  if (!dialect.finds_quote) return dialect.quote;
+  if (dialect.escape && dialect.delimiter == '\t') return std::nullopt;
+  CsvDialect single = dialect;
+  single.quote = '\'';
+  const std::vector<std::string_view> rows = rows_of(text, single);
+  if (rows.empty() || !rows[0].starts_with('\'') || !rows[0].ends_with('\'') || rows[0].size() < 2) return '"';
+  // Each quote is at an end of a field, or is doubled.
+  const std::string_view row = rows[0].substr(1, rows[0].size() - 2);
+  for (const char delimiter : kCandidates) {
+    if (dialect.delimiter && delimiter != *dialect.delimiter) continue;
+    const std::string between{'\'', delimiter, '\''};
+    if (row.find(between) == std::string_view::npos) continue;
+    std::size_t quotes = 0;
+    for (std::size_t at = 0; at < row.size(); ++at) {
+      if (row.substr(at).starts_with(between)) {
+        at += 2;
+      } else if (row[at] == '\'') {
+        ++quotes;
+      }
+    }
+    if (quotes % 2 == 0) return '\'';
+  }
+  return '"';
+}
+
+std::optional<CommentedHeader> commented_header(std::string_view text, const CsvDialect& dialect,
+                                                const RowShape& shape) {
+  if (dialect.comment.empty() || !dialect.columns.empty()) return std::nullopt;
+  std::optional<std::string_view> last;
+  while (text.starts_with(dialect.comment) && text.find('\n') != std::string_view::npos) {
+    last = text.substr(dialect.comment.size(), text.find('\n') - dialect.comment.size());
+    text.remove_prefix(text.find('\n') + 1);
+  }
+  if (!last) return std::nullopt;
+  if (last->ends_with('\r')) last->remove_suffix(1);
+  for (const char candidate : kCandidates) {
+    if (dialect.delimiter && candidate != *dialect.delimiter) continue;
+    CommentedHeader header{candidate, fields_of(*last, candidate, dialect.quote)};
+    if (header.columns.size() > 1 && has_keys(header.columns, shape)) return header;
+  }
+  return std::nullopt;
+}
+
 char delimiter_of(std::string_view text, const CsvDialect& dialect, const RowShape& shape) {
   const std::vector<std::string_view> rows = rows_of(text, dialect);
   if (rows.empty()) return ',';

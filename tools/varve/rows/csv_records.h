@@ -13,6 +13,8 @@
 
 #include "tools/varve/input/lines.h"
 #include "tools/varve/rows/csv_dialect.h"
+#include "tools/varve/rows/escaped_fields.h"
+#include "tools/varve/rows/row_source.h"
 
 namespace varve::tool {
 
@@ -21,6 +23,7 @@ struct CsvRecord {
   std::uint64_t last_line = 0;
   std::vector<std::string> fields;
   Status fault;  // why it is not a record
+  RowFault fault_kind = RowFault::kNone;
 };
 
 /// Feeds libcsv line by line, so that the first line of each record is known. The lines of the open record are kept. If
@@ -48,7 +51,8 @@ class CsvRecords {
   std::optional<Line> take_line();
   bool is_skipped(const std::string& text) const;
   bool read_line();
-  void give_fault(std::string_view reason);
+  bool parse(const std::string& line);
+  void give_fault(RowFault kind, std::string_view reason);
   void forget_record();
   static void on_field(void* text, std::size_t size, void* self);
   static void on_record(int, void* self);
@@ -57,6 +61,7 @@ class CsvRecords {
   char delimiter_;
   std::optional<char> quote_;
   std::string comment_;
+  std::optional<EscapedFields> escaped_;
   csv_parser parser_{};
   std::deque<CsvRecord> ready_;
   std::deque<Line> again_;

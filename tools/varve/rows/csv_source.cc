@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "format/keys/sort_key.h"
 #include "tools/varve/rows/csv_records.h"
 #include "tools/varve/rows/names.h"
+#include "tools/varve/rows/not_utf8.h"
 #include "tools/varve/rows/row_source.h"
 #include "tools/varve/text/value_text.h"
 #include "varve/limits.h"
@@ -13,6 +17,11 @@
 namespace varve::tool {
 
 namespace {
+
+constexpr std::string_view kHeader = "the header";
+
+/// The names of columns that have the types of other columns: those of the service, and of Storage Explorer.
+constexpr std::array<std::string_view, 2> kTypeEndings = {"@odata.type", "@type"};
 
 std::string quoted(const std::string& name) {
   return "\"" + name + "\"";
@@ -24,11 +33,12 @@ class CsvSource final : public RowSource {
       : records_(lines, delimiter, dialect),
         shape_(std::move(shape)),
         infers_(dialect.infers),
+        null_text_(dialect.null_text),
         allows_short_rows_(dialect.allows_short_rows) {}
 
-  /// Takes the first record as the header, unless the columns are given.
-  Status begin(const std::vector<std::string>& columns) {
-    what_has_columns_ = columns.empty() ? "the header" : "--columns";
+  /// Takes the first record as the header, unless the columns are given, by an option or a comment.
+  Status begin(const std::vector<std::string>& columns, std::string_view given_by) {
+    what_has_columns_ = columns.empty() ? kHeader : given_by;
     if (!columns.empty()) return take_columns(columns);
     std::optional<CsvRecord> header = records_.next();
     if (records_.lines().end() == InputEnd::kError) return records_.lines().status();
@@ -42,8 +52,12 @@ class CsvSource final : public RowSource {
     std::optional<CsvRecord> record = records_.next();
     if (!record) return std::nullopt;
     ++rows_;
-    const bool fits = !record->fault.ok() || has_all_fields(*record);
-    return Row{record->line, record->last_line, entity_of(*record), fits ? 0 : record->fields.size() + 1};
+    RowFault fault = record->fault_kind;
+    Result<Entity> entity = entity_of(*record, fault);
+    std::uint64_t shape_fault = 0;
+    if (fault == RowFault::kFields) shape_fault = record->fields.size() + 1;
+    if (fault == RowFault::kUtf8) shape_fault = kUtf8ShapeFault;
+    return Row{record->line, record->last_line, std::move(entity), shape_fault, fault};
   }
 
  private:
@@ -51,10 +65,12 @@ class CsvSource final : public RowSource {
     std::string name;      // of the header
     std::string property;  // the property's name; empty if the column becomes none
     std::optional<PropertyType> type;
+    std::optional<std::size_t> type_column;  // has the type's name in each row
   };
 
   Status take_columns(std::vector<std::string> names) {
     names_ = std::move(names);
+    for (std::size_t i = 0; i < names_.size(); ++i) places_.try_emplace(names_[i], i);
     for (KeyTemplate* key : {&shape_.partition_key, &shape_.row_key}) {
       for (KeyPart& part : key->parts()) {
         if (part.kind != KeyPart::Kind::kColumn) continue;
@@ -62,7 +78,8 @@ class CsvSource final : public RowSource {
       }
     }
     for (const std::string& name : names_) {
-      columns_.push_back({name, property_of(name), type_of(name)});
+      if (!format::is_valid_utf8(name)) return not_utf8(name).in_file(what_has_columns_);
+      columns_.push_back({name, property_of(name), type_of(name), type_column_of(name)});
       if (name.empty() && shape_.fixes_names) columns_.back().property = "column_" + std::to_string(columns_.size());
     }
     if (Status checked = check_columns(); !checked.ok()) return checked.in_file(what_has_columns_);
@@ -74,10 +91,21 @@ class CsvSource final : public RowSource {
     if (found == names_.end()) {
       return Status::invalid_argument(std::string(what_has_columns_) + " has no column " + quoted(name) +
                                       "; name the key columns by --partition-key and --row-key" +
-                                      names_hint(name, "columns", names_));
+                                      names_hint(name, "columns", names_) + header_hint());
     }
     *column = static_cast<std::size_t>(found - names_.begin());
     return Status();
+  }
+
+  /// Returns what helps if the first row is no header.
+  std::string header_hint() const {
+    if (names_.empty() || what_has_columns_ != kHeader) return "";
+    for (const std::string_view mark : {"#", "//", ";", "--"}) {
+      if (names_[0].starts_with(mark))
+        return "; if lines that begin with " + std::string(mark) + " are comments, add --comment '" +
+               std::string(mark) + "'";
+    }
+    return "; if the first line is a row, name all columns by --columns";
   }
 
   bool is_key(const std::string& name) const {
@@ -89,9 +117,27 @@ class CsvSource final : public RowSource {
   std::string property_of(const std::string& name) const {
     // The entity's own names cannot be properties, also if the key columns are to stay.
     const bool is_own = name == "PartitionKey" || name == "RowKey" || name == "Timestamp";
-    if (name.empty() || name == "Timestamp" || shape_.omitted.contains(name)) return "";
+    if (name.empty() || name == "Timestamp" || shape_.omitted.contains(name) || !typed_by(name).empty()) return "";
     if (is_key(name) && (is_own || !shape_.keeps_key_columns)) return "";
     return shape_.fixes_names ? fixed_property_name(name) : name;
+  }
+
+  /// Returns the column whose types a column `X@odata.type` or `X@type` has, or an empty text.
+  std::string typed_by(const std::string& name) const {
+    for (const std::string_view ending : kTypeEndings) {
+      if (!name.ends_with(ending)) continue;
+      const std::string typed = name.substr(0, name.size() - ending.size());
+      if (places_.contains(typed)) return typed;
+    }
+    return "";
+  }
+
+  std::optional<std::size_t> type_column_of(const std::string& name) const {
+    for (const std::string_view ending : kTypeEndings) {
+      const auto found = places_.find(name + std::string(ending));
+      if (found != places_.end()) return found->second;
+    }
+    return std::nullopt;
   }
 
   std::optional<PropertyType> type_of(const std::string& name) const {
@@ -159,9 +205,16 @@ class CsvSource final : public RowSource {
     return with_replaced_characters(*made, *shape_.key_replacement);
   }
 
-  Result<Entity> entity_of(const CsvRecord& record) const {
+  /// Sets `fault` if the row is refused.
+  Result<Entity> entity_of(const CsvRecord& record, RowFault& fault) const {
     if (!record.fault.ok()) return record.fault;
+    for (const std::string& field : record.fields) {
+      if (format::is_valid_utf8(field)) continue;
+      fault = RowFault::kUtf8;
+      return not_utf8(field);
+    }
     if (!has_all_fields(record)) {
+      fault = RowFault::kFields;
       return Status::invalid_argument(
           std::to_string(record.fields.size()) + " fields are given, but " + std::string(what_has_columns_) + " has " +
           std::to_string(columns_.size()) +
@@ -174,30 +227,52 @@ class CsvSource final : public RowSource {
     Entity entity(*std::move(partition_key), *std::move(row_key));
     for (std::size_t i = 0; i < record.fields.size(); ++i) {
       const Column& column = columns_[i];
-      if (record.fields[i].empty() || (column.property.empty() && !column.name.empty())) continue;
+      if (is_absent(column, record, i) || (column.property.empty() && !column.name.empty())) continue;
       if (column.property.empty()) {
+        fault = RowFault::kName;
         return Status::invalid_argument("column " + std::to_string(i + 1) +
                                         " has a value but no name; --fix-names gives it one");
       }
-      Result<Value> value = value_of(column, record.fields[i]);
-      if (!value.ok()) return value.status().in_file(quoted(column.name));
+      Result<Value> value = value_of(column, record, record.fields[i]);
+      if (!value.ok()) {
+        fault = RowFault::kValue;
+        return value.status().in_file(quoted(column.name));
+      }
       entity.add(column.property, *std::move(value));
     }
     return entity;
   }
 
-  Result<Value> value_of(const Column& column, const std::string& text) const {
+  /// Returns the type that the row itself names, or an empty text.
+  static std::string named_type(const Column& column, const CsvRecord& record) {
+    const bool has_type = column.type_column && *column.type_column < record.fields.size();
+    return has_type ? record.fields[*column.type_column] : std::string();
+  }
+
+  bool is_absent(const Column& column, const CsvRecord& record, std::size_t at) const {
+    const std::string& text = record.fields[at];
+    if (null_text_ && text == *null_text_) return true;
+    return text.empty() && named_type(column, record).empty();
+  }
+
+  Result<Value> value_of(const Column& column, const CsvRecord& record, const std::string& text) const {
     if (column.type) return parse_value(*column.type, text);
+    if (const std::string named = named_type(column, record); !named.empty()) {
+      const Result<PropertyType> type = parse_type(named);
+      return type.ok() ? parse_value(*type, text) : type.status();
+    }
     return infers_ ? infer_value(text) : Value(text);
   }
 
   CsvRecords records_;
   RowShape shape_;
   bool infers_;
+  std::optional<std::string> null_text_;
   bool allows_short_rows_;
   std::uint64_t rows_ = 0;
   std::string_view what_has_columns_;
   std::vector<std::string> names_;
+  std::unordered_map<std::string, std::size_t> places_;  // of names_
   std::vector<Column> columns_;
 };
 
@@ -212,18 +287,25 @@ std::optional<char> named_delimiter(std::string_view text) {
 Result<std::unique_ptr<RowSource>> make_csv_source(Lines& lines, RowShape shape, const CsvDialect& dialect) {
   const std::string_view first = lines.peek();
   const std::optional<char> named = named_delimiter(first);
-  char delimiter = ',';
-  if (dialect.delimiter) {
-    delimiter = *dialect.delimiter;
-  } else {
-    delimiter = named ? *named : delimiter_of(first, dialect, shape);
+  CsvDialect found = dialect;
+  found.quote = quote_of(first, dialect);
+  if (!found.delimiter) found.delimiter = named;
+  std::string_view given_by = "--columns";
+  if (const std::optional<CommentedHeader> header = commented_header(first, found, shape)) {
+    found.delimiter = header->delimiter;
+    found.columns = header->columns;
+    given_by = "the header in the last comment";
   }
-  if (dialect.quote && *dialect.quote == delimiter)
+  const char delimiter = found.delimiter ? *found.delimiter : delimiter_of(first, found, shape);
+  if (found.quote == delimiter) {
     return Status::invalid_argument("--quote and --delimiter name the same character");
+  }
+  if (found.escape && (found.escape == delimiter || found.escape == found.quote))
+    return Status::invalid_argument("--escape names the character of --delimiter or --quote");
   std::string skipped;
   if (named) lines.next(&skipped);
-  auto source = std::make_unique<CsvSource>(lines, delimiter, std::move(shape), dialect);
-  if (Status begun = source->begin(dialect.columns); !begun.ok()) return begun;
+  auto source = std::make_unique<CsvSource>(lines, delimiter, std::move(shape), found);
+  if (Status begun = source->begin(found.columns, given_by); !begun.ok()) return begun;
   return std::unique_ptr<RowSource>(std::move(source));
 }
 

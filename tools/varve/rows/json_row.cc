@@ -9,7 +9,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "format/keys/sort_key.h"
 #include "tools/varve/rows/names.h"
+#include "tools/varve/rows/not_utf8.h"
 #include "tools/varve/text/value_text.h"
 #include "varve/limits.h"
 #include "varve/names.h"
@@ -48,9 +50,7 @@ Status syntax_fault(std::string_view line) {
     // nlohmann::json finds a name faster than the ordered type.
     const auto parsed = nlohmann::json::parse(line);
   } catch (const nlohmann::json::parse_error& error) {
-    const bool bad_text = std::string_view(error.what()).find("UTF-8") != std::string_view::npos;
-    return Status::invalid_argument((bad_text ? "not UTF-8 at byte " : "not JSON at byte ") +
-                                    std::to_string(error.byte));
+    return Status::invalid_argument("not JSON at byte " + std::to_string(error.byte));
   } catch (const nlohmann::json::exception&) {
     return Status::invalid_argument("a number is too large");
   }
@@ -263,23 +263,34 @@ Status add_properties(const Json& object, const RowShape& shape, Entity& entity)
 }  // namespace
 
 Result<Entity> entity_from_json(std::string_view text, const RowShape& shape, const RowOrigin& origin,
-                                MissingKey* missing) {
-  *missing = MissingKey::kNone;
+                                JsonRowFault& fault) {
+  fault = {RowFault::kSyntax, 0};
   const Result<ParsedRow> parsed = parse_object(text, shape);
+  if (!parsed.ok() && !format::is_valid_utf8(text)) {
+    fault = {RowFault::kUtf8, kUtf8ShapeFault};
+    return not_utf8(text);
+  }
   if (!parsed.ok()) return parsed.status();
   const ParsedRow& row = *parsed;
   const std::string* no_row_key = missing_column(shape.row_key, row.object);
   const std::string* no_partition_key = missing_column(shape.partition_key, row.object);
-  if (no_row_key != nullptr) *missing = MissingKey::kRowKey;
-  if (no_partition_key != nullptr) *missing = MissingKey::kPartitionKey;
-  if (*missing != MissingKey::kNone) return no_key(no_partition_key != nullptr ? *no_partition_key : *no_row_key, row);
-  if (!row.nested_fault.ok()) return row.nested_fault;
+  fault = {RowFault::kKey, 0};
+  if (no_partition_key != nullptr || no_row_key != nullptr) {
+    fault.shape_fault = no_partition_key != nullptr ? 1 : 2;
+    return no_key(no_partition_key != nullptr ? *no_partition_key : *no_row_key, row);
+  }
+  if (!row.nested_fault.ok()) {
+    fault = {RowFault::kNested, 0};
+    return row.nested_fault;
+  }
   Result<std::string> partition_key = key_of(shape.partition_key, row.object, shape, origin);
   if (!partition_key.ok()) return partition_key.status();
   Result<std::string> row_key = key_of(shape.row_key, row.object, shape, origin);
   if (!row_key.ok()) return row_key.status();
   Entity entity(*std::move(partition_key), *std::move(row_key));
+  fault = {RowFault::kValue, 0};
   if (Status added = add_properties(row.object, shape, entity); !added.ok()) return added;
+  fault = {};
   return entity;
 }
 

@@ -7,22 +7,27 @@
 #include <string_view>
 
 #include "tools/varve/rows/row_shape.h"
+#include "tools/varve/rows/row_source.h"
 #include "varve/result.h"
 #include "varve/types.h"
 
 namespace varve::tool {
 
-/// The key that an object lacks.
-enum class MissingKey : std::uint8_t { kNone, kPartitionKey, kRowKey };
+/// Why an object becomes no entity.
+struct JsonRowFault {
+  RowFault kind = RowFault::kNone;
+  /// As Row::shape_fault. 1 and 2: the object lacks the PartitionKey or the RowKey.
+  std::uint64_t shape_fault = 0;
+};
 
 /// The most levels of objects and arrays in a row.
 constexpr int kNestedLevelsMax = 64;
 
 /// Parses one JSON object. Numbers without a fraction become Int32 or, outside its range, Int64. (The service would
 /// convert these to Double.) A null means an absent property. `Timestamp` and `odata.` members are ignored. A text, a
-/// number or a Boolean instead of an object is an object with the member "value". Errors: kInvalidArgument. If a
-/// missing key is the reason, `missing` names the key.
+/// number or a Boolean instead of an object is an object with the member "value". Errors: kInvalidArgument. `fault`
+/// has the reason then.
 Result<Entity> entity_from_json(std::string_view text, const RowShape& shape, const RowOrigin& origin,
-                                MissingKey* missing);
+                                JsonRowFault& fault);
 
 }  // namespace varve::tool

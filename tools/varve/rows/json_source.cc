@@ -36,22 +36,29 @@ class JsonSource final : public RowSource {
   }
 
   Row row_of(const JsonRecord& record) {
-    MissingKey missing = MissingKey::kNone;
     ++rows_;
+    const bool is_alone = std::exchange(last_line_, record.line) != record.line;
+    const std::uint64_t number = is_alone ? 0 : rows_;
     if (record.too_long) {
-      return Row{record.line, record.last_line,
+      return Row{record.line,
+                 record.last_line,
                  Status::too_large(std::string("the record is longer than 16 MiB, the most that is allowed") +
-                                   (record.is_root ? "; if it contains the rows, name their place by --records" : ""))};
+                                   (record.is_root ? "; if it contains the rows, name their place by --records" : "")),
+                 0,
+                 RowFault::kTooLong,
+                 number};
     }
+    JsonRowFault fault;
     Result<Entity> entity =
-        entity_from_json(record.text, shape_, {record.line, rows_, shape_.file, record.name}, &missing);
-    return Row{record.line, record.last_line, std::move(entity), static_cast<std::uint64_t>(missing)};
+        entity_from_json(record.text, shape_, {record.line, rows_, shape_.file, record.name}, fault);
+    return Row{record.line, record.last_line, std::move(entity), fault.shape_fault, fault.kind, number};
   }
 
   Lines& lines_;
   RowShape shape_;
   JsonRecords records_;
   std::uint64_t rows_ = 0;
+  std::uint64_t last_line_ = 0;  // on which the last record began
   Status fault_;
   bool ended_ = false;
 };

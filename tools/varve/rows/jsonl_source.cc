@@ -17,10 +17,11 @@ class JsonlSource final : public RowSource {
       const std::uint64_t line = lines_.number();
       ++rows_;
       if (lines_.too_long())
-        return Row{line, line, Status::too_large("the line is longer than 16 MiB, the most that is allowed")};
-      MissingKey missing = MissingKey::kNone;
-      Result<Entity> entity = entity_from_json(line_, shape_, {line, rows_, shape_.file, {}}, &missing);
-      return Row{line, line, std::move(entity), static_cast<std::uint64_t>(missing)};
+        return Row{line, line, Status::too_large("the line is longer than 16 MiB, the most that is allowed"), 0,
+                   RowFault::kTooLong};
+      JsonRowFault fault;
+      Result<Entity> entity = entity_from_json(line_, shape_, {line, rows_, shape_.file, {}}, fault);
+      return Row{line, line, std::move(entity), fault.shape_fault, fault.kind};
     }
     return std::nullopt;
   }

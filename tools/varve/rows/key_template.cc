@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <random>
 
@@ -63,19 +64,43 @@ bool is_refused_in_keys(unsigned char c) noexcept {
 
 }  // namespace
 
+std::string_view first_characters(std::string_view text, std::size_t characters_max) noexcept {
+  std::size_t characters = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
+    if (begins && characters++ == characters_max) return text.substr(0, at);
+  }
+  return text;
+}
+
 KeyTemplate::KeyTemplate(std::string column) {
-  parts_.push_back({Kind::kColumn, std::move(column), 0});
+  parts_.push_back({Kind::kColumn, std::move(column)});
+}
+
+/// Adds `COLUMN` or `COLUMN[:2]`.
+Status KeyTemplate::add_column(std::string_view name) {
+  const std::size_t bracket = name.find("[:");
+  if (bracket == std::string_view::npos || !name.ends_with(']')) {
+    parts_.push_back({Kind::kColumn, std::string(name)});
+    return Status();
+  }
+  KeyPart part{Kind::kColumn, std::string(name.substr(0, bracket))};
+  const std::string_view digits = name.substr(bracket + 2, name.size() - bracket - 3);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), part.characters_max);
+  if (error != std::errc() || end != digits.data() + digits.size() || part.characters_max == 0) {
+    return Status::invalid_argument("{" + std::string(name) +
+                                    "} must have a number of characters, such as {COLUMN[:2]}");
+  }
+  parts_.push_back(std::move(part));
+  return Status();
 }
 
 Status KeyTemplate::add_value(std::string_view name) {
   if (name.empty()) return Status::invalid_argument("{} names no column; write {{}} for braces");
-  if (name.front() != '@') {
-    parts_.push_back({Kind::kColumn, std::string(name), 0});
-    return Status();
-  }
+  if (name.front() != '@') return add_column(name);
   for (const auto& [value, kind] : kValues) {
     if (name.substr(1) != value) continue;
-    parts_.push_back({kind, "", 0});
+    parts_.push_back({kind, ""});
     return Status();
   }
   return Status::invalid_argument(
@@ -88,7 +113,7 @@ Result<KeyTemplate> KeyTemplate::parse(std::string_view text) {
   KeyTemplate key;
   if (text.empty()) return Status::invalid_argument("a key needs a column, =TEXT or a template");
   if (text.front() == '=') {
-    key.parts_.push_back({Kind::kText, std::string(text.substr(1)), 0});
+    key.parts_.push_back({Kind::kText, std::string(text.substr(1))});
     return key;
   }
   if (text.find_first_of("{}") == std::string_view::npos) return KeyTemplate(std::string(text));
@@ -109,21 +134,21 @@ Result<KeyTemplate> KeyTemplate::parse(std::string_view text) {
       return Status::invalid_argument("\"" + std::string(text) +
                                       "\" has a lone brace; write {COLUMN}, and {{ or }} for " + "a brace");
     }
-    if (!plain.empty()) key.parts_.push_back({Kind::kText, std::exchange(plain, {}), 0});
+    if (!plain.empty()) key.parts_.push_back({Kind::kText, std::exchange(plain, {})});
     if (Status added = key.add_value(text.substr(at + 1, end - at - 1)); !added.ok()) return added;
     at = end;
   }
-  if (!plain.empty()) key.parts_.push_back({Kind::kText, plain, 0});
+  if (!plain.empty()) key.parts_.push_back({Kind::kText, plain});
   return key;
 }
 
 const KeyPart* KeyTemplate::only_column() const noexcept {
-  return parts_.size() == 1 && parts_[0].kind == Kind::kColumn ? parts_.data() : nullptr;
+  const bool is_column = parts_.size() == 1 && parts_[0].kind == Kind::kColumn && parts_[0].characters_max == SIZE_MAX;
+  return is_column ? parts_.data() : nullptr;
 }
 
 bool KeyTemplate::operator==(const KeyTemplate& other) const {
-  return std::equal(parts_.begin(), parts_.end(), other.parts_.begin(), other.parts_.end(),
-                    [](const KeyPart& a, const KeyPart& b) { return a.kind == b.kind && a.text == b.text; });
+  return parts_ == other.parts_;
 }
 
 void KeyTemplate::append(const KeyPart& part, const RowOrigin& origin, std::string& key) {

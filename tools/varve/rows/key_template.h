@@ -29,13 +29,23 @@ struct KeyPart {
   std::string text;
   /// The column's place in its file. The reader of a file with columns sets it.
   std::size_t column = 0;
+  /// The number of the first characters of a column that are a part of the key.
+  std::size_t characters_max = SIZE_MAX;
+
+  bool operator==(const KeyPart& other) const {
+    return kind == other.kind && text == other.text && characters_max == other.characters_max;
+  }
 };
+
+/// Returns the first characters of a text in UTF-8, at most `characters_max`.
+std::string_view first_characters(std::string_view text, std::size_t characters_max) noexcept;
 
 class KeyTemplate {
  public:
   /// The key is the column.
   explicit KeyTemplate(std::string column);
-  /// Parses `COLUMN`, `=TEXT`, or a text with `{COLUMN}` and `{@VALUE}` in it. `{{` and `}}` are braces.
+  /// Parses `COLUMN`, `=TEXT`, or a text with `{COLUMN}`, `{COLUMN[:2]}` (its first two characters) and `{@VALUE}` in
+  /// it. `{{` and `}}` are braces.
   /// Errors: kInvalidArgument.
   static Result<KeyTemplate> parse(std::string_view text);
 
@@ -56,14 +66,14 @@ class KeyTemplate {
       }
       Result<std::string> text = text_of(part);
       if (!text.ok()) return text.status();
-      if (parts_.size() == 1) return text;
-      key += *text;
+      key += first_characters(*text, part.characters_max);
     }
     return key;
   }
 
  private:
   KeyTemplate() = default;
+  Status add_column(std::string_view name);
   Status add_value(std::string_view name);
   static void append(const KeyPart& part, const RowOrigin& origin, std::string& key);
 

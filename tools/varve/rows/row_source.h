@@ -14,12 +14,29 @@
 
 namespace varve::tool {
 
+/// Why a row is refused. Rows that are refused for one reason can be reported together.
+enum class RowFault : std::uint8_t {
+  kNone,     // The row is accepted, or the table refuses it.
+  kQuote,    // a quote is where none may be, or has no end
+  kTooLong,  // more than kLineBytesMax
+  kFields,   // the row has too few or too many fields
+  kName,     // a value belongs to a column without a name
+  kUtf8,     // the row is no UTF-8
+  kSyntax,   // the row is no JSON object
+  kKey,      // the row lacks a key, or its key is no text
+  kNested,   // an object or array is a value
+  kValue,    // a value does not have its type
+};
+
 struct Row {
   std::uint64_t line = 0;       // from 1
   std::uint64_t last_line = 0;  // the last line of the row
   Result<Entity> entity;
   /// The number of a fault in the file's shape, which other rows have too. 0: the fault concerns this row alone.
   std::uint64_t shape_fault = 0;
+  RowFault fault = RowFault::kNone;
+  /// The number of the row in its text, from 1, if other rows begin on the same line. Else 0.
+  std::uint64_t row = 0;
 };
 
 class RowSource {

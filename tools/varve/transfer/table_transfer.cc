@@ -110,7 +110,7 @@ bool is_same(const Entity* source, const Entity* target) {
 }  // namespace
 
 Status transfer_table(const TransferSide& from, const TransferSide& to, const std::string& table,
-                      const TransferOptions& options, Progress& progress, TransferFigures& figures) {
+                      const TransferOptions& options, const std::function<void()>& progress, TransferFigures& figures) {
   const Result<std::unique_ptr<TableAccess>> source = from.store->open_table(from.account, table);
   if (!source.ok()) return source.status();
   const Result<ReadOptions> of_source = options_of_present_state(*from.store);
@@ -124,7 +124,8 @@ Status transfer_table(const TransferSide& from, const TransferSide& to, const st
   Status ended = for_each_pair(**source, *of_source, target.table.get(), *of_target,
                                [&](const Entity* entity, const Entity* there) {
                                  if (entity == nullptr) return Status();
-                                 progress.update(++figures.read, 0);
+                                 ++figures.read;
+                                 progress();
                                  if (is_same(entity, there)) return Status();
                                  ++figures.written;
                                  return options.dry_run ? Status() : writer.add(*entity);

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "tools/varve/reach/table_access.h"
-#include "tools/varve/terminal/progress.h"
 
 namespace varve::tool {
 
@@ -37,9 +36,9 @@ struct TransferOptions {
 };
 
 /// Writes each entity of the source that the target lacks or has with other values, and compares both tables at the
-/// end. A second run after any end continues, because it writes only missing entities. Errors: those of both sides;
+/// end. Calls `progress` for each entity that was read. A second run after any end continues, because it writes only missing entities. Errors: those of both sides;
 /// kCancelled (a signal asked for the end).
 Status transfer_table(const TransferSide& from, const TransferSide& to, const std::string& table,
-                      const TransferOptions& options, Progress& progress, TransferFigures& figures);
+                      const TransferOptions& options, const std::function<void()>& progress, TransferFigures& figures);
 
 }  // namespace varve::tool

@@ -1,8 +1,12 @@
 // Owns: the verbs `varve pull` and `varve push`.
 // Must never: end with success if a table differs.
+#include <algorithm>
+#include <atomic>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -12,6 +16,7 @@
 #include "tools/varve/reach/service_address.h"
 #include "tools/varve/session/verbs.h"
 #include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/progress.h"
 #include "tools/varve/terminal/terminal.h"
 #include "tools/varve/transfer/table_transfer.h"
 
@@ -25,6 +30,7 @@ struct TransferWords {
   std::string to_account;
   std::vector<std::string> tables;
   std::uint64_t threads = 4;
+  std::uint64_t tables_at_once = 2;
   bool dry_run = false;
   bool json = false;
 };
@@ -90,26 +96,131 @@ void print_table(const TransferWords& words, const std::string& table, const Tra
   std::cout << "\n";
 }
 
+/// The tables of a transfer. Several workers take the next one until none is left, or one failed.
+class TableQueue {
+ public:
+  TableQueue(const TransferWords& words, const std::vector<std::string>& tables)
+      : words_(words), tables_(tables), outcomes_(tables.size()), progress_("entities", 0) {}
+
+  /// Transfers tables until none is left.
+  void work(const TransferSide& from, const TransferSide& to) {
+    for (std::size_t at = next_++; at < tables_.size() && !failed_; at = next_++) {
+      Outcome& outcome = outcomes_[at];
+      const Status ended = transfer_table(
+          from, to, tables_[at], {words_.threads, words_.dry_run}, [this] { note_progress(); }, outcome.figures);
+      const std::lock_guard<std::mutex> lock(mutex_);
+      outcome.ended = ended;
+      outcome.is_done = true;
+      if (!ended.ok()) failed_ = true;
+      print_done();
+    }
+  }
+  /// Notes that a worker could not begin.
+  void fail_worker(const Status& reason) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (worker_.ok()) worker_ = reason;
+    failed_ = true;
+  }
+
+  /// Reports after all workers have ended. Returns the exit code.
+  int finish() {
+    progress_.clear();
+    std::uint64_t different = 0;
+    for (std::size_t at = 0; at < tables_.size(); ++at) {
+      Outcome& outcome = outcomes_[at];
+      if (outcome.is_done && outcome.ended.ok() && !outcome.is_printed)
+        print_table(words_, tables_[at], outcome.figures);
+      different += outcome.figures.different;
+    }
+    for (std::size_t at = 0; at < tables_.size(); ++at) {
+      if (!outcomes_[at].ended.ok()) return report_stop(tables_[at], outcomes_[at]);
+    }
+    if (!worker_.ok()) return fail(worker_);
+    if (different == 0) return kSuccess;
+    return fail(kRefused,
+                "the tables differ: the source changed meanwhile, or the target changed values; run it again");
+  }
+
+ private:
+  struct Outcome {
+    TransferFigures figures;
+    Status ended;
+    bool is_done = false;
+    bool is_printed = false;
+  };
+
+  void note_progress() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    progress_.update(++read_, 0);
+  }
+
+  /// Prints the tables in their order, each once it and all before it are done.
+  void print_done() {
+    progress_.clear();
+    while (printed_ < tables_.size() && outcomes_[printed_].is_done && outcomes_[printed_].ended.ok()) {
+      print_table(words_, tables_[printed_], outcomes_[printed_].figures);
+      outcomes_[printed_++].is_printed = true;
+    }
+  }
+
+  static int report_stop(const std::string& table, const Outcome& outcome) {
+    std::cerr << "varve: stopped in table " << show_text(table, SIZE_MAX).text << " after "
+              << counted(outcome.figures.read, "entity", "entities")
+              << "; run it again to continue, it writes only what is missing\n";
+    if (outcome.ended.code() == Code::kCancelled) return 128 + stop_signal_seen();
+    return fail(outcome.ended);
+  }
+
+  const TransferWords& words_;
+  const std::vector<std::string>& tables_;
+  std::vector<Outcome> outcomes_;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  Progress progress_;
+  std::uint64_t read_ = 0;
+  std::size_t printed_ = 0;
+  Status worker_;
+};
+
+/// A worker's own access to a side. A connection serves one thread; a store of this process serves all.
+struct OwnSide {
+  std::unique_ptr<StoreAccess> connection;
+  Status status;
+
+  explicit OwnSide(const TransferSide& side) {
+    if (!side.connect) return;
+    Result<std::unique_ptr<StoreAccess>> made = side.connect();
+    if (made.ok()) {
+      connection = *std::move(made);
+    } else {
+      status = made.status();
+    }
+  }
+  TransferSide of(const TransferSide& side) const {
+    return {connection == nullptr ? side.store : connection.get(), side.account, side.connect};
+  }
+};
+
 int run_tables(const TransferWords& words, const TransferSide& from, const TransferSide& to,
                const std::vector<std::string>& tables) {
-  std::uint64_t different = 0;
-  for (const std::string& table : tables) {
-    TransferFigures figures;
-    Progress progress("entities of " + table, 0);
-    const Status ended = transfer_table(from, to, table, {words.threads, words.dry_run}, progress, figures);
-    progress.clear();
-    if (!ended.ok()) {
-      std::cerr << "varve: stopped in table " << show_text(table, SIZE_MAX).text << " after "
-                << counted(figures.read, "entity", "entities")
-                << "; run it again to continue, it writes only what is missing\n";
-      if (ended.code() == Code::kCancelled) return 128 + stop_signal_seen();
-      return fail(ended);
+  TableQueue queue(words, tables);
+  const auto work_apart = [&] {
+    const OwnSide source(from);
+    const OwnSide target(to);
+    const Status& fault = source.status.ok() ? target.status : source.status;
+    if (fault.ok()) {
+      queue.work(source.of(from), target.of(to));
+    } else {
+      queue.fail_worker(fault);
     }
-    print_table(words, table, figures);
-    different += figures.different;
-  }
-  if (different == 0) return kSuccess;
-  return fail(kRefused, "the tables differ: the source changed meanwhile, or the target changed values; run it again");
+  };
+  std::vector<std::thread> workers;
+  const std::size_t count = std::min<std::size_t>(words.tables_at_once, tables.size());
+  for (std::size_t i = 1; i < count; ++i) workers.emplace_back(work_apart);
+  queue.work(from, to);
+  for (std::thread& worker : workers) worker.join();
+  return queue.finish();
 }
 
 int run_transfer(const TransferWords& words) {
@@ -126,7 +237,7 @@ int run_transfer(const TransferWords& words) {
   const Result<std::unique_ptr<StoreAccess>> reached = reach_target(target, words.dry_run);
   if (!reached.ok()) return fail(reached.status());
   StoreAccess* const store = (*reached).get();
-  const int exit_code = run_tables(words, {(*source).get(), words.from.account, nullptr},
+  const int exit_code = run_tables(words, {(*source).get(), words.from.account, connector_of((*source).get(), words.from)},
                                    {store, target.account, connector_of(store, target)}, *tables);
   const Status closed = store == nullptr ? Status() : store->close();
   if (exit_code != kSuccess || closed.ok()) return exit_code;
@@ -151,6 +262,9 @@ void add_transfer_verb(CLI::App& app, const std::string& name, const std::string
   verb->add_option("--account", words->from.account, "Account of FROM")->capture_default_str();
   verb->add_option("--to-account", words->to_account, "Account of TO; default: as FROM");
   verb->add_option("--threads", words->threads, "Threads that write")->check(CLI::Range(1, 64))->capture_default_str();
+  verb->add_option("--tables-at-once", words->tables_at_once, "Tables that are copied at the same time")
+      ->check(CLI::Range(1, 16))
+      ->capture_default_str();
   verb->add_option_function<std::string>("--key-file", &set_key_file, "File with the key or signature of the address");
   verb->add_option_function<std::string>("--ca-file", &set_certificates, "PEM file of the authorities to trust");
   verb->add_flag("--dry-run", words->dry_run, "Write nothing; count what would be written");
