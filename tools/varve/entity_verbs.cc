@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/terminal.h"
 #include "tools/varve/text/entity_json.h"

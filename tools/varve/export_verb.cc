@@ -9,6 +9,7 @@
 #include "tools/varve/base/output_file.h"
 #include "tools/varve/session/entity_walk.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/progress.h"
 #include "tools/varve/text/csv_row.h"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/table/table_copy_verbs.h"
 #include "tools/varve/table/table_describe_verb.h"
 #include "tools/varve/terminal/outcome.h"

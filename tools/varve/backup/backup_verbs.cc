@@ -13,6 +13,7 @@
 #include "tools/varve/backup/backup_source.h"
 #include "tools/varve/backup/table_restore.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/progress.h"
 #include "tools/varve/text/store_text.h"

@@ -9,6 +9,7 @@
 
 #include "tools/varve/import/import_run.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/text/value_text.h"
 

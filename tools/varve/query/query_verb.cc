@@ -8,6 +8,7 @@
 
 #include "tools/varve/query/query_plan.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/progress.h"
 #include "tools/varve/terminal/terminal.h"

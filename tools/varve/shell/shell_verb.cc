@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/shell/line_input.h"
 #include "tools/varve/shell/shell.h"
 #include "tools/varve/terminal/outcome.h"

@@ -7,6 +7,7 @@
 #include "tools/varve/input/stop_signal.h"
 #include "tools/varve/session/session.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/table/table_copy.h"
 #include "tools/varve/terminal/outcome.h"
 

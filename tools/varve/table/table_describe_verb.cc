@@ -7,6 +7,7 @@
 #include "tools/varve/session/entity_walk.h"
 #include "tools/varve/session/session.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 
 namespace varve::tool {

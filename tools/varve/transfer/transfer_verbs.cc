@@ -10,6 +10,7 @@
 #include "tools/varve/input/stop_signal.h"
 #include "tools/varve/reach/reach.h"
 #include "tools/varve/reach/service_address.h"
+#include "tools/varve/session/session.h"
 #include "tools/varve/session/verbs.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/terminal.h"
