@@ -2,15 +2,21 @@
 // Must never: do the work of a verb.
 #include <csignal>
 #include <iostream>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/varve/base/descriptor_limit.h"
+#include "tools/varve/command/common_words.h"
+#include "tools/varve/command/store_of_environment.h"
+#include "tools/varve/command/unknown_word.h"
 #include "tools/varve/program.h"
 #include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/pager.h"
 #include "tools/varve/terminal/terminal_filter.h"
 
 namespace varve::tool {
@@ -27,10 +33,22 @@ bool hold_standard_streams() {
   return true;
 }
 
-/// Returns whether the first word is no verb. CLI11 would only report that a verb is missing.
-bool names_no_verb(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return false;
-  return app.get_subcommands([argv](const CLI::App* verb) { return verb->check_name(argv[1]); }).empty();
+/// Parses the words, and thereby runs the verb.
+int run_line(const std::vector<std::string>& words) {
+  apply_common_words(words);
+  Result<std::vector<std::string>> line = with_store_of_environment(words, &command_line);
+  if (!line.ok()) return fail(kUsage, line.status());
+  int exit_code = kSuccess;
+  const std::unique_ptr<CLI::App> app = command_line(exit_code);
+  try {
+    app->parse(std::vector<std::string>((*line).rbegin(), (*line).rend()));  // CLI11 takes the words from the end
+  } catch (const CLI::Success& asked) {
+    page_long_output();
+    return app->exit(asked) == 0 ? kSuccess : kUsage;
+  } catch (const CLI::ParseError& refused) {
+    return fail(kUsage, fault_of(*app, *line, refused));
+  }
+  return exit_code;
 }
 
 int run(int argc, char** argv) {
@@ -40,16 +58,8 @@ int run(int argc, char** argv) {
   raise_descriptor_limit();       // a large store has more files than the soft limit allows
   const TerminalFilter output(std::cout, STDOUT_FILENO);
   const TerminalFilter errors(std::cerr, STDERR_FILENO);
-  int exit_code = kSuccess;
-  const std::unique_ptr<CLI::App> app = command_line(exit_code);
-  if (names_no_verb(*app, argc, argv)) {
-    return fail(kUsage, "there is no verb '" + std::string(argv[1]) + "'; `varve --help` lists the verbs");
-  }
-  try {
-    app->parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    exit_code = app->exit(error) == 0 ? kSuccess : kUsage;
-  }
+  const int exit_code = run_line(std::vector<std::string>(argv + 1, argv + argc));
+  if (finish_paging()) return exit_code == kReaderGone ? kSuccess : exit_code;  // the person has seen enough
   std::cout.flush();
   if (!std::cout && exit_code == kSuccess) return fail_output("standard output could not be written");
   return exit_code;

@@ -29,7 +29,7 @@ Examples
       --partition-key codes --row-key TZ --key-replace :
   varve import ./geo Places places.geojson --records features --nested flatten --fix-names \
       --partition-key =places --row-key '{@row}'
-  varve import ./logs Events 'events-*.jsonl.zst' --partition-key host --row-key '{@inverted-ticks}'
+  varve import ./logs Events 'events-*.jsonl.gz' --partition-key host --row-key '{@inverted-ticks}'
 
 Files
 FILE may be repeated, and may be a pattern. gzip, bzip2, xz and zstd are expanded; each member of a tar or zip archive

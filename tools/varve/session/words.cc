@@ -28,7 +28,7 @@ void add_named_store_words(CLI::App& verb, Place& place) {
 }
 
 void add_json_words(CLI::App& verb, bool& json, const std::string& about) {
-  verb.add_flag("--json", json, about)->group("Output");
+  verb.add_flag("--json", json, about)->group(kOutputGroup);
 }
 
 void add_reach_words(CLI::App& verb, Place& place) {

@@ -24,6 +24,8 @@ void add_reach_words(CLI::App& verb, Place& place);
 void add_table_words(CLI::App& verb, Place& place);
 /// Returns a validator for counts: only digits, at least `least` and at most 64 bits.
 CLI::Validator whole_number(std::uint64_t least);
+/// The group of options that choose what a verb prints.
+inline constexpr const char* kOutputGroup = "Output";
 /// Adds --json with what it prints.
 void add_json_words(CLI::App& verb, bool& json, const std::string& about);
 /// Adds --durability to verbs that write.

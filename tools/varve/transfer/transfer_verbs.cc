@@ -10,6 +10,7 @@
 #include "tools/varve/input/stop_signal.h"
 #include "tools/varve/reach/reach.h"
 #include "tools/varve/reach/service_address.h"
+#include "tools/varve/session/entity_walk.h"
 #include "tools/varve/session/session.h"
 #include "tools/varve/session/verbs.h"
 #include "tools/varve/terminal/outcome.h"
@@ -93,6 +94,27 @@ int run_tables(const TransferWords& words, const TransferSide& from, const Trans
   return fail(kRefused, "the tables differ: the source changed meanwhile, or the target changed values; run it again");
 }
 
+/// Prints what a transfer into a store that does not exist yet would write: everything.
+int count_tables(const TransferWords& words, StoreAccess& source, const std::vector<std::string>& tables) {
+  for (const std::string& name : tables) {
+    const Result<std::unique_ptr<TableAccess>> table = source.open_table(words.from.account, name);
+    if (!table.ok()) return fail(table.status());
+    const Result<ReadOptions> options = options_of_present_state(source);
+    if (!options.ok()) return fail(options.status());
+    TransferFigures figures;
+    Progress progress("entities of " + name, 0);
+    const Status read = for_each_entity(**table, *options, progress, [&](const Entity&) {
+      ++figures.read;
+      return true;
+    });
+    progress.clear();
+    if (!read.ok()) return fail(read);
+    figures.written = figures.read;
+    print_table(words, name, figures);
+  }
+  return kSuccess;
+}
+
 int run_transfer(const TransferWords& words) {
   stop_reading_on_signals();
   Place target = words.to;
@@ -102,7 +124,9 @@ int run_transfer(const TransferWords& words) {
   const Result<std::vector<std::string>> tables =
       words.tables.empty() ? tables_of(**source, words.from.account) : words.tables;
   if (!tables.ok()) return fail(tables.status());
-  const Result<std::unique_ptr<StoreAccess>> reached = reach_or_make(target);
+  // A dry run writes nothing, not even an empty store.
+  const Result<std::unique_ptr<StoreAccess>> reached = words.dry_run ? reach_state(target) : reach_or_make(target);
+  if (words.dry_run && reached.code() == Code::kNotFound) return count_tables(words, **source, *tables);
   if (!reached.ok()) return fail(reached.status());
   StoreAccess& store = **reached;
   const int exit_code = run_tables(words, {**source, words.from.account, nullptr},
@@ -142,13 +166,13 @@ void add_transfer_verb(CLI::App& app, const std::string& name, const std::string
 void add_transfer_verbs(CLI::App& app, int& exit_code) {
   add_transfer_verb(app, "pull", "Copy an account or tables from a service into a store",
                     "\nExamples\n"
-                    "  varve pull https://shop.table.core.windows.net ./shop --account shop --key-file shop.key\n"
-                    "  varve pull http://127.0.0.1:10002/devstoreaccount1 ./shop --table Orders --dry-run",
+                    "  varve pull http://127.0.0.1:10002/devstoreaccount1 ./copy\n"
+                    "  varve pull http://127.0.0.1:10002/devstoreaccount1 ./copy --table Orders --dry-run",
                     exit_code);
   add_transfer_verb(app, "push", "Copy an account or tables of a store to a service",
                     "\nExamples\n"
                     "  varve push ./shop http://127.0.0.1:10002/devstoreaccount1\n"
-                    "  varve push ./shop https://shop.table.core.windows.net --to-account shop --key-file shop.key",
+                    "  varve push ./shop http://127.0.0.1:10002/devstoreaccount1 --table Orders --dry-run",
                     exit_code);
 }
 
