@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "api/filter/filter_hint.h"
 #include "api/model/ascii.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
@@ -109,11 +110,11 @@ std::string at_character(std::string_view filter, std::size_t offset, std::strin
 }  // namespace
 
 Status filter_error(std::string_view filter, std::size_t offset, std::string_view what) {
-  return service_error::invalid_input(at_character(filter, offset, what));
+  return service_error::invalid_input(at_character(filter, offset, what)).with_hint(filter_hint(filter, offset));
 }
 
 Status filter_not_implemented(std::string_view filter, std::size_t offset, std::string_view what) {
-  return service_error::not_implemented(at_character(filter, offset, what));
+  return service_error::not_implemented(at_character(filter, offset, what)).with_hint(filter_hint(filter, offset));
 }
 
 Result<FilterToken> FilterLexer::next() {
@@ -155,7 +156,8 @@ Result<std::string_view> FilterLexer::quoted_text(std::size_t begin) {
     if (at_ + 1 == filter_.size() || filter_[at_ + 1] != '\'') return filter_.substr(first, at_++ - first);
     ++at_;
   }
-  return error(begin, "the quote that opens here is not closed");
+  return error(begin, "the quote that opens here is not closed")
+      .with_hint("inside a text, write two single quotes for one: 'O''Brien'");
 }
 
 Result<FilterToken> FilterLexer::string() {

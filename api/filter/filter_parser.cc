@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/filter/filter.h"
+#include "api/filter/filter_hint.h"
 #include "api/filter/filter_lexer.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
@@ -275,9 +276,11 @@ class FilterParser {
     std::optional<Value> right_literal = literal_of(right->token);
     if (!left_literal && !right_literal) right_literal = number_of(right->token);
     if (left_literal.has_value() == right_literal.has_value()) {
-      return filter_not_implemented(text_, left.token.offset,
-                                    left_literal ? "two literals are compared; one side must be a property"
-                                                 : "two properties are compared; one side must be a literal");
+      if (left_literal)
+        return filter_not_implemented(text_, left.token.offset,
+                                      "two literals are compared; one side must be a property");
+      return filter_not_implemented(text_, left.token.offset, "two properties are compared; one side must be a literal")
+          .with_hint(literal_hint(right->token.text));
     }
     const Filter::Place place{left.place.begin, right->place.end};
     return right_literal ? compare(left.token, named.compare, *std::move(right_literal), place)

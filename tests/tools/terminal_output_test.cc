@@ -38,10 +38,10 @@ std::vector<std::uint32_t> commands() {
   return all;
 }
 
-/// The allowed control characters on a terminal: CR LF at line ends, and those that erase the progress line.
+/// The allowed control characters on a terminal: CR LF at line ends, colours, and those that erase the progress line.
 void expect_harmless(std::string shown, const Words& verb) {
   SCOPED_TRACE(::testing::PrintToString(verb));
-  for (const std::string ours : {"\r\033[K", "\r\n"}) {
+  for (const std::string ours : {"\r\033[K", "\r\n", "\033[0m", "\033[1;31m", "\033[36m", "\033[1;34m", "\033[2m"}) {
     for (std::size_t at = 0; (at = shown.find(ours, at)) != std::string::npos;) shown.replace(at, ours.size(), " ");
   }
   for (const std::uint32_t command : commands()) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/progress.h"
 
@@ -58,13 +59,16 @@ void add_checkpoint_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<CheckpointWords>();
   CLI::App* verb = app.add_subcommand("checkpoint", "Create a second store with the present content of a store");
   verb->footer(
-      "\nDIRECTORY must be absent or empty. It becomes a store of its own: keep it as a backup, read it, or write\n"
+      "DIRECTORY must be absent or empty. It becomes a store of its own: keep it as a backup, read it, or write\n"
       "to it. On the same file system this takes almost no time and space, because both stores share files that\n"
       "neither changes. Elsewhere the files are copied. If `varve serve` has the store open, it makes the\n"
-      "checkpoint, and its writers continue. Any other program that has the store open calls Store::checkpoint.");
+      "checkpoint, and its writers continue. Any other program that has the store open calls Store::checkpoint.\n"
+      "\nExamples\n"
+      "  varve checkpoint ./shop ./shop-monday\n"
+      "  varve checkpoint ./shop ./shop-monday --json");
   add_store_words(*verb, words->place);
   verb->add_option("DIRECTORY", words->directory, "Directory of the new store; absent or empty")->required();
-  verb->add_flag("--json", words->json, "Print the report as JSON");
+  add_json_words(*verb, words->json, "Print the report as JSON");
   verb->callback([words, &exit_code] { exit_code = make_checkpoint(*words); });
 }
 

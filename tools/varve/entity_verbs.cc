@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <iostream>
 
+#include <nlohmann/json.hpp>
+
+#include "tools/varve/session/named_table.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/pager.h"
 #include "tools/varve/terminal/terminal.h"
 #include "tools/varve/text/entity_json.h"
 #include "tools/varve/text/value_text.h"
@@ -47,7 +52,7 @@ void print_for_people(const Entity& entity) {
 int get_entity(const EntityWords& words) {
   Result<std::unique_ptr<StoreAccess>> store = reach_briefly(words.place);
   if (!store.ok()) return fail(store.status());
-  const Result<std::unique_ptr<TableAccess>> table = (*store)->open_table(words.place.account, words.place.table);
+  const Result<std::unique_ptr<TableAccess>> table = open_named_table(**store, words.place);
   if (!table.ok()) return fail(table.status());
   ReadOptions options;
   options.select = words.select;
@@ -57,6 +62,7 @@ int get_entity(const EntityWords& words) {
     return fail(kRefused, "table " + words.place.table + " has no entity \"" + words.partition_key + "\", \"" +
                               words.row_key + "\"");
   }
+  page_long_output();
   if (words.json) {
     std::cout << entity_to_json(**entity) << "\n";
   } else {
@@ -112,14 +118,18 @@ int put_entity(const EntityWords& words) {
   if (!store.ok()) return fail(store.status());
   Result<std::unique_ptr<TableAccess>> table = may_make
                                                    ? open_or_make_table(**store, words.place.account, words.place.table)
-                                                   : (*store)->open_table(words.place.account, words.place.table);
+                                                   : open_named_table(**store, words.place);
   if (!table.ok()) return fail(table.status());
   WriteOptions options;
   options.durability = durability_of(words.durability);
   const Result<ETag> etag = (*table)->write({kind_of(words.mode), *std::move(entity), *if_match}, options);
   if (!etag.ok()) return fail(etag.status());
   if (Status closed = (*store)->close(); !closed.ok()) return fail(closed);
-  std::cout << etag->to_string() << "\n";
+  if (words.json) {
+    std::cout << nlohmann::ordered_json{{"etag", etag->to_string()}}.dump() << "\n";
+  } else {
+    std::cout << etag->to_string() << "\n";
+  }
   return kSuccess;
 }
 
@@ -128,15 +138,18 @@ int delete_entity(const EntityWords& words) {
   if (!if_match.ok()) return fail(if_match.status());
   Result<std::unique_ptr<StoreAccess>> store = reach_for_writing(words.place);
   if (!store.ok()) return fail(store.status());
-  Result<std::unique_ptr<TableAccess>> table = (*store)->open_table(words.place.account, words.place.table);
+  Result<std::unique_ptr<TableAccess>> table = open_named_table(**store, words.place);
   if (!table.ok()) return fail(table.status());
   WriteOptions options;
   options.durability = durability_of(words.durability);
   const Result<ETag> removed =
       (*table)->write({WriteOperation::Kind::kRemove, Entity(words.partition_key, words.row_key), *if_match}, options);
   if (!removed.ok()) return fail(removed.status());
-  const Status closed = (*store)->close();
-  return closed.ok() ? kSuccess : fail(closed);
+  if (const Status closed = (*store)->close(); !closed.ok()) return fail(closed);
+  if (words.json)
+    std::cout << R"({"deleted":true})"
+              << "\n";
+  return kSuccess;
 }
 
 void add_key_words(CLI::App& verb, EntityWords& words) {
@@ -156,8 +169,11 @@ void add_put(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<EntityWords>();
   CLI::App* verb = app.add_subcommand("put", "Write one entity; prints its new ETag");
   verb->footer(
-      "\nCreates the store and the table if they are absent. --mode replace and merge only change an existing entity.\n"
-      "Example: varve put ./shop Orders eu 0001 Customer=Ann Lines=3 --type Code=Edm.String Code=007");
+      "Creates the store and the table if they are absent. --mode replace and merge only change an existing entity.\n"
+      "\nExamples\n"
+      "  varve put ./shop Orders eu 0002 Customer=Ann Lines=3\n"
+      "  varve put ./shop Orders eu 0003 Code=007 --type Code=Edm.String\n"
+      "  varve put ./shop Orders eu 0001 Lines=4 --mode merge");
   add_key_words(*verb, *words);
   add_property_words(*verb, *words);
   verb->add_option("--mode", words->mode, "What to do if the entity exists, and if it does not")
@@ -167,6 +183,7 @@ void add_put(CLI::App& app, int& exit_code) {
                    "With --mode replace or merge: the ETag that the stored entity must have, or *")
       ->capture_default_str();
   add_durability_words(*verb, words->durability);
+  add_json_words(*verb, words->json, "Print the new ETag as JSON");
   verb->callback([words, &exit_code] { exit_code = put_entity(*words); });
 }
 
@@ -175,8 +192,10 @@ void add_update(CLI::App& app, int& exit_code) {
   words->mode = "merge";
   CLI::App* verb = app.add_subcommand("update", "Change properties of an existing entity; prints its new ETag");
   verb->footer(
-      "\nThe same as put --mode merge: properties that are not given stay. --mode replace removes them.\n"
-      "Example: varve update ./shop Orders eu 0001 Lines=4");
+      "The same as put --mode merge: properties that are not given stay. --mode replace removes them.\n"
+      "\nExamples\n"
+      "  varve update ./shop Orders eu 0001 Lines=4\n"
+      "  varve update ./shop Orders eu 0001 Customer=Ann --mode replace");
   add_key_words(*verb, *words);
   add_property_words(*verb, *words);
   verb->add_option("--mode", words->mode, "What to do with properties that are not given")
@@ -185,6 +204,7 @@ void add_update(CLI::App& app, int& exit_code) {
   verb->add_option("--if-match", words->if_match, "The ETag that the stored entity must have, or *")
       ->capture_default_str();
   add_durability_words(*verb, words->durability);
+  add_json_words(*verb, words->json, "Print the new ETag as JSON");
   verb->callback([words, &exit_code] { exit_code = put_entity(*words); });
 }
 
@@ -193,9 +213,13 @@ void add_update(CLI::App& app, int& exit_code) {
 void add_entity_verbs(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<EntityWords>();
   CLI::App* get = app.add_subcommand("get", "Print one entity");
+  get->footer(
+      "Examples\n"
+      "  varve get ./shop Orders eu 0001\n"
+      "  varve get ./shop Orders eu 0001 --select Customer,Lines --json");
   add_key_words(*get, *words);
   get->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
-  get->add_flag("--json", words->json, "Print it as one line of JSON");
+  add_json_words(*get, words->json, "Print it as one line of JSON");
   get->callback([words, &exit_code] { exit_code = get_entity(*words); });
 
   add_put(app, exit_code);
@@ -203,10 +227,15 @@ void add_entity_verbs(CLI::App& app, int& exit_code) {
 
   auto gone = std::make_shared<EntityWords>();
   CLI::App* remove = app.add_subcommand("delete", "Delete one entity");
+  remove->footer(
+      "Examples\n"
+      "  varve delete ./shop Orders eu 0001\n"
+      "  varve delete ./shop Orders eu 0001 --if-match '*' --durability sync");
   add_key_words(*remove, *gone);
   remove->add_option("--if-match", gone->if_match, "The ETag that the stored entity must have, or *")
       ->capture_default_str();
   add_durability_words(*remove, gone->durability);
+  add_json_words(*remove, gone->json, "Print {\"deleted\":true}");
   remove->callback([gone, &exit_code] { exit_code = delete_entity(*gone); });
 }
 

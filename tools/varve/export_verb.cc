@@ -8,7 +8,9 @@
 
 #include "tools/varve/base/output_file.h"
 #include "tools/varve/session/entity_walk.h"
+#include "tools/varve/session/named_table.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/progress.h"
 #include "tools/varve/text/csv_row.h"
@@ -93,7 +95,7 @@ Status write(const ExportWords& words, const TableAccess& table, const ReadOptio
 int export_table(const ExportWords& words) {
   Result<std::unique_ptr<StoreAccess>> store = reach_state(words.place);
   if (!store.ok()) return fail(store.status());
-  const Result<std::unique_ptr<TableAccess>> table = (*store)->open_table(words.place.account, words.place.table);
+  const Result<std::unique_ptr<TableAccess>> table = open_named_table(**store, words.place);
   if (!table.ok()) return fail(table.status());
   const Result<ReadOptions> options = options_of_present_state(**store);
   if (!options.ok()) return fail(options.status());
@@ -117,14 +119,14 @@ void add_export_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<ExportWords>();
   CLI::App* verb = app.add_subcommand("export", "Write a table's entities as CSV, JSON or JSON Lines");
   verb->footer(
-      "\nExports one state of the table, read at one snapshot. JSON Lines keep every type and can be imported again\n"
+      "Exports one state of the table, read at one snapshot. JSON Lines keep every type and can be imported again\n"
       "unchanged; so can JSON, which is one array. CSV has a column for each property name in the table, but no types. "
       "An absent property and an empty\n"
       "text are both an empty field. With --typed, a column NAME@type after each property has its type: such a file\n"
       "can be imported again unchanged.\n"
       "\nExamples\n"
       "  varve export ./shop Orders --output orders.jsonl\n"
-      "  varve export ./shop Orders --format csv | gzip > orders.csv.gz\n"
+      "  varve export ./shop Orders --format csv | gzip > orders-again.csv.gz\n"
       "  varve export ./shop Orders --format json > orders.json");
   add_table_words(*verb, words->place);
   verb->add_option("--format", words->format, "csv, json or jsonl")

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/progress.h"
 
@@ -191,14 +192,17 @@ void add_repair_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<RepairWords>();
   CLI::App* verb = app.add_subcommand("repair", "Save the intact content of a damaged store to a new store");
   verb->footer(
-      "\nTARGET must be absent or empty; it becomes a sound store. STORE is only read, and must not be open for\n"
+      "TARGET must be absent or empty; it becomes a sound store. STORE is only read, and must not be open for\n"
       "writing. Saves the newest versions that can still be read, with their Timestamps and ETags, and guesses\n"
       "nothing. Names each part that cannot be read, with its range of keys. Entities of that range that were\n"
       "saved from other files may be older than they were. Exit code 0 if nothing was lost, 3 if something was.\n"
-      "Parts that the device fails to read are lost parts too.");
+      "Parts that the device fails to read are lost parts too.\n"
+      "\nExamples\n"
+      "  varve repair ./shop ./shop-repaired\n"
+      "  varve repair ./shop ./shop-repaired --json");
   add_store_words(*verb, words->place);
   verb->add_option("TARGET", words->target, "Directory of the repaired store; absent or empty")->required();
-  verb->add_flag("--json", words->json, "Print the report as JSON");
+  add_json_words(*verb, words->json, "Print the report as JSON");
   verb->callback([words, &exit_code] { exit_code = repair_store(*words); });
 }
 

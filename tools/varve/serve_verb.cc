@@ -99,6 +99,12 @@ void add_option(CLI::App& verb, const OptionRule& rule, const std::shared_ptr<Se
 
 void add_serve_verb(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("serve", "Serve a store's tables over HTTP, to clients of Azure Table storage");
+  verb->footer(
+      "Prints its addresses, and serves until SIGTERM or Ctrl-C.\n"
+      "\nExamples\n"
+      "  varve serve --data ./shop --listen 127.0.0.1:10002\n"
+      "  varve serve --config serve.toml\n"
+      "  varve serve --config serve.toml --print-config");
   const auto words = std::make_shared<ServeWords>();
   verb->add_option(
           "--config", words->sources.config,

@@ -8,6 +8,7 @@
 
 #include "format/log/file_header.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/progress.h"
 #include "tools/varve/text/store_text.h"
@@ -221,9 +222,12 @@ void add_stats_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<StatsWords>();
   CLI::App* stats = app.add_subcommand("stats", "Print a store's figures and draw its levels");
   stats->footer(
-      "\nLevel 0 contains flushed memtables; each further level is larger. The lighter part of a bar is deletions.");
+      "Level 0 contains flushed memtables; each further level is larger. The lighter part of a bar is deletions.\n"
+      "\nExamples\n"
+      "  varve stats ./shop\n"
+      "  varve stats ./shop --json");
   add_store_words(*stats, words->place);
-  stats->add_flag("--json", words->json, "Print them as JSON");
+  add_json_words(*stats, words->json, "Print them as JSON");
   stats->callback([words, &exit_code] { exit_code = print_statistics(*words); });
 }
 

@@ -7,6 +7,7 @@
 
 #include "tools/varve/backup/backup_verbs.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/progress.h"
 #include "tools/varve/text/store_text.h"
@@ -111,6 +112,18 @@ int compact_store(const StoreWords& words) {
   const Result<Statistics> after = (*store)->statistics();
   if (!after.ok()) return fail(after.status());
   if (Status closed = (*store)->close(); !closed.ok()) return fail(closed);
+  if (words.json) {
+    std::cout << nlohmann::ordered_json{{"flushed_bytes", after->flushed_bytes},
+                                        {"read_bytes", after->compaction_read_bytes},
+                                        {"written_bytes", after->compaction_written_bytes},
+                                        {"compactions", after->compactions},
+                                        {"table_files", table_files_of(*after)},
+                                        {"table_file_bytes", table_bytes_of(*after)},
+                                        {"seconds", std::chrono::duration<double>(progress.elapsed()).count()}}
+                     .dump()
+              << "\n";
+    return kSuccess;
+  }
   std::cout << "compacted in " << duration_text(progress.elapsed()) << ": " << bytes_text(after->flushed_bytes)
             << " flushed, " << bytes_text(after->compaction_read_bytes) << " read and "
             << bytes_text(after->compaction_written_bytes) << " written by "
@@ -125,19 +138,26 @@ void add_store_verbs(CLI::App& app, int& exit_code) {
   auto checked = std::make_shared<StoreWords>();
   CLI::App* verify = app.add_subcommand("verify", "Read everything in a store and report whether it is sound");
   verify->footer(
-      "\nReads every byte of the log, every entity and the catalog, and changes nothing. If `varve serve` has\n"
-      "the store open, verifies a checkpoint of it. No other program may have the store open for writing. If something "
-      "does not verify, names the file and the offset; the exit code is 3 then.");
+      "Reads every byte of the log, every entity and the catalog, and changes nothing. If `varve serve` has the store "
+      "open, verifies a checkpoint of it. No other program may have the store open for writing. If something does not "
+      "verify, names the file and the offset; the exit code is 3 then. A directory of backups is verified too.\n"
+      "\nExamples\n"
+      "  varve verify ./shop\n"
+      "  varve verify ./shop --json");
   add_store_words(*verify, checked->place);
-  verify->add_flag("--json", checked->json, "Print the report as JSON");
+  add_json_words(*verify, checked->json, "Print the report as JSON");
   verify->callback([checked, &exit_code] { exit_code = verify_store(*checked); });
 
   auto compacted = std::make_shared<StoreWords>();
   CLI::App* compact = app.add_subcommand("compact", "Write everything to table files and merge them");
   compact->footer(
-      "\nThis is never required: a store compacts itself while it is open. Use it before you archive or ship a\n"
-      "store, or to free the space of deleted data at once.");
+      "This is never required: a store compacts itself while it is open. Use it before you archive or ship a store, or "
+      "to free the space of deleted data at once.\n"
+      "\nExamples\n"
+      "  varve compact ./shop\n"
+      "  varve compact ./shop --json");
   add_store_words(*compact, compacted->place);
+  add_json_words(*compact, compacted->json, "Print the report as JSON");
   compact->callback([compacted, &exit_code] { exit_code = compact_store(*compacted); });
 }
 

@@ -5,12 +5,16 @@
 #include <string>
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
+#include "tools/varve/session/named_table.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/table/table_copy_verbs.h"
 #include "tools/varve/table/table_describe_verb.h"
+#include "tools/varve/table/table_drop_verb.h"
 #include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/pager.h"
+#include "tools/varve/terminal/question.h"
 
 namespace varve::tool {
 
@@ -25,11 +29,16 @@ struct NameWords {
 
 using Work = std::function<Status(StoreAccess&)>;
 
-int change(Result<std::unique_ptr<StoreAccess>> store, const Work& work) {
+/// Carries out the work. Prints `{"done":...}` if the words want JSON.
+int change(Result<std::unique_ptr<StoreAccess>> store, const NameWords& words, const char* done, const Work& work) {
   if (!store.ok()) return fail(store.status());
-  if (Status worked = work(**store); !worked.ok()) return fail(worked);
-  const Status closed = (*store)->close();
-  return closed.ok() ? kSuccess : fail(closed);
+  if (Status worked = work(**store); !worked.ok()) return fail(with_nearest_names(**store, words.place, worked));
+  if (const Status closed = (*store)->close(); !closed.ok()) return fail(closed);
+  if (!words.json) return kSuccess;
+  nlohmann::ordered_json json{{done, true}, {"account", words.place.account}};
+  if (!words.place.table.empty()) json["table"] = words.place.table;
+  std::cout << json.dump() << "\n";
+  return kSuccess;
 }
 
 Status create_table(StoreAccess& store, const Place& place) {
@@ -51,11 +60,12 @@ int list_pages(const NameWords& words, const std::function<Result<PageResult>(St
                const Print& print) {
   Result<std::unique_ptr<StoreAccess>> store = reach_briefly(words.place);
   if (!store.ok()) return fail(store.status());
+  page_long_output();
   ListOptions options;
   options.prefix = words.prefix;
   for (;;) {
     const Result<PageResult> page = list(**store, options);
-    if (!page.ok()) return fail(page.status());
+    if (!page.ok()) return fail(with_nearest_names(**store, words.place, page.status()));
     print(*page);
     if (!page->continuation || !std::cout) return kSuccess;
     options.continuation = *page->continuation;
@@ -92,48 +102,57 @@ void add_list(CLI::App& group, const std::string& about, int& exit_code, bool of
   add_reach_words(*verb, words->place);
   if (of_account) verb->add_option("--account", words->place.account, "Account")->capture_default_str();
   verb->add_option("--prefix", words->prefix, "Only names with this prefix");
-  verb->add_flag("--json", words->json, "Print one JSON object a line, with the creation time");
+  add_json_words(*verb, words->json, "Print one JSON object a line, with the creation time");
+  const std::string example = "  varve " + group.get_name() + " list ./shop";
+  verb->footer("Examples\n" + example + "\n" + example + " --prefix o --json");
   verb->callback([words, list, &exit_code] { exit_code = list(*words); });
 }
 
-void add_account_words(CLI::App& verb, Place& place) {
-  add_store_words(verb, place);
+void add_account_words(CLI::App& verb, Place& place, void (*add_store)(CLI::App&, Place&)) {
+  add_store(verb, place);
   verb.add_option("ACCOUNT", place.account, "3 to 24 lower-case letters and digits")->required();
 }
 
 /// Returns kSuccess if the account may be dropped.
 int confirm_drop(const std::string& account) {
-  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1)
+  if (!can_ask())
     return fail(kUsage,
                 "account drop removes all tables of the account; give --yes, because there is no terminal to ask at");
-  std::cerr << "Remove account " << account << " with all its tables? [y/N] ";
-  std::string answer;
-  std::getline(std::cin, answer);
-  if (answer == "y" || answer == "Y" || answer == "yes") return kSuccess;
-  return fail(kRefused, "nothing was removed");
+  return asked_yes("Remove account " + account + " with all its tables?") ? kSuccess
+                                                                          : fail(kRefused, "nothing was removed");
 }
 
 void add_account_verbs(CLI::App& app, int& exit_code) {
   CLI::App* group = add_group(app, "account", "Create, list or drop accounts");
   auto made = std::make_shared<NameWords>();
   CLI::App* create = group->add_subcommand("create", "Create an account, and the store if it is absent");
-  add_account_words(*create, made->place);
+  add_account_words(*create, made->place, &add_store_words);
+  add_json_words(*create, made->json, "Print JSON");
+  create->footer(
+      "Examples\n"
+      "  varve account create ./shop reports\n"
+      "  varve account create ./shop reports2026 --json");
   create->callback([made, &exit_code] {
-    exit_code = change(reach_or_make(made->place),
+    exit_code = change(reach_or_make(made->place), *made, "created",
                        [&](StoreAccess& store) { return store.create_account(made->place.account); });
   });
   auto dropped = std::make_shared<NameWords>();
   CLI::App* drop = group->add_subcommand("drop", "Remove an account with all its tables, in one commit");
   drop->footer(
-      "\nAt a terminal, asks for confirmation first. Elsewhere it needs --yes; without it the exit code is 2.");
-  add_account_words(*drop, dropped->place);
+      "At a terminal, asks for confirmation first. Elsewhere it needs --yes; without it the exit code is 2. STORE must "
+      "be given: VARVE_STORE does not count here.\n"
+      "\nExamples\n"
+      "  varve account drop ./shop old --yes\n"
+      "  varve account drop ./shop old --yes --json");
+  add_account_words(*drop, dropped->place, &add_named_store_words);
   drop->add_flag("--yes", dropped->yes, "Do not ask");
+  add_json_words(*drop, dropped->json, "Print JSON");
   drop->callback([dropped, &exit_code] {
     if (!dropped->yes) {
       exit_code = confirm_drop(dropped->place.account);
       if (exit_code != kSuccess) return;
     }
-    exit_code = change(reach_for_writing(dropped->place),
+    exit_code = change(reach_for_writing(dropped->place), *dropped, "dropped",
                        [&](StoreAccess& store) { return store.drop_account(dropped->place.account); });
   });
   add_list(*group, "Print the names of accounts", exit_code, false, &list_accounts);
@@ -147,18 +166,16 @@ void add_table_verbs(CLI::App& app, int& exit_code) {
   CLI::App* create =
       group->add_subcommand("create", "Create an empty table, and the store and the account if they are absent");
   add_table_words(*create, made->place);
+  add_json_words(*create, made->json, "Print JSON");
+  create->footer(
+      "Examples\n"
+      "  varve table create ./shop Invoices\n"
+      "  varve table create ./shop Invoices --account archive");
   create->callback([made, &exit_code] {
-    exit_code =
-        change(reach_or_make(made->place), [&](StoreAccess& store) { return create_table(store, made->place); });
+    exit_code = change(reach_or_make(made->place), *made, "created",
+                       [&](StoreAccess& store) { return create_table(store, made->place); });
   });
-  auto dropped = std::make_shared<NameWords>();
-  CLI::App* drop = group->add_subcommand("drop", "Remove a table with all its entities, in one commit of any size");
-  add_table_words(*drop, dropped->place);
-  drop->callback([dropped, &exit_code] {
-    exit_code = change(reach_for_writing(dropped->place), [&](StoreAccess& store) {
-      return store.drop_table(dropped->place.account, dropped->place.table);
-    });
-  });
+  add_table_drop_verb(*group, exit_code);
   add_table_copy_verbs(*group, exit_code);
   add_table_describe_verb(*group, exit_code);
   add_list(*group, "Print the names of an account's tables", exit_code, true, &list_tables);

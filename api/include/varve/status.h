@@ -186,6 +186,13 @@ class [[nodiscard]] Status {
   std::string message() const&& { return detail_ ? detail_->message : std::string(); }
   /// @}
 
+  /// Returns what the person can do instead, for example "write `gt` instead of `>`". It is empty if nothing is known. A
+  /// temporary status returns a copy, which may throw std::bad_alloc.
+  /// @{
+  std::string_view hint() const& noexcept { return detail_ ? std::string_view(detail_->hint) : std::string_view(); }
+  std::string hint() const&& { return detail_ ? detail_->hint : std::string(); }
+  /// @}
+
   /// Returns the errno of the system call that failed, or 0 if no system call failed.
   int os_error() const noexcept { return os_error_; }
 
@@ -207,6 +214,11 @@ class [[nodiscard]] Status {
     Status copy = *this;
     copy.service_error_ = literal;
     return copy;
+  }
+
+  /// Returns a copy that says what the person can do instead. If memory runs out, the copy has no new hint.
+  [[nodiscard]] Status with_hint(std::string_view hint) const noexcept {
+    return ok() ? *this : with_detail(message(), place(), hint);
   }
 
   /// Returns a copy that blames one operation of a batch.
@@ -233,7 +245,7 @@ class [[nodiscard]] Status {
   /// Returns a copy that names the place. If the status is Ok or already names a place, the copy is unchanged.
   [[nodiscard]] Status at_place(const StoredPlace& place) const noexcept {
     if (ok() || (detail_ && detail_->place)) return *this;
-    return with_detail(message(), place);
+    return with_detail(message(), place, hint());
   }
 
   /// Returns a copy whose message starts with `name`: "name: message".
@@ -267,11 +279,12 @@ class [[nodiscard]] Status {
   struct Detail {
     std::string message;
     StoredPlace place;
+    std::string hint;
   };
 
   void set_message(std::string_view message) noexcept {
     VARVE_DETAIL_TRY {
-      detail_ = std::make_shared<const Detail>(Detail{std::string(message), StoredPlace()});
+      detail_ = std::make_shared<const Detail>(Detail{std::string(message), StoredPlace(), std::string()});
     }
     VARVE_DETAIL_CATCH_BAD_ALLOC {
       detail_.reset();  // The code is kept without its message.
@@ -283,10 +296,10 @@ class [[nodiscard]] Status {
     return known ? known : StoredPlace{file.kind, file.number, offset};
   }
 
-  Status with_detail(std::string_view message, const StoredPlace& place) const noexcept {
+  Status with_detail(std::string_view message, const StoredPlace& place, std::string_view hint) const noexcept {
     Status copy = *this;
     VARVE_DETAIL_TRY {
-      copy.detail_ = std::make_shared<const Detail>(Detail{std::string(message), place});
+      copy.detail_ = std::make_shared<const Detail>(Detail{std::string(message), place, std::string(hint)});
     }
     VARVE_DETAIL_CATCH_BAD_ALLOC {
       copy.detail_ = detail_;
@@ -299,7 +312,7 @@ class [[nodiscard]] Status {
       std::string text(name);
       if (offset) text.append(", offset ").append(std::to_string(*offset));
       text.append(": ").append(message());
-      return with_detail(text, place);
+      return with_detail(text, place, hint());
     }
     VARVE_DETAIL_CATCH_BAD_ALLOC {
       return *this;

@@ -13,6 +13,7 @@
 #include "tools/varve/backup/backup_source.h"
 #include "tools/varve/backup/table_restore.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/progress.h"
 #include "tools/varve/text/store_text.h"
@@ -196,41 +197,47 @@ void add_backup_verbs(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<BackupWords>();
   CLI::App* backup = app.add_subcommand("backup", "Add the present content of a store to a directory of backups");
   backup->footer(
-      "\nWorks beside a server that has the store open, and beside its writers. Everything acknowledged before the\n"
+      "Works beside a server that has the store open, and beside its writers. Everything acknowledged before the\n"
       "start is in the backup. Contents that an earlier backup has are not copied again. Each backup is whole on its\n"
       "own: `varve verify DIRECTORY` checks all of them, `varve backups` lists them, `varve restore` writes one back.\n"
       "\n"
-      "Example: varve backup ./shop /backup/shop --keep 30");
+      "Examples\n"
+      "  varve backup ./shop ./backups\n"
+      "  varve backup ./shop ./backups --keep 30");
   add_store_words(*backup, words->place);
   backup->add_option("DIRECTORY", words->directory, "Directory of the backups; absent, empty, or of this store")
       ->required();
   backup->add_option("--keep", words->kept, "Remove all backups but the newest ones of this number")
       ->check(whole_number(1));
-  backup->add_flag("--json", words->json, "Print the report as JSON");
+  add_json_words(*backup, words->json, "Print the report as JSON");
   backup->callback([words, &exit_code] { exit_code = back_up(*words); });
 
   auto listed = std::make_shared<BackupWords>();
   CLI::App* list = app.add_subcommand("backups", "List the backups in a directory, the oldest first");
   list->add_option("DIRECTORY", listed->directory, "Directory of the backups")->required();
-  list->add_flag("--json", listed->json, "Print one JSON object a line");
+  list->footer(
+      "Examples\n"
+      "  varve backups ./backups\n"
+      "  varve backups ./backups --json");
+  add_json_words(*list, listed->json, "Print one JSON object a line");
   list->callback([listed, &exit_code] { exit_code = list_backups(*listed); });
 
   auto restored = std::make_shared<BackupWords>();
   CLI::App* verb = app.add_subcommand("restore", "Write a store or one table back from a backup, and verify it");
   verb->footer(
-      "\nWithout --table, STORE must be absent or empty. With --table, the store may exist and may be in use by a\n"
+      "Without --table, STORE must be absent or empty. With --table, the store may exist and may be in use by a\n"
       "server, but it must not have the table; the entities get new Timestamps.\n"
       "\n"
       "Examples\n"
-      "  varve restore /backup/shop ./shop-restored\n"
-      "  varve restore /backup/shop ./shop --table Orders");
+      "  varve restore ./backups ./shop-restored\n"
+      "  varve restore ./backups ./new-shop --table Orders");
   verb->add_option("DIRECTORY", restored->directory, "Directory of the backups")->required();
-  add_store_words(*verb, restored->place);
+  add_named_store_words(*verb, restored->place);
   verb->add_option("--backup", restored->backup,
                    "Name of the backup, as `varve backups` prints it; default: the newest");
   verb->add_option("--table", restored->place.table, "Restore only this table");
   verb->add_option("--account", restored->place.account, "Account that the table belongs to")->capture_default_str();
-  verb->add_flag("--json", restored->json, "Print the report as JSON");
+  add_json_words(*verb, restored->json, "Print the report as JSON");
   verb->callback([restored, &exit_code] { exit_code = restore(*restored); });
 }
 

@@ -10,6 +10,7 @@
 #include "tools/varve/import/import_run.h"
 #include "tools/varve/input/converted_input.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/text/value_text.h"
 
@@ -29,7 +30,7 @@ Examples
   varve import ./geo Regions iso_3166-2.json --records 3166-2 --partition-key '{code[:2]}' --row-key code
   varve import ./geo Places places.geojson --records features --nested flatten --fix-names \
       --partition-key =places --row-key '{@row}'
-  varve import ./logs Events 'events-*.jsonl.zst' --partition-key host --row-key '{@inverted-ticks}'
+  varve import ./logs Events 'events-*.jsonl.gz' --partition-key host --row-key '{@inverted-ticks}'
 
 Files
 FILE may be repeated, and may be a pattern. gzip, bzip2, xz and zstd are expanded; each member of a tar or zip archive

@@ -16,7 +16,9 @@
 #include "format/log/root.h"
 #include "tools/varve/inspect/inspect.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/pager.h"
 
 namespace varve::tool {
 
@@ -189,6 +191,7 @@ int show_content(const InspectWords& words, const std::string& bytes) {
 int inspect_file(const InspectWords& words) {
   const Result<FileContent> content = InspectedFile(words.path).read();
   if (!content.ok()) return fail(content.status());
+  page_long_output();
   const int shown = show_content(words, content->bytes);
   // The damage in the unreadable part comes from the replacement bytes. The device's error is the reason.
   return content->unreadable.ok() ? shown : fail(content->unreadable);
@@ -200,14 +203,17 @@ void add_inspect_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<InspectWords>();
   CLI::App* verb = app.add_subcommand("inspect", "Show the content of one file of a store, intact or damaged");
   verb->footer(
-      "\nReads CURRENT, MANIFEST-*, *.wal, *.buf and *.sst in any directory, and changes nothing. Each line\n"
+      "Reads CURRENT, MANIFEST-*, *.wal, *.buf and *.sst in any directory, and changes nothing. Each line\n"
       "begins with the offset in the file. If the file is damaged, prints everything before the first damage\n"
       "and its place; the exit code is 3 then. Skips and names each part that cannot be read; the exit code is\n"
-      "4 then. FILE must be a regular file. FORMAT.md explains the words.");
+      "4 then. FILE must be a regular file. FORMAT.md explains the words.\n"
+      "\nExamples\n"
+      "  varve inspect ./shop/CURRENT\n"
+      "  varve inspect ./shop/CURRENT --json");
   verb->add_option("FILE", words->path, "File to show")->required();
   verb->add_flag("--blocks", words->options.blocks, "Table files: show each block");
   verb->add_flag("--entries", words->options.entries, "Table files: show each entry");
-  verb->add_flag("--json", words->json, "Print JSON Lines");
+  add_json_words(*verb, words->json, "Print JSON Lines");
   verb->callback([words, &exit_code] { exit_code = inspect_file(*words); });
 }
 

@@ -6,9 +6,14 @@
 #include <iostream>
 #include <set>
 
+#include "tools/varve/query/property_hint.h"
+#include "tools/varve/query/query_explanation.h"
 #include "tools/varve/query/query_plan.h"
+#include "tools/varve/session/named_table.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/pager.h"
 #include "tools/varve/terminal/progress.h"
 #include "tools/varve/terminal/terminal.h"
 #include "tools/varve/text/csv_row.h"
@@ -33,6 +38,8 @@ struct QueryWords {
   bool explain = false;
   bool backward = false;
   bool json = false;
+  /// Prints the number as a JSON object. `query --count --json` prints a bare number, which is JSON too.
+  bool counts_as_object = false;
   /// Reads everything, which is also the default without --top.
   bool all = false;
 };
@@ -48,8 +55,8 @@ class QueryReader {
 
   Status read(const TakePage& take) {
     entities_ = 0;
-    pages_ = 0;
-    cost_ = PageCost();
+    points_read_ = 0;
+    ++reads_;
     continuation_.reset();
     return plan_.points.empty() ? read_range(take) : read_points(take);
   }
@@ -57,6 +64,7 @@ class QueryReader {
   /// Counts the entities that read() would return, and reads only what counting needs.
   Status count() {
     if (!plan_.points.empty()) return read([](const std::vector<Entity>&) { return true; });
+    ++reads_;
     Scan scan = scan_of_range();
     if (words_.continuation.empty() && words_.top > 0) scan.take = words_.top;
     for (;;) {
@@ -72,11 +80,12 @@ class QueryReader {
   Result<ScanPlan> explain() const { return table_.explain(scan_of_range()); }
 
   std::uint64_t entities() const noexcept { return entities_; }
-  std::uint64_t pages() const noexcept { return pages_; }
-  /// Returns the filter, which limits the entities of the range.
-  const std::string& filter() const noexcept { return words_.filter; }
-  /// Returns the cost of reading the range. Its key ranges are those that remain after applying the filter.
-  const PageCost& cost() const noexcept { return cost_; }
+  /// Returns what all reads together did.
+  ReadFigures figures() const {
+    ReadFigures figures{entities_, pages_, reads_, points_read_, cost_, words_.filter, false};
+    figures.ended_at_top = words_.top > 0 && entities_ == words_.top;
+    return figures;
+  }
   /// Returns the token that continues the range after the last returned entity.
   const std::optional<std::string>& continuation() const noexcept { return continuation_; }
 
@@ -119,6 +128,7 @@ class QueryReader {
     std::vector<Entity> page;
     for (const auto& [partition, row] : plan_.points) {
       if (entities_ == entities_max()) break;
+      ++points_read_;
       Result<std::optional<Entity>> entity = table_.get(partition, row, options_);
       if (!entity.ok()) return entity.status();
       if (!*entity) continue;
@@ -135,6 +145,8 @@ class QueryReader {
   ReadOptions options_;
   std::uint64_t entities_ = 0;
   std::uint64_t pages_ = 0;
+  std::uint64_t reads_ = 0;
+  std::size_t points_read_ = 0;
   PageCost cost_;
   std::optional<std::string> continuation_;
 };
@@ -198,56 +210,23 @@ Status print_table(QueryReader& reader, const std::vector<std::string>& select) 
   return Status();
 }
 
-Status count_entities(QueryReader& reader) {
+Status count_entities(QueryReader& reader, bool as_object) {
   const Status counted = reader.count();
-  if (counted.ok()) std::cout << reader.entities() << "\n";
+  if (!counted.ok()) return counted;
+  if (as_object) {
+    std::cout << R"({"entities":)" << reader.entities() << "}\n";
+  } else {
+    std::cout << reader.entities() << "\n";
+  }
   return counted;
 }
 
 Status print_rows(QueryReader& reader, const QueryWords& words) {
-  if (words.count) return count_entities(reader);
+  if (words.count) return count_entities(reader, words.counts_as_object);
   std::string format = words.json ? "jsonl" : words.format;
   if (format.empty()) format = is_terminal_output() ? "table" : "jsonl";
   if (format == "csv") return print_csv(reader, words.select);
   return format == "table" ? print_table(reader, words.select) : print_json_lines(reader);
-}
-
-constexpr std::size_t kRangesShownMax = 20;
-
-void explain_ranges(const ScanPlan& plan) {
-  std::cerr << "plan    " << access_path_name(plan.path) << "\n";
-  const std::size_t shown = std::min(plan.ranges.size(), kRangesShownMax);
-  for (std::size_t i = 0; i < shown; ++i) {
-    std::cerr << "        " << show_text(plan.ranges[i].to_string(), SIZE_MAX).text << "\n";
-  }
-  if (shown < plan.ranges.size()) std::cerr << "        and " << with_commas(plan.ranges.size() - shown) << " more\n";
-  std::cerr << "judges  " << (plan.residual.empty() ? "nothing" : show_text(plan.residual, SIZE_MAX).text) << "\n";
-}
-
-void explain(const QueryPlan& plan, const QueryReader& reader, const Statistics& before, const Statistics& after,
-             std::chrono::nanoseconds elapsed) {
-  std::cout.flush();
-  // With a filter, the plan above already shows the ranges that are read.
-  const bool is_planned = plan.points.empty() && !reader.filter().empty();
-  const std::vector<std::string> lines = is_planned ? std::vector<std::string>() : describe(plan);
-  for (const std::string& line : lines) std::cerr << "reads   " << show_text(line, SIZE_MAX).text << "\n";
-  if (reader.pages() > 0) {
-    if (!reader.filter().empty()) std::cerr << "filter  " << show_text(reader.filter(), SIZE_MAX).text << "\n";
-    std::cerr << "judged  " << counted(reader.cost().entities_examined, "entity", "entities") << " in "
-              << counted(reader.cost().key_ranges, "range of keys", "ranges of keys") << "\n"
-              << "blocks  " << with_commas(reader.cost().blocks_read) << " read, "
-              << with_commas(reader.cost().blocks_from_cache) << " from the cache, "
-              << with_commas(reader.cost().blocks_skipped) << " skipped\n";
-  }
-  std::cerr << "gave    " << counted(reader.entities(), "entity", "entities");
-  if (reader.pages() > 0) std::cerr << " in " << counted(reader.pages(), "page", "pages");
-  std::cerr << ", in " << duration_text(elapsed) << "\n"
-            << "device  " << counted(after.block_reads - before.block_reads, "block", "blocks") << ", "
-            << bytes_text(after.block_read_bytes - before.block_read_bytes) << "\n"
-            << "cache   " << with_commas(after.cache.hits - before.cache.hits) << " hits, "
-            << with_commas(after.cache.misses - before.cache.misses) << " misses\n"
-            << "memory  " << counted(after.memtable_entries, "entry", "entries") << " in memtables, "
-            << counted(table_files_of(after), "table file", "table files") << " below\n";
 }
 
 int query_table(const QueryWords& words) {
@@ -267,7 +246,7 @@ int query_table(const QueryWords& words) {
                 "the directory of the store instead, which may be served");
   const Result<Statistics> before = local == nullptr ? Statistics() : local->statistics();
   if (!before.ok()) return fail(before.status());
-  const Result<std::unique_ptr<TableAccess>> table = (*store)->open_table(words.place.account, words.place.table);
+  const Result<std::unique_ptr<TableAccess>> table = open_named_table(**store, words.place);
   if (!table.ok()) return fail(table.status());
 
   ReadOptions options{words.select};
@@ -278,6 +257,7 @@ int query_table(const QueryWords& words) {
   }
   if (words.count) options.select = {"PartitionKey"};  // keys always exist, so no property is decoded
   QueryReader reader(**table, *plan, words, options);
+  if (!words.count) page_long_output();
   const Progress timer("entities", 0);
   if (Status printed = print_rows(reader, words); !printed.ok()) return fail(printed);
   const std::chrono::nanoseconds elapsed = timer.elapsed();
@@ -285,15 +265,15 @@ int query_table(const QueryWords& words) {
     std::cout.flush();
     std::cerr << "there is more; continue with --continuation '" << *reader.continuation() << "'\n";
   }
-  if (!words.explain) return kSuccess;
-  const Result<Statistics> after = local->statistics();
+  // A look for the hint reads too, so the figures come first.
+  const Result<Statistics> after = words.explain ? local->statistics() : Result<Statistics>(Statistics());
   if (!after.ok()) return fail(after.status());
-  if (plan->points.empty()) {
-    const Result<ScanPlan> ranges = reader.explain();
-    if (!ranges.ok()) return fail(ranges.status());
-    explain_ranges(*ranges);
-  }
-  explain(*plan, reader, *before, *after, elapsed);
+  if (reader.entities() == 0 && !words.filter.empty()) print_hint(property_hint(**table, words.filter, options));
+  if (!words.explain) return kSuccess;
+  const Result<ScanPlan> ranges = plan->points.empty() ? reader.explain() : Result<ScanPlan>(ScanPlan());
+  if (!ranges.ok()) return fail(ranges.status());
+  std::cout.flush();
+  print_explanation({*plan, *ranges, reader.figures(), *before, *after, elapsed}, words.json);
   return kSuccess;
 }
 
@@ -303,6 +283,7 @@ void add_range_words(CLI::App& verb, QueryWords& words) {
   verb.add_option("--partition", words.keys.partition, "Only this partition");
   verb.add_option("--row", words.keys.row, "Only this RowKey; needs --partition");
   verb.add_option("--key", words.keys.keys, "PartitionKey and RowKey of one entity; may be repeated")
+      ->type_name("PARTITION ROW")
       ->expected(1)
       ->take_all();
   verb.add_option("--from", words.keys.from, "Start at this RowKey; without --partition, at this PartitionKey");
@@ -310,14 +291,22 @@ void add_range_words(CLI::App& verb, QueryWords& words) {
   verb.add_option("--prefix", words.keys.prefix, "Only RowKeys with this prefix; needs --partition");
   verb.add_option("--filter", words.filter,
                   "Only entities that match this $filter; its conditions on keys limit what is read");
+  for (CLI::Option* option : verb.get_options()) {
+    if (option->nonpositional() && option->get_group() == "Options" && option != verb.get_help_ptr())
+      option->group("Which entities");
+  }
 }
 
 void add_count_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<QueryWords>();
   words->count = true;
   CLI::App* verb = app.add_subcommand("count", "Print the number of entities, as query --count");
-  verb->footer("\nExample: varve count ./shop Orders --filter \"PartitionKey eq 'eu' and Lines ge 3\"");
+  verb->footer(
+      "Examples\n"
+      "  varve count ./shop Orders\n"
+      "  varve count ./shop Orders --filter \"PartitionKey eq 'eu' and Lines ge 3\"");
   add_range_words(*verb, *words);
+  add_json_words(*verb, words->counts_as_object, "Print the number as JSON: {\"entities\":N}");
   verb->callback([words, &exit_code] { exit_code = query_table(*words); });
 }
 
@@ -329,16 +318,18 @@ void add_query_verb(CLI::App& app, int& exit_code) {
   CLI::App* verb =
       app.add_subcommand("query", "Print entities: by key, by range, of a partition, or of the whole table");
   verb->footer(
-      "\nReads one state of the table. Prints in key order, and entities of --key in the order given.\n"
+      "Reads one state of the table. Prints in key order, and entities of --key in the order given.\n"
       "\nExamples\n"
       "  varve query ./shop Orders --partition eu --prefix 00 --top 10\n"
       "  varve query ./shop Orders --key eu 0001 --key us 0007 --select Customer,Total\n"
       "  varve query ./shop Orders --from de --to fr --count\n"
-      "  varve query ./shop Orders --filter \"PartitionKey eq 'eu' and Total gt 100.0 and not Paid\" --explain\n"
+      "  varve query ./shop Orders --filter \"PartitionKey eq 'eu' and Total gt 100.0\" --explain\n"
       "  varve query ./shop Orders --partition eu --backward --top 5\n"
       "  varve query ./shop Orders --partition eu --format csv > eu.csv");
   add_range_words(*verb, *words);
-  verb->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
+  verb->add_option("--select", words->select, "Properties to print, separated by commas")
+      ->delimiter(',')
+      ->group(kOutputGroup);
   CLI::Option* top =
       verb->add_option("--top", words->top, "Number of entities to print; default: all")->check(whole_number(1));
   verb->add_flag("--all", words->all, "Print all entities, page after page, as without --top")->excludes(top);
@@ -346,10 +337,12 @@ void add_query_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--continuation", words->continuation, "Continue where an earlier query of the same range stopped");
   CLI::Option* format =
       verb->add_option("--format", words->format, "table, jsonl or csv; default: table on a terminal, jsonl elsewhere")
-          ->check(CLI::IsMember({"table", "jsonl", "csv"}));
-  verb->add_flag("--json", words->json, "Print JSON Lines, also on a terminal")->excludes(format);
-  verb->add_flag("--count", words->count, "Print only the number of entities")->excludes(format);
-  verb->add_flag("--explain", words->explain, "Print on standard error which keys were read, and at what cost");
+          ->check(CLI::IsMember({"table", "jsonl", "csv"}))
+          ->group(kOutputGroup);
+  verb->add_flag("--json", words->json, "Print JSON Lines, also on a terminal")->group(kOutputGroup)->excludes(format);
+  verb->add_flag("--count", words->count, "Print only the number of entities")->group(kOutputGroup)->excludes(format);
+  verb->add_flag("--explain", words->explain, "Print on standard error which keys were read, and at what cost")
+      ->group(kOutputGroup);
   verb->callback([words, &exit_code] { exit_code = query_table(*words); });
 }
 

@@ -4,8 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tools/varve/session/session.h"
-
 namespace varve::tool {
 
 /// The callback of a verb stores the exit code in `exit_code`.
@@ -24,15 +22,5 @@ void add_backup_verbs(CLI::App& app, int& exit_code);    // backup, backups, res
 void add_transfer_verbs(CLI::App& app, int& exit_code);  // pull, push; in builds with the server
 void add_serve_verb(CLI::App& app, int& exit_code);      // in builds with the server
 void add_manual_verb(CLI::App& app, int& exit_code);     // hidden; in builds with the server
-
-/// Adds the options for the place: STORE, TABLE, --account.
-void add_store_words(CLI::App& verb, Place& place);
-/// As add_store_words(), for verbs that also take an address: adds the options for its key.
-void add_reach_words(CLI::App& verb, Place& place);
-void add_table_words(CLI::App& verb, Place& place);
-/// Returns a validator for counts: only digits, at least `least` and at most 64 bits.
-CLI::Validator whole_number(std::uint64_t least);
-/// Adds --durability to verbs that write.
-void add_durability_words(CLI::App& verb, std::string& word);
 
 }  // namespace varve::tool

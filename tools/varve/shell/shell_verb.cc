@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/shell/line_input.h"
 #include "tools/varve/shell/shell.h"
 #include "tools/varve/terminal/outcome.h"
@@ -56,11 +57,13 @@ void add_shell_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<ShellWords>();
   CLI::App* verb = app.add_subcommand("shell", "Run commands on a store, typed or from a pipe");
   verb->footer(
-      "\nAt a terminal, lines have a history, and the tab key completes commands, tables and properties. `help`\n"
+      "At a terminal, lines have a history, and the tab key completes commands, tables and properties. `help`\n"
       "lists the commands. From a pipe, each line is a command. If a command fails, the shell reports it and\n"
       "runs the others; the exit code is 1 then.\n"
       "\n"
-      "Example: echo \"count Lines ge 3\" | varve shell ./shop Orders");
+      "Examples\n"
+      "  varve shell ./shop Orders --read-only\n"
+      "  echo \"count Lines ge 3\" | varve shell ./shop Orders");
   add_store_words(*verb, words->place);
   verb->add_option("TABLE", words->place.table, "Table to start with");
   verb->add_option("--account", words->place.account, "Account that the tables belong to")->capture_default_str();

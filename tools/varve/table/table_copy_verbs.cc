@@ -7,6 +7,7 @@
 #include "tools/varve/input/stop_signal.h"
 #include "tools/varve/session/session.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/table/table_copy.h"
 #include "tools/varve/terminal/outcome.h"
 
@@ -58,27 +59,27 @@ void add_copy_verb(CLI::App& group, const char* name, const char* about, const c
   add_table_words(*verb, words->place);
   verb->add_option("NEW", words->target, "Name of the new table")->required();
   verb->add_option("--to-account", words->target_account, "Account of the new table; default: the same");
-  verb->add_flag("--json", words->json, "Print the report as JSON");
+  add_json_words(*verb, words->json, "Print the report as JSON");
   verb->callback([words, work, done, &exit_code] { exit_code = run_copy(*words, work, done); });
 }
 
 }  // namespace
 
 void add_table_copy_verbs(CLI::App& group, int& exit_code) {
-  add_copy_verb(
-      group, "copy", "Copy a table into a new or empty one",
-      "\nCopies the entities of one moment. The new table has all of them or, after an error or Ctrl-C, none.\n"
-      "Timestamps and ETags of the copy are new.\n"
-      "\nExamples\n"
-      "  varve table copy ./shop Orders OrdersOfMonday\n"
-      "  varve table copy ./shop Orders Orders --to-account archive",
-      &copy_table, "copied", exit_code);
+  add_copy_verb(group, "copy", "Copy a table into a new or empty one",
+                "Copies the entities of one moment. The new table has all of them or, after an error or Ctrl-C, none.\n"
+                "Timestamps and ETags of the copy are new.\n"
+                "\nExamples\n"
+                "  varve table copy ./shop Orders OrdersOfMonday\n"
+                "  varve table copy ./shop Orders Orders --to-account archive",
+                &copy_table, "copied", exit_code);
   add_copy_verb(group, "rename", "Give a table another name",
-                "\nCopies the entities, compares both tables, and then drops the old one. So the store needs room for\n"
+                "Copies the entities, compares both tables, and then drops the old one. So the store needs room for\n"
                 "both for a while, and Timestamps and ETags are new. If the program dies meanwhile, the old table is\n"
                 "whole; run it again after dropping the new one.\n"
-                "\nExample\n"
-                "  varve table rename ./shop Orders OldOrders",
+                "\nExamples\n"
+                "  varve table rename ./shop Orders OldOrders\n"
+                "  varve table rename ./shop Orders Orders --to-account archive",
                 &rename_table, "moved", exit_code);
 }
 

@@ -5,8 +5,10 @@
 
 #include "tools/varve/describe/entity_summary.h"
 #include "tools/varve/session/entity_walk.h"
+#include "tools/varve/session/named_table.h"
 #include "tools/varve/session/session.h"
 #include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 
 namespace varve::tool {
@@ -23,7 +25,7 @@ int describe_table(const DescribeWords& words) {
   const Result<std::unique_ptr<StoreAccess>> opened = reach_state(words.place);
   if (!opened.ok()) return fail(opened.status());
   StoreAccess& store = **opened;
-  const Result<std::unique_ptr<TableAccess>> table = store.open_table(words.place.account, words.place.table);
+  const Result<std::unique_ptr<TableAccess>> table = open_named_table(store, words.place);
   if (!table.ok()) return fail(table.status());
   const Result<ReadOptions> options = options_of_present_state(store);
   if (!options.ok()) return fail(options.status());
@@ -53,7 +55,7 @@ void add_table_describe_verb(CLI::App& group, int& exit_code) {
   auto words = std::make_shared<DescribeWords>();
   CLI::App* verb = group.add_subcommand("describe", "Print names, types and examples of a table's properties");
   verb->footer(
-      "\nReads every entity, in little memory. The numbers of partitions and of different values are estimates, right\n"
+      "Reads every entity, in little memory. The numbers of partitions and of different values are estimates, right\n"
       "within some percent. The percentage is the share of entities that have the property.\n"
       "\nExamples\n"
       "  varve table describe ./shop Orders\n"
@@ -61,7 +63,7 @@ void add_table_describe_verb(CLI::App& group, int& exit_code) {
   add_table_words(*verb, words->place);
   verb->add_option("--first", words->entities_max, "Read only this number of entities; default: all")
       ->check(whole_number(1));
-  verb->add_flag("--json", words->json, "Print JSON");
+  add_json_words(*verb, words->json, "Print JSON");
   verb->callback([words, &exit_code] { exit_code = describe_table(*words); });
 }
 

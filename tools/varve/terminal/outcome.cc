@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <iostream>
 
+#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <unistd.h>
+
+#include "tools/varve/terminal/colour.h"
 
 namespace varve::tool {
 
@@ -39,10 +42,6 @@ std::string damage_hint() {
   return kKeepFiles + ("`varve verify " + store_of_hints()) + "` reports what is damaged, " + repair_hint();
 }
 
-void print_hint(const std::string& hint) {
-  if (!hint.empty()) std::cerr << "  hint: " << hint << "\n";
-}
-
 }  // namespace
 
 void name_store_in_hints(const std::string& store) {
@@ -50,6 +49,7 @@ void name_store_in_hints(const std::string& store) {
 }
 
 std::string hint_of(const Status& status) {
+  if (!status.hint().empty()) return std::string(status.hint());
   switch (status.code()) {
     case Code::kLocked:
       return "close the program that has the store open, then try again; or let it call Store::checkpoint, and use the "
@@ -63,6 +63,35 @@ std::string hint_of(const Status& status) {
     default: return "";
   }
 }
+
+namespace {
+
+bool& errors_are_json() noexcept {
+  static bool are_json = false;
+  return are_json;
+}
+
+std::string_view kind_of(ExitCode exit) noexcept {
+  switch (exit) {
+    case kUsage: return "Usage";
+    case kDamaged: return code_name(Code::kCorruption);
+    case kMachine: return code_name(Code::kIoError);
+    default: return "Refused";
+  }
+}
+
+/// Prints the failure in the form that the command line asked for.
+void report(ExitCode exit, std::string_view code, const std::string& message, const std::string& hint) {
+  if (errors_are_json()) {
+    const nlohmann::ordered_json json{{"code", code}, {"message", message}, {"hint", hint}, {"exit", exit + 0}};
+    std::cerr << json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+    return;
+  }
+  std::cerr << Look::kError << "varve:" << Look::kPlain << " " << message << "\n";
+  print_hint(hint);
+}
+
+}  // namespace
 
 ExitCode exit_code_of(const Status& status) noexcept {
   switch (status.code()) {
@@ -82,14 +111,28 @@ ExitCode exit_code_of(const Status& status) noexcept {
   }
 }
 
+void set_errors_as_json() noexcept {
+  errors_are_json() = true;
+}
+
+void print_hint(std::string_view hint) {
+  if (hint.empty() || errors_are_json()) return;
+  std::cerr << Look::kHint << "  hint:" << Look::kPlain << " " << hint << "\n";
+}
+
 ExitCode fail(const Status& status) {
-  std::cerr << "varve: " << status.to_string() << "\n";
-  print_hint(hint_of(status));
-  return exit_code_of(status);
+  const ExitCode exit = exit_code_of(status);
+  report(exit, code_name(status.code()), status.to_string(), hint_of(status));
+  return exit;
 }
 
 ExitCode fail(ExitCode code, std::string_view what) {
-  std::cerr << "varve: " << what << "\n";
+  report(code, kind_of(code), std::string(what), "");
+  return code;
+}
+
+ExitCode fail(ExitCode code, const Status& status) {
+  report(code, kind_of(code), std::string(status.message()), std::string(status.hint()));
   return code;
 }
 
@@ -107,13 +150,10 @@ ExitCode fail_verification() {
 
 ExitCode fail_verification(const Status& status) {
   if (status.code() == Code::kIoError) {
-    fail(kMachine, status.to_string());
-    print_hint("if the device cannot read a part of a file, " + repair_hint());
-    return kMachine;
+    return fail(status.with_hint("if the device cannot read a part of a file, " + repair_hint()));
   }
   if (status.code() != Code::kCorruption) return fail(status);
-  fail(kDamaged, status.to_string());
-  return fail_verification();
+  return fail(status.with_hint(kKeepFiles + repair_hint()));
 }
 
 }  // namespace varve::tool

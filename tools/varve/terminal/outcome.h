@@ -26,9 +26,17 @@ void name_store_in_hints(const std::string& store);
 /// Returns what can be done about a failure, or an empty text.
 std::string hint_of(const Status& status);
 
+/// From now on, a failure is one JSON object on standard error: code, message, hint, exit.
+void set_errors_as_json() noexcept;
+
+/// Prints a hint on standard error that is no failure, such as a better way to ask.
+void print_hint(std::string_view hint);
+
 /// Prints "varve: what happened" on standard error, with a hint if there is one. Returns the exit code.
 ExitCode fail(const Status& status);
 ExitCode fail(ExitCode code, std::string_view what);
+/// As fail(), with this exit code, and the message of the status without its code.
+ExitCode fail(ExitCode code, const Status& status);
 
 /// Reports a failure of standard output. If the reader is gone, as with `| head`, it prints nothing and returns
 /// kReaderGone.

@@ -8,6 +8,9 @@
 
 #include <unistd.h>
 
+#include "tools/varve/terminal/colour.h"
+#include "tools/varve/terminal/pager.h"
+
 namespace varve::tool {
 
 std::string with_commas(std::uint64_t number) {
@@ -49,7 +52,7 @@ std::string duration_text(std::chrono::nanoseconds duration) {
 Progress::Progress(std::string_view unit, std::uint64_t total_bytes)
     : unit_(unit),
       total_bytes_(total_bytes),
-      terminal_(isatty(STDERR_FILENO) == 1),
+      terminal_(isatty(STDERR_FILENO) == 1 && has_terminal_commands()),
       begun_(Clock::now()),
       next_(begun_) {}
 
@@ -81,7 +84,10 @@ void Progress::update(std::uint64_t count, std::uint64_t bytes) {
 }
 
 void Progress::show(const std::string& line) {
-  std::fputs(("\r\033[K  " + line).c_str(), stderr);
+  if (has_running_pager()) return;
+  const bool is_faint = has_colours(STDERR_FILENO);
+  const std::string text = is_faint ? command_of(Look::kFaint) + line + command_of(Look::kPlain) : line;
+  std::fputs(("\r\033[K  " + text).c_str(), stderr);
   std::fflush(stderr);
   shown_ = true;
 }

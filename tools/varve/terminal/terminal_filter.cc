@@ -7,14 +7,14 @@
 namespace varve::tool {
 
 TerminalFilter::TerminalFilter(std::ostream& stream, int descriptor)
-    : stream_(stream), below_(stream.rdbuf()), filters_(isatty(descriptor) == 1) {
+    : stream_(stream), below_(stream.rdbuf()), target_(below_), filters_(isatty(descriptor) == 1) {
   if (filters_) stream_.rdbuf(this);
 }
 
 TerminalFilter::~TerminalFilter() {
   if (!filters_) return;
   write(true);
-  below_->pubsync();
+  target_->pubsync();
   stream_.rdbuf(below_);
 }
 
@@ -23,8 +23,13 @@ bool TerminalFilter::write(bool is_end) {
   const std::size_t whole = is_end ? waiting_.size() : whole_characters(waiting_);
   const std::string shown = shown_lines(std::string_view(waiting_).substr(0, whole));
   waiting_.erase(0, whole);
-  return below_->sputn(shown.data(), static_cast<std::streamsize>(shown.size())) ==
+  return target_->sputn(shown.data(), static_cast<std::streamsize>(shown.size())) ==
          static_cast<std::streamsize>(shown.size());
+}
+
+void TerminalFilter::write_command(const char* command) {
+  write(true);
+  target_->sputn(command, static_cast<std::streamsize>(std::char_traits<char>::length(command)));
 }
 
 TerminalFilter::int_type TerminalFilter::overflow(int_type c) {
@@ -39,7 +44,7 @@ std::streamsize TerminalFilter::xsputn(const char* text, std::streamsize size) {
 }
 
 int TerminalFilter::sync() {
-  return below_->pubsync();
+  return target_->pubsync();
 }
 
 }  // namespace varve::tool

@@ -18,6 +18,14 @@ class TerminalFilter final : public std::streambuf {
   TerminalFilter(const TerminalFilter&) = delete;
   TerminalFilter& operator=(const TerminalFilter&) = delete;
 
+  /// Writes a terminal command of the program, after the text so far.
+  void write_command(const char* command);
+  /// @{
+  /// The buffer that gets the filtered text.
+  std::streambuf* below() const noexcept { return target_; }
+  void write_to(std::streambuf* target) noexcept { target_ = target; }
+  /// @}
+
  protected:
   int_type overflow(int_type c) override;
   std::streamsize xsputn(const char* text, std::streamsize size) override;
@@ -28,6 +36,7 @@ class TerminalFilter final : public std::streambuf {
 
   std::ostream& stream_;
   std::streambuf* const below_;
+  std::streambuf* target_;
   const bool filters_;
   std::string waiting_;  // the beginning of a character that is not complete yet
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tools/varve/terminal/colour.h"
 #include "tools/varve/terminal/terminal.h"
 #include "tools/varve/text/value_text.h"
 
@@ -88,7 +89,9 @@ void EntityTable::begin_table(const std::vector<Entity>& page) {
   fit();
   std::vector<std::string> header;
   for (const Column& column : columns_) header.push_back(column.name);
+  out_ << Look::kHead;
   print_line(header);
+  out_ << Look::kPlain;
 }
 
 /// Cuts the widest columns to one width, which is as large as possible. If that width gets too small, leaves out the

@@ -14,6 +14,7 @@
 #include "tools/varve/input/stop_signal.h"
 #include "tools/varve/reach/reach.h"
 #include "tools/varve/reach/service_address.h"
+#include "tools/varve/session/session.h"
 #include "tools/varve/session/verbs.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/progress.h"
@@ -237,8 +238,9 @@ int run_transfer(const TransferWords& words) {
   const Result<std::unique_ptr<StoreAccess>> reached = reach_target(target, words.dry_run);
   if (!reached.ok()) return fail(reached.status());
   StoreAccess* const store = (*reached).get();
-  const int exit_code = run_tables(words, {(*source).get(), words.from.account, connector_of((*source).get(), words.from)},
-                                   {store, target.account, connector_of(store, target)}, *tables);
+  const int exit_code =
+      run_tables(words, {(*source).get(), words.from.account, connector_of((*source).get(), words.from)},
+                 {store, target.account, connector_of(store, target)}, *tables);
   const Status closed = store == nullptr ? Status() : store->close();
   if (exit_code != kSuccess || closed.ok()) return exit_code;
   return fail(closed);
@@ -277,13 +279,13 @@ void add_transfer_verb(CLI::App& app, const std::string& name, const std::string
 void add_transfer_verbs(CLI::App& app, int& exit_code) {
   add_transfer_verb(app, "pull", "Copy an account or tables from a service into a store",
                     "\nExamples\n"
-                    "  varve pull https://shop.table.core.windows.net ./shop --account shop --key-file shop.key\n"
-                    "  varve pull http://127.0.0.1:10002/devstoreaccount1 ./shop --table Orders --dry-run",
+                    "  varve pull http://127.0.0.1:10002/devstoreaccount1 ./copy\n"
+                    "  varve pull http://127.0.0.1:10002/devstoreaccount1 ./copy --table Orders --dry-run",
                     exit_code);
   add_transfer_verb(app, "push", "Copy an account or tables of a store to a service",
                     "\nExamples\n"
                     "  varve push ./shop http://127.0.0.1:10002/devstoreaccount1\n"
-                    "  varve push ./shop https://shop.table.core.windows.net --to-account shop --key-file shop.key",
+                    "  varve push ./shop http://127.0.0.1:10002/devstoreaccount1 --table Orders --dry-run",
                     exit_code);
 }
 

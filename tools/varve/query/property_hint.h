@@ -1,0 +1,15 @@
+// Owns: the hint after an empty result: the filter names a property that no entity has.
+// Must never: read more than a page.
+#pragma once
+
+#include <string>
+
+#include "tools/varve/reach/table_access.h"
+
+namespace varve::tool {
+
+/// Looks at the first page of the table. Returns a hint if the filter names a property that no entity there has, else an
+/// empty text. A failure of the look gives no hint.
+std::string property_hint(const TableAccess& table, const std::string& filter, const ReadOptions& options);
+
+}  // namespace varve::tool
