@@ -22,20 +22,12 @@
 #include <string>
 #include <string_view>
 
+#include "varve/property_type.h"
 #include "varve/result.h"
 
 namespace varve::format {
 
-enum class PropertyType : std::uint8_t {
-  kBinary = 1,
-  kBoolean = 2,
-  kDateTime = 3,
-  kDouble = 4,
-  kGuid = 5,
-  kInt32 = 6,
-  kInt64 = 7,
-  kString = 8,
-};
+using PropertyType = varve::PropertyType;
 
 /// Returns the size in bytes that all values of the type have, or nothing if their sizes differ.
 std::optional<std::size_t> fixed_value_bytes(PropertyType type) noexcept;

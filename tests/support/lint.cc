@@ -30,9 +30,9 @@ constexpr std::size_t kLicenceBytes = 11358;
 constexpr std::uint64_t kLicenceHash = 0x182f5cce7d7d5588;
 
 constexpr std::string_view kPublicHeaders = "api/include/varve/";
-constexpr std::array<std::string_view, 7> kLeafHeaders = {
-    "varve/status.h",     "varve/result.h", "varve/durability.h", "varve/date_time.h",
-    "varve/statistics.h", "varve/repair.h", "varve/version.h"};
+constexpr std::array<std::string_view, 8> kLeafHeaders = {
+    "varve/status.h",        "varve/result.h",     "varve/durability.h", "varve/date_time.h",
+    "varve/property_type.h", "varve/statistics.h", "varve/repair.h",     "varve/version.h"};
 
 struct Layer {
   std::string_view directory;

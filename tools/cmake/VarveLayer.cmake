@@ -5,8 +5,8 @@
 # reads the includes as well and names the offending line. Layers pass no include directory on to those who link them.
 
 # The leaf headers that every layer may include.
-set(VARVE_LEAF_HEADERS varve/version.h varve/status.h varve/result.h varve/durability.h varve/date_time.h varve/statistics.h
-  varve/repair.h)
+set(VARVE_LEAF_HEADERS varve/version.h varve/status.h varve/result.h varve/durability.h varve/date_time.h
+  varve/property_type.h varve/statistics.h varve/repair.h)
 
 # varve_link_into_tree(<tree> <path in the tree> <path in the source>)
 function(varve_link_into_tree tree name path)

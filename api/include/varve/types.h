@@ -21,26 +21,12 @@
 #include <vector>
 
 #include "date_time.h"
+#include "property_type.h"
 #include "result.h"
 #include "status.h"
 #include "version.h"
 
 namespace varve {
-
-/// The eight types of the table service ("EDM types"). Their numbers are stable, since they are stored.
-enum class PropertyType : std::uint8_t {
-  kBinary = 1,
-  kBoolean = 2,
-  kDateTime = 3,
-  kDouble = 4,
-  kGuid = 5,
-  kInt32 = 6,
-  kInt64 = 7,
-  kString = 8,
-};
-
-/// Returns "Edm.Binary", "Edm.Boolean" and so on.
-VARVE_EXPORT std::string_view property_type_name(PropertyType type) noexcept;
 
 /// Bytes that the store does not interpret.
 struct Binary {

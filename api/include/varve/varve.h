@@ -23,6 +23,7 @@
 #include "names.h"
 #include "options.h"
 #include "parts.h"
+#include "property_type.h"
 #include "query.h"
 #include "query_builder.h"
 #include "query_options.h"

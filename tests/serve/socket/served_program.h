@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "tests/tools/run_program.h"
-#include "tools/varve/owned_descriptor.h"
+#include "tools/varve/base/owned_descriptor.h"
 
 namespace varve::serve::test {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tools/varve/entity_reader.h"
+#include "tools/varve/session/entity_reader.h"
 
 namespace varve::tool {
 
