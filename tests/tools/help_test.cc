@@ -1,4 +1,4 @@
-// Goal: the help explains every verb, fits the terminal, and each example in it works as it stands. Every verb that
+// Goal: the help explains every verb, fits the terminal, and each example in it works. Every verb that
 // prints a result prints it as JSON too.
 // Method: the verbs come from the printed lists, so a new verb is tested without a change here. Each example runs in a
 // shell, in a fresh copy of a directory with a store and files.

@@ -464,7 +464,7 @@ TEST_F(Program, AFullDeviceEndsWithFourAndLosesNothing) {
   const std::string file = scratch_.file("rows.csv", text);
   const ProgramResult full = run_program({"import", store_, "Rows", file, "--json"}, "", {.file_bytes_max = largest});
   EXPECT_EQ(full.exit_code, 4) << full.err;
-  EXPECT_THAT(full.err, HasSubstr("varve: "));
+  EXPECT_THAT(full.err, HasSubstr("NoSpace"));
   EXPECT_EQ(varve({"verify", store_}).exit_code, 0);
   EXPECT_EQ(row("1")["V"], 1);
 

@@ -186,7 +186,7 @@ TEST_F(Query, ALineThatIsTooLongIsCutWithAnEllipsisAndColumnsThatHaveNoRoomAreNa
 TEST_F(Query, ATerminalGetsATableAsWideAsItIs) {
   json row{{"PartitionKey", "p"}, {"RowKey", "1"}, {"Long", std::string(100, 'x')}, {"Z", 7}};
   import_lines(row.dump() + "\n");
-  const test::TerminalResult result = test::run_on_terminal({"query", store_, "Rows"}, 50);
+  const test::TerminalResult result = test::run_on_terminal({"query", store_, "Rows", "--color", "never"}, 50);
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.shown, "PartitionKey  RowKey  " + std::string("Long") + std::string(21, ' ') + "  Z\r\n" +
                               "p             1       " + std::string(24, 'x') + "…  7\r\n1 entity\r\n");

@@ -38,7 +38,7 @@ bool is_complete(CLI::App& app, const std::vector<std::string>& words) {
   return false;
 }
 
-/// Returns the word that stands for the option of this name, or an empty text.
+/// Returns the word of the option with this name, or an empty text.
 std::string word_for(const CLI::App& verb, const std::string& name) {
   const CLI::Option* const option = verb.get_option_no_throw(name);
   if (option == nullptr || !option->get_positional() || option->results().empty()) return "";

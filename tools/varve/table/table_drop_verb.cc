@@ -30,16 +30,19 @@ struct DropWords {
 /// What the store still holds of dropped tables.
 struct SpaceLeft {
   std::uint64_t tables = 0;
+  bool is_compacted = false;
   std::uint64_t log_bytes = 0;
   std::uint64_t table_bytes = 0;
   std::uint64_t value_bytes = 0;
 
   std::uint64_t bytes() const noexcept { return log_bytes + table_bytes + value_bytes; }
-  bool is_free() const noexcept { return tables == 0 && bytes() == 0; }
+  /// A compaction finds what no figure counts yet. After it, the store may still know the name of a table without bytes.
+  bool is_free() const noexcept { return bytes() == 0 && (tables == 0 || is_compacted); }
 };
 
-SpaceLeft space_left(const Statistics& statistics) noexcept {
-  return {statistics.retired_ids, statistics.dead_log_bytes, statistics.dead_table_bytes, statistics.dead_value_bytes};
+SpaceLeft space_left(const Statistics& statistics, bool is_compacted) noexcept {
+  return {statistics.retired_ids, is_compacted, statistics.dead_log_bytes, statistics.dead_table_bytes,
+          statistics.dead_value_bytes};
 }
 
 /// Lets the store give the space back: it flushes and merges what holds entries of dropped tables. Ends early when the
@@ -52,17 +55,17 @@ Result<SpaceLeft> wait_for_space(Store& store, const DropWords& words) {
   for (;;) {
     const Result<Statistics> now = store.statistics();
     if (!now.ok()) return now.status();
-    const SpaceLeft left = space_left(*now);
+    const SpaceLeft left = space_left(*now, has_compacted);
     if (left.is_free() || std::chrono::steady_clock::now() >= end || stop_signal_seen() != 0) return left;
     if (!has_compacted) {
       has_compacted = true;
-      const Status compacted = progress.while_running([&] { return store.compact(); },
-                                                      [&] {
-                                                        const Result<Statistics> so_far = store.statistics();
-                                                        return so_far.ok() ? bytes_text(space_left(*so_far).bytes()) +
-                                                                                 " of dropped tables to give back"
-                                                                           : std::string();
-                                                      });
+      const Status compacted = progress.while_running(
+          [&] { return store.compact(); },
+          [&] {
+            const Result<Statistics> so_far = store.statistics();
+            return so_far.ok() ? bytes_text(space_left(*so_far, false).bytes()) + " of dropped tables to give back"
+                               : std::string();
+          });
       if (!compacted.ok()) return compacted;
       continue;
     }
@@ -100,8 +103,8 @@ int drop_table(const DropWords& words) {
   Result<std::unique_ptr<StoreAccess>> reached = reach_for_writing(words.place);
   if (!reached.ok()) return fail(reached.status());
   StoreAccess& store = **reached;
-  if (const auto table = open_named_table(store, words.place); !table.ok()) return fail(table.status());
-  if (!words.yes && can_ask() &&
+  const bool exists = store.open_table(words.place.account, words.place.table).ok();  // else the drop says why
+  if (exists && !words.yes && can_ask() &&
       !asked_yes("Remove table " + words.place.table + " of " + words.place.store + " with all its entities?"))
     return fail(kRefused, "nothing was removed");
   const auto begun = std::chrono::steady_clock::now();

@@ -52,10 +52,11 @@ const char* command_of(Look look) noexcept {
 std::ostream& operator<<(std::ostream& stream, Look look) {
   const bool is_output = &stream == &std::cout;
   if (!is_output && &stream != &std::cerr) return stream;
-  if (!has_colours(is_output ? STDOUT_FILENO : STDERR_FILENO)) return stream;
+  const int descriptor = is_output ? STDOUT_FILENO : STDERR_FILENO;
+  if (!has_colours(descriptor)) return stream;
   if (auto* const filter = dynamic_cast<TerminalFilter*>(stream.rdbuf())) {
     filter->write_command(command_of(look));
-  } else {
+  } else if (isatty(descriptor) != 1) {  // text for a terminal without the filter passes it later, and stays plain
     stream << command_of(look);
   }
   return stream;

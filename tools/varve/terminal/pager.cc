@@ -10,6 +10,7 @@
 #include <sstream>
 #include <streambuf>
 #include <string>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -34,7 +35,9 @@ std::string pager_command() {
 class PagedOutput final : public std::streambuf {
  public:
   PagedOutput(std::streambuf* below, std::string command, std::size_t rows, std::size_t columns)
-      : below_(below), command_(std::move(command)), rows_(rows), columns_(columns) {}
+      : below_(below), command_(std::move(command)), rows_(rows), columns_(columns) {
+    if (isatty(STDERR_FILENO) == 1) below_errors_ = std::cerr.rdbuf(errors_.rdbuf());
+  }
 
   bool is_running() const noexcept { return process_ > 0; }
 
@@ -44,6 +47,7 @@ class PagedOutput final : public std::streambuf {
       below_->sputn(held_.data(), static_cast<std::streamsize>(held_.size()));
       below_->pubsync();
       held_.clear();
+      show_errors();
       return false;
     }
     ::close(input_);
@@ -51,8 +55,7 @@ class PagedOutput final : public std::streambuf {
     while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }
     process_ = -1;
-    std::cerr.rdbuf(below_errors_);
-    std::cerr << errors_.str();
+    show_errors();
     return is_left_;
   }
 
@@ -83,6 +86,12 @@ class PagedOutput final : public std::streambuf {
   int sync() override { return is_left_ ? -1 : 0; }
 
  private:
+  void show_errors() {
+    if (below_errors_ == nullptr) return;
+    std::cerr.rdbuf(std::exchange(below_errors_, nullptr));
+    std::cerr << errors_.str();
+  }
+
   bool is_longer_than_screen(const char* text, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
       if (text[i] == '\n' || ++column_ == columns_) {
@@ -107,7 +116,6 @@ class PagedOutput final : public std::streambuf {
     process_ = process;
     input_ = ends[1];
     std::signal(SIGINT, SIG_IGN);  // the pager has the keyboard; when it ends, so does this program
-    below_errors_ = std::cerr.rdbuf(errors_.rdbuf());
     return true;
   }
 
@@ -134,7 +142,7 @@ class PagedOutput final : public std::streambuf {
 
   std::streambuf* const below_;
   std::streambuf* below_errors_ = nullptr;
-  std::ostringstream errors_;  // shown when the pager has given the terminal back
+  std::ostringstream errors_;  // shown after the output
   const std::string command_;
   std::size_t rows_;
   const std::size_t columns_;

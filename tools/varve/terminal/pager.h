@@ -17,7 +17,7 @@ void page_long_output();
 /// Returns whether a pager has the terminal, so that nothing else may write to it.
 bool has_running_pager() noexcept;
 
-/// Shows what is held, and waits until the pager ends. Returns whether the person left the pager before the end of the
+/// Shows the held text, and waits until the pager ends. Returns whether the person left the pager before the end of the
 /// output.
 bool finish_paging();
 
