@@ -112,8 +112,8 @@ TEST_F(FlipSweep, EveryFlippedByteOfEveryFileIsDetected) {
 
 /// Returns the failure of opening the store, or of reading all its entities.
 Status failure_of(io::MemoryDisk disk) {
-  Machine machine(std::move(disk));
-  const Result<std::unique_ptr<Store>> store = Store::open(kPath, machine.options(true));
+  test::DiskMachine machine(std::move(disk));
+  const Result<std::unique_ptr<Store>> store = Store::open(kPath, options_on(machine, true));
   if (!store.ok()) return store.status();
   const Result<TablePage> tables = (*store)->list_tables("account1", {});
   if (!tables.ok()) return tables.status();

@@ -99,7 +99,9 @@ TEST(Help, ListsEveryVerbAndExplainsItWithExamples) {
     EXPECT_THAT(help, HasSubstr("Usage: varve " + verb)) << verb;
     EXPECT_GE(examples_in(help).size(), 2U) << verb;
     for (const std::string& line : lines_in(help)) {
-      if (!line.starts_with("  ")) EXPECT_LE(line.size(), 80U) << verb << ": " << line;
+      if (!line.starts_with("  ")) {
+        EXPECT_LE(line.size(), 80U) << verb << ": " << line;
+      }
     }
   }
 }
@@ -116,7 +118,9 @@ TEST(Help, FitsTheTerminal) {
     const std::string shown = test::run_on_terminal({"query", "--help", "--no-pager"}, columns).shown;
     for (std::string line : lines_in(shown)) {
       line.erase(line.find_last_not_of("\r") + 1);
-      if (!line.starts_with("  varve")) EXPECT_LE(line.size(), columns) << line;
+      if (!line.starts_with("  varve")) {
+        EXPECT_LE(line.size(), columns) << line;
+      }
     }
   }
 }

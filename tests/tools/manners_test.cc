@@ -280,7 +280,9 @@ TEST_F(Manners, ExplainWhatTheQueryReallyRead) {
   }
   ASSERT_EQ(run_program({"import", store_, "Rows", "-", "--format", "csv"}, rows).exit_code, 0);
   for (int round = 0; round < 60; ++round) {
-    if (round == 30) ASSERT_EQ(run_program({"compact", store_}).exit_code, 0);
+    if (round == 30) {
+      ASSERT_EQ(run_program({"compact", store_}).exit_code, 0);
+    }
     Words words{"query", store_, "Rows", "--explain", "--json"};
     const auto add = [&](const std::string& option, const std::string& value) {
       words.insert(words.end(), {option, value});
@@ -324,9 +326,12 @@ TEST_F(Manners, ExplainWhatTheQueryReallyRead) {
     EXPECT_EQ(given, counts ? std::stoull(result.out) : test::count_of(result.out, "\n"));
     EXPECT_LE(examined, planned);
     EXPECT_GE(examined, given);
-    if (explained["ended_at_top"] == false && explained["blocks_skipped"] == 0)
+    if (explained["ended_at_top"] == false && explained["blocks_skipped"] == 0) {
       EXPECT_EQ(examined, planned) << result.err;
-    if (explained["residual"] == "" && explained["ended_at_top"] == false) EXPECT_EQ(given, planned) << result.err;
+    }
+    if (explained["residual"] == "" && explained["ended_at_top"] == false) {
+      EXPECT_EQ(given, planned) << result.err;
+    }
     EXPECT_LE(explained["key_ranges"], explained["ranges"].size());
     EXPECT_GE(explained["device_blocks"], explained["blocks_read"]);
   }

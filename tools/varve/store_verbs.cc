@@ -94,9 +94,7 @@ std::string compaction_so_far(const Statistics& before, const Statistics& now) {
 int compact_store(const StoreWords& words) {
   Result<OpenedStore> store = open_for_writing(words.place);
   if (store.code() == Code::kLocked) {
-    const int exit_code = fail(store.status());
-    std::cerr << "  hint: whoever has the store open compacts it by and by; that needs no verb\n";
-    return exit_code;
+    return fail(store.status().with_hint("whoever has the store open compacts it by and by; that needs no verb"));
   }
   if (!store.ok()) return fail(store.status());
   const Result<Statistics> before = (*store)->statistics();

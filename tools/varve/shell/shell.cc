@@ -6,6 +6,7 @@
 #include <iostream>
 #include <utility>
 
+#include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/progress.h"
 #include "tools/varve/terminal/terminal.h"
 #include "tools/varve/text/entity_json.h"
@@ -78,7 +79,11 @@ bool Shell::run(const std::string& line) {
   if (given < command->words_min || given > command->words_max) return failed("usage: " + std::string(command->usage));
   const Progress timer("", 0);
   const Status done = (this->*command->run)(line, *words);
-  if (!done.ok()) return failed(done.to_string());
+  if (!done.ok()) {
+    refuse(done.to_string());
+    print_hint(done.hint());
+    return true;
+  }
   std::cout.flush();
   if (command->run != &Shell::help) std::cerr << "(" << duration_text(timer.elapsed()) << ")\n";
   return true;

@@ -23,11 +23,9 @@ struct ShellWords {
 int run_shell(const ShellWords& words) {
   Result<OpenedStore> store = words.read_only ? open_for_reading(words.place) : open_for_writing(words.place);
   if (store.code() == Code::kLocked) {
-    const int exit_code = fail(store.status());
-    std::cerr
-        << "  hint: `varve shell --read-only` reads the present state of a store that is served; `put`, `update`, "
-           "`delete` and `import` write through its server\n";
-    return exit_code;
+    return fail(store.status().with_hint(
+        "`varve shell --read-only` reads the present state of a store that is served; `put`, `update`, `delete` and "
+        "`import` write through its server"));
   }
   if (!store.ok()) return fail(store.status());
   const Shell* completer = nullptr;

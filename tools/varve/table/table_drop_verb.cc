@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/varve/input/stop_signal.h"
 #include "tools/varve/session/named_table.h"
 #include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
@@ -46,7 +45,7 @@ SpaceLeft space_left(const Statistics& statistics, bool is_compacted) noexcept {
 }
 
 /// Lets the store give the space back: it flushes and merges what holds entries of dropped tables. Ends early when the
-/// time is over, or at a signal. Errors: those of Store::compact and Store::statistics.
+/// time is over. A signal ends the program, and the drop stays. Errors: those of Store::compact and Store::statistics.
 Result<SpaceLeft> wait_for_space(Store& store, const DropWords& words) {
   Progress progress("bytes", 0);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(words.wait_seconds);
@@ -56,7 +55,7 @@ Result<SpaceLeft> wait_for_space(Store& store, const DropWords& words) {
     const Result<Statistics> now = store.statistics();
     if (!now.ok()) return now.status();
     const SpaceLeft left = space_left(*now, has_compacted);
-    if (left.is_free() || std::chrono::steady_clock::now() >= end || stop_signal_seen() != 0) return left;
+    if (left.is_free() || std::chrono::steady_clock::now() >= end) return left;
     if (!has_compacted) {
       has_compacted = true;
       const Status compacted = progress.while_running(
@@ -74,6 +73,7 @@ Result<SpaceLeft> wait_for_space(Store& store, const DropWords& words) {
 }
 
 std::string reason_of(const SpaceLeft& left) {
+  if (left.bytes() == 0) return "the files of dropped tables were not merged yet";
   std::string reason = bytes_text(left.bytes()) + " of dropped tables are not back yet: log " +
                        bytes_text(left.log_bytes) + ", table files " + bytes_text(left.table_bytes) + ", value files " +
                        bytes_text(left.value_bytes);
@@ -99,7 +99,6 @@ void print(const DropWords& words, const std::optional<SpaceLeft>& left, std::ch
 }
 
 int drop_table(const DropWords& words) {
-  stop_reading_on_signals();
   Result<std::unique_ptr<StoreAccess>> reached = reach_for_writing(words.place);
   if (!reached.ok()) return fail(reached.status());
   StoreAccess& store = **reached;
@@ -129,7 +128,9 @@ void add_table_drop_verb(CLI::App& group, int& exit_code) {
   verb->footer(
       "At a terminal, asks for confirmation first; elsewhere it does not ask. Then waits until the store has given the "
       "space back, or reports how much it still holds. For that the files that have entries of the table are written "
-      "anew without them. At a server the server does this by itself, and the verb does not wait.\n"
+      "anew without them. A signal ends only the wait, and so does the time, between two merges. At a server the "
+      "server "
+      "does this by itself, and the verb does not wait.\n"
       "\nExamples\n"
       "  varve table drop ./shop Orders\n"
       "  varve table drop ./shop Orders --no-wait --json");
