@@ -36,12 +36,17 @@ std::string row_of(std::size_t i) {
 }
 constexpr std::size_t kRows = kPartitions * kRowsOfPartition;
 
-/// Returns an incompressible value.
-std::string value_of(std::size_t i) {
-  io::SeededRandom random(i + 1);
-  std::string text;
-  while (text.size() < 1000) text.push_back(static_cast<char>('!' + io::random_below(random, 90)));
-  return text;
+/// Returns an incompressible value. All of them are made once, which takes longer than reading them.
+const std::string& value_of(std::size_t i) {
+  static const std::vector<std::string> values = [] {
+    std::vector<std::string> made(kRows);
+    for (std::size_t row = 0; row < kRows; ++row) {
+      io::SeededRandom random(row + 1);
+      while (made[row].size() < 1000) made[row].push_back(static_cast<char>('!' + io::random_below(random, 90)));
+    }
+    return made;
+  }();
+  return values[i];
 }
 
 /// Runs in the process with few descriptors. Reports the first fault.
