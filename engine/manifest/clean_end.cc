@@ -92,7 +92,7 @@ Result<format::Root> make_clean_root(io::Directory& directory, const format::Roo
 
 Status check_clean_segments(const format::Root& clean, const FileSet& files) {
   if (files.log_buffer.has_value()) {
-    return Status::corruption("CURRENT says that the store was closed, but the manifest names a log buffer")
+    return Status::corruption("says that the store was closed, but the manifest names a log buffer")
         .in_file(format::named_file(format::kRootName));
   }
   if (clean.segments.size() != files.segments.size()) {

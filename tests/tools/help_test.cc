@@ -132,7 +132,8 @@ mkdir bin template && ln -s "$VARVE" bin/varve && cd template
 printf 'region,id,Customer,Lines,Total\neu,0001,Ann,3,10.5\nus,0007,Bob,4,200.5\n' > orders.csv
 printf 'country,admin1,name\nde,by,Munich\n' | gzip > cities.csv.gz
 printf '{"3166-1":[{"alpha_2":"DE","name":"Germany"}]}' > iso_3166-1.json
-printf '# zones\nDE\t+5230+01322\tEurope/Berlin\nFR\t+4852+00220\tEurope/Paris\tmost\n' > zone1970.tab
+printf '{"3166-2":[{"code":"DE-BY","name":"Bavaria"}]}' > iso_3166-2.json
+printf '#codes\tcoordinates\tTZ\tcomments\nDE\t+5230+01322\tEurope/Berlin\nFR\t+4852+00220\tEurope/Paris\tmost\n' > zone1970.tab
 printf '{"features":[{"type":"Feature","properties":{"a b":1}}]}' > places.geojson
 printf '{"host":"h1","What":"up"}\n' | gzip > events-1.jsonl.gz
 printf 'data = "./shop"\nlisten = "127.0.0.1:0"\n' > serve.toml

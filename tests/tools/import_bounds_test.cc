@@ -58,7 +58,7 @@ std::uint64_t peak_kib(pid_t process) {
 }
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-constexpr int kBlocks = 1024;
+constexpr int kBlocks = 256;
 constexpr std::uint64_t kPeakKibMax = std::uint64_t{128} << 10;
 
 bool write_all(int writer, const std::string& bytes) {

@@ -152,7 +152,7 @@ TEST(CleanEnd, WhatCurrentSaysMustBeWhatTheManifestSays) {
   FileSet other = files;
   other.log_buffer.emplace();
   EXPECT_EQ(check_clean_segments(clean, other).message(),
-            "CURRENT says that the store was closed, but the manifest names a log buffer");
+            "CURRENT: says that the store was closed, but the manifest names a log buffer");
 
   other = files;
   other.segments[8] = other.segments[7];
