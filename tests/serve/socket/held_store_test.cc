@@ -5,17 +5,22 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/serve/socket/served_program.h"
 #include "tests/tools/run_program.h"
+#include "tools/varve/base/owned_descriptor.h"
 #include "varve/store.h"
 
 namespace varve::serve {
@@ -157,6 +162,34 @@ TEST(HeldStore, IsVerifiedMeasuredAndCopiedThroughACheckpoint) {
   EXPECT_THAT(done({"get", scratch.path("copy"), "Orders", "eu", "0001"}), HasSubstr("Lines"));
   EXPECT_TRUE(has_no_checkpoints_soon(store));
   EXPECT_EQ(run_program({"compact", store}).exit_code, 4);  // it would have to write to the store itself
+}
+
+TEST(HeldStore, AnswersMoreProgramsThanItsSocketHasConnections) {
+  const ServedProgram server(ProgramOptions{});
+  ASSERT_TRUE(server.is_ready()) << server.err();
+  const std::string store = server.data();
+  done({"put", store, "Orders", "eu", "0001", "N=1"});
+  // All connections but one are held by clients that send nothing.
+  std::vector<tool::OwnedDescriptor> held;
+  for (int i = 0; i < 31; ++i) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string path = served_directory(store) + "/SOCKET";
+    ASSERT_LT(path.size(), sizeof(address.sun_path));
+    std::copy(path.begin(), path.end(), address.sun_path);
+    held.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::connect(held.back().number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  }
+  std::vector<std::thread> programs;
+  for (int i = 0; i < 8; ++i) {
+    programs.emplace_back([&] {
+      for (int round = 0; round < 3; ++round) {
+        const ProgramResult read = run_program({"get", store, "Orders", "eu", "0001"});
+        EXPECT_EQ(read.exit_code, 0) << read.err;
+      }
+    });
+  }
+  for (std::thread& program : programs) program.join();
 }
 
 TEST(HeldStore, HasASocketThatOnlyItsOwnerCanUse) {

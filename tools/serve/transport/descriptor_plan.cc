@@ -16,7 +16,7 @@ constexpr std::uint64_t kWatchMin = 4;
 constexpr std::uint64_t kWatchMax = 64;
 constexpr std::uint64_t kWatchShare = 16;
 constexpr std::uint64_t kOperatorsMin = 1;
-constexpr std::uint64_t kOperatorsMax = 8;
+constexpr std::uint64_t kOperatorsMax = 32;
 constexpr std::uint64_t kOperatorsShare = 32;
 /// One connection for each of two clients.
 constexpr std::uint64_t kConnectionsMin = 2;

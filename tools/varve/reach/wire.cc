@@ -1,5 +1,6 @@
 #include "tools/varve/reach/wire.h"
 
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
@@ -127,12 +128,21 @@ struct Wire::State {
     return performed;
   }
 
+  /// Returns whether a server took the connection and closed it before curl looked at it.
+  bool was_closed_at_once(CURLcode performed) const {
+    if (performed != CURLE_COULDNT_CONNECT || !has_connected) return false;
+    long error = 0;
+    curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
+    return error != ECONNREFUSED && error != ENOENT;
+  }
+
   std::string address = "http://127.0.0.1";
   Sign sign;
   CURL* curl = nullptr;
   std::string socket_path{};
   OwnedDescriptor directory{};
   bool has_connected = false;
+  bool has_reached_server = false;
 };
 
 Wire::Wire(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -149,6 +159,10 @@ Result<std::unique_ptr<Wire>> Wire::to_socket(const std::string& path, OwnedDesc
   state->sign = std::move(sign);
   if (!state->set_up("")) return Status::out_of_memory();
   return std::unique_ptr<Wire>(new Wire(std::move(state)));
+}
+
+bool Wire::has_reached_server() const noexcept {
+  return state_->has_reached_server;
 }
 
 int Wire::socket() const noexcept {
@@ -168,6 +182,7 @@ Result<HttpResponse> Wire::send(HttpRequest request, std::chrono::seconds time_m
   if (Status is_signed = state_->sign(request); !is_signed.ok()) return is_signed;
   Arriving arriving;
   const CURLcode performed = state_->perform(request, time_max, arriving);
+  state_->has_reached_server = !is_unsent(performed) || state_->was_closed_at_once(performed);
   if (arriving.is_too_large) return Status::too_large("the answer of the server is larger than this program reads");
   if (performed == CURLE_OK) {
     long status = 0;

@@ -35,6 +35,8 @@ class Wire {
   /// same, for a request that may have changed something), kTooLarge (an answer above 64 MiB), and those of `sign`.
   Result<serve::HttpResponse> send(serve::HttpRequest request, std::chrono::seconds time_max = kTimeMax);
 
+  /// Returns whether the last request reached a server, which perhaps gave no answer.
+  bool has_reached_server() const noexcept;
   /// Returns the socket of the connection, or a number below 0 if there is none.
   int socket() const noexcept;
   /// Returns the address without a path, such as `https://host:port`.
