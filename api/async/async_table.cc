@@ -243,7 +243,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
       if (failure.ok()) co_return ETag::of_timestamp(DateTime{*end->version});
       if (!end.ok() || end->room_need.in_active == 0) {
         Result<format::TableId> now = table;
-        if (is_entity_missing(failure)) now = co_await resolve_for_write(call, state);
+        if (rests_on_an_entity(failure)) now = co_await resolve_for_write(call, state);
         co_return reported_failure(failure, state.name, *table, now, in_transaction);
       }
       // The operation holds nothing now. The next attempt judges the writes again, because other writers may commit

@@ -92,7 +92,11 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
   if (!version.ok()) return version.status();
   target.version = *version;
   if (target.replaced) {
-    const Result<std::optional<format::CommitVersion>> entity = find_entity(backend_.view(), *target.replaced);
+    const engine::ReadView view = backend_.view();
+    const Result<format::TableId> now = resolve_at(view, name);
+    if (!now.ok() && !service_error::is_table_gone(now.status())) return now.status();
+    if (!now.ok() || *now != *target.replaced) return dropped_meanwhile(name);  // Its rows may be any earlier ones.
+    const Result<std::optional<format::CommitVersion>> entity = find_entity(view, *target.replaced);
     if (!entity.ok()) return entity.status();
     if (*entity) return not_loadable(name, "contains entities");
   }

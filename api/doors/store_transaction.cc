@@ -272,7 +272,7 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
 Status StoreTransaction::State::reported(const Status& failure, std::span<PreparedWrite> prepared,
                                          const std::vector<format::TableId>& tables) const {
   if (service_error::is_table_gone(failure)) return some_table_was_dropped();
-  if (!is_entity_missing(failure)) return failure;
+  if (!rests_on_an_entity(failure)) return failure;
   const Result<std::vector<format::TableId>> now = place(prepared);
   if (!now.ok()) return now.status();
   return *now == tables ? failure : some_table_was_dropped();

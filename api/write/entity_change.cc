@@ -165,14 +165,20 @@ Status no_table_to_write(const Status& status, bool in_transaction) {
   return blamed(status, 0, in_transaction && status.code() == Code::kNotFound);
 }
 
-bool is_entity_missing(const Status& failure) noexcept {
-  return failure.code() == Code::kNotFound && !service_error::is_table_gone(failure);
+bool rests_on_an_entity(const Status& failure) noexcept {
+  switch (failure.code()) {
+    case Code::kNotFound: return !service_error::is_table_gone(failure);
+    case Code::kExists:
+    case Code::kPreconditionFailed:
+    case Code::kTooLarge: return true;  // kTooLarge: what a merge would store
+    default: return false;
+  }
 }
 
 Status reported_failure(const Status& failure, const TableName& name, format::TableId table,
                         const Result<format::TableId>& now, bool in_transaction) {
   if (service_error::is_table_gone(failure)) return overtaken_by_drop(name, in_transaction);
-  if (!is_entity_missing(failure)) return failure;
+  if (!rests_on_an_entity(failure)) return failure;
   if (!now.ok()) return no_table_to_write(now.status(), in_transaction);
   return *now == table ? failure : overtaken_by_drop(name, in_transaction);
 }
@@ -186,7 +192,7 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
   EntityChange change(core, {*table}, writes, options, in_transaction);
   const Result<engine::CommitVersion> version = commit(core.backend(), change);
   if (version.ok()) return ETag::of_timestamp(DateTime{*version});
-  const bool asks_again = is_entity_missing(version.status());
+  const bool asks_again = rests_on_an_entity(version.status());
   return reported_failure(version.status(), name, *table,
                           asks_again ? core.catalog().resolve_for_write(name, entry) : table, in_transaction);
 }

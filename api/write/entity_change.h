@@ -65,10 +65,12 @@ class EntityChange : public Change {
 void place_writes(std::span<PreparedWrite> writes, format::TableId table);
 /// Returns the error for writes whose table was not found.
 Status no_table_to_write(const Status& status, bool in_transaction);
-/// Returns whether a change of entities failed because an entity is missing.
-bool is_entity_missing(const Status& failure) noexcept;
-/// Returns the error to report for a failed change. If an entity is missing, its table may be missing too: dropped after
-/// its name was resolved, and its rows removed meanwhile. `now` is the id that the name resolves to after such a failure.
+/// Returns whether the state of an entity refused a change. After a drop of the table, the state may be any earlier one,
+/// or none: flushes and compactions remove rows of a dropped table in any order. So such a refusal holds only if the
+/// table's name still has the same id afterwards.
+bool rests_on_an_entity(const Status& failure) noexcept;
+/// Returns the error to report for a failed change. `now` is the id that the name resolves to after a failure that
+/// rests on an entity. Otherwise it is `table`.
 Status reported_failure(const Status& failure, const TableName& name, format::TableId table,
                         const Result<format::TableId>& now, bool in_transaction);
 

@@ -1,6 +1,6 @@
-// Goal: if a drop of its table overtakes a write, the write reports a missing table, and not a missing entity.
+// Goal: if a drop of its table overtakes a write, the write reports a missing table, and nothing about an entity.
 // Method: the write waits for the lock of its partition, after a write whose read of the disk is blocked. Meanwhile the
-// table is dropped, and a compaction removes its rows.
+// table is dropped, and its rows are removed: all of them by a compaction, or only the newest ones by a flush.
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,6 +15,7 @@ namespace varve::test {
 namespace {
 
 constexpr int kTurns = 2'000;
+constexpr std::size_t kWriteBufferBytes = 2 << 20;
 
 class OvertakenWrite : public testing::TestWithParam<std::uint64_t> {
  protected:
@@ -23,9 +24,11 @@ class OvertakenWrite : public testing::TestWithParam<std::uint64_t> {
   OvertakenWrite() : bench_(GetParam(), OneThreadAtATime()) {
     ResourceOptions resources;
     resources.block_cache_bytes = 0;  // so that reading an entity reads the file
+    resources.write_buffer_bytes = kWriteBufferBytes;
     StoreOptions options = bench_.options();
     options.resources = *Resources::create(resources);
     bench_.open(options);
+    other_ = bench_.table("Other");
     table_ = bench_.table();
     EXPECT_EQ(said(table_->insert(with_value("p", "first", "x"))), kFine);
     EXPECT_EQ(said(table_->insert(with_value("p", "second", "x"))), kFine);
@@ -33,7 +36,7 @@ class OvertakenWrite : public testing::TestWithParam<std::uint64_t> {
     EXPECT_EQ(value_in(*table_, "p", "first"), "x");  // The file is open, and the name is known.
   }
 
-  /// Returns the answer of `verb`, which got the lock after the table was dropped.
+  /// Returns the answer of `verb`, which got the lock after the table was dropped and after `meanwhile`.
   Status overtaken(const Verb& verb, const Verb& meanwhile) {
     io::FaultRule never;
     never.kind = io::OperationKind::kRead;
@@ -49,7 +52,6 @@ class OvertakenWrite : public testing::TestWithParam<std::uint64_t> {
     io::Thread waiter = *scheduler.start("waiter", [&] { second = verb(); });
     for (int i = 0; i < kTurns; ++i) scheduler.yield();
     EXPECT_EQ(said(bench_.store->drop_table(kAccount, "Orders")), kFine);
-    EXPECT_EQ(said(bench_.store->compact()), kFine);
     EXPECT_EQ(said(meanwhile()), kFine);
     files.let_go();
     holder.join();
@@ -58,11 +60,26 @@ class OvertakenWrite : public testing::TestWithParam<std::uint64_t> {
     return second;
   }
   Status overtaken(const Verb& verb) {
-    return overtaken(verb, [] { return Status(); });
+    return overtaken(verb, [this] { return bench_.store->compact(); });
+  }
+
+  /// Writes to another table until a memtable was flushed.
+  Status flush() {
+    const std::uint64_t before = (*bench_.store->statistics()).flushes;
+    for (int i = 0; (*bench_.store->statistics()).flushes == before; ++i) {
+      const Status written = other_->insert(with_value("p", std::to_string(i), std::string(4'000, 'x'))).status();
+      if (!written.ok()) return written;
+    }
+    return Status();
+  }
+  /// Returns the answer of `verb`, whose table was dropped, and whose newest rows a flush removed. Older ones remain.
+  Status half_removed(const Verb& verb) {
+    return overtaken(verb, [this] { return flush(); });
   }
 
   StoreBench bench_;
   std::optional<Table> table_;
+  std::optional<Table> other_;
 };
 
 TEST_P(OvertakenWrite, RemoveFindsNoTable) {
@@ -81,6 +98,7 @@ TEST_P(OvertakenWrite, InsertFindsNoTable) {
 
 TEST_P(OvertakenWrite, FindsNoTableThoughOneOfItsNameWasMadeSince) {
   const auto remade = [this] {
+    EXPECT_EQ(said(bench_.store->compact()), kFine);
     bench_.machine.clock.advance(std::chrono::minutes(1));
     return bench_.store->create_table(kAccount, "Orders").status();
   };
@@ -115,6 +133,44 @@ TEST_P(OvertakenWrite, AsynchronousRemoveFindsNoTable) {
     return await(bench_.machine.scheduler(), AsyncTable(*table_).remove("p", "second", ETag::any()));
   };
   EXPECT_EQ(said(overtaken(remove)), kTableNotFound);
+}
+
+TEST_P(OvertakenWrite, InsertDoesNotFindADeletedEntityOfADroppedTable) {
+  EXPECT_EQ(said(table_->remove("p", "second", ETag::any())), kFine);
+  EXPECT_EQ(said(half_removed([this] { return table_->insert(with_value("p", "second", "y")).status(); })),
+            kTableNotFound);
+}
+
+TEST_P(OvertakenWrite, ReplaceDoesNotFindAnEarlierETagOfADroppedTable) {
+  const ETag newest = *table_->replace(with_value("p", "second", "y"), ETag::any());
+  EXPECT_EQ(said(half_removed([&] { return table_->replace(with_value("p", "second", "z"), newest).status(); })),
+            kTableNotFound);
+}
+
+TEST_P(OvertakenWrite, MergeIsNotTooLargeForAnEarlierEntityOfADroppedTable) {
+  Entity large("p", "second");
+  for (int i = 0; i < 15; ++i) large.set("L" + std::to_string(i), std::string(30'000, 'x'));
+  EXPECT_EQ(said(table_->replace(large, ETag::any())), kFine);
+  EXPECT_EQ(said(bench_.store->compact()), kFine);
+  EXPECT_EQ(said(table_->replace(with_value("p", "second", "y"), ETag::any())), kFine);
+  Entity more("p", "second");
+  for (int i = 0; i < 15; ++i) more.set("M" + std::to_string(i), std::string(30'000, 'x'));
+  EXPECT_EQ(said(half_removed([&] { return table_->merge(more, ETag::any()).status(); })), kTableNotFound);
+}
+
+TEST_P(OvertakenWrite, GroupDoesNotFindADeletedEntityOfADroppedTable) {
+  EXPECT_EQ(said(table_->remove("p", "second", ETag::any())), kFine);
+  EntityGroupTransaction group;
+  group.insert(with_value("p", "second", "y"));
+  EXPECT_EQ(said(half_removed([&] { return table_->execute(group).status(); })), kTableNotFound);
+}
+
+TEST_P(OvertakenWrite, AsynchronousInsertDoesNotFindADeletedEntityOfADroppedTable) {
+  EXPECT_EQ(said(table_->remove("p", "second", ETag::any())), kFine);
+  const auto insert = [this] {
+    return await(bench_.machine.scheduler(), AsyncTable(*table_).insert(with_value("p", "second", "y"))).status();
+  };
+  EXPECT_EQ(said(half_removed(insert)), kTableNotFound);
 }
 
 TEST_P(OvertakenWrite, OfAnEntityThatWasNeverThereWithoutADropFindsNoEntity) {

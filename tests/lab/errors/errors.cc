@@ -87,7 +87,7 @@ bool fail_one(const Scenario& scenario, const Prepared& prepared, std::uint64_t 
   machine.files->faults().clear();
   report.count("runs");
   report.count("operations failed", hits);
-  if (stage.error_count() > 0) report.count("runs whose error was told");
+  if (stage.error_count() > 0) report.count("runs that reported an error");
   std::string broken = first_problem(stage);
   if (broken.empty()) broken = check_aftermath(stage, scenario.tuning, seed + 2);
   if (!broken.empty()) {

@@ -72,7 +72,7 @@ std::uint64_t run_once(const Scenario& scenario, const Prepared& prepared, std::
   }
   report.count("runs");
   if (happened && refusal.nth != 0) report.count("allocations refused");
-  if (stage.error_count() > 0) report.count("runs whose error was told");
+  if (stage.error_count() > 0) report.count("runs that reported an error");
   const std::string broken =
       stage.problems().empty() ? check_aftermath(stage, scenario.tuning, seed + 2) : stage.problems().front();
   if (!broken.empty()) {
