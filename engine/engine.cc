@@ -83,6 +83,7 @@ Status Engine::close() {
     give_space_back(*state_);
     state_->flusher->stop();
     state_->compactor->unlink_dead();
+    state_->pool_threads.reset();
     result = state_->queue->close();
     const Status stopped = state_->supply->stop();
     state_->timer.reset();
@@ -331,7 +332,7 @@ void add_debt(const EngineState& state, Statistics& figures) {
   const DeadRanges dead(dead_ids, format::kCommitVersionMax);
   figures.dead_table_bytes = dead_table_file_bytes(levels, dead);
   figures.dead_value_bytes = dead_value_file_bytes(levels, dead);
-  figures.compaction_debt_bytes = compaction_debt_bytes(levels, TreeShape()) + figures.dead_log_bytes +
+  figures.compaction_debt_bytes = compaction_debt_bytes(levels, tree_shape()) + figures.dead_log_bytes +
                                   figures.dead_table_bytes + figures.dead_value_bytes;
 }
 

@@ -10,6 +10,7 @@
 
 #include "engine/base/read_queues.h"
 #include "engine/base/snapshots.h"
+#include "engine/base/background_pool.h"
 #include "engine/cache/block_cache.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/commit/log_timer.h"
@@ -67,6 +68,8 @@ class EngineState {
   std::unique_ptr<WalkAhead> walk_ahead;
 
   // Parts of a store open for writing:
+  std::shared_ptr<BackgroundPool> pool;
+  std::shared_ptr<PoolThreads> pool_threads;  // null after the close
   std::unique_ptr<Manifest> manifest;
   std::unique_ptr<WriteShare> write_share;
   std::unique_ptr<Pacer> pacer;

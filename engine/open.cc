@@ -107,13 +107,18 @@ Status start_writing(EngineState& state, Established established, CommitStart be
                                         raw->queue->forget_drops(*raw->manifest);
                                         raw->compactor->wake();
                                       });
-  state.compactor = std::make_unique<Compactor>(state.env, *state.queue, state.snapshots, *state.tree, *state.blocks,
-                                                state.options.events);
-  state.flusher = std::make_unique<Flusher>(state.env, *state.queue, *state.memtables, *state.wal, *state.supply,
+  Result<std::shared_ptr<PoolThreads>> threads =
+      state.options.pool ? state.options.pool->threads_for(state.env) : PoolThreads::start(state.env);
+  if (!threads.ok()) return threads.status();
+  state.pool_threads = *std::move(threads);
+  state.pool = state.pool_threads->pool();
+  state.compactor = std::make_unique<Compactor>(state.env, *state.pool, *state.queue, state.snapshots, *state.tree,
+                                                *state.blocks, state.options.events);
+  state.flusher = std::make_unique<Flusher>(*state.pool, *state.queue, *state.memtables, *state.wal, *state.supply,
                                             state.snapshots, *state.tree, state.options.events);
   if (Status started = state.supply->start(); !started.ok()) return started;
-  if (Status started = state.compactor->start(); !started.ok()) return started;
-  if (Status started = state.flusher->start(); !started.ok()) return started;
+  state.compactor->start();
+  state.flusher->start();
   return state.timer->start();  // Last, since only the end of the queue ends it.
 }
 

@@ -21,6 +21,7 @@ Result<std::shared_ptr<Resources>> Resources::create(const ResourceOptions& opti
     state->write_budget = std::make_shared<engine::WriteBudget>(io::system_env().scheduler, options.write_buffer_bytes);
     state->block_cache = std::make_shared<engine::BlockCache>(io::system_env().scheduler, options.block_cache_bytes);
     state->open_files = engine::OpenFiles::make_for_process(io::system_env().scheduler);
+    state->pool = std::make_shared<engine::SharedPool>(io::system_env().scheduler);
     return std::shared_ptr<Resources>(new Resources(std::move(state)));
   });
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "engine/base/background_pool.h"
 #include "engine/cache/block_cache.h"
 #include "engine/memory/write_budget.h"
 #include "engine/tables/open_files.h"
@@ -19,6 +20,7 @@ struct VARVE_LOCAL Resources::State {
   std::shared_ptr<engine::WriteBudget> write_budget;
   std::shared_ptr<engine::BlockCache> block_cache;
   std::shared_ptr<engine::OpenFiles> open_files;
+  std::shared_ptr<engine::SharedPool> pool;
 };
 
 }  // namespace varve

@@ -70,6 +70,7 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   chosen.write_budget = core->resources_->state_->write_budget;
   chosen.block_cache = core->resources_->state_->block_cache;
   chosen.open_files = core->resources_->state_->open_files;
+  chosen.pool = core->resources_->state_->pool;
   chosen.events = core->events_.get();
   const io::Env& env = options.env != nullptr ? *options.env : io::system_env();
   Result<std::unique_ptr<engine::Engine>> engine = engine::Engine::open(env, path, chosen);

@@ -38,14 +38,12 @@ PROFILES = [
             DRIVEN),
     Profile("loader", "a load by table files, from sorted entities to a table", "load", "bulk load, table files", None,
             None, None),
-    Profile("flush", "flushes of random puts, the thread that does them", "random-put", "random put", None, "^varve-flush",
-            None),
-    Profile("compaction", "compaction of random puts, the thread that does it", "random-put", "random put", None,
-            "^varve-compact", None),
+    Profile("behind", "flushes and merges of random puts, the threads that do them", "random-put", "random put", None,
+            "^varve-work", None),
     Profile("random-put", "buffered random puts by one thread, the thread that asks", "random-put", "random put", None,
             "^varve-bench", DRIVEN),
     Profile("mixed-behind", "the mixed tables, the threads that flush and compact, their load included", "mixed",
-            "mixed tables, buffered", 20, "^varve-(flush|compact)", None),
+            "mixed tables, buffered", 20, "^varve-work", None),
 ]
 
 

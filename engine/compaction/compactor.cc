@@ -1,5 +1,5 @@
 // Owns: the rounds of compaction (compactor.h).
-// Must never: end its thread because a job failed.
+// Must never: stop planning because a job failed.
 #include "engine/compaction/compactor.h"
 
 #include <algorithm>
@@ -10,15 +10,10 @@
 #include <string>
 #include <utility>
 
-#include "engine/compaction/bottom_check.h"
 #include "engine/compaction/dead_bytes.h"
-#include "engine/compaction/output_cuts.h"
-#include "engine/compaction/retention.h"
 #include "engine/compaction/value_space.h"
 #include "engine/log/log_files.h"
-#include "engine/read/merge_cursor.h"
 #include "engine/tables/table_file.h"
-#include "engine/tables/table_scan.h"
 #include "io/probe.h"
 
 namespace varve::engine {
@@ -44,62 +39,43 @@ bool is_damage_of_file(const Status& status) noexcept {
   return status.code() == Code::kCorruption || status.code() == Code::kUnsupported;
 }
 
-/// Returns the tables with enough bytes in the job's files for a file of their own. Errors: those of read_directory().
-Result<std::set<TableId>> large_tables(const Job& job, const TreeShape& shape) {
-  std::map<TableId, std::uint64_t> bytes;
-  for (const LevelFiles* files : {&job.inputs, &job.overlapped}) {
-    for (const LevelFilePtr& file : *files) {
-      const format::TableFileEntry& entry = file->entry;
-      if (entry.first_table == entry.last_table) {
-        bytes[entry.first_table] += entry.size_bytes;
-        continue;
-      }
-      const Result<std::vector<format::DirectoryEntry>> directory = read_directory(*file->table);
-      if (!directory.ok()) return directory.status();
-      for (const format::DirectoryEntry& table : *directory) bytes[table.table] += table.bytes;
-    }
-  }
-  std::set<TableId> large;
-  for (const auto& [table, table_bytes] : bytes) {
-    if (table_bytes >= own_file_bytes(shape)) large.insert(table);
-  }
-  return large;
-}
-
 }  // namespace
 
-struct Compactor::View {
-  std::shared_ptr<const Levels> levels;
-  std::vector<CommitVersion> horizon;
+struct Compactor::View : JobView {
   CommitVersion reclaimable = 0;
-  DeadRanges dead;
-  /// Value files that must go, and for each table file its bytes in them.
-  std::vector<std::uint64_t> leaving_value_files;
+  /// For each table file its bytes in leaving value files.
   std::map<std::uint64_t, std::uint64_t> leaving_value_bytes;
   /// Table files with only dropped tables. They leave when the manifest contains the drop, so no job reads them.
   std::set<std::uint64_t> leaving_tables;
 };
 
-Compactor::Compactor(const io::Env& env, CommitQueue& queue, Snapshots& snapshots, Tree& tree, BlockReader& blocks,
-                     EventSink* events)
+struct Compactor::Running {
+  Running(Job chosen, JobView seen, Tree::Claim claimed) noexcept
+      : job(std::move(chosen)), view(std::move(seen)), claim(std::move(claimed)) {}
+
+  Job job;
+  JobView view;
+  std::optional<Tree::Claim> claim;
+  Status result;
+  std::atomic<bool> has_ended{false};  // the worker has left it to the planner
+};
+
+Compactor::Compactor(const io::Env& env, BackgroundPool& pool, CommitQueue& queue, Snapshots& snapshots, Tree& tree,
+                     BlockReader& blocks, EventSink* events)
     : env_(env),
+      pool_(pool),
       queue_(queue),
       snapshots_(snapshots),
       tree_(tree),
       blocks_(blocks),
       events_(events),
+      rest_(BackOff::kFirst),
       mutex_(env.scheduler),
-      changed_(env.scheduler) {}
+      changed_(env.scheduler),
+      seat_(pool, *this, BackgroundPool::Kind::kMerge) {}
 
 Compactor::~Compactor() {
   stop();
-}
-
-Status Compactor::start() {
-  Result<io::Thread> thread = env_.scheduler.start("varve-compact", [this] { run(); });
-  if (!thread.ok()) return thread.status();
-  thread_ = *std::move(thread);
-  return Status();
 }
 
 void Compactor::stop() noexcept {
@@ -108,63 +84,78 @@ void Compactor::stop() noexcept {
     const io::MutexGuard guard(mutex_);
     changed_.notify_all();
   }
-  thread_.join();
+  seat_.leave();
+  running_.clear();  // The jobs' files may be removed now.
 }
 
 void Compactor::wake() noexcept {
-  const io::MutexGuard guard(mutex_);
-  awake_ = true;
-  changed_.notify_all();
+  {
+    const io::MutexGuard guard(mutex_);
+    plans_again_ = true;
+  }
+  seat_.wake();
 }
 
 Status Compactor::wait_until_done() {
   const io::MutexGuard guard(mutex_);
   idle_asked_ = true;
-  awake_ = true;
+  plans_again_ = true;
   wakes_all_ = true;
   first_failure_ = Status();
-  changed_.notify_all();
   const std::uint64_t before = rounds_done_;
+  seat_.wake();
   while (rounds_done_ == before && !stopping_.load(std::memory_order_relaxed)) changed_.wait(mutex_);
   idle_asked_ = false;
   if (rounds_done_ != before) return first_failure_;
   return Status(Code::kClosed, "the store is closing");
 }
 
-bool Compactor::wait_for_work() {
+BackgroundPool::Pause Compactor::work(bool /*is_due*/) noexcept {
+  if (stopping_.load(std::memory_order_relaxed) || !begin_planning()) return std::nullopt;
+  const Result<Running*> planned = try_plan();
+  const BackgroundPool::Pause pause = end_planning(planned);
+  if (!planned.ok() || *planned == nullptr) return pause;
+  seat_.wake();  // Another worker may find a job beside this one.
+  perform(**planned);
+  wake();
+  return pause;
+}
+
+bool Compactor::begin_planning() noexcept {
   const io::MutexGuard guard(mutex_);
-  if (!awake_ && !stopping_.load(std::memory_order_relaxed)) (void)changed_.wait_for(mutex_, kSleepMax);
-  awake_ = false;
-  return !stopping_.load(std::memory_order_relaxed);
+  plans_again_ = true;
+  if (is_planning_) return false;
+  is_planning_ = true;
+  plans_again_ = false;
+  return true;
 }
 
-void Compactor::run() noexcept {
-  std::chrono::nanoseconds rest = BackOff::kFirst;
-  while (wait_for_work()) {
-    for (bool more = true; more && !stopping_.load(std::memory_order_relaxed);) {
-      const Result<bool> worked = try_work();
-      more = worked.ok() && *worked;
-      const io::MutexGuard guard(mutex_);
-      if (!worked.ok() && first_failure_.ok()) first_failure_ = worked.status();
-      // A quarantined file is unfinished work, even if it was damaged long ago.
-      if (!more && idle_round_ && first_failure_.ok() && !quarantine_.empty())
-        first_failure_ = quarantine_.begin()->second;
-      if (!more && idle_round_) ++rounds_done_;
-      changed_.notify_all();
-      if (worked.ok()) {
-        rest = BackOff::kFirst;
-      } else if (!awake_ && !stopping_.load(std::memory_order_relaxed)) {
-        (void)changed_.wait_for(mutex_, rest);
-        rest = std::min(2 * rest, BackOff::kLongest);
-      }
-    }
+/// Returns when to plan again.
+BackgroundPool::Pause Compactor::end_planning(const Result<Running*>& planned) noexcept {
+  const io::MutexGuard guard(mutex_);
+  is_planning_ = false;
+  const bool found_nothing = !planned.ok() || *planned == nullptr;
+  if (!planned.ok() && first_failure_.ok()) first_failure_ = planned.status();
+  if (found_nothing && idle_round_ && running_.empty()) {
+    // A quarantined file is unfinished work, even if it was damaged long ago.
+    if (first_failure_.ok() && !quarantine_.empty()) first_failure_ = quarantine_.begin()->second;
+    ++rounds_done_;
   }
+  changed_.notify_all();
+  if (plans_again_) return std::chrono::nanoseconds(0);
+  if (planned.ok()) {
+    rest_ = BackOff::kFirst;
+    return kSleepMax;
+  }
+  const std::chrono::nanoseconds rest = rest_;
+  rest_ = std::min(2 * rest_, BackOff::kLongest);
+  return rest;
 }
 
-/// Runs one round. A round ends early only for lack of memory. The next round then begins after a rest.
-Result<bool> Compactor::try_work() noexcept {
+/// Plans one round. A round fails only for lack of memory. The next round then begins after a rest.
+Result<Compactor::Running*> Compactor::try_plan() noexcept {
   try {
-    return work();
+    return plan();
   } catch (const std::bad_alloc&) {
     io::probe("a compaction is tried again");
     log_failure(events_, "compaction pauses", Status::out_of_memory());
@@ -172,11 +163,34 @@ Result<bool> Compactor::try_work() noexcept {
   }
 }
 
-void Compactor::begin_round() noexcept {
+void Compactor::begin_round() {
+  collect_ended();
   const io::MutexGuard guard(mutex_);
   idle_round_ = idle_asked_;
   if (wakes_all_) back_off_.wake_all();
   wakes_all_ = false;
+}
+
+void Compactor::collect_ended() {
+  for (auto running = running_.begin(); running != running_.end();) {
+    if (!(*running)->has_ended.load(std::memory_order_acquire)) {
+      ++running;
+      continue;
+    }
+    note_end(**running);
+    running = running_.erase(running);
+  }
+}
+
+void Compactor::note_end(const Running& ended) {
+  if (ended.result.ok()) {
+    jobs_.fetch_add(1, std::memory_order_relaxed);
+    for (const LevelFiles* files : {&ended.job.inputs, &ended.job.overlapped}) {
+      for (const std::uint64_t number : numbers_of(*files)) back_off_.succeeded({FileKind::kTable, number});
+    }
+  } else if (!stopping_.load(std::memory_order_relaxed)) {
+    set_aside(ended.job, ended.result);
+  }
 }
 
 Compactor::View Compactor::look(const FileSet& files) const {
@@ -188,28 +202,35 @@ Compactor::View Compactor::look(const FileSet& files) const {
   return view;
 }
 
-Result<bool> Compactor::work() {
-  begin_round();
-  remove_garbage();
-  const FileSet files = tree_.manifest().files();
-  View view = look(files);
-  if (queue_.health() == Health::kPoisoned) return false;
-  forget_gone(files);
-  hasten(view);
-  read_directories(view);
-  look_at_value_files(view, files);
-  const std::optional<Job> job = pick(view);
-  if (!job) return false;
-  const std::optional<Tree::Claim> claim = tree_.claim(*view.levels, *job);
-  if (!claim) return true;
-  if (Status done = perform(*job, view); done.ok()) {
-    jobs_.fetch_add(1, std::memory_order_relaxed);
-    for (const std::uint64_t number : numbers_of(job->inputs)) back_off_.succeeded({FileKind::kTable, number});
-    for (const std::uint64_t number : numbers_of(job->overlapped)) back_off_.succeeded({FileKind::kTable, number});
-  } else if (!stopping_.load(std::memory_order_relaxed)) {
-    set_aside(*job, done);
+Result<Compactor::Running*> Compactor::plan() {
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    begin_round();
+    remove_garbage();
+    const FileSet files = tree_.manifest().files();
+    View view = look(files);
+    if (queue_.health() == Health::kPoisoned) return nullptr;
+    forget_gone(files);
+    hasten(view);
+    read_directories(view);
+    look_at_value_files(view, files);
+    std::optional<Job> job = pick(view);
+    if (!job) return nullptr;
+    std::optional<Tree::Claim> claim = tree_.claim(*view.levels, *job);
+    if (!claim) continue;  // The levels changed meanwhile.
+    running_.push_back(std::make_unique<Running>(*std::move(job), std::move(view), *std::move(claim)));
+    return running_.back().get();
   }
-  return true;
+  return nullptr;
+}
+
+void Compactor::perform(Running& running) noexcept {
+  try {
+    running.result = perform_job(running.job, running.view, {tree_, blocks_, pool_, shape_, stopping_, figures_});
+  } catch (const std::bad_alloc&) {
+    running.result = Status::out_of_memory();
+  }
+  running.claim.reset();
+  running.has_ended.store(true, std::memory_order_release);
 }
 
 void Compactor::remove_garbage() {
@@ -346,71 +367,13 @@ void Compactor::look_at_value_files(View& view, const FileSet& files) const {
 std::optional<Job> Compactor::pick(const View& view) {
   std::set<std::uint64_t> resting = back_off_.resting(FileKind::kTable, env_.clock.monotonic());
   resting.insert(view.leaving_tables.begin(), view.leaving_tables.end());
-  const PickInput input{*view.levels,
-                        {},
-                        quarantined_,
-                        view.dead,
-                        dead_bytes_,
-                        view.reclaimable,
-                        idle_round_,
-                        writers_rest_,
-                        &view.leaving_value_bytes,
+  std::vector<Job> running;
+  for (const std::unique_ptr<Running>& one : running_) running.push_back(one->job);
+  const PickInput input{*view.levels, running,       quarantined_,
+                        view.dead,    dead_bytes_,   view.reclaimable,
+                        idle_round_,  writers_rest_, &view.leaving_value_bytes,
                         &resting};
   return pick_job(input, shape_);
-}
-
-Status Compactor::perform(const Job& job, const View& view) {
-  format::ManifestEdit edit;
-  switch (job.kind) {
-    case JobKind::kUnlink:
-      io::probe("a file of dropped tables went unread");
-      edit.removed_tables = numbers_of(job.inputs);
-      unlinked_files_.fetch_add(job.inputs.size(), std::memory_order_relaxed);
-      break;
-    case JobKind::kMove:
-      for (const LevelFilePtr& file : job.inputs) {
-        edit.moved_tables.push_back({file->entry.number, job.output_level, {}});
-      }
-      moved_files_.fetch_add(job.inputs.size(), std::memory_order_relaxed);
-      break;
-    case JobKind::kMerge:
-      if (Status merged = merge(job, view, edit); !merged.ok()) return merged;
-      break;
-  }
-  return tree_.apply(edit, [](ReadState&) {});
-}
-
-Status Compactor::merge(const Job& job, const View& view, format::ManifestEdit& edit) {
-  std::vector<std::unique_ptr<EntryStream>> sources;
-  for (const LevelFiles* files : {&job.inputs, &job.overlapped}) {
-    for (const LevelFilePtr& file : *files) sources.push_back(std::make_unique<TableScan>(*file->table, read_bytes_));
-  }
-  MergeStream input(std::move(sources));
-  if (view.horizon.size() > 1) io::probe("a snapshot held versions over a compaction");
-  BottomCheck bottom(*view.levels, job);
-  Retention retention(view.horizon, view.dead, [&](std::string_view key) { return bottom.is_bottom(key); });
-  Result<std::set<TableId>> large = large_tables(job, shape_);
-  if (!large.ok()) return large.status();
-  OutputCuts cuts(*view.levels, job, shape_, *std::move(large));
-  RewriteOptions options;
-  options.level = job.output_level;
-  options.table = table_options(job.output_level);
-  options.begins_new_file = [&](std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
-                                std::optional<TableId> new_table) {
-    return cuts.begins_new_file(key, file_bytes, table_bytes, new_table);
-  };
-  ExternalValues values(blocks_, *view.levels);
-  options.leaving_value_files = view.leaving_value_files;
-  options.values = &values;
-  Result<Rewritten> written = rewrite(input, retention, tree_.sink(stopping_), options);
-  if (!written.ok()) return written.status();
-  written_bytes_.fetch_add(written->bytes_written, std::memory_order_relaxed);
-  copied_bytes_.fetch_add(written->bytes_copied, std::memory_order_relaxed);
-  edit.added_tables = std::move(written->files);
-  edit.removed_tables = numbers_of(job.inputs);
-  for (const std::uint64_t number : numbers_of(job.overlapped)) edit.removed_tables.push_back(number);
-  edit.oldest_readable_version = view.horizon.back();
-  return Status();
 }
 
 /// Sets the affected files aside. Decides by the failure's fields only: its message is for people.
@@ -464,11 +427,11 @@ void Compactor::keep_failure(const Status& status) noexcept {
 
 void Compactor::add_figures_to(Statistics& figures) const noexcept {
   figures.compactions = jobs_.load(std::memory_order_relaxed);
-  figures.moved_files = moved_files_.load(std::memory_order_relaxed);
-  figures.unlinked_files = unlinked_files_.load(std::memory_order_relaxed);
-  figures.compaction_read_bytes = read_bytes_.load(std::memory_order_relaxed);
-  figures.compaction_written_bytes = written_bytes_.load(std::memory_order_relaxed);
-  figures.compaction_copied_bytes = copied_bytes_.load(std::memory_order_relaxed);
+  figures.moved_files = figures_.moved_files.load(std::memory_order_relaxed);
+  figures.unlinked_files = figures_.unlinked_files.load(std::memory_order_relaxed);
+  figures.compaction_read_bytes = figures_.read_bytes.load(std::memory_order_relaxed);
+  figures.compaction_written_bytes = figures_.written_bytes.load(std::memory_order_relaxed);
+  figures.compaction_copied_bytes = figures_.copied_bytes.load(std::memory_order_relaxed);
 }
 
 }  // namespace varve::engine

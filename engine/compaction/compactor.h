@@ -1,7 +1,8 @@
-// Owns: the compaction thread: it asks the picker for a job, performs it, and installs the result. It also removes
-// files that left.
-// Must never: hold a lock that a reader or a commit needs during its own I/O, or drop an entry that a reader may ask
-// for.
+// Owns: the plan of compaction: which job begins, what follows from its end, and which files are removed.
+// Must never: hold a lock that a reader or a commit needs during its own I/O, or let two conflicting jobs run at once.
+//
+// The workers call work(). One of them at a time plans: it looks at the store and picks a job. Then it performs the job,
+// while another worker may plan the next one.
 //
 // K1  A job's outputs and their names are durable before the manifest names them. Its inputs are removed when the edit
 //     that removes them is durable and no reader uses them any more.
@@ -22,9 +23,11 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/background_pool.h"
 #include "engine/base/snapshots.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/compaction/back_off.h"
+#include "engine/compaction/job_run.h"
 #include "engine/compaction/picker.h"
 #include "engine/compaction/tree.h"
 #include "engine/settings/options.h"
@@ -34,18 +37,18 @@
 
 namespace varve::engine {
 
-class Compactor {
+class Compactor final : private BackgroundPool::Source {
  public:
   /// All arguments outlive the compactor.
-  Compactor(const io::Env& env, CommitQueue& queue, Snapshots& snapshots, Tree& tree, BlockReader& blocks,
-            EventSink* events);
-  ~Compactor();
+  Compactor(const io::Env& env, BackgroundPool& pool, CommitQueue& queue, Snapshots& snapshots, Tree& tree,
+            BlockReader& blocks, EventSink* events);
+  ~Compactor() override;
 
-  /// Starts the thread. Errors: kOutOfMemory, kIoError.
-  Status start();
-  /// Ends the thread; a job in progress is given up.
+  /// Begins to compact.
+  void start() noexcept { wake(); }
+  /// Gives up the jobs in progress, and begins no other.
   void stop() noexcept;
-  /// Wakes the thread, because there may be work.
+  /// Lets a worker plan, because there may be work.
   void wake() noexcept;
 
   /// Waits until no work is left that helps readers or space, idle work included. Files that rest after a failure are
@@ -66,16 +69,22 @@ class Compactor {
  private:
   /// The picker's input from one look at the store.
   struct View;
+  /// A job from the plan on, until the planner has taken note of its end.
+  struct Running;
 
-  void run() noexcept;
-  Result<bool> try_work() noexcept;
-  void begin_round() noexcept;
-  /// Performs one round: garbage, drops, at most one job. Returns true if there may be more to do at once.
-  Result<bool> work();
-  bool wait_for_work();
+  BackgroundPool::Pause work(bool is_due) noexcept override;
+  /// Takes the right to plan. Returns false if another worker has it; that worker then plans once more.
+  bool begin_planning() noexcept;
+  BackgroundPool::Pause end_planning(const Result<Running*>& planned) noexcept;
+  Result<Running*> try_plan() noexcept;
+  void begin_round();
+  /// Takes note of the jobs that have ended.
+  void collect_ended();
+  void note_end(const Running& ended);
+  /// Performs one round: garbage, drops, the choice of at most one job. Returns null if there is nothing to begin.
+  Result<Running*> plan();
   std::optional<Job> pick(const View& view);
-  Status perform(const Job& job, const View& view);
-  Status merge(const Job& job, const View& view, format::ManifestEdit& edit);
+  void perform(Running& running) noexcept;
   void remove_garbage();
   View look(const FileSet& files) const;
   void hasten(View& view);
@@ -92,39 +101,39 @@ class Compactor {
   void keep_failure(const Status& status) noexcept;
 
   const io::Env& env_;
+  BackgroundPool& pool_;
   CommitQueue& queue_;
   Snapshots& snapshots_;
   Tree& tree_;
   BlockReader& blocks_;
   EventSink* events_;
-  const TreeShape shape_;
+  const TreeShape shape_ = tree_shape();
   std::atomic<bool> stopping_{false};
 
-  // Used only by the thread:
+  // Used only by the planning worker:
   CommitVersion seen_version_ = 0;             // the visible version in the round before
   bool writers_rest_ = false;                  // nothing was committed since then
   bool idle_round_ = false;                    // wait_until_done() waits for this round
+  std::chrono::nanoseconds rest_;              // after a round that failed
   std::set<std::uint64_t> quarantined_;        // table files
   std::map<BackOff::Key, Status> quarantine_;  // the causes, for table files and value files
   BackOff back_off_;
   std::map<std::uint64_t, std::vector<format::DirectoryEntry>> directories_;  // by file, for files with dead tables
   std::map<std::uint64_t, std::uint64_t> dead_bytes_;
+  std::vector<std::unique_ptr<Running>> running_;
 
   std::atomic<std::uint64_t> jobs_{0};
-  std::atomic<std::uint64_t> moved_files_{0};
-  std::atomic<std::uint64_t> unlinked_files_{0};
-  std::atomic<std::uint64_t> read_bytes_{0};
-  std::atomic<std::uint64_t> written_bytes_{0};
-  std::atomic<std::uint64_t> copied_bytes_{0};
+  JobFigures figures_;
 
   io::Mutex mutex_;
   io::Condition changed_;
-  bool awake_ VARVE_GUARDED_BY(mutex_) = true;
+  bool is_planning_ VARVE_GUARDED_BY(mutex_) = false;
+  bool plans_again_ VARVE_GUARDED_BY(mutex_) = false;       // there may be work that the present plan has not seen
   bool idle_asked_ VARVE_GUARDED_BY(mutex_) = false;        // wait_until_done() is waiting
   std::uint64_t rounds_done_ VARVE_GUARDED_BY(mutex_) = 0;  // idle rounds that found nothing to do
   bool wakes_all_ VARVE_GUARDED_BY(mutex_) = false;         // resting files must be tried at once
   Status first_failure_ VARVE_GUARDED_BY(mutex_);           // since wait_until_done() began
-  io::Thread thread_;
+  BackgroundPool::Seat seat_;
 };
 
 }  // namespace varve::engine

@@ -25,6 +25,7 @@ namespace {
 /// become free at any time.
 constexpr std::chrono::milliseconds kFlushRetryFirst{500};
 constexpr std::chrono::milliseconds kFlushRetryLongest{4000};
+constexpr std::chrono::nanoseconds kAtOnce{0};
 
 /// Adds to the edit the dead ids that the file set does not contain yet.
 void add_dead_ids(const std::vector<format::DeadId>& retired, const FileSet& files, format::ManifestEdit& edit) {
@@ -38,37 +39,35 @@ void add_dead_ids(const std::vector<format::DeadId>& retired, const FileSet& fil
 
 }  // namespace
 
-Flusher::Flusher(const io::Env& env, CommitQueue& queue, Memtables& memtables, Wal& wal, SegmentSupply& supply,
+Flusher::Flusher(BackgroundPool& pool, CommitQueue& queue, Memtables& memtables, Wal& wal, SegmentSupply& supply,
                  Snapshots& snapshots, Tree& tree, EventSink* events)
-    : env_(env),
-      queue_(queue),
+    : queue_(queue),
       memtables_(memtables),
       wal_(wal),
       supply_(supply),
       snapshots_(snapshots),
       tree_(tree),
-      events_(events) {}
+      events_(events),
+      rest_(kFlushRetryFirst),
+      seat_(pool, *this, BackgroundPool::Kind::kFlush) {}
 
 Flusher::~Flusher() {
   stop();
 }
 
-Status Flusher::start() {
-  Result<io::Thread> thread = env_.scheduler.start("varve-flush", [this] { run(); });
-  if (!thread.ok()) return thread.status();
-  thread_ = *std::move(thread);
-  return Status();
+void Flusher::start() {
+  memtables_.announce_work([this] { seat_.wake(); });
 }
 
 void Flusher::stop() noexcept {
   stopping_.store(true, std::memory_order_relaxed);
   memtables_.stop_waiting();
-  thread_.join();
+  seat_.leave();
 }
 
 Status Flusher::do_work(const FlushWork& work) {
   switch (work.kind) {
-    case FlushWork::Kind::kEnd: break;
+    case FlushWork::Kind::kNone: break;
     case FlushWork::Kind::kHeal:
       queue_.resume(Pause::kFlush);
       queue_.resume(Pause::kOthers);
@@ -79,44 +78,56 @@ Status Flusher::do_work(const FlushWork& work) {
   return Status();
 }
 
-void Flusher::run() noexcept {
-  std::chrono::milliseconds rest = kFlushRetryFirst;
-  auto rested = Memtables::Rest::kOver;
-  for (;;) {
-    Status done;
-    auto kind = FlushWork::Kind::kFlush;
-    try {
-      const FlushWork work = memtables_.wait_for_work();
-      kind = work.kind;
-      if (kind == FlushWork::Kind::kEnd) return;
-      done = do_work(work);
-    } catch (const std::bad_alloc&) {
-      done = Status::out_of_memory();
-    }
-    if (kind == FlushWork::Kind::kHeal) continue;
-    if (kind == FlushWork::Kind::kSeal) {
-      memtables_.report_seal(done);
-    } else {
-      if (done.ok()) flushes_.fetch_add(1, std::memory_order_relaxed);  // before the waiting threads are notified
-      memtables_.report_flush(done);
-    }
-    if (done.ok()) {
-      rest = kFlushRetryFirst;
-      rested = Memtables::Rest::kOver;
-      continue;
-    }
-    // A poisoned store flushes nothing more. Any other failure may pass.
-    if (queue_.health() == Health::kPoisoned) return memtables_.end_flushing();
-    io::probe("a flush is tried again");
-    // Failures of consecutive retries that writers asked for are logged once.
-    if (rested == Memtables::Rest::kOver && !stopping_.load(std::memory_order_relaxed)) {
-      log_failure(events_, "a flush failed and will be retried", done);
-    }
-    rested = memtables_.wait_before_retry(rest);
-    if (rested == Memtables::Rest::kStopped) return;
-    if (rested == Memtables::Rest::kAsked) continue;
-    rest = done.code() == Code::kNoSpace ? kFlushRetryFirst : std::min(2 * rest, kFlushRetryLongest);
+BackgroundPool::Pause Flusher::work(bool is_due) noexcept {
+  if (has_ended_ || rests(is_due)) return std::nullopt;
+  Status done;
+  auto kind = FlushWork::Kind::kFlush;
+  try {
+    const FlushWork work = memtables_.take_work();
+    kind = work.kind;
+    if (kind == FlushWork::Kind::kNone) return std::nullopt;
+    done = do_work(work);
+  } catch (const std::bad_alloc&) {
+    done = Status::out_of_memory();
   }
+  if (kind == FlushWork::Kind::kHeal) return kAtOnce;
+  if (kind == FlushWork::Kind::kSeal) {
+    memtables_.report_seal(done);
+  } else {
+    if (done.ok()) flushes_.fetch_add(1, std::memory_order_relaxed);  // before the waiting threads are notified
+    memtables_.report_flush(done);
+  }
+  if (!done.ok()) return note_failure(done);
+  rest_ = kFlushRetryFirst;
+  retry_was_asked_ = false;
+  return kAtOnce;
+}
+
+bool Flusher::rests(bool is_due) noexcept {
+  if (!is_resting_) return false;
+  retry_was_asked_ = memtables_.take_retry_request();
+  if (!is_due && !retry_was_asked_) return true;
+  is_resting_ = false;
+  if (!retry_was_asked_) rest_ = failed_ == Code::kNoSpace ? kFlushRetryFirst : std::min(2 * rest_, kFlushRetryLongest);
+  return false;
+}
+
+/// Returns the rest before the next attempt.
+BackgroundPool::Pause Flusher::note_failure(const Status& failure) noexcept {
+  // A poisoned store flushes nothing more. Any other failure may pass.
+  if (queue_.health() == Health::kPoisoned) {
+    has_ended_ = true;
+    memtables_.end_flushing();
+    return std::nullopt;
+  }
+  io::probe("a flush is tried again");
+  // Failures of consecutive retries that writers asked for are logged once.
+  if (!retry_was_asked_ && !stopping_.load(std::memory_order_relaxed)) {
+    log_failure(events_, "a flush failed and will be retried", failure);
+  }
+  failed_ = failure.code();
+  is_resting_ = true;
+  return rest_;
 }
 
 Status Flusher::flush(const SealedMemtable& sealed) {

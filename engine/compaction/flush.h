@@ -1,4 +1,4 @@
-// Owns: the thread that writes sealed memtables to tables of level 0, and frees the log up to their end.
+// Owns: writing sealed memtables to tables of level 0, and freeing the log up to their end.
 // Must never: write an entry that is not durable in the log, or free a segment before the manifest has the table made
 // of it.
 //
@@ -12,8 +12,10 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
+#include <chrono>
+#include <optional>
 
+#include "engine/base/background_pool.h"
 #include "engine/base/snapshots.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/compaction/retention.h"
@@ -26,23 +28,27 @@
 
 namespace varve::engine {
 
-class Flusher {
+/// The pool calls it, one thread at a time.
+class Flusher final : private BackgroundPool::Source {
  public:
   /// All arguments outlive the flusher.
-  Flusher(const io::Env& env, CommitQueue& queue, Memtables& memtables, Wal& wal, SegmentSupply& supply,
+  Flusher(BackgroundPool& pool, CommitQueue& queue, Memtables& memtables, Wal& wal, SegmentSupply& supply,
           Snapshots& snapshots, Tree& tree, EventSink* events);
-  ~Flusher();
+  ~Flusher() override;
 
-  /// Starts the thread. Errors: kOutOfMemory, kIoError.
-  Status start();
-  /// Ends the thread. A flush in progress is given up, since the log still contains all its entries.
+  /// Begins to flush. Throws std::bad_alloc.
+  void start();
+  /// Gives up a flush in progress, since the log still contains all its entries, and begins no other.
   void stop() noexcept;
 
   std::uint64_t written_bytes() const noexcept { return written_bytes_.load(std::memory_order_relaxed); }
   std::uint64_t flushes() const noexcept { return flushes_.load(std::memory_order_relaxed); }
 
  private:
-  void run() noexcept;
+  BackgroundPool::Pause work(bool is_due) noexcept override;
+  /// Returns whether a rest after a failure goes on.
+  bool rests(bool is_due) noexcept;
+  BackgroundPool::Pause note_failure(const Status& failure) noexcept;
   Status do_work(const FlushWork& work);
   Status flush(const SealedMemtable& sealed);
   Status make_durable(const SealedMemtable& sealed);
@@ -52,7 +58,6 @@ class Flusher {
                        format::ManifestEdit& edit);
   void describe_log(const SealedMemtable& sealed, format::ManifestEdit& edit) const;
 
-  const io::Env& env_;
   CommitQueue& queue_;
   Memtables& memtables_;
   Wal& wal_;
@@ -63,7 +68,15 @@ class Flusher {
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> flushes_{0};
   std::atomic<std::uint64_t> written_bytes_{0};
-  io::Thread thread_;
+
+  // Used only by the flushing thread:
+  std::chrono::milliseconds rest_;  // after the next failure
+  bool is_resting_ = false;
+  Code failed_ = Code::kOk;       // the last attempt
+  bool retry_was_asked_ = false;  // a thread ended the last rest
+  bool has_ended_ = false;        // the store is poisoned
+
+  BackgroundPool::Seat seat_;
 };
 
 }  // namespace varve::engine

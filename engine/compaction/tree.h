@@ -97,6 +97,7 @@ class Tree {
     return engine::dead_bytes_in_memory(*states_.pin(), dead_ids, enough);
   }
   Manifest& manifest() noexcept { return manifest_; }
+  io::Scheduler& scheduler() noexcept { return env_.scheduler; }
 
   /// Returns the current file set, whose files keep their names while it is held.
   HeldFiles hold_files();

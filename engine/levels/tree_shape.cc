@@ -17,6 +17,11 @@ std::uint32_t first_level_with_files(const Levels& levels) noexcept {
 
 }  // namespace
 
+TreeShape& tree_shape() noexcept {
+  static TreeShape shape;
+  return shape;
+}
+
 LevelTargets level_targets(const Levels& levels, const TreeShape& shape) noexcept {
   std::uint64_t largest = 0;
   for (std::uint32_t level = 1; level < kLevelCount; ++level) largest = std::max(largest, levels.level_bytes(level));

@@ -33,6 +33,10 @@ struct TreeShape {
   double fan_out = 8;
 };
 
+/// Returns the dimensions of all trees of this process. Tests change them before they open a store, so that a few
+/// entries fill many files.
+TreeShape& tree_shape() noexcept;
+
 /// A table of at least a quarter of a file gets files of its own, so that a drop can unlink them.
 constexpr std::uint64_t own_file_bytes(const TreeShape& shape) noexcept {
   return shape.file_bytes / 4;

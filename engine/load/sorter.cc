@@ -66,7 +66,7 @@ Status Sorter::add(std::string_view key, std::string_view value) {
 Status Sorter::spill() {
   buffer_.sort();
   // Spilled files are small, because a merge releases their space file by file, and soon.
-  SortedFiles files(sink_, passing_table_options(), std::min(options_.file_bytes, TreeShape().file_bytes));
+  SortedFiles files(sink_, passing_table_options(), std::min(options_.file_bytes, tree_shape().file_bytes));
   for (SortBuffer::Stream stream(buffer_, version_); stream.valid(); stream.next()) {
     if (Status added = files.add(stream.entry()); !added.ok()) return added;
   }

@@ -47,6 +47,7 @@ Status Memtables::seal(CommitVersion last_version, std::vector<format::DeadId> r
       sealed_.push_back(std::move(sealed));  // Room was reserved.
       seal_asked_ = false;
       changed_.notify_all();
+      announce();
     }
     active_ = std::move(next);
     return Status();
@@ -55,9 +56,14 @@ Status Memtables::seal(CommitVersion last_version, std::vector<format::DeadId> r
   }
 }
 
-FlushWork Memtables::wait_for_work() {
+void Memtables::announce_work(std::function<void()> on_work) {
   const io::MutexGuard guard(mutex_);
-  while (sealed_.empty() && !seal_asked_ && !room_came_ && !stopping_) changed_.wait(mutex_);
+  on_work_ = std::move(on_work);
+  announce();
+}
+
+FlushWork Memtables::take_work() {
+  const io::MutexGuard guard(mutex_);
   FlushWork work;
   if (stopping_) return work;
   if (std::exchange(room_came_, false)) {
@@ -66,8 +72,7 @@ FlushWork Memtables::wait_for_work() {
     ++attempts_;  // Counts before it can fail: a thread that waits for an attempt hears of one that lacks memory.
     work.oldest = sealed_.front();
     work.kind = FlushWork::Kind::kFlush;
-  } else {
-    seal_asked_ = false;
+  } else if (std::exchange(seal_asked_, false)) {
     work.kind = FlushWork::Kind::kSeal;
   }
   return work;
@@ -107,11 +112,9 @@ void Memtables::note_to_others(const Status& flushed) noexcept {
   share_.note_flushed(bytes);
 }
 
-Memtables::Rest Memtables::wait_before_retry(std::chrono::nanoseconds pause) noexcept {
+bool Memtables::take_retry_request() noexcept {
   const io::MutexGuard guard(mutex_);
-  if (!stopping_ && !retry_asked_) (void)changed_.wait_for(mutex_, pause);
-  if (stopping_) return Rest::kStopped;
-  return std::exchange(retry_asked_, false) ? Rest::kAsked : Rest::kOver;
+  return std::exchange(retry_asked_, false);
 }
 
 void Memtables::end_flushing() noexcept {
@@ -129,13 +132,13 @@ void Memtables::make_room() noexcept {
   const io::MutexGuard guard(mutex_);
   seal_asked_ = true;
   if (!last_flush_.ok()) retry_asked_ = true;
-  changed_.notify_all();
+  announce();
 }
 
 void Memtables::room_came() noexcept {
   const io::MutexGuard guard(mutex_);
   room_came_ = true;
-  changed_.notify_all();
+  announce();
 }
 
 bool Memtables::is_crowded() const noexcept {
@@ -154,7 +157,7 @@ Status Memtables::wait_until_flushed() {
   // An earlier failure is no answer, since a retry may succeed. Only an attempt that begins from here on counts.
   const std::uint64_t begun = attempts_;
   retry_asked_ = true;
-  changed_.notify_all();
+  announce();
   while (flushed_ < target && failed_attempt_ <= begun && !has_ended_ && !stopping_) changed_.wait(mutex_);
   if (flushed_ >= target) return Status();
   return stopping_ ? Status(Code::kClosed, "the store is closing") : last_flush_;
@@ -171,6 +174,7 @@ void Memtables::stop_waiting() noexcept {
   {
     const io::MutexGuard guard(mutex_);
     stopping_ = true;
+    on_work_ = nullptr;
     changed_.notify_all();
   }
   share_.note_closing();

@@ -8,8 +8,8 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -37,15 +37,15 @@ struct SealedMemtable {
   bool ends_segment = false;
 };
 
-/// The next work of the flush thread.
+/// The next work of flushing.
 struct FlushWork {
   enum class Kind : std::uint8_t {
-    kEnd,
+    kNone,   // nothing to do now
     kFlush,  // flush `oldest`
     kSeal,   // seal the active memtable, since a commit of some store lacks room
     kHeal,   // report that there is room again
   };
-  Kind kind = Kind::kEnd;
+  Kind kind = Kind::kNone;
   std::optional<SealedMemtable> oldest;
 };
 
@@ -70,19 +70,21 @@ class Memtables final : private RoomGiver {
   Status seal(CommitVersion last_version, std::vector<format::DeadId> retired, std::optional<format::CommitTag> tag,
               std::vector<format::TableId> adopted, bool ends_segment = false);
 
-  // Only the flush thread calls these functions:
+  // Only the flusher calls these functions:
 
-  /// Waits for the next work and returns it. Throws std::bad_alloc.
-  FlushWork wait_for_work();
+  /// From now on calls `on_work` whenever there may be work to take, until stop_waiting(). It is called under the mutex,
+  /// so it must not wait or call this object. It must not throw.
+  void announce_work(std::function<void()> on_work);
+  /// Returns the next work. Throws std::bad_alloc.
+  FlushWork take_work();
   /// Reports the result of a requested sealing. An error counts as the error of a flush.
   void report_seal(const Status& sealed) noexcept;
   /// Reports the result of flushing the oldest sealed memtable. After Ok, the memtable leaves the queue; its entries
   /// are in a table, and it is out of the readers' state. After an error it stays, and the commits that wait for room
   /// are notified.
   void report_flush(const Status& flushed) noexcept;
-  enum class Rest : std::uint8_t { kStopped, kAsked, kOver };
-  /// Waits before a retry, for `pause` at most; a thread that asks for a retry ends the wait.
-  Rest wait_before_retry(std::chrono::nanoseconds pause) noexcept;
+  /// Returns whether a thread asked for a retry since the last call.
+  bool take_retry_request() noexcept;
   /// Reports that nothing more will be flushed, since the store is poisoned. Waiting threads get the error of the last
   /// attempt.
   void end_flushing() noexcept;
@@ -104,6 +106,9 @@ class Memtables final : private RoomGiver {
 
  private:
   void note_to_others(const Status& flushed) noexcept;
+  void announce() noexcept VARVE_REQUIRES(mutex_) {
+    if (on_work_) on_work_();
+  }
 
   /// From this share of the budget on (3 of 4 parts), commits wait for a flush. Commits in progress still find room.
   static constexpr std::uint64_t kBudgetParts = 4;
@@ -121,6 +126,7 @@ class Memtables final : private RoomGiver {
 
   mutable io::Mutex mutex_;
   io::Condition changed_;
+  std::function<void()> on_work_ VARVE_GUARDED_BY(mutex_);
   std::vector<SealedMemtable> sealed_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t flushed_ VARVE_GUARDED_BY(mutex_) = 0;  // number of memtables flushed so far
   Status last_flush_ VARVE_GUARDED_BY(mutex_);

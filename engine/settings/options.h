@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/background_pool.h"
 #include "engine/cache/block_cache.h"
 #include "engine/memory/write_budget.h"
 #include "engine/tables/open_files.h"
@@ -61,6 +62,8 @@ struct EngineOptions {
   /// Limits the open table and value files of all stores that share it. Null gives the store one of its own, as large
   /// as the process's descriptor limit allows.
   std::shared_ptr<OpenFiles> open_files;
+  /// Has the threads that flush and merge for all stores that share it. Null gives the store threads of its own.
+  std::shared_ptr<SharedPool> pool;
   /// Must outlive the engine; may be null.
   EventSink* events = nullptr;
 };

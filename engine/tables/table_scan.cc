@@ -13,21 +13,35 @@
 
 namespace varve::engine {
 
-TableScan::TableScan(const TableFile& file, std::atomic<std::uint64_t>& read_bytes)
-    : file_(file), read_bytes_(read_bytes) {
+TableScan::TableScan(const TableFile& file, std::atomic<std::uint64_t>& read_bytes, KeySpan span)
+    : file_(file), read_bytes_(read_bytes), span_(span) {
   const Result<const OpenTable*> table = file_.open();
   if (!table.ok()) {
     status_ = table.status();
     return;
   }
   table_ = *table;
-  if (!open_run(0) || !open_block()) return;
+  begin();
+}
+
+void TableScan::begin() {
+  const std::vector<format::RunEntry>& runs = table_->index.runs();
+  const auto first = std::partition_point(runs.begin(), runs.end(),
+                                          [this](const format::RunEntry& run) { return run.largest_key < span_.from; });
+  if (first == runs.end() || !open_run(static_cast<std::size_t>(first - runs.begin()))) return;
+  const bool begins_inside = span_.from <= first->smallest_key;
+  if (!begins_inside) {
+    at_run_start_ = false;
+    index_.seek(span_.from, format::kCommitVersionMax);
+  }
+  if (!open_block()) return;
+  if (!begins_inside) data_.seek(span_.from, format::kCommitVersionMax);
   settle();
 }
 
 /// Returns the current run, unless the run before or after it continues the versions of one of its keys.
 std::optional<format::RunSource> TableScan::whole_run() const {
-  if (!valid_ || !at_run_start_) return std::nullopt;
+  if (!valid_ || !at_run_start_ || !run_ends_inside_) return std::nullopt;
   const std::vector<format::RunEntry>& runs = table_->index.runs();
   const format::RunEntry& run = runs[run_];
   if (run_ > 0 && runs[run_ - 1].largest_key == run.smallest_key) return std::nullopt;
@@ -70,9 +84,12 @@ std::string_view TableScan::frame_at(std::uint64_t offset, std::uint64_t bytes) 
   return run_bytes_.substr(offset, bytes);
 }
 
+/// Returns false if the span ends before the run, or after a failure.
 bool TableScan::open_run(std::size_t run) {
   const format::RunEntry& entry = table_->index.runs()[run];
+  if (span_.ends_before(entry.smallest_key)) return false;
   run_ = run;
+  run_ends_inside_ = !span_.ends_before(entry.largest_key);
   if (Status read = read_run(entry); !read.ok()) return fail(read);
   read_bytes_.fetch_add(entry.bytes(), std::memory_order_relaxed);
   const format::BlockHandle handle = entry.index();
@@ -106,7 +123,7 @@ Status TableScan::read_run(const format::RunEntry& run) {
   return Status();
 }
 
-/// Opens the block of the current index entry. Returns false at the end of the file, or after a failure.
+/// Opens the block of the current index entry. Returns false at the end of the span, or after a failure.
 bool TableScan::open_block() {
   while (!index_.valid()) {
     if (Status walked = index_.status(); !walked.ok()) return fail(walked.in_file(table_->name));
@@ -140,7 +157,7 @@ void TableScan::settle() {
     index_.next();
     if (!open_block()) return;
   }
-  valid_ = true;
+  valid_ = run_ends_inside_ || !span_.ends_before(data_.key());
 }
 
 void TableScan::next() {

@@ -1,4 +1,5 @@
-// Owns: reading a whole table file from start to end, one run at a time, without the cache. Compactions use it.
+// Owns: reading a table file from start to end, or a span of its keys, one run at a time, without the cache. Compactions
+// use it.
 // Must never: put a block into the cache, or show an entry of a block that was not verified.
 #pragma once
 
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "engine/base/entry_cursor.h"
 #include "engine/tables/table_file.h"
@@ -16,10 +18,19 @@
 
 namespace varve::engine {
 
+/// The sort keys at or after `from` and before `to`. An empty bound is none.
+struct KeySpan {
+  std::string_view from;
+  std::string_view to;
+
+  bool ends_before(std::string_view key) const noexcept { return !to.empty() && to <= key; }
+};
+
 class TableScan final : public EntryStream {
  public:
-  /// Begins at the file's first entry. `file` outlives the scan. The scan adds the bytes that it reads to `read_bytes`.
-  TableScan(const TableFile& file, std::atomic<std::uint64_t>& read_bytes);
+  /// Begins at the file's first entry in the span. `file` and the span's keys outlive the scan. The scan adds the bytes
+  /// that it reads to `read_bytes`.
+  TableScan(const TableFile& file, std::atomic<std::uint64_t>& read_bytes, KeySpan span = {});
 
   bool valid() const noexcept override { return valid_; }
   Entry entry() const noexcept override { return {data_.key(), data_.version(), data_.kind(), data_.value()}; }
@@ -31,6 +42,7 @@ class TableScan final : public EntryStream {
   void pass_run() override;
 
  private:
+  void begin();
   bool open_run(std::size_t run);
   Status read_run(const format::RunEntry& run);
   bool open_block();
@@ -40,6 +52,7 @@ class TableScan final : public EntryStream {
 
   const TableFile& file_;
   std::atomic<std::uint64_t>& read_bytes_;
+  const KeySpan span_;
   const OpenTable* table_ = nullptr;
   std::size_t run_ = 0;
   io::PageMemory run_memory_;   // room for the largest run so far
@@ -52,6 +65,7 @@ class TableScan final : public EntryStream {
   bool block_is_cached_ = false;
   bool valid_ = false;
   bool at_run_start_ = false;
+  bool run_ends_inside_ = false;  // the span has the rest of the run
   Status status_;
 };
 

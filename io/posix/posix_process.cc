@@ -3,7 +3,9 @@
 // promise there.
 #include "io/posix/posix_process.h"
 
+#include <algorithm>
 #include <new>
+#include <thread>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -32,6 +34,10 @@ std::uint64_t ForkDetector::process_number() noexcept {
   // First use in this process. If two threads come here at once, one stores its number and both return that number.
   const std::uint64_t fresh = last_given_.fetch_add(1, std::memory_order_relaxed) + 1;
   return page_->compare_exchange_strong(number, fresh, std::memory_order_relaxed) ? fresh : number;
+}
+
+std::size_t processor_count() noexcept {
+  return std::max(std::thread::hardware_concurrency(), 1U);
 }
 
 OwnerProcess OwnerProcess::current() noexcept {

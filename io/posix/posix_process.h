@@ -1,4 +1,4 @@
-// Owns: the check whether this process made a handle, or is a fork of the process that made it.
+// Owns: facts about this process: its processors, and whether it made a handle or is a fork of the process that made it.
 // Must never: cost a system call if the kernel can help. The check runs before every write.
 //
 // A fork shares the files and locks of its parent, but not its threads and not its later state. If both processes
@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace varve::io {
@@ -32,6 +33,9 @@ class ForkDetector {
   std::atomic<std::uint64_t>* page_ = nullptr;  // Never unmapped: a process has one detector, which is never destroyed.
   std::atomic<std::uint64_t> last_given_{0};    // Not wiped: a child continues its parent's count.
 };
+
+/// Returns the number of processors that this process may use, at least 1.
+std::size_t processor_count() noexcept;
 
 /// The process that made a handle.
 class OwnerProcess {

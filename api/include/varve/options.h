@@ -59,7 +59,8 @@ struct ResourceOptions {
   std::shared_ptr<Logger> logger{};
 };
 
-/// Resources that several stores of one process may share. Any thread may use them.
+/// Resources that several stores of one process may share: memory, and the threads that write and merge table files. Any
+/// thread may use them.
 class VARVE_EXPORT Resources {
  public:
   /// Creates resources. Errors: kInvalidArgument (write_buffer_bytes is zero), kOutOfMemory.

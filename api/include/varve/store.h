@@ -96,8 +96,7 @@ struct TablePage {
 ///   name             number    work                                           from, to
 ///   varve-log        1         writes buffered commits to the log             open for writing, close
 ///   varve-segments   1         prepares log segments                          open for writing, close
-///   varve-flush      1         writes memtables to table files                open for writing, close
-///   varve-compact    1         merges table files, removes files              open for writing, close
+///   varve-work       3 to 17   writes, merges and removes table files         open for writing, close
 ///   varve-ahead      1         reads ahead of long scans                      first long scan, close
 ///   varve-async      1         runs asynchronous operations (async.h)         first asynchronous operation, close
 ///   varve-unpack     1         decompresses blocks for varve-async            first asynchronous operation, close
@@ -108,8 +107,11 @@ struct TablePage {
 ///   varve-replay     0 or 1    fills the memtable from the log                open, before it returns
 ///   varve-read       0 to 8    reads, if the system refuses io_uring          first parallel read, close
 ///
+/// The threads varve-work belong to all stores that share one Resources object. They run from the first open for writing
+/// to the last close. Their number is one more than half of the processors, within the bounds above.
+///
 /// If the system has no thread to give, the optional ones are missing, and their work takes longer. A store that is
-/// opened for reading only starts none of the first four. For io_uring, the kernel adds threads called `iou-wrk`.
+/// opened for reading only starts none of the first three. For io_uring, the kernel adds threads called `iou-wrk`.
 ///
 /// Signals: a thread inherits the signal mask of the thread that starts it, and installs no handler. If a program
 /// handles signals on one thread, it must block them on every thread that opens a store or begins an operation.

@@ -12,6 +12,7 @@
 #include "io/env.h"
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
+#include "tests/support/small_trees.h"
 
 namespace varve::engine {
 namespace {
@@ -19,11 +20,15 @@ namespace {
 using test::Change;
 using test::Machine;
 
+constexpr std::uint64_t kSmallFileBytes = 8 << 10;
 constexpr format::TableId kDropped = format::make_table_id(7, 2);
 
 class Work {
  public:
-  explicit Work(std::uint64_t seed) : machine_(seed, test::OneThreadAtATime{}), random_(seed) { open(); }
+  explicit Work(std::uint64_t seed, std::uint64_t file_bytes = TreeShape().file_bytes)
+      : trees_(file_bytes), machine_(seed, test::OneThreadAtATime{}), random_(seed) {
+    open();
+  }
 
   void open() {
     EngineOptions options = Machine::writable();
@@ -115,6 +120,7 @@ class Work {
     }
   }
 
+  const test::SmallTrees trees_;
   Machine machine_;
   io::SeededRandom random_;
   std::unique_ptr<Engine> engine_;
@@ -154,7 +160,7 @@ TEST_P(BackgroundFault, AtAnyStepOnATableLosesNothingAndPasses) {
   std::uint64_t steps = 0;
   for (std::uint64_t skipped = 0; hit && !HasFailure(); skipped += test::kStride / 2 + 1 + skipped / 8, ++steps) {
     SCOPED_TRACE("step " + std::to_string(skipped));
-    Work work(skipped + 1);
+    Work work(skipped + 1, steps % 2 == 0 ? kSmallFileBytes : TreeShape().file_bytes);
     work.write(10);
     work.write(5, kDropped);
     std::uint64_t seen = 0;
@@ -198,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, BackgroundFault, testing::Range<std::size_t>(0, s
 class FullDiskInTheBackground : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(FullDiskInTheBackground, RefusesKeepsAndGoesOnWhenThereIsSpaceAgain) {
-  Work work(GetParam());
+  Work work(GetParam(), GetParam() % 2 == 0 ? kSmallFileBytes : TreeShape().file_bytes);
   work.row_count_ = 100'000;  // Nearly all rows are new, so the written data stays.
   work.write(20);
   work.write(20, kDropped);

@@ -12,6 +12,7 @@
 #include "io/env.h"
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
+#include "tests/support/small_trees.h"
 
 namespace varve::engine {
 namespace {
@@ -190,6 +191,7 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
   }
 
   const bool writes_large_values_ = GetParam() % 2 == 0;
+  const test::SmallTrees trees_{GetParam() % 4 < 2 ? 1024 : TreeShape().file_bytes};
   io::SeededRandom random_{GetParam()};
   Machine machine_{GetParam()};
   std::unique_ptr<Engine> engine_;

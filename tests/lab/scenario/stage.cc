@@ -52,6 +52,7 @@ bool is_misfortune(Code code) {
 }  // namespace
 
 Result<StoreOptions> make_options(const Tuning& tuning, const io::Env& env) {
+  test::set_tree_size(tuning.file_bytes);
   ResourceOptions resources;
   resources.write_buffer_bytes = tuning.write_buffer_bytes;
   resources.block_cache_bytes = tuning.block_cache_bytes;

@@ -14,6 +14,7 @@
 
 #include "tests/lab/scenario/ledger.h"
 #include "tests/support/engine_bench.h"
+#include "tests/support/small_trees.h"
 #include "varve/store.h"
 
 namespace varve::lab {
@@ -26,6 +27,8 @@ struct Tuning {
   std::uint64_t write_buffer_bytes = 8 << 20;
   std::uint64_t block_cache_bytes = 1 << 20;
   std::optional<Durability> default_durability{};
+  /// Size of table files. Small ones give a few entries many files and levels.
+  std::uint64_t file_bytes = engine::TreeShape().file_bytes;
 };
 Result<StoreOptions> make_options(const Tuning& tuning, const io::Env& env);
 

@@ -6,7 +6,7 @@ namespace {
 using StageKind = Stage::Kind;
 
 /// So small that a few dozen entities fill a memtable.
-constexpr Tuning kScarce{.write_buffer_bytes = 96 << 10, .block_cache_bytes = 64 << 10};
+constexpr Tuning kScarce{.write_buffer_bytes = 96 << 10, .block_cache_bytes = 64 << 10, .file_bytes = 8 << 10};
 
 void rows_in_memory(Stage& stage) {
   stage.account();

@@ -5,7 +5,7 @@ namespace {
 
 using StageKind = Stage::Kind;
 
-constexpr Tuning kScarceMemory{.write_buffer_bytes = 96 << 10, .block_cache_bytes = 64 << 10};
+constexpr Tuning kScarceMemory{.write_buffer_bytes = 96 << 10, .block_cache_bytes = 64 << 10, .file_bytes = 8 << 10};
 
 void rows(Stage& stage) {
   stage.account();
