@@ -15,7 +15,7 @@ constexpr std::uint64_t kSmallPart = 10;
 void EvictionOrder::add(BlockNode& node, std::uint64_t hash, BlockPriority priority) noexcept {
   if (priority == BlockPriority::kHigh) {
     push(node, QueueName::kHigh);
-  } else if (ghosts_.take(hash, small().count() + main().count())) {
+  } else if (priority == BlockPriority::kSuccessor || ghosts_.take(hash, small().count() + main().count())) {
     push(node, QueueName::kMain);
   } else {
     push(node, QueueName::kSmall);

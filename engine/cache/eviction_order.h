@@ -12,6 +12,9 @@
 // - high: blocks of high priority. It works like main. While it holds at most its protected share, no block of it is
 //   evicted for the sake of other blocks.
 //
+// A block of a merge's output that succeeds cached blocks (kSuccessor) enters main at once. It takes the place that its
+// content has earned already. In small, the blocks of a merge would evict each other before the merge ends.
+//
 // So a scan passes through small and leaves main and high as they are. A block read by a long scan (kPassing) is not
 // even added if another block would have to be evicted for it. Its name is remembered, as if it had been in small. It
 // enters main when it is read again.
@@ -32,9 +35,10 @@
 namespace varve::engine {
 
 enum class BlockPriority : std::uint8_t {
-  kNormal,   // data
-  kHigh,     // blocks that lead to data: index and filter partitions
-  kPassing,  // data that a long scan reads in passing
+  kNormal,     // data
+  kHigh,       // blocks that lead to data: index and filter partitions
+  kPassing,    // data that a long scan reads in passing
+  kSuccessor,  // data that a merge wrote again, and that was cached before
 };
 
 /// Used by one thread at a time, except that any thread may mark visits.

@@ -153,6 +153,7 @@ class Merge {
     RewriteOptions options;
     options.level = job_.output_level;
     options.table = table_options(job_.output_level);
+    options.hot_data = BlockPriority::kSuccessor;
     options.begins_new_file = [&](std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
                                   std::optional<TableId> new_table) {
       return cuts.begins_new_file(key, file_bytes, table_bytes, new_table);

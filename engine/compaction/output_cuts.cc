@@ -8,7 +8,7 @@
 namespace varve::engine {
 
 OutputCuts::OutputCuts(const Levels& levels, const Job& job, const TreeShape& shape, std::set<TableId> large_tables)
-    : shape_(shape), file_bytes_max_(file_bytes_at(job.output_level, shape)), large_tables_(std::move(large_tables)) {
+    : shape_(shape), large_tables_(std::move(large_tables)) {
   if (job.output_level > 0 && job.output_level < kLastLevel) {
     grandparents_ = levels.overlapping(job.output_level + 1, job.range());
   }
@@ -23,7 +23,7 @@ bool OutputCuts::begins_new_file(std::string_view key, std::uint64_t file_bytes,
   if (empty) return false;
   // A cut at the edge of a file below prevents the next merge down from using that file twice. So a file that is three
   // quarters full is cut at such an edge.
-  const bool full = file_bytes >= file_bytes_max_ || (at_boundary && file_bytes >= file_bytes_max_ / 4 * 3);
+  const bool full = file_bytes >= shape_.file_bytes || (at_boundary && file_bytes >= shape_.file_bytes / 4 * 3);
   const bool too_wide = passed_bytes_ > shape_.grandparent_bytes_max;
   const bool table_ends = new_table && table_bytes >= own_file_bytes(shape_);
   if (!full && !too_wide && !table_ends && !apart) return false;

@@ -35,7 +35,6 @@ class OutputCuts {
   bool stands_apart(TableId table) const noexcept;
 
   const TreeShape shape_;
-  const std::uint64_t file_bytes_max_;  // of the output's level
   const std::set<TableId> large_tables_;
   std::optional<TableId> table_;  // of the key before
   Levels::Span grandparents_;     // files one level below the output that overlap the job

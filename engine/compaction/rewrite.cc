@@ -161,7 +161,7 @@ class Rewriter {
     if (!writer.ok()) return writer.status();
     writer_ = *std::move(writer);
     holds_one_table_ = true;
-    writer_->keep_blocks_of(sink_.tables, *number);
+    writer_->keep_blocks_of(sink_.tables, *number, options_.hot_data);
     return Status();
   }
 

@@ -32,6 +32,8 @@ struct TableSink {
 struct RewriteOptions {
   std::uint32_t level = 0;
   format::TableOptions table;
+  /// The cache priority of hot data blocks. A merge sets kSuccessor, since its inputs leave the cache.
+  BlockPriority hot_data = BlockPriority::kNormal;
   /// Returns whether a key begins a new file, as OutputCuts::begins_new_file(). If empty, no key does.
   std::function<bool(std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
                      std::optional<format::TableId> new_table)>

@@ -22,7 +22,8 @@ struct TreeShape {
   std::uint32_t level0_files = 8;
   /// The limit that applies while a caller waits for all work to be done.
   std::uint32_t level0_files_idle = 1;
-  /// Size in bytes at which a merge begins a new file. It is larger for the last two levels: see file_bytes_at().
+  /// Size in bytes at which a merge begins a new file. A range of a merge has at least one such file of the output level.
+  /// So it bounds the part of the cache that a range has twice until it is published.
   std::uint64_t file_bytes = std::uint64_t{64} << 20;
   /// Limit in bytes of the next level's files that a file may overlap, so that its next step down is never huge.
   std::uint64_t grandparent_bytes_max = std::uint64_t{640} << 20;
@@ -40,15 +41,6 @@ TreeShape& tree_shape() noexcept;
 /// A table of at least a quarter of a file gets files of its own, so that a drop can unlink them.
 constexpr std::uint64_t own_file_bytes(const TreeShape& shape) noexcept {
   return shape.file_bytes / 4;
-}
-
-/// Returns the size in bytes of files in a level. Files are larger where most data is: twice as large in the level
-/// above the last, and four times in the last. A store of a terabyte then has about four thousand files, and a step
-/// down from a level above rewrites no more than before.
-constexpr std::uint64_t file_bytes_at(std::uint32_t level, const TreeShape& shape = {}) noexcept {
-  constexpr std::uint32_t kGrowth = 2;  // as a power of two
-  const std::uint32_t above_last = kLastLevel - level;
-  return above_last < kGrowth ? shape.file_bytes << (kGrowth - above_last) : shape.file_bytes;
 }
 
 struct LevelTargets {

@@ -16,7 +16,7 @@ struct LoadOptions {
   /// MiB.
   std::size_t merge_width = 32;
   /// Size of a load's files in bytes. They are installed in the last level.
-  std::uint64_t file_bytes = file_bytes_at(kLastLevel);
+  std::uint64_t file_bytes = TreeShape().file_bytes;
   /// Limit in bytes of the keys and values that a writing thread gets at once. It is enough to fill a run, which takes
   /// 2 MiB of data that compresses to half. Besides the chunk that is being filled, five are in progress, three of them
   /// together with the runs made from them.

@@ -21,7 +21,7 @@ class RepairedFiles {
  public:
   /// `env` and `target` must outlive this object.
   RepairedFiles(const io::Env& env, CheckpointTarget& target,
-                std::uint64_t file_bytes_max = file_bytes_at(kLastLevel)) noexcept
+                std::uint64_t file_bytes_max = TreeShape().file_bytes) noexcept
       : env_(env), target_(target), file_bytes_max_(file_bytes_max) {}
 
   /// Adds an entry. Keys ascend (asserted) until end_file(). Ranges of keys between two calls of end_file() do not

@@ -10,8 +10,8 @@
 
 namespace varve::engine {
 
-FreshBlocks::FreshBlocks(TableFiles& files, std::uint64_t number)
-    : files_(files), number_(number), cache_id_(files.name_blocks_of(number)) {}
+FreshBlocks::FreshBlocks(TableFiles& files, std::uint64_t number, BlockPriority data)
+    : files_(files), number_(number), cache_id_(files.name_blocks_of(number)), data_priority_(data) {}
 
 FreshBlocks::~FreshBlocks() {
   if (!finished_) files_.forget_blocks_of(number_);
@@ -46,7 +46,8 @@ void FreshBlocks::insert(format::BlockType type, std::uint64_t offset, std::stri
       cache.allocate(cache_id_, offset, static_cast<std::uint32_t>(content.size()), static_cast<std::uint8_t>(type));
   if (!block.ok()) return;
   std::copy(content.begin(), content.end(), block->content().begin());
-  (void)cache.insert(cache_id_, offset, *std::move(block), priority_of(type));
+  const BlockPriority priority = type == format::BlockType::kData ? data_priority_ : priority_of(type);
+  (void)cache.insert(cache_id_, offset, *std::move(block), priority);
 }
 
 }  // namespace varve::engine

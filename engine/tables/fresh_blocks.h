@@ -6,7 +6,7 @@
 // cached if at least half of its entries came from memory. The filter and the index of a run are cached if any data
 // block of the run was. If a run is copied whole, the cached blocks of the original are cached for the copy too. New
 // data blocks enter the cache like blocks read once. So unused ones leave early and evict nothing that is in use
-// (eviction_order.h).
+// (eviction_order.h). Data blocks of a merge succeed cached blocks, and keep their rank.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace varve::engine {
 /// Used by one thread at a time.
 class FreshBlocks final : public format::BlockObserver {
  public:
-  /// Begins for the file `number`, which `files` does not know yet. `files` outlives this object. Throws
-  /// std::bad_alloc.
-  FreshBlocks(TableFiles& files, std::uint64_t number);
+  /// Begins for the file `number`, which `files` does not know yet. Data blocks get the priority `data`. `files` outlives
+  /// this object. Throws std::bad_alloc.
+  FreshBlocks(TableFiles& files, std::uint64_t number, BlockPriority data);
   /// Removes the blocks from the cache, unless the file was finished.
   ~FreshBlocks() override;
   FreshBlocks(const FreshBlocks&) = delete;
@@ -47,6 +47,7 @@ class FreshBlocks final : public format::BlockObserver {
   TableFiles& files_;
   const std::uint64_t number_;
   const std::uint64_t cache_id_;
+  const BlockPriority data_priority_;
   std::uint64_t entries_ = 0;      // of the current block
   std::uint64_t from_memory_ = 0;  // of those entries
   bool run_is_hot_ = false;

@@ -20,30 +20,6 @@ namespace {
 /// Bytes of one write. Large enough for few system calls, small enough to stay in the processor's cache until it is
 /// written.
 constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
-constexpr std::size_t kReadBackBytes = std::size_t{64} << 10;
-
-/// Checks the file's bytes as the system has them now. So a bit flipped in memory on the way is found before any reader
-/// needs it.
-Status check_read_back(io::Directory& directory, std::string_view name, const format::TableFileEntry& expected) {
-  const Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory, name, io::ReadMode::kCached);
-  if (!file.ok()) return file.status();
-  const std::uint64_t size = (*file)->size_bytes();
-  if (size != expected.size_bytes) {
-    return Status::corruption("has " + std::to_string(size) + " bytes, but " + std::to_string(expected.size_bytes) +
-                              " were written")
-        .in_file(format::named_file(name));
-  }
-  format::ContentHasher hasher;
-  std::string piece;
-  for (std::uint64_t offset = 0; offset < size; offset += piece.size()) {
-    piece.resize(std::min<std::uint64_t>(kReadBackBytes, size - offset));
-    if (Status read = (*file)->read_exactly(offset, std::as_writable_bytes(std::span(piece))); !read.ok()) return read;
-    hasher.update(piece);
-  }
-  if (hasher.digest() == expected.content_hash) return Status();
-  return Status::corruption("reads back differently from what was written").in_file(format::named_file(name));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<TableWriter>> TableWriter::create(const io::Env& env, io::Directory& directory,
@@ -80,8 +56,8 @@ TableWriter::~TableWriter() {
   (void)directory_.remove(name_);  // A file that stays is a stray, which the next open removes.
 }
 
-void TableWriter::keep_blocks_of(TableFiles& files, std::uint64_t number) {
-  fresh_ = std::make_unique<FreshBlocks>(files, number);
+void TableWriter::keep_blocks_of(TableFiles& files, std::uint64_t number, BlockPriority data) {
+  fresh_ = std::make_unique<FreshBlocks>(files, number, data);
   builder_->show_blocks_to(fresh_.get());
 }
 
@@ -106,13 +82,47 @@ void TableWriter::keep_copied(format::BlockType type, std::uint64_t offset, std:
 Status TableWriter::append_made(format::RunMaker& maker, const format::MadeRun& run) {
   const std::string_view bytes = builder_->append_made(maker, run);
   if (Status written = write_pending(); !written.ok()) return written;
-  return file_->append(format::as_bytes(bytes));
+  return write(bytes);
 }
 
 Status TableWriter::write_pending() {
-  if (Status written = file_->append(format::as_bytes(builder_->pending())); !written.ok()) return written;
+  if (Status written = write(builder_->pending()); !written.ok()) return written;
   builder_->discard_pending();
   return Status();
+}
+
+/// Appends bytes and reads them back at once, while they are in the processor's cache. The hash of the bytes read must
+/// be the hash of the bytes that the builder made. So a bit flipped in memory on the way, and a lost write, are found
+/// before any reader needs the file.
+Status TableWriter::write(std::string_view bytes) {
+  const std::uint64_t begin = file_->size_bytes();
+  if (Status written = file_->append(format::as_bytes(bytes)); !written.ok()) return written;
+  if (!read_back_) {
+    Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, name_, io::ReadMode::kCached);
+    if (!file.ok()) return file.status();
+    read_back_ = *std::move(file);
+  }
+  for (std::size_t done = 0; done < bytes.size(); done += piece_.size()) {
+    piece_.resize(std::min(kPieceBytes, bytes.size() - done));
+    const std::span<std::byte> piece = std::as_writable_bytes(std::span(piece_));
+    if (Status read = read_back_->read_exactly(begin + done, piece); !read.ok()) return read;
+    hasher_.update(piece_);
+  }
+  return Status();
+}
+
+/// Checks the size of the file under its name, and the hash of the bytes that write() read back.
+Status TableWriter::check_finished(const format::TableFileEntry& entry) const {
+  const Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, name_, io::ReadMode::kCached);
+  if (!file.ok()) return file.status();
+  const std::uint64_t size = (*file)->size_bytes();
+  if (size != entry.size_bytes) {
+    return Status::corruption("has " + std::to_string(size) + " bytes, but " + std::to_string(entry.size_bytes) +
+                              " were written")
+        .in_file(format::named_file(name_));
+  }
+  if (hasher_.digest() == entry.content_hash) return Status();
+  return Status::corruption("reads back differently from what was written").in_file(format::named_file(name_));
 }
 
 Result<format::TableFileEntry> TableWriter::finish(std::uint32_t level) {
@@ -123,7 +133,8 @@ Result<format::TableFileEntry> TableWriter::finish(std::uint32_t level) {
   if (Status synced = file_->sync(sync_points::kTable); !synced.ok()) return synced;
   assert(file_->size_bytes() == entry->size_bytes);
   file_.reset();
-  if (Status same = check_read_back(directory_, name_, *entry); !same.ok()) return same;
+  read_back_.reset();
+  if (Status same = check_finished(*entry); !same.ok()) return same;
   finished_ = true;
   if (fresh_ != nullptr) fresh_->finish();
   return entry;

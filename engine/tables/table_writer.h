@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "engine/base/entry.h"
 #include "engine/tables/fresh_blocks.h"
+#include "format/bytes/content_hasher.h"
 #include "format/log/manifest_edit.h"
 #include "format/table/table_builder.h"
 #include "io/env.h"
@@ -23,8 +25,9 @@ class TableWriter {
   /// removed first. `directory` outlives the writer. Errors: kNoSpace and others of io; then no file was created.
   static Result<std::unique_ptr<TableWriter>> create(const io::Env& env, io::Directory& directory, std::uint64_t number,
                                                      const format::TableOptions& options);
-  /// Puts later blocks into the cache of `files`, as fresh_blocks.h describes. Throws std::bad_alloc.
-  void keep_blocks_of(TableFiles& files, std::uint64_t number);
+  /// Puts later blocks into the cache of `files`, as fresh_blocks.h describes: data blocks with the priority `data`. Throws
+  /// std::bad_alloc.
+  void keep_blocks_of(TableFiles& files, std::uint64_t number, BlockPriority data);
   /// Removes the file if it was not finished.
   ~TableWriter();
   TableWriter(const TableWriter&) = delete;
@@ -47,18 +50,24 @@ class TableWriter {
   std::uint64_t estimated_bytes() const noexcept { return builder_->estimated_bytes(); }
 
   /// Finishes the file, which has at least one entry, and makes its bytes durable. Its name becomes durable when the
-  /// caller syncs the directory. Errors: as add(); kCorruption (the bytes read back differ from the bytes written).
+  /// caller syncs the directory. Errors: as add(); kCorruption (the bytes read
+  /// back differ from the bytes written).
   Result<format::TableFileEntry> finish(std::uint32_t level);
 
  private:
   TableWriter(io::Directory& directory, std::string name, std::unique_ptr<format::TableBuilder> builder) noexcept;
   Status make_file();
   Status write_pending();
+  Status write(std::string_view bytes);
+  Status check_finished(const format::TableFileEntry& entry) const;
 
   io::Directory& directory_;
   const std::string name_;
   std::unique_ptr<io::WritableFile> file_;
-  std::unique_ptr<FreshBlocks> fresh_;  // null: no blocks are cached
+  std::unique_ptr<io::ReadableFile> read_back_;  // the same file; null before the first write
+  format::ContentHasher hasher_;                 // of the bytes read back
+  std::string piece_;                            // read back
+  std::unique_ptr<FreshBlocks> fresh_;           // null: no blocks are cached
   std::unique_ptr<format::TableBuilder> builder_;
   bool is_made_ = false;
   bool finished_ = false;

@@ -89,6 +89,17 @@ TEST_F(BlockCacheTest, WhatALongWalkComesByEntersWhereThereIsRoomOrWhenItComesAg
   expect_exact();
 }
 
+TEST_F(BlockCacheTest, WhatSucceedsCachedBlocksOutlivesWhatIsReadOnce) {
+  make(kBudget);
+  flush_out();
+  EXPECT_FALSE(read_through(*cache_, {3, 1}, kBlockBytes, BlockPriority::kSuccessor));
+  EXPECT_FALSE(read_through(*cache_, {3, 2}, kBlockBytes, BlockPriority::kNormal));
+  flush_out();
+  EXPECT_TRUE(is_found(*cache_, {3, 1}));
+  EXPECT_FALSE(is_found(*cache_, {3, 2}));
+  expect_exact();
+}
+
 TEST_F(BlockCacheTest, CountsHitsMissesEvictionsAndRefusals) {
   make(kBudget);
   EXPECT_FALSE(read_through(*cache_, {1, 1}, 100));

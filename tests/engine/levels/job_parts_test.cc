@@ -52,19 +52,14 @@ TEST(BottomCheck, WithinLevel0OlderFilesCount) {
 
 TEST(OutputCuts, CutsAtTheSizeOfAFile) {
   const TreeShape shape;
-  std::uint64_t above = shape.file_bytes;
   for (std::uint32_t level = 1; level <= kLastLevel; ++level) {
     SCOPED_TRACE(level);
-    const std::uint64_t size = file_bytes_at(level, shape);
-    EXPECT_TRUE(size == above || size == 2 * above) << "sizes grow with the level";
-    above = size;
     const Levels levels = levels_of({file_entry(1, level - 1, "a", "z")});
     OutputCuts cuts(levels, merge_of(levels, level - 1, level), shape);
     EXPECT_FALSE(cuts.begins_new_file("a", 0, 0, kTable));
-    EXPECT_FALSE(cuts.begins_new_file("b", size - 1, 0, std::nullopt));
-    EXPECT_TRUE(cuts.begins_new_file("c", size, 0, std::nullopt));
+    EXPECT_FALSE(cuts.begins_new_file("b", shape.file_bytes - 1, 0, std::nullopt));
+    EXPECT_TRUE(cuts.begins_new_file("c", shape.file_bytes, 0, std::nullopt));
   }
-  EXPECT_EQ(above, 4 * shape.file_bytes);
 }
 
 TEST(OutputCuts, CutsBehindATableThatFillsAQuarterOfAFile) {
@@ -119,7 +114,7 @@ TEST(OutputCuts, PrefersTheEdgeOfAFileBelow) {
   const Levels levels = levels_of({file_entry(1, 4, "a", "z"), file_entry(2, 6, "a", "f"), file_entry(3, 6, "g", "z")});
   const TreeShape shape;
   OutputCuts cuts(levels, merge_of(levels, 4, 5), shape);
-  const std::uint64_t nearly = file_bytes_at(5, shape) / 4 * 3;
+  const std::uint64_t nearly = shape.file_bytes / 4 * 3;
   EXPECT_FALSE(cuts.begins_new_file("f", nearly, 0, std::nullopt));
   EXPECT_TRUE(cuts.begins_new_file("g", nearly, 0, std::nullopt));
   EXPECT_FALSE(cuts.begins_new_file("h", nearly, 0, std::nullopt));

@@ -119,6 +119,30 @@ TEST_F(FreshBlocksTest, ACompactionOfWhatIsCachedLeavesItCached) {
   cache_->check_invariants();
 }
 
+TEST_F(FreshBlocksTest, AMergeInAFullCacheLeavesMostOfTheHotBlocksCached) {
+  value_bytes_ = 1000;
+  for (int round = 0; round < 2; ++round) {
+    write();
+    ASSERT_TRUE(engine_->flush().ok());
+    ASSERT_TRUE(engine_->compact().ok());
+  }
+  reads_for_all();
+  reads_for_all();  // The second read of a block makes it hot.
+  const std::uint64_t hot_blocks = cached_blocks();
+  // The cache has room for the inputs of the merge, and for a part of its output.
+  cache_->set_bytes_max(cache_->figures().used_bytes * 5 / 4);
+  write(0, 8);
+  ASSERT_TRUE(engine_->flush().ok());
+  ASSERT_TRUE(engine_->compact().ok());
+  --round_;
+  std::uint64_t reads = engine_->statistics().block_reads;
+  for (int row = 1; row < kRows; row += 8) {
+    EXPECT_EQ(test::value_of(*engine_, "p", row_name(row)), value_of_row(row, round_));
+  }
+  reads = engine_->statistics().block_reads - reads;
+  EXPECT_LE(reads, hot_blocks / 4) << "of " << hot_blocks << " blocks";
+}
+
 TEST_F(FreshBlocksTest, WhatACompactionCopiesStaysCached) {
   fill_the_last_level();
   ASSERT_EQ(reads_for_all(), 0u);
