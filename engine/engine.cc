@@ -52,17 +52,26 @@ bool Engine::is_usable() const noexcept {
 
 namespace {
 
-/// Frees the space of drops before the close. A program that drops a table and ends has no later moment for that. The
-/// next open does what fails here. If the drops free less than a segment of the log, the close does not wait for it.
-void give_space_back(EngineState& state) {
+/// A clean close leaves less log than this, in bytes. The next open replays it in less time than a table takes to write.
+constexpr std::uint64_t kReplayBytesMax = std::uint64_t{1} << 20;
+
+/// Returns the bytes of log that this engine has read and written.
+std::uint64_t log_bytes_of(const EngineState& state) noexcept {
+  return state.recovery.log_bytes + state.wal->figures().bytes.load(std::memory_order_relaxed);
+}
+
+/// Writes the memtable to a table before the close, so that the next open has nothing to replay. Without this, a
+/// program that drops a table and ends would also have no later moment that frees its space. If the log is short, and
+/// drops free less than a segment of it, the close does not wait for that. The next open does what fails here.
+void empty_log(EngineState& state) {
   try {
-    if (!state.compactor->has_space_to_give_back()) return;
+    if (log_bytes_of(state) < kReplayBytesMax && !state.compactor->has_space_to_give_back()) return;
     if (!state.queue->give_log_back().ok()) return;
     if (Status flushed = state.memtables->wait_until_flushed(); !flushed.ok()) {
-      io::probe("a dropped table's space was not given back at a close");
+      io::probe("the log was not emptied at a close");
     }
   } catch (const std::bad_alloc&) {
-    io::probe("a dropped table's space was not given back at a close");
+    io::probe("the log was not emptied at a close");
   }
 }
 
@@ -77,10 +86,10 @@ Status Engine::close() {
   state_->walk_ahead->stop();
   Status result;
   if (state_->queue) {
-    // The log contains the unfinished work of the background threads. The next open repeats it.
+    // The log contains what the background threads leave unfinished. The next open repeats it.
     state_->pacer->stop();
     state_->compactor->stop();
-    give_space_back(*state_);
+    empty_log(*state_);
     state_->flusher->stop();
     state_->compactor->unlink_dead();
     state_->pool_threads.reset();

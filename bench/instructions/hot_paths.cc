@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "bench/instructions/set_edits.h"
 #include "bench/varve_bench/entities.h"
 #include "varve/store.h"
 
@@ -188,6 +189,13 @@ bool merge(const Setting& setting, const Counted& counted) {
   return is_well && machine.is_ready();
 }
 
+bool edit_of_few(const Setting& setting, const Counted& counted) {
+  return edits_of_set(1'000, setting, counted);
+}
+bool edit_of_many(const Setting& setting, const Counted& counted) {
+  return edits_of_set(16'000, setting, counted);
+}
+
 }  // namespace
 
 const std::vector<HotPath>& hot_paths() {
@@ -202,6 +210,8 @@ const std::vector<HotPath>& hot_paths() {
       {"count by a filter", "an entity judged", kEntities, filter_scan},
       {"flush", "an entity", kEntities, flush},
       {"flush and merge", "an entity read", 2 * kEntities, merge},
+      {"edit in a store of 1,000 files", "an edit", 100, edit_of_few},
+      {"edit in a store of 16,000 files", "an edit", 100, edit_of_many},
   };
   return paths;
 }

@@ -107,13 +107,30 @@ void BlockCache::erase_file(std::uint64_t file_id) noexcept {
 void BlockCache::set_bytes_max(std::uint64_t bytes_max) noexcept {
   const io::MutexGuard guard(resizing_);
   bytes_max_.store(bytes_max, std::memory_order_relaxed);
-  const std::uint64_t share = bytes_max / (shard_mask_ + 1);
+  divide_budget();
+}
+
+void BlockCache::divide_budget() noexcept {
+  const std::uint64_t beside = beside_bytes_.load(std::memory_order_relaxed);
+  divided_beside_bytes_.store(beside, std::memory_order_relaxed);
+  const std::uint64_t all = bytes_max();
+  const std::uint64_t share = (all - std::min(beside, all / 2)) / (shard_mask_ + 1);
   for (std::uint64_t at = 0; at <= shard_mask_; ++at) shards_[at].set_budget(share);
+}
+
+void BlockCache::add_beside(std::uint64_t bytes) noexcept {
+  const std::uint64_t now = beside_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  const std::uint64_t divided = divided_beside_bytes_.load(std::memory_order_relaxed);
+  const std::uint64_t change = now > divided ? now - divided : divided - now;
+  if (change <= bytes_max() / kBesideSteps) return;
+  const io::MutexGuard guard(resizing_);
+  divide_budget();
 }
 
 BlockCacheFigures BlockCache::figures() const noexcept {
   BlockCacheFigures figures;
   figures.bytes_max = bytes_max();
+  figures.beside_bytes = beside_bytes_.load(std::memory_order_relaxed);
   figures.span_bytes = spans_.held_bytes();
   figures.hits = epoch_.hits();
   figures.misses = epoch_.misses();

@@ -3,10 +3,10 @@
 // know the meaning of a block.
 //
 // C1  The block found under a name is the block inserted under that name, complete. Names are never used twice.
-// C2  used_bytes <= bytes_max at every moment, except while set_bytes_max() runs. Every byte that a block or a table
-//     takes counts. These are the slots of blocks with their content, the index, the ghosts, and evicted blocks that
-//     wait for readers to finish. Free slots and free spans do not count. block_memory.h bounds the free slots; a shard
-//     moves blocks to keep that bound. span_source.h bounds the free spans kept for reuse.
+// C2  used_bytes <= bytes_max at every moment, except while set_bytes_max() or add_beside() runs. Every byte that a
+//     block or a table takes counts. These are the slots of blocks with their content, the index, the ghosts, and
+//     evicted blocks that wait for readers to finish. Free slots and free spans do not count. block_memory.h bounds the
+//     free slots; a shard moves blocks to keep that bound. span_source.h bounds the free spans kept for reuse.
 // C3  A block found under a guard stays in memory while the guard lives. A pinned block stays in memory while it is
 //     pinned.
 //
@@ -46,6 +46,8 @@ struct BlockCacheFigures {
   std::uint64_t bytes_max = 0;
   /// Bytes of blocks and tables, without pinned_bytes.
   std::uint64_t used_bytes = 0;
+  /// Bytes counted by add_beside().
+  std::uint64_t beside_bytes = 0;
   /// Bytes beyond the budget: blocks that only pins keep in memory. They were evicted while pinned, or found no room.
   std::uint64_t pinned_bytes = 0;
   /// Bytes of shared spans that blocks of 1 to 16 KiB take, and bytes held from the system for these spans.
@@ -127,6 +129,12 @@ class BlockCache {
   /// to 25 bytes for each block in the cache.
   void erase_file(std::uint64_t file_id) noexcept;
 
+  /// Counts memory in the budget that is not of blocks, for example the indexes of open table files. Blocks have the
+  /// rest of bytes_max, and at least half of it. May evict blocks, and then waits for open guards.
+  void add_beside(std::uint64_t bytes) noexcept;
+  /// Ends the count of memory that is freed. Blocks get its room with a later call of add_beside(). Never waits.
+  void remove_beside(std::uint64_t bytes) noexcept { beside_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+
   /// Sets the bound. Returns when used_bytes is within it, so it waits for open guards.
   void set_bytes_max(std::uint64_t bytes_max) noexcept;
   std::uint64_t bytes_max() const noexcept { return bytes_max_.load(std::memory_order_relaxed); }
@@ -144,6 +152,10 @@ class BlockCache {
   PinnedBlock pin_under(ReadEpoch::Guard& guard, BlockKey key) noexcept;
   CacheShard& shard_of(std::uint64_t hash) noexcept { return shards_[(hash >> kShardShift) & shard_mask_]; }
 
+  void divide_budget() noexcept VARVE_REQUIRES(resizing_);
+
+  /// The budgets of the shards follow beside_bytes_ in steps of this part of bytes_max.
+  static constexpr std::uint64_t kBesideSteps = 256;
   static constexpr int kShardShift = 60;
   static_assert(kShardsMax == std::size_t{1} << (64 - kShardShift));
 
@@ -156,7 +168,9 @@ class BlockCache {
   Shards shards_;
 
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> next_file_id_{1};
-  io::Mutex resizing_;  // one set_bytes_max() at a time; locked before a shard's mutex
+  std::atomic<std::uint64_t> beside_bytes_{0};
+  std::atomic<std::uint64_t> divided_beside_bytes_{0};  // the value when the budget was divided
+  io::Mutex resizing_;  // one division of the budget at a time; locked before a shard's mutex
 };
 
 }  // namespace varve::engine

@@ -16,7 +16,7 @@ bool is_bottom_for(const Levels& levels, const LevelFile& file) noexcept {
   const KeyRange range = range_of(file);
   if (!is_bottom_for(levels, file.entry.level, range)) return false;
   if (file.entry.level > 0) return true;
-  const LevelFiles& files = levels.level(0);
+  const LevelSequence& files = levels.level(0);
   const auto is_older = [&](const LevelFilePtr& other) {
     return other->entry.number != file.entry.number && other->smallest_version() <= file.largest_version() &&
            range_of(*other).overlaps(range);
@@ -41,7 +41,7 @@ BottomCheck::BottomCheck(const Levels& levels, const Job& job) : levels_(levels)
 
 bool BottomCheck::is_bottom(std::string_view key) noexcept {
   for (std::uint32_t below = level_ + 1; below < kLevelCount; ++below) {
-    const LevelFiles& files = levels_.level(below);
+    const LevelSequence& files = levels_.level(below);
     std::size_t& place = places_[below];
     while (place < files.size() && files[place]->entry.largest_key < key) ++place;
     if (place < files.size() && files[place]->entry.smallest_key <= key) return false;

@@ -355,6 +355,7 @@ void Compactor::look_at_value_files(View& view, const FileSet& files) const {
     const BackOff::Key key{FileKind::kLogSegment, number};
     return quarantine_.contains(key) || back_off_.rests(key, now);
   });
+  if (view.leaving_value_files.empty()) return;
   for (const auto& [number, table] : files.tables) {
     for (const format::ValueFileUse& use : table.value_files) {
       if (std::binary_search(view.leaving_value_files.begin(), view.leaving_value_files.end(), use.number)) {

@@ -160,7 +160,7 @@ std::optional<Job> MergeChoice::to_next_level(const LevelFilePtr& file, JobReaso
 
 /// Adds neighbours of the file that overlap only files that are rewritten anyway.
 void MergeChoice::widen_within(Job& job) const {
-  const LevelFiles& files = input_.levels.level(job.level);
+  const LevelSequence& files = input_.levels.level(job.level);
   const std::size_t place = input_.levels.first_at_or_after(job.level, job.inputs.front()->entry.smallest_key);
   const KeyRange range = range_of_all(job.overlapped);
   const auto fits = [&](const LevelFilePtr& file) {

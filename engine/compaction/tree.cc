@@ -3,7 +3,7 @@
 #include "engine/compaction/tree.h"
 
 #include <algorithm>
-#include <map>
+#include <cassert>
 #include <new>
 #include <set>
 #include <utility>
@@ -16,76 +16,71 @@ namespace varve::engine {
 
 namespace {
 
-using OpenTables = std::map<std::uint64_t, std::shared_ptr<TableFile>>;
-
-OpenTables tables_of(const Levels& levels) {
-  OpenTables tables;
-  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
-    for (const LevelFilePtr& file : levels.level(level)) tables.emplace(file->entry.number, file->table);
-  }
-  return tables;
-}
-
-Result<std::shared_ptr<const Levels>> arrange_with(const FileSet& files, const OpenTables& known,
-                                                   const ValueFiles& known_values, TableFiles& tables) {
-  LevelFiles all;
-  all.reserve(files.tables.size());
-  for (const auto& [number, entry] : files.tables) {
-    const auto found = known.find(number);
-    all.push_back(
-        std::make_shared<LevelFile>(LevelFile{entry, found == known.end() ? tables.add(entry) : found->second}));
-  }
-  Result<Levels> levels = Levels::make(std::move(all));
-  if (!levels.ok()) return levels.status();
-  ValueFiles values;
-  for (const auto& [number, entry] : files.value_files) {
-    const auto found = known_values.find(number);
-    values.emplace(number, found == known_values.end() ? tables.add(entry) : found->second);
-  }
-  levels->set_value_files(std::move(values));
-  return std::shared_ptr<const Levels>(std::make_shared<Levels>(*std::move(levels)));
-}
-
 TableId first_table_of(std::string_view prefix) noexcept {
   const std::uint64_t id = format::load_u32_big_endian(prefix.data());
   if (prefix.size() == 4) return id << 32;
   return id << 32 | format::load_u32_big_endian(prefix.data() + 4);
 }
 
-bool holds_any_of(const FileSet& files, std::string_view prefix) noexcept {
+/// Returns whether some file may contain entries of the id. Searches each level for it.
+bool holds_any_of(const Levels& levels, std::string_view prefix) noexcept {
   const TableId first = first_table_of(prefix);
   const TableId last = prefix.size() == 4 ? first | 0xFFFFFFFFu : first;
-  return std::any_of(files.tables.begin(), files.tables.end(), [&](const auto& table) {
-    return table.second.first_table <= last && first <= table.second.last_table;
-  });
+  const LevelSequence& newest = levels.level(0);
+  if (std::any_of(newest.begin(), newest.end(), [&](const LevelFilePtr& file) {
+        return file->entry.first_table <= last && first <= file->entry.last_table;
+      })) {
+    return true;
+  }
+  for (std::uint32_t level = 1; level < kLevelCount; ++level) {
+    const LevelFilePtr* const file =
+        levels.level(level).find_first([first](const LevelFilePtr& each) { return each->entry.last_table < first; });
+    if (file != nullptr && (*file)->entry.first_table <= last) return true;
+  }
+  return false;
 }
 
 /// Removes dead ids of which no table contains anything: from the edit's new ids, and from the set's old ids. `after`
-/// is the set with the edit. Entries of such an id in a memtable are left out when it is flushed.
-void forget_dead_ids(const FileSet& before, const FileSet& after, format::ManifestEdit& edit) {
+/// are the levels with the edit. Entries of such an id in a memtable are left out when it is flushed.
+void forget_dead_ids(const FileSet& before, const Levels& after, format::ManifestEdit& edit) {
   std::erase_if(edit.added_dead_ids, [&](const format::DeadId& dead) { return !holds_any_of(after, dead.prefix); });
   for (const format::DeadId& dead : before.dead_ids) {
     if (!holds_any_of(after, dead.prefix)) edit.removed_dead_ids.push_back(dead.prefix);
   }
 }
 
-/// Removes value files that no table points into, by the same edit. `after` is the set with the edit.
-void forget_value_files(FileSet& after, format::ManifestEdit& edit) {
-  std::set<std::uint64_t> used;
-  for (const auto& [number, table] : after.tables) {
-    for (const format::ValueFileUse& use : table.value_files) used.insert(use.number);
+/// Returns the value files that the edit may have left without pointers. With `all`, returns all value files.
+std::set<std::uint64_t> maybe_unused(const FileSet& before, const FileSet& after, const format::ManifestEdit& edit,
+                                     bool all) {
+  std::set<std::uint64_t> numbers;
+  for (const std::uint64_t removed : edit.removed_tables) {
+    const format::TableFileEntry* const table = before.tables.look_up(removed);
+    if (table == nullptr) continue;
+    for (const format::ValueFileUse& use : table->value_files) numbers.insert(use.number);
   }
-  for (auto file = after.value_files.begin(); file != after.value_files.end();) {
-    if (used.contains(file->first)) {
-      ++file;
-      continue;
-    }
-    edit.removed_value_files.push_back(file->first);
-    file = after.value_files.erase(file);
+  for (const format::ValueFileEntry& added : edit.added_value_files) numbers.insert(added.number);
+  if (all) {
+    for (const auto& [number, entry] : after.value_files) numbers.insert(number);
   }
+  return numbers;
+}
+
+/// Returns the numbers of the tables that the edit adds, removes or moves.
+std::set<std::uint64_t> touched_tables(const format::ManifestEdit& edit) {
+  std::set<std::uint64_t> numbers(edit.removed_tables.begin(), edit.removed_tables.end());
+  for (const format::TableFileEntry& added : edit.added_tables) numbers.insert(added.number);
+  for (const format::MovedTable& moved : edit.moved_tables) numbers.insert(moved.number);
+  return numbers;
 }
 
 }  // namespace
+
+/// An arrangement, and the files that are only in the arrangement before it.
+struct Tree::Rearranged {
+  std::shared_ptr<Levels> levels;
+  std::vector<std::shared_ptr<TableFile>> left_tables;
+  std::vector<std::shared_ptr<ValueFile>> left_values;
+};
 
 format::TableOptions table_options(std::uint32_t level) {
   format::TableOptions options;
@@ -108,7 +103,17 @@ format::TableOptions passing_table_options() {
 }
 
 Result<std::shared_ptr<const Levels>> Tree::arrange(const FileSet& files, TableFiles& tables) {
-  return arrange_with(files, OpenTables(), ValueFiles(), tables);
+  LevelFiles all;
+  all.reserve(files.tables.size());
+  for (const auto& [number, entry] : files.tables) {
+    all.push_back(std::make_shared<LevelFile>(LevelFile{entry, tables.add(entry)}));
+  }
+  Result<Levels> levels = Levels::make(std::move(all));
+  if (!levels.ok()) return levels.status();
+  ValueFiles values;
+  for (const auto& [number, entry] : files.value_files) values.emplace(number, tables.add(entry));
+  levels->set_value_files(std::move(values));
+  return std::shared_ptr<const Levels>(std::make_shared<Levels>(*std::move(levels)));
 }
 
 Tree::Tree(const io::Env& env, io::Directory& directory, Manifest& manifest, ReadStates& states, TableFiles& tables,
@@ -123,9 +128,61 @@ Tree::Tree(const io::Env& env, io::Directory& directory, Manifest& manifest, Rea
       removal_(env.scheduler, directory),
       changing_(env.scheduler) {}
 
-Result<std::shared_ptr<const Levels>> Tree::rearrange(const FileSet& files) {
-  const ReadStates::Pin pin = states_.pin();
-  return arrange_with(files, tables_of(*pin->tables), pin->tables->value_files(), tables_);
+/// Arranges the tables of `after`, which is `before` with the edit. Value files that nothing points into any more are
+/// still there: forget_unused() removes them.
+Result<Tree::Rearranged> Tree::rearrange(const FileSet& before, const FileSet& after,
+                                         const format::ManifestEdit& edit) {
+  const std::shared_ptr<const Levels> present = levels();
+  Rearranged made;
+  LevelFiles removed;
+  LevelFiles added;
+  for (const std::uint64_t number : touched_tables(edit)) {
+    const format::TableFileEntry* const old_entry = before.tables.look_up(number);
+    const format::TableFileEntry* const new_entry = after.tables.look_up(number);
+    std::shared_ptr<TableFile> table;
+    if (old_entry != nullptr) {
+      removed.push_back(present->file_of(*old_entry));
+      assert(removed.back() != nullptr);  // The arrangement has the tables of the set.
+      table = removed.back()->table;
+    }
+    if (new_entry == nullptr) {
+      if (table != nullptr) made.left_tables.push_back(std::move(table));
+      continue;
+    }
+    if (table == nullptr) table = tables_.add(*new_entry);
+    added.push_back(std::make_shared<LevelFile>(LevelFile{*new_entry, std::move(table)}));
+  }
+  Result<Levels> levels = present->with_change(removed, added);
+  if (!levels.ok()) return levels.status();
+  ValueFiles values = present->value_files();
+  for (const format::ValueFileEntry& entry : edit.added_value_files) {
+    if (after.value_files.contains(entry.number)) values.emplace(entry.number, tables_.add(entry));
+  }
+  levels->set_value_files(std::move(values));
+  made.levels = std::make_shared<Levels>(*std::move(levels));
+  return made;
+}
+
+/// Takes value files out of the arrangement.
+void Tree::remove_values(const std::vector<std::uint64_t>& removed, Rearranged& made) {
+  ValueFiles values = made.levels->value_files();
+  for (const std::uint64_t number : removed) {
+    const std::shared_ptr<ValueFile>* const file = values.look_up(number);
+    if (file == nullptr) continue;
+    made.left_values.push_back(*file);
+    values.erase(number);
+  }
+  made.levels->set_value_files(std::move(values));
+}
+
+/// Extends the edit so that it also removes dead ids without entries, and value files that no table points into.
+void Tree::forget_unused(const Levels& levels, const FileSet& before, FileSet& after,
+                         format::ManifestEdit& edit) const {
+  forget_dead_ids(before, levels, edit);
+  for (const std::uint64_t number : maybe_unused(before, after, edit, !has_changed_)) {
+    if (after.tables.value_sums().contains(number) || !after.value_files.erase(number)) continue;
+    edit.removed_value_files.push_back(number);
+  }
 }
 
 bool Tree::collects_deletes() const noexcept {
@@ -212,14 +269,10 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
     }
     FileSet after = before;
     if (Status applied = after.apply(edit); !applied.ok()) return applied;
-    forget_dead_ids(before, after, edit);
-    forget_value_files(after, edit);
-    Result<std::shared_ptr<const Levels>> levels = rearrange(after);
-    if (!levels.ok()) return levels.status();
-    OpenTables left = tables_of(*states_.pin()->tables);
-    for (const auto& [number, table] : after.tables) left.erase(number);
-    ValueFiles left_values = states_.pin()->tables->value_files();
-    for (const auto& [number, values] : after.value_files) left_values.erase(number);
+    Result<Rearranged> made = rearrange(before, after, edit);
+    if (!made.ok()) return made.status();
+    forget_unused(*made->levels, before, after, edit);
+    remove_values(edit.removed_value_files, *made);
     ReadStates::Room room = states_.make_room();
 
     failure = make_durable(edit);
@@ -234,10 +287,11 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
       try {
         states_.update(std::move(room), [&](ReadState& state) {
           change(state);
-          state.tables = *levels;
+          state.tables = made->levels;
         });
-        for (const auto& [number, table] : left) table->leave();
-        for (const auto& [number, values] : left_values) values->leave();
+        for (const std::shared_ptr<TableFile>& table : made->left_tables) table->leave();
+        for (const std::shared_ptr<ValueFile>& values : made->left_values) values->leave();
+        has_changed_ = true;
       } catch (const std::bad_alloc&) {
         failure = Status::out_of_memory();  // The disk and the memory differ now.
       }

@@ -3,7 +3,8 @@
 //
 // Changes (a flush, a compaction, the end of a drop) are made one at a time. First the edit becomes durable, then
 // readers get the new arrangement. Files that left the arrangement are removed when their last reader has released
-// them.
+// them. A change costs what it changes: the new arrangement and the new file set share all other files with the old
+// ones.
 #pragma once
 
 #include <atomic>
@@ -118,7 +119,11 @@ class Tree {
   Status change_tables(format::ManifestEdit edit, const std::function<void(ReadState&)>& change,
                        const Completion& complete);
   std::optional<std::uint32_t> deepest_free_level(const KeyRange& range) const VARVE_REQUIRES(changing_);
-  Result<std::shared_ptr<const Levels>> rearrange(const FileSet& files);
+  struct Rearranged;
+  Result<Rearranged> rearrange(const FileSet& before, const FileSet& after, const format::ManifestEdit& edit);
+  static void remove_values(const std::vector<std::uint64_t>& removed, Rearranged& made);
+  void forget_unused(const Levels& levels, const FileSet& before, FileSet& after, format::ManifestEdit& edit) const
+      VARVE_REQUIRES(changing_);
   Status make_durable(const format::ManifestEdit& edit) VARVE_REQUIRES(changing_);
   /// Stops the store. It ends in code of the host, which may call the store and so wait for the tree's lock.
   void report_fatal(const Status& failure) VARVE_EXCLUDES(changing_) { on_fatal_(failure); }
@@ -134,6 +139,8 @@ class Tree {
   mutable io::Mutex changing_;  // held during I/O, by background work and loads; locked before the manifest's
   std::vector<ClaimedRange> claims_ VARVE_GUARDED_BY(changing_);
   std::uint64_t claims_made_ VARVE_GUARDED_BY(changing_) = 0;
+  /// Set by the first change, which also forgets value files that nothing points into since before the open.
+  bool has_changed_ VARVE_GUARDED_BY(changing_) = false;
 };
 
 }  // namespace varve::engine

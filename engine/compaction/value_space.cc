@@ -24,16 +24,6 @@ std::map<std::uint64_t, std::uint64_t> large_bytes_by_segment(const Memtable& me
   return bytes;
 }
 
-/// Returns the bytes that tables point to, by value file.
-std::map<std::uint64_t, std::uint64_t> bytes_in_use(const FileSet& files) {
-  std::map<std::uint64_t, std::uint64_t> bytes;
-  for (const auto& [number, file] : files.value_files) bytes.emplace(number, 0);
-  for (const auto& [number, table] : files.tables) {
-    for (const format::ValueFileUse& use : table.value_files) bytes[use.number] += use.bytes;
-  }
-  return bytes;
-}
-
 }  // namespace
 
 std::vector<format::ValueFileEntry> segments_worth_keeping(const Memtable& memtable, const FileSet& files,
@@ -52,9 +42,9 @@ std::vector<format::ValueFileEntry> segments_worth_keeping(const Memtable& memta
 
 std::vector<std::uint64_t> wasteful_value_files(const FileSet& files, std::uint64_t part) {
   std::vector<std::uint64_t> wasteful;
-  for (const auto& [number, used] : bytes_in_use(files)) {
-    const std::uint64_t size = files.value_files.at(number).size_bytes;
-    if (is_wasteful(size, used, part)) wasteful.push_back(number);
+  for (const auto& [number, values] : files.value_files) {
+    const ValueFileSum* const used = files.tables.value_sums().look_up(number);
+    if (is_wasteful(values.size_bytes, used == nullptr ? 0 : used->bytes, part)) wasteful.push_back(number);
   }
   return wasteful;
 }

@@ -2,6 +2,7 @@
 #include "engine/levels/levels.h"
 
 #include <algorithm>
+#include <cassert>
 #include <string>
 #include <utility>
 
@@ -47,21 +48,29 @@ Status check_file(const LevelFile& file) {
   return Status();
 }
 
-Status check_level0(const LevelFiles& files) {  // V1; files are ordered newest first.
+Status check_pair0(const LevelFile& newer, const LevelFile& older) {  // V1
+  if (newer.smallest_version() > older.largest_version()) return Status();
+  if (!range_of(newer).overlaps(range_of(older))) return Status();
+  return contradiction(newer, older, "overlap in keys and in versions");
+}
+
+Status check_pair(const LevelFile& before, const LevelFile& after) {  // V2
+  if (before.entry.largest_key < after.entry.smallest_key) return Status();
+  return contradiction(before, after, "overlap in keys");
+}
+
+Status check_level0(const LevelFiles& files) {
   for (std::size_t newer = 0; newer < files.size(); ++newer) {
     for (std::size_t older = newer + 1; older < files.size(); ++older) {
-      if (files[newer]->smallest_version() > files[older]->largest_version()) continue;
-      if (!range_of(*files[newer]).overlaps(range_of(*files[older]))) continue;
-      return contradiction(*files[newer], *files[older], "overlap in keys and in versions");
+      if (Status checked = check_pair0(*files[newer], *files[older]); !checked.ok()) return checked;
     }
   }
   return Status();
 }
 
-Status check_disjoint(const LevelFiles& files) {  // V2; files are ordered by smallest key.
+Status check_disjoint(const LevelFiles& files) {
   for (std::size_t i = 1; i < files.size(); ++i) {
-    if (files[i - 1]->entry.largest_key < files[i]->entry.smallest_key) continue;
-    return contradiction(*files[i - 1], *files[i], "overlap in keys");
+    if (Status checked = check_pair(*files[i - 1], *files[i]); !checked.ok()) return checked;
   }
   return Status();
 }
@@ -69,46 +78,103 @@ Status check_disjoint(const LevelFiles& files) {  // V2; files are ordered by sm
 }  // namespace
 
 Result<Levels> Levels::make(LevelFiles files) {
-  Levels made;
+  std::array<LevelFiles, kLevelCount> levels;
   for (LevelFilePtr& file : files) {
     if (Status checked = check_file(*file); !checked.ok()) return checked;
-    ++made.file_count_;
-    made.bytes_[file->entry.level] += file->entry.size_bytes;
-    made.levels_[file->entry.level].push_back(std::move(file));
+    levels[file->entry.level].push_back(std::move(file));
   }
-  std::sort(made.levels_[0].begin(), made.levels_[0].end(), is_newer);
-  if (Status checked = check_level0(made.levels_[0]); !checked.ok()) return checked;
-  for (std::uint32_t level = 1; level < kLevelCount; ++level) {
-    std::sort(made.levels_[level].begin(), made.levels_[level].end(), is_before_file);
-    if (Status checked = check_disjoint(made.levels_[level]); !checked.ok()) return checked;
+  Levels made;
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    std::sort(levels[level].begin(), levels[level].end(), level == 0 ? is_newer : is_before_file);
+    const Status checked = level == 0 ? check_level0(levels[level]) : check_disjoint(levels[level]);
+    if (!checked.ok()) return checked;
+    made.levels_[level] = LevelSequence(std::move(levels[level]));
   }
   return made;
 }
 
+Result<Levels> Levels::with_change(const LevelFiles& removed, const LevelFiles& added) const {
+  Levels changed = *this;
+  for (const LevelFilePtr& file : removed) {
+    const std::size_t index = changed.index_of(file->entry);
+    LevelSequence& level = changed.levels_[file->entry.level];
+    assert(index < level.size());
+    level.erase(index);
+  }
+  for (const LevelFilePtr& file : added) {
+    if (Status done = changed.add(file); !done.ok()) return done;
+  }
+  return changed;
+}
+
+/// Inserts one file. The files around it are in order, so only its own pairs are checked.
+Status Levels::add(const LevelFilePtr& file) {
+  if (Status checked = check_file(*file); !checked.ok()) return checked;
+  LevelSequence& level = levels_[file->entry.level];
+  const auto is_before = file->entry.level == 0 ? is_newer : is_before_file;
+  const std::size_t index = level.index_of_first([&](const LevelFilePtr& other) { return is_before(other, file); });
+  if (file->entry.level == 0) {
+    for (std::size_t other = 0; other < level.size(); ++other) {
+      const Status checked = other < index ? check_pair0(*level[other], *file) : check_pair0(*file, *level[other]);
+      if (!checked.ok()) return checked;
+    }
+  } else {
+    if (index > 0) {
+      if (Status checked = check_pair(*level[index - 1], *file); !checked.ok()) return checked;
+    }
+    if (index < level.size()) {
+      if (Status checked = check_pair(*file, *level[index]); !checked.ok()) return checked;
+    }
+  }
+  level.insert(index, file);
+  return Status();
+}
+
+std::size_t Levels::file_count() const noexcept {
+  std::size_t count = 0;
+  for (const LevelSequence& level : levels_) count += level.size();
+  return count;
+}
+
+/// Returns the number of files of the level if the file is not there.
+std::size_t Levels::index_of(const format::TableFileEntry& entry) const noexcept {
+  const LevelSequence& level = levels_[entry.level];
+  const auto is_it = [&entry](const LevelFilePtr& file) { return file->entry.number == entry.number; };
+  if (entry.level == 0) {
+    return static_cast<std::size_t>(std::find_if(level.begin(), level.end(), is_it) - level.begin());
+  }
+  const std::size_t index = first_at_or_after(entry.level, entry.smallest_key);
+  return index < level.size() && is_it(level[index]) ? index : level.size();
+}
+
+LevelFilePtr Levels::file_of(const format::TableFileEntry& entry) const noexcept {
+  if (entry.level >= kLevelCount) return nullptr;
+  const std::size_t index = index_of(entry);
+  return index < levels_[entry.level].size() ? levels_[entry.level][index] : nullptr;
+}
+
+namespace {
+
+auto ends_before(std::string_view key) noexcept {
+  return [key](const LevelFilePtr& file) { return file->entry.largest_key < key; };
+}
+
+}  // namespace
+
 const LevelFile* Levels::find(std::uint32_t level, std::string_view key) const noexcept {
-  const std::size_t place = first_at_or_after(level, key);
-  if (place == levels_[level].size()) return nullptr;
-  const LevelFile* const file = levels_[level][place].get();
-  return file->entry.smallest_key <= key ? file : nullptr;
+  const LevelFilePtr* const file = levels_[level].find_first(ends_before(key));
+  return file != nullptr && (*file)->entry.smallest_key <= key ? file->get() : nullptr;
 }
 
 std::size_t Levels::first_at_or_after(std::uint32_t level, std::string_view key) const noexcept {
-  const LevelFiles& files = levels_[level];
-  const auto ends_before = [](const LevelFilePtr& file, std::string_view wanted) {
-    return file->entry.largest_key < wanted;
-  };
-  return static_cast<std::size_t>(std::lower_bound(files.begin(), files.end(), key, ends_before) - files.begin());
+  return levels_[level].index_of_first(ends_before(key));
 }
 
 Levels::Span Levels::overlapping(std::uint32_t level, const KeyRange& range) const noexcept {
-  const LevelFiles& files = levels_[level];
   const std::size_t first = first_at_or_after(level, range.smallest);
-  const auto begins_after = [](std::string_view wanted, const LevelFilePtr& file) {
-    return wanted < file->entry.smallest_key;
-  };
-  const auto end =
-      std::upper_bound(files.begin() + static_cast<std::ptrdiff_t>(first), files.end(), range.largest, begins_after);
-  return Span(files).subspan(first, static_cast<std::size_t>(end - files.begin()) - first);
+  const std::size_t end = levels_[level].index_of_first(
+      [&range](const LevelFilePtr& file) { return file->entry.smallest_key <= range.largest; });
+  return levels_[level].span(first, std::max(first, end) - first);
 }
 
 LevelFiles Levels::level0_overlapping(const KeyRange& range) const {

@@ -1,5 +1,5 @@
 // Owns: the live table files by level, and finding the files that may contain a key or overlap a range.
-// Must never: change after it was made. A new file set makes new levels.
+// Must never: change after it was made. A new file set makes new levels, which share all parts that did not change.
 //
 // V1  level 0 is ordered newest first. If two of its files overlap in keys, all versions of one are above all
 //     versions of the other, so that the first file with a key has the key's newest version.
@@ -10,10 +10,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <utility>
 
+#include "engine/base/shared_sequence.h"
 #include "engine/levels/level_file.h"
 #include "engine/tables/value_file.h"
 #include "varve/result.h"
@@ -23,28 +23,45 @@ namespace varve::engine {
 inline constexpr std::uint32_t kLevelCount = 7;
 inline constexpr std::uint32_t kLastLevel = kLevelCount - 1;
 
+struct LevelFileBytes {
+  std::uint64_t operator()(const LevelFilePtr& file) const noexcept { return file->entry.size_bytes; }
+};
+/// The files of one level, in its order.
+using LevelSequence = SharedSequence<LevelFilePtr, LevelFileBytes>;
+
+/// Costs no more than the search for a file.
+inline std::uint64_t bytes_of(const LevelSequence::Span& files) noexcept {
+  return files.weight();
+}
+
 /// A value; copies share their files. Any thread may read it.
 class Levels {
  public:
-  using Span = std::span<const LevelFilePtr>;
+  using Span = LevelSequence::Span;
 
   Levels() = default;
   /// Makes levels from `files` in any order. Errors: kCorruption (an unknown level, an inverted range, V1 or V2
   /// violated; the message names the files).
   static Result<Levels> make(LevelFiles files);
+  /// Returns these levels without `removed`, which must be files of them, and with `added`. Costs what it changes,
+  /// however many other files there are. Errors: as make().
+  Result<Levels> with_change(const LevelFiles& removed, const LevelFiles& added) const;
 
   /// Sets the value files that the tables point into, and keeps them open. Called once, before the levels are shared.
   void set_value_files(ValueFiles files) noexcept { value_files_ = std::move(files); }
   const ValueFiles& value_files() const noexcept { return value_files_; }
   /// Returns null if there is no value file with this number.
   const ValueFile* value_file(std::uint64_t number) const noexcept {
-    const auto found = value_files_.find(number);
-    return found == value_files_.end() ? nullptr : found->second.get();
+    const std::shared_ptr<ValueFile>* const found = value_files_.look_up(number);
+    return found == nullptr ? nullptr : found->get();
   }
 
-  const LevelFiles& level(std::uint32_t level) const noexcept { return levels_[level]; }
-  std::uint64_t level_bytes(std::uint32_t level) const noexcept { return bytes_[level]; }
-  std::size_t file_count() const noexcept { return file_count_; }
+  const LevelSequence& level(std::uint32_t level) const noexcept { return levels_[level]; }
+  std::uint64_t level_bytes(std::uint32_t level) const noexcept { return levels_[level].weight(); }
+  std::size_t file_count() const noexcept;
+  /// Returns the file that this entry describes: found by its level, its smallest key and its number. Null if there is
+  /// none.
+  LevelFilePtr file_of(const format::TableFileEntry& entry) const noexcept;
 
   /// For a level above 0: returns the file that may contain the key, or null if there is none.
   const LevelFile* find(std::uint32_t level, std::string_view key) const noexcept;
@@ -60,10 +77,11 @@ class Levels {
   LevelFiles all_overlapping(const KeyRange& range) const;
 
  private:
-  std::array<LevelFiles, kLevelCount> levels_;
-  std::array<std::uint64_t, kLevelCount> bytes_{};
+  std::size_t index_of(const format::TableFileEntry& entry) const noexcept;
+  Status add(const LevelFilePtr& file);
+
+  std::array<LevelSequence, kLevelCount> levels_;
   ValueFiles value_files_;
-  std::size_t file_count_ = 0;
 };
 
 }  // namespace varve::engine

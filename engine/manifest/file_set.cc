@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <set>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "format/bytes/tagged_fields.h"
@@ -19,19 +19,11 @@ Status contradiction(std::string_view thing, std::uint64_t number, std::string_v
       std::string("edit: ").append(thing).append(" ").append(std::to_string(number)).append(" ").append(what));
 }
 
-template <typename Entry>
-Status add_entries(const std::vector<Entry>& added, std::string_view thing, std::map<std::uint64_t, Entry>& entries) {
-  for (const Entry& entry : added) {
-    if (!entries.emplace(entry.number, entry).second) return contradiction(thing, entry.number, "already exists");
-  }
-  return Status();
-}
-
-template <typename Entry>
-Status remove_entries(const std::vector<std::uint64_t>& removed, std::string_view thing,
-                      std::map<std::uint64_t, Entry>& entries) {
+/// Removes from a map of any kind.
+template <typename Map>
+Status remove_entries(const std::vector<std::uint64_t>& removed, std::string_view thing, Map& entries) {
   for (const std::uint64_t number : removed) {
-    if (entries.erase(number) == 0) return contradiction(thing, number, "is removed, but does not exist");  // F3
+    if (!entries.erase(number)) return contradiction(thing, number, "is removed, but does not exist");  // F3
   }
   return Status();
 }
@@ -142,44 +134,56 @@ Status apply_ids(const format::ManifestEdit& edit, FileSet& set) {
   return Status();
 }
 
-Status move_tables(const std::vector<format::MovedTable>& moved, FileSet& set) {
-  for (const format::MovedTable& move : moved) {
-    const auto table = set.tables.find(move.number);
-    if (table == set.tables.end())
-      return contradiction("table file", move.number, "is moved, but does not exist");  // F3
-    table->second.level = move.level;
+Status add_value_files(const std::vector<format::ValueFileEntry>& added, FileSet& set) {
+  for (const format::ValueFileEntry& entry : added) {
+    if (!set.value_files.emplace(entry.number, entry)) {
+      return contradiction("value file", entry.number, "already exists");
+    }
   }
   return Status();
 }
 
 Status apply_files(const format::ManifestEdit& edit, FileSet& set) {
-  if (Status done = add_entries(edit.added_tables, "table file", set.tables); !done.ok()) return done;
+  if (const std::optional<std::uint64_t> twice = set.tables.add(edit.added_tables); twice.has_value()) {
+    return contradiction("table file", *twice, "already exists");
+  }
   if (Status done = remove_entries(edit.removed_tables, "table file", set.tables); !done.ok()) return done;
-  if (Status done = move_tables(edit.moved_tables, set); !done.ok()) return done;
-  if (Status done = add_entries(edit.added_value_files, "value file", set.value_files); !done.ok()) return done;
+  for (const format::MovedTable& move : edit.moved_tables) {
+    if (!set.tables.move(move.number, move.level)) {
+      return contradiction("table file", move.number, "is moved, but does not exist");  // F3
+    }
+  }
+  if (Status done = add_value_files(edit.added_value_files, set); !done.ok()) return done;
   return remove_entries(edit.removed_value_files, "value file", set.value_files);
 }
 
-Status check_number(std::uint64_t number, std::uint64_t ceiling, std::set<std::uint64_t>& seen) {
+/// Checks a number that an edit added.
+Status check_number(std::uint64_t number, const FileSet& set) {
+  const bool is_buffer = set.log_buffer.has_value() && set.log_buffer->number == number;
+  const int names = static_cast<int>(set.segments.contains(number)) + static_cast<int>(set.tables.contains(number)) +
+                    static_cast<int>(set.value_files.contains(number)) + static_cast<int>(is_buffer);
   if (number == 0) return contradiction("file number", number, "names no file");
-  if (number >= ceiling) return contradiction("file number", number, "is not below the ceiling");
-  if (!seen.insert(number).second) return contradiction("file number", number, "names two files");
-  return Status();
+  return names > 1 ? contradiction("file number", number, "names two files") : Status();
 }
 
-Status check_numbers(const FileSet& set) {  // F1
-  std::set<std::uint64_t> seen;
-  const auto check_all = [&](const auto& files) {
-    for (const auto& [number, file] : files) {
-      if (Status checked = check_number(number, set.file_number_ceiling, seen); !checked.ok()) return checked;
+Status check_numbers(const format::ManifestEdit& edit, const FileSet& set) {  // F1
+  std::uint64_t largest = std::max(set.tables.largest_number(), set.value_files.largest_number());
+  if (!set.segments.empty()) largest = std::max(largest, set.segments.rbegin()->first);
+  if (set.log_buffer.has_value()) largest = std::max(largest, set.log_buffer->number);
+  if (largest >= set.file_number_ceiling && largest > 0) {
+    return contradiction("file number", largest, "is not below the ceiling");
+  }
+  const auto check_all = [&set](const auto& added) {
+    for (const auto& entry : added) {
+      if (Status checked = check_number(entry.number, set); !checked.ok()) return checked;
     }
     return Status();
   };
-  if (Status checked = check_all(set.segments); !checked.ok()) return checked;
-  if (Status checked = check_all(set.tables); !checked.ok()) return checked;
-  if (Status checked = check_all(set.value_files); !checked.ok()) return checked;
-  if (!set.log_buffer.has_value()) return Status();
-  return check_number(set.log_buffer->number, set.file_number_ceiling, seen);
+  if (Status checked = check_all(edit.announced_segments); !checked.ok()) return checked;
+  if (Status checked = check_all(edit.added_tables); !checked.ok()) return checked;
+  if (Status checked = check_all(edit.added_value_files); !checked.ok()) return checked;
+  return edit.log_buffer.has_value() && edit.log_buffer->number != 0 ? check_number(edit.log_buffer->number, set)
+                                                                     : Status();
 }
 
 Status check_last_versions(const FileSet& set) {  // F2
@@ -194,12 +198,24 @@ Status check_last_versions(const FileSet& set) {  // F2
   return Status();
 }
 
-Status check_value_files(const FileSet& set) {  // F5
-  for (const auto& [number, table] : set.tables) {
+Status points_nowhere(std::uint64_t table, std::uint64_t value_file) {
+  return contradiction("table file", table,
+                       "points into value file " + std::to_string(value_file) + ", which does not exist");
+}
+
+Status check_value_files(const format::ManifestEdit& edit, const FileSet& set) {  // F5
+  for (const format::TableFileEntry& table : edit.added_tables) {
+    if (!set.tables.contains(table.number)) continue;
     for (const format::ValueFileUse& use : table.value_files) {
-      if (set.value_files.contains(use.number)) continue;
-      return contradiction("table file", number,
-                           "points into value file " + std::to_string(use.number) + ", which does not exist");
+      if (!set.value_files.contains(use.number)) return points_nowhere(table.number, use.number);
+    }
+  }
+  for (const std::uint64_t removed : edit.removed_value_files) {
+    if (!set.tables.value_sums().contains(removed)) continue;
+    for (const auto& [number, table] : set.tables) {  // only to name a table
+      for (const format::ValueFileUse& use : table.value_files) {
+        if (use.number == removed) return points_nowhere(number, removed);
+      }
     }
   }
   return Status();
@@ -223,9 +239,9 @@ std::string merge_fields(std::string_view earlier, std::string_view later) {
   return merged;
 }
 
-template <typename Entry>
-std::vector<Entry> entries_of(const std::map<std::uint64_t, Entry>& files) {
-  std::vector<Entry> entries;
+template <typename Map>
+auto entries_of(const Map& files) {
+  std::vector<std::decay_t<decltype(files.begin()->second)>> entries;
   entries.reserve(files.size());
   for (const auto& [number, entry] : files) entries.push_back(entry);
   return entries;
@@ -239,9 +255,9 @@ Status FileSet::apply(const format::ManifestEdit& edit) {
   if (Status done = apply_segments(edit, next); !done.ok()) return done;
   if (Status done = apply_files(edit, next); !done.ok()) return done;
   if (Status done = apply_ids(edit, next); !done.ok()) return done;
-  if (Status checked = check_numbers(next); !checked.ok()) return checked;
+  if (Status checked = check_numbers(edit, next); !checked.ok()) return checked;
   if (Status checked = check_last_versions(next); !checked.ok()) return checked;
-  if (Status checked = check_value_files(next); !checked.ok()) return checked;
+  if (Status checked = check_value_files(edit, next); !checked.ok()) return checked;
   if (!edit.unknown_fields.empty()) next.unknown_fields = merge_fields(unknown_fields, edit.unknown_fields);
   *this = std::move(next);
   return Status();

@@ -7,6 +7,8 @@
 // F3  an edit removes only members of the set.
 // F4  the version ceiling, the oldest readable version and the flushed version never go back.
 // F5  every value file that a table points into is in the set.
+//
+// A copy of a set shares its files, and an edit costs what it changes, however many files the set has.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/shared_map.h"
+#include "engine/manifest/table_map.h"
 #include "format/log/file_header.h"
 #include "format/log/manifest_edit.h"
 #include "varve/result.h"
@@ -49,16 +53,16 @@ struct FileSet {
   std::optional<format::CommitTag> commit_tag;
   std::optional<format::LogBufferEntry> log_buffer;
   std::map<std::uint64_t, LiveSegment> segments;
-  std::map<std::uint64_t, format::TableFileEntry> tables;
-  std::map<std::uint64_t, format::ValueFileEntry> value_files;
+  TableMap tables;
+  SharedMap<format::ValueFileEntry> value_files;
   std::vector<format::DeadId> dead_ids;
   std::vector<format::TableId> loading_ids;
   /// Unknown even fields of edits, by tag and, for each tag, in the order of the edits. A rewritten manifest keeps
   /// them.
   std::string unknown_fields;
 
-  /// Applies an edit completely, or changes nothing. Errors: kCorruption (the edit contradicts the set; the message
-  /// names the reason).
+  /// Applies an edit completely, or changes nothing. Checks what the edit touches: the rest of the set was checked by
+  /// earlier edits. Errors: kCorruption (the edit contradicts the set; the message names the reason).
   Status apply(const format::ManifestEdit& edit);
   /// Returns the edit that makes this set from an empty one.
   format::ManifestEdit as_edit() const;

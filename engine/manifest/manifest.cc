@@ -75,6 +75,10 @@ struct Manifest::State {
     const io::MutexGuard guard(reading);
     return files;
   }
+  std::uint64_t number_ceiling() const VARVE_EXCLUDES(reading) {
+    const io::MutexGuard guard(reading);
+    return files.file_number_ceiling;
+  }
   Status append(const format::ManifestEdit& edit) VARVE_REQUIRES(writing);
   Status confirm_owner() VARVE_REQUIRES(writing);
   Status begin_afresh(FileSet next) VARVE_REQUIRES(writing);
@@ -85,7 +89,7 @@ struct Manifest::State {
 
   /// Returns the length in bytes above which a new manifest is begun, see kManifestBytesKept.
   static std::uint64_t length_max_of(const ManifestFile& file) noexcept {
-    return std::max(kManifestBytesKept, 8 * file.durable_bytes());
+    return std::max(kManifestBytesKept, 2 * file.durable_bytes());
   }
 
   const io::Env& env;
@@ -133,7 +137,7 @@ bool Manifest::is_stopped() const {
 Result<std::uint64_t> Manifest::next_file_number() {
   const io::MutexGuard guard(state_->writing);
   if (!state_->failure.ok()) return state_->failure;
-  const std::uint64_t ceiling = state_->files_now().file_number_ceiling;
+  const std::uint64_t ceiling = state_->number_ceiling();
   if (state_->next_number >= ceiling) {
     format::ManifestEdit edit;
     edit.file_number_ceiling = ceiling + kNumberStep;
@@ -171,6 +175,12 @@ Status Manifest::finish(CommitVersion last_version) {
   format::ManifestEdit edit;
   edit.file_number_ceiling = state_->next_number;
   edit.log_buffer = format::LogBufferEntry{};  // Number zero: none.
+  const FileSet present = state_->files_now();
+  // Readers may have seen a version above the commits of a segment that is removed.
+  edit.version_ceiling = std::max(present.version_ceiling, last_version);
+  for (const auto& [number, segment] : present.segments) {
+    if (segment.closed && segment.last_version <= present.flushed_version) edit.removed_segments.push_back(number);
+  }
   if (Status recorded = state_->append(edit); !recorded.ok()) return recorded;
   if (Status closed = state_->write_clean_root(last_version); !closed.ok()) return closed;
   const FileSet files = state_->files_now();

@@ -61,7 +61,7 @@ class Manifest {
   std::string root_unknown_fields() const;
 
   /// Ends the manifest in a clean close. Every live segment must be closed. The steps:
-  /// - record the exact next number and the removal of the log buffer,
+  /// - record the exact next number, and the removal of the log buffer and of segments whose commits are all in tables,
   /// - read back and verify the recorded content,
   /// - replace CURRENT with the state "clean" and the final lengths and hashes: for a segment its size and the content
   ///   hash of its last sector, which is the footer's; for the manifest all its bytes,
@@ -78,9 +78,10 @@ class Manifest {
 };
 
 inline constexpr std::uint64_t kNumberStep = 1000;
-/// A new manifest is begun if the present one is longer than this in bytes, and longer than eight times its initial
-/// length.
-inline constexpr std::uint64_t kManifestBytesKept = std::uint64_t{4} << 20;
+/// A new manifest is begun if the present one is longer than this in bytes, and its edits are longer than the set at
+/// its beginning. So a store writes its set again only after as many bytes of edits, however many files it has. A
+/// close and an open read no more than twice the set.
+inline constexpr std::uint64_t kManifestBytesKept = std::uint64_t{512} << 10;
 inline constexpr std::string_view kLockName = "LOCK";
 inline constexpr std::string_view kBallastName = "BALLAST";
 inline constexpr std::uint64_t kBallastBytes = std::uint64_t{16} << 20;

@@ -9,10 +9,8 @@
 namespace varve::engine {
 
 std::size_t LevelCursor::first_not_below(std::string_view sort_key) const noexcept {
-  const auto found = std::partition_point(files_.begin(), files_.end(), [&](const auto& file) {
-    return std::string_view(file->entry.largest_key) < sort_key;
-  });
-  return static_cast<std::size_t>(found - files_.begin());
+  return files_.index_of_first(
+      [sort_key](const LevelFilePtr& file) { return std::string_view(file->entry.largest_key) < sort_key; });
 }
 
 void LevelCursor::open(std::size_t file) {

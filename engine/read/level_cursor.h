@@ -16,7 +16,7 @@ class LevelCursor final : public EntryCursor {
  public:
   /// All arguments must outlive the cursor. The level is not level 0. `cost` may be null. For `entries_expected`, see
   /// TableCursor.
-  LevelCursor(const LevelFiles& level, BlockReader& blocks, ReadCost* cost, std::uint64_t entries_expected) noexcept
+  LevelCursor(const LevelSequence& level, BlockReader& blocks, ReadCost* cost, std::uint64_t entries_expected) noexcept
       : files_(level), blocks_(blocks), cost_(cost), entries_expected_(entries_expected) {}
 
   void seek(std::string_view sort_key, CommitVersion at_most) override;
@@ -40,7 +40,7 @@ class LevelCursor final : public EntryCursor {
   /// At the beginning of a file, moves to the last entry of the previous file.
   void settle_backward();
 
-  const LevelFiles& files_;
+  const LevelSequence& files_;
   BlockReader& blocks_;
   ReadCost* const cost_;
   const std::uint64_t entries_expected_;

@@ -17,7 +17,7 @@ Lookup::Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at
 bool Lookup::next_file() {
   begun_ = false;
   while (level_ < kLevelCount) {
-    const LevelFiles& files = levels_.level(level_);
+    const LevelSequence& files = levels_.level(level_);
     if (files.empty()) {
       ++level_;
       continue;

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "format/log/file_header.h"
-#include "io/env.h"
+#include "io/file_system.h"
 #include "varve/status.h"
 
 namespace varve::engine {
@@ -18,8 +18,9 @@ struct WrittenFile {
   std::string_view thing;  // its name in messages; outlives the check
 };
 
-/// Checks all files, with a few threads if they are many. Returns the error of the first bad file in their order, as a
-/// single thread would: kCorruption (the file is missing or has another size), those of io::Directory::open().
-Status check_presence(const io::Env& env, io::Directory& directory, std::span<const WrittenFile> files);
+/// Checks all files with one listing of the directory. Opens only files that the listing does not confirm. Returns the
+/// error of the first bad file in their order: kCorruption (the file is missing or has another size), those of
+/// io::Directory::open().
+Status check_presence(io::Directory& directory, std::span<const WrittenFile> files);
 
 }  // namespace varve::engine

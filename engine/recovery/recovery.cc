@@ -138,7 +138,7 @@ class StoreReader {
     for (const auto& [number, values] : files.value_files) {
       written.push_back({{format::FileType::kLogSegment, number}, values.size_bytes, "value file"});
     }
-    return check_presence(env_, directory_, written);
+    return check_presence(directory_, written);
   }
 
   Status begin_memory() {

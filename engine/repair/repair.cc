@@ -250,7 +250,7 @@ class Repairer {
     const bool log_is_newer =
         log_.last_tag && (!files.commit_tag || files.commit_tag->version < log_.last_tag->version);
     if (log_is_newer) files.commit_tag = log_.last_tag;
-    files.tables = files_.files();
+    for (const auto& [number, table] : files_.files()) files.tables.emplace(number, table);
     return files;
   }
 

@@ -77,24 +77,49 @@ Result<std::vector<format::DirectoryEntry>> read_directory(const TableFile& file
   return directory;
 }
 
+std::uint64_t OpenTable::memory_bytes() const noexcept {
+  std::uint64_t bytes = sizeof(OpenTable) + sizeof(HeldFile) + index.memory_bytes();
+  for (const auto& dictionary : dictionaries) bytes += dictionary->memory_bytes();
+  return bytes;
+}
+
+namespace {
+
+/// Returns the memory of a table file that is not open: its entry in the set, in the arrangement and here.
+std::uint64_t memory_of(const format::TableFileEntry& entry) noexcept {
+  constexpr std::uint64_t kCopies = 3;
+  const std::uint64_t keys = entry.smallest_key.size() + entry.largest_key.size();
+  return sizeof(TableFile) + kCopies * (sizeof(entry) + keys);
+}
+
+}  // namespace
+
 TableFile::TableFile(TableFiles& files, format::TableFileEntry entry)
-    : files_(files), entry_(std::move(entry)), opening_(files.scheduler()) {}
+    : files_(files), entry_(std::move(entry)), memory_bytes_(memory_of(entry_)), opening_(files.scheduler()) {
+  files_.cache().add_beside(memory_bytes_);
+}
 
 TableFile::~TableFile() {
   const OpenTable* const open = open_.load(std::memory_order_acquire);
+  files_.cache().remove_beside(memory_bytes_ + (open == nullptr ? 0 : open->memory_bytes()));
   files_.ended(entry_, has_left_.load(std::memory_order_relaxed), open == nullptr ? 0 : open->cache_id);
 }
 
 Result<const OpenTable*> TableFile::open() const {
   if (const OpenTable* const open = open_.load(std::memory_order_acquire); open != nullptr) return open;
-  const io::MutexGuard guard(opening_);
-  if (owned_ == nullptr) {
-    Result<std::unique_ptr<const OpenTable>> opened = files_.open(entry_);
-    if (!opened.ok()) return opened.status().at_place({FileKind::kTable, entry_.number});
-    owned_ = *std::move(opened);
-    open_.store(owned_.get(), std::memory_order_release);
+  std::uint64_t new_bytes = 0;
+  {
+    const io::MutexGuard guard(opening_);
+    if (owned_ == nullptr) {
+      Result<std::unique_ptr<const OpenTable>> opened = files_.open(entry_);
+      if (!opened.ok()) return opened.status().at_place({FileKind::kTable, entry_.number});
+      owned_ = *std::move(opened);
+      new_bytes = owned_->memory_bytes();
+      open_.store(owned_.get(), std::memory_order_release);
+    }
   }
-  return owned_.get();
+  if (new_bytes > 0) files_.cache().add_beside(new_bytes);
+  return open_already();
 }
 
 bool TableFile::caches(std::uint64_t offset) const noexcept {

@@ -45,6 +45,8 @@ struct OpenTable {
   std::uint64_t seed = 0;
   NamedFile name;
 
+  /// Returns the memory that the open file keeps, in bytes. The cache counts it beside its blocks.
+  std::uint64_t memory_bytes() const noexcept;
   /// Returns the dictionary that the run names; null if it names none.
   const format::Dictionary* dictionary_of(const format::RunEntry& run) const noexcept;
 };
@@ -79,6 +81,7 @@ class TableFile : public std::enable_shared_from_this<TableFile> {
  private:
   TableFiles& files_;
   const format::TableFileEntry entry_;
+  const std::uint64_t memory_bytes_;  // of this file while it is not open
   std::atomic<bool> has_left_{false};
 
   mutable std::atomic<const OpenTable*> open_{nullptr};

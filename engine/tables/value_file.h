@@ -4,10 +4,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
+#include "engine/base/shared_map.h"
 #include "engine/tables/open_files.h"
 #include "format/log/manifest_edit.h"
 #include "io/env.h"
@@ -54,7 +54,7 @@ class ValueFile {
   mutable std::unique_ptr<const OpenValueFile> owned_ VARVE_GUARDED_BY(opening_);
 };
 
-/// Value files by number.
-using ValueFiles = std::map<std::uint64_t, std::shared_ptr<ValueFile>>;
+/// Value files by number. Copies share them.
+using ValueFiles = SharedMap<std::shared_ptr<ValueFile>>;
 
 }  // namespace varve::engine

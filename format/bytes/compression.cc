@@ -34,6 +34,10 @@ Dictionary::Dictionary(std::string_view bytes)
       digested_(ZSTD_createDDict(bytes_.data(), bytes_.size())),
       content_hash_(format::content_hash(bytes_)) {}
 
+std::uint64_t Dictionary::memory_bytes() const noexcept {
+  return sizeof(Dictionary) + bytes_.capacity() + ZSTD_sizeof_DDict(digested_);
+}
+
 Dictionary::~Dictionary() {
   ZSTD_freeDDict(digested_);
 }

@@ -40,6 +40,8 @@ class Dictionary {
 
   /// Returns the hash by which runs name the dictionary.
   std::uint64_t content_hash() const noexcept { return content_hash_; }
+  /// Returns the memory that this object keeps, in bytes.
+  std::uint64_t memory_bytes() const noexcept;
   /// Returns the bytes that the dictionary was loaded from.
   std::string_view bytes() const noexcept { return bytes_; }
 

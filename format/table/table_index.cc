@@ -27,6 +27,7 @@ Result<std::vector<RunEntry>> decode_runs(std::string_view top_index, CommitVers
     runs.push_back(*std::move(run));
   }
   if (!cursor.status().ok()) return cursor.status().in_file("top index");
+  runs.shrink_to_fit();  // It stays as long as the file is open.
   return runs;
 }
 
@@ -80,6 +81,21 @@ Result<TableIndex> TableIndex::make(const TableFooter& footer, std::string_view 
   }
   index.make_heads();
   return index;
+}
+
+std::uint64_t TableIndex::memory_bytes() const noexcept {
+  const auto bytes_of = [](const std::string& text) -> std::uint64_t {
+    constexpr std::size_t kInside = 15;  // a short text needs no memory of its own
+    return text.capacity() > kInside ? text.capacity() + 1 : 0;
+  };
+  std::uint64_t bytes = sizeof(TableIndex) + heads_.capacity() * sizeof(heads_.front()) +
+                        runs_.capacity() * sizeof(RunEntry) + bytes_of(properties_.smallest_key) +
+                        bytes_of(properties_.largest_key);
+  for (const RunEntry& run : runs_) {
+    bytes += bytes_of(run.smallest_key) + bytes_of(run.largest_key) + bytes_of(run.statistics) +
+             bytes_of(run.unknown_fields) + run.value_files.capacity() * sizeof(ValueFileUse);
+  }
+  return bytes;
 }
 
 Status TableIndex::check_runs() const {

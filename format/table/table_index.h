@@ -42,6 +42,9 @@ class TableIndex {
   /// Returns the runs in the order of keys. There is at least one.
   const std::vector<RunEntry>& runs() const noexcept { return runs_; }
 
+  /// Returns the memory that this object keeps, in bytes.
+  std::uint64_t memory_bytes() const noexcept;
+
   /// Returns the index of the first run whose largest key is not below `key`, or runs().size() if there is none. If a
   /// key's versions continue in the next run, the key is also the smallest key of that run.
   std::size_t first_run_not_below(std::string_view key) const noexcept;

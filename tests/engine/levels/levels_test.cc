@@ -121,5 +121,59 @@ TEST(LevelsProperty, SearchesAgreeWithLookingAtEveryFile) {
   }
 }
 
+/// Returns what the level's files are, in order.
+std::vector<std::string> described(const Levels& levels) {
+  std::vector<std::string> all;
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    all.push_back("bytes " + std::to_string(levels.level_bytes(level)));
+    for (const LevelFilePtr& file : levels.level(level)) all.push_back(std::to_string(file->entry.number));
+  }
+  return all;
+}
+
+TEST(LevelsProperty, ChangedLevelsEqualLevelsMadeAnew) {
+  std::size_t refused = 0;
+  std::size_t changed_count = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    LevelFiles files;
+    Levels levels = levels_of({});
+    std::uint64_t number = 0;
+    for (int step = 0; step < 30; ++step) {
+      LevelFiles removed;
+      LevelFiles next;
+      for (const LevelFilePtr& file : files) (random() % 6 == 0 ? removed : next).push_back(file);
+      LevelFiles added;
+      for (std::uint64_t count = 1 + random() % 3; count > 0; --count) {
+        const char first = static_cast<char>('a' + random() % 26);
+        const char last = static_cast<char>(first + static_cast<char>(random() % 2));
+        format::TableFileEntry entry =
+            file_entry(++number, static_cast<std::uint32_t>(random() % 7), std::string(1, first), std::string(1, last));
+        entry.size_bytes = random() % 1000;
+        if (random() % 8 == 0) entry.smallest_version = 0;  // overlaps all older files
+        added.push_back(std::make_shared<const LevelFile>(LevelFile{entry, {}}));
+      }
+      next.insert(next.end(), added.begin(), added.end());
+      const Result<Levels> expected = Levels::make(next);
+      const Result<Levels> changed = levels.with_change(removed, added);
+      ASSERT_EQ(changed.code(), expected.code());
+      if (!changed.ok()) {
+        ++refused;
+        continue;
+      }
+      ++changed_count;
+      ASSERT_EQ(described(*changed), described(*expected));
+      ASSERT_EQ(changed->file_count(), next.size());
+      for (const LevelFilePtr& file : next) ASSERT_EQ(changed->file_of(file->entry), file);
+      for (const LevelFilePtr& file : removed) ASSERT_EQ(changed->file_of(file->entry), nullptr);
+      files = std::move(next);
+      levels = *changed;
+    }
+  }
+  EXPECT_GT(refused, 1000u);
+  EXPECT_GT(changed_count, 1000u);
+}
+
 }  // namespace
 }  // namespace varve::engine

@@ -261,6 +261,46 @@ TEST(Manifest, FinishedItIsCleanAndHoldsNoMoreThanItNeeds) {
   EXPECT_EQ(store.manifest().finish(1'234).code(), Code::kClosed);
 }
 
+/// Closes the first segment, and says that tables have all its commits.
+void flush_segment(Made& store, CommitVersion last_version) {
+  format::ManifestEdit edit;
+  edit.closed_segments = {{store.established.segment.number, 8192, last_version, {}}};
+  edit.flushed_version = last_version;
+  ASSERT_TRUE(store.manifest().append(edit).ok());
+}
+
+TEST(Manifest, FinishingRemovesSegmentsWhoseCommitsAreInTables) {
+  Made store;
+  flush_segment(store, 5);
+  const Status finished = store.manifest().finish(1'234);
+  ASSERT_TRUE(finished.ok()) << finished.to_string();
+  EXPECT_EQ(store.names(), (std::vector<std::string>{"CURRENT", "MANIFEST-000003"}));
+  const Result<Recovered> recovered = store.read();
+  ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
+  EXPECT_TRUE(recovered->clean);
+  EXPECT_TRUE(recovered->files.segments.empty());
+}
+
+TEST(Manifest, AFinishThatCrashesWithoutSegmentsKeepsTheCeilingOfTheirReaders) {
+  Made store;
+  flush_segment(store, 5);
+  std::vector<io::MemoryDisk> disks;
+  store.files.set_observer([&](const io::Operation&, io::Moment) {
+    for (io::MemoryDisk& disk : store.files.power_cuts(store.random, 20)) disks.push_back(std::move(disk));
+  });
+  ASSERT_TRUE(store.manifest().finish(1'234).ok());
+  store.files.set_observer({});
+  int crashed = 0;
+  for (io::MemoryDisk& disk : disks) {
+    StoreMachine machine(std::move(disk));
+    const Result<Recovered> recovered = machine.read();
+    if (!recovered.ok() || recovered->clean) continue;  // In this test the segment was never really sealed.
+    EXPECT_GE(recovered->version_ceiling, 1'234u);
+    ++crashed;
+  }
+  EXPECT_GT(crashed, 0);
+}
+
 TEST(Manifest, FinishingNeverLowersTheVersionCeiling) {
   Made store;
   let_go_of_segment(store);

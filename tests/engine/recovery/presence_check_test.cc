@@ -1,9 +1,7 @@
-// Goal: several threads check many files, and report the error that one thread would report if it checked them in
-// order.
-// Method: directories in memory with random damage, each checked as a whole and file by file.
+// Goal: one listing of the directory checks many files, and the error is the one that opening each file would give.
+// Method: directories in memory with random damage, each checked with a listing and without.
 #include "engine/recovery/presence_check.h"
 
-#include <atomic>
 #include <cerrno>
 #include <memory>
 #include <string>
@@ -38,90 +36,89 @@ class PresenceCheck : public testing::Test {
   void damage(io::RandomSource& random) {
     for (auto left = io::random_below(random, 4); left > 0; --left) {
       const std::uint64_t number = 1 + io::random_below(random, kFiles);
-      const std::string name = format::file_name(format::FileType::kTable, number);
-      switch (io::random_below(random, 3)) {
-        case 0: (void)directory_->remove(name); break;
-        case 1: files_[number - 1].size_bytes += 1 + number; break;
-        default: {
-          io::FaultRule rule;
-          rule.kind = io::OperationKind::kOpen;
-          rule.name_suffix = name;
-          rule.os_error = EIO;
-          rule.fail_count = io::FaultRule::kFromThenOn;
-          machine_->files->faults().add(rule);
-        }
+      if (io::random_below(random, 2) == 0) {
+        (void)directory_->remove(format::file_name(format::FileType::kTable, number));
+      } else {
+        files_[number - 1].size_bytes += 1 + number;
       }
     }
   }
-  /// Returns the result of one thread.
-  Status one_by_one() {
-    for (const WrittenFile& file : files_) {
-      if (Status found = check_presence(machine_->env(), *directory_, {&file, 1}); !found.ok()) return found;
-    }
-    return Status();
+  void fail(io::OperationKind kind, int error, std::string_view suffix = "") {
+    io::FaultRule rule;
+    rule.kind = kind;
+    rule.name_suffix = suffix;
+    rule.os_error = error;
+    rule.fail_count = io::FaultRule::kFromThenOn;
+    machine_->files->faults().add(rule);
   }
-  Status together() { return check_presence(machine_->env(), *directory_, files_); }
+  /// Returns the result of opening each file.
+  Status one_by_one() {
+    fail(io::OperationKind::kList, EIO);
+    const Status found = check();
+    machine_->files->faults().clear();
+    return found;
+  }
+  Status check() { return check_presence(*directory_, files_); }
+  /// Counts the operations of a kind from now on.
+  std::shared_ptr<std::size_t> count(io::OperationKind kind) {
+    auto seen = std::make_shared<std::size_t>(0);
+    io::FaultRule rule;
+    rule.kind = kind;
+    rule.predicate = [seen](const io::Operation&) {
+      ++*seen;
+      return false;
+    };
+    machine_->files->faults().add(rule);
+    return seen;
+  }
 
   std::unique_ptr<test::Machine> machine_;
   std::unique_ptr<io::Directory> directory_;
   std::vector<WrittenFile> files_;
 };
 
-TEST_F(PresenceCheck, TellsOfManyFilesWhatOneThreadWouldTell) {
+TEST_F(PresenceCheck, ReportsWhatOpeningEachFileReports) {
   int damaged = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    make(seed % 4 == 0 ? std::make_unique<test::Machine>(seed, test::OneThreadAtATime())
-                       : std::make_unique<test::Machine>(seed));
+    make(std::make_unique<test::Machine>(seed));
     io::SeededRandom random(seed);
     damage(random);
     const Status expected = one_by_one();
-    const Status found = together();
+    const Status found = check();
     ASSERT_EQ(found.to_string(), expected.to_string());
     ASSERT_EQ(found.code(), expected.code());
-    ASSERT_EQ(found.os_error(), expected.os_error());
     damaged += expected.ok() ? 0 : 1;
   }
   EXPECT_GT(damaged, 30);
   EXPECT_LT(damaged, 100);
 }
 
-TEST_F(PresenceCheck, ARefusalThatOneThreadWouldNotMeetIsNotTold) {
-  for (const int error : {EMFILE, ENOMEM}) {
-    make(std::make_unique<test::Machine>());
-    io::FaultRule rule;
-    rule.kind = io::OperationKind::kOpen;
-    rule.os_error = error;
-    rule.skip_count = 50;
-    machine_->files->faults().add(rule);
-    EXPECT_EQ(together().to_string(), "Ok") << error;
-    EXPECT_EQ(machine_->files->faults().hit_count(), 1U);
-  }
+TEST_F(PresenceCheck, ListsTheDirectoryOnceAndOpensNothing) {
+  make(std::make_unique<test::Machine>());
+  const std::shared_ptr<std::size_t> opened = count(io::OperationKind::kOpen);
+  const std::shared_ptr<std::size_t> listed = count(io::OperationKind::kList);
+  EXPECT_EQ(check().to_string(), "Ok");
+  EXPECT_EQ(*opened, 0u);
+  EXPECT_EQ(*listed, 1u);
 }
 
-TEST_F(PresenceCheck, SeveralThreadsShareManyFiles) {
+TEST_F(PresenceCheck, OpensAFileThatTheListingDoesNotConfirm) {
   make(std::make_unique<test::Machine>());
-  io::FaultRule never;
-  never.kind = io::OperationKind::kOpen;
-  never.name_suffix = format::file_name(format::FileType::kTable, 1);
-  never.effect = io::FaultEffect::kNever;
-  machine_->files->faults().add(never);
-  std::atomic<std::size_t> opened{0};
-  io::FaultRule count;
-  count.kind = io::OperationKind::kOpen;
-  count.predicate = [&](const io::Operation&) {
-    ++opened;
-    opened.notify_all();
-    return false;
-  };
-  machine_->files->faults().add(count);
-  Status found;
-  io::Thread checking = *machine_->scheduler().start("checking", [&] { found = together(); });
-  machine_->files->await_stuck(1);
-  for (std::size_t seen = opened; seen < kFiles - 1; seen = opened) opened.wait(seen);  // by other threads meanwhile
-  machine_->files->let_go();
-  checking.join();
-  EXPECT_EQ(found.to_string(), "Ok");
+  const std::string name = format::file_name(format::FileType::kTable, 7);
+  ASSERT_TRUE(directory_->remove(name).ok());
+  fail(io::OperationKind::kOpen, EIO, name);
+  const Status found = check();
+  EXPECT_EQ(found.code(), Code::kIoError) << "only the open can report the file as missing: " << found.to_string();
+  EXPECT_EQ(found.os_error(), EIO);
+}
+
+TEST_F(PresenceCheck, WithoutAListingOpensEachFile) {
+  make(std::make_unique<test::Machine>());
+  fail(io::OperationKind::kList, EMFILE);
+  const std::shared_ptr<std::size_t> opened = count(io::OperationKind::kOpen);
+  EXPECT_EQ(check().to_string(), "Ok");
+  EXPECT_EQ(*opened, kFiles);
 }
 
 }  // namespace

@@ -66,6 +66,19 @@ class TableFilesTest : public testing::Test {
   std::shared_ptr<TableFile> table_;
 };
 
+TEST_F(TableFilesTest, TheMemoryOfAFileCountsInTheCacheFromItsAddingToItsEnd) {
+  const std::uint64_t opened = cache_->figures().beside_bytes;
+  const OpenTable* const open = table_->open_already();
+  ASSERT_NE(open, nullptr);
+  EXPECT_GT(open->memory_bytes(), open->index.runs().size() * sizeof(format::RunEntry));
+  EXPECT_GT(opened, open->memory_bytes()) << "the file's entry counts too";
+  const std::shared_ptr<TableFile> unopened = files_->add(table_->entry());
+  EXPECT_EQ(cache_->figures().beside_bytes, opened + opened - open->memory_bytes());
+  table_.reset();
+  EXPECT_LT(cache_->figures().beside_bytes, opened);
+  EXPECT_GT(cache_->figures().beside_bytes, 0u);
+}
+
 TEST_F(TableFilesTest, TheLastUserOfAFileThatLeftClearsNothingUp) {
   table_->leave();
   const std::uint64_t blocks = cached_blocks();

@@ -25,7 +25,7 @@ const std::vector<std::string_view>& all_probes() {
       "a damaged file was left alone",
       "a direct read was refused",
       "a dropped id was forgotten later",
-      "a dropped table's space was not given back at a close",
+      "the log was not emptied at a close",
       "a file of dropped tables went unread",
       "a file or directory was taken away from its owner",
       "a file system locked no directory",
