@@ -3,6 +3,7 @@
 #include "engine/memory/dead_stretches.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -133,6 +134,8 @@ void DeadStretches::add(std::string_view from, std::string_view to, CommitVersio
 
   const io::MutexGuard guard(mutex_);
   if (!is_on() || was_put_since(from, to, version)) return;
+  unasked_ = 0;
+  if (grow(from, to, version)) return;
   std::string joined_from(from);
   Stretch joined{std::string(to), version, false};
   auto other = stretches_.at_or_before(from);
@@ -148,8 +151,19 @@ void DeadStretches::add(std::string_view from, std::string_view to, CommitVersio
     joined.was_used = joined.was_used || other->second.was_used;
     other = stretches_.erase(other);
   }
-  unasked_ = 0;
   stretches_.enter(std::move(joined_from), std::move(joined));
+}
+
+/// Makes the stretch longer in place that contains or touches the start of [from, to), as a queue's stretch grows.
+/// Returns false if there is none, if the next stretch is met too, or if the new end needs more memory.
+bool DeadStretches::grow(std::string_view from, std::string_view to, CommitVersion version) {
+  const auto found = stretches_.at_or_before(from);
+  if (found == stretches_.end() || found->second.to < from || to.size() > found->second.to.capacity()) return false;
+  const auto next = std::next(found);
+  if (next != stretches_.end() && next->first <= to) return false;
+  if (found->second.to < to) found->second.to.assign(to);
+  found->second.since = std::max(found->second.since, version);
+  return true;
 }
 
 void DeadStretches::use(Stretch& stretch) noexcept {

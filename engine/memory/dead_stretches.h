@@ -78,6 +78,7 @@ class DeadStretches {
   bool meets_a_stretch(std::string_view smallest, std::string_view largest) VARVE_REQUIRES(mutex_);
   void cut_at_puts(std::string_view batch) VARVE_REQUIRES(mutex_);
   void cut(std::string_view key) VARVE_REQUIRES(mutex_);
+  bool grow(std::string_view from, std::string_view to, CommitVersion version) VARVE_REQUIRES(mutex_);
   bool was_put_since(std::string_view from, std::string_view to, CommitVersion version) const VARVE_REQUIRES(mutex_);
   void use(Stretch& stretch) noexcept VARVE_REQUIRES(mutex_);
 
