@@ -140,6 +140,25 @@ TEST_F(HotKeys, WithVersionsAboveTheScansArePassedBySeeksOfTheSourcesThatHoldThe
   for (const Moves& moves : moves_) EXPECT_LE(moves.seeks, 3u);
 }
 
+TEST_F(HotKeys, WithVersionsAboveTheScansAloneMoveNoOtherSource) {
+  fill(0);
+  const CommitVersion old = version_;
+  Memtable& newest = *memtables_.insert(memtables_.begin(), std::make_unique<Memtable>())->get();
+  for (CommitVersion n = 0; n < kVersionsOfASource; ++n) insert(newest, {put(key_of(1'550), "hot")}, ++version_);
+  for (const bool backward : {false, true}) {
+    SCOPED_TRACE(backward);
+    Cursor cursor = scan(old);
+    std::uint64_t count = 0;
+    for (backward ? cursor.seek_to_last() : cursor.seek_to_first(); cursor.valid();
+         backward ? cursor.previous() : cursor.next()) {
+      ++count;
+    }
+    EXPECT_EQ(count, 10 * kSources);
+    EXPECT_LE(moves_[0].seeks, 2u);
+    for (std::size_t i = 1; i < moves_.size(); ++i) EXPECT_EQ(moves_[i].seeks, 1u);
+  }
+}
+
 TEST_F(HotKeys, InAMemtableArePassedInAFewSteps) {
   Memtable memtable;
   for (const std::uint64_t versions : std::initializer_list<std::uint64_t>{1, 2, 3, 10, 10'000}) {
