@@ -109,6 +109,9 @@ Status start_writing(EngineState& state, Established established, CommitStart be
                                       });
   state.compactor = std::make_unique<Compactor>(state.env, *state.queue, state.snapshots, *state.tree, *state.blocks,
                                                 state.options.events);
+  state.warmer = std::make_unique<Warmer>(state.env, *state.directory, *state.states, *state.blocks, *state.read_queues,
+                                          state.options.events);
+  state.compactor->set_spare_work([raw] { return raw->warmer->work(); });
   state.flusher = std::make_unique<Flusher>(state.env, *state.queue, *state.memtables, *state.wal, *state.supply,
                                             state.snapshots, *state.tree, state.options.events);
   if (Status started = state.supply->start(); !started.ok()) return started;

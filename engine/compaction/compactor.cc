@@ -131,11 +131,23 @@ Status Compactor::wait_until_done() {
   return Status(Code::kClosed, "the store is closing");
 }
 
+/// Does spare work until there is other work, or until the longest sleep is over.
 bool Compactor::wait_for_work() {
+  std::chrono::nanoseconds left = kSleepMax;
+  for (;;) {
+    const std::chrono::nanoseconds due = spare_work_ && !is_awake() ? std::min(spare_work_(), left) : left;
+    const io::MutexGuard guard(mutex_);
+    if (!awake_ && !stopping_.load(std::memory_order_relaxed) && due.count() > 0) (void)changed_.wait_for(mutex_, due);
+    left -= due;
+    if (!awake_ && !stopping_.load(std::memory_order_relaxed) && left.count() > 0) continue;
+    awake_ = false;
+    return !stopping_.load(std::memory_order_relaxed);
+  }
+}
+
+bool Compactor::is_awake() noexcept {
   const io::MutexGuard guard(mutex_);
-  if (!awake_ && !stopping_.load(std::memory_order_relaxed)) (void)changed_.wait_for(mutex_, kSleepMax);
-  awake_ = false;
-  return !stopping_.load(std::memory_order_relaxed);
+  return awake_ || stopping_.load(std::memory_order_relaxed);
 }
 
 void Compactor::run() noexcept {

@@ -14,7 +14,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,6 +42,12 @@ class Compactor {
   Compactor(const io::Env& env, CommitQueue& queue, Snapshots& snapshots, Tree& tree, BlockReader& blocks,
             EventSink* events);
   ~Compactor();
+
+  /// Work that the thread does while it has no other. A call does a small part of it, and returns the time after which
+  /// the next part is due.
+  using SpareWork = std::function<std::chrono::nanoseconds()>;
+  /// Called before start().
+  void set_spare_work(SpareWork work) noexcept { spare_work_ = std::move(work); }
 
   /// Starts the thread. Errors: kOutOfMemory, kIoError.
   Status start();
@@ -73,6 +81,7 @@ class Compactor {
   /// Performs one round: garbage, drops, at most one job. Returns true if there may be more to do at once.
   Result<bool> work();
   bool wait_for_work();
+  bool is_awake() noexcept;
   std::optional<Job> pick(const View& view);
   Status perform(const Job& job, const View& view);
   Status merge(const Job& job, const View& view, format::ManifestEdit& edit);
@@ -98,6 +107,7 @@ class Compactor {
   BlockReader& blocks_;
   EventSink* events_;
   const TreeShape shape_;
+  SpareWork spare_work_;
   std::atomic<bool> stopping_{false};
 
   // Used only by the thread:

@@ -14,6 +14,7 @@ std::vector<Workload> all_workloads() {
           drop_workload(),
           delete_workload(),
           queue_workload(),
+          warm_restart_workload(),
           tables_workload(),
           recovery_workload(1),
           recovery_workload(50),
