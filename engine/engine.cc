@@ -88,6 +88,7 @@ Status Engine::close() {
   if (state_->queue) {
     // The log contains what the background threads leave unfinished. The next open repeats it.
     state_->pacer->stop();
+    state_->warming->stop();
     state_->compactor->stop();
     empty_log(*state_);
     state_->flusher->stop();
@@ -98,6 +99,7 @@ Status Engine::close() {
     state_->timer.reset();
     if (result.ok()) result = stopped;
     if (result.ok()) result = state_->manifest->finish(state_->queue->clock_floor());
+    state_->warmer->finish();  // Last: a directory whose sync fails once is not trusted any more.
   }
   state_->lock.reset();
   return result;
@@ -251,6 +253,11 @@ void Engine::check_tables(const std::function<void(std::uint64_t bytes, const St
   }
 }
 
+Status Engine::check_warm_list() const {
+  const ReadStates::Pin pin = state_->states->pin();
+  return engine::check_warm_list(*state_->directory, *pin->tables);
+}
+
 const io::Env& Engine::env() const noexcept {
   return state_->env;
 }
@@ -312,6 +319,7 @@ void add_tables(const EngineState& state, Statistics& figures) {
   figures.flushes = state.flusher->flushes();
   figures.flushed_bytes = state.flusher->written_bytes();
   state.compactor->add_figures_to(figures);
+  state.warmer->add_figures_to(figures);
   figures.write_wait = state.pacer->waited();
 }
 

@@ -175,6 +175,8 @@ class Engine {
   /// Reads and checks every byte of every live table file and value file, one file after the other. For each file,
   /// calls `on_file` with its bytes and the result of its check. Returns when all files were read.
   void check_tables(const std::function<void(std::uint64_t bytes, const Status& found)>& on_file) const;
+  /// Checks the list of cached blocks, if there is one. Errors: those of check_warm_list().
+  Status check_warm_list() const;
 
   Statistics statistics() const;
   /// Returns the values that the store was created with.

@@ -31,6 +31,7 @@
 #include "engine/tables/block_reader.h"
 #include "engine/tables/table_file.h"
 #include "engine/tables/walk_ahead.h"
+#include "engine/warm/warmer.h"
 #include "io/posix/posix_process.h"
 #include "varve/statistics.h"
 
@@ -79,6 +80,8 @@ class EngineState {
   std::unique_ptr<Wal> wal;
   std::unique_ptr<CommitQueue> queue;
   std::unique_ptr<LogTimer> timer;
+  std::unique_ptr<Warmer> warmer;
+  std::unique_ptr<WarmingWork> warming;
   std::unique_ptr<Compactor> compactor;
   std::unique_ptr<Flusher> flusher;
   LoadCounters load_counters;

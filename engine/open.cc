@@ -114,11 +114,15 @@ Status start_writing(EngineState& state, Established established, CommitStart be
   state.pool = state.pool_threads->pool();
   state.compactor = std::make_unique<Compactor>(state.env, *state.pool, *state.queue, state.snapshots, *state.tree,
                                                 *state.blocks, state.options.events);
+  state.warmer = std::make_unique<Warmer>(state.env, *state.directory, *state.states, *state.blocks, *state.read_queues,
+                                          state.options.events);
+  state.warming = std::make_unique<WarmingWork>(*state.pool, *state.warmer);
   state.flusher = std::make_unique<Flusher>(*state.pool, *state.queue, *state.memtables, *state.wal, *state.supply,
                                             state.snapshots, *state.tree, state.options.events);
   if (Status started = state.supply->start(); !started.ok()) return started;
   state.compactor->start();
   state.flusher->start();
+  state.warming->start();
   return state.timer->start();  // Last, since only the end of the queue ends it.
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 void read_header(std::string_view bytes) {
   for (const FileType type : {FileType::kRoot, FileType::kManifest, FileType::kLogSegment, FileType::kLogBuffer,
-                              FileType::kTable, FileType::kValueFile}) {
+                              FileType::kTable, FileType::kValueFile, FileType::kWarmList}) {
     const Result<FileHeader> header = decode_file_header(bytes, type);
     if (header.ok()) {
       if (header->type != type || encode_file_header(*header) != bytes.substr(0, kFileHeaderBytes)) std::abort();

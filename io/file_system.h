@@ -3,7 +3,7 @@
 // name the caller did not give.
 //
 // The interface is narrow on purpose: a distributed append-only file layer must be able to implement it. Therefore
-// correctness of the layers above never depends on list(), and only one small root file is replaced in place.
+// correctness of the layers above never depends on list(), and only two small files are replaced in place.
 #pragma once
 
 #include <chrono>
@@ -68,7 +68,7 @@ class Directory {
 
   /// Replaces the content of a small file atomically and durably: after a crash, the file has the old content or the
   /// new. `expected` is the content that the file must have now. It is empty if the file must be absent. `content` has
-  /// 1 byte to 64 KiB. Errors: kPreconditionFailed (the file has other content, or its presence is not as expected),
+  /// 1 byte to 4 MiB. Errors: kPreconditionFailed (the file has other content, or its presence is not as expected),
   /// kInvalidArgument (the size); nothing is changed. After any other error, the file has the old or the new content.
   virtual Status replace(std::string_view name, std::span<const std::byte> expected, std::span<const std::byte> content,
                          SyncPoint point) = 0;

@@ -168,6 +168,7 @@ Result<VerifyReport> verify_store(std::string_view path, const StoreOptions& opt
     if (!found.ok()) add_finding(report, found.to_string());
     if (progress) progress(report);
   });
+  if (Status warm = (*core)->engine().check_warm_list(); !warm.ok()) add_finding(report, warm.to_string());
   Verifier verifier(report);
   const engine::ReadView view = (*core)->backend().view();
   engine::Cursor cursor = view.cursor(std::string_view(), std::string_view());

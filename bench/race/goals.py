@@ -157,6 +157,13 @@ GOALS = [
     Goal("P17", "bulk load by table files, to RocksDB", ratio("load", "bulk load, table files", "rocksdb"), 2, True),
     Goal("P17", "buffered random put, to LevelDB", ratio("random-put", "random put, buffered, 1 thread", "leveldb"), 1,
          True),
+    Goal("P20", "gets two seconds after an open, of those before",
+         value("warm-restart", "gets two seconds after an open", "of before"), 0.8, True),
+    Goal("P26", "100 queues, of one queue's rate", value("queues", "100 queues, beside one", "of one queue"), 0.7, True),
+    Goal("P26", "p99 of a read of a head, 10,000 queues, of one queue's",
+         value("queues", "10,000 queues, beside one", "p99 / one queue"), 5, False),
+    Goal("P30", "scan of 100 keys that are updated all the time, of a scan of quiet ones",
+         value("queues", "scan of 100 keys that are updated all the time", "of quiet"), 2, False),
 ]
 
 

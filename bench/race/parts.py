@@ -44,6 +44,8 @@ PARTS = [
     _part("selective", words=["--entities", "10000000"], minutes=8),
     _part("drop", minutes=2),
     _part("delete-head", minutes=2),
+    _part("queues", minutes=3),
+    _part("warm-restart", contenders=["varve", "rocksdb"], minutes=1),
     _part("tables", quick=["--tables", "2000"], contenders=["varve"], minutes=1),
     _part("recovery-1", minutes=1),
     _part("recovery-50", minutes=1),

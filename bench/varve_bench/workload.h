@@ -134,6 +134,8 @@ Workload read_workload();
 Workload cold_workload();
 Workload drop_workload();
 Workload delete_workload();
+Workload queue_workload();
+Workload warm_restart_workload();
 Workload tables_workload();
 /// `log_megabytes` is the size of the user's data in the log when the process is killed.
 Workload recovery_workload(std::uint64_t log_megabytes);

@@ -105,17 +105,20 @@ void BackgroundPool::wait() noexcept {
 }
 
 BackgroundPool::Seat* BackgroundPool::take() noexcept {
-  Seat* seat = flushes_.first;
-  if (seat == nullptr && merging_ < merges_max_) seat = merges_.first;
+  Seat* seat = queue_of(Kind::kFlush).first;
+  if (seat == nullptr && merging_ < merges_max_) {
+    seat = queue_of(Kind::kMerge).first;
+    if (seat == nullptr) seat = queue_of(Kind::kSpare).first;
+  }
   if (seat == nullptr) return nullptr;
   dequeue(*seat);
   ++seat->threads_inside_;
-  if (seat->kind_ == Kind::kMerge) ++merging_;
+  if (seat->kind_ != Kind::kFlush) ++merging_;
   return seat;
 }
 
 void BackgroundPool::put_back(Seat& seat, Pause pause) noexcept {
-  if (seat.kind_ == Kind::kMerge) --merging_;
+  if (seat.kind_ != Kind::kFlush) --merging_;
   --seat.threads_inside_;
   if (seat.has_left_) {
     if (seat.threads_inside_ == 0) left_.notify_all();
@@ -128,7 +131,7 @@ void BackgroundPool::put_back(Seat& seat, Pause pause) noexcept {
 
 void BackgroundPool::enqueue(Seat& seat) noexcept {
   if (seat.is_queued_) return;
-  if (seat.kind_ == Kind::kFlush && seat.threads_inside_ > 0) {
+  if (seat.kind_ != Kind::kMerge && seat.threads_inside_ > 0) {
     seat.was_woken_inside_ = true;
     return;
   }

@@ -1,11 +1,13 @@
 // Owns: the threads that flush and merge for all stores that share them, and the order of that work.
 // Must never: know what the work is, let merges take the last thread from flushes, or allocate to queue work.
 //
-// Each store takes seats: one for its flushes, one for its merges. A seat that has work waits in a queue. A free thread
-// takes the first seat, flushes before merges, and calls its source once. So stores take turns, and a store with much
-// work may have several threads at once. The threads number one more than the merges that may run at once.
+// Each store takes seats: one for its flushes, one for its merges, one for spare work. A seat that has work waits in a
+// queue. A free thread takes the first seat and calls its source once: flushes first, and spare work last. So stores take
+// turns, and a store with much work may have several threads at once. The threads number one more than the merges that
+// may run at once. Spare work counts as a merge.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +28,7 @@ class PoolThreads;
 /// The queues of the work. The object lives as long as its last seat; its threads end with PoolThreads. Thread-safe.
 class BackgroundPool {
  public:
-  enum class Kind : std::uint8_t { kFlush, kMerge };
+  enum class Kind : std::uint8_t { kFlush, kMerge, kSpare };
   /// The time until a source is called without a wake(). Zero: as soon as a thread is free. Nothing: an earlier pause
   /// stays.
   using Pause = std::optional<std::chrono::nanoseconds>;
@@ -35,7 +37,7 @@ class BackgroundPool {
   class Source {
    public:
     virtual ~Source() = default;
-    /// Does one piece of work. Of flushes, one call runs at a time. Of merges, several calls may.
+    /// Does one piece of work. Several calls of merges may run at once, but one call of the other kinds.
     /// `is_due` says that the pause is over that an earlier call returned.
     virtual Pause work(bool is_due) noexcept = 0;
   };
@@ -66,7 +68,7 @@ class BackgroundPool {
     std::size_t threads_inside_ = 0;
     bool is_queued_ = false;
     bool is_due_ = false;            // queued because its pause is over
-    bool was_woken_inside_ = false;  // a flush that must be called again
+    bool was_woken_inside_ = false;  // must be called again, but not beside the present call
     bool has_left_ = false;
   };
 
@@ -98,7 +100,7 @@ class BackgroundPool {
   void wait() noexcept VARVE_REQUIRES(mutex_);
   /// Queues the seats whose time has come. Returns the time until the next one's.
   Pause enqueue_due() noexcept VARVE_REQUIRES(mutex_);
-  Queue& queue_of(Kind kind) noexcept VARVE_REQUIRES(mutex_) { return kind == Kind::kFlush ? flushes_ : merges_; }
+  Queue& queue_of(Kind kind) noexcept VARVE_REQUIRES(mutex_) { return queues_[static_cast<std::size_t>(kind)]; }
 
   const io::Env env_;
   const std::size_t merges_max_;
@@ -106,8 +108,7 @@ class BackgroundPool {
   io::Condition changed_;
   io::Condition left_;
   Seat* seats_ VARVE_GUARDED_BY(mutex_) = nullptr;
-  Queue flushes_ VARVE_GUARDED_BY(mutex_);
-  Queue merges_ VARVE_GUARDED_BY(mutex_);
+  std::array<Queue, 3> queues_ VARVE_GUARDED_BY(mutex_);          // by kind
   std::chrono::nanoseconds reached_ VARVE_GUARDED_BY(mutex_){0};  // the end of the last wait that timed out
   std::size_t merging_ VARVE_GUARDED_BY(mutex_) = 0;
   bool stopping_ VARVE_GUARDED_BY(mutex_) = false;

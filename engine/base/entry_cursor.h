@@ -52,9 +52,17 @@ class EntryStream {
   virtual void pass_run() {}
 };
 
+using ShowEntry = std::function<void(const Entry&)>;
+
 /// An iteration that can move to any position. At first it has no position and is not valid.
 class EntryCursor : public EntryStream {
  public:
+  /// Limit of consecutive steps over entries of one key. Then a search skips the key's rest, at about the same cost. A
+  /// key that is written all the time may have very many entries.
+  static constexpr int kVersionStepsMax = 8;
+  /// Below every assigned version, so that a search for it ends after all entries of its key.
+  static constexpr CommitVersion kBelowAll = 0;
+
   // A given key may point into the present entry, which the move makes invalid.
 
   /// Moves to the first entry that is not before (sort_key, at_most).
@@ -66,6 +74,45 @@ class EntryCursor : public EntryStream {
   /// Moves to the entry before the present one: older versions of a key come before newer ones. valid() must be true,
   /// and the iteration must move backward. Only seek() makes it move forward again.
   virtual void previous() = 0;
+
+  // The moves below go on in the present direction, and move only the sources that are not at their place yet. They may
+  // miss entries that were inserted since the last seek. `sort_key` must not point into the present entry.
+
+  /// Moves past all entries of the present entry's key, which is `sort_key`. The iteration moves forward, and valid()
+  /// must be true.
+  virtual void pass_key(std::string_view sort_key) {
+    for (int steps = 0; steps < kVersionStepsMax; ++steps) {
+      next();
+      if (!valid() || entry().sort_key != sort_key) return;
+    }
+    seek(sort_key, kBelowAll);
+  }
+  /// Moves as seek(). The iteration moves forward.
+  virtual void seek_ahead(std::string_view sort_key, CommitVersion at_most) { seek(sort_key, at_most); }
+  /// Moves before all entries of the present entry's key, which is `sort_key`. Shows on the way the key's newest entry
+  /// that is not above `at_most`, if there is one. It may show older entries of the key first. Returns whether it
+  /// showed one. The iteration moves backward, and valid() must be true.
+  virtual bool show_newest(std::string_view sort_key, CommitVersion at_most, const ShowEntry& show) {
+    bool is_shown = false;
+    bool is_too_new = false;
+    for (int steps = 0; steps < kVersionStepsMax; ++steps) {
+      const Entry older = entry();
+      is_too_new = older.version > at_most;
+      if (!is_too_new) {
+        show(older);
+        is_shown = true;
+      }
+      previous();
+      if (!valid() || entry().sort_key != sort_key) return is_shown;
+    }
+    if (!is_too_new) {
+      seek(sort_key, at_most);
+      if (!valid()) return is_shown;  // A failure: such an entry exists.
+      show(entry());
+    }
+    seek_before(sort_key);
+    return is_shown;
+  }
 
   /// Makes the iteration skip entries that the rule need not read, if indexes show that. The rule must outlive the
   /// iteration.

@@ -23,6 +23,7 @@ inline constexpr io::SyncPoint kManifestAppend{"manifest append"};    // one edi
 inline constexpr io::SyncPoint kRoot{"root"};                         // CURRENT and its name
 inline constexpr io::SyncPoint kCheckpointCopy{"checkpoint copy"};    // a file that could not be linked
 inline constexpr io::SyncPoint kCheckpointNames{"checkpoint names"};  // its directory, before CURRENT leads to them
+inline constexpr io::SyncPoint kWarmList{"warm list"};                // WARM and its name
 inline constexpr io::SyncPoint kRemovedNames{"removed names"};        // the directory, after files were removed
 
 }  // namespace varve::engine::sync_points

@@ -88,6 +88,19 @@ bool BlockCache::contains(std::uint64_t file_id, std::uint64_t offset) noexcept 
   return shard_of(hash).find(key, hash) != nullptr;
 }
 
+std::vector<ListedBlock> BlockCache::list() const {
+  std::vector<ListedBlock> blocks;
+  for (std::uint64_t i = 0; i <= shard_mask_; ++i) {
+    // Room is reserved without the mutex. Blocks that were added since and find no room are left out.
+    constexpr std::uint64_t kAddedMax = 64;
+    blocks.reserve(blocks.size() + shards_[i].block_count() + kAddedMax);
+    shards_[i].for_each([&blocks](const BlockKey& key, bool is_proven) {
+      if (blocks.size() < blocks.capacity()) blocks.push_back({key.file_id, key.offset, is_proven});
+    });
+  }
+  return blocks;
+}
+
 Result<Block> BlockCache::allocate(std::uint64_t file_id, std::uint64_t offset, std::uint32_t size_bytes,
                                    std::uint8_t type) noexcept {
   return shard_of(hash_of({file_id, offset})).allocate(size_bytes, type);

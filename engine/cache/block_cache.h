@@ -33,6 +33,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "engine/cache/cache_shard.h"
 #include "engine/cache/cached_block.h"
@@ -41,6 +42,14 @@
 #include "io/scheduler.h"
 
 namespace varve::engine {
+
+/// A cached block, as list() found it.
+struct ListedBlock {
+  std::uint64_t file_id = 0;
+  std::uint64_t offset = 0;
+  /// The block was found again after its insertion, or it leads to data.
+  bool is_proven = false;
+};
 
 struct BlockCacheFigures {
   std::uint64_t bytes_max = 0;
@@ -112,6 +121,10 @@ class BlockCache {
 
   /// Returns whether the block is cached now. Does not count as a find, and does not prolong the block's stay.
   bool contains(std::uint64_t file_id, std::uint64_t offset) noexcept;
+
+  /// Returns the cached blocks, without prolonging their stay. Locks one shard after another, each for the time that it
+  /// takes to visit its blocks. May throw std::bad_alloc.
+  std::vector<ListedBlock> list() const;
 
   /// Allocates a block for a coming read; it will be inserted under this name. Its content of `size_bytes` bytes is not
   /// initialised. Errors: kOutOfMemory.

@@ -57,6 +57,15 @@ class CacheShard {
   /// no room, returns this block, pinned but not cached.
   PinnedBlock insert(BlockKey key, std::uint64_t hash, Block block, BlockPriority priority) noexcept;
   void erase_file(std::uint64_t file_id) noexcept;
+  /// Calls `visit` with the name of each cached block, and whether the block is proven (ListedBlock). `visit` runs under
+  /// the mutex, and allocates nothing.
+  template <typename Visit>
+  void for_each(const Visit& visit) const noexcept {
+    const io::MutexGuard guard(mutex_);
+    order_.for_each([&visit](const BlockNode& node) {
+      visit(node.key, node.queue != QueueName::kSmall || node.visited.load(std::memory_order_relaxed) != 0);
+    });
+  }
   /// Sets the budget. Returns when used_bytes() is within it, so it waits for open guards.
   void set_budget(std::uint64_t bytes) noexcept;
   /// Handles the last unpin of a block that the cache no longer holds.

@@ -28,7 +28,7 @@ CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, Com
       recovered_dead_bytes_(start.dead_log_bytes),
       retired_count_(retired_.size()),
       watches_(env.scheduler),
-      stretches_(env.scheduler),
+      stretches_(env.scheduler, memtables.stretch_room()),
       visible_(start.last_version),
       mutex_(env.scheduler),
       changed_(env.scheduler),

@@ -294,6 +294,7 @@ bool FileSet::names(format::FileType type, std::uint64_t number) const {
     case format::FileType::kTable: return tables.contains(number);
     case format::FileType::kValueFile:
     case format::FileType::kRoot:
+    case format::FileType::kWarmList:
     case format::FileType::kManifest: return false;
   }
   return false;

@@ -15,7 +15,7 @@ namespace varve::engine {
 namespace {
 
 bool is_stray(std::string_view name, const FileSet& files, std::uint64_t manifest_number, StrayBallast ballast) {
-  if (name == kRootTemporaryName) return true;
+  if (name == kRootTemporaryName || name == kWarmListTemporaryName) return true;
   if (name == kBallastName) return ballast == StrayBallast::kRemove;
   const Result<format::FileId> id = format::parse_file_name(name);
   if (!id.ok() || id->type == format::FileType::kRoot) return false;

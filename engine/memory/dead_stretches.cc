@@ -3,6 +3,7 @@
 #include "engine/memory/dead_stretches.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -80,7 +81,7 @@ void DeadStretches::note(std::string_view batch, CommitVersion version) noexcept
 }
 
 bool DeadStretches::meets_a_stretch(std::string_view smallest, std::string_view largest) {
-  const auto last = at_or_before(largest);
+  const auto last = stretches_.at_or_before(largest);
   return last != stretches_.end() && last->second.to > smallest;
 }
 
@@ -102,15 +103,16 @@ void DeadStretches::remember(const Put& put) {
 
 /// Splits the stretch that contains the key into the part before the key and the part after it.
 void DeadStretches::cut(std::string_view key) {
-  const auto found = at_or_before(key);
+  const auto found = stretches_.at_or_before(key);
   if (found == stretches_.end() || found->second.to <= key) return;
   io::probe("a stretch of deletes was cut by a put");
+  std::string from = found->first;
   Stretch behind = found->second;
-  found->second.to.assign(key);
-  if (found->first == key) stretches_.erase(found);
+  stretches_.erase(found);
+  if (from < key) stretches_.enter(std::move(from), {std::string(key), behind.since, behind.was_used});
   std::string next_key(key);
   next_key.push_back('\0');
-  if (next_key < behind.to) enter(std::move(next_key), std::move(behind));
+  if (next_key < behind.to) stretches_.enter(std::move(next_key), std::move(behind));
 }
 
 bool DeadStretches::was_put_since(std::string_view from, std::string_view to, CommitVersion version) const {
@@ -132,9 +134,11 @@ void DeadStretches::add(std::string_view from, std::string_view to, CommitVersio
 
   const io::MutexGuard guard(mutex_);
   if (!is_on() || was_put_since(from, to, version)) return;
+  unasked_ = 0;
+  if (grow(from, to, version)) return;
   std::string joined_from(from);
-  Stretch joined{std::string(to), version, 0};
-  auto other = at_or_before(from);
+  Stretch joined{std::string(to), version, false};
+  auto other = stretches_.at_or_before(from);
   if (other == stretches_.end()) other = stretches_.begin();
   while (other != stretches_.end() && other->first <= to) {
     if (other->second.to < from) {
@@ -144,37 +148,42 @@ void DeadStretches::add(std::string_view from, std::string_view to, CommitVersio
     joined_from = std::min(joined_from, other->first);
     joined.to = std::max(joined.to, other->second.to);
     joined.since = std::max(joined.since, other->second.since);
+    joined.was_used = joined.was_used || other->second.was_used;
     other = stretches_.erase(other);
   }
-  use(joined);
-  enter(std::move(joined_from), std::move(joined));
+  stretches_.enter(std::move(joined_from), std::move(joined));
 }
 
-/// Adds a stretch. If the list is full, it replaces the stretch with the oldest last use.
-void DeadStretches::enter(std::string from, Stretch stretch) {
-  if (stretches_.size() >= kStretchesMax) {
-    io::probe("a stretch of deletes was forgotten for another");
-    stretches_.erase(std::min_element(stretches_.begin(), stretches_.end(), [](const auto& left, const auto& right) {
-      return left.second.last_use < right.second.last_use;
-    }));
-  }
-  stretches_.insert_or_assign(std::move(from), std::move(stretch));
+/// Makes the stretch longer in place that contains or touches the start of [from, to), as a queue's stretch grows.
+/// Returns false if there is none, if the next stretch is met too, or if the new end needs more memory.
+bool DeadStretches::grow(std::string_view from, std::string_view to, CommitVersion version) {
+  const auto found = stretches_.at_or_before(from);
+  if (found == stretches_.end() || found->second.to < from || to.size() > found->second.to.capacity()) return false;
+  const auto next = std::next(found);
+  if (next != stretches_.end() && next->first <= to) return false;
+  if (found->second.to < to) found->second.to.assign(to);
+  found->second.since = std::max(found->second.since, version);
+  return true;
 }
 
 void DeadStretches::use(Stretch& stretch) noexcept {
-  stretch.last_use = ++uses_;
+  stretch.was_used = true;
   unasked_ = 0;
 }
 
-/// Returns the last stretch that begins at or before the key; the end if there is none.
-DeadStretches::Stretches::iterator DeadStretches::at_or_before(std::string_view key) {
-  const auto behind = stretches_.upper_bound(key);
-  return behind == stretches_.begin() ? stretches_.end() : std::prev(behind);
+std::size_t DeadStretches::size() const {
+  const io::MutexGuard guard(mutex_);
+  return stretches_.size();
+}
+
+std::uint64_t DeadStretches::bytes() const {
+  const io::MutexGuard guard(mutex_);
+  return stretches_.bytes();
 }
 
 std::optional<std::string> DeadStretches::end_of(std::string_view key, CommitVersion version) {
   const io::MutexGuard guard(mutex_);
-  const auto found = at_or_before(key);
+  const auto found = stretches_.at_or_before(key);
   if (found == stretches_.end() || found->second.to <= key || found->second.since > version) return std::nullopt;
   use(found->second);
   return found->second.to;

@@ -14,13 +14,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/base/entry.h"
+#include "engine/memory/stretch_map.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {
@@ -28,15 +28,16 @@ namespace varve::engine {
 /// Thread-safe.
 class DeadStretches {
  public:
-  /// Number of deletes after which one committer starts a search for dead ranges.
-  static constexpr std::uint64_t kDeletesBetweenLooks = 64;
-  static constexpr std::size_t kStretchesMax = 64;
+  /// Number of deletes after which one committer starts a search for dead ranges. It is a prime. So if deletes visit a
+  /// number of queues in turn, the searches visit all of them.
+  static constexpr std::uint64_t kDeletesBetweenLooks = 61;
   static constexpr std::size_t kRecentPuts = 256;
   /// Number of puts noted without an add() or a successful look-up, after which the list forgets all stretches and
   /// turns itself off.
   static constexpr std::uint64_t kUnaskedMax = 100'000;
 
-  explicit DeadStretches(io::Scheduler& scheduler) noexcept : mutex_(scheduler) {}
+  /// Both arguments outlive it. `room` bounds the memory of the stretches; of those without room, some are forgotten.
+  DeadStretches(io::Scheduler& scheduler, StretchRoom& room) noexcept : mutex_(scheduler), stretches_(room) {}
   DeadStretches(const DeadStretches&) = delete;
   DeadStretches& operator=(const DeadStretches&) = delete;
 
@@ -60,13 +61,12 @@ class DeadStretches {
   /// Returns the first key of the stretch that contains the keys directly below `key`, under the condition of end_of().
   std::optional<std::string> begin_below(std::string_view key, CommitVersion version);
 
+  /// Return the number of stretches, and the bytes that they take of the room.
+  std::size_t size() const;
+  std::uint64_t bytes() const;
+
  private:
-  struct Stretch {
-    std::string to;
-    CommitVersion since = 0;
-    std::uint64_t last_use = 0;
-  };
-  using Stretches = std::map<std::string, Stretch, std::less<>>;  // by first key; stretches neither overlap nor touch
+  using Stretch = StretchMap::Stretch;
   struct Put {
     CommitVersion version = 0;
     std::string smallest;
@@ -78,20 +78,18 @@ class DeadStretches {
   bool meets_a_stretch(std::string_view smallest, std::string_view largest) VARVE_REQUIRES(mutex_);
   void cut_at_puts(std::string_view batch) VARVE_REQUIRES(mutex_);
   void cut(std::string_view key) VARVE_REQUIRES(mutex_);
+  bool grow(std::string_view from, std::string_view to, CommitVersion version) VARVE_REQUIRES(mutex_);
   bool was_put_since(std::string_view from, std::string_view to, CommitVersion version) const VARVE_REQUIRES(mutex_);
-  void enter(std::string from, Stretch stretch) VARVE_REQUIRES(mutex_);
-  Stretches::iterator at_or_before(std::string_view key) VARVE_REQUIRES(mutex_);
   void use(Stretch& stretch) noexcept VARVE_REQUIRES(mutex_);
 
   std::atomic<bool> on_{false};
   std::atomic<std::uint64_t> deletes_{0};
 
-  io::Mutex mutex_;
-  Stretches stretches_ VARVE_GUARDED_BY(mutex_);
+  mutable io::Mutex mutex_;
+  StretchMap stretches_ VARVE_GUARDED_BY(mutex_);
   std::vector<Put> recent_ VARVE_GUARDED_BY(mutex_);  // a ring once it is full
   std::size_t next_recent_ VARVE_GUARDED_BY(mutex_) = 0;
   CommitVersion forgotten_ VARVE_GUARDED_BY(mutex_) = 0;
-  std::uint64_t uses_ VARVE_GUARDED_BY(mutex_) = 0;
   std::uint64_t unasked_ VARVE_GUARDED_BY(mutex_) = 0;  // puts noted since a stretch was last added or found
 };
 

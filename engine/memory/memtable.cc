@@ -117,6 +117,7 @@ class Memtable::Finger {
     find(sort_key, version);
     const bool has_older = after_[0] != nullptr && after_[0]->sort_key() == sort_key;
     assert(!has_older || after_[0]->version() < version);  // M2
+    if (has_older) node->lead_to_old(*after_[0]);
     for (std::size_t level = 0; level < height; ++level) link(node, level, sort_key, version);
     return has_older;
   }
@@ -385,6 +386,9 @@ void Memtable::check_invariants() const noexcept {
     std::uint64_t count = 0;
     for (const MemtableNode* node = head()->next(level); node != nullptr; node = node->next(level)) {
       if (previous != nullptr) assert(previous->internal_key() < node->internal_key());  // M2
+      const MemtableNode* const old = node->old();
+      assert(old == nullptr || (old->sort_key() == node->sort_key() && old->version() < node->version()));
+      static_cast<void>(old);
       if (level == 0 && (previous == nullptr || previous->sort_key() != node->sort_key())) {
         assert(index_.find(node->sort_key(), KeyIndex::hash_of(node->sort_key())) == node);
       }
@@ -440,6 +444,21 @@ void Memtable::Cursor::next() noexcept {
   assert(valid());
   node_ = node_->next(0);
   if (node_ != nullptr) prefetch_entry(node_->link(0).load(std::memory_order_relaxed));
+}
+
+std::uint64_t Memtable::Cursor::pass_key(std::string_view sort_key) noexcept {
+  assert(valid());
+  std::uint64_t read = 0;
+  do {
+    if (const MemtableNode* const old = node_->old(); old != nullptr) {
+      node_ = old;
+      ++read;
+    }
+    node_ = node_->next(0);
+    ++read;
+  } while (node_ != nullptr && node_->sort_key() == sort_key);
+  if (node_ != nullptr) prefetch_entry(node_->link(0).load(std::memory_order_relaxed));
+  return read;
 }
 
 void Memtable::Cursor::previous() noexcept {

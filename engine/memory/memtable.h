@@ -7,8 +7,10 @@
 // M3  Only reserve() takes memory, before a version is assigned. insert() allocates nothing and cannot fail.
 //
 // A memtable is a skiplist in an arena. A tower has at most 12 links, and one entry in four reaches the next level. An
-// entry consists of its tower, sizes, internal key and value; a large value also has its place in the log. Source: W.
-// Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees". An index by hash serves look-ups of one key.
+// entry consists of its tower, sizes, internal key and value; a large value also has its place in the log. A newer entry
+// of a key leads to the key's oldest one, so that a scan passes a key with thousands of versions in a few steps. An
+// index by hash serves look-ups of one key. Source: W. Pugh, "Skip Lists: A Probabilistic Alternative to Balanced
+// Trees".
 #pragma once
 
 #include <array>
@@ -117,6 +119,9 @@ class Memtable {
     void seek_to_last() noexcept;
     void next() noexcept;
     void previous() noexcept;
+    /// Moves past all entries of the present entry's key, which is `sort_key`. Returns the number of entries that it
+    /// read. That is two or three, however many the key has, unless threads inserted them out of order.
+    std::uint64_t pass_key(std::string_view sort_key) noexcept;
 
    private:
     friend class Memtable;

@@ -2,6 +2,8 @@
 // Must never: outlive its memtable.
 #pragma once
 
+#include <optional>
+
 #include "engine/base/entry_cursor.h"
 #include "engine/memory/memtable.h"
 
@@ -9,13 +11,20 @@ namespace varve::engine {
 
 class MemtableCursor final : public EntryCursor {
  public:
-  explicit MemtableCursor(const Memtable& memtable) noexcept : cursor_(memtable) {}
+  explicit MemtableCursor(const Memtable& memtable) noexcept : memtable_(memtable), cursor_(memtable) {}
 
   void seek(std::string_view sort_key, CommitVersion at_most) override { cursor_.seek(sort_key, at_most); }
   void seek_before(std::string_view sort_key) override { cursor_.seek_before(sort_key); }
   void seek_to_last() override { cursor_.seek_to_last(); }
   void next() override { cursor_.next(); }
   void previous() override { cursor_.previous(); }
+  void pass_key(std::string_view sort_key) override { (void)cursor_.pass_key(sort_key); }
+  bool show_newest(std::string_view sort_key, CommitVersion at_most, const ShowEntry& show) override {
+    const std::optional<Entry> newest = memtable_.find(sort_key, at_most);
+    if (newest) show(*newest);
+    cursor_.seek_before(sort_key);
+    return newest.has_value();
+  }
   bool valid() const noexcept override { return cursor_.valid(); }
   Entry entry() const noexcept override { return cursor_.entry(); }
   LogPlace log_place() const noexcept override { return cursor_.log_place(); }
@@ -23,6 +32,7 @@ class MemtableCursor final : public EntryCursor {
   bool is_in_memory() const noexcept override { return true; }
 
  private:
+  const Memtable& memtable_;
   Memtable::Cursor cursor_;
 };
 

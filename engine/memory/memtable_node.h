@@ -3,7 +3,8 @@
 //
 // 1. Tower: the links from the highest level down to level 0, 8 bytes each. A MemtableNode* points to the byte after
 //    it.
-// 2. Bytes of the internal key (u32), bytes of the value (u32), internal key, value.
+// 2. Bytes of the internal key (u32), bytes of the value (u32), way to an old entry of the key (i32), internal key,
+//    value.
 // 3. For a value of kExternalValueBytesMin bytes or more: its LogPlace.
 // 4. Padding to a multiple of 8 bytes.
 #pragma once
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "engine/base/entry.h"
 #include "engine/memory/arena.h"
@@ -22,9 +24,14 @@ namespace varve::engine {
 
 struct MemtableNode {
   using Link = std::atomic<MemtableNode*>;
+  static constexpr std::ptrdiff_t kWayUnit = Arena::kAlignment;
 
   std::uint32_t key_bytes = 0;  // of the internal key
   std::uint32_t value_bytes = 0;
+  /// The distance to an older entry of the same key, in units of Arena::kAlignment. Zero: none is known. Set before the
+  /// entry is linked. A key's first entry has none, and the others lead to the first one, or near it. So a scan passes
+  /// a key with thousands of entries in a few steps.
+  std::int32_t way_to_old = 0;
 
   // The key and value follow this object and the tower precedes it. The arena's piece extends over both ends.
   const char* bytes() const noexcept { return reinterpret_cast<const char*>(this + 1); }
@@ -45,6 +52,20 @@ struct MemtableNode {
   }
   format::CommitVersion version() const noexcept { return format::split_internal_key(internal_key()).version; }
 
+  /// Returns an old entry of the same key, or null. Only entries of this key lie between.
+  const MemtableNode* old() const noexcept {
+    if (way_to_old == 0) return nullptr;
+    return reinterpret_cast<const MemtableNode*>(reinterpret_cast<const char*>(this) +
+                                                 std::ptrdiff_t{way_to_old} * kWayUnit);
+  }
+  /// `older` is the next entry of the same key. Keeps no way if the distance is too large for its field.
+  void lead_to_old(const MemtableNode& older) noexcept {
+    const MemtableNode* const target = older.old() != nullptr ? older.old() : &older;
+    const std::intptr_t way =
+        (reinterpret_cast<std::intptr_t>(target) - reinterpret_cast<std::intptr_t>(this)) / kWayUnit;
+    if (std::in_range<std::int32_t>(way)) way_to_old = static_cast<std::int32_t>(way);
+  }
+
   /// Returns whether this entry sorts before (key, version). Keys ascend; within a key, versions descend.
   bool is_before(std::string_view key, format::CommitVersion at) const noexcept {
     const int order = sort_key().compare(key);
@@ -54,6 +75,6 @@ struct MemtableNode {
 
 static_assert(MemtableNode::Link::is_always_lock_free);
 static_assert(sizeof(MemtableNode::Link) == 8 && alignof(MemtableNode::Link) <= Arena::kAlignment);
-static_assert(sizeof(MemtableNode) == 8 && alignof(MemtableNode) <= Arena::kAlignment);
+static_assert(sizeof(MemtableNode) == 12 && alignof(MemtableNode) <= Arena::kAlignment);
 
 }  // namespace varve::engine

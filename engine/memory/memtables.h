@@ -103,6 +103,7 @@ class Memtables final : private RoomGiver {
   /// Returns the ids that commits in sealed memtables retired. May throw std::bad_alloc.
   std::vector<format::DeadId> sealed_drops() const;
   void stop_waiting() noexcept;
+  StretchRoom& stretch_room() noexcept { return share_.budget()->stretch_room(); }
 
  private:
   void note_to_others(const Status& flushed) noexcept;

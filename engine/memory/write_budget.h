@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/memory/spare_blocks.h"
+#include "engine/memory/stretch_room.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {
@@ -31,6 +32,7 @@ class WriteBudget {
   WriteBudget(io::Scheduler& scheduler, std::uint64_t bytes_max) noexcept
       : bytes_max_(bytes_max),
         kept_bytes_(std::max(bytes_max / kPartKeptLarge, std::min(kKeptBytes, bytes_max / kPartKept))),
+        stretch_room_(StretchRoom::bytes_beside(bytes_max)),
         making_(scheduler),
         spare_(scheduler) {}
   WriteBudget(const WriteBudget&) = delete;
@@ -58,6 +60,9 @@ class WriteBudget {
   io::PageMemory take_spare() noexcept { return spare_.take(); }
   void keep_spare(io::PageMemory block) noexcept { spare_.keep(std::move(block), spare_bytes_max()); }
   std::uint64_t spare_bytes() const noexcept { return spare_.bytes(); }
+
+  /// Returns the room for ranges of deleted keys. It is counted apart from the entities, since no flush frees it.
+  StretchRoom& stretch_room() noexcept { return stretch_room_; }
 
   std::uint64_t used_bytes() const noexcept { return used_bytes_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_max() const noexcept { return bytes_max_; }
@@ -105,6 +110,7 @@ class WriteBudget {
   std::atomic<std::uint64_t> used_bytes_{0};
   std::atomic<std::uint64_t> stuck_bytes_{0};
   std::atomic<std::uint64_t> attention_{0};  // commits that wait for room, and stores to notify of it
+  StretchRoom stretch_room_;
   io::Mutex making_;
   std::weak_ptr<WriteRoom> room_ VARVE_GUARDED_BY(making_);
   SpareBlocks spare_;

@@ -9,17 +9,6 @@
 
 namespace varve::engine {
 
-namespace {
-
-/// Limit of consecutive steps over entries of one key. Then a search skips the key's rest, at about the same cost. A
-/// key that is written all the time may have very many entries.
-constexpr int kVersionStepsMax = 8;
-
-/// Below every assigned version, so that a search for it ends after all entries of its key.
-constexpr CommitVersion kBelowAll = 0;
-
-}  // namespace
-
 Cursor::Cursor(ReadStates::Pin pin, std::unique_ptr<EntryCursor> entries, std::string_view lower,
                std::string_view upper, CommitVersion version, ExternalValues values)
     : pin_(std::move(pin)),
@@ -47,7 +36,7 @@ void Cursor::seek_to_last() {
 void Cursor::seek(std::string_view sort_key) {
   backward_ = false;
   go_to(std::max(sort_key, std::string_view(lower_)));
-  settle_forward(Passing::kNothing);
+  settle_forward();
 }
 
 void Cursor::seek_before(std::string_view sort_key) {
@@ -93,8 +82,8 @@ void Cursor::next() {
     if (!valid_) return;
   }
   row_.begin_anywhere();
-  entries_->next();
-  settle_forward(Passing::kHidden);
+  entries_->pass_key(key_);
+  settle_forward();
 }
 
 void Cursor::previous() {
@@ -108,39 +97,38 @@ void Cursor::previous() {
   settle_backward();
 }
 
-void Cursor::settle_forward(Passing passing) {
+void Cursor::settle_forward() {
   valid_ = false;
-  int steps = 0;  // over entries of the key in key_
+  bool passes_too_new = false;  // entries of the key in key_
+  int steps = 0;                // over them
   std::uint64_t dead_keys = 0;
   while (entries_->valid()) {
     const Entry entry = entries_->entry();
     ++examined_;
-    const bool same_key = passing != Passing::kNothing && entry.sort_key == key_;
-    if (!same_key || passing == Passing::kTooNew) {
-      if (!upper_.empty() && entry.sort_key >= upper_) return row_.end_before(upper_);
-      const bool too_new = entry.version > version_;
-      if (!too_new && entry.is_put()) return show_forward(entry);
-      passing = too_new ? Passing::kTooNew : Passing::kHidden;  // Deleted: older entries are hidden.
-      if (!same_key) {
-        if (++dead_keys > dead_keys_max_) return row_.end_before(entry.sort_key);
-        if (row_.take_forward(entry.sort_key) && pass_stretch(entry.sort_key)) {
-          passing = Passing::kNothing;
-          continue;
-        }
-      }
-      if (entry.kind == Kind::kDelete && entries_->pass_deletes(upper_)) {
-        passing = Passing::kNothing;
-        continue;
-      }
+    const bool is_next_key = !passes_too_new || entry.sort_key != key_;
+    if (is_next_key && !upper_.empty() && entry.sort_key >= upper_) return row_.end_before(upper_);
+    const bool too_new = entry.version > version_;
+    if (!too_new && entry.is_put()) return show_forward(entry);
+    if (is_next_key) {
+      if (++dead_keys > dead_keys_max_) return row_.end_before(entry.sort_key);
+      passes_too_new = false;
+      if (row_.take_forward(entry.sort_key) && pass_stretch(entry.sort_key)) continue;
     }
-    if (!same_key) {
+    if (entry.kind == Kind::kDelete && entries_->pass_deletes(upper_)) {
+      passes_too_new = false;
+      continue;
+    }
+    if (is_next_key) {
       key_.assign(entry.sort_key);
       steps = 0;
     }
-    if (++steps <= kVersionStepsMax) {
+    passes_too_new = too_new;
+    if (!too_new) {
+      entries_->pass_key(key_);  // Deleted: older entries are hidden.
+    } else if (++steps <= EntryCursor::kVersionStepsMax) {
       entries_->next();
     } else {
-      entries_->seek(key_, passing == Passing::kHidden ? kBelowAll : version_);
+      entries_->seek_ahead(key_, version_);
       steps = 0;
     }
   }
@@ -183,25 +171,17 @@ bool Cursor::pass_deletes_backward(const Entry& oldest) {
 
 bool Cursor::take_backward() {
   key_.assign(entries_->entry().sort_key);
-  bool live = false;
-  for (int steps = 0; entries_->valid(); entries_->previous()) {
-    const Entry entry = entries_->entry();
-    if (entry.sort_key != key_) return live;
-    ++examined_;
-    if (entry.version > version_ || ++steps > kVersionStepsMax) break;
-    live = entry.is_put();
-    if (live) keep(entry);
-  }
-  if (!entries_->valid()) return live;
-  // The rest of the key is too new, or has many entries: the live entry is searched for.
-  if (entries_->entry().version <= version_) {
-    entries_->seek(key_, version_);
-    if (!entries_->valid()) return false;  // An error: the entry existed.
-    live = entries_->entry().is_put();
-    if (live) keep(entries_->entry());
-  }
-  entries_->seek_before(key_);
-  return live;
+  struct {
+    std::uint64_t entries = 0;
+    bool live = false;
+  } shown;
+  entries_->show_newest(key_, version_, [this, &shown](const Entry& entry) {
+    ++shown.entries;
+    shown.live = entry.is_put();
+    if (shown.live) keep(entry);
+  });
+  examined_ += std::max<std::uint64_t>(shown.entries, 1);
+  return shown.live;
 }
 
 /// Copies the entry, because the cursor leaves it before it is returned.

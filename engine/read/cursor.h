@@ -56,10 +56,8 @@ class Cursor {
   std::uint64_t entries_examined() const noexcept { return examined_; }
 
  private:
-  /// Which entries of the key in key_ are skipped.
-  enum class Passing : std::uint8_t { kNothing, kTooNew, kHidden };
-  /// Moves forward from the present entry to the first key to be returned.
-  void settle_forward(Passing passing);
+  /// Moves forward from the present entry, the first one of its key, to the first key to be returned.
+  void settle_forward();
   /// Moves backward from the present entry, the last one of its key, to the first key to be returned.
   void settle_backward();
   // Move, and skip keys that are known to be dead. The given key must not point into the present entry.

@@ -9,6 +9,7 @@ namespace varve::engine {
 void DeadRow::begin_at(std::string_view edge) {
   is_open_ = is_on();
   was_sent_ = true;
+  adjoins_ = false;
   keys_ = 0;
   if (is_open_) edge_.assign(edge);
 }
@@ -26,6 +27,7 @@ std::optional<std::string> DeadRow::end_of(std::string_view key) {
   if (!is_on()) return std::nullopt;
   std::optional<std::string> end = stretches_->end_of(key, version_);
   was_sent_ = was_sent_ || end.has_value();
+  adjoins_ = adjoins_ || end.has_value();
   return end;
 }
 
@@ -33,6 +35,7 @@ std::optional<std::string> DeadRow::begin_below(std::string_view key) {
   if (!is_on()) return std::nullopt;
   std::optional<std::string> begin = stretches_->begin_below(key, version_);
   was_sent_ = was_sent_ || begin.has_value();
+  adjoins_ = adjoins_ || begin.has_value();
   return begin;
 }
 

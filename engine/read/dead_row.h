@@ -2,6 +2,7 @@
 // Must never: call keys dead that the iteration did not see as dead, at its version and in every source.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,6 +56,8 @@ class DeadRow {
  private:
   /// Minimum number of keys of a row. Shorter rows are not worth a place in the list.
   static constexpr std::uint64_t kKeysWorthKnowing = 32;
+  /// The same for a row that adjoins a known stretch: it makes that stretch longer, and needs no place of its own.
+  static constexpr std::uint64_t kKeysWorthJoining = 4;
   /// Number of keys between two questions. A question costs about as much as this many steps.
   static constexpr std::uint64_t kKeysBetweenQuestions = 8;
   /// Appended to a key, it makes the next key.
@@ -64,7 +67,8 @@ class DeadRow {
   bool take(std::string_view key, std::string_view suffix);
   /// Ends the row. Returns whether it is to be reported.
   bool end() noexcept {
-    const bool tells = is_open_ && keys_ >= keys_worth_knowing_ && sees_ == WalkSees::kAll;
+    const std::uint64_t worth = adjoins_ ? std::min(kKeysWorthJoining, keys_worth_knowing_) : keys_worth_knowing_;
+    const bool tells = is_open_ && keys_ >= worth && sees_ == WalkSees::kAll;
     is_open_ = false;
     return tells;
   }
@@ -74,6 +78,7 @@ class DeadRow {
   WalkSees sees_ = WalkSees::kAll;
   std::uint64_t keys_worth_knowing_ = kKeysWorthKnowing;
   bool is_open_ = false;
+  bool adjoins_ = false;   // the row contains a known stretch
   bool was_sent_ = false;  // and has met no key since: another stretch may begin where one ends
   std::uint64_t keys_ = 0;
   std::string edge_;  // where the row began: forward its first key, backward the key after its last one

@@ -84,6 +84,13 @@ void LevelCursor::next() {
   settle();
 }
 
+/// No key is in two files of a level.
+void LevelCursor::pass_key(std::string_view sort_key) {
+  assert(valid());
+  cursor_->pass_key(sort_key);
+  settle();
+}
+
 void LevelCursor::previous() {
   assert(valid());
   cursor_->previous();

@@ -95,6 +95,52 @@ void MergeCursor::next() {
   settle(forward_, source);
 }
 
+/// Sources that hold the key are at the top, one after another. The others are at their place already.
+void MergeCursor::pass_key(std::string_view sort_key) {
+  assert(!forward_.empty() && forward_.top().entry.sort_key == sort_key);
+  for (;;) {
+    const std::size_t at = forward_.top().walk;
+    EntryCursor& source = *sources_[at];
+    source.pass_key(sort_key);
+    settle(forward_, source);
+    if (forward_.empty() || forward_.top().walk == at || forward_.top().entry.sort_key != sort_key) return;
+  }
+}
+
+void MergeCursor::seek_ahead(std::string_view sort_key, CommitVersion at_most) {
+  while (!forward_.empty()) {
+    const MergeHeap::Head& top = forward_.top();
+    if (!is_before(top.entry.sort_key, top.entry.version, sort_key, at_most)) return;
+    EntryCursor& source = *sources_[top.walk];
+    source.seek_ahead(sort_key, at_most);
+    settle(forward_, source);
+  }
+}
+
+/// The first source that has such a version has the newest one, since the sources go from the newest to the oldest. The
+/// others of the key only move.
+bool MergeCursor::show_newest(std::string_view sort_key, CommitVersion at_most, const ShowEntry& show) {
+  assert(!backward_.empty() && backward_.top().entry.sort_key == sort_key);
+  const auto* const other = backward_.second();
+  if (other == nullptr || other->entry.sort_key != sort_key) {
+    EntryCursor& source = *sources_[backward_.top().walk];
+    const bool is_shown = source.show_newest(sort_key, at_most, show);
+    settle(backward_, source);
+    return is_shown;
+  }
+  bool is_shown = false;
+  for (const auto& source : sources_) {
+    if (!source->valid() || source->entry().sort_key != sort_key) continue;
+    if (is_shown) {
+      source->seek_before(sort_key);
+    } else {
+      is_shown = source->show_newest(sort_key, at_most, show);
+    }
+  }
+  gather(backward_);
+  return is_shown;
+}
+
 /// The present entries of the other sources are the first that a delete might hide.
 bool MergeCursor::pass_deletes(std::string_view bound) {
   assert(!forward_.empty());

@@ -41,6 +41,9 @@ class MergeCursor final : public EntryCursor {
   void seek_to_last() override;
   void next() override;
   void previous() override;
+  void pass_key(std::string_view sort_key) override;
+  void seek_ahead(std::string_view sort_key, CommitVersion at_most) override;
+  bool show_newest(std::string_view sort_key, CommitVersion at_most, const ShowEntry& show) override;
   bool pass_deletes(std::string_view bound) override;
   bool pass_deletes_backward(std::string_view bound) override;
   bool valid() const noexcept override { return !forward_.empty() || !backward_.empty(); }

@@ -11,6 +11,7 @@
 #include "engine/log/log_files.h"
 #include "engine/manifest/clean_end.h"
 #include "engine/manifest/manifest_file.h"
+#include "engine/manifest/stray_files.h"
 #include "engine/manifest/unfinished_loads.h"
 #include "engine/recovery/establish.h"
 #include "engine/recovery/log_replay.h"
@@ -18,6 +19,7 @@
 #include "engine/recovery/segment_images.h"
 #include "engine/recovery/segment_reader.h"
 #include "format/log/file_header.h"
+#include "format/log/warm_list.h"
 
 namespace varve::engine {
 namespace {
@@ -38,6 +40,8 @@ Result<OtherNames> look_at_names(io::Directory& directory) {
   };
   for (const io::DirectoryEntry& entry : *entries) {
     if (entry.name == format::kRootName || entry.name == kRootTemporaryName || entry.name == kLockName) continue;
+    // Without the files of a store, the list of its cached blocks means nothing.
+    if (entry.name == format::kWarmListName || entry.name == kWarmListTemporaryName) continue;
     const Result<format::FileId> id = format::parse_file_name(entry.name);
     if (id.ok() || entry.name == kBallastName) {
       keep_first(names.numbered, entry.name);

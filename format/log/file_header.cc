@@ -35,6 +35,7 @@ std::string_view type_name(std::uint16_t type) noexcept {
     case FileType::kLogBuffer: return "log buffer";
     case FileType::kTable: return "table";
     case FileType::kValueFile: return "value file";
+    case FileType::kWarmList: return "WARM";
   }
   return "unknown file";
 }

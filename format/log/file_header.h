@@ -27,6 +27,7 @@ enum class FileType : std::uint16_t {
   kLogBuffer = 4,   // *.buf
   kTable = 5,       // *.sst
   kValueFile = 6,   // *.val
+  kWarmList = 7,    // WARM
 };
 
 inline constexpr std::size_t kFileHeaderBytes = 64;

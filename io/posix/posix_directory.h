@@ -18,7 +18,7 @@
 namespace varve::io {
 
 /// Limit in bytes of a replaced file's content: replace() is for one small root file.
-inline constexpr std::size_t kReplaceBytesMax = std::size_t{64} << 10;
+inline constexpr std::size_t kReplaceBytesMax = std::size_t{4} << 20;
 
 class PosixDirectory final : public Directory {
  public:

@@ -304,9 +304,9 @@ TEST_P(FileSystemContract, AnEmptyFileIsNotAnAbsentOne) {
   expect_content("CURRENT", {});
 }
 
-TEST_P(FileSystemContract, ReplaceTakesOneByteToSixtyFourKibibytes) {
-  const Bytes largest = bytes_by_seed(6, 64 << 10);
-  const Bytes above = bytes_by_seed(6, (64 << 10) + 1);
+TEST_P(FileSystemContract, ReplaceTakesOneByteToFourMebibytes) {
+  const Bytes largest = bytes_by_seed(6, 4 << 20);
+  const Bytes above = bytes_by_seed(6, (4 << 20) + 1);
   EXPECT_TRUE(fails_with(directory().replace("CURRENT", {}, {}, kPoint), Code::kInvalidArgument, "CURRENT"));
   EXPECT_TRUE(fails_with(directory().replace("CURRENT", {}, above, kPoint), Code::kInvalidArgument, "CURRENT"));
   EXPECT_TRUE(names_in(directory()).empty());

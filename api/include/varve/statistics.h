@@ -155,6 +155,15 @@ struct Statistics {
   std::uint64_t moved_files = 0;
   /// Table files that compactions removed without reading them, because all their tables were dropped.
   std::uint64_t unlinked_files = 0;
+  /// Blocks that the store read back into the cache after the open, because they were cached when the store was used
+  /// last.
+  std::uint64_t warm_blocks = 0;
+  /// Bytes of these blocks, as stored.
+  std::uint64_t warm_bytes = 0;
+  /// How often the store wrote the list of its cached blocks.
+  std::uint64_t warm_lists = 0;
+  /// How often that list could not be written, or could not be used at the open.
+  std::uint64_t warm_list_failures = 0;
   /// Estimated bytes that compaction must rewrite until every level is within its target, plus the three dead_ figures
   /// below.
   std::uint64_t compaction_debt_bytes = 0;

@@ -5,8 +5,11 @@
 #include "api/catalog/catalog_rows.h"
 #include "api/catalog/service_property_rows.h"
 #include "api/model/entity_codec.h"
+#include "engine/base/sync_points.h"
+#include "format/bytes/bytes.h"
 #include "format/keys/batch.h"
 #include "format/keys/entity.h"
+#include "format/log/warm_list.h"
 #include "tests/api/store_bench.h"
 #include "tests/support/entity_bytes.h"
 
@@ -75,6 +78,24 @@ TEST_F(Verification, CountsEverythingOfASoundStoreAndChangesNothing) {
   EXPECT_TRUE(report->recovery.clean);
   EXPECT_GE(calls, 1);
   EXPECT_EQ(bench_.machine.files->operation_count(), steps);
+}
+
+TEST_F(Verification, TellsADamagedListOfCachedBlocksAndTakesAWholeOne) {
+  bench_.store.reset();
+  const auto directory = *bench_.machine.files->open_directory(kStorePath);
+  std::string list = format::encode_warm_list({{{format::Heat::kProven, 999, 1, {64}}}, {}}, 7);
+  const auto replace = [&](std::string_view before, std::string_view after) {
+    ASSERT_TRUE(directory
+                    ->replace(format::kWarmListName, format::as_bytes(before), format::as_bytes(after),
+                              engine::sync_points::kWarmList)
+                    .ok());
+  };
+  replace("", list);
+  EXPECT_TRUE(verify().sound());
+  std::string damaged = list;
+  damaged.back() = static_cast<char>(damaged.back() ^ 1);
+  replace(list, damaged);
+  expect_finding("WARM");
 }
 
 TEST_F(Verification, SaysThatThereIsNoStore) {

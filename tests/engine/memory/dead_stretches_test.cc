@@ -40,7 +40,8 @@ class DeadStretchList : public testing::Test {
   void note(const std::vector<Write>& writes, CommitVersion version) { list_.note(batch_of(writes), version); }
 
   io::Scheduler scheduler_;
-  DeadStretches list_{scheduler_};
+  StretchRoom room_{StretchRoom::bytes_beside(kWriteBufferBytes)};
+  DeadStretches list_{scheduler_, room_};
 };
 
 TEST_F(DeadStretchList, KnowsNothingBeforeItIsAsked) {
@@ -146,14 +147,47 @@ TEST_F(DeadStretchList, ForgetsAllWhenALoadIsAdoptedOrNobodyAsks) {
   EXPECT_FALSE(list_.is_on());
 }
 
-TEST_F(DeadStretchList, KeepsThoseThatWereAskedForLast) {
+TEST_F(DeadStretchList, KeepsThoseOfThousandsOfQueuesInRoomThatIsCounted) {
   begin(0);
-  for (std::uint64_t i = 0; i < DeadStretches::kStretchesMax; ++i) list_.add(key_of(10 * i), key_of(10 * i + 5), 5);
-  EXPECT_EQ(list_.end_of(key_of(0), 5), key_of(5));
-  list_.add(key_of(9'000), key_of(9'005), 5);
-  EXPECT_EQ(list_.end_of(key_of(0), 5), key_of(5));
-  EXPECT_EQ(list_.end_of(key_of(10), 5), Found());
-  EXPECT_EQ(list_.end_of(key_of(20), 5), key_of(25));
+  const auto first_of = [](std::uint64_t queue) { return key_of(10 * queue); };
+  const auto end_of = [](std::uint64_t queue) { return key_of(10 * queue + 5); };
+  for (std::uint64_t queue = 0; queue < 10'000; ++queue) list_.add(first_of(queue), end_of(queue), 5);
+  EXPECT_EQ(list_.size(), 10'000u);
+  EXPECT_EQ(list_.bytes(), room_.used_bytes());
+  EXPECT_GE(list_.bytes(), 10'000 * (first_of(0).size() + end_of(0).size()));
+  for (std::uint64_t queue = 0; queue < 10'000; ++queue) ASSERT_EQ(list_.end_of(first_of(queue), 5), end_of(queue));
+}
+
+TEST_F(DeadStretchList, ForgetsThoseThatNobodyAskedForWhenItsRoomIsFull) {
+  StretchRoom small(StretchRoom::bytes_beside(0));
+  DeadStretches list(scheduler_, small);
+  list.begin([] { return CommitVersion{0}; });
+  const std::string asked_for = key_of(500);
+  list.add(asked_for, key_of(501), 5);
+  for (std::uint64_t i = 100; i < 3'000; ++i) {
+    list.add(key_of(10 * i), key_of(10 * i + 5), 5);
+    ASSERT_LE(small.used_bytes(), small.bytes_max() / 2);
+    ASSERT_EQ(list.end_of(asked_for, 5), key_of(501));
+  }
+  EXPECT_LT(list.size(), 2'000u);
+  EXPECT_GT(list.size(), 64u);
+  EXPECT_EQ(list.end_of(key_of(29'990), 5), key_of(29'995));
+}
+
+TEST_F(DeadStretchList, LeavesRoomForTheFirstStretchesOfAnotherStore) {
+  StretchRoom room(StretchRoom::bytes_beside(0));
+  DeadStretches first(scheduler_, room);
+  DeadStretches second(scheduler_, room);
+  for (DeadStretches* list : {&first, &second}) {
+    list->begin([] { return CommitVersion{0}; });
+    for (std::uint64_t i = 0; i < 2'000; ++i) list->add(key_of(10 * i), key_of(10 * i + 5), 5);
+  }
+  EXPECT_GT(second.size(), first.size() / 4);
+  EXPECT_EQ(room.used_bytes(), first.bytes() + second.bytes());
+  format::BatchBuilder builder;
+  builder.adopt(format::make_table_id(1, 2));
+  first.note(builder.finish(), 6);  // It ends.
+  EXPECT_EQ(room.used_bytes(), second.bytes());
 }
 
 TEST_F(DeadStretchList, CountsDeletesBetweenLooks) {
@@ -254,7 +288,8 @@ class StretchWalkModel : public testing::TestWithParam<std::uint64_t> {
   inline static const std::string kTableStart = key_of(0).substr(0, format::kTableIdBytes);
   std::mt19937_64 random_{GetParam()};
   io::Scheduler scheduler_;
-  DeadStretches list_{scheduler_};
+  StretchRoom room_{StretchRoom::bytes_beside(kWriteBufferBytes)};
+  DeadStretches list_{scheduler_, room_};
   Memtable memtable_;
   CommitVersion version_ = 0;
   std::map<CommitVersion, Model> states_{{0, {}}};
@@ -420,6 +455,32 @@ TEST_F(ManyDeletes, FromTheTailBackwardCostAWalkNothing) {
 TEST_F(ManyDeletes, OneByOneCostAWalkLittle) {
   for (std::uint64_t row = 0; row < 2'000; ++row) ASSERT_NO_FATAL_FAILURE(remove_rows(row, 1));
   expect_first(2'000, 2 * DeadStretches::kDeletesBetweenLooks + 20);
+}
+
+TEST(ManyQueues, OfOneTableCostAReaderOfTheirHeadsLittle) {
+  constexpr std::uint64_t kQueues = 100;
+  constexpr std::uint64_t kSteps = 200;  // for each queue
+  constexpr std::uint64_t kDepth = 3;
+  test::Machine machine;
+  const std::unique_ptr<Engine> engine = *machine.open();
+  const auto name_of = [](std::uint64_t queue) { return "q" + row_of(queue); };
+  for (std::uint64_t step = 0; step < kSteps + kDepth; ++step) {
+    for (std::uint64_t queue = 0; queue < kQueues; ++queue) {
+      ASSERT_TRUE(test::Change().put(name_of(queue), row_of(step), "v").buffered().commit(*engine).ok());
+      if (step < kDepth) continue;
+      ASSERT_TRUE(test::Change().remove(name_of(queue), row_of(step - kDepth)).buffered().commit(*engine).ok());
+    }
+  }
+  // Since a search, a queue has at most kDeletesBetweenLooks deletes, each with the entry that it hides.
+  for (std::uint64_t queue = 0; queue < kQueues; ++queue) {
+    const ReadView view = engine->view();
+    const std::string lower = *format::encode_partition(test::kTable, name_of(queue));
+    Cursor cursor = view.cursor(lower, format::end_of_prefix(lower));
+    cursor.seek_to_first();
+    ASSERT_TRUE(cursor.valid());
+    ASSERT_EQ(cursor.key(), test::key_of(name_of(queue), row_of(kSteps)));
+    ASSERT_LE(cursor.entries_examined(), 2 * DeadStretches::kDeletesBetweenLooks + 20) << name_of(queue);
+  }
 }
 
 TEST_F(ManyDeletes, DoNotHideWhatIsPutAgain) {

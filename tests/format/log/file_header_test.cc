@@ -35,7 +35,7 @@ bool mentions(const Status& status, std::string_view words) {
 TEST(FileHeader, RoundTripsForEveryType) {
   RandomValues random(1);
   for (const FileType type : {FileType::kRoot, FileType::kManifest, FileType::kLogSegment, FileType::kLogBuffer,
-                              FileType::kTable, FileType::kValueFile}) {
+                              FileType::kTable, FileType::kValueFile, FileType::kWarmList}) {
     const std::uint64_t number = type == FileType::kRoot ? 0 : random.number();
     const std::uint64_t seed = random.number();
     const std::string bytes = encode_file_header({type, kFormatVersion, seed, number});
@@ -93,8 +93,8 @@ TEST(FileHeader, FileOfAnotherTypeIsCorruptionNamingBoth) {
 }
 
 TEST(FileHeader, FileOfAnotherTypeIsNamedWhateverItIs) {
-  const std::vector<std::string> names = {"unknown file", "CURRENT", "manifest",   "log segment",
-                                          "log buffer",   "table",   "value file", "unknown file"};
+  const std::vector<std::string> names = {"unknown file", "CURRENT",    "manifest", "log segment", "log buffer",
+                                          "table",        "value file", "WARM",     "unknown file"};
   for (std::size_t type = 0; type < names.size(); ++type) {
     const FileType found = static_cast<FileType>(type);
     const FileType expected = found == FileType::kRoot ? FileType::kTable : FileType::kRoot;

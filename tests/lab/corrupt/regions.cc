@@ -128,6 +128,7 @@ std::vector<Region> regions_of(std::string_view name, std::string_view bytes) {
   const Result<format::FileHeader> header = format::decode_file_header(bytes.substr(0, format::kFileHeaderBytes), type);
   if (!header.ok()) return regions;
   switch (type) {
+    case format::FileType::kWarmList:
     case format::FileType::kRoot:
       regions.push_back({"fields", format::kFileHeaderBytes, bytes.size() - format::kFileHeaderBytes - 8});
       regions.push_back({"checksum", bytes.size() - 8, 8});

@@ -229,6 +229,11 @@ void add_compaction(Families& families, const Statistics& store) {
                    store.compaction_copied_bytes);
   families.counter("varve_moved_files_total", "Files moved to another level without reading them.", store.moved_files);
   families.counter("varve_unlinked_files_total", "Files removed without reading them.", store.unlinked_files);
+  families.counter("varve_warm_blocks_total", "Blocks read back into the cache after the open.", store.warm_blocks);
+  families.counter("varve_warm_bytes_total", "Bytes of these blocks, as stored.", store.warm_bytes);
+  families.counter("varve_warm_lists_total", "Written lists of the cached blocks.", store.warm_lists);
+  families.counter("varve_warm_list_failures_total", "Lists that were not written or not usable.",
+                   store.warm_list_failures);
   families.gauge("varve_compaction_debt_bytes",
                  "Bytes that compaction still has to rewrite, and bytes of dropped tables to free.",
                  store.compaction_debt_bytes);

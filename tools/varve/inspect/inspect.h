@@ -17,6 +17,7 @@ struct InspectOptions {
 };
 
 // Each function shows the content of `file` after its header, up to the end or to the first damage.
+void inspect_warm_list(std::string_view file, InspectOutput& out);
 void inspect_root(std::string_view file, InspectOutput& out);
 void inspect_manifest(std::string_view file, const format::FileHeader& header, InspectOutput& out);
 void inspect_segment(std::string_view file, const format::FileHeader& header, InspectOutput& out);

@@ -2,6 +2,7 @@
 // Must never: apply an edit. It shows the written entries.
 #include "format/log/manifest_edit.h"
 #include "format/log/root.h"
+#include "format/log/warm_list.h"
 #include "tools/varve/inspect/inspect.h"
 
 namespace varve::tool {
@@ -154,6 +155,17 @@ void inspect_root(std::string_view file, InspectOutput& out) {
                                  hex_field("footer_hash", segment.footer_hash)});
     }
     out.part("last_version", {version_field("version", root->last_version)});
+  }
+  out.item(file.size(), "end", {word_field("state", "whole")});
+}
+
+void inspect_warm_list(std::string_view file, InspectOutput& out) {
+  const Result<format::WarmList> list = format::decode_warm_list(file);
+  if (!list.ok()) return out.damage(std::nullopt, list.status());
+  for (const format::WarmBlocks& blocks : list->files) {
+    out.item(format::kFileHeaderBytes, "blocks",
+             {number_field("heat", static_cast<std::uint64_t>(blocks.heat)), number_field("file", blocks.file_number),
+              hex_field("file_seed", blocks.file_seed), number_field("count", blocks.offsets.size())});
   }
   out.item(file.size(), "end", {word_field("state", "whole")});
 }

@@ -14,6 +14,7 @@
 
 #include "format/bytes/bytes.h"
 #include "format/log/root.h"
+#include "format/log/warm_list.h"
 #include "tools/varve/inspect/inspect.h"
 #include "tools/varve/session/verbs.h"
 #include "tools/varve/session/words.h"
@@ -131,6 +132,7 @@ std::string_view type_name(format::FileType type) noexcept {
     case format::FileType::kLogBuffer: return "log buffer";
     case format::FileType::kTable: return "table file";
     case format::FileType::kValueFile: return "value file";
+    case format::FileType::kWarmList: return "list of cached blocks";
   }
   return "file";
 }
@@ -142,6 +144,8 @@ format::FileType type_of(const std::string& bytes, const std::string& name) {
       stored <= static_cast<std::uint16_t>(format::FileType::kTable)) {
     return static_cast<format::FileType>(stored);
   }
+  const bool is_warm_list = stored == static_cast<std::uint16_t>(format::FileType::kWarmList);
+  if (is_warm_list || name == format::kWarmListName) return format::FileType::kWarmList;
   const Result<format::FileId> id = format::parse_file_name(name);
   return id.ok() ? id->type : format::FileType::kRoot;
 }
@@ -154,6 +158,7 @@ void inspect_content(std::string_view bytes, const format::FileHeader& header, c
     case format::FileType::kLogSegment: return inspect_segment(bytes, header, out);
     case format::FileType::kLogBuffer: return inspect_log_buffer(bytes, header, out);
     case format::FileType::kTable: return inspect_table(bytes, header, options, out);
+    case format::FileType::kWarmList: return inspect_warm_list(bytes, out);
     case format::FileType::kValueFile: break;
   }
   out.damage(std::nullopt, Status::unsupported("inspect does not support value files"));

@@ -1,0 +1,60 @@
+// Owns: stretches of keys in order, the memory that they take, and the choice of those to forget.
+// Must never: hold more memory than the room gave, or let two stretches overlap or touch.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "engine/base/entry.h"
+#include "engine/memory/stretch_room.h"
+
+namespace varve::engine {
+
+/// One thread at a time may use it.
+class StretchMap {
+ public:
+  struct Stretch {
+    std::string to;
+    CommitVersion since = 0;
+    /// Set by a use. The search for a stretch to forget clears it, and forgets a stretch without it.
+    bool was_used = false;
+  };
+  using Stretches = std::map<std::string, Stretch, std::less<>>;  // by first key
+  using iterator = Stretches::iterator;
+
+  /// `room` outlives it.
+  explicit StretchMap(StretchRoom& room) noexcept : room_(room) {}
+  ~StretchMap() { clear(); }
+  StretchMap(const StretchMap&) = delete;
+  StretchMap& operator=(const StretchMap&) = delete;
+
+  iterator begin() noexcept { return stretches_.begin(); }
+  iterator end() noexcept { return stretches_.end(); }
+  iterator lower_bound(std::string_view key) { return stretches_.lower_bound(key); }
+  /// Returns the last stretch that begins at or before the key; the end if there is none.
+  iterator at_or_before(std::string_view key);
+
+  /// Adds a stretch that overlaps and touches none. If there is no room, it forgets others, or adds nothing if that
+  /// does not suffice. Any iterator may become invalid. May throw std::bad_alloc; then nothing was added.
+  void enter(std::string from, Stretch stretch);
+  /// Removes a stretch and returns the next one.
+  iterator erase(iterator at) noexcept;
+  void clear() noexcept;
+
+  std::size_t size() const noexcept { return stretches_.size(); }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  static std::uint64_t bytes_of(const std::string& from, const Stretch& stretch) noexcept;
+  void forget_one() noexcept;
+
+  StretchRoom& room_;
+  Stretches stretches_;
+  /// The search for a stretch to forget goes on here, and begins again after the last one (the clock algorithm).
+  iterator hand_ = stretches_.end();
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace varve::engine
