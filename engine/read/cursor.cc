@@ -34,26 +34,49 @@ void Cursor::seek_to_first() {
 }
 
 void Cursor::seek_to_last() {
+  if (!upper_.empty()) return seek_before(upper_);
   backward_ = true;
-  if (upper_.empty()) {
-    row_.begin_anywhere();
-    entries_->seek_to_last();
-  } else {
-    go_before(upper_);
-  }
+  has_stopped_ = false;
+  is_key_passed_ = true;
+  key_.clear();
+  row_.begin_anywhere();
+  entries_->seek_to_last();
   settle_backward();
 }
 
 void Cursor::seek(std::string_view sort_key) {
   backward_ = false;
-  go_to(std::max(sort_key, std::string_view(lower_)));
+  has_stopped_ = false;
+  key_.assign(std::max(sort_key, std::string_view(lower_)));
+  go_to(key_);
   settle_forward(Passing::kNothing);
 }
 
 void Cursor::seek_before(std::string_view sort_key) {
   backward_ = true;
-  go_before(upper_.empty() ? sort_key : std::min(sort_key, std::string_view(upper_)));
+  has_stopped_ = false;
+  key_.assign(upper_.empty() ? sort_key : std::min(sort_key, std::string_view(upper_)));
+  is_key_passed_ = true;
+  go_before(key_);
   settle_backward();
+}
+
+void Cursor::go_on() {
+  assert(!valid_);
+  failure_ = Status();
+  has_stopped_ = false;
+  if (backward_) {
+    if (key_.empty()) return seek_to_last();
+    if (!is_key_passed_) key_.push_back('\0');  // the next key
+    row_.end_at(key_);
+    is_key_passed_ = true;
+    go_before(key_);
+    return settle_backward();
+  }
+  if (is_key_passed_) key_.push_back('\0');
+  row_.end_before(key_);
+  go_to(key_);
+  settle_forward(Passing::kNothing);
 }
 
 void Cursor::go_to(std::string_view sort_key) {
@@ -90,7 +113,10 @@ void Cursor::next() {
     backward_ = false;
     entries_->seek(key_, version_);
     valid_ = entries_->valid();  // False means an error: the entry existed.
-    if (!valid_) return;
+    if (!valid_) {
+      is_key_passed_ = true;
+      return;
+    }
   }
   row_.begin_anywhere();
   entries_->next();
@@ -99,6 +125,7 @@ void Cursor::next() {
 
 void Cursor::previous() {
   assert(valid_);
+  is_key_passed_ = true;
   if (!backward_) {
     backward_ = true;
     go_before(key_);
@@ -110,7 +137,8 @@ void Cursor::previous() {
 
 void Cursor::settle_forward(Passing passing) {
   valid_ = false;
-  int steps = 0;  // over entries of the key in key_
+  bool is_passed = passing == Passing::kHidden;  // the key in key_
+  int steps = 0;                                 // over entries of the key in key_
   std::uint64_t dead_keys = 0;
   while (entries_->valid()) {
     const Entry entry = entries_->entry();
@@ -122,7 +150,10 @@ void Cursor::settle_forward(Passing passing) {
       if (!too_new && entry.is_put()) return show_forward(entry);
       passing = too_new ? Passing::kTooNew : Passing::kHidden;  // Deleted: older entries are hidden.
       if (!same_key) {
-        if (++dead_keys > dead_keys_max_) return row_.end_before(entry.sort_key);
+        if (++dead_keys > dead_keys_max_) {
+          stop_at(entry.sort_key);
+          return row_.end_before(entry.sort_key);
+        }
         if (row_.take_forward(entry.sort_key) && pass_stretch(entry.sort_key)) {
           passing = Passing::kNothing;
           continue;
@@ -137,6 +168,7 @@ void Cursor::settle_forward(Passing passing) {
       key_.assign(entry.sort_key);
       steps = 0;
     }
+    is_passed = passing == Passing::kHidden;
     if (++steps <= kVersionStepsMax) {
       entries_->next();
     } else {
@@ -144,7 +176,14 @@ void Cursor::settle_forward(Passing passing) {
       steps = 0;
     }
   }
+  is_key_passed_ = is_passed;
   if (!upper_.empty() && entries_->status().ok()) row_.end_before(upper_);
+}
+
+void Cursor::stop_at(std::string_view sort_key) {
+  has_stopped_ = true;
+  is_key_passed_ = false;
+  key_.assign(sort_key);
 }
 
 void Cursor::show_forward(const Entry& entry) {
@@ -158,9 +197,15 @@ void Cursor::settle_backward() {
   while (entries_->valid()) {
     const Entry oldest = entries_->entry();
     if (oldest.sort_key < lower_) return row_.end_at(lower_);
-    if (dead_keys == dead_keys_max_) return row_.end_behind(oldest.sort_key);
+    if (dead_keys >= dead_keys_max_ && oldest.sort_key != key_) {  // never within a key, to get further each time
+      stop_at(oldest.sort_key);
+      return row_.end_behind(oldest.sort_key);
+    }
     const bool live = !pass_deletes_backward(oldest) && take_backward();
-    if (!entries_->valid() && !entries_->status().ok()) return;
+    if (!entries_->valid() && !entries_->status().ok()) {
+      is_key_passed_ = false;
+      return;
+    }
     if (live) {
       row_.end_behind(key_);
       value_ = kept_value_;
@@ -168,6 +213,7 @@ void Cursor::settle_backward() {
       return;
     }
     ++dead_keys;
+    is_key_passed_ = true;
     if (row_.take_backward(key_)) (void)pass_stretch_backward(key_);
   }
   if (entries_->status().ok()) row_.end_at(lower_);
@@ -222,6 +268,7 @@ void Cursor::show(const Entry& entry) {
 bool Cursor::bring(std::string_view pointer) {
   Result<PinnedBlock> value = values_.read(pointer);
   if (!value.ok()) {
+    is_key_passed_ = false;
     failure_ = value.status();
     return false;
   }
