@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "engine/base/side_by_side.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/compaction/dead_bytes.h"
 #include "engine/engine_state.h"
@@ -243,14 +244,20 @@ void Engine::check_tables(const std::function<void(std::uint64_t bytes, const St
   const ReadStates::Pin pin = state_->states->pin();
   const Levels& tables = *pin->tables;
   const auto check = [&tables](std::string_view pointer) { return check_value(tables, pointer); };
+  std::vector<std::pair<std::uint64_t, std::function<Status()>>> files;  // with their bytes
   for (std::uint32_t level = 0; level < kLevelCount; ++level) {
     for (const LevelFilePtr& file : tables.level(level)) {
-      on_file(file->entry.size_bytes, check_table(*file->table, check));
+      files.emplace_back(file->entry.size_bytes, [&] { return check_table(*file->table, check); });
     }
   }
   for (const auto& [number, values] : tables.value_files()) {
-    on_file(values->entry().size_bytes, check_value_file(state_->env, *state_->directory, values->entry()));
+    files.emplace_back(values->entry().size_bytes, [&state = *state_, &entry = values->entry()] {
+      return check_value_file(state.env, *state.directory, entry);
+    });
   }
+  do_side_by_side(
+      state_->env.scheduler, files.size(), [&files](std::size_t at) { return files[at].second(); },
+      [&](std::size_t at, const Status& found) { on_file(files[at].first, found); });
 }
 
 Status Engine::check_warm_list() const {

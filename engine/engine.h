@@ -172,8 +172,9 @@ class Engine {
   /// and will be removed.
   bool was_dropped(TableId table) const noexcept;
 
-  /// Reads and checks every byte of every live table file and value file, one file after the other. For each file,
-  /// calls `on_file` with its bytes and the result of its check. Returns when all files were read.
+  /// Reads and checks every byte of every live table file and value file, several files at once. For each file, in a
+  /// fixed order and on this thread, calls `on_file` with its bytes and the result of its check. Returns when all files
+  /// were read.
   void check_tables(const std::function<void(std::uint64_t bytes, const Status& found)>& on_file) const;
   /// Checks the list of cached blocks, if there is one. Errors: those of check_warm_list().
   Status check_warm_list() const;

@@ -133,20 +133,47 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     co_return std::move(found->front());
   }
 
-  /// Runs a blocking operation on a worker thread.
-  template <typename Answer, typename Verb>
-  static Task<Answer> on_worker(Called called, Verb verb) {
+  /// Reads a page. The thread that begins it also ends it if that needs no wait and is short. Otherwise a worker thread
+  /// continues where this thread has stopped.
+  template <typename Read>
+  static Task<Status> read_page(AsyncCall& call, Read& read) {
+    const PageShare share = call.async().is_on_its_thread() ? PageShare::of_executor() : PageShare::of_caller();
+    Result<bool> is_complete = guarded([&] { return read.go_on(share); });
+    if (is_complete.ok() && !*is_complete) {
+      co_await call.to_worker();
+      is_complete = guarded([&] { return read.go_on(PageShare()); });
+      co_await call.back();
+    }
+    co_return is_complete.status();
+  }
+
+  static TableCall call_on(const Table::State& state, const Grant& grant) {
+    return {*state.core, state.name, *state.entry, grant};
+  }
+
+  template <Wanted wanted, typename Answer>
+  static Task<Answer> scan(Called called, Scan scan, EntityReader reader = nullptr) {
     AsyncCall call = call_of(called);
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    co_await call.to_worker();
-    Answer answer = guarded([&]() -> Answer {
-      if (Status stopped = call.check_stop(); !stopped.ok()) return stopped;
-      const Result<Grant> granted = called.state->grant();
-      if (!granted.ok()) return granted.status();
-      return verb(*called.state, *granted, call.stop());
-    });
-    co_await call.back();
-    co_return answer;
+    const Result<Grant> granted = co_await RulesAsked(call, *called.state);
+    if (!granted.ok()) co_return granted.status();
+    ScanRead read(call_on(*called.state, *granted), scan, wanted, call.stop(), reader ? &reader : nullptr);
+    if (Status ended = co_await read_page(call, read); !ended.ok()) co_return ended;
+    if constexpr (wanted == Wanted::kCount) {
+      co_return read.take_count();
+    } else {
+      co_return read.take_page();
+    }
+  }
+
+  static Task<Result<RowListingPage>> list_rows(Called called, RowListing listing) {
+    AsyncCall call = call_of(called);
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    const Result<Grant> granted = co_await RulesAsked(call, *called.state);
+    if (!granted.ok()) co_return granted.status();
+    RowListingRead read(call_on(*called.state, *granted), listing, call.stop());
+    if (Status ended = co_await read_page(call, read); !ended.ok()) co_return ended;
+    co_return read.take_page();
   }
 
   // -- Writes -----------------------------------------------------------------------------------------------------
@@ -323,35 +350,22 @@ Task<Result<std::vector<std::optional<Entity>>>> AsyncTable::get_many(std::vecto
 }
 
 Task<Result<Page>> AsyncTable::scan(Scan scan, std::stop_token stop) const {
-  auto read = [scan = std::move(scan)](const Table::State& state, const Grant& grant, const std::stop_token& stopping) {
-    return read_page(*state.core, state.name, *state.entry, grant, scan, stopping);
-  };
-  return Verbs::ending_at_home(*this, Verbs::on_worker<Result<Page>>({*this, std::move(stop)}, std::move(read)));
+  return Verbs::ending_at_home(*this,
+                               Verbs::scan<Wanted::kEntities, Result<Page>>({*this, std::move(stop)}, std::move(scan)));
 }
 
 Task<Result<Page>> AsyncTable::scan_in_place(Scan scan, EntityReader reader, std::stop_token stop) const {
-  auto read = [scan = std::move(scan), reader = std::move(reader)](const Table::State& state, const Grant& grant,
-                                                                   const std::stop_token& stopping) {
-    return read_page(*state.core, state.name, *state.entry, grant, scan, stopping, &reader);
-  };
-  return Verbs::ending_at_home(*this, Verbs::on_worker<Result<Page>>({*this, std::move(stop)}, std::move(read)));
+  return Verbs::ending_at_home(*this, Verbs::scan<Wanted::kEntities, Result<Page>>({*this, std::move(stop)},
+                                                                                   std::move(scan), std::move(reader)));
 }
 
 Task<Result<RowListingPage>> AsyncTable::list_rows(RowListing listing, std::stop_token stop) const {
-  auto list = [listing = std::move(listing)](const Table::State& state, const Grant& grant,
-                                             const std::stop_token& stopping) {
-    return varve::list_rows(*state.core, state.name, *state.entry, grant, listing, stopping);
-  };
-  return Verbs::ending_at_home(*this,
-                               Verbs::on_worker<Result<RowListingPage>>({*this, std::move(stop)}, std::move(list)));
+  return Verbs::ending_at_home(*this, Verbs::list_rows({*this, std::move(stop)}, std::move(listing)));
 }
 
 Task<Result<Count>> AsyncTable::count(Scan scan, std::stop_token stop) const {
-  auto count = [scan = std::move(scan)](const Table::State& state, const Grant& grant,
-                                        const std::stop_token& stopping) {
-    return count_entities(*state.core, state.name, *state.entry, grant, scan, stopping);
-  };
-  return Verbs::ending_at_home(*this, Verbs::on_worker<Result<Count>>({*this, std::move(stop)}, std::move(count)));
+  return Verbs::ending_at_home(*this,
+                               Verbs::scan<Wanted::kCount, Result<Count>>({*this, std::move(stop)}, std::move(scan)));
 }
 
 }  // namespace varve

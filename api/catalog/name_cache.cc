@@ -1,70 +1,72 @@
 // Owns: the names in use and their current table ids (name_cache.h).
-// Must never: do I/O or wait while it holds its mutex.
+// Must never: do I/O or wait while it holds a mutex.
 #include "api/catalog/name_cache.h"
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <utility>
-
-#include "varve/limits.h"
 
 namespace varve {
 namespace {
 
-constexpr char kNameSeparator = '\0';
-/// Entries examined when one is added. It is a constant, so that adding costs the same for every size of the cache.
+// When an entry is added to a shard with many, this many others are examined, in at most this many buckets. They are
+// constants, so that adding costs the same for every size of the cache.
 constexpr int kLookedAtMax = 8;
-
-std::string account_prefix(std::string_view account) {
-  return std::string(account).append(1, kNameSeparator);
-}
+constexpr int kBucketsMax = 64;
 
 }  // namespace
 
-NameCache::NameCache(io::Scheduler& scheduler) : mutex_(scheduler) {
-  hand_.reserve(limits::kAccountNameCharactersMax + 1 + limits::kTableNameCharactersMax);
+NameCache::NameCache(io::Scheduler& scheduler) {
+  for (std::unique_ptr<Shard>& shard : shards_) shard = std::make_unique<Shard>(scheduler);
+}
+
+std::size_t NameCache::hash_of(const Name& name) noexcept {
+  constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;
+  const std::hash<std::string_view> hash;
+  return (hash(name.account) * kOdd) ^ hash(name.lower_name);
 }
 
 std::shared_ptr<NameEntry> NameCache::find_or_add(std::string_view account, std::string_view lower_name) {
-  const io::MutexGuard guard(mutex_);
-  return find_or_add_locked(account, lower_name);
+  const Name name{account, lower_name};
+  Shard& shard = shard_of(name);
+  const io::MutexGuard guard(shard.mutex);
+  return find_or_add_locked(shard, name);
 }
 
-std::shared_ptr<NameEntry> NameCache::find_or_add_locked(std::string_view account, std::string_view lower_name) {
-  std::string key = account_prefix(account).append(lower_name);
-  const auto found = entries_.find(key);
-  if (found != entries_.end()) return found->second;
-  auto entry = std::make_shared<NameEntry>();
-  entry->drops_under_way_ =
-      static_cast<std::uint32_t>(std::count(dropping_accounts_.begin(), dropping_accounts_.end(), account));
-  entries_.emplace(std::move(key), entry);
-  if (entries_.size() > kUnusedEntriesMax) let_some_go();
+NameCache::EntryPtr NameCache::find_or_add_locked(Shard& shard, const Name& name) {
+  const auto found = shard.entries.find(name);
+  if (found != shard.entries.end()) return *found;
+  auto entry = std::make_shared<NameEntry>(name.account, name.lower_name);
+  entry->drops_under_way_ = static_cast<std::uint32_t>(
+      std::count(shard.dropping_accounts.begin(), shard.dropping_accounts.end(), name.account));
+  shard.entries.insert(entry);
+  if (shard.entries.size() >= kUnusedEntriesMax / kShards) let_some_go(shard);
   return entry;
 }
 
-void NameCache::let_some_go() noexcept {
-  auto at = entries_.upper_bound(hand_);
-  for (int i = 0; i < kLookedAtMax && !entries_.empty(); ++i) {
-    if (at == entries_.end()) at = entries_.begin();
-    // A caller gets an entry only here, under the mutex. So if only the map uses an entry, no caller can get it now
-    // (N2).
-    at = at->second.use_count() == 1 ? entries_.erase(at) : std::next(at);
-  }
-  if (at == entries_.end()) {
-    hand_.clear();
-  } else {
-    assert(at->first.size() <= hand_.capacity());  // Nothing is allocated here.
-    hand_.assign(at->first);
+void NameCache::let_some_go(Shard& shard) noexcept {
+  auto& entries = shard.entries;
+  int looked_at = 0;
+  for (int buckets = 0; buckets < kBucketsMax && looked_at < kLookedAtMax; ++buckets) {
+    const std::size_t bucket = shard.hand++ % entries.bucket_count();
+    for (auto at = entries.begin(bucket); at != entries.end(bucket);) {
+      const EntryPtr& entry = *at++;
+      ++looked_at;
+      // A caller gets an entry only here, under the mutex. So if only the set uses an entry, no caller can get it now
+      // (N2).
+      if (entry.use_count() == 1) entries.erase(entries.find(name_of(entry)));
+    }
   }
 }
 
 std::uint64_t NameCache::begin_lookup(const NameEntry& entry) const {
-  const io::MutexGuard guard(mutex_);
+  const io::MutexGuard guard(shard_of(entry).mutex);
   return entry.drop_marks_;
 }
 
 void NameCache::enter(NameEntry& entry, std::uint64_t lookup, format::TableId id) noexcept {
-  const io::MutexGuard guard(mutex_);
+  const io::MutexGuard guard(shard_of(entry).mutex);
   if (entry.drops_under_way_ > 0 || entry.drop_marks_ != lookup) return;  // N3
   entry.live_id_.store(id, std::memory_order_release);
 }
@@ -84,46 +86,64 @@ void NameCache::end_drop(NameEntry& entry) noexcept {
 NameCache::DropMark::DropMark(NameCache& cache, std::string account, std::shared_ptr<NameEntry> table) noexcept
     : cache_(cache), account_(std::move(account)), table_(std::move(table)) {}
 
+/// If memory ends in begin(), the destructor ends the drop in the shards where it has begun.
+NameCache::DropMark::DropMark(NameCache& cache, std::string account) : DropMark(cache, std::move(account), nullptr) {
+  cache_.begin(*this);
+}
+
 NameCache::DropMark::~DropMark() {
   cache_.end(*this);
 }
 
 NameCache::DropMark NameCache::mark_table_drop(std::string_view account, std::string_view lower_name) {
   std::string owner(account);
-  const io::MutexGuard guard(mutex_);
-  std::shared_ptr<NameEntry> entry = find_or_add_locked(account, lower_name);
+  const Name name{account, lower_name};
+  Shard& shard = shard_of(name);
+  const io::MutexGuard guard(shard.mutex);
+  EntryPtr entry = find_or_add_locked(shard, name);
   begin_drop(*entry);
   return DropMark(*this, std::move(owner), std::move(entry));
 }
 
 NameCache::DropMark NameCache::mark_account_drop(std::string_view account) {
-  std::string owner(account);
-  const std::string prefix = account_prefix(account);
-  const io::MutexGuard guard(mutex_);
-  dropping_accounts_.emplace_back(account);
-  for (auto at = entries_.lower_bound(prefix); at != entries_.end() && at->first.starts_with(prefix); ++at) {
-    begin_drop(*at->second);
+  return DropMark(*this, std::string(account));
+}
+
+void NameCache::begin(DropMark& mark) {
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    const io::MutexGuard guard(shard->mutex);
+    shard->dropping_accounts.push_back(mark.account_);
+    ++mark.shards_;
+    for (const EntryPtr& entry : shard->entries) {
+      if (entry->account_ == mark.account_) begin_drop(*entry);
+    }
   }
-  return DropMark(*this, std::move(owner), nullptr);
 }
 
 void NameCache::end(const DropMark& mark) noexcept {
-  const io::MutexGuard guard(mutex_);
-  if (mark.table_) return end_drop(*mark.table_);
-  const std::string_view account = mark.account_;
-  const auto dropping = std::find(dropping_accounts_.begin(), dropping_accounts_.end(), account);
-  assert(dropping != dropping_accounts_.end());
-  dropping_accounts_.erase(dropping);
-  for (auto at = entries_.lower_bound(account); at != entries_.end(); ++at) {
-    const std::string_view key = at->first;
-    if (!key.starts_with(account) || key[account.size()] != kNameSeparator) break;
-    end_drop(*at->second);
+  if (mark.table_) {
+    const io::MutexGuard guard(shard_of(*mark.table_).mutex);
+    return end_drop(*mark.table_);
+  }
+  for (std::size_t i = 0; i < mark.shards_; ++i) {
+    Shard& shard = *shards_[i];
+    const io::MutexGuard guard(shard.mutex);
+    const auto dropping = std::find(shard.dropping_accounts.begin(), shard.dropping_accounts.end(), mark.account_);
+    assert(dropping != shard.dropping_accounts.end());
+    shard.dropping_accounts.erase(dropping);
+    for (const EntryPtr& entry : shard.entries) {
+      if (entry->account_ == mark.account_) end_drop(*entry);
+    }
   }
 }
 
 std::size_t NameCache::size() const noexcept {
-  const io::MutexGuard guard(mutex_);
-  return entries_.size();
+  std::size_t entries = 0;
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    const io::MutexGuard guard(shard->mutex);
+    entries += shard->entries.size();
+  }
+  return entries;
 }
 
 }  // namespace varve

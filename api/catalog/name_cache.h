@@ -8,15 +8,19 @@
 // A drop removes the id before its commit, and keeps it out until the commit is published or refused. So if a reader
 // loads the same id before and after it makes its view, that id was the name's table in the view. If a drop overtakes a
 // commit that uses the id, the engine refuses the commit.
+//
+// A server looks up a name for every request. So the entries are divided among shards by their names, and a lookup takes
+// the mutex of one shard, allocates nothing, and copies no text.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "format/keys/sort_key.h"
@@ -27,12 +31,15 @@ namespace varve {
 /// The cache entry of one name, whatever tables it names over time. Any thread.
 class NameEntry {
  public:
+  NameEntry(std::string_view account, std::string_view lower_name) : account_(account), lower_name_(lower_name) {}
   format::TableId live_id() const noexcept { return live_id_.load(std::memory_order_acquire); }
 
  private:
   friend class NameCache;
+  const std::string account_;
+  const std::string lower_name_;
   std::atomic<format::TableId> live_id_{0};
-  // The next two are protected by the cache's mutex.
+  // The next two are protected by the mutex of the name's shard.
   std::uint64_t drop_marks_ = 0;  // drops begun, plus drops ended
   std::uint32_t drops_under_way_ = 0;
 };
@@ -61,9 +68,11 @@ class NameCache {
    private:
     friend class NameCache;
     DropMark(NameCache& cache, std::string account, std::shared_ptr<NameEntry> table) noexcept;
+    DropMark(NameCache& cache, std::string account);
     NameCache& cache_;
     std::string account_;
     std::shared_ptr<NameEntry> table_;  // null for the drop of a whole account
+    std::size_t shards_ = 0;            // in which the account is marked
   };
   DropMark mark_table_drop(std::string_view account, std::string_view lower_name);
   DropMark mark_account_drop(std::string_view account);
@@ -72,22 +81,53 @@ class NameCache {
   static constexpr std::size_t kUnusedEntriesMax = 4096;
 
  private:
-  using Entries = std::map<std::string, std::shared_ptr<NameEntry>, std::less<>>;
+  static constexpr std::size_t kShards = 16;
 
-  std::shared_ptr<NameEntry> find_or_add_locked(std::string_view account, std::string_view lower_name)
-      VARVE_REQUIRES(mutex_);
-  void let_some_go() noexcept VARVE_REQUIRES(mutex_);
+  struct Name {
+    std::string_view account;
+    std::string_view lower_name;
+    bool operator==(const Name&) const = default;
+  };
+  using EntryPtr = std::shared_ptr<NameEntry>;
+  static Name name_of(const Name& name) noexcept { return name; }
+  static Name name_of(const EntryPtr& entry) noexcept { return {entry->account_, entry->lower_name_}; }
+  static std::size_t hash_of(const Name& name) noexcept;
+  // Let an entry be found by its name.
+  struct Hash {
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the library's name
+    template <typename Named>
+    std::size_t operator()(const Named& named) const noexcept {
+      return hash_of(name_of(named));
+    }
+  };
+  struct Equal {
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the library's name
+    template <typename Left, typename Right>
+    bool operator()(const Left& left, const Right& right) const noexcept {
+      return name_of(left) == name_of(right);
+    }
+  };
+
+  struct Shard {
+    explicit Shard(io::Scheduler& scheduler) : mutex(scheduler) {}
+    mutable io::Mutex mutex;
+    std::unordered_set<EntryPtr, Hash, Equal> entries VARVE_GUARDED_BY(mutex);
+    /// The bucket at which let_some_go() continues.
+    std::size_t hand VARVE_GUARDED_BY(mutex) = 0;
+    /// The accounts that are being dropped, one entry for each drop.
+    std::vector<std::string> dropping_accounts VARVE_GUARDED_BY(mutex);
+  };
+
+  Shard& shard_of(const Name& name) const noexcept { return *shards_[hash_of(name) / 2 % kShards]; }
+  Shard& shard_of(const NameEntry& entry) const noexcept { return shard_of(Name{entry.account_, entry.lower_name_}); }
+  static EntryPtr find_or_add_locked(Shard& shard, const Name& name) VARVE_REQUIRES(shard.mutex);
+  static void let_some_go(Shard& shard) noexcept VARVE_REQUIRES(shard.mutex);
   static void begin_drop(NameEntry& entry) noexcept;
   static void end_drop(NameEntry& entry) noexcept;
+  void begin(DropMark& mark);
   void end(const DropMark& mark) noexcept;
 
-  mutable io::Mutex mutex_;
-  /// Keyed by account and lower-case name, with a separator that sorts below every character of both.
-  Entries entries_ VARVE_GUARDED_BY(mutex_);
-  /// The key at which let_some_go() continues. Has capacity for the longest key.
-  std::string hand_ VARVE_GUARDED_BY(mutex_);
-  /// The accounts that are being dropped, one entry for each drop.
-  std::vector<std::string> dropping_accounts_ VARVE_GUARDED_BY(mutex_);
+  std::array<std::unique_ptr<Shard>, kShards> shards_;
 };
 
 }  // namespace varve

@@ -19,19 +19,74 @@
 
 namespace varve {
 
-/// The members are declared so that the load ends before its store.
-struct VARVE_LOCAL Loader::State {
+/// A load, which ends before its store.
+struct VARVE_LOCAL SharedLoad {
+  SharedLoad(std::shared_ptr<StoreCore> its_core, std::unique_ptr<engine::Load> its_load) noexcept
+      : core(std::move(its_core)), load(std::move(its_load)) {}
   /// In a forked process, the threads of the load do not exist.
-  ~State() {
+  ~SharedLoad() {
     if (!core->is_usable()) io::leave_to_parent(load);
   }
+  SharedLoad(const SharedLoad&) = delete;
+  SharedLoad& operator=(const SharedLoad&) = delete;
 
-  std::shared_ptr<StoreCore> core;
+  const std::shared_ptr<StoreCore> core;
+  std::unique_ptr<engine::Load> load;
+};
+
+namespace {
+
+Status as_service_error(const Status& status) {
+  return status.code() == Code::kExists ? Status(status).with_service_error("EntityAlreadyExists") : status;
+}
+
+/// `add` adds a sort key and a value to the load.
+template <typename Add>
+Status add_entity(const StoreCore& core, InsertEncoder& encoder, const Entity& entity, Add add) {
+  return guarded([&]() -> Status {
+    if (Status open = core.check_open(); !open.ok()) return open;
+    if (Status encoded = encoder.encode(entity); !encoded.ok()) return encoded;
+    return as_service_error(add(encoder.sort_key(), encoder.value()));
+  });
+}
+
+}  // namespace
+
+struct VARVE_LOCAL Loader::State {
+  /// A lane may outlive the loader, but the load does not.
+  ~State() {
+    if (shared && core().is_usable()) load().abandon();
+  }
+
+  std::shared_ptr<SharedLoad> shared;
   TableName name;
   LoadTarget target;
-  std::unique_ptr<engine::Load> load;
   std::optional<InsertEncoder> encoder;
+
+  StoreCore& core() const noexcept { return *shared->core; }
+  engine::Load& load() const noexcept { return *shared->load; }
 };
+
+struct VARVE_LOCAL LoaderLane::State {
+  State(std::shared_ptr<SharedLoad> its_load, engine::LoadLane& its_lane, format::TableId table)
+      : shared(std::move(its_load)), lane(its_lane), encoder(table, shared->core->limits()) {}
+
+  const std::shared_ptr<SharedLoad> shared;
+  engine::LoadLane& lane;
+  InsertEncoder encoder;
+};
+
+LoaderLane::LoaderLane(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+LoaderLane::LoaderLane(LoaderLane&& other) noexcept = default;
+LoaderLane& LoaderLane::operator=(LoaderLane&& other) noexcept = default;
+LoaderLane::~LoaderLane() = default;
+
+Status LoaderLane::add(const Entity& entity) {
+  State& state = *state_;
+  return add_entity(*state.shared->core, state.encoder, entity, [&](std::string_view key, std::string_view value) {
+    return state.shared->load->add(state.lane, key, value);
+  });
+}
 
 Loader::Loader(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
 Loader::Loader(Loader&& other) noexcept = default;
@@ -44,12 +99,11 @@ Result<Loader> Store::load_table(std::string_view account, std::string_view tabl
     if (Status named = check_table_name(table); !named.ok()) return named;
     if (!check_account_name(account).ok()) return no_such_account(account);
     auto state = std::make_unique<Loader::State>();
-    state->core = core_;
     state->name = TableName{std::string(account), std::string(table), lower_case(table)};
     Result<std::unique_ptr<engine::Load>> load = core_->backend().begin_load();
     if (!load.ok()) return load.status();
-    state->load = std::move(*load);
-    const Result<LoadTarget> target = core_->catalog().begin_load(state->name, *state->load);
+    state->shared = std::make_shared<SharedLoad>(core_, std::move(*load));
+    const Result<LoadTarget> target = core_->catalog().begin_load(state->name, state->load());
     if (!target.ok()) return target.status();
     state->target = *target;
     state->encoder.emplace(target->id, core_->limits());
@@ -57,29 +111,28 @@ Result<Loader> Store::load_table(std::string_view account, std::string_view tabl
   });
 }
 
-namespace {
-
-Status as_service_error(const Status& status) {
-  return status.code() == Code::kExists ? Status(status).with_service_error("EntityAlreadyExists") : status;
+Status Loader::add(const Entity& entity) {
+  State& state = *state_;
+  return add_entity(state.core(), *state.encoder, entity,
+                    [&](std::string_view key, std::string_view value) { return state.load().add(key, value); });
 }
 
-}  // namespace
-
-Status Loader::add(const Entity& entity) {
-  return guarded([&]() -> Status {
+Result<LoaderLane> Loader::lane() {
+  return guarded([&]() -> Result<LoaderLane> {
     State& state = *state_;
-    if (Status open = state.core->check_open(); !open.ok()) return open;
-    if (Status encoded = state.encoder->encode(entity); !encoded.ok()) return encoded;
-    return as_service_error(state.load->add(state.encoder->sort_key(), state.encoder->value()));
+    if (Status open = state.core().check_open(); !open.ok()) return open;
+    const Result<engine::LoadLane*> lane = state.load().add_lane();
+    if (!lane.ok()) return as_service_error(lane.status());
+    return LoaderLane(std::make_unique<LoaderLane::State>(state.shared, **lane, state.target.id));
   });
 }
 
 Result<ETag> Loader::finish() {
   return guarded([&]() -> Result<ETag> {
     State& state = *state_;
-    if (Status writable = state.core->check_writable(); !writable.ok()) return writable;
-    if (Status installed = state.load->install(); !installed.ok()) return as_service_error(installed);
-    const Status finished = state.core->catalog().finish_load(state.name, state.target, *state.load);
+    if (Status writable = state.core().check_writable(); !writable.ok()) return writable;
+    if (Status installed = state.load().install(); !installed.ok()) return as_service_error(installed);
+    const Status finished = state.core().catalog().finish_load(state.name, state.target, state.load());
     if (!finished.ok()) {
       abort();
       return finished;
@@ -89,11 +142,11 @@ Result<ETag> Loader::finish() {
 }
 
 void Loader::abort() noexcept {
-  if (state_ && state_->core->is_usable()) state_->load->abandon();
+  if (state_ && state_->core().is_usable()) state_->load().abandon();
 }
 
 LoadProgress Loader::progress() const noexcept {
-  return state_->load->progress();
+  return state_->load().progress();
 }
 
 }  // namespace varve

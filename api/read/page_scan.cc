@@ -7,7 +7,6 @@
 
 #include "api/model/continuation_token.h"
 #include "api/model/entity_codec.h"
-#include "engine/read/cursor.h"
 #include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
 
@@ -31,42 +30,77 @@ PageScan::PageScan(const engine::ReadView& view, const Filter& filter, const Sca
       clock_(clock),
       reader_(reader) {}
 
-Result<Page> PageScan::run(std::span<const KeyRange> ranges, const KeyRange& within) {
+void PageScan::set_ranges(std::span<const KeyRange> ranges, const KeyRange& within) noexcept {
+  ranges_ = ranges;
+  within_ = &within;
   page_.cost.key_ranges = ranges.size();
-  const auto range_at = [&](std::size_t i) -> const KeyRange& {
-    return ranges[scan_.backward ? ranges.size() - 1 - i : i];
-  };
-  for (std::size_t i = 0; i < ranges.size();) {
-    std::vector<std::string_view> points;
-    // One more than the page can hold, since the token names one more.
-    const std::uint64_t points_max = 1 + std::min<std::uint64_t>(kPointsAtOnce - 1, bounds_.entities_max - matched_);
-    for (; i < ranges.size() && range_at(i).is_point && points.size() < points_max; ++i) {
-      points.push_back(range_at(i).lower);
-    }
-    const Result<bool> ended = points.empty() ? walk(std::max<std::string_view>(range_at(i).lower, within.lower),
-                                                     std::min<std::string_view>(range_at(i).upper, within.upper))
-                                              : look_up(points);
-    if (points.empty()) ++i;
-    if (!ended.ok()) return ended.status();
-    if (*ended) break;
+}
+
+Result<bool> PageScan::go_on(const PageShare& share) {
+  share_ = share;
+  bytes_end_ = share.bytes_max > UINT64_MAX - bytes_ ? UINT64_MAX : bytes_ + share.bytes_max;
+  read_cost_.may_wait = share.may_wait;
+  read_cost_.wants_disk = false;
+  if (cursor_) {
+    cursor_->stop_after(share.entries_max);
+    if (!cursor_->valid()) cursor_->go_on();
   }
+  while (cursor_ || next_point_ < points_.size() || begin_range()) {
+    const Result<Ended> ended = cursor_ ? walk() : look_up();
+    if (!ended.ok()) return ended.status();
+    if (*ended != Ended::kRange) return *ended == Ended::kPage;
+  }
+  return true;
+}
+
+Page PageScan::take_page() noexcept {
   page_.cost.blocks_read = read_cost_.blocks_read;
   page_.cost.blocks_from_cache = read_cost_.blocks_from_cache;
   page_.cost.blocks_skipped = read_cost_.blocks_skipped;
   return std::move(page_);
 }
 
-Result<bool> PageScan::walk(std::string_view lower, std::string_view upper) {
-  engine::Cursor cursor = view_.cursor(lower, upper, &read_cost_, block_filter_.is_of_use() ? &block_filter_ : nullptr,
-                                       entities_expected());
-  scan_.backward ? cursor.seek_to_last() : cursor.seek_to_first();
+const KeyRange& PageScan::next_range() const noexcept {
+  return ranges_[scan_.backward ? ranges_.size() - 1 - next_range_ : next_range_];
+}
+
+bool PageScan::begin_range() {
+  if (next_range_ == ranges_.size()) return false;
+  points_.clear();
+  next_point_ = 0;
+  // One more than the page can hold, since the token names one more.
+  const std::uint64_t points_max = 1 + std::min<std::uint64_t>(kPointsAtOnce - 1, bounds_.entities_max - matched_);
+  for (; next_range_ < ranges_.size() && next_range().is_point && points_.size() < points_max; ++next_range_) {
+    points_.push_back(next_range().lower);
+  }
+  if (!points_.empty()) return true;
+  begin_walk(next_range());
+  ++next_range_;
+  return true;
+}
+
+void PageScan::begin_walk(const KeyRange& range) {
+  cursor_.emplace(view_.cursor(std::max(range.lower, within_->lower), std::min(range.upper, within_->upper),
+                               &read_cost_, block_filter_.is_of_use() ? &block_filter_ : nullptr, entities_expected()));
+  cursor_->stop_after(share_.entries_max);
+  scan_.backward ? cursor_->seek_to_last() : cursor_->seek_to_first();
+}
+
+Result<PageScan::Ended> PageScan::walk() {
+  engine::Cursor& cursor = *cursor_;
+  const std::uint64_t before = cursor.entries_examined();
   while (cursor.valid()) {
-    Result<bool> ended = take(cursor.key(), cursor.version(), cursor.value());
-    if (!ended.ok() || *ended) return ended;
+    if (cursor.entries_examined() - before >= share_.entries_max || bytes_ >= bytes_end_) return Ended::kShare;
+    const Result<bool> ended = take(cursor.key(), cursor.version(), cursor.value());
+    if (!ended.ok()) return ended.status();
+    if (*ended) return Ended::kPage;
     scan_.backward ? cursor.previous() : cursor.next();
   }
+  if (read_cost_.wants_disk || cursor.has_stopped()) return Ended::kShare;
   if (!cursor.status().ok()) return cursor.status();
-  return false;
+  if (!share_.may_wait) share_.entries_max -= std::min(share_.entries_max, cursor.entries_examined() - before);
+  cursor_.reset();
+  return Ended::kRange;
 }
 
 /// A scan that continues is likely to fill its page, or to read even more if it has a filter.
@@ -75,22 +109,37 @@ std::uint64_t PageScan::entities_expected() const noexcept {
   return std::min(bounds_.entities_max, bounds_.remaining.value_or(UINT64_MAX)) - matched_;
 }
 
-Result<bool> PageScan::look_up(std::span<const std::string_view> points) {
-  if (points.size() == 1) {  // A single lookup needs no queue.
-    const auto found = view_.get(points.front(), &read_cost_);
+Result<PageScan::Ended> PageScan::look_up() {
+  const std::span<const std::string_view> points = std::span(points_).subspan(next_point_);
+  if (points.size() > 1 && share_.may_wait) return look_up_together(points);
+  // A single lookup needs no queue of reads, and neither do lookups in memory.
+  for (const std::string_view point : points) {
+    if (share_.entries_max == 0 || bytes_ >= bytes_end_) return Ended::kShare;
+    const auto found = view_.get(point, &read_cost_);
+    if (read_cost_.wants_disk) return Ended::kShare;
     if (!found.ok()) return found.status();
-    if (!*found) return false;
-    return take(points.front(), (*found)->version, (*found)->value);
+    if (!share_.may_wait) --share_.entries_max;
+    ++next_point_;
+    if (!*found) continue;
+    const Result<bool> ended = take(point, (*found)->version, (*found)->value);
+    if (!ended.ok()) return ended.status();
+    if (*ended) return Ended::kPage;
   }
+  return Ended::kRange;
+}
+
+Result<PageScan::Ended> PageScan::look_up_together(std::span<const std::string_view> points) {
   const auto found = view_.get_many(points, &read_cost_);
   if (!found.ok()) return found.status();
+  next_point_ = points_.size();
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::optional<engine::FoundEntry>& entry = (*found)[i];
     if (!entry) continue;
-    Result<bool> ended = take(points[i], entry->version, entry->value);
-    if (!ended.ok() || *ended) return ended;
+    const Result<bool> ended = take(points[i], entry->version, entry->value);
+    if (!ended.ok()) return ended.status();
+    if (*ended) return Ended::kPage;
   }
-  return false;
+  return Ended::kRange;
 }
 
 Result<bool> PageScan::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {

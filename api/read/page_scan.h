@@ -1,5 +1,5 @@
 // Owns: the making of one page: it scans ranges of keys in order, applies the filter, and makes the token at the end.
-// Must never: end a page without a token while more entities may follow.
+// Must never: end a page without a token while more entities may follow, or examine an entity twice.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include "api/model/property_room.h"
 #include "api/read/short_pages.h"
 #include "engine/engine.h"
+#include "engine/read/cursor.h"
 #include "format/keys/sort_key.h"
 #include "io/env.h"
 #include "varve/entity_view.h"
@@ -36,18 +37,37 @@ struct PageBounds {
 
 enum class Wanted : std::uint8_t { kEntities, kCount };
 
-/// Makes one page. The arguments of the constructor must outlive it.
+/// How much of a page its caller makes before it gives way to other work.
+struct PageShare {
+  std::uint64_t entries_max = UINT64_MAX;  // examined, dead ones included
+  std::uint64_t bytes_max = UINT64_MAX;    // of entities in the page
+  bool may_wait = true;                    // for the disk
+
+  /// For a thread that begins operations: most pages from memory, in about half a millisecond at most.
+  static constexpr PageShare of_caller() noexcept { return {1024, std::uint64_t{512} << 10, false}; }
+  /// For the one thread that runs the steps of all operations.
+  static constexpr PageShare of_executor() noexcept { return {128, std::uint64_t{64} << 10, false}; }
+};
+
+/// Makes one page, in one or several shares. The arguments of the constructor must outlive it.
 class PageScan {
  public:
   /// `filter` is the part of the filter that must be evaluated for entities in the ranges. Entities that match are kept
   /// in the page, or passed to the reader if there is one.
   PageScan(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds, Wanted wanted,
            io::Clock& clock, const EntityReader* reader = nullptr);
+  PageScan(const PageScan&) = delete;
+  PageScan& operator=(const PageScan&) = delete;
 
-  /// Reads the ranges, which must be in order and disjoint. Reads only the part of each range inside `within`. Inside
-  /// `within`, the filter matches nothing outside the ranges.
+  /// Sets the ranges to read, once, first. They must be in order and disjoint, and outlive this object. Of each range
+  /// only the part inside `within` is read. Inside `within`, the filter matches nothing outside the ranges.
+  void set_ranges(std::span<const KeyRange> ranges, const KeyRange& within) noexcept;
+  /// Continues the page where the last share ended. Returns whether the page is complete. Without a bound it is. Any
+  /// thread may make the next share.
   /// Errors: those of reading; kCorruption (a stored entity cannot be decoded).
-  Result<Page> run(std::span<const KeyRange> ranges, const KeyRange& within);
+  Result<bool> go_on(const PageShare& share = {});
+  /// Returns the complete page, once.
+  Page take_page() noexcept;
   /// Returns how many entities the page has, or would have if entities were wanted.
   std::uint64_t matched() const noexcept { return matched_; }
 
@@ -60,11 +80,19 @@ class PageScan {
     bool is_key_decoded = false;  // into key_
   };
 
-  // These three return true if the page has ended.
-  Result<bool> walk(std::string_view lower, std::string_view upper);
+  /// Why a step over a range, or over some points, ended.
+  enum class Ended : std::uint8_t { kRange, kPage, kShare };
+
+  const KeyRange& next_range() const noexcept;
+  /// Takes the next range or points. Returns false at the end.
+  bool begin_range();
+  void begin_walk(const KeyRange& range);
+  Result<Ended> walk();
   /// Returns the expected number of entities; zero if it is not known.
   std::uint64_t entities_expected() const noexcept;
-  Result<bool> look_up(std::span<const std::string_view> points);
+  Result<Ended> look_up();
+  Result<Ended> look_up_together(std::span<const std::string_view> points);
+  // These two return true if the page has ended.
   Result<bool> take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
   Status keep(Candidate& candidate);
   Status show(const Candidate& candidate);
@@ -87,6 +115,15 @@ class PageScan {
   format::SortKeyDecoder key_;
   PropertyRoom room_;
   engine::ReadCost read_cost_;
+
+  std::span<const KeyRange> ranges_;
+  const KeyRange* within_ = nullptr;
+  std::size_t next_range_ = 0;            // in the direction of the scan
+  std::optional<engine::Cursor> cursor_;  // over the range that was begun, if it has more than a point
+  std::vector<std::string_view> points_;  // that were begun
+  std::size_t next_point_ = 0;            // of points_
+  PageShare share_;                       // the rest of the present one
+  std::uint64_t bytes_end_ = 0;           // The present share ends at this many bytes.
   std::uint64_t matched_ = 0;
   std::uint64_t bytes_ = 0;
   Page page_;

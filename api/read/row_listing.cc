@@ -44,58 +44,96 @@ Result<std::optional<std::string>> row_to_continue_at(const RowListing& listing)
   return std::optional<std::string>(std::move(position->row_key));
 }
 
-/// The rows of one listing. The arguments of the constructor must outlive it.
-class RowListingScan {
- public:
-  RowListingScan(const RowListing& listing, std::string partition, io::Clock& clock, std::chrono::nanoseconds deadline,
-                 const std::stop_token& stop)
-      : listing_(listing), partition_(std::move(partition)), clock_(clock), deadline_(deadline), stop_(stop) {}
+}  // namespace
 
-  /// Fills the page from the cursor, which has no position yet. Errors: those of reading; kCorruption.
-  Result<RowListingPage> run(engine::Cursor& cursor, std::optional<ShortPages> short_pages);
-  engine::ReadCost& read_cost() noexcept { return read_cost_; }
+RowListingRead::RowListingRead(const TableCall& call, const RowListing& listing, std::stop_token stop)
+    : call_(call),
+      listing_(listing),
+      stop_(std::move(stop)),
+      clock_(call.core.engine().env().clock),
+      begun_(clock_.monotonic()) {}
 
- private:
-  std::size_t size() const noexcept { return page_.entities.size() + page_.common_prefixes.size(); }
-  bool is_over();
-  /// Returns the length of the common prefix that this RowKey has, or zero if it is not folded.
-  std::size_t folded_bytes(std::string_view row_key) const noexcept;
-  /// Lists the present row of the cursor, and moves the cursor to the next row to list.
-  Status take(engine::Cursor& cursor);
-
-  const RowListing& listing_;
-  const std::string partition_;
-  io::Clock& clock_;
-  const std::chrono::nanoseconds deadline_;
-  const std::stop_token& stop_;
-  format::SortKeyDecoder key_;
-  PropertyRoom room_;
-  engine::ReadCost read_cost_;
-  RowListingPage page_;
-};
-
-Result<RowListingPage> RowListingScan::run(engine::Cursor& cursor, std::optional<ShortPages> short_pages) {
-  cursor.seek_to_first();
-  while (cursor.valid()) {
-    if (Status decoded = key_.decode(cursor.key()); !decoded.ok()) return decoded;
-    if (is_over() || (short_pages && short_pages->judge(cursor.key()) != ShortPages::Verdict::kTake)) {
-      page_.continuation = encode_scan_token(listing_.partition_key, key_.row_key(), false, std::nullopt);
-      break;
-    }
-    if (Status taken = take(cursor); !taken.ok()) return taken;
+Result<bool> RowListingRead::go_on(const PageShare& share) {
+  read_cost_.may_wait = share.may_wait;
+  read_cost_.wants_disk = false;
+  if (!table_) {
+    const Result<bool> has_begun = begin(share);
+    if (!has_begun.ok() || !*has_begun) return has_begun;
+  } else if (cursor_ && !cursor_->valid()) {
+    cursor_->stop_after(share.entries_max);
+    cursor_->go_on();
   }
-  if (!cursor.valid() && !cursor.status().ok()) return cursor.status();
+  if (!cursor_) return true;
+  const Result<bool> is_complete = list(share);
+  if (stop_.stop_requested()) return Status(Code::kCancelled, "the caller's stop token cancelled the listing");
+  return is_complete;
+}
+
+Result<bool> RowListingRead::begin(const PageShare& share) {
+  if (Status granted = call_.grant.check_query(); !granted.ok()) return granted;
+  if (Status checked = check_listing(listing_, call_.core.limits()); !checked.ok()) return checked;
+  const Result<std::optional<std::string>> at = row_to_continue_at(listing_);
+  if (!at.ok()) return at.status();
+  Result<std::optional<ResolvedTable>> table = resolve(call_, listing_.read, share.may_wait);
+  if (!table.ok()) return table.status();
+  if (!*table) return false;
+  table_ = *std::move(table);
+  if (listing_.page_entities_max == 0) return true;
+
+  Result<std::string> partition = format::encode_partition(table_->id, listing_.partition_key);
+  if (!partition.ok()) return partition.status();
+  partition_ = *std::move(partition);
+  std::string lower = partition_;
+  if (Status appended = format::append_text_prefix(lower, listing_.prefix); !appended.ok()) return appended;
+  std::string upper = format::end_of_prefix(lower);
+  KeyRange range = call_.grant.within({std::move(lower), std::move(upper), false}, table_->id);
+  std::string named;
+  if (*at) {
+    Result<std::string> key = format::encode_sort_key(table_->id, listing_.partition_key, **at);
+    if (!key.ok()) return key.status();
+    named = *std::move(key);
+    range.lower = std::max(range.lower, named);
+  }
+  if (range.lower >= range.upper) return true;
+  if (call_.core.makes_short_pages()) short_pages_.emplace(std::move(named), false);
   page_.cost.key_ranges = 1;
+  cursor_.emplace(table_->view.cursor(range.lower, range.upper, &read_cost_));
+  cursor_->stop_after(share.entries_max);
+  cursor_->seek_to_first();
+  return true;
+}
+
+Result<bool> RowListingRead::list(const PageShare& share) {
+  engine::Cursor& cursor = *cursor_;
+  const std::uint64_t entries = cursor.entries_examined();
+  const std::uint64_t bytes = bytes_;
+  while (cursor.valid()) {
+    if (cursor.entries_examined() - entries >= share.entries_max || bytes_ - bytes >= share.bytes_max) return false;
+    if (Status decoded = key_.decode(cursor.key()); !decoded.ok()) return decoded;
+    if (is_over() || (short_pages_ && short_pages_->judge(cursor.key()) != ShortPages::Verdict::kTake)) {
+      page_.continuation = encode_scan_token(listing_.partition_key, key_.row_key(), false, std::nullopt);
+      return true;
+    }
+    if (Status taken = take(); !taken.ok()) return taken;
+  }
+  if (read_cost_.wants_disk || cursor.has_stopped()) return false;
+  if (!cursor.status().ok()) return cursor.status();
+  return true;
+}
+
+RowListingPage RowListingRead::take_page() noexcept {
   page_.cost.blocks_read = read_cost_.blocks_read;
   page_.cost.blocks_from_cache = read_cost_.blocks_from_cache;
   page_.cost.blocks_skipped = read_cost_.blocks_skipped;
   return std::move(page_);
 }
 
-Status RowListingScan::take(engine::Cursor& cursor) {
+Status RowListingRead::take() {
+  engine::Cursor& cursor = *cursor_;
   ++page_.cost.entities_examined;
   const std::size_t folded = folded_bytes(key_.row_key());
   if (folded == 0) {
+    bytes_ += cursor.key().size() + cursor.value().size();
     Entity& entity = page_.entities.emplace_back(listing_.partition_key, std::string(key_.row_key()));
     Status kept = decode_properties(cursor.version(), cursor.value(), listing_.read.select, room_, entity);
     if (kept.ok()) cursor.next();
@@ -108,54 +146,24 @@ Status RowListingScan::take(engine::Cursor& cursor) {
   return Status();
 }
 
-std::size_t RowListingScan::folded_bytes(std::string_view row_key) const noexcept {
+std::size_t RowListingRead::folded_bytes(std::string_view row_key) const noexcept {
   if (listing_.delimiter.empty()) return 0;
   const std::size_t found = row_key.find(listing_.delimiter, listing_.prefix.size());
   return found == std::string_view::npos ? 0 : found + listing_.delimiter.size();
 }
 
 /// A page lists at least one row. Each row costs at most one seek, so the clock is read for each one.
-bool RowListingScan::is_over() {
+bool RowListingRead::is_over() {
   if (size() == listing_.page_entities_max) return true;
-  return size() > 0 && (clock_.monotonic() >= deadline_ || stop_.stop_requested());
+  return size() > 0 && (clock_.monotonic() >= begun_ + listing_.page_time_max || stop_.stop_requested());
 }
-
-}  // namespace
 
 Result<RowListingPage> list_rows(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                                  const RowListing& listing, const std::stop_token& stop) {
-  io::Clock& clock = core.engine().env().clock;
-  const std::chrono::nanoseconds begun = clock.monotonic();
-  if (Status granted = grant.check_query(); !granted.ok()) return granted;
-  if (Status checked = check_listing(listing, core.limits()); !checked.ok()) return checked;
-  Result<std::optional<std::string>> at = row_to_continue_at(listing);
-  if (!at.ok()) return at.status();
-  const Result<ResolvedTable> table = resolve_for_read(core, name, entry, listing.read);
-  if (!table.ok()) return table.status();
-  if (listing.page_entities_max == 0) return RowListingPage();
-
-  Result<std::string> partition = format::encode_partition(table->id, listing.partition_key);
-  if (!partition.ok()) return partition.status();
-  std::string lower = *partition;
-  if (Status appended = format::append_text_prefix(lower, listing.prefix); !appended.ok()) return appended;
-  std::string upper = format::end_of_prefix(lower);
-  KeyRange range = grant.within({std::move(lower), std::move(upper), false}, table->id);
-  std::string named;
-  if (*at) {
-    Result<std::string> key = format::encode_sort_key(table->id, listing.partition_key, **at);
-    if (!key.ok()) return key.status();
-    named = *std::move(key);
-    range.lower = std::max(range.lower, named);
-  }
-  if (range.lower >= range.upper) return RowListingPage();
-
-  RowListingScan scan(listing, *std::move(partition), clock, begun + listing.page_time_max, stop);
-  std::optional<ShortPages> short_pages;
-  if (core.makes_short_pages()) short_pages.emplace(std::move(named), false);
-  engine::Cursor cursor = table->view.cursor(range.lower, range.upper, &scan.read_cost());
-  Result<RowListingPage> page = scan.run(cursor, std::move(short_pages));
-  if (stop.stop_requested()) return Status(Code::kCancelled, "the caller's stop token cancelled the listing");
-  return page;
+  RowListingRead read({core, name, entry, grant}, listing, stop);
+  const Result<bool> is_complete = read.go_on();
+  if (!is_complete.ok()) return is_complete.status();
+  return read.take_page();
 }
 
 }  // namespace varve

@@ -40,6 +40,16 @@ Status check_page_bounds(std::uint32_t entities_max, std::chrono::milliseconds t
   return Status();
 }
 
+Result<std::optional<ResolvedTable>> resolve(const TableCall& call, const ReadOptions& options, bool may_wait) {
+  if (!may_wait) {
+    if (options.snapshot) return std::optional<ResolvedTable>();
+    return call.core.catalog().resolve_cached(call.entry);
+  }
+  Result<ResolvedTable> table = resolve_for_read(call.core, call.name, call.entry, options);
+  if (!table.ok()) return table.status();
+  return std::optional<ResolvedTable>(*std::move(table));
+}
+
 namespace {
 
 Status check_scan(const Scan& scan, const StoreLimits& limits) {
@@ -159,42 +169,24 @@ Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
   return std::optional<ScanPosition>(*std::move(position));
 }
 
-/// A checked scan, and the state that it reads.
-struct PreparedScan {
-  ResolvedTable table;
-  /// The requested range, without the part before the continuation. It may be empty: lower >= upper.
-  KeyRange range;
-  /// Null if the filter matches everything.
-  std::shared_ptr<const PlannedFilter> planned;
-  /// The sort key that the continuation names.
-  std::string named;
-  std::optional<std::uint64_t> remaining;
-
-  std::span<const KeyRange> ranges() const {
-    if (range.lower >= range.upper) return {};
-    return planned == nullptr ? std::span(&range, 1) : ranges_within(planned->plan, range);
-  }
-  const Filter& residual() const noexcept {
-    static const Filter everything;
-    return planned == nullptr ? everything : planned->plan.residual;
-  }
-};
-
-Result<PreparedScan> prepare(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
-                             const Scan& scan) {
-  if (Status granted = grant.check_query(); !granted.ok()) return granted;
+/// Returns nothing if that may not wait and would.
+Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Scan& scan, bool may_wait) {
+  StoreCore& core = call.core;
+  if (Status granted = call.grant.check_query(); !granted.ok()) return granted;
   if (Status checked = check_scan(scan, core.limits()); !checked.ok()) return checked;
   if (Status checked = check_range(scan.range); !checked.ok()) return checked;
   Result<AskedFilter> asked = ask_filter(core, scan);
   if (!asked.ok()) return asked.status();
   const Result<std::optional<ScanPosition>> position = position_of(scan);
   if (!position.ok()) return position.status();
-  Result<ResolvedTable> table = resolve_for_read(core, name, entry, scan.read);
+  Result<std::optional<ResolvedTable>> table = resolve(call, scan.read, may_wait);
   if (!table.ok()) return table.status();
+  if (!*table) return std::optional<PreparedScan>();
 
-  PreparedScan prepared{*std::move(table), {}, nullptr, {}, scan.take};
+  std::optional<PreparedScan> made(PreparedScan{**std::move(table), {}, nullptr, {}, scan.take});
+  PreparedScan& prepared = *made;
   KeyRange& range = prepared.range;
-  range = grant.within(key_range(prepared.table.id, scan.range), prepared.table.id);
+  range = call.grant.within(key_range(prepared.table.id, scan.range), prepared.table.id);
   if (*position) {
     const ScanPosition& at = **position;
     if (scan.take) prepared.remaining = std::min(*scan.take, *at.remaining);
@@ -205,11 +197,11 @@ Result<PreparedScan> prepare(StoreCore& core, const TableName& name, NameEntry& 
       range.lower = std::max(range.lower, prepared.named);
     }
   }
-  if (range.lower >= range.upper) return prepared;
+  if (range.lower >= range.upper) return made;
   Result<std::shared_ptr<const PlannedFilter>> planned = plan_for(core, scan, *asked, prepared.table.id);
   if (!planned.ok()) return planned.status();
   prepared.planned = *std::move(planned);
-  return prepared;
+  return made;
 }
 
 Status was_stopped() {
@@ -240,45 +232,84 @@ PageCost& PageCost::operator+=(const PageCost& more) noexcept {
   return *this;
 }
 
+std::span<const KeyRange> PreparedScan::ranges() const {
+  if (range.lower >= range.upper) return {};
+  return planned == nullptr ? std::span(&range, 1) : ranges_within(planned->plan, range);
+}
+
+const Filter& PreparedScan::residual() const noexcept {
+  static const Filter everything;
+  return planned == nullptr ? everything : planned->plan.residual;
+}
+
+ScanRead::ScanRead(const TableCall& call, const Scan& scan, Wanted wanted, std::stop_token stop,
+                   const EntityReader* reader)
+    : call_(call),
+      scan_(scan),
+      wanted_(wanted),
+      stop_(std::move(stop)),
+      reader_(reader),
+      begun_(call.core.backend().env().clock.monotonic()) {}
+
+/// Returns false if that may not wait and would.
+Result<bool> ScanRead::prepare(const PageShare& share) {
+  Result<std::optional<PreparedScan>> prepared = prepare_scan(call_, scan_, share.may_wait);
+  if (!prepared.ok()) return prepared.status();
+  if (!*prepared) return false;
+  prepared_ = *std::move(prepared);
+  const std::uint64_t entities_max = wanted_ == Wanted::kCount ? UINT64_MAX : scan_.page_entities_max;
+  if (entities_max == 0 || prepared_->remaining == 0) return true;
+  PageBounds bounds = bounds_of(call_.core, scan_, *prepared_, entities_max, begun_, stop_);
+  walk_.emplace(prepared_->table.view, prepared_->residual(), scan_, std::move(bounds), wanted_,
+                call_.core.backend().env().clock, reader_);
+  walk_->set_ranges(prepared_->ranges(), prepared_->range);
+  return true;
+}
+
+Result<bool> ScanRead::go_on(const PageShare& share) {
+  if (!prepared_) {
+    const Result<bool> has_begun = prepare(share);
+    if (!has_begun.ok() || !*has_begun) return has_begun;
+  }
+  if (!walk_) return true;
+  const Result<bool> is_complete = walk_->go_on(share);
+  if (stop_.stop_requested()) return was_stopped();
+  return is_complete;
+}
+
+Count ScanRead::take_count() noexcept {
+  if (!walk_) return Count();
+  Page page = walk_->take_page();
+  return {walk_->matched(), std::move(page.continuation), page.cost};
+}
+
 Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan,
                        const std::stop_token& stop, const EntityReader* reader) {
-  io::Clock& clock = core.backend().env().clock;
-  const std::chrono::nanoseconds begun = clock.monotonic();
-  Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
-  if (!prepared.ok()) return prepared.status();
-  if (scan.page_entities_max == 0 || prepared->remaining == 0) return Page();
-  const PageBounds bounds = bounds_of(core, scan, *prepared, scan.page_entities_max, begun, stop);
-  PageScan walk(prepared->table.view, prepared->residual(), scan, bounds, Wanted::kEntities, clock, reader);
-  Result<Page> page = walk.run(prepared->ranges(), prepared->range);
-  if (stop.stop_requested()) return was_stopped();
-  return page;
+  ScanRead read({core, name, entry, grant}, scan, Wanted::kEntities, stop, reader);
+  const Result<bool> is_complete = read.go_on();
+  if (!is_complete.ok()) return is_complete.status();
+  return read.take_page();
 }
 
 Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                              const Scan& scan, const std::stop_token& stop) {
-  io::Clock& clock = core.backend().env().clock;
-  const std::chrono::nanoseconds begun = clock.monotonic();
-  Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
-  if (!prepared.ok()) return prepared.status();
-  if (prepared->remaining == 0) return Count();
-  const PageBounds bounds = bounds_of(core, scan, *prepared, UINT64_MAX, begun, stop);
-  PageScan walk(prepared->table.view, prepared->residual(), scan, bounds, Wanted::kCount, clock);
-  Result<Page> page = walk.run(prepared->ranges(), prepared->range);
-  if (!page.ok()) return page.status();
-  if (stop.stop_requested()) return was_stopped();
-  return Count{walk.matched(), std::move(page->continuation), page->cost};
+  ScanRead read({core, name, entry, grant}, scan, Wanted::kCount, stop);
+  const Result<bool> is_complete = read.go_on();
+  if (!is_complete.ok()) return is_complete.status();
+  return read.take_count();
 }
 
 Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                               const Scan& scan) {
-  const Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
-  if (!prepared.ok()) return prepared.status();
+  const Result<std::optional<PreparedScan>> made = prepare_scan({core, name, entry, grant}, scan, true);
+  if (!made.ok()) return made.status();
+  const PreparedScan& prepared = **made;
   KeyPlan within;
-  within.residual = prepared->residual();
-  for (const KeyRange& planned : prepared->ranges()) {
+  within.residual = prepared.residual();
+  for (const KeyRange& planned : prepared.ranges()) {
     KeyRange& range = within.ranges.emplace_back(planned);
-    range.lower = std::max(range.lower, prepared->range.lower);
-    range.upper = std::min(range.upper, prepared->range.upper);
+    range.lower = std::max(range.lower, prepared.range.lower);
+    range.upper = std::min(range.upper, prepared.range.upper);
   }
   return describe_plan(within, scan.backward);
 }

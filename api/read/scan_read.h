@@ -4,12 +4,18 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
 #include <stop_token>
+#include <string>
 #include <string_view>
 
 #include "api/catalog/catalog.h"
 #include "api/core/store_core.h"
 #include "api/core/table_access.h"
+#include "api/filter/plan_cache.h"
+#include "api/read/page_scan.h"
 #include "varve/entity_view.h"
 #include "varve/query.h"
 #include "varve/scan_plan.h"
@@ -22,6 +28,64 @@ namespace varve {
 Status check_utf8(std::string_view name, std::string_view text);
 /// Checks the limits that a caller asks for one page.
 Status check_page_bounds(std::uint32_t entities_max, std::chrono::milliseconds time_max, const StoreLimits& limits);
+
+/// A checked scan, and the state that it reads.
+struct PreparedScan {
+  ResolvedTable table;
+  /// The requested range, without the part before the continuation. It may be empty: lower >= upper.
+  KeyRange range;
+  /// Null if the filter matches everything.
+  std::shared_ptr<const PlannedFilter> planned;
+  /// The sort key that the continuation names.
+  std::string named;
+  std::optional<std::uint64_t> remaining;
+
+  std::span<const KeyRange> ranges() const;
+  const Filter& residual() const noexcept;
+};
+
+/// What a read of a table is made on. All of it outlives the read, which sees only what the grant permits.
+struct TableCall {
+  StoreCore& core;
+  const TableName& name;
+  NameEntry& entry;
+  const Grant& grant;
+};
+
+/// Finds the table in the state that a read with these options sees. Returns nothing if the read may not wait, but
+/// would have to read the catalog. Errors: as resolve_for_read().
+Result<std::optional<ResolvedTable>> resolve(const TableCall& call, const ReadOptions& options, bool may_wait);
+
+/// One page of a scan, read in shares. One thread at a time may use it.
+class ScanRead {
+ public:
+  /// The time of the page begins now. The arguments outlive this object. If there is a reader, it receives the entities
+  /// instead of the page.
+  ScanRead(const TableCall& call, const Scan& scan, Wanted wanted, std::stop_token stop,
+           const EntityReader* reader = nullptr);
+  ScanRead(const ScanRead&) = delete;
+  ScanRead& operator=(const ScanRead&) = delete;
+
+  /// Checks and plans the scan, and reads its page, or continues where the last share ended. Returns whether the page
+  /// is complete. A share that may not wait also ends before a read of the catalog. Without a bound, the page is
+  /// complete afterwards. Errors: as the verbs of Table; kCancelled (the stop was requested).
+  Result<bool> go_on(const PageShare& share = {});
+  // Return the complete page, once, or the count.
+  Page take_page() noexcept { return walk_ ? walk_->take_page() : Page(); }
+  Count take_count() noexcept;
+
+ private:
+  Result<bool> prepare(const PageShare& share);
+
+  const TableCall call_;
+  const Scan& scan_;
+  const Wanted wanted_;
+  const std::stop_token stop_;
+  const EntityReader* const reader_;
+  const std::chrono::nanoseconds begun_;
+  std::optional<PreparedScan> prepared_;
+  std::optional<PageScan> walk_;  // unless the page is empty in any case
+};
 
 // These functions see only what the grant permits. If there is a reader, it receives the entities instead of the page.
 // Errors: as the verbs of Table; kCancelled (`stop` was requested).

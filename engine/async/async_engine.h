@@ -19,8 +19,9 @@ namespace varve::engine {
 /// Thread-safe.
 class AsyncEngine {
  public:
-  /// Number of calls that may wait at once. Such calls have only a blocking form.
-  static constexpr std::size_t kWaitingCallsMax = 8;
+  /// Number of calls that may wait at once. Such calls have only a blocking form, and most of them wait for the disk, so
+  /// there are as many as a fast device serves at once. Their threads start when they are needed.
+  static constexpr std::size_t kWaitingCallsMax = 64;
 
   /// Starts the threads. The engine outlives them. Errors: those of Executor::start and Workers::start.
   static Result<std::unique_ptr<AsyncEngine>> start(Engine& engine);

@@ -2,7 +2,9 @@
 // Must never: remove a file that the manifest may name.
 #include "engine/load/load.h"
 
+#include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -22,7 +24,73 @@ constexpr int kInstallAttempts = 3;
 
 }  // namespace
 
-Load::Load(const LoadParts& parts, const LoadOptions& options) : parts_(parts), options_(options) {
+/// Rows of files that are not installed yet.
+class Load::Rows {
+ public:
+  explicit Rows(TableFiles& tables) noexcept : tables_(tables) {}
+  ~Rows() {
+    for (const Row& row : rows_) tables_.discard(row);
+  }
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+
+  using Row = std::vector<format::TableFileEntry>;
+  /// Adds the row that a lane ends with. Errors: those of LoadLane::finish_row().
+  Status add_row_of(LoadLane& lane) {
+    rows_.emplace_back();  // First, so that no file is lost for lack of memory.
+    Result<Row> row = lane.finish_row();
+    if (!row.ok() || row->empty()) {
+      rows_.pop_back();
+      return row.status();
+    }
+    rows_.back() = *std::move(row);
+    return Status();
+  }
+  /// Orders the rows by their keys. Returns whether no two of them overlap.
+  bool are_apart() {
+    std::sort(rows_.begin(), rows_.end(),
+              [](const Row& left, const Row& right) { return left.front().smallest_key < right.front().smallest_key; });
+    return std::adjacent_find(rows_.begin(), rows_.end(), [](const Row& left, const Row& right) {
+             return left.back().largest_key >= right.front().smallest_key;
+           }) == rows_.end();
+  }
+  Row take_all() {
+    Row all;
+    std::size_t files = 0;
+    for (const Row& row : rows_) files += row.size();
+    all.reserve(files);
+    for (Row& row : rows_) std::move(row.begin(), row.end(), std::back_inserter(all));
+    rows_.clear();
+    return all;
+  }
+  void move_to(Sorter& sorter) {
+    while (!rows_.empty()) {
+      sorter.take_row(std::move(rows_.back()));
+      rows_.pop_back();
+    }
+  }
+
+ private:
+  TableFiles& tables_;
+  std::vector<Row> rows_;
+};
+
+namespace {
+
+/// Options of a lane that is not alone. Several lanes keep the processors busy without several threads of each.
+LoadOptions of_further_lanes(LoadOptions options) noexcept {
+  options.write_threads = 1;
+  return options;
+}
+
+}  // namespace
+
+Load::Load(const LoadParts& parts, const LoadOptions& options)
+    : parts_(parts),
+      options_(options),
+      lane_options_(of_further_lanes(options)),
+      first_(sink(), parts.table_files, options_, version_),
+      mutex_(parts.table_files.scheduler()) {
   assert(options.merge_width >= 2);
 }
 
@@ -45,18 +113,12 @@ void Load::begin(format::TableId table, CommitVersion version) {
   version_ = version;
 }
 
-/// Uses the options of the last level, because nearly all loaded data stays there.
-Status Load::begin_files() {
-  Result<std::unique_ptr<WriteBehind>> files =
-      WriteBehind::start(sink(), table_options(kLastLevel), options_, version_);
-  if (!files.ok()) return files.status();
-  files_ = *std::move(files);
-  return Status();
-}
-
 Status Load::check_open() const {
-  if (!failure_.ok()) return failure_;
-  if (stage_ == Stage::kEnded) return Status(Code::kClosed, "the load has ended");
+  if (has_failed_.load(std::memory_order_acquire)) {
+    const io::MutexGuard guard(mutex_);
+    return failure_;
+  }
+  if (stage_.load(std::memory_order_relaxed) == Stage::kEnded) return Status(Code::kClosed, "the load has ended");
   if (parts_.closed.load(std::memory_order_relaxed))
     return Status(Code::kClosed, "the store was closed; open it again");
   return Status();
@@ -64,46 +126,44 @@ Status Load::check_open() const {
 
 /// Keeps the first error, and removes the files at once, because a full disk needs their space.
 Status Load::fail(const Status& status) noexcept {
-  failure_ = status;
+  Status first = fail(first_, status);
   abandon();
+  return first;
+}
+
+/// Other lanes may be in use. Each of them removes its own files when it learns of the failure.
+Status Load::fail(LoadLane& lane, const Status& status) noexcept {
+  (void)lane.end();
+  const io::MutexGuard guard(mutex_);
+  if (failure_.ok()) failure_ = status;
+  has_failed_.store(true, std::memory_order_release);
   return failure_;
 }
 
-Status Load::add(std::string_view sort_key, std::string_view value) {
+Result<LoadLane*> Load::add_lane() {
   if (Status open = check_open(); !open.ok()) return open;
+  try {
+    auto lane = std::make_unique<LoadLane>(sink(), parts_.table_files, lane_options_, version_);
+    const io::MutexGuard guard(mutex_);
+    return more_.emplace_back(std::move(lane)).get();
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Status Load::add(LoadLane& lane, std::string_view sort_key, std::string_view value) {
+  if (Status open = check_open(); !open.ok()) {
+    (void)lane.end();
+    return open;
+  }
   assert(stage_ == Stage::kAdding);
   assert(format::table_id_of(sort_key) == table_);
   try {
-    if (Status added = add_checked(sort_key, value); !added.ok()) return fail(added);
+    Status added = lane.add(sort_key, value);
+    return added.ok() ? added : fail(lane, added);
   } catch (const std::bad_alloc&) {
-    return fail(Status::out_of_memory());
+    return fail(lane, Status::out_of_memory());
   }
-  ++progress_.entities;
-  progress_.bytes += sort_key.size() + value.size();
-  return Status();
-}
-
-Status Load::add_checked(std::string_view sort_key, std::string_view value) {
-  if (!sorter_) {
-    if (!files_) {
-      if (Status begun = begin_files(); !begun.ok()) return begun;
-    }
-    const bool in_order = progress_.entities == 0 || files_->compare_with_last(sort_key) <= 0;
-    if (in_order) return files_->add(sort_key, value);
-    if (Status begun = begin_sorting(); !begun.ok()) return begun;
-  }
-  ++progress_.sorted_entities;
-  return sorter_->add(sort_key, value);
-}
-
-Status Load::begin_sorting() {
-  sorter_ = std::make_unique<Sorter>(sink(), parts_.table_files, options_, version_);
-  Result<std::vector<format::TableFileEntry>> row = files_->finish();
-  if (!row.ok()) return row.status();
-  count_written(files_->written_bytes());
-  files_.reset();
-  sorter_->take_row(*std::move(row));
-  return Status();
 }
 
 Status Load::install() {
@@ -122,18 +182,59 @@ Status Load::install() {
   return Status();
 }
 
+std::vector<LoadLane*> Load::lanes() {
+  std::vector<LoadLane*> all = {&first_};
+  const io::MutexGuard guard(mutex_);
+  for (const std::unique_ptr<LoadLane>& lane : more_) all.push_back(lane.get());
+  return all;
+}
+
 Result<std::vector<format::TableFileEntry>> Load::finish_files() {
-  if (!files_ && !sorter_) return std::vector<format::TableFileEntry>();
-  if (sorter_) {
-    if (Status begun = begin_files(); !begun.ok()) return begun;
-    if (Status merged = sorter_->merge_into(*files_); !merged.ok()) return merged;
-    count_written(sorter_->written_bytes());
-    sorter_.reset();
+  const std::vector<LoadLane*> all = lanes();
+  Rows rows(parts_.table_files);
+  bool is_sorted = true;
+  for (LoadLane* const lane : all) {
+    if (Status ended = rows.add_row_of(*lane); !ended.ok()) return ended;
+    is_sorted = is_sorted && lane->sorter() == nullptr;
   }
-  Result<std::vector<format::TableFileEntry>> files = files_->finish();
-  count_written(files_->written_bytes());
-  files_.reset();
-  return files;
+  if (is_sorted && rows.are_apart()) {
+    std::vector<format::TableFileEntry> files = rows.take_all();
+    end_lanes();
+    return files;
+  }
+  return merge(rows, all);
+}
+
+Result<std::vector<format::TableFileEntry>> Load::merge(Rows& rows, const std::vector<LoadLane*>& lanes) {
+  Sorter none(sink(), parts_.table_files, options_, version_);
+  Sorter* sorter = nullptr;
+  for (LoadLane* const lane : lanes) {
+    if (lane->sorter() == nullptr) continue;
+    if (sorter == nullptr) {
+      sorter = lane->sorter();
+    } else if (Status taken = sorter->take_all_of(*lane->sorter()); !taken.ok()) {
+      return taken;
+    }
+  }
+  if (sorter == nullptr) sorter = &none;
+  rows.move_to(*sorter);
+  const Result<std::unique_ptr<WriteBehind>> files =
+      WriteBehind::start(sink(), table_options(kLastLevel), options_, version_);
+  if (!files.ok()) return files.status();
+  if (Status merged = sorter->merge_into(**files); !merged.ok()) return merged;
+  Result<std::vector<format::TableFileEntry>> merged = (*files)->finish();
+  end_lanes();
+  count_merged((*files)->written_bytes() + none.written_bytes());
+  return merged;
+}
+
+/// The lanes keep their figures.
+void Load::end_lanes() noexcept {
+  if (std::exchange(lanes_have_ended_, true)) return;
+  const io::MutexGuard guard(mutex_);
+  std::uint64_t written = first_.end();
+  for (const std::unique_ptr<LoadLane>& lane : more_) written += lane->end();
+  parts_.counters.written_bytes.fetch_add(written, std::memory_order_relaxed);
 }
 
 Status Load::install_files(std::vector<format::TableFileEntry> files) {
@@ -160,7 +261,7 @@ void Load::end(const Status& committed) noexcept {
   switch (committed.code()) {
     case Code::kOk:
       parts_.counters.loads.fetch_add(1, std::memory_order_relaxed);
-      parts_.counters.entries.fetch_add(progress_.entities, std::memory_order_relaxed);
+      parts_.counters.entries.fetch_add(progress().entities, std::memory_order_relaxed);
       stage_ = Stage::kEnded;
       break;
     case Code::kUnknown:   // B4
@@ -174,10 +275,7 @@ void Load::end(const Status& committed) noexcept {
 }
 
 void Load::abandon() noexcept {
-  if (sorter_) count_written(sorter_->written_bytes());
-  if (files_) count_written(files_->written_bytes());
-  sorter_.reset();
-  files_.reset();
+  end_lanes();
   watch_.reset();
   if (stage_ == Stage::kInstalled && has_entries()) make_dead();  // B3
   stage_ = Stage::kEnded;
@@ -196,16 +294,23 @@ void Load::make_dead() noexcept {
   }
 }
 
-void Load::count_written(std::uint64_t bytes) noexcept {
-  progress_.written_bytes += bytes;
+void Load::count_merged(std::uint64_t bytes) noexcept {
+  merged_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   parts_.counters.written_bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 LoadProgress Load::progress() const noexcept {
-  LoadProgress progress = progress_;
-  if (files_) progress.written_bytes += files_->written_bytes();
-  if (sorter_) progress.written_bytes += sorter_->written_bytes();
-  return progress;
+  LoadProgress all = first_.progress();
+  all.written_bytes += merged_bytes_.load(std::memory_order_relaxed);
+  const io::MutexGuard guard(mutex_);
+  for (const std::unique_ptr<LoadLane>& lane : more_) {
+    const LoadProgress one = lane->progress();
+    all.entities += one.entities;
+    all.sorted_entities += one.sorted_entities;
+    all.bytes += one.bytes;
+    all.written_bytes += one.written_bytes;
+  }
+  return all;
 }
 
 }  // namespace varve::engine

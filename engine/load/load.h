@@ -12,6 +12,10 @@
 //
 // While keys ascend, entries are written directly to the files that will be installed. The first entry that is out of
 // order turns the files written so far into the first row of a final merge (sorter.h).
+//
+// Several threads may add entries at the same time, each to a lane of its own (load_lane.h). If the keys of each lane
+// ascended, and no two lanes overlap, the files of all lanes are installed as they are. Otherwise the final merge has
+// the rows of all lanes, and finds a key that two lanes have.
 #pragma once
 
 #include <atomic>
@@ -22,9 +26,8 @@
 #include <vector>
 
 #include "engine/commit/write_watch.h"
+#include "engine/load/load_lane.h"
 #include "engine/load/load_options.h"
-#include "engine/load/sorter.h"
-#include "engine/load/write_behind.h"
 #include "varve/statistics.h"
 
 namespace varve::engine {
@@ -51,8 +54,8 @@ struct LoadParts {
   LoadCounters& counters;
 };
 
-/// A load. One thread at a time may use it. It must not outlive the engine, but may end after Engine::close(): its
-/// files are then removed.
+/// A load. One thread at a time may use it, except that each lane may have a thread of its own. It must not outlive the
+/// engine, but may end after Engine::close(): its files are then removed.
 ///
 ///   load = *engine.begin_load();
 ///   load->watch(old_table);                                 // if a table is to be replaced
@@ -82,46 +85,61 @@ class Load {
   /// Adds a put. The key is a framed sort key of the table (asserted). An error ends the load: every later call returns
   /// the same error. Errors: kExists (the key was added before; found now or by install(); the message names it),
   /// kTooLarge, kNoSpace and others of io, kClosed, kOutOfMemory.
-  Status add(std::string_view sort_key, std::string_view value);
+  Status add(std::string_view sort_key, std::string_view value) { return add(first_, sort_key, value); }
+  /// Returns another lane. It lives until the end of the load. Any thread may call this and the next function, before
+  /// install(). Errors: those of an earlier add(), kClosed, kOutOfMemory.
+  Result<LoadLane*> add_lane();
+  /// As add(), to this lane.
+  Status add(LoadLane& lane, std::string_view sort_key, std::string_view value);
 
   /// Finishes the load's files and installs them in the store, after all entries were added. Errors: those of add();
   /// kBusy (Tree::install).
   Status install();
   bool is_installed() const noexcept { return stage_ == Stage::kInstalled; }
   /// If it is false, there is nothing to adopt.
-  bool has_entries() const noexcept { return progress_.entities > 0; }
+  bool has_entries() const noexcept { return progress().entities > 0; }
 
   /// Called by Engine::commit() with the result of the adopting commit.
   void end(const Status& committed) noexcept;
   /// Removes everything the load made. Does nothing after the end of the load.
   void abandon() noexcept;
 
-  LoadProgress progress() const noexcept;
+  /// Any thread may call it.
+  LoadProgress progress() const noexcept VARVE_EXCLUDES(mutex_);
 
  private:
   enum class Stage : std::uint8_t { kAdding, kInstalled, kEnded };
 
+  class Rows;
+
   TableSink sink() const noexcept;
-  Status check_open() const;
-  Status add_checked(std::string_view sort_key, std::string_view value);
-  Status begin_files();
-  Status begin_sorting();
+  Status check_open() const VARVE_EXCLUDES(mutex_);
+  std::vector<LoadLane*> lanes() VARVE_EXCLUDES(mutex_);
   Result<std::vector<format::TableFileEntry>> finish_files();
+  Result<std::vector<format::TableFileEntry>> merge(Rows& rows, const std::vector<LoadLane*>& lanes);
+  void end_lanes() noexcept VARVE_EXCLUDES(mutex_);
   Status install_files(std::vector<format::TableFileEntry> files);
   Status fail(const Status& status) noexcept;
+  Status fail(LoadLane& lane, const Status& status) noexcept VARVE_EXCLUDES(mutex_);
   void make_dead() noexcept;
-  void count_written(std::uint64_t bytes) noexcept;
+  void count_merged(std::uint64_t bytes) noexcept;
 
   const LoadParts parts_;
   const LoadOptions options_;
-  Stage stage_ = Stage::kAdding;
-  Status failure_;
+  const LoadOptions lane_options_;  // of lanes beside the first one
+  std::atomic<Stage> stage_{Stage::kAdding};
   format::TableId table_ = 0;
   CommitVersion version_ = 0;
   std::optional<WriteWatches::Watch> watch_;
-  std::unique_ptr<WriteBehind> files_;  // receives entries in order, and the final merge
-  std::unique_ptr<Sorter> sorter_;      // receives entries once one was out of order
-  LoadProgress progress_;
+  LoadLane first_;
+
+  mutable io::Mutex mutex_;
+  /// The other lanes. Only the thread that uses the load ends them.
+  std::vector<std::unique_ptr<LoadLane>> more_ VARVE_GUARDED_BY(mutex_);
+  std::atomic<bool> has_failed_{false};
+  Status failure_ VARVE_GUARDED_BY(mutex_);
+  std::atomic<std::uint64_t> merged_bytes_{0};  // written by the final merge
+  bool lanes_have_ended_ = false;
 };
 
 }  // namespace varve::engine

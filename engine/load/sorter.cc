@@ -55,6 +55,19 @@ void Sorter::take_row(std::vector<format::TableFileEntry> files) {
   if (!files.empty()) rows_.push_back(std::move(files));
 }
 
+Status Sorter::take_all_of(Sorter& other) {
+  if (!other.buffer_.empty()) {
+    if (Status spilled = other.spill(); !spilled.ok()) return spilled;
+  }
+  other.buffer_.release();
+  while (!other.rows_.empty()) {
+    rows_.emplace_back();  // First, so that no file is lost for lack of memory.
+    rows_.back() = std::move(other.rows_.front());
+    other.rows_.pop_front();
+  }
+  return Status();
+}
+
 Status Sorter::add(std::string_view key, std::string_view value) {
   if (buffer_.is_full_for(key, value)) {
     if (Status spilled = spill(); !spilled.ok()) return spilled;

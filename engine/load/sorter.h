@@ -33,6 +33,8 @@ class Sorter {
 
   /// Takes ownership of files with ascending keys, which form one row of the merge.
   void take_row(std::vector<format::TableFileEntry> files);
+  /// Takes everything that another sorter of the same load has. Errors: those of spilling.
+  Status take_all_of(Sorter& other);
   /// Adds an entry. Errors: those of spilling (SortedFiles).
   Status add(std::string_view key, std::string_view value);
   /// Adds all entries to `out`, in order. Errors: those of WriteBehind and of reading spilled files.

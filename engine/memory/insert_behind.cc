@@ -1,4 +1,4 @@
-// Owns: the hand-over between the two threads (insert_behind.h).
+// Owns: the hand-over between the threads (insert_behind.h).
 // Must never: let the adding thread wait while there is a chunk to insert.
 #include "engine/memory/insert_behind.h"
 
@@ -16,7 +16,7 @@ InsertBehind::~InsertBehind() {
     ending_ = true;
     changed_.notify_all();
   }
-  thread_.join();
+  for (io::Thread& thread : threads_) thread.join();
 }
 
 void InsertBehind::add(const Memtable::Reservation& room, std::string_view batch, CommitVersion version) {
@@ -26,27 +26,29 @@ void InsertBehind::add(const Memtable::Reservation& room, std::string_view batch
 }
 
 void InsertBehind::hand_over() {
-  if (!was_started_) start();
-  if (has_thread_) {
-    const io::MutexGuard guard(mutex_);
-    if (waiting_count_ < kWaitingMax) {
-      std::swap(chunks_[waiting_count_++], filling_);
-      filling_bytes_ = 0;
-      changed_.notify_all();
-      return;
-    }
-  }
-  insert(filling_);
+  if (thread_count_ == 0) (void)start();
+  // If all chunks wait, the threads have fallen back, and another one starts.
+  if (!try_hand_over() && !(start() && try_hand_over())) insert(filling_);
   filling_bytes_ = 0;
 }
 
-/// Starts the second thread. A store must open even if the system has no thread to give.
-void InsertBehind::start() {
-  was_started_ = true;
+bool InsertBehind::try_hand_over() {
+  if (thread_count_ == 0) return false;
+  const io::MutexGuard guard(mutex_);
+  if (waiting_count_ == kWaitingMax) return false;
+  std::swap(chunks_[waiting_count_++], filling_);
+  changed_.notify_all();
+  return true;
+}
+
+/// A store must open even if the system has no thread to give.
+bool InsertBehind::start() {
+  if (was_refused_ || thread_count_ == kThreadsMax) return false;
   Result<io::Thread> thread = scheduler_.start("varve-replay", [this] { run(); });
-  if (!thread.ok()) return;
-  thread_ = *std::move(thread);
-  has_thread_ = true;
+  was_refused_ = !thread.ok();
+  if (was_refused_) return false;
+  threads_[thread_count_++] = *std::move(thread);
+  return true;
 }
 
 void InsertBehind::wait() noexcept {
@@ -55,7 +57,7 @@ void InsertBehind::wait() noexcept {
   for (;;) {
     {
       const io::MutexGuard guard(mutex_);
-      while (waiting_count_ == 0 && is_inserting_) changed_.wait(mutex_);
+      while (waiting_count_ == 0 && inserting_count_ > 0) changed_.wait(mutex_);
       if (!take(filling_)) return;
     }
     insert(filling_);
@@ -64,17 +66,18 @@ void InsertBehind::wait() noexcept {
 
 void InsertBehind::run() noexcept {
   Chunk chunk;
+  mutex_.lock();
   for (;;) {
-    {
-      const io::MutexGuard guard(mutex_);
-      is_inserting_ = false;
-      changed_.notify_all();
-      while (waiting_count_ == 0 && !ending_) changed_.wait(mutex_);
-      if (!take(chunk)) return;
-      is_inserting_ = true;
-    }
+    while (waiting_count_ == 0 && !ending_) changed_.wait(mutex_);
+    if (!take(chunk)) break;
+    ++inserting_count_;
+    mutex_.unlock();
     insert(chunk);
+    mutex_.lock();
+    --inserting_count_;
+    changed_.notify_all();
   }
+  mutex_.unlock();
 }
 
 /// Takes a waiting chunk by swapping it with `chunk`, which is empty. The memory of `chunk` is reused by the array.

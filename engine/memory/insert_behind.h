@@ -1,6 +1,6 @@
-// Owns: filling a memtable with two threads, in no order. The second thread inserts the batches; the adding thread
-// helps when the second thread falls back.
-// Must never: depend on the second thread: without it, filling only takes longer.
+// Owns: filling a memtable with several threads, in no order. The other threads insert the batches; the adding thread
+// helps when they all fall back.
+// Must never: depend on the other threads: without them, filling only takes longer.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace varve::engine {
 
-/// One thread uses it; the second thread is internal.
+/// One thread uses it; the others are internal.
 class InsertBehind {
  public:
   /// `scheduler` and `memtable` outlive it. Fewer than kChunkBytes are inserted by the calling thread; then no thread
@@ -33,6 +33,8 @@ class InsertBehind {
   /// Waits until everything added is in the memtable.
   void wait() noexcept VARVE_EXCLUDES(mutex_);
 
+  /// Number of internal threads. The first one starts with the first chunk, and each further one when all chunks wait.
+  static constexpr std::size_t kThreadsMax = 3;
   /// Bytes that add() gathers before it hands them over together.
   static constexpr std::size_t kChunkBytes = (std::size_t{256} << 10) / kFileScale;
 
@@ -47,7 +49,9 @@ class InsertBehind {
   using Chunk = std::vector<Commit>;
 
   void hand_over() VARVE_EXCLUDES(mutex_);
-  void start();
+  bool try_hand_over() VARVE_EXCLUDES(mutex_);
+  /// Starts another thread. Returns false if there are enough, or the system has none to give.
+  bool start();
   /// Inserts the chunk's commits and empties the chunk.
   void insert(Chunk& chunk) noexcept;
   bool take(Chunk& chunk) noexcept VARVE_REQUIRES(mutex_);
@@ -59,17 +63,17 @@ class InsertBehind {
   // Fields of the thread that adds.
   Chunk filling_;
   std::size_t filling_bytes_ = 0;
-  bool was_started_ = false;  // or its start failed
-  bool has_thread_ = false;
+  std::size_t thread_count_ = 0;
+  bool was_refused_ = false;
 
   io::Mutex mutex_;
   io::Condition changed_;
   // The first waiting_count_ chunks wait to be inserted. The others are empty and keep their memory for reuse.
   std::array<Chunk, kWaitingMax> chunks_ VARVE_GUARDED_BY(mutex_);
   std::size_t waiting_count_ VARVE_GUARDED_BY(mutex_) = 0;
-  bool is_inserting_ VARVE_GUARDED_BY(mutex_) = false;
+  std::size_t inserting_count_ VARVE_GUARDED_BY(mutex_) = 0;
   bool ending_ VARVE_GUARDED_BY(mutex_) = false;
-  io::Thread thread_;
+  std::array<io::Thread, kThreadsMax> threads_;
 };
 
 }  // namespace varve::engine

@@ -23,26 +23,49 @@ void Cursor::seek_to_first() {
 }
 
 void Cursor::seek_to_last() {
+  if (!upper_.empty()) return seek_before(upper_);
   backward_ = true;
-  if (upper_.empty()) {
-    row_.begin_anywhere();
-    entries_->seek_to_last();
-  } else {
-    go_before(upper_);
-  }
+  has_stopped_ = false;
+  is_key_passed_ = true;
+  key_.clear();
+  row_.begin_anywhere();
+  entries_->seek_to_last();
   settle_backward();
 }
 
 void Cursor::seek(std::string_view sort_key) {
   backward_ = false;
-  go_to(std::max(sort_key, std::string_view(lower_)));
-  settle_forward();
+  has_stopped_ = false;
+  key_.assign(std::max(sort_key, std::string_view(lower_)));
+  go_to(key_);
+  settle_forward(false);
 }
 
 void Cursor::seek_before(std::string_view sort_key) {
   backward_ = true;
-  go_before(upper_.empty() ? sort_key : std::min(sort_key, std::string_view(upper_)));
+  has_stopped_ = false;
+  key_.assign(upper_.empty() ? sort_key : std::min(sort_key, std::string_view(upper_)));
+  is_key_passed_ = true;
+  go_before(key_);
   settle_backward();
+}
+
+void Cursor::go_on() {
+  assert(!valid_);
+  failure_ = Status();
+  has_stopped_ = false;
+  if (backward_) {
+    if (key_.empty()) return seek_to_last();
+    if (!is_key_passed_) key_.push_back('\0');  // the next key
+    row_.end_at(key_);
+    is_key_passed_ = true;
+    go_before(key_);
+    return settle_backward();
+  }
+  if (is_key_passed_) key_.push_back('\0');
+  row_.end_before(key_);
+  go_to(key_);
+  settle_forward(false);
 }
 
 void Cursor::go_to(std::string_view sort_key) {
@@ -79,15 +102,19 @@ void Cursor::next() {
     backward_ = false;
     entries_->seek(key_, version_);
     valid_ = entries_->valid();  // False means an error: the entry existed.
-    if (!valid_) return;
+    if (!valid_) {
+      is_key_passed_ = true;
+      return;
+    }
   }
   row_.begin_anywhere();
   entries_->pass_key(key_);
-  settle_forward();
+  settle_forward(true);
 }
 
 void Cursor::previous() {
   assert(valid_);
+  is_key_passed_ = true;
   if (!backward_) {
     backward_ = true;
     go_before(key_);
@@ -97,7 +124,7 @@ void Cursor::previous() {
   settle_backward();
 }
 
-void Cursor::settle_forward() {
+void Cursor::settle_forward(bool is_passed) {
   valid_ = false;
   bool passes_too_new = false;  // entries of the key in key_
   int steps = 0;                // over them
@@ -110,7 +137,10 @@ void Cursor::settle_forward() {
     const bool too_new = entry.version > version_;
     if (!too_new && entry.is_put()) return show_forward(entry);
     if (is_next_key) {
-      if (++dead_keys > dead_keys_max_) return row_.end_before(entry.sort_key);
+      if (++dead_keys > dead_keys_max_) {
+        stop_at(entry.sort_key);
+        return row_.end_before(entry.sort_key);
+      }
       passes_too_new = false;
       if (row_.take_forward(entry.sort_key) && pass_stretch(entry.sort_key)) continue;
     }
@@ -123,8 +153,9 @@ void Cursor::settle_forward() {
       steps = 0;
     }
     passes_too_new = too_new;
+    is_passed = !too_new;  // Deleted: older entries are hidden.
     if (!too_new) {
-      entries_->pass_key(key_);  // Deleted: older entries are hidden.
+      entries_->pass_key(key_);
     } else if (++steps <= EntryCursor::kVersionStepsMax) {
       entries_->next();
     } else {
@@ -132,7 +163,14 @@ void Cursor::settle_forward() {
       steps = 0;
     }
   }
+  is_key_passed_ = is_passed;
   if (!upper_.empty() && entries_->status().ok()) row_.end_before(upper_);
+}
+
+void Cursor::stop_at(std::string_view sort_key) {
+  has_stopped_ = true;
+  is_key_passed_ = false;
+  key_.assign(sort_key);
 }
 
 void Cursor::show_forward(const Entry& entry) {
@@ -146,9 +184,15 @@ void Cursor::settle_backward() {
   while (entries_->valid()) {
     const Entry oldest = entries_->entry();
     if (oldest.sort_key < lower_) return row_.end_at(lower_);
-    if (dead_keys == dead_keys_max_) return row_.end_behind(oldest.sort_key);
+    if (dead_keys >= dead_keys_max_ && oldest.sort_key != key_) {  // never within a key, to get further each time
+      stop_at(oldest.sort_key);
+      return row_.end_behind(oldest.sort_key);
+    }
     const bool live = !pass_deletes_backward(oldest) && take_backward();
-    if (!entries_->valid() && !entries_->status().ok()) return;
+    if (!entries_->valid() && !entries_->status().ok()) {
+      is_key_passed_ = false;
+      return;
+    }
     if (live) {
       row_.end_behind(key_);
       value_ = kept_value_;
@@ -156,6 +200,7 @@ void Cursor::settle_backward() {
       return;
     }
     ++dead_keys;
+    is_key_passed_ = true;
     if (row_.take_backward(key_)) (void)pass_stretch_backward(key_);
   }
   if (entries_->status().ok()) row_.end_at(lower_);
@@ -202,6 +247,7 @@ void Cursor::show(const Entry& entry) {
 bool Cursor::bring(std::string_view pointer) {
   Result<PinnedBlock> value = values_.read(pointer);
   if (!value.ok()) {
+    is_key_passed_ = false;
     failure_ = value.status();
     return false;
   }

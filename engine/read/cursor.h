@@ -32,6 +32,9 @@ class Cursor {
   void tell_all() noexcept { row_.tell_all(); }
   /// Makes a move stop, as at an end, after this many dead keys.
   void stop_after(std::uint64_t dead_keys) noexcept { dead_keys_max_ = dead_keys; }
+  /// Ends a move that stopped early: after the dead keys of stop_after(), or because the read might not wait
+  /// (ReadCost). No key that the move has passed is examined again, except perhaps the last one.
+  void go_on();
 
   void seek_to_first();
   void seek_to_last();
@@ -47,6 +50,8 @@ class Cursor {
   bool valid() const noexcept { return valid_; }
   /// Returns why the iteration ended: Ok at an end. Errors: kCorruption, kIoError, kOutOfMemory, kTooManyFiles.
   Status status() const { return failure_.ok() ? entries_->status() : failure_; }
+  /// Returns whether the last move ended because of stop_after().
+  bool has_stopped() const noexcept { return has_stopped_; }
 
   // Return the parts of the present key's entry. valid() must be true.
   std::string_view key() const noexcept { return key_; }
@@ -57,7 +62,8 @@ class Cursor {
 
  private:
   /// Moves forward from the present entry, the first one of its key, to the first key to be returned.
-  void settle_forward();
+  /// `is_passed`: the move has nothing more to do at key_.
+  void settle_forward(bool is_passed);
   /// Moves backward from the present entry, the last one of its key, to the first key to be returned.
   void settle_backward();
   // Move, and skip keys that are known to be dead. The given key must not point into the present entry.
@@ -72,6 +78,8 @@ class Cursor {
   bool take_backward();
   /// Skips deletes without reading them, at least `oldest`, whose key is in key_ afterwards.
   bool pass_deletes_backward(const Entry& oldest);
+  /// Stops a move before it takes this key, that of the present entry.
+  void stop_at(std::string_view sort_key);
   void show_forward(const Entry& entry);
   void show(const Entry& entry);
   void keep(const Entry& entry);
@@ -84,7 +92,7 @@ class Cursor {
   CommitVersion version_;
   ExternalValues values_;
 
-  std::string key_;  // of the returned entry; while settling, of skipped entries
+  std::string key_;  // of the returned entry; while settling, of skipped entries; before, where the move begins
   std::string_view value_;
   std::string kept_value_;  // used backward, because the entries' cursor is already ahead
   bool kept_is_external_ = false;
@@ -93,6 +101,8 @@ class Cursor {
   CommitVersion shown_version_ = 0;
   bool valid_ = false;
   bool backward_ = false;
+  bool is_key_passed_ = false;  // A move that failed has nothing more to do at key_.
+  bool has_stopped_ = false;
   std::uint64_t examined_ = 0;
   DeadRow row_;
   std::uint64_t dead_keys_max_ = std::numeric_limits<std::uint64_t>::max();

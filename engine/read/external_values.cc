@@ -11,7 +11,7 @@
 
 namespace varve::engine {
 
-Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer) {
+Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer, ReadCost* cost) {
   const Result<format::ValuePointer> decoded = format::decode_value_pointer(pointer);
   if (!decoded.ok()) return decoded.status();
   const ValueFile* const file = levels.value_file(decoded->file);
@@ -19,6 +19,9 @@ Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer)
     return Status::corruption("an entry points into value file " + std::to_string(decoded->file) +
                               ", which the manifest does not name")
         .at_place({FileKind::kLogSegment, decoded->file});
+  }
+  if (file->open_already() == nullptr) {
+    if (Status may = may_use_disk(cost); !may.ok()) return may;
   }
   const Result<const OpenValueFile*> open = file->open();
   if (!open.ok()) return open.status();
@@ -34,12 +37,13 @@ Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer)
 
 Result<PinnedBlock> ExternalValues::read(std::string_view pointer) {
   assert(levels_ != nullptr);
-  const Result<BlockWanted> wanted = locate_value(*levels_, pointer);
+  const Result<BlockWanted> wanted = locate_value(*levels_, pointer, cost_);
   if (!wanted.ok()) return wanted.status();
   if (PinnedBlock cached = blocks_->cache().pin(wanted->cache_id(), wanted->handle.offset); cached) {
     if (cost_ != nullptr) ++cost_->blocks_from_cache;
     return cached;
   }
+  if (Status may = may_use_disk(cost_); !may.ok()) return may;
   if (cost_ != nullptr) ++cost_->blocks_read;
   return blocks_->read(*wanted);
 }

@@ -31,9 +31,9 @@ class ExternalValues {
   ReadCost* cost_ = nullptr;
 };
 
-/// Returns the block of the value. The levels must outlive it. Errors: kCorruption, and those of opening the value
-/// file.
-Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer);
+/// Returns the block of the value. The levels must outlive it. Errors: kCorruption, those of may_use_disk(), and those
+/// of opening the value file.
+Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer, ReadCost* cost = nullptr);
 
 /// Reads the value from the disk and compares it with its entry. Errors: those of locate_value(), kCorruption (it is
 /// another value), kIoError, kOutOfMemory.

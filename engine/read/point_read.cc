@@ -70,10 +70,12 @@ Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader&
       case Lookup::Step::kAbsent: return std::optional<FoundEntry>();
       case Lookup::Step::kFailed: return lookup.status();
       case Lookup::Step::kWantsTable: {
+        if (Status may = may_use_disk(cost); !may.ok()) return may;
         if (Status opened = lookup.open_wanted(); !opened.ok()) return opened;
         break;
       }
       case Lookup::Step::kWantsBlock: {
+        if (Status may = may_use_disk(cost); !may.ok()) return may;
         if (cost != nullptr) ++cost->blocks_read;
         Result<PinnedBlock> read = blocks.read(lookup.wanted());
         if (!read.ok()) return read.status();

@@ -42,8 +42,12 @@ Result<PinnedBlock> ReadAhead::get(const BlockWanted& wanted, Way way) {
     if (cost_ != nullptr) ++cost_->blocks_from_cache;
     return cached;
   }
+  const bool is_held = tools_ && tools_->stored.holds(wanted.handle);
+  if (!is_held) {
+    if (Status may = may_use_disk(cost_); !may.ok()) return may;
+  }
   if (cost_ != nullptr) ++cost_->blocks_read;
-  if (tools_ && tools_->stored.holds(wanted.handle)) return blocks_.take(wanted, *tools_, priority());
+  if (is_held) return blocks_.take(wanted, *tools_, priority());
   if (way == Way::kJump) {
     window_bytes_ = 0;
     expected_bytes_ = 0;
@@ -65,6 +69,7 @@ PinnedBlock ReadAhead::pin(const BlockWanted& wanted, Way way) const noexcept {
 
 std::optional<Result<PinnedBlock>> ReadAhead::take_brought(const BlockWanted& wanted, Way way) {
   if (!is_followed_ || way == Way::kJump || (tools_ && tools_->stored.holds(wanted.handle))) return std::nullopt;
+  if (cost_ != nullptr && !cost_->may_wait) return std::nullopt;  // The thread may still be reading the block.
   WalkAhead::Brought brought = blocks_.ahead()->next(file_, wanted, way_of(way));
   is_followed_ = brought.is_known;
   if (!brought.block && !brought.stored) return std::nullopt;

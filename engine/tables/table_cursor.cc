@@ -39,6 +39,9 @@ bool TableCursor::open() {
   status_ = Status();
   valid_ = false;
   if (table_ != nullptr) return true;
+  if (file_.open_already() == nullptr) {
+    if (Status may = may_use_disk(cost_); !may.ok()) return fail(may);
+  }
   const Result<const OpenTable*> table = file_.open();
   if (!table.ok()) return fail(table.status());
   table_ = *table;
@@ -51,6 +54,7 @@ Result<PinnedBlock> TableCursor::index_of(const format::RunEntry& run) {
     if (cost_ != nullptr) ++cost_->blocks_from_cache;
     return cached;
   }
+  if (Status may = may_use_disk(cost_); !may.ok()) return may;
   if (cost_ != nullptr) ++cost_->blocks_read;
   return blocks_.read(wanted);
 }

@@ -15,8 +15,10 @@
 // - The operation submits its disk reads, and other operations run until the data arrives.
 // - The operation queues for the lock of a partition.
 // - The publication of its commit group reports the end of its commit.
-// Pages of scans, counts, and operations of the store have no such form. Up to eight worker threads run them as
-// blocking calls; further calls queue.
+// A page of a scan or a count is read on the thread that begins it, as long as its blocks are in memory and the page is
+// short. A worker thread continues it where it needs the disk, or has examined about a thousand entities.
+// Operations of the store have no such form. Worker threads run them as blocking calls, and the rest of pages. There are
+// at most 64; further calls queue.
 //
 // Threads    Any thread may begin an operation. Callbacks run, and coroutines resume, on the asynchronous thread. If an
 //            operation cannot begin or need not wait, its callback runs before start() returns. Code that runs on the
@@ -112,8 +114,9 @@ class VARVE_EXPORT AsyncTable {
                                                             std::stop_token stop = {}) const;
   /// Returns one page, as Table::scan().
   Task<Result<Page>> scan(Scan scan, std::stop_token stop = {}) const;
-  /// Reads a page as scan() does, but keeps no entities in it. Instead it passes each entity in place to `reader`, on
-  /// another thread, before the task ends. If the scan fails, what the reader received does not count.
+  /// Reads a page as scan() does, but keeps no entities in it. Instead it passes each entity in place to `reader`, before
+  /// the task ends: first on the thread that begins the task, then perhaps on a thread of the store, never on two at
+  /// once. The reader must not block. If the scan fails, what the reader received does not count.
   Task<Result<Page>> scan_in_place(Scan scan, EntityReader reader, std::stop_token stop = {}) const;
   /// Returns one page of RowKeys that are folded at a delimiter, as Table::list_rows().
   Task<Result<RowListingPage>> list_rows(RowListing listing, std::stop_token stop = {}) const;
@@ -166,7 +169,7 @@ class VARVE_EXPORT AsyncStore {
   /// Makes a second store at `path` from the present state, as Store::checkpoint().
   Task<Result<CheckpointStatistics>> checkpoint(std::string path, std::stop_token stop = {}) const;
   /// Runs `body` as Store::transact() does. A worker thread runs `body`, which uses blocking operations. `body` must
-  /// not throw, close the store, or wait for tasks of the store. If eight bodies waited for tasks, no worker thread
+  /// not throw, close the store, or wait for tasks of the store. If 64 bodies waited for tasks, no worker thread
   /// would be left to run these tasks.
   Task<Result<std::vector<ETag>>> transact(std::function<Status(StoreTransaction&)> body, WriteOptions options = {},
                                            int attempts_max = 16, std::stop_token stop = {}) const;

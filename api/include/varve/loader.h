@@ -20,6 +20,27 @@
 
 namespace varve {
 
+/// Lets one thread add entities to a load beside other threads. Loader::lane() makes it.
+///
+/// Threads   One thread at a time may use a lane. Different lanes of a load are independent until Loader::finish() or
+///           abort(), which run when no lane is in use.
+/// Lifetime  A lane may outlive its loader. Its add() then returns kClosed.
+class VARVE_EXPORT LoaderLane {
+ public:
+  LoaderLane(LoaderLane&& other) noexcept;
+  LoaderLane& operator=(LoaderLane&& other) noexcept;
+  ~LoaderLane();
+
+  /// Adds an entity, as Loader::add(). Errors: those of Loader::add(); an error that ended the load in another lane.
+  Status add(const Entity& entity);
+
+ private:
+  friend class Loader;
+  struct State;
+  explicit LoaderLane(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
+};
+
 /// Fills a new table, or an existing empty one, with any number of entities in any order.
 ///
 /// The load writes the entities directly to table files, not to the log or to a memtable. So each entity is written
@@ -36,7 +57,9 @@ namespace varve {
 /// finish(), or finish() fails. If a write to the replaced empty table arrives during finish(), it returns
 /// TableNotFound. If the caller repeats the write, it goes to the loaded table.
 ///
-/// Threads   One thread at a time may use a loader. Different loaders are independent.
+/// Threads   One thread at a time may use a loader. Different loaders are independent. Several threads load one table
+///           side by side if each uses a lane() of its own. The lanes of a load cost least if each takes another range
+///           of keys, in order. Each lane that sorts uses 64 MiB of memory.
 /// Lifetime  A loader may outlive the Store object. Its operations then return kClosed, and nothing of the load is
 ///           left.
 /// Errors    Any operation may return kNoSpace, kClosed, kIoError, kCorruption, kTooManyFiles or kOutOfMemory besides
@@ -57,6 +80,8 @@ class VARVE_EXPORT Loader {
   ///          kExists (EntityAlreadyExists)    the key was added before; the message names the key. The load may detect
   ///                                           this only in finish(). The error ends the load.
   Status add(const Entity& entity);
+  /// Returns a lane, which another thread may use at the same time as this loader and its other lanes.
+  Result<LoaderLane> lane();
 
   /// Makes the added entities the content of the table. If the table does not exist, finish() creates it. Returns the
   /// ETag of every entity. After the call the load has ended, whether or not the call succeeded.

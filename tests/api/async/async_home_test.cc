@@ -60,9 +60,8 @@ TEST_F(AsyncHome, WhatTheCacheHasIsReadThereAndWhatItHasNotElsewhere) {
   const std::size_t before = home_.posts();
   EXPECT_TRUE((*home_.run(async_.get("p", "r"))).has_value());
   EXPECT_EQ((*home_.run(async_.get_many({{"p", "r"}, {"p", "none"}}))).size(), 2u);
+  EXPECT_EQ((*home_.run(async_.scan(Scan{}))).entities.size(), 1u);
   EXPECT_EQ(home_.posts(), before);
-  EXPECT_EQ((*home_.run(async_.scan(Scan{}))).entities.size(), 1u);  // by one of the threads that may wait
-  EXPECT_EQ(home_.posts(), before + 1);
 }
 
 TEST_F(AsyncHome, AWriteLeavesItForTheLogAlone) {

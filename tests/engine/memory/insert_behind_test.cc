@@ -99,6 +99,26 @@ TEST(InsertBehind, WithoutASecondThreadTheFirstInsertsAll) {
   EXPECT_TRUE(threads.happened());
 }
 
+/// A thread that was refused is not asked for again.
+TEST(InsertBehind, MoreThreadsComeWhenAllChunksWait) {
+  for (std::size_t refused = 1; refused <= InsertBehind::kThreadsMax; ++refused) {
+    SCOPED_TRACE(refused);
+    bool has_asked = false;
+    for (std::uint64_t seed = 1; seed <= 10 && !has_asked; ++seed) {
+      io::ManualClock clock;
+      io::SeededScheduler simulation(seed, clock);
+      test::ThreadRefusal threads(simulation);
+      threads.refuse(refused);
+      Filling filling(threads.scheduler(), seed);
+      filling.add(40 * InsertBehind::kChunkBytes);
+      filling.wait();
+      filling.expect_all();
+      has_asked = threads.happened();
+    }
+    EXPECT_EQ(has_asked, refused < InsertBehind::kThreadsMax);
+  }
+}
+
 TEST(InsertBehind, EndsWhatWasNotWaitedFor) {
   for (std::uint64_t seed = 1; seed <= test::effort<std::uint64_t>(10); ++seed) {
     io::ManualClock clock;

@@ -2,7 +2,7 @@
 // key.
 // Method: a few keys of many versions, spread over memtables, level 0, level 1 and the last level, in tables of several
 // runs and small blocks. Scans with a judge at every version, between bounds, with random changes of direction, are
-// compared with a map.
+// compared with a map. The same scans are made by cursors that may not wait for the disk, and whose moves are continued.
 #include <atomic>
 #include <iterator>
 #include <map>
@@ -134,11 +134,21 @@ class MadeState {
     return Cursor(ReadStates::Pin(), cursor_over(state_, *reader_, cost, {&judge, lower, upper}), lower, upper,
                   version);
   }
+  /// Removes all blocks from the cache.
+  void forget_blocks() {
+    for (const auto& file : state_.tables->level(0)) forget_blocks_of(*file);
+    for (std::uint32_t level = 1; level < kLevelCount; ++level) {
+      for (const auto& file : state_.tables->level(level)) forget_blocks_of(*file);
+    }
+  }
   Cursor plain_walk(const std::string& lower, const std::string& upper, CommitVersion version, ReadCost* cost) const {
     return Cursor(ReadStates::Pin(), cursor_over(state_, *reader_, cost), lower, upper, version);
   }
 
  private:
+  void forget_blocks_of(const LevelFile& file) {
+    if (const OpenTable* const open = file.table->open_already()) cache_->erase_file(open->cache_id);
+  }
   static std::string path_of(std::string_view name) { return std::string(test::kStorePath) + "/" + std::string(name); }
   static std::unique_ptr<format::TableBuilder> make_builder(std::uint64_t number) {
     format::TableOptions options;
@@ -202,6 +212,42 @@ struct Shape {
 struct Cost {
   ReadCost judged;
   ReadCost plain;
+  ReadCost in_parts;
+  std::uint64_t parts = 0;  // of moves that were continued
+};
+
+/// A cursor that may not wait. A move that stops early is continued until it has ended.
+class CursorInParts {
+ public:
+  CursorInParts(Cursor cursor, Cost& cost, std::uint64_t dead_keys_max) : cursor_(std::move(cursor)), cost_(cost) {
+    cost_.in_parts.may_wait = false;
+    cursor_.stop_after(dead_keys_max);
+  }
+
+  void seek_to_first() { cursor_.seek_to_first(), end_move(); }
+  void seek_to_last() { cursor_.seek_to_last(), end_move(); }
+  void seek(std::string_view key) { cursor_.seek(key), end_move(); }
+  void next() { cursor_.next(), end_move(); }
+  void previous() { cursor_.previous(), end_move(); }
+  bool valid() const { return cursor_.valid(); }
+  Status status() const { return cursor_.status(); }
+  std::string_view key() const { return cursor_.key(); }
+  std::string_view value() const { return cursor_.value(); }
+  CommitVersion version() const { return cursor_.version(); }
+
+ private:
+  void end_move() {
+    while (!cursor_.valid() && (cost_.in_parts.wants_disk || cursor_.has_stopped())) {
+      ++cost_.parts;
+      cost_.in_parts.may_wait = cost_.in_parts.wants_disk;
+      cost_.in_parts.wants_disk = false;
+      cursor_.go_on();
+      cost_.in_parts.may_wait = false;
+    }
+  }
+
+  Cursor cursor_;
+  Cost& cost_;
 };
 
 class PassedBlocks {
@@ -224,6 +270,14 @@ class PassedBlocks {
       ASSERT_NO_FATAL_FAILURE(walk_at_random(cursor, model, judge));
       Cursor plain = state_.plain_walk(lower, upper, version, &cost.plain);
       ASSERT_NO_FATAL_FAILURE(walk_plainly(plain, model));
+      state_.forget_blocks();
+      CursorInParts parts(state_.walk(judge, lower, upper, version, &cost.in_parts), cost, 1 + below(8));
+      ASSERT_NO_FATAL_FAILURE(walk_at_random(parts, model, judge));
+      state_.forget_blocks();
+      ASSERT_NO_FATAL_FAILURE(walk_through(parts, model, judge));
+      state_.forget_blocks();
+      CursorInParts plain_parts(state_.plain_walk(lower, upper, version, &cost.in_parts), cost, 1 + below(8));
+      ASSERT_NO_FATAL_FAILURE(walk_plainly(plain_parts, model));
     }
   }
 
@@ -324,7 +378,8 @@ class PassedBlocks {
 
   /// Checks that the cursor shows a key of the model unchanged, at `from` or after it, and that it skipped no wanted
   /// key.
-  static void expect_forward(const Cursor& cursor, const Model& model, const Between& judge,
+  template <typename AnyCursor>
+  static void expect_forward(const AnyCursor& cursor, const Model& model, const Between& judge,
                              Model::const_iterator from) {
     ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
     auto shown = model.end();
@@ -337,7 +392,8 @@ class PassedBlocks {
     }
   }
   /// Checks the same for the keys before the last argument.
-  static void expect_backward(const Cursor& cursor, const Model& model, const Between& judge,
+  template <typename AnyCursor>
+  static void expect_backward(const AnyCursor& cursor, const Model& model, const Between& judge,
                               Model::const_iterator behind) {
     ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
     auto shown = model.end();
@@ -351,14 +407,16 @@ class PassedBlocks {
     }
     ASSERT_EQ(shown, model.end()) << "the walk has turned round";
   }
-  static void expect_shown(const Cursor& cursor, const Model& model, Model::const_iterator* shown) {
+  template <typename AnyCursor>
+  static void expect_shown(const AnyCursor& cursor, const Model& model, Model::const_iterator* shown) {
     *shown = model.find(cursor.key());
     ASSERT_NE(*shown, model.end()) << "not there: " << testing::PrintToString(cursor.key());
     ASSERT_EQ(cursor.version(), (*shown)->second.version) << "an older one";
     ASSERT_EQ(cursor.value(), (*shown)->second.value);
   }
 
-  static void walk_through(Cursor& cursor, const Model& model, const Between& judge) {
+  template <typename AnyCursor>
+  static void walk_through(AnyCursor& cursor, const Model& model, const Between& judge) {
     auto from = model.begin();
     for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
       ASSERT_NO_FATAL_FAILURE(expect_forward(cursor, model, judge, from));
@@ -372,7 +430,8 @@ class PassedBlocks {
     }
     ASSERT_NO_FATAL_FAILURE(expect_backward(cursor, model, judge, behind));
   }
-  void walk_at_random(Cursor& cursor, const Model& model, const Between& judge) {
+  template <typename AnyCursor>
+  void walk_at_random(AnyCursor& cursor, const Model& model, const Between& judge) {
     for (int step = 0; step < 40; ++step) {
       SCOPED_TRACE("step " + std::to_string(step));
       const auto here = cursor.valid() ? model.find(cursor.key()) : model.end();
@@ -403,7 +462,8 @@ class PassedBlocks {
     }
   }
   /// Scans without a judge, to measure what it saves.
-  static void walk_plainly(Cursor& cursor, const Model& model) {
+  template <typename AnyCursor>
+  static void walk_plainly(AnyCursor& cursor, const Model& model) {
     std::size_t keys = 0;
     for (cursor.seek_to_first(); cursor.valid(); cursor.next()) ++keys;
     ASSERT_EQ(keys, model.size());
@@ -432,6 +492,7 @@ TEST(PassedBlocks, HideNothingAndBringNothingBack) {
   ASSERT_NO_FATAL_FAILURE(walk_all(seeds, {40, 250, 1500, false}, cost));
   EXPECT_GT(cost.judged.blocks_skipped, seeds * 100);
   EXPECT_GT(cost.judged.blocks_skipped, cost.plain.blocks_skipped * 10) << "blocks of deletes alone are few";
+  EXPECT_GT(cost.parts, seeds * 100);
 }
 
 TEST(PassedBlocks, OfManyKeysWithFewVersions) {
