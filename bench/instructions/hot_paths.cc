@@ -5,6 +5,7 @@
 
 #include "bench/varve_bench/entities.h"
 #include "varve/store.h"
+#include "varve/view_page.h"
 
 namespace varve::bench {
 
@@ -158,6 +159,15 @@ bool scan_in_place(const Setting& setting, const Counted& counted) {
   });
 }
 
+bool scan_as_views(const Setting& setting, const Counted& counted) {
+  return count_reads(setting, counted, setting.operations, [](const Table& table, std::uint64_t i) {
+    Scan scan;
+    scan.range = ScanRange::partition(partition_key(shuffled(i, kEntities / kEntitiesOfPartition)));
+    const Result<ViewPage> page = scan_views(table, scan);
+    return page.ok() && page->entities.size() == kEntitiesOfPartition;
+  });
+}
+
 /// One count evaluates all entities.
 bool filter_scan(const Setting& setting, const Counted& counted) {
   if (setting.operations != kEntities) return false;
@@ -199,6 +209,7 @@ const std::vector<HotPath>& hot_paths() {
       {"get of an absent key", "a get", 5'000, absent_get},
       {"scan of a partition of 100", "a scan", 100, scan_of_partition},
       {"scan of a partition of 100, in place", "a scan", 100, scan_in_place},
+      {"scan of a partition of 100, as views", "a scan", 100, scan_as_views},
       {"count by a filter", "an entity judged", kEntities, filter_scan},
       {"flush", "an entity", kEntities, flush},
       {"flush and merge", "an entity read", 2 * kEntities, merge},
