@@ -24,6 +24,7 @@ PageScan::PageScan(const engine::ReadView& view, const Filter& filter, const Sca
                    Wanted wanted, io::Clock& clock, const EntityReader* reader)
     : view_(view),
       filter_(filter),
+      matches_everything_(filter.matches_everything()),
       block_filter_(filter),
       scan_(scan),
       bounds_(std::move(bounds)),
@@ -43,12 +44,12 @@ Result<Page> PageScan::run(std::span<const KeyRange> ranges, const KeyRange& wit
     for (; i < ranges.size() && range_at(i).is_point && points.size() < points_max; ++i) {
       points.push_back(range_at(i).lower);
     }
-    const Result<bool> ended = points.empty() ? walk(std::max<std::string_view>(range_at(i).lower, within.lower),
-                                                     std::min<std::string_view>(range_at(i).upper, within.upper))
-                                              : look_up(points);
+    const bool ended = points.empty() ? walk(std::max<std::string_view>(range_at(i).lower, within.lower),
+                                             std::min<std::string_view>(range_at(i).upper, within.upper))
+                                      : look_up(points);
     if (points.empty()) ++i;
-    if (!ended.ok()) return ended.status();
-    if (*ended) break;
+    if (!failure_.ok()) return failure_;
+    if (ended) break;
   }
   page_.cost.blocks_read = read_cost_.blocks_read;
   page_.cost.blocks_from_cache = read_cost_.blocks_from_cache;
@@ -56,17 +57,21 @@ Result<Page> PageScan::run(std::span<const KeyRange> ranges, const KeyRange& wit
   return std::move(page_);
 }
 
-Result<bool> PageScan::walk(std::string_view lower, std::string_view upper) {
+bool PageScan::walk(std::string_view lower, std::string_view upper) {
   engine::Cursor cursor = view_.cursor(lower, upper, &read_cost_, block_filter_.is_of_use() ? &block_filter_ : nullptr,
                                        entities_expected());
   scan_.backward ? cursor.seek_to_last() : cursor.seek_to_first();
   while (cursor.valid()) {
-    Result<bool> ended = take(cursor.key(), cursor.version(), cursor.value());
-    if (!ended.ok() || *ended) return ended;
+    if (take(cursor.key(), cursor.version(), cursor.value())) return true;
     scan_.backward ? cursor.previous() : cursor.next();
   }
-  if (!cursor.status().ok()) return cursor.status();
-  return false;
+  Status walked = cursor.status();
+  return !walked.ok() && fail(std::move(walked));
+}
+
+bool PageScan::fail(Status failure) {
+  failure_ = std::move(failure);
+  return true;
 }
 
 /// A scan that continues is likely to fill its page, or to read even more if it has a filter.
@@ -75,25 +80,22 @@ std::uint64_t PageScan::entities_expected() const noexcept {
   return std::min(bounds_.entities_max, bounds_.remaining.value_or(UINT64_MAX)) - matched_;
 }
 
-Result<bool> PageScan::look_up(std::span<const std::string_view> points) {
+bool PageScan::look_up(std::span<const std::string_view> points) {
   if (points.size() == 1) {  // A single lookup needs no queue.
     const auto found = view_.get(points.front(), &read_cost_);
-    if (!found.ok()) return found.status();
-    if (!*found) return false;
-    return take(points.front(), (*found)->version, (*found)->value);
+    if (!found.ok()) return fail(found.status());
+    return *found && take(points.front(), (*found)->version, (*found)->value);
   }
   const auto found = view_.get_many(points, &read_cost_);
-  if (!found.ok()) return found.status();
+  if (!found.ok()) return fail(found.status());
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::optional<engine::FoundEntry>& entry = (*found)[i];
-    if (!entry) continue;
-    Result<bool> ended = take(points[i], entry->version, entry->value);
-    if (!ended.ok() || *ended) return ended;
+    if (entry && take(points[i], entry->version, entry->value)) return true;
   }
   return false;
 }
 
-Result<bool> PageScan::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {
+bool PageScan::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {
   Candidate candidate{sort_key, version, value};
   if (is_over()) return end_before(candidate);
   if (bounds_.short_pages) {
@@ -103,26 +105,25 @@ Result<bool> PageScan::take(std::string_view sort_key, format::CommitVersion ver
     }
   }
   ++page_.cost.entities_examined;
-  const Result<bool> matching = matches(candidate);
-  if (!matching.ok()) return matching;
-  if (!*matching) return false;
+  if (!matches_everything_ && !matches(candidate)) return !failure_.ok();
   if (wanted_ == Wanted::kEntities) {
     const std::uint64_t bytes = sort_key.size() + value.size();
     const std::uint64_t left = bounds_.bytes_max - std::min(bounds_.bytes_max, bytes_);
     if (matched_ > 0 && bytes > left) return end_before(candidate);
     bytes_ += bytes;
-    if (Status kept = keep(candidate); !kept.ok()) return kept;
+    if (!keep(candidate)) return true;
   }
   ++matched_;
   return bounds_.remaining && matched_ == *bounds_.remaining;
 }
 
-Status PageScan::keep(Candidate& candidate) {
-  if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
+bool PageScan::keep(Candidate& candidate) {
+  if (!decode_key(candidate)) return false;
   if (reader_ != nullptr) return show(candidate);
   make_room();
-  Entity& entity = page_.entities.emplace_back(key_.partition_key(), key_.row_key());
-  return decode_properties(candidate.version, candidate.value, scan_.read.select, room_, entity);
+  Entity& entity = page_.entities.emplace_back(key_.partition_key(), std::string(key_.row_key()));
+  failure_ = decode_properties(candidate.version, candidate.value, scan_.read.select, room_, entity);
+  return failure_.ok();
 }
 
 /// Most pages are small or full, so the capacity grows from one to the other in few steps.
@@ -134,40 +135,43 @@ void PageScan::make_room() {
   page_.entities.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(more, bounds_.entities_max)));
 }
 
-Status PageScan::show(const Candidate& candidate) {
-  Result<EntityView> entity =
-      view_entity(key_.partition_key(), key_.row_key(), candidate.version, candidate.value, scan_.read.select, shown_);
-  if (!entity.ok()) return entity.status();
-  (*reader_)(*entity);
-  return Status();
-}
-
-Result<bool> PageScan::end_before(Candidate& candidate, bool at_partition) {
-  if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
-  std::optional<std::uint64_t> remaining;
-  if (bounds_.remaining) remaining = *bounds_.remaining - matched_;
-  page_.continuation =
-      encode_scan_token(key_.partition_key(), at_partition ? std::string() : key_.row_key(), scan_.backward, remaining);
+bool PageScan::show(const Candidate& candidate) {
+  EntityView entity;
+  failure_ = view_entity(key_.partition_key(), key_.row_key(), candidate.version, candidate.value, scan_.read.select,
+                         shown_, entity);
+  if (!failure_.ok()) return false;
+  (*reader_)(entity);
   return true;
 }
 
-Status PageScan::decode_key(Candidate& candidate) {
-  if (candidate.is_key_decoded) return Status();
-  candidate.is_key_decoded = true;
-  return key_.decode(candidate.sort_key);
+bool PageScan::end_before(Candidate& candidate, bool at_partition) {
+  if (!decode_key(candidate)) return true;
+  std::optional<std::uint64_t> remaining;
+  if (bounds_.remaining) remaining = *bounds_.remaining - matched_;
+  page_.continuation = encode_scan_token(key_.partition_key(), at_partition ? std::string_view() : key_.row_key(),
+                                         scan_.backward, remaining);
+  return true;
 }
 
-Result<bool> PageScan::matches(Candidate& candidate) {
-  if (filter_.matches_everything()) return true;
+bool PageScan::decode_key(Candidate& candidate) {
+  if (candidate.is_key_decoded) return true;
+  candidate.is_key_decoded = true;
+  failure_ = key_.decode(candidate.sort_key);
+  return failure_.ok();
+}
+
+bool PageScan::matches(Candidate& candidate) {
   const Result<format::EncodedEntity> properties = format::EncodedEntity::open(candidate.value);
-  if (!properties.ok()) return properties.status();
+  if (!properties.ok()) return !fail(properties.status());
   FilterSubject subject{{}, {}, candidate.version, *properties};
   if (filter_.names_keys()) {
-    if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
+    if (!decode_key(candidate)) return false;
     subject.partition_key = key_.partition_key();
     subject.row_key = key_.row_key();
   }
-  return filter_.matches(subject);
+  const Result<bool> matching = filter_.matches(subject);
+  if (!matching.ok()) return !fail(matching.status());
+  return *matching;
 }
 
 /// Reads the clock only once every 16 entities, and never before the first entity was examined.

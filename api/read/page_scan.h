@@ -60,23 +60,29 @@ class PageScan {
     bool is_key_decoded = false;  // into key_
   };
 
-  // These three return true if the page has ended.
-  Result<bool> walk(std::string_view lower, std::string_view upper);
+  // These return true if the page has ended. If it ended by an error, failure_ is that error.
+  bool walk(std::string_view lower, std::string_view upper);
   /// Returns the expected number of entities; zero if it is not known.
   std::uint64_t entities_expected() const noexcept;
-  Result<bool> look_up(std::span<const std::string_view> points);
-  Result<bool> take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
-  Status keep(Candidate& candidate);
-  Status show(const Candidate& candidate);
+  bool look_up(std::span<const std::string_view> points);
+  bool take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
+  bool fail(Status failure);
   /// Ends the page. The next page begins at the candidate, or at the start of its partition.
-  Result<bool> end_before(Candidate& candidate, bool at_partition = false);
-  Result<bool> matches(Candidate& candidate);
-  Status decode_key(Candidate& candidate);
+  bool end_before(Candidate& candidate, bool at_partition = false);
+
+  // These return false after an error, which is failure_ then.
+  bool keep(Candidate& candidate);
+  bool show(const Candidate& candidate);
+  bool decode_key(Candidate& candidate);
+
+  /// Returns false also after an error, which is failure_ then.
+  bool matches(Candidate& candidate);
   void make_room();
   bool is_over();
 
   const engine::ReadView& view_;
   const Filter& filter_;
+  const bool matches_everything_;
   BlockFilter block_filter_;
   const Scan& scan_;
   PageBounds bounds_;
@@ -90,6 +96,7 @@ class PageScan {
   std::uint64_t matched_ = 0;
   std::uint64_t bytes_ = 0;
   Page page_;
+  Status failure_;
 };
 
 }  // namespace varve
