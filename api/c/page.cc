@@ -1,9 +1,5 @@
 // Owns: how entities become a page of C structs (page.h), and the calls that show pages.
 #include "api/c/page.h"
-
-#include <algorithm>
-#include <cstring>
-
 #include "api/c/call.h"
 #include "api/c/sized.h"
 #include "api/c/values.h"
@@ -11,42 +7,20 @@
 namespace varve::c {
 namespace {
 
-constexpr std::size_t kBlockBytesMax = std::size_t{256} << 10;
-
 bool equal(const varve_text& known, std::string_view text) noexcept {
   return known.data != nullptr && std::string_view(known.data, known.size) == text;
 }
 
 }  // namespace
 
-char* Arena::take(std::size_t bytes, std::size_t alignment) {
-  const std::size_t skipped = (alignment - reinterpret_cast<std::uintptr_t>(at_) % alignment) % alignment;
-  if (at_ == nullptr || skipped + bytes > left_) {
-    const std::size_t size = std::max(bytes, next_block_);
-    blocks_.push_back(std::make_unique_for_overwrite<char[]>(size));  // aligned for every type
-    next_block_ = std::min(2 * next_block_, kBlockBytesMax);
-    at_ = blocks_.back().get();
-    left_ = size;
-  } else {
-    at_ += skipped;
-    left_ -= skipped;
-  }
-  char* const room = at_;
-  at_ += bytes;
-  left_ -= bytes;
-  return room;
-}
-
-varve_text Arena::copy(std::string_view text) {
-  char* const room = take(text.size() + 1, 1);
-  if (!text.empty()) std::memcpy(room, text.data(), text.size());
-  room[text.size()] = '\0';
-  return {room, text.size()};
+varve_text PageObject::copy(std::string_view text) {
+  const std::string_view copied = memory_.copy(text);
+  return {copied.data(), copied.size()};
 }
 
 varve_text PageObject::copy_name(std::string_view name, std::size_t place) {
   if (place < last_names_.size() && equal(last_names_[place], name)) return last_names_[place];
-  const varve_text copied = arena_.copy(name);
+  const varve_text copied = copy(name);
   if (last_names_.size() <= place) last_names_.resize(place + 1);
   last_names_[place] = copied;
   return copied;
@@ -55,12 +29,12 @@ varve_text PageObject::copy_name(std::string_view name, std::size_t place) {
 template <typename Properties, typename ViewOf>
 void PageObject::add_properties(const Properties& properties, const ViewOf& view_of_value, varve_entity* entity) {
   auto* const room = reinterpret_cast<varve_property*>(
-      arena_.take(properties.size() * sizeof(varve_property), alignof(varve_property)));
+      memory_.take(properties.size() * sizeof(varve_property), alignof(varve_property)));
   std::size_t place = 0;
   for (const auto& property : properties) {
     varve_value value = value_of(view_of_value(property.value));
     if (value.type == VARVE_STRING || value.type == VARVE_BINARY) {
-      value.as.text = arena_.copy({value.as.text.data, value.as.text.size});
+      value.as.text = copy({value.as.text.data, value.as.text.size});
     }
     ::new (room + place) varve_property{copy_name(property.name, place), value};
     ++place;
@@ -71,9 +45,9 @@ void PageObject::add_properties(const Properties& properties, const ViewOf& view
 
 void PageObject::add(const EntityView& entity) {
   varve_entity made{};
-  if (!equal(last_partition_, entity.partition_key)) last_partition_ = arena_.copy(entity.partition_key);
+  if (!equal(last_partition_, entity.partition_key)) last_partition_ = copy(entity.partition_key);
   made.partition_key = last_partition_;
-  made.row_key = arena_.copy(entity.row_key);
+  made.row_key = copy(entity.row_key);
   made.etag = from_etag(entity.etag);
   add_properties(
       entity.properties, [](const ValueView& value) -> const ValueView& { return value; }, &made);
@@ -82,8 +56,8 @@ void PageObject::add(const EntityView& entity) {
 
 void PageObject::add(const Entity& entity) {
   varve_entity made{};
-  made.partition_key = arena_.copy(entity.partition_key());
-  made.row_key = arena_.copy(entity.row_key());
+  made.partition_key = copy(entity.partition_key());
+  made.row_key = copy(entity.row_key());
   made.etag = from_etag(entity.etag());
   add_properties(
       entity.properties(), [](const Value& value) { return view_of(value); }, &made);
@@ -92,13 +66,13 @@ void PageObject::add(const Entity& entity) {
 
 void PageObject::add_absent(const EntityKey& key) {
   varve_entity made{};
-  made.partition_key = arena_.copy(key.partition_key);
-  made.row_key = arena_.copy(key.row_key);
+  made.partition_key = copy(key.partition_key);
+  made.row_key = copy(key.row_key);
   entities_.push_back(made);
 }
 
 void PageObject::end(const std::optional<std::string>& continuation, const PageCost& cost) {
-  if (continuation) continuation_ = arena_.copy(*continuation);
+  if (continuation) continuation_ = copy(*continuation);
   cost_ = {cost.key_ranges, cost.entities_examined, cost.blocks_read, cost.blocks_from_cache, cost.blocks_skipped};
 }
 

@@ -1,4 +1,4 @@
-// Owns: entities that a call of the C interface returned, in few blocks of memory.
+// Owns: entities that a call of the C interface returned, in few pieces of memory.
 // Must never: move an entity's memory while the page exists.
 #pragma once
 
@@ -10,27 +10,13 @@
 #include <vector>
 
 #include "api/c/handles.h"
+#include "api/model/page_memory.h"
 #include "varve/c.h"
 #include "varve/entity_view.h"
 #include "varve/query.h"
 #include "varve/types.h"
 
 namespace varve::c {
-
-/// Memory that only grows, in blocks.
-class Arena {
- public:
-  /// Returns room for `bytes` bytes. May throw std::bad_alloc.
-  char* take(std::size_t bytes, std::size_t alignment);
-  /// Returns a copy with a zero after it.
-  varve_text copy(std::string_view text);
-
- private:
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  char* at_ = nullptr;
-  std::size_t left_ = 0;
-  std::size_t next_block_ = 4096;
-};
 
 /// varve_page. Its methods may throw std::bad_alloc.
 class PageObject : public Object {
@@ -50,11 +36,12 @@ class PageObject : public Object {
   varve_page_view view() const noexcept;
 
  private:
+  varve_text copy(std::string_view text);
   varve_text copy_name(std::string_view name, std::size_t place);
   template <typename Properties, typename ViewOf>
   void add_properties(const Properties& properties, const ViewOf& view_of_value, varve_entity* entity);
 
-  Arena arena_;
+  PageMemory memory_;
   std::vector<varve_entity> entities_;
   std::vector<varve_text> last_names_;  // those of the entity before, by place: most entities have the same
   varve_text last_partition_{};

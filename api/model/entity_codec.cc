@@ -3,11 +3,13 @@
 #include "api/model/entity_codec.h"
 
 #include <algorithm>
+#include <cassert>
 #include <variant>
 #include <vector>
 
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
+#include "format/keys/property_reader.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
 #include "varve/names.h"
@@ -194,10 +196,6 @@ class Selection {
   std::vector<std::string_view> sorted_;
 };
 
-Status unreadable(const Status& status, std::string_view partition_key, std::string_view row_key) {
-  return status.in_file("the entity " + quoted(partition_key) + ", " + quoted(row_key));
-}
-
 }  // namespace
 
 Status check_properties(const Entity& entity, const StoreLimits& limits) {
@@ -283,64 +281,88 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
   return builder.finish();
 }
 
+namespace {
+
+/// Calls `use` for each selected property, in order; for all of them if none is selected. Returns false if a property
+/// is damaged.
+template <typename Use>
+bool read_selected(format::PropertyReader& reader, std::span<const std::string> select, const Use& use) {
+  format::PropertyView property;
+  const std::size_t count = reader.property_count();
+  if (select.empty()) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!reader.next(property)) return false;
+      use(property);
+    }
+    return true;
+  }
+  const Selection selection(select);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!reader.next(property)) return false;
+    if (selection.holds(property.name)) use(property);
+  }
+  return true;
+}
+
+std::size_t selected_max(const format::PropertyReader& reader, std::span<const std::string> select) noexcept {
+  return select.empty() ? reader.property_count() : std::min(select.size(), reader.property_count());
+}
+
+/// Returns why the stored entity cannot be read.
+Status unreadable(std::string_view bytes, std::string_view partition_key, std::string_view row_key) {
+  const Result<format::EncodedEntity> opened = format::EncodedEntity::open(bytes);
+  assert(!opened.ok());  // The reader refuses only what open() refuses.
+  return opened.status().in_file("the entity " + quoted(partition_key) + ", " + quoted(row_key));
+}
+
+}  // namespace
+
 /// Makes properties directly in the list of an entity. Entity::add() would make them elsewhere and move them.
 struct EntityMaker {
-  static void add_properties(const format::EncodedEntity& view, std::span<const std::string> select,
-                             PropertyList& properties) {
-    const bool all = select.empty();
-    const Selection selection(select);
-    for (std::size_t i = 0; i < view.property_count(); ++i) {
-      const format::PropertyView property = view.property(i);
-      if (!all && !selection.holds(property.name)) continue;
+  /// `take_room` returns the list for at most that many properties.
+  template <typename TakeRoom>
+  static Status decode(Entity& entity, format::CommitVersion version, std::string_view bytes,
+                       std::span<const std::string> select, const TakeRoom& take_room) {
+    format::PropertyReader reader;
+    if (!reader.open(bytes)) return unreadable(bytes, entity.partition_key(), entity.row_key());
+    PropertyList& properties = entity.properties_;
+    take_room(properties, selected_max(reader, select));
+    const bool is_well = read_selected(reader, select, [&properties](const format::PropertyView& property) {
       properties.add([&property] { return Property{std::string(property.name), value_of(property)}; });
-    }
+    });
+    if (!is_well) return unreadable(bytes, entity.partition_key(), entity.row_key());
+    entity.set_etag(ETag::of_timestamp(DateTime{version}));
+    return Status();
   }
-
-  static std::size_t count(const format::EncodedEntity& view, std::span<const std::string> select) {
-    return select.empty() ? view.property_count() : std::min(select.size(), view.property_count());
-  }
-
-  static PropertyList& properties(Entity& entity) noexcept { return entity.properties_; }
 };
 
 Status decode_properties(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
                          PropertyRoom& room, Entity& entity) {
-  const Result<format::EncodedEntity> view = format::EncodedEntity::open(bytes);
-  if (!view.ok()) return unreadable(view.status(), entity.partition_key(), entity.row_key());
-  PropertyList& properties = EntityMaker::properties(entity);
-  properties = room.take(EntityMaker::count(*view, select));
-  EntityMaker::add_properties(*view, select, properties);
-  entity.set_etag(ETag::of_timestamp(DateTime{version}));
-  return Status();
+  return EntityMaker::decode(entity, version, bytes, select,
+                             [&room](PropertyList& list, std::size_t count) { list = room.take(count); });
 }
 
 Status decode_properties(Entity& entity, format::CommitVersion version, std::string_view bytes,
                          std::span<const std::string> select) {
-  const Result<format::EncodedEntity> view = format::EncodedEntity::open(bytes);
-  if (!view.ok()) return unreadable(view.status(), entity.partition_key(), entity.row_key());
-  entity.reserve(EntityMaker::count(*view, select));
-  EntityMaker::add_properties(*view, select, EntityMaker::properties(entity));
-  entity.set_etag(ETag::of_timestamp(DateTime{version}));
-  return Status();
+  return EntityMaker::decode(entity, version, bytes, select,
+                             [](PropertyList& list, std::size_t count) { list.reserve(count); });
 }
 
-Result<EntityView> view_entity(std::string_view partition_key, std::string_view row_key, format::CommitVersion version,
-                               std::string_view bytes, std::span<const std::string> select,
-                               std::vector<PropertyView>& properties) {
-  const Result<format::EncodedEntity> view = format::EncodedEntity::open(bytes);
-  if (!view.ok()) return unreadable(view.status(), partition_key, row_key);
-  properties.resize(view->property_count());
-  const Selection selection(select);
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < view->property_count(); ++i) {
-    const format::PropertyView property = view->property(i);
-    if (!selection.holds(property.name)) continue;
-    PropertyView& viewed = properties[count++];
-    viewed.name = property.name;
-    view_value(property, viewed.value);
-  }
-  properties.resize(count);
-  return EntityView{partition_key, row_key, properties, ETag::of_timestamp(DateTime{version})};
+Status view_entity(std::string_view partition_key, std::string_view row_key, format::CommitVersion version,
+                   std::string_view bytes, std::span<const std::string> select, std::vector<PropertyView>& properties,
+                   EntityView& entity) {
+  format::PropertyReader reader;
+  if (!reader.open(bytes)) return unreadable(bytes, partition_key, row_key);
+  if (properties.size() < reader.property_count()) properties.resize(reader.property_count());
+  PropertyView* viewed = properties.data();
+  const bool is_well = read_selected(reader, select, [&viewed](const format::PropertyView& property) {
+    viewed->name = property.name;
+    view_value(property, viewed->value);
+    ++viewed;
+  });
+  if (!is_well) return unreadable(bytes, partition_key, row_key);
+  entity = {partition_key, row_key, {properties.data(), viewed}, ETag::of_timestamp(DateTime{version})};
+  return Status();
 }
 
 }  // namespace varve

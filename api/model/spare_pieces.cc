@@ -1,4 +1,4 @@
-// Owns: the list of a thread's spare pieces (spare_pieces.h).
+// Owns: the lists of a thread's spare pieces (spare_pieces.h).
 // Must never: run a destructor that a later one depends on. A page may outlive the thread-local objects of its thread.
 #include "api/model/spare_pieces.h"
 
@@ -13,17 +13,28 @@ struct Spare {
 };
 
 // These have no destructors, so they can be used until the thread has ended.
-thread_local Spare* first = nullptr;
-thread_local std::size_t count = 0;
+thread_local Spare* small = nullptr;
+thread_local Spare* large = nullptr;
+thread_local std::size_t kept = 0;  // bytes
 thread_local bool is_open = false;
 thread_local bool is_over = false;
+
+void free_all(Spare*& first) noexcept {
+  while (first != nullptr) {
+    Spare* const piece = first;
+    first = piece->next;
+    ::operator delete(piece);
+  }
+}
 
 /// Frees the spare pieces when the thread ends, and prevents that more are kept.
 struct Closing {
   ~Closing() {
     is_open = false;
     is_over = true;
-    while (first != nullptr) ::operator delete(take());
+    free_all(small);
+    free_all(large);
+    kept = 0;
   }
 };
 
@@ -33,25 +44,41 @@ void open() {
   is_open = true;
 }
 
-}  // namespace
-
-void* take() {
-  if (first == nullptr) return ::operator new(kPieceBytes);
+void* take_from(Spare*& first, std::size_t bytes) {
+  if (first == nullptr) return ::operator new(bytes);
   Spare* const piece = first;
   first = piece->next;
-  --count;
+  kept -= bytes;
   return piece;
 }
 
-void give_back(void* piece) noexcept {
-  if (is_over || count == kKeptBytesMax / kPieceBytes) return ::operator delete(piece);
+void give_to(Spare*& first, std::size_t bytes, void* piece) noexcept {
+  if (is_over || kept + bytes > kKeptBytesMax) return ::operator delete(piece);
   if (!is_open) open();
   first = ::new (piece) Spare{first};
-  ++count;
+  kept += bytes;
+}
+
+}  // namespace
+
+void* take() {
+  return take_from(small, kPieceBytes);
+}
+
+void* take_large() {
+  return take_from(large, kLargeBytes);
+}
+
+void give_back(void* piece) noexcept {
+  give_to(small, kPieceBytes, piece);
+}
+
+void give_back_large(void* piece) noexcept {
+  give_to(large, kLargeBytes, piece);
 }
 
 std::size_t kept_bytes() noexcept {
-  return count * kPieceBytes;
+  return kept;
 }
 
 }  // namespace varve::spare_pieces

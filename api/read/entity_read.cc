@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/model/entity_codec.h"
+#include "api/model/property_room.h"
 #include "api/model/service_error.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
@@ -75,26 +76,45 @@ Status check_read(const Grant& grant, std::span<const EntityKey> keys, const Rea
 
 Result<WantedKeys> wanted_keys(format::TableId table, std::span<const EntityKey> keys, const StoreLimits& limits) {
   WantedKeys wanted;
+  wanted.ends.reserve(keys.size());
+  wanted.places.reserve(keys.size());
+  std::size_t bytes = 0;
+  for (const EntityKey& key : keys) bytes += format::sort_key_bytes(key.partition_key, key.row_key);
+  wanted.sort_keys.reserve(bytes);
+  format::SortKeyBuffer sort_key;
   for (std::size_t place = 0; place < keys.size(); ++place) {
     const EntityKey& key = keys[place];
     if (is_key_too_long(key.partition_key, limits) || is_key_too_long(key.row_key, limits)) continue;
-    Result<std::string> sort_key = format::encode_sort_key(table, key.partition_key, key.row_key);
-    if (!sort_key.ok()) return sort_key.status();
-    wanted.sort_keys.push_back(*std::move(sort_key));
+    if (Status encoded = sort_key.encode(table, key.partition_key, key.row_key); !encoded.ok()) return encoded;
+    wanted.sort_keys.append(sort_key.key());
+    wanted.ends.push_back(wanted.sort_keys.size());
     wanted.places.push_back(place);
   }
   return wanted;
+}
+
+std::vector<std::string_view> WantedKeys::views() const {
+  std::vector<std::string_view> keys;
+  keys.reserve(ends.size());
+  std::size_t start = 0;
+  for (const std::size_t end : ends) {
+    keys.push_back(std::string_view(sort_keys).substr(start, end - start));
+    start = end;
+  }
+  return keys;
 }
 
 Result<std::vector<std::optional<Entity>>> decode_found(std::span<const EntityKey> keys, const WantedKeys& wanted,
                                                         std::span<const std::optional<engine::FoundEntry>> found,
                                                         const ReadOptions& options) {
   std::vector<std::optional<Entity>> entities(keys.size());
+  PropertyRoom room;
   for (std::size_t i = 0; i < wanted.places.size(); ++i) {
+    if (!found[i]) continue;
     const EntityKey& key = keys[wanted.places[i]];
-    Result<std::optional<Entity>> entity = entity_of(key.partition_key, key.row_key, found[i], options);
-    if (!entity.ok()) return entity.status();
-    entities[wanted.places[i]] = *std::move(entity);
+    Entity& entity = entities[wanted.places[i]].emplace(key.partition_key, key.row_key);
+    Status decoded = decode_properties(found[i]->version, found[i]->value, options.select, room, entity);
+    if (!decoded.ok()) return decoded;
   }
   return entities;
 }

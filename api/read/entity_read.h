@@ -30,9 +30,11 @@ Status check_read(const Grant& grant, std::span<const EntityKey> keys, const Rea
 /// The sort keys of the keys that may exist, in the order of the keys, and their indexes among the keys. A key over the
 /// length limit cannot exist.
 struct WantedKeys {
-  std::vector<std::string> sort_keys;
+  std::string sort_keys;          // one after another
+  std::vector<std::size_t> ends;  // of each of them
   std::vector<std::size_t> places;
-  std::vector<std::string_view> views() const { return {sort_keys.begin(), sort_keys.end()}; }
+  /// Returns the sort keys, valid while this object exists and is not moved.
+  std::vector<std::string_view> views() const;
 };
 Result<WantedKeys> wanted_keys(format::TableId table, std::span<const EntityKey> keys, const StoreLimits& limits);
 /// Decodes the entries that were found for the wanted keys. Errors: kCorruption.

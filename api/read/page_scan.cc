@@ -23,6 +23,7 @@ PageScan::PageScan(const engine::ReadView& view, const Filter& filter, const Sca
                    Wanted wanted, io::Clock& clock, const EntityReader* reader)
     : view_(view),
       filter_(filter),
+      matches_everything_(filter.matches_everything()),
       block_filter_(filter),
       scan_(scan),
       bounds_(std::move(bounds)),
@@ -46,9 +47,9 @@ Result<bool> PageScan::go_on(const PageShare& share) {
     if (!cursor_->valid()) cursor_->go_on();
   }
   while (cursor_ || next_point_ < points_.size() || begin_range()) {
-    const Result<Ended> ended = cursor_ ? walk() : look_up();
-    if (!ended.ok()) return ended.status();
-    if (*ended != Ended::kRange) return *ended == Ended::kPage;
+    const Ended ended = cursor_ ? walk() : look_up();
+    if (!failure_.ok()) return failure_;
+    if (ended != Ended::kRange) return ended == Ended::kPage;
   }
   return true;
 }
@@ -86,21 +87,29 @@ void PageScan::begin_walk(const KeyRange& range) {
   scan_.backward ? cursor_->seek_to_last() : cursor_->seek_to_first();
 }
 
-Result<PageScan::Ended> PageScan::walk() {
+PageScan::Ended PageScan::walk() {
   engine::Cursor& cursor = *cursor_;
   const std::uint64_t before = cursor.entries_examined();
   while (cursor.valid()) {
     if (cursor.entries_examined() - before >= share_.entries_max || bytes_ >= bytes_end_) return Ended::kShare;
-    const Result<bool> ended = take(cursor.key(), cursor.version(), cursor.value());
-    if (!ended.ok()) return ended.status();
-    if (*ended) return Ended::kPage;
+    if (take(cursor.key(), cursor.version(), cursor.value())) return Ended::kPage;
     scan_.backward ? cursor.previous() : cursor.next();
   }
   if (read_cost_.wants_disk || cursor.has_stopped()) return Ended::kShare;
-  if (!cursor.status().ok()) return cursor.status();
+  if (Status walked = cursor.status(); !walked.ok()) return end_by(std::move(walked));
   if (!share_.may_wait) share_.entries_max -= std::min(share_.entries_max, cursor.entries_examined() - before);
   cursor_.reset();
   return Ended::kRange;
+}
+
+bool PageScan::fail(Status failure) {
+  failure_ = std::move(failure);
+  return true;
+}
+
+PageScan::Ended PageScan::end_by(Status failure) {
+  (void)fail(std::move(failure));
+  return Ended::kPage;
 }
 
 /// A scan that continues is likely to fill its page, or to read even more if it has a filter.
@@ -109,7 +118,7 @@ std::uint64_t PageScan::entities_expected() const noexcept {
   return std::min(bounds_.entities_max, bounds_.remaining.value_or(UINT64_MAX)) - matched_;
 }
 
-Result<PageScan::Ended> PageScan::look_up() {
+PageScan::Ended PageScan::look_up() {
   const std::span<const std::string_view> points = std::span(points_).subspan(next_point_);
   if (points.size() > 1 && share_.may_wait) return look_up_together(points);
   // A single lookup needs no queue of reads, and neither do lookups in memory.
@@ -117,32 +126,26 @@ Result<PageScan::Ended> PageScan::look_up() {
     if (share_.entries_max == 0 || bytes_ >= bytes_end_) return Ended::kShare;
     const auto found = view_.get(point, &read_cost_);
     if (read_cost_.wants_disk) return Ended::kShare;
-    if (!found.ok()) return found.status();
+    if (!found.ok()) return end_by(found.status());
     if (!share_.may_wait) --share_.entries_max;
     ++next_point_;
-    if (!*found) continue;
-    const Result<bool> ended = take(point, (*found)->version, (*found)->value);
-    if (!ended.ok()) return ended.status();
-    if (*ended) return Ended::kPage;
+    if (*found && take(point, (*found)->version, (*found)->value)) return Ended::kPage;
   }
   return Ended::kRange;
 }
 
-Result<PageScan::Ended> PageScan::look_up_together(std::span<const std::string_view> points) {
+PageScan::Ended PageScan::look_up_together(std::span<const std::string_view> points) {
   const auto found = view_.get_many(points, &read_cost_);
-  if (!found.ok()) return found.status();
+  if (!found.ok()) return end_by(found.status());
   next_point_ = points_.size();
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::optional<engine::FoundEntry>& entry = (*found)[i];
-    if (!entry) continue;
-    const Result<bool> ended = take(points[i], entry->version, entry->value);
-    if (!ended.ok()) return ended.status();
-    if (*ended) return Ended::kPage;
+    if (entry && take(points[i], entry->version, entry->value)) return Ended::kPage;
   }
   return Ended::kRange;
 }
 
-Result<bool> PageScan::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {
+bool PageScan::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {
   Candidate candidate{sort_key, version, value};
   if (is_over()) return end_before(candidate);
   if (bounds_.short_pages) {
@@ -152,26 +155,25 @@ Result<bool> PageScan::take(std::string_view sort_key, format::CommitVersion ver
     }
   }
   ++page_.cost.entities_examined;
-  const Result<bool> matching = matches(candidate);
-  if (!matching.ok()) return matching;
-  if (!*matching) return false;
+  if (!matches_everything_ && !matches(candidate)) return !failure_.ok();
   if (wanted_ == Wanted::kEntities) {
     const std::uint64_t bytes = sort_key.size() + value.size();
     const std::uint64_t left = bounds_.bytes_max - std::min(bounds_.bytes_max, bytes_);
     if (matched_ > 0 && bytes > left) return end_before(candidate);
     bytes_ += bytes;
-    if (Status kept = keep(candidate); !kept.ok()) return kept;
+    if (!keep(candidate)) return true;
   }
   ++matched_;
   return bounds_.remaining && matched_ == *bounds_.remaining;
 }
 
-Status PageScan::keep(Candidate& candidate) {
-  if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
+bool PageScan::keep(Candidate& candidate) {
+  if (!decode_key(candidate)) return false;
   if (reader_ != nullptr) return show(candidate);
   make_room();
-  Entity& entity = page_.entities.emplace_back(key_.partition_key(), key_.row_key());
-  return decode_properties(candidate.version, candidate.value, scan_.read.select, room_, entity);
+  Entity& entity = page_.entities.emplace_back(key_.partition_key(), std::string(key_.row_key()));
+  failure_ = decode_properties(candidate.version, candidate.value, scan_.read.select, room_, entity);
+  return failure_.ok();
 }
 
 /// Most pages are small or full, so the capacity grows from one to the other in few steps.
@@ -183,40 +185,43 @@ void PageScan::make_room() {
   page_.entities.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(more, bounds_.entities_max)));
 }
 
-Status PageScan::show(const Candidate& candidate) {
-  Result<EntityView> entity =
-      view_entity(key_.partition_key(), key_.row_key(), candidate.version, candidate.value, scan_.read.select, shown_);
-  if (!entity.ok()) return entity.status();
-  (*reader_)(*entity);
-  return Status();
-}
-
-Result<bool> PageScan::end_before(Candidate& candidate, bool at_partition) {
-  if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
-  std::optional<std::uint64_t> remaining;
-  if (bounds_.remaining) remaining = *bounds_.remaining - matched_;
-  page_.continuation =
-      encode_scan_token(key_.partition_key(), at_partition ? std::string() : key_.row_key(), scan_.backward, remaining);
+bool PageScan::show(const Candidate& candidate) {
+  EntityView entity;
+  failure_ = view_entity(key_.partition_key(), key_.row_key(), candidate.version, candidate.value, scan_.read.select,
+                         shown_, entity);
+  if (!failure_.ok()) return false;
+  (*reader_)(entity);
   return true;
 }
 
-Status PageScan::decode_key(Candidate& candidate) {
-  if (candidate.is_key_decoded) return Status();
-  candidate.is_key_decoded = true;
-  return key_.decode(candidate.sort_key);
+bool PageScan::end_before(Candidate& candidate, bool at_partition) {
+  if (!decode_key(candidate)) return true;
+  std::optional<std::uint64_t> remaining;
+  if (bounds_.remaining) remaining = *bounds_.remaining - matched_;
+  page_.continuation = encode_scan_token(key_.partition_key(), at_partition ? std::string_view() : key_.row_key(),
+                                         scan_.backward, remaining);
+  return true;
 }
 
-Result<bool> PageScan::matches(Candidate& candidate) {
-  if (filter_.matches_everything()) return true;
+bool PageScan::decode_key(Candidate& candidate) {
+  if (candidate.is_key_decoded) return true;
+  candidate.is_key_decoded = true;
+  failure_ = key_.decode(candidate.sort_key);
+  return failure_.ok();
+}
+
+bool PageScan::matches(Candidate& candidate) {
   const Result<format::EncodedEntity> properties = format::EncodedEntity::open(candidate.value);
-  if (!properties.ok()) return properties.status();
+  if (!properties.ok()) return !fail(properties.status());
   FilterSubject subject{{}, {}, candidate.version, *properties};
   if (filter_.names_keys()) {
-    if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
+    if (!decode_key(candidate)) return false;
     subject.partition_key = key_.partition_key();
     subject.row_key = key_.row_key();
   }
-  return filter_.matches(subject);
+  const Result<bool> matching = filter_.matches(subject);
+  if (!matching.ok()) return !fail(matching.status());
+  return *matching;
 }
 
 /// Reads the clock only once every 16 entities, and never before the first entity was examined.

@@ -80,31 +80,38 @@ class PageScan {
     bool is_key_decoded = false;  // into key_
   };
 
-  /// Why a step over a range, or over some points, ended.
+  /// Why a step over a range, or over some points, ended. After an error, failure_ is that error.
   enum class Ended : std::uint8_t { kRange, kPage, kShare };
 
   const KeyRange& next_range() const noexcept;
   /// Takes the next range or points. Returns false at the end.
   bool begin_range();
   void begin_walk(const KeyRange& range);
-  Result<Ended> walk();
+  Ended walk();
   /// Returns the expected number of entities; zero if it is not known.
   std::uint64_t entities_expected() const noexcept;
-  Result<Ended> look_up();
-  Result<Ended> look_up_together(std::span<const std::string_view> points);
-  // These two return true if the page has ended.
-  Result<bool> take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
-  Status keep(Candidate& candidate);
-  Status show(const Candidate& candidate);
+  Ended look_up();
+  Ended look_up_together(std::span<const std::string_view> points);
+  Ended end_by(Status failure);
+  // These return true if the page has ended. If it ended by an error, failure_ is that error.
+  bool take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
+  bool fail(Status failure);
   /// Ends the page. The next page begins at the candidate, or at the start of its partition.
-  Result<bool> end_before(Candidate& candidate, bool at_partition = false);
-  Result<bool> matches(Candidate& candidate);
-  Status decode_key(Candidate& candidate);
+  bool end_before(Candidate& candidate, bool at_partition = false);
+
+  // These return false after an error, which is failure_ then.
+  bool keep(Candidate& candidate);
+  bool show(const Candidate& candidate);
+  bool decode_key(Candidate& candidate);
+
+  /// Returns false also after an error, which is failure_ then.
+  bool matches(Candidate& candidate);
   void make_room();
   bool is_over();
 
   const engine::ReadView& view_;
   const Filter& filter_;
+  const bool matches_everything_;
   BlockFilter block_filter_;
   const Scan& scan_;
   PageBounds bounds_;
@@ -127,6 +134,7 @@ class PageScan {
   std::uint64_t matched_ = 0;
   std::uint64_t bytes_ = 0;
   Page page_;
+  Status failure_;
 };
 
 }  // namespace varve

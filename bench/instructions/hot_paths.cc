@@ -1,11 +1,15 @@
 #include "bench/instructions/hot_paths.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/instructions/set_edits.h"
 #include "bench/varve_bench/entities.h"
 #include "varve/store.h"
+#include "varve/view_page.h"
 
 namespace varve::bench {
 
@@ -133,6 +137,22 @@ bool cached_get(const Setting& setting, const Counted& counted) {
   });
 }
 
+/// Each batch has keys of many partitions.
+bool cached_get_many(const Setting& setting, const Counted& counted) {
+  constexpr std::uint64_t kBatchKeys = 64;
+  const std::uint64_t batches = setting.operations / kBatchKeys;
+  return count_reads(setting, counted, batches, [](const Table& table, std::uint64_t batch) {
+    std::vector<EntityKey> keys;
+    for (std::uint64_t i = 0; i < kBatchKeys; ++i) {
+      Keys next = keys_of(shuffled(batch * kBatchKeys + i, kEntities));
+      keys.push_back({std::move(next.partition), std::move(next.row)});
+    }
+    const auto found = table.get_many(keys);
+    if (!found.ok()) return false;
+    return std::all_of(found->begin(), found->end(), [](const auto& entity) { return entity.has_value(); });
+  });
+}
+
 bool absent_get(const Setting& setting, const Counted& counted) {
   return count_reads(setting, counted, setting.operations, [](const Table& table, std::uint64_t i) {
     const std::uint64_t n = shuffled(i, kEntities);
@@ -156,6 +176,15 @@ bool scan_in_place(const Setting& setting, const Counted& counted) {
     scan.range = ScanRange::partition(partition_key(shuffled(i, kEntities / kEntitiesOfPartition)));
     std::uint64_t seen = 0;
     return table.scan_in_place(scan, [&seen](const EntityView&) { ++seen; }).ok() && seen == kEntitiesOfPartition;
+  });
+}
+
+bool scan_as_views(const Setting& setting, const Counted& counted) {
+  return count_reads(setting, counted, setting.operations, [](const Table& table, std::uint64_t i) {
+    Scan scan;
+    scan.range = ScanRange::partition(partition_key(shuffled(i, kEntities / kEntitiesOfPartition)));
+    const Result<ViewPage> page = scan_views(table, scan);
+    return page.ok() && page->entities.size() == kEntitiesOfPartition;
   });
 }
 
@@ -204,9 +233,11 @@ const std::vector<HotPath>& hot_paths() {
       {"put, buffered", "an entity", 5'000, put_buffered},
       {"transaction of 100 replaces by ETag", "a transaction", 50, transaction_by_etags},
       {"get, cached", "an entity", 5'000, cached_get},
+      {"get_many of 64, cached", "an entity", 6'400, cached_get_many},
       {"get of an absent key", "a get", 5'000, absent_get},
       {"scan of a partition of 100", "a scan", 100, scan_of_partition},
       {"scan of a partition of 100, in place", "a scan", 100, scan_in_place},
+      {"scan of a partition of 100, as views", "a scan", 100, scan_as_views},
       {"count by a filter", "an entity judged", kEntities, filter_scan},
       {"flush", "an entity", kEntities, flush},
       {"flush and merge", "an entity read", 2 * kEntities, merge},

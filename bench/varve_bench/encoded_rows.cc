@@ -62,7 +62,8 @@ Status EntryReader::make(std::string_view key, std::string_view value) {
 
 Status EntryReader::see(std::string_view key, std::string_view value) {
   if (Status decoded = key_.decode(key); !decoded.ok()) return decoded;
-  return view_entity(key_.partition_key(), key_.row_key(), 1, value, {}, properties_).status();
+  EntityView entity;
+  return view_entity(key_.partition_key(), key_.row_key(), 1, value, {}, properties_, entity);
 }
 
 std::uint64_t version_of(std::string_view value) {

@@ -49,6 +49,25 @@ const CachedBlock* BlockCache::ReadGuard::find(std::uint64_t file_id, std::uint6
   return node;
 }
 
+const CachedBlock* BlockCache::ReadGuard::find(const CacheLink& link) noexcept {
+  BlockNode* const node = link.block_.load(std::memory_order_seq_cst);
+  if (node == nullptr) return nullptr;
+  node->visit();
+  guard_.count_hit();
+  return node;
+}
+
+void BlockCache::ReadGuard::prefetch_place(std::uint64_t file_id, std::uint64_t offset) noexcept {
+  const std::uint64_t hash = hash_of({file_id, offset});
+  cache_.shard_of(hash).prefetch_place(hash);
+}
+
+void BlockCache::ReadGuard::prefetch(std::uint64_t file_id, std::uint64_t offset) noexcept {
+  const BlockKey key{file_id, offset};
+  const std::uint64_t hash = hash_of(key);
+  cache_.shard_of(hash).prefetch(key, hash);
+}
+
 PinnedBlock BlockCache::ReadGuard::pin(const CachedBlock& found) noexcept {
   // Only the cache creates blocks, and none of them is const.
   return CacheShard::pin(const_cast<BlockNode&>(static_cast<const BlockNode&>(found)));
@@ -111,6 +130,16 @@ PinnedBlock BlockCache::insert(std::uint64_t file_id, std::uint64_t offset, Bloc
   const BlockKey key{file_id, offset};
   const std::uint64_t hash = hash_of(key);
   return shard_of(hash).insert(key, hash, std::move(block), priority);
+}
+
+void BlockCache::link(std::uint64_t file_id, std::uint64_t offset, CacheLink& link) noexcept {
+  const BlockKey key{file_id, offset};
+  const std::uint64_t hash = hash_of(key);
+  shard_of(hash).link(key, hash, link);
+}
+
+void BlockCache::unlink(std::uint64_t file_id, std::uint64_t offset, CacheLink& link) noexcept {
+  if (link.is_set()) shard_of(hash_of({file_id, offset})).unlink(link);
 }
 
 void BlockCache::erase_file(std::uint64_t file_id) noexcept {

@@ -35,6 +35,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/cache/cache_link.h"
 #include "engine/cache/cache_shard.h"
 #include "engine/cache/cached_block.h"
 #include "engine/cache/read_epoch.h"
@@ -103,6 +104,16 @@ class BlockCache {
 
     /// Returns the block, valid while the guard lives. Returns null if the block is not cached.
     const CachedBlock* find(std::uint64_t file_id, std::uint64_t offset) noexcept;
+    /// Returns the block that the link points to, valid while the guard lives. Returns null if it points to none, which
+    /// counts as nothing: the caller then finds the block by its name.
+    const CachedBlock* find(const CacheLink& link) noexcept;
+
+    // For a caller that finds several blocks side by side. Neither counts as a find.
+    /// Prefetches from memory what prefetch() reads.
+    void prefetch_place(std::uint64_t file_id, std::uint64_t offset) noexcept;
+    /// Prefetches the start of the block from memory, if the block is cached.
+    void prefetch(std::uint64_t file_id, std::uint64_t offset) noexcept;
+
     /// Pins a block that this guard found, so that it stays after the guard. Returns an empty pin if the block was
     /// evicted since and has no other holder. Then the caller finishes with the block under the guard, or reads it
     /// again.
@@ -135,6 +146,12 @@ class BlockCache {
   /// and this one is freed. Never fails: if there is no room, or no memory for the index, only the returned pin holds
   /// the block. `block` was allocated under this name.
   PinnedBlock insert(std::uint64_t file_id, std::uint64_t offset, Block block, BlockPriority priority) noexcept;
+
+  /// Makes the link point to the block, if the block is cached and no other link points to it. The link is cleared when
+  /// the block leaves the cache. It must be for this block alone. Not called under a guard.
+  void link(std::uint64_t file_id, std::uint64_t offset, CacheLink& link) noexcept;
+  /// Clears the link, which was for this block. Called before the link is destroyed, when no reader uses it any more.
+  void unlink(std::uint64_t file_id, std::uint64_t offset, CacheLink& link) noexcept;
 
   /// Removes all blocks of a file. The file is deleted or closed for good, and is never read again. The blocks leave
   /// the cache before this returns, and usually their bytes are freed then. If a guard was open, the next insert or

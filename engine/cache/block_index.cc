@@ -58,6 +58,10 @@ void BlockIndex::prefetch(BlockKey key, std::uint64_t hash) const noexcept {
   }
 }
 
+void BlockIndex::prefetch_bucket(std::uint64_t hash) const noexcept {
+  format::prefetch(buckets() + (hash & mask_));
+}
+
 BlockNode* BlockIndex::find(BlockKey key, std::uint64_t hash) const noexcept {
   const std::uint64_t tag = tag_of(key, hash);
   for (std::uint64_t step = 0; step <= mask_; ++step) {

@@ -51,6 +51,8 @@ class BlockIndex {
   /// Prefetches the start of the block from memory, if the block is in the bucket of its hash, as nearly all are. It
   /// compares tags only, so it may also prefetch another block. Called under a guard.
   void prefetch(BlockKey key, std::uint64_t hash) const noexcept;
+  /// Prefetches the bucket of the hash, where find() and prefetch() begin. Called under a guard.
+  void prefetch_bucket(std::uint64_t hash) const noexcept;
 
   /// The next table in a list of replaced tables.
   Owned next;

@@ -12,6 +12,7 @@
 
 namespace varve::engine {
 
+class CacheLink;
 class CacheShard;
 struct BlockSpan;
 
@@ -69,6 +70,7 @@ struct BlockNode : CachedBlock {
   BlockSpan* span;             // the source of its memory, which also names the shard
   BlockNode* newer = nullptr;  // in its queue, or the next in a list of blocks that wait to be freed
   BlockNode* older = nullptr;
+  CacheLink* link = nullptr;  // points to this block (K1); changed under the shard's mutex
   std::atomic<std::uint32_t> state{0};
   std::atomic<std::uint8_t> visited{0};
   QueueName queue = QueueName::kSmall;

@@ -47,6 +47,7 @@ CacheShard::~CacheShard() {
   assert(held_by_pins_bytes_ == 0);
   order_.for_each([this](BlockNode& node) VARVE_NO_THREAD_SAFETY_ANALYSIS {
     assert(node.state.load(std::memory_order_acquire) == BlockNode::kCached);
+    assert(node.link == nullptr);
     memory_.free(node);
   });
 }
@@ -149,7 +150,31 @@ bool CacheShard::evict_one() noexcept {
 
 void CacheShard::detach(BlockNode& node) noexcept {
   index_owner_->remove(node, hash_of(node.key));  // H2
+  relink(node, nullptr);                          // K1
   give_up(node);
+}
+
+void CacheShard::relink(BlockNode& node, BlockNode* to) noexcept {
+  CacheLink* const link = std::exchange(node.link, nullptr);
+  if (link == nullptr) return;
+  if (to != nullptr) to->link = link;
+  link->block_.store(to, std::memory_order_seq_cst);
+}
+
+void CacheShard::link(BlockKey key, std::uint64_t hash, CacheLink& link) noexcept {
+  assert(!ReadEpoch::held_by_this_thread());
+  const io::MutexGuard guard(mutex_);
+  BlockNode* const node = find(key, hash);
+  if (node == nullptr || node->link != nullptr || link.is_set()) return;
+  node->link = &link;
+  link.block_.store(node, std::memory_order_seq_cst);  // K1
+}
+
+void CacheShard::unlink(CacheLink& link) noexcept {
+  assert(!ReadEpoch::held_by_this_thread());
+  const io::MutexGuard guard(mutex_);
+  BlockNode* const node = link.block_.load(std::memory_order_relaxed);
+  if (node != nullptr) relink(*node, nullptr);
 }
 
 /// Ends the cache's hold on a block that no new guard can find.
@@ -189,6 +214,7 @@ void CacheShard::move(BlockNode& from, BlockNode& to) noexcept {
   moves_.store(moves() + 1, std::memory_order_relaxed);
   order_.replace(from, to);
   index_owner_->replace(from, to, hash_of(from.key));  // H2
+  relink(from, &to);                                   // K1
   give_up(from);
 }
 
@@ -284,6 +310,7 @@ void CacheShard::check_invariants() const noexcept {
     assert(find(node.key, hash_of(node.key)) == &node);                              // H2
     assert((node.state.load(std::memory_order_relaxed) & BlockNode::kCached) != 0);  // H2
     assert(node.span->shard == this);
+    assert(node.link == nullptr || node.link->block_.load(std::memory_order_relaxed) == &node);  // K1
     ++count;
     bytes += node.memory_bytes();
   });

@@ -15,6 +15,7 @@
 
 #include "engine/cache/block_index.h"
 #include "engine/cache/block_memory.h"
+#include "engine/cache/cache_link.h"
 #include "engine/cache/cached_block.h"
 #include "engine/cache/eviction_order.h"
 #include "engine/cache/read_epoch.h"
@@ -44,6 +45,12 @@ class CacheShard {
       index->prefetch(key, hash);
     }
   }
+  /// Prefetches the place in the index where a search for the block begins. Called under a guard.
+  void prefetch_place(std::uint64_t hash) const noexcept {
+    if (const BlockIndex* const index = index_.load(std::memory_order_seq_cst); index != nullptr) {
+      index->prefetch_bucket(hash);
+    }
+  }
   /// Pins a block found under a guard that still lives. Returns an empty pin if the block was evicted meanwhile and has
   /// no other holder.
   static PinnedBlock pin(BlockNode& node) noexcept { return PinnedBlock(node.try_pin() ? &node : nullptr); }
@@ -56,6 +63,9 @@ class CacheShard {
   /// Inserts and pins the block. If another thread inserted a block of this name first, returns that block. If there is
   /// no room, returns this block, pinned but not cached.
   PinnedBlock insert(BlockKey key, std::uint64_t hash, Block block, BlockPriority priority) noexcept;
+  /// Makes the link point to the block, if the block is cached and has no link.
+  void link(BlockKey key, std::uint64_t hash, CacheLink& link) noexcept;
+  void unlink(CacheLink& link) noexcept;
   void erase_file(std::uint64_t file_id) noexcept;
   /// Calls `visit` with the name of each cached block, and whether the block is proven (ListedBlock). `visit` runs under
   /// the mutex, and allocates nothing.
@@ -82,7 +92,7 @@ class CacheShard {
   /// Returns the bytes in slots: of used blocks, pinned blocks, and blocks being filled.
   std::uint64_t slot_bytes() const noexcept { return slot_bytes_.load(std::memory_order_relaxed); }
 
-  /// Asserts H1 and H2. Reads the header of every block.
+  /// Asserts H1, H2 and K1. Reads the header of every block.
   void check_invariants() const noexcept;
 
  private:
@@ -100,6 +110,8 @@ class CacheShard {
   void give_up(BlockNode& node) noexcept VARVE_REQUIRES(mutex_);
   void gather_free_memory(std::uint64_t moves_max) noexcept VARVE_REQUIRES(mutex_);
   void move(BlockNode& from, BlockNode& to) noexcept VARVE_REQUIRES(mutex_);
+  /// The link of `node`, if it has one, becomes that of `to`; null clears it.
+  void relink(BlockNode& node, BlockNode* to) noexcept VARVE_REQUIRES(mutex_);
   bool resize_tables(std::uint64_t bucket_count) noexcept VARVE_REQUIRES(mutex_);
   void drop_tables() noexcept VARVE_REQUIRES(mutex_);
   void shrink_to_budget() noexcept VARVE_REQUIRES(mutex_);

@@ -3,6 +3,7 @@
 #include "engine/read/batch_read.h"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -36,7 +37,21 @@ std::vector<std::size_t> places_by_key(std::span<const std::string_view> sort_ke
   return places;
 }
 
-Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState& state, Searches& searches,
+/// Lets a few searches at a time end in the cache, and begins those that need the disk.
+void begin_all(std::vector<PlacedSearch>& placed, BlockReader& blocks, Searches& searches) noexcept {
+  std::array<Search*, Search::kTogetherMax> together{};
+  for (std::size_t first = 0; first < placed.size(); first += together.size()) {
+    const std::size_t count = std::min(together.size(), placed.size() - first);
+    for (std::size_t i = 0; i < count; ++i) together[i] = &placed[first + i].search;
+    const std::uint32_t ended = Search::try_together(std::span(together.data(), count), blocks);
+    for (std::size_t i = 0; i < count; ++i) {
+      if ((ended >> i & 1) == 0) searches.begin(*together[i]);
+    }
+  }
+}
+
+Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState& state, BlockReader& blocks,
+                                                                 Searches& searches,
                                                                  std::span<const std::string_view> sort_keys,
                                                                  CommitVersion at_most, EntryPart part,
                                                                  ReadCost* cost) {
@@ -51,7 +66,7 @@ Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState
     found[place] = read_memtables(state, sort_keys[place], at_most);
     if (!found[place]) placed.emplace_back(place, *state.tables, sort_keys[place], at_most, part, cost, &known);
   }
-  for (PlacedSearch& one : placed) searches.begin(one.search);
+  begin_all(placed, blocks, searches);
   searches.finish();
   Status failure;
   std::size_t failed_place = sort_keys.size();
@@ -76,7 +91,7 @@ Result<std::vector<std::optional<FoundEntry>>> read_points(const ReadState& stat
                                                            CommitVersion at_most, EntryPart part, ReadCost* cost) {
   try {
     Searches searches(queues.scheduler(), blocks, queues);
-    return read_side_by_side(state, searches, sort_keys, at_most, part, cost);
+    return read_side_by_side(state, blocks, searches, sort_keys, at_most, part, cost);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "format/bytes/checksum.h"
+#include "format/bytes/prefetch.h"
 #include "format/keys/value_pointer.h"
 
 namespace varve::engine {
@@ -41,17 +42,21 @@ bool Lookup::next_file() {
   return false;
 }
 
-/// Begins the search in a table. Returns the block that contains the key's place if it is known, or null.
-const CachedBlock* Lookup::begin_in_table(const OpenTable& table) noexcept {
+/// Begins the search in a table. Sets `block` to the block that contains the key's place, if it is known and held.
+/// Returns true if it is known but not held: then the table's search wants it.
+bool Lookup::begin_in_table(const OpenTable& table, const CachedBlock** block) noexcept {
   begun_ = true;
+  *block = nullptr;
   const KnownBlocks::Known* const known = known_ != nullptr ? known_->find(table, key_.sort_key) : nullptr;
   if (known == nullptr) {
     table_.begin(key_, table, known_);
-    return nullptr;
+    return false;
   }
-  if (cost_ != nullptr) ++cost_->blocks_from_cache;
   table_.begin_in(key_, *known);
-  return &*known->block;
+  if (known->is_new) return true;
+  if (cost_ != nullptr) ++cost_->blocks_from_cache;
+  *block = &*known->block;
+  return false;
 }
 
 Status Lookup::open_wanted() const {
@@ -95,32 +100,79 @@ Lookup::Step Lookup::take_value(BlockCache::ReadGuard& guard, const CachedBlock*
   return Step::kFound;
 }
 
-Lookup::Step Lookup::advance(BlockCache::ReadGuard& guard, const CachedBlock* block) {
+/// Finds the block that the table's search wants, by its link if it has one.
+const CachedBlock* Lookup::find_wanted(BlockCache::ReadGuard& guard) noexcept {
+  const BlockWanted& wanted = table_.wanted();
+  CacheLink* const link = table_.wanted_link();
+  if (link != nullptr) {
+    if (const CachedBlock* const linked = guard.find(*link); linked != nullptr) return linked;
+  }
+  const CachedBlock* const found = guard.find(wanted.table->cache_id, wanted.handle.offset);
+  if (found != nullptr && link != nullptr) unlinked_ = {link, wanted.table->cache_id, wanted.handle.offset};
+  return found;
+}
+
+/// Prefetches the next part of the wanted data block. Returns false if nothing is left to prefetch: then paused_ is the
+/// block, or null if it is not cached.
+bool Lookup::pause(BlockCache::ReadGuard& guard) noexcept {
+  const BlockWanted& wanted = table_.wanted();
+  switch (fetched_) {
+    case Fetched::kNothing:
+      guard.prefetch_place(wanted.table->cache_id, wanted.handle.offset);
+      fetched_ = Fetched::kPlace;
+      return true;
+    case Fetched::kPlace:
+      guard.prefetch(wanted.table->cache_id, wanted.handle.offset);
+      fetched_ = Fetched::kStart;
+      return true;
+    case Fetched::kStart:
+      paused_ = find_wanted(guard);
+      if (paused_ == nullptr) break;
+      format::prefetch(paused_->content().data() + paused_->content().size() - 1);
+      fetched_ = Fetched::kEnd;
+      return true;
+    case Fetched::kEnd: break;
+  }
+  fetched_ = Fetched::kNothing;
+  return false;
+}
+
+Lookup::Step Lookup::advance(BlockCache::ReadGuard& guard, const CachedBlock* block, Pace pace) {
   if (values_ != nullptr) return take_value(guard, block);
+  bool wants_block = fetched_ != Fetched::kNothing;
   for (;;) {
+    bool may_pause = pace == Pace::kPausing;
     if (!begun_) {
       if (file_ == nullptr && !next_file()) return Step::kAbsent;
       const OpenTable* const table = file_->open_already();
       if (table == nullptr) return Step::kWantsTable;
-      block = begin_in_table(*table);
+      wants_block = begin_in_table(*table, &block);
+      if (wants_block) may_pause = false;  // Another search has begun to prefetch the block.
     }
-    switch (table_.advance(block)) {
-      case LookupStep::kFound: return take_found(guard);
-      case LookupStep::kFailed: return Step::kFailed;
-      case LookupStep::kAbsent:
-        if (cost_ != nullptr && block != nullptr && table_.wanted().type == format::BlockType::kFilterPartition) {
-          ++cost_->blocks_skipped;
-        }
-        begun_ = false;
-        file_ = nullptr;
-        block = nullptr;
-        break;
-      case LookupStep::kWantsBlock:
-        block = guard.find(table_.wanted().table->cache_id, table_.wanted().handle.offset);
-        if (block == nullptr) return Step::kWantsBlock;
-        if (cost_ != nullptr) ++cost_->blocks_from_cache;
-        break;
+    if (!wants_block) {
+      switch (table_.advance(block)) {
+        case LookupStep::kFound: return take_found(guard);
+        case LookupStep::kFailed: return Step::kFailed;
+        case LookupStep::kAbsent:
+          if (cost_ != nullptr && block != nullptr && table_.wanted().type == format::BlockType::kFilterPartition) {
+            ++cost_->blocks_skipped;
+          }
+          begun_ = false;
+          file_ = nullptr;
+          block = nullptr;
+          continue;
+        case LookupStep::kWantsBlock: break;
+      }
     }
+    wants_block = false;
+    if (may_pause && table_.wanted().type == format::BlockType::kData) {
+      if (pause(guard)) return Step::kPaused;
+      block = paused_;
+    } else {
+      block = find_wanted(guard);
+    }
+    if (block == nullptr) return Step::kWantsBlock;
+    if (cost_ != nullptr) ++cost_->blocks_from_cache;
   }
 }
 

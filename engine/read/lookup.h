@@ -29,12 +29,18 @@ class Lookup {
   /// Continues with the block that was wanted (null at first) and with cached blocks, until it needs another one.
   /// Called under a guard of the cache. After kFound, the entry is valid as long as the guard and `block`. It opens no
   /// file, which would be a read: the caller does that after kWantsTable.
-  enum class Step : std::uint8_t { kFound, kAbsent, kWantsBlock, kWantsTable, kFailed };
-  Step advance(BlockCache::ReadGuard& guard, const CachedBlock* block);
+  enum class Step : std::uint8_t { kFound, kAbsent, kWantsBlock, kWantsTable, kFailed, kPaused };
+  Step advance(BlockCache::ReadGuard& guard, const CachedBlock* block) {
+    return advance(guard, block, Pace::kStraight);
+  }
+  /// Continues like advance(guard, nullptr), but also returns kPaused: it has prefetched from memory what it reads next.
+  /// The caller continues other searches meanwhile, and calls this function again under the same guard.
+  Step advance_or_pause(BlockCache::ReadGuard& guard) { return advance(guard, nullptr, Pace::kPausing); }
 
   /// Called after the search has ended, without a guard. Later searches then find its blocks directly.
   void keep_known(BlockCache& cache) const noexcept {
     if (known_ != nullptr) known_->hold(cache);
+    if (unlinked_.link != nullptr) cache.link(unlinked_.cache_id, unlinked_.offset, *unlinked_.link);
   }
 
   const BlockWanted& wanted() const noexcept { return values_ != nullptr ? value_ : table_.wanted(); }
@@ -44,10 +50,24 @@ class Lookup {
   Status status() const { return status_.ok() ? table_.status() : status_; }
 
  private:
+  /// A partition that was cached, but not found by its link.
+  struct Unlinked {
+    CacheLink* link = nullptr;
+    std::uint64_t cache_id = 0;
+    std::uint64_t offset = 0;
+  };
+
+  enum class Pace : std::uint8_t { kStraight, kPausing };
+  /// The parts of a data block that are prefetched one after another.
+  enum class Fetched : std::uint8_t { kNothing, kPlace, kStart, kEnd };
+
+  Step advance(BlockCache::ReadGuard& guard, const CachedBlock* block, Pace pace);
+  bool pause(BlockCache::ReadGuard& guard) noexcept;
   bool next_file();
+  const CachedBlock* find_wanted(BlockCache::ReadGuard& guard) noexcept;
   Step take_found(BlockCache::ReadGuard& guard);
   Step take_value(BlockCache::ReadGuard& guard, const CachedBlock* block);
-  const CachedBlock* begin_in_table(const OpenTable& table) noexcept;
+  bool begin_in_table(const OpenTable& table, const CachedBlock** block) noexcept;
 
   const Levels& levels_;
   const LookupKey key_;
@@ -58,7 +78,10 @@ class Lookup {
   std::size_t place_ = 0;  // index in level 0
   const TableFile* file_ = nullptr;
   bool begun_ = false;  // whether the search in file_ has begun
+  Fetched fetched_ = Fetched::kNothing;
+  const CachedBlock* paused_ = nullptr;  // the wanted block after kEnd, under the guard that found it
   TableLookup table_;
+  Unlinked unlinked_;  // the last one
 
   // Set once an entry with an external value was found:
   const ValueFile* values_ = nullptr;

@@ -56,19 +56,21 @@ namespace {
 Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader& blocks, const LookupKey& key,
                                               ReadCost* cost, EntryPart part) {
   Lookup lookup(levels, key, part, cost, nullptr);
+  std::optional<FoundEntry> found;
   PinnedBlock block;
   for (;;) {
     Lookup::Step step;
     {
       BlockCache::ReadGuard guard(blocks.cache());
       step = lookup.advance(guard, block ? &*block : nullptr);
-      if (step == Lookup::Step::kFound) return std::optional<FoundEntry>(FoundEntry::copied(lookup.entry(), part));
+      if (step == Lookup::Step::kFound) found = FoundEntry::copied(lookup.entry(), part);
     }
     block.release();
     switch (step) {
       case Lookup::Step::kFound:
-      case Lookup::Step::kAbsent: return std::optional<FoundEntry>();
+      case Lookup::Step::kAbsent: lookup.keep_known(blocks.cache()); return found;
       case Lookup::Step::kFailed: return lookup.status();
+      case Lookup::Step::kPaused: break;  // Only advance_or_pause() returns it.
       case Lookup::Step::kWantsTable: {
         if (Status may = may_use_disk(cost); !may.ok()) return may;
         if (Status opened = lookup.open_wanted(); !opened.ok()) return opened;

@@ -2,6 +2,7 @@
 // Must never: be destroyed while a read is in flight, because the read's memory is here.
 #include "engine/read/searches.h"
 
+#include <bit>
 #include <cassert>
 #include <new>
 #include <utility>
@@ -36,11 +37,46 @@ bool Search::try_now(BlockReader& blocks) noexcept {
       case Lookup::Step::kFailed: status_ = lookup_.status(); return true;
       case Lookup::Step::kWantsBlock: wants_block_ = true; return false;
       case Lookup::Step::kWantsTable: return false;
+      case Lookup::Step::kPaused: break;  // Only advance_or_pause() returns it.
     }
   } catch (const std::bad_alloc&) {
     status_ = Status::out_of_memory();
   }
   return true;
+}
+
+/// Runs a step of a search that was not begun. Lack of memory is a failure, whose status is set.
+Lookup::Step Search::step_or_pause(BlockCache::ReadGuard& guard) noexcept {
+  try {
+    const Lookup::Step step = lookup_.advance_or_pause(guard);
+    if (step == Lookup::Step::kFound) found_ = FoundEntry::copied(lookup_.entry(), part_);
+    if (step == Lookup::Step::kFailed) status_ = lookup_.status();
+    return step;
+  } catch (const std::bad_alloc&) {
+    status_ = Status::out_of_memory();
+    return Lookup::Step::kFailed;
+  }
+}
+
+std::uint32_t Search::try_together(std::span<Search* const> searches, BlockReader& blocks) noexcept {
+  assert(searches.size() <= kTogetherMax);
+  std::uint32_t ended = 0;
+  {
+    BlockCache::ReadGuard guard(blocks.cache());
+    for (std::uint32_t paused = (1u << searches.size()) - 1; paused != 0;) {
+      for (std::uint32_t left = paused; left != 0; left &= left - 1) {
+        Search& search = *searches[static_cast<std::size_t>(std::countr_zero(left))];
+        const std::uint32_t bit = left & ~(left - 1);
+        const Lookup::Step step = search.step_or_pause(guard);
+        if (step == Lookup::Step::kPaused) continue;
+        paused &= ~bit;
+        search.wants_block_ = step == Lookup::Step::kWantsBlock;
+        if (step != Lookup::Step::kWantsBlock && step != Lookup::Step::kWantsTable) ended |= bit;
+      }
+    }
+  }
+  for (Search* const search : searches) search->lookup_.keep_known(blocks.cache());
+  return ended;
 }
 
 Searches::~Searches() {
@@ -173,6 +209,7 @@ bool Searches::advance_or_throw(Search& search, const CachedBlock* block) {
         if (search.status_.ok()) break;
         return true;
       }
+      case Lookup::Step::kPaused: break;  // Only advance_or_pause() returns it.
     }
   }
 }

@@ -35,6 +35,10 @@ class Search {
   /// Runs as far as the cache of `blocks` allows, without waiting. Any thread may call it before begin(). If it returns
   /// true, the search has ended and must not be begun. Otherwise, begin() continues from the reached state.
   bool try_now(BlockReader& blocks) noexcept;
+  /// Does try_now() for a few searches at once. While one waits for memory, the others continue. Returns one bit for
+  /// each search that has ended.
+  static constexpr std::size_t kTogetherMax = 8;
+  static std::uint32_t try_together(std::span<Search* const> searches, BlockReader& blocks) noexcept;
   /// Called after the end. Returns the newest entry not above the version, or nothing. Errors: those of read_point().
   Result<std::optional<FoundEntry>> take() {
     if (!status_.ok()) return status_;
@@ -44,6 +48,7 @@ class Search {
  private:
   friend class Searches;
   Lookup::Step step(BlockReader& blocks, const CachedBlock* block);
+  Lookup::Step step_or_pause(BlockCache::ReadGuard& guard) noexcept;
 
   const EntryPart part_;
   ReadCost* const cost_;

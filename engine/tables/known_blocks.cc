@@ -14,7 +14,7 @@ const KnownBlocks::Known* KnownBlocks::find(const OpenTable& table, std::string_
   const std::size_t place = place_of(table);
   if (place == used_) return nullptr;
   const Known& known = known_[place];
-  const bool is_here = !known.is_new && known.block && sort_key >= known.first_key && sort_key <= known.last_key;
+  const bool is_here = (known.is_new || known.block) && sort_key >= known.first_key && sort_key <= known.last_key;
   return is_here ? &known : nullptr;
 }
 

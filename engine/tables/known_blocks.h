@@ -30,7 +30,8 @@ class KnownBlocks {
     bool is_new = false;
   };
 
-  /// Returns the block to search for the key, if it is known and held. Otherwise returns null.
+  /// Returns the block to search for the key, if it is known and held. Returns it also if it was noted since the last
+  /// hold(): then `is_new`, and the caller finds the block by its handle. Otherwise returns null.
   const Known* find(const OpenTable& table, std::string_view sort_key) const noexcept;
   /// Notes what the index has just returned. Replaces the entry of this table; if all entries are used, replaces the
   /// entry of another table.

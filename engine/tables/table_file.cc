@@ -210,6 +210,7 @@ Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFil
   if (Status loaded = load_dictionaries(*table, read, decompressor); !loaded.ok()) return loaded.in_file(name);
   const std::uint64_t named = take_name_of(entry.number);
   table->cache_id = named != 0 ? named : cache_->next_file_id();
+  table->links = std::make_unique<const RunLinks>(*cache_, table->cache_id, table->index.runs());
   return std::unique_ptr<const OpenTable>(std::move(table));
 }
 

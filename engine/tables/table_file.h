@@ -14,6 +14,7 @@
 #include "engine/base/name_removal.h"
 #include "engine/cache/block_cache.h"
 #include "engine/tables/open_files.h"
+#include "engine/tables/run_links.h"
 #include "engine/tables/value_file.h"
 #include "format/bytes/compression.h"
 #include "format/log/file_header.h"
@@ -44,6 +45,7 @@ struct OpenTable {
   std::uint64_t cache_id = 0;
   std::uint64_t seed = 0;
   NamedFile name;
+  std::unique_ptr<const RunLinks> links;  // destroyed before `index`, which it reads
 
   /// Returns the memory that the open file keeps, in bytes. The cache counts it beside its blocks.
   std::uint64_t memory_bytes() const noexcept;

@@ -45,6 +45,8 @@ class TableLookup {
 
   /// Valid after kWantsBlock.
   const BlockWanted& wanted() const noexcept { return wanted_; }
+  /// Returns the link of the wanted block, or null if the block has none. Valid after kWantsBlock.
+  CacheLink* wanted_link() const noexcept { return table_->links->of(run_, wanted_.type); }
   /// Valid after kFound.
   const Entry& entry() const noexcept { return entry_; }
   /// Valid after kFailed. Errors: kCorruption, kUnsupported; file and offset named.

@@ -11,32 +11,30 @@
 #include "format/bytes/bytes.h"
 #include "format/bytes/checksum.h"
 #include "format/bytes/damage.h"
+#include "format/keys/property_reader.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::format {
 namespace {
 
-constexpr char kEncoding = 1;
-constexpr std::size_t kHeadBytes = 4;
-constexpr std::size_t kCountAt = 2;
+using entity_layout::kAnyBytes;
+using entity_layout::kCountAt;
+using entity_layout::kEncoding;
+using entity_layout::kEntityBytesMax;
+using entity_layout::kHeadBytes;
+using entity_layout::kNameHashAt;
+using entity_layout::kNameOffsetAt;
+using entity_layout::kSlotBytes;
+using entity_layout::kTypeAndNameBytesAt;
+using entity_layout::kTypeBits;
+using entity_layout::kValueBytes;
 
-// Offsets inside a slot, in bytes from its start.
-constexpr std::size_t kSlotBytes = 8;
-constexpr std::size_t kNameHashAt = 0;
-constexpr std::size_t kTypeAndNameBytesAt = 2;
-constexpr std::size_t kNameOffsetAt = 4;
-
-constexpr unsigned kTypeBits = 4;
 constexpr std::size_t kNameBytesMax = (1u << (16 - kTypeBits)) - 1;
 constexpr std::size_t kPropertyCountMax = std::numeric_limits<std::uint16_t>::max();
-constexpr std::size_t kEntityBytesMax = std::numeric_limits<std::uint32_t>::max();
 
 /// The ticks of 9999-12-31T23:59:59.9999999.
 constexpr std::uint64_t kTicksMax = 3'155'378'975'999'999'999;
 
-/// Size of a value in bytes, by type; kAnyBytes for types of varying size.
-constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max();
-constexpr std::array<std::size_t, 9> kValueBytes = {kAnyBytes, kAnyBytes, 1, 8, 8, 16, 4, 8, kAnyBytes};
 static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kBoolean)] == 1);
 static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kDateTime)] == 8);
 static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kDouble)] == 8);
@@ -144,8 +142,8 @@ Status verify_value(const PropertyView& property, std::size_t index) {
 }  // namespace
 
 std::optional<std::size_t> fixed_value_bytes(PropertyType type) noexcept {
-  const auto number = static_cast<std::size_t>(type);
-  const std::size_t bytes = number < kValueBytes.size() ? kValueBytes[number] : kAnyBytes;
+  const auto number = static_cast<unsigned>(type);
+  const std::size_t bytes = is_type(number) ? kValueBytes[number] : kAnyBytes;
   return bytes == kAnyBytes ? std::nullopt : std::optional(bytes);
 }
 

@@ -338,14 +338,24 @@ Result<SortKey> decode_sort_key(std::string_view key) {
 
 Status SortKeyDecoder::decode(std::string_view key) {
   std::string_view rest = key;
+  row_key_ = {};
   if (!partition_.empty() && key.starts_with(partition_)) {
     rest.remove_prefix(partition_.size());
-    return decode_row(rest, decoded_);
+  } else {
+    partition_.clear();
+    if (Status taken = decode_partition(rest, decoded_); !taken.ok()) return taken;
+    partition_.assign(key.substr(0, key.size() - rest.size()));
   }
-  partition_.clear();
-  if (Status taken = decode_partition(rest, decoded_); !taken.ok()) return taken;
-  partition_.assign(key.substr(0, key.size() - rest.size()));
-  return decode_row(rest, decoded_);
+  if (!rest.empty() && rest.back() == kEnd) {
+    const std::string_view text = rest.substr(0, rest.size() - 1);
+    if (is_plain(text)) {  // Plain bytes contain no end.
+      row_key_ = text;
+      return Status();
+    }
+  }
+  if (Status taken = decode_row(rest, decoded_); !taken.ok()) return taken;
+  row_key_ = decoded_.row_key;
+  return Status();
 }
 
 bool is_framed(std::string_view key) noexcept {

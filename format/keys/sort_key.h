@@ -96,14 +96,16 @@ class SortKeyDecoder {
   /// Decodes a key. Errors: see decode_sort_key().
   Status decode(std::string_view key);
 
-  // Return the texts of the last decoded key. They are valid until the next decode().
+  // Return the texts of the last decoded key. They are valid until the next decode(), the RowKey also only as long as
+  // the key's bytes: a RowKey that is its own encoding is not copied.
   const std::string& partition_key() const noexcept { return decoded_.partition_key; }
-  const std::string& row_key() const noexcept { return decoded_.row_key; }
+  std::string_view row_key() const noexcept { return row_key_; }
 
  private:
   /// The last key's table id and PartitionKey, end byte included. Empty if no key is decoded.
   std::string partition_;
-  SortKey decoded_;
+  SortKey decoded_;  // its RowKey only if that is not its own encoding
+  std::string_view row_key_;
 };
 
 // The functions below read the frame of a key without decoding its texts. Check bytes from outside with is_framed()

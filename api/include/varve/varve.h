@@ -45,3 +45,4 @@
 #include "types.h"
 #include "verify.h"
 #include "version.h"
+#include "view_page.h"

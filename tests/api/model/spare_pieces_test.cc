@@ -57,6 +57,25 @@ TEST(SparePieces, AreNeverMoreThanTheBound) {
   });
 }
 
+TEST(SparePieces, OfBothSizesShareOneBound) {
+  in_new_thread([] {
+    std::vector<void*> large(2 * kKeptBytesMax / spare_pieces::kLargeBytes);
+    for (void*& piece : large) std::memset(piece = spare_pieces::take_large(), 3, spare_pieces::kLargeBytes);
+    void* const small = take();
+    give_back(small);
+    for (void* const piece : large) {
+      spare_pieces::give_back_large(piece);
+      ASSERT_LE(kept_bytes(), kKeptBytesMax);
+    }
+    EXPECT_GT(kept_bytes(), kKeptBytesMax - spare_pieces::kLargeBytes);
+    const std::size_t kept = kept_bytes();
+    void* const again = take();
+    EXPECT_EQ(again, small) << "a small piece is never a part of a large one";
+    EXPECT_EQ(kept_bytes(), kept - kPieceBytes);
+    give_back(again);
+  });
+}
+
 TEST(SparePieces, GoFromThreadToThread) {
   constexpr int kRounds = 2'000;
   std::vector<void*> pieces(64);

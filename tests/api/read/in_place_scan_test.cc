@@ -1,5 +1,6 @@
-// Goal: a scan in place shows the entities that a scan returns, page by page, and affects no other operation.
-// Method: both scans of the same pages; entities of every type and of different properties, in memory, in tables, and
+// Goal: a scan in place, and a scan of views, show the entities that a scan returns, page by page, and affect no other
+// operation.
+// Method: all three scans of the same pages; entities of every type and of different properties, in memory, in tables, and
 // in both.
 #include <new>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "tests/api/copied_entity.h"
 #include "tests/api/store_bench.h"
 #include "varve/limits.h"
+#include "varve/view_page.h"
 
 namespace varve {
 namespace {
@@ -49,6 +51,13 @@ class InPlaceScans : public ::testing::Test {
       EXPECT_TRUE(page->entities.empty());
       EXPECT_EQ(page->continuation, expected->continuation);
       EXPECT_EQ(page->cost.entities_examined, expected->cost.entities_examined);
+      const Result<ViewPage> views = scan_views(table(), scan);
+      ASSERT_TRUE(views.ok()) << views.status().to_string();
+      std::vector<Entity> viewed;
+      for (const EntityView& view : views->entities.all()) viewed.push_back(copied(view));
+      EXPECT_EQ(viewed, expected->entities);
+      EXPECT_EQ(views->continuation, expected->continuation);
+      EXPECT_EQ(views->cost.entities_examined, expected->cost.entities_examined);
       is_over = !page->continuation;
       scan.continuation = page->continuation.value_or(std::string());
     }

@@ -408,6 +408,78 @@ TEST_F(BlockCacheTest, ALargeCacheHasAllItsShardsInUse) {
   expect_exact();
 }
 
+/// Returns whether the link points to a block. If it does, the block must be whole.
+bool is_linked(BlockCache& cache, const CacheLink& link, BlockKey key) {
+  BlockCache::ReadGuard guard(cache);
+  const CachedBlock* const block = guard.find(link);
+  EXPECT_TRUE(block == nullptr || is_whole(*block, key)) << "file " << key.file_id << ", offset " << key.offset;
+  return block != nullptr;
+}
+
+TEST_F(BlockCacheTest, ALinkPointsToItsBlockUntilTheBlockLeaves) {
+  make(kBudget);
+  CacheLink link;
+  cache_->link(1, 64, link);
+  EXPECT_FALSE(link.is_set()) << "the block is not cached";
+  insert(*cache_, {1, 64}, kBlockBytes);
+  EXPECT_FALSE(link.is_set()) << "nobody linked it";
+  cache_->link(1, 64, link);
+  EXPECT_TRUE(is_linked(*cache_, link, {1, 64}));
+  cache_->check_invariants();
+
+  cache_->erase_file(2);
+  EXPECT_TRUE(link.is_set());
+  cache_->erase_file(1);
+  EXPECT_FALSE(link.is_set());
+
+  insert(*cache_, {1, 64}, kBlockBytes);
+  cache_->link(1, 64, link);
+  const PinnedBlock pinned = cache_->pin(1, 64);
+  cache_->set_bytes_max(0);
+  EXPECT_FALSE(link.is_set()) << "a pin keeps the block, but not in the cache";
+  EXPECT_TRUE(is_whole(*pinned, {1, 64}));
+
+  cache_->set_bytes_max(kBudget);
+  insert(*cache_, {1, 64}, kBlockBytes);
+  cache_->link(1, 64, link);
+  CacheLink second;
+  cache_->link(1, 64, second);
+  EXPECT_FALSE(second.is_set()) << "a block has one link";
+  cache_->unlink(1, 64, link);
+  EXPECT_FALSE(link.is_set());
+  EXPECT_TRUE(is_found(*cache_, {1, 64})) << "unlinking is no eviction";
+  cache_->link(1, 64, second);
+  EXPECT_TRUE(is_linked(*cache_, second, {1, 64}));
+  cache_->unlink(1, 64, second);
+
+  insert(*cache_, {3, 64}, kBlockBytes);
+  CacheLink of_an_unread_block;
+  cache_->link(3, 64, of_an_unread_block);
+  EXPECT_TRUE(of_an_unread_block.is_set());
+  flush_out();
+  EXPECT_FALSE(of_an_unread_block.is_set());
+  EXPECT_FALSE(is_found(*cache_, {3, 64}));
+  expect_exact();
+}
+
+TEST_F(BlockCacheTest, AFindByALinkIsAHitAndKeepsTheBlock) {
+  make(kBudget);
+  insert(*cache_, {1, 64}, kBlockBytes);
+  CacheLink link;
+  CacheLink unset;
+  cache_->link(1, 64, link);
+  const BlockCacheFigures before = cache_->figures();
+  for (std::uint64_t i = 0; i < 4 * kBudget / kBlockBytes; ++i) {
+    EXPECT_FALSE(is_linked(*cache_, unset, {1, 65}));
+    ASSERT_TRUE(is_linked(*cache_, link, {1, 64})) << "a block in use was evicted for a block that nobody reads";
+    insert(*cache_, {2, i}, kBlockBytes);
+  }
+  EXPECT_EQ(cache_->figures().hits, before.hits + 4 * kBudget / kBlockBytes);
+  EXPECT_EQ(cache_->figures().misses, before.misses);
+  EXPECT_GT(cache_->figures().evictions, before.evictions);
+  cache_->unlink(1, 64, link);
+}
+
 using BlockCacheDeathTest = BlockCacheTest;
 
 TEST_F(BlockCacheDeathTest, NobodyLocksUnderAGuard) {
@@ -427,7 +499,24 @@ TEST_F(BlockCacheDeathTest, NobodyLocksUnderAGuard) {
 // Method: random operations, compared with the set of names that may be cached.
 class BlockCacheBySeed : public BlockCacheTest, public testing::WithParamInterface<std::uint64_t> {
  protected:
+  ~BlockCacheBySeed() override {
+    for (auto& [name, link] : links_) cache_->unlink(name.first, name.second, link);
+  }
+
   BlockKey some_key() { return {1 + random_() % 4, random_() % 60 * 64}; }
+
+  /// A link points to the block that is cached under its name, or to none.
+  void expect_links_of_cached() {
+    for (const auto& [name, link] : links_) {
+      if (!link.is_set()) continue;
+      const BlockKey key{name.first, name.second};
+      BlockCache::ReadGuard guard(*cache_);
+      const CachedBlock* const block = guard.find(link);
+      ASSERT_EQ(block, guard.find(key.file_id, key.offset)) << "file " << name.first << ", offset " << name.second;
+      ASSERT_TRUE(is_whole(*block, key));
+      ++links_followed_;
+    }
+  }
 
   void step() {
     const BlockKey key = some_key();
@@ -468,6 +557,13 @@ class BlockCacheBySeed : public BlockCacheTest, public testing::WithParamInterfa
       case 9:
         if (random_() % 8 == 0) cache_->set_bytes_max(random_() % 4 == 0 ? random_() % 1'000 : random_() % kBudget);
         break;
+      case 10:
+        if (random_() % 4 == 0) {
+          cache_->unlink(key.file_id, key.offset, links_[name]);
+        } else {
+          cache_->link(key.file_id, key.offset, links_[name]);
+        }
+        break;
       default:
         if (is_found(*cache_, key)) {
           ASSERT_TRUE(may_be_cached_.contains(name));
@@ -478,6 +574,8 @@ class BlockCacheBySeed : public BlockCacheTest, public testing::WithParamInterfa
   std::mt19937_64 random_{GetParam()};
   std::set<std::pair<std::uint64_t, std::uint64_t>> may_be_cached_;
   std::vector<std::pair<BlockKey, PinnedBlock>> pins_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, CacheLink> links_;
+  std::uint64_t links_followed_ = 0;
 };
 
 TEST_P(BlockCacheBySeed, AnswersAsItsModelAndTellsItsMemoryToTheByte) {
@@ -485,10 +583,12 @@ TEST_P(BlockCacheBySeed, AnswersAsItsModelAndTellsItsMemoryToTheByte) {
   make(kBudget / 2);
   for (int i = 0; i < 4'000 && !HasFailure(); ++i) {
     ASSERT_NO_FATAL_FAILURE(step());
+    ASSERT_NO_FATAL_FAILURE(expect_links_of_cached());
     expect_exact();
   }
   for (const auto& [key, pinned] : pins_) EXPECT_TRUE(is_whole(*pinned, key));
   EXPECT_GT(cache_->figures().hits, 100U);
+  EXPECT_GT(links_followed_, 1'000U);
   cache_->set_bytes_max(0);
   expect_exact();
   pins_.clear();

@@ -31,11 +31,29 @@ constexpr std::uint64_t kFiles = 4;
 constexpr std::uint64_t kBlocksPerFile = 60;
 constexpr std::uint64_t kPinsMax = 4;  // of a thread
 
+/// The links of all blocks of file 1, which all threads share.
+class SharedLinks {
+ public:
+  explicit SharedLinks(BlockCache& cache) : cache_(cache) {}
+  ~SharedLinks() {
+    for (std::uint64_t i = 0; i < links_.size(); ++i) cache_.unlink(kFile, i * kBytesBetween, links_[i]);
+  }
+  static constexpr std::uint64_t kFile = 1;
+  static constexpr std::uint64_t kBytesBetween = 512;
+
+  /// Returns null if blocks of this file have no links.
+  CacheLink* of(BlockKey key) { return key.file_id == kFile ? &links_[key.offset / kBytesBetween] : nullptr; }
+
+ private:
+  BlockCache& cache_;
+  std::array<CacheLink, kBlocksPerFile> links_;
+};
+
 /// The operations of one thread, by its own seed.
 class Worker {
  public:
-  Worker(BlockCache& cache, io::Scheduler& scheduler, std::uint64_t seed)
-      : cache_(cache), scheduler_(scheduler), random_(seed) {}
+  Worker(BlockCache& cache, io::Scheduler& scheduler, SharedLinks& links, std::uint64_t seed)
+      : cache_(cache), scheduler_(scheduler), links_(links), random_(seed) {}
 
   void run(std::uint64_t steps) {
     for (std::uint64_t i = 0; i < steps && !testing::Test::HasFatalFailure(); ++i) step();
@@ -48,7 +66,7 @@ class Worker {
   /// Returns a key. Half of the reads use a tenth of the blocks.
   BlockKey some_key() {
     const std::uint64_t bound = random_() % 2 == 0 ? kBlocksPerFile / 10 : kBlocksPerFile;
-    return {1 + random_() % kFiles, random_() % bound * 512};
+    return {1 + random_() % kFiles, random_() % bound * SharedLinks::kBytesBetween};
   }
 
   void look_under_a_guard() {
@@ -57,7 +75,9 @@ class Worker {
       BlockCache::ReadGuard guard(cache_);
       for (int i = 0; i < 3; ++i) {
         const BlockKey key = some_key();
-        const CachedBlock* const block = guard.find(key.file_id, key.offset);
+        CacheLink* const link = links_.of(key);
+        const CachedBlock* block = link == nullptr ? nullptr : guard.find(*link);
+        if (block == nullptr) block = guard.find(key.file_id, key.offset);
         if (block == nullptr) {
           missing.push_back(key);
           continue;
@@ -94,6 +114,10 @@ class Worker {
       ASSERT_TRUE(is_whole(*pinned, key));
     }
     ASSERT_NO_FATAL_FAILURE(let_some_go());
+    if (CacheLink* const link = links_.of(key); link != nullptr) {
+      if (random_() % 16 == 0) cache_.unlink(key.file_id, key.offset, *link);
+      cache_.link(key.file_id, key.offset, *link);
+    }
     if (random_() % 64 == 0) cache_.erase_file(1 + random_() % kFiles);
     if (random_() % 128 == 0) cache_.set_bytes_max(random_() % 8 == 0 ? 0 : kBudget / 4 + random_() % kBudget);
     if (random_() % 64 == 0) {
@@ -108,6 +132,7 @@ class Worker {
 
   BlockCache& cache_;
   io::Scheduler& scheduler_;
+  SharedLinks& links_;
   std::mt19937_64 random_;
   std::vector<Pin> pins_;
 };
@@ -119,10 +144,11 @@ BlockCacheFigures run_workers(io::Scheduler& scheduler, std::uint64_t seed, std:
   BlockCacheFigures figures;
   {
     BlockCache cache(scheduler, kBudget);
+    SharedLinks links(cache);
     std::vector<io::Thread> threads;
     for (std::uint64_t i = 0; i < worker_count; ++i) {
-      threads.push_back(*scheduler.start("worker", [&cache, &scheduler, steps, worker_seed = seed * 100 + i] {
-        Worker(cache, scheduler, worker_seed).run(steps);
+      threads.push_back(*scheduler.start("worker", [&cache, &scheduler, &links, steps, worker_seed = seed * 100 + i] {
+        Worker(cache, scheduler, links, worker_seed).run(steps);
       }));
     }
     threads.clear();

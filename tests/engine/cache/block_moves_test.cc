@@ -78,6 +78,31 @@ TEST(BlockMoves, AFileThatGoesGivesItsMemoryBackBesideThoseThatStay) {
   for (std::uint64_t i = 0; i < 1'500; ++i) EXPECT_EQ(is_found(cache, {1 + i % 3, i}), i % 3 == 2);
 }
 
+TEST(BlockMoves, LinksFollowTheirBlocks) {
+  io::Scheduler scheduler;
+  BlockCache cache(scheduler, kBudget);
+  std::vector<CacheLink> links(500);  // of the file that stays
+  for (std::uint64_t i = 0; i < 1'500; ++i) {
+    insert(cache, {1 + i % 3, i}, 4'300);
+    if (i % 3 == 2) cache.link(3, i, links[i / 3]);
+  }
+  cache.erase_file(1);
+  cache.erase_file(2);
+  ASSERT_GT(cache.figures().moves, 0U);
+  cache.check_invariants();
+  for (std::uint64_t i = 2; i < 1'500; i += 3) {
+    const BlockKey key{3, i};
+    {
+      BlockCache::ReadGuard guard(cache);
+      const CachedBlock* const linked = guard.find(links[i / 3]);
+      ASSERT_NE(linked, nullptr);
+      ASSERT_EQ(linked, guard.find(key.file_id, key.offset)) << "the link points to the block's old place";
+      ASSERT_TRUE(is_whole(*linked, key));
+    }
+    cache.unlink(key.file_id, key.offset, links[i / 3]);
+  }
+}
+
 /// Readers hold guards and pins while their blocks are moved. The sizes change all the time.
 BlockCacheFigures move_beside_readers(io::Scheduler& scheduler, std::uint64_t seed, std::uint64_t thread_count,
                                       std::uint64_t rounds, std::uint64_t steps) {

@@ -6,13 +6,16 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "format/bytes/bytes.h"
+#include "format/keys/property_reader.h"
 #include "format/keys/sort_key.h"
 #include "tests/format/hex_text.h"
 #include "tests/format/hostile_text.h"
@@ -84,13 +87,32 @@ void read_through(const EncodedEntity& view) {
   }
 }
 
+/// Returns all properties as a PropertyReader reads them, or nothing if it refuses one.
+std::optional<std::vector<OwnedProperty>> read_in_one_pass(std::string_view bytes) {
+  std::vector<OwnedProperty> read;
+  PropertyReader reader;
+  if (!reader.open(bytes)) return std::nullopt;
+  for (std::size_t i = 0; i < reader.property_count(); ++i) {
+    PropertyView property;
+    if (!reader.next(property)) return std::nullopt;
+    read.push_back(owned(property));
+  }
+  return read;
+}
+
 /// Opens a copy whose memory ends with its bytes. An accepted entity is read completely. Since its frame has no gaps,
 /// it is also rebuilt to equal bytes, except the hashes of names, which `verify` checks.
 Status judge(std::string_view bytes) {
   const std::unique_ptr<char[]> tight(new char[bytes.size()]);
   bytes.copy(tight.get(), bytes.size());
   const Result<EncodedEntity> view = EncodedEntity::open({tight.get(), bytes.size()});
+  const std::optional<std::vector<OwnedProperty>> read = read_in_one_pass({tight.get(), bytes.size()});
+  EXPECT_EQ(read.has_value(), view.ok()) << to_hex(bytes);
   if (!view.ok()) return view.status();
+  if (read) {
+    EXPECT_EQ(read->size(), view->property_count());
+    for (std::size_t i = 0; i < read->size(); ++i) EXPECT_EQ((*read)[i], owned(view->property(i))) << i;
+  }
   read_through(*view);
   const Status verified = view->verify();
 
