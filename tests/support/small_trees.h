@@ -18,6 +18,11 @@ inline void set_tree_size(std::uint64_t file_bytes) {
   shape.base_bytes = kUsual.base_bytes / divisor;
 }
 
+/// Gives the stores that this process opens from now on trees that suit their write buffer: small ones if it is small.
+inline void suit_tree_to(std::uint64_t write_buffer_bytes) {
+  set_tree_size(write_buffer_bytes < (1 << 20) ? 4 << 10 : engine::TreeShape().file_bytes);
+}
+
 /// Makes trees small while it lives.
 class SmallTrees {
  public:

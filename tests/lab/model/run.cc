@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/api/filter/slow_filter.h"
+#include "tests/support/small_trees.h"
 
 namespace varve::lab {
 namespace {
@@ -23,6 +24,7 @@ Run::Run(const OperationList& list, Planted planted)
   ResourceOptions chosen;
   chosen.write_buffer_bytes = profile_.write_buffer_bytes;
   chosen.block_cache_bytes = profile_.block_cache_bytes;
+  test::suit_tree_to(chosen.write_buffer_bytes);
   resources_ = *Resources::create(chosen);
 }
 

@@ -2,6 +2,8 @@
 // Must never: let a fault outlive the clients.
 #include "tests/lab/schedules/clients.h"
 
+#include "tests/support/small_trees.h"
+
 namespace varve::lab {
 namespace {
 
@@ -19,6 +21,7 @@ World::World(std::uint64_t seed_given)
   ResourceOptions chosen;
   chosen.write_buffer_bytes = io::one_in(random, 2) ? 64 << 10 : 64 << 20;
   chosen.block_cache_bytes = io::one_in(random, 2) ? 0 : 1 << 20;
+  test::suit_tree_to(chosen.write_buffer_bytes);
   resources_ = *Resources::create(chosen);
 }
 
