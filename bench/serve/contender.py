@@ -59,6 +59,6 @@ def azurite(installed, version):
         "node", main, "--silent", "--disableTelemetry", "--location", f"{directory}/azurite", "--tablePort", str(port)])
 
 
-def nothing(program):
-    """Answers each request with the same bytes: what the client can do."""
-    return Contender("nothing", "", "nothing", lambda _, port: [program, str(port)])
+def empty(name, program):
+    """Answers each request with the same bytes: what the client can do, or what the HTTP library costs."""
+    return Contender(name, "", "nothing", lambda _, port: [program, str(port)])

@@ -2,7 +2,8 @@
 Must never: print a row of which an answer was an error or an acknowledged entity is not there.
 
 Usage: race.py --program PROGRAM --build DIRECTORY [--rounds N] [--seconds S] [--json FILE]
-DIRECTORY holds what tools/race-azurite put there: Azurite as npm installs it, and the server that does nothing.
+DIRECTORY holds what tools/race-azurite put there: Azurite as npm installs it, the server that does nothing, and the
+one that does nothing on the HTTP library of `varve serve`.
 """
 import argparse
 import datetime
@@ -24,9 +25,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 CONNECTIONS = 32
 ENTITIES = 20_000
 PAGES = ENTITIES // 1000
-ROWS = {"gets": "point gets", "inserts": "inserts", "transactions": "transactions of 100 inserts",
+ROWS = {"gets": "point gets", "tops": "queries of 10 entities", "inserts": "inserts", "transactions": "transactions of 100 inserts",
         "pages": "entities by pages of 1,000"}
-UNITS = {"gets": 1, "inserts": 1, "transactions": 1, "pages": 1000}
+UNITS = {"gets": 1, "tops": 1, "inserts": 1, "transactions": 1, "pages": 1000}
 
 
 def drive(racer, script, seconds, words, connections=CONNECTIONS):
@@ -65,6 +66,9 @@ class Race:
 
     def gets(self, racer, _client):
         return drive(racer, "gets", self.seconds, ["Filled", wire.signature(), str(ENTITIES)])
+
+    def tops(self, racer, _client):
+        return drive(racer, "tops", self.seconds, ["Filled", wire.signature(), str(ENTITIES)])
 
     def pages(self, racer, _client):
         return drive(racer, "pages", self.seconds, ["Filled", wire.signature(), str(PAGES)], connections=1)
@@ -124,6 +128,13 @@ def print_table(names, results):
         print_row(title, ["/s", span(rates[ours]), span(rates[theirs]), f"{ratio:.1f}", f"{by_cpu:.1f}"])
     alone = [figures["rate"] for figures in results["gets"]["nothing"]]
     print_row("gets of a server that does nothing", ["/s", span(alone), "-", "-", "-"])
+    empty = [figures["rate"] for figures in results["gets"]["empty"]]
+    print_row("the same on our HTTP library", ["/s", span(empty), "-", "-", "-"])
+    print()
+    get = median("gets", ours, "cpu_us")
+    print(f"CPU of a get: {get / median('gets', 'empty', 'cpu_us'):.2f} of an empty answer of the HTTP library "
+          f"({median('gets', 'empty', 'cpu_us'):.1f} us). A query of 10 entities: "
+          f"{median('tops', ours, 'cpu_us') / get:.2f} of a get.")
     print()
     print_row("medians", ["server", "p50 ms", "p99 ms", "max ms", "CPU us of the server", "RSS MB"])
     print("|---|---|---|---|---|---|---|")
@@ -133,9 +144,10 @@ def print_table(names, results):
             print_row(title, [name, *waits, f"{median(row, name, 'cpu_us'):.1f}", short(median(row, name, "memory_mb"))])
 
 
-def race(racers, nothing, rounds, runner):
+def race(racers, empties, rounds, runner):
     results = {row: {racer.name: [] for racer in racers} for row in ROWS}
-    results["gets"]["nothing"] = []
+    for empty in empties:
+        results["gets"][empty.name] = []
     for number in range(rounds):
         for row in ROWS:
             for racer in racers if number % 2 == 0 else racers[::-1]:
@@ -143,7 +155,8 @@ def race(racers, nothing, rounds, runner):
                 results[row][racer.name].append(figures)
                 seen = f"round {number + 1}, {ROWS[row]}, {racer.name}: {short(figures['rate'])}/s"
                 print(seen, file=sys.stderr, flush=True)
-        results["gets"]["nothing"].append(runner.gets(nothing, None))
+        for empty in empties:
+            results["gets"][empty.name].append(runner.gets(empty, None))
     return results
 
 
@@ -158,7 +171,7 @@ def main():
     package = json.loads((words.build / "node_modules/azurite/package.json").read_text(encoding="utf-8"))
     node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     racers = [contender.varve(words.program), contender.azurite(words.build, f"{package['version']}, node {node}")]
-    nothing = contender.nothing(words.build / "nothing")
+    empties = [contender.empty(name, words.build / name) for name in ("nothing", "empty")]
     load = os.getloadavg()[0]
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="varve-race-"))
     try:
@@ -166,10 +179,11 @@ def main():
             (scratch / racer.name).mkdir()
             racer.start(scratch / racer.name)
             fill(wire.Client(racer.port))
-        nothing.start(scratch)
-        results = race(racers, nothing, words.rounds, Race(words.seconds, scratch))
+        for empty in empties:
+            empty.start(scratch)
+        results = race(racers, empties, words.rounds, Race(words.seconds, scratch))
         print_table([racer.name for racer in racers], results)
-        for racer in (*racers, nothing):
+        for racer in (*racers, *empties):
             racer.end()
         print()
         killed = {racer.name: kill.trial(racer, scratch / f"{racer.name}-killed") for racer in racers}
@@ -182,7 +196,7 @@ def main():
         if words.json:
             words.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     finally:
-        for racer in (*racers, nothing):
+        for racer in (*racers, *empties):
             racer.end()
         shutil.rmtree(scratch, ignore_errors=True)
 
