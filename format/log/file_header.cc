@@ -130,7 +130,7 @@ std::string file_name(FileType type, std::uint64_t number) {
 }
 
 Result<FileId> parse_file_name(std::string_view name) {
-  const Status other = Status::invalid_argument("not the name of a numbered file or CURRENT");
+  const auto other = [] { return Status::invalid_argument("not the name of a numbered file or CURRENT"); };
   if (name == kRootName) return FileId{FileType::kRoot, 0};
 
   FileId id;
@@ -146,12 +146,12 @@ Result<FileId> parse_file_name(std::string_view name) {
       digits = name.substr(0, stem);
     }
   }
-  if (digits.empty()) return other;
+  if (digits.empty()) return other();
   const char* end = digits.data() + digits.size();
   const std::from_chars_result parsed = std::from_chars(digits.data(), end, id.number);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return other;
+  if (parsed.ec != std::errc() || parsed.ptr != end) return other();
   // Each file has one name. Other spellings of its number are not names of the store.
-  if (file_name(id.type, id.number) != name) return other;
+  if (file_name(id.type, id.number) != name) return other();
   return id;
 }
 
