@@ -14,7 +14,6 @@
 #include "format/bytes/bytes.h"
 #include "format/log/file_header.h"
 #include "io/os_error.h"
-#include "io/probe.h"
 
 namespace varve::engine {
 
@@ -111,10 +110,7 @@ void Warmer::begin() {
   end_reading_back();
   if (blocks_.cache().bytes_max() == 0) return;
   Result<std::optional<format::WarmList>> list = read_list(directory_);
-  if (!list.ok()) {
-    io::probe("a list of cached blocks was not usable");
-    return note_failure("the list of cached blocks is not used", list.status());
-  }
+  if (!list.ok()) return note_failure("the list of cached blocks is not used", list.status());
   if (!list->has_value()) return;
   const ReadStates::Pin pin = states_.pin();
   for (const auto& [number, file] : files_of(*pin->tables)) files_[number] = file;
