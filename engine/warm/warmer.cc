@@ -221,9 +221,11 @@ void Warmer::read_spans() {
 /// A block that does not verify is left out: its reader gets the error.
 void Warmer::take(const Span& span, const StoredBytes& stored, BlockReader::Tools& tools) noexcept {
   const OpenTable* const table = span.file->open_already();
+  // Data evicts nothing. A part of the work has few other blocks, and begins only while there is room.
+  const BlockPriority priority =
+      span.type == format::BlockType::kData ? BlockPriority::kPassing : priority_of(span.type);
   for (const format::BlockHandle& block : span.blocks) {
-    const Result<PinnedBlock> taken =
-        blocks_.take({table, block, span.type, span.run}, stored, tools, BlockPriority::kPassing);
+    const Result<PinnedBlock> taken = blocks_.take({table, block, span.type, span.run}, stored, tools, priority);
     if (!taken.ok()) continue;
     blocks_read_.fetch_add(1, std::memory_order_relaxed);
     bytes_read_.fetch_add(block.bytes, std::memory_order_relaxed);
