@@ -14,7 +14,6 @@
 #include "format/bytes/bytes.h"
 #include "format/log/file_header.h"
 #include "io/os_error.h"
-#include "io/probe.h"
 
 namespace varve::engine {
 
@@ -111,10 +110,7 @@ void Warmer::begin() {
   end_reading_back();
   if (blocks_.cache().bytes_max() == 0) return;
   Result<std::optional<format::WarmList>> list = read_list(directory_);
-  if (!list.ok()) {
-    io::probe("a list of cached blocks was not usable");
-    return note_failure("the list of cached blocks is not used", list.status());
-  }
+  if (!list.ok()) return note_failure("the list of cached blocks is not used", list.status());
   if (!list->has_value()) return;
   const ReadStates::Pin pin = states_.pin();
   for (const auto& [number, file] : files_of(*pin->tables)) files_[number] = file;
@@ -225,9 +221,11 @@ void Warmer::read_spans() {
 /// A block that does not verify is left out: its reader gets the error.
 void Warmer::take(const Span& span, const StoredBytes& stored, BlockReader::Tools& tools) noexcept {
   const OpenTable* const table = span.file->open_already();
+  // Data evicts nothing. A part of the work has few other blocks, and begins only while there is room.
+  const BlockPriority priority =
+      span.type == format::BlockType::kData ? BlockPriority::kPassing : priority_of(span.type);
   for (const format::BlockHandle& block : span.blocks) {
-    const Result<PinnedBlock> taken =
-        blocks_.take({table, block, span.type, span.run}, stored, tools, BlockPriority::kPassing);
+    const Result<PinnedBlock> taken = blocks_.take({table, block, span.type, span.run}, stored, tools, priority);
     if (!taken.ok()) continue;
     blocks_read_.fetch_add(1, std::memory_order_relaxed);
     bytes_read_.fetch_add(block.bytes, std::memory_order_relaxed);

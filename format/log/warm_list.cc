@@ -65,7 +65,7 @@ std::string_view read_blocks(std::string_view value, WarmBlocks* blocks) {
   return reader.at_end() ? std::string_view() : "bytes follow the blocks of a file";
 }
 
-Result<WarmList> read_fields(std::string_view fields) {
+Result<WarmList> read_warm_fields(std::string_view fields) {
   WarmList list;
   OrderedFieldReader reader(kWarmListName, fields);
   std::string_view value;
@@ -116,7 +116,7 @@ Result<WarmList> decode_warm_list(std::string_view bytes) {
   if (load_u64(bytes.data() + fields_end) != checksum_at({header->seed, kFileHeaderBytes}, fields)) {
     return Status::corruption("WARM: content does not verify");
   }
-  return read_fields(fields);
+  return read_warm_fields(fields);
 }
 
 }  // namespace varve::format
