@@ -45,6 +45,7 @@ class Flusher {
   void run() noexcept;
   Status do_work(const FlushWork& work);
   Status flush(const SealedMemtable& sealed);
+  void release_segment(std::uint64_t number) noexcept;
   Status make_durable(const SealedMemtable& sealed);
   Result<format::ManifestEdit> write_table(const SealedMemtable& sealed);
   bool will_be_merged(const Memtable& memtable) const;
