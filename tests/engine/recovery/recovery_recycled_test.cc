@@ -67,9 +67,6 @@ TEST(RecoveryRecycled, AnyMixtureOfOldAndNewSectorsEndsBehindWhatWasAcknowledged
       if (i == 0 || acknowledged == 0) log.durable_upto(kFirstRecordOffset);
       log.put(static_cast<CommitVersion>(100 + index), "new" + std::to_string(index), "v");
       if (io::one_in(random, 3)) log.watermark();
-      if (io::one_in(random, 3)) {
-        log.record({.type = format::RecordType::kWatermark}, {});
-      }
       log.end_write();
       rows.push_back(row_text(index));
     }
