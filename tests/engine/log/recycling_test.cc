@@ -149,6 +149,22 @@ TEST_F(Recycling, AReleasedSegmentServesTheLogAgain) {
   expect_rows(*engine_, written_);
 }
 
+TEST_F(Recycling, ALogThatTurnsInItsOwnSegmentsWritesFewZeros) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  // The log grows, until a flush releases more segments than the log fills before the next one.
+  for (int round = 0; round < 10; ++round) {
+    ASSERT_NO_FATAL_FAILURE(write(300));
+    ASSERT_EQ(engine_->flush().to_string(), "Ok");
+  }
+  const Statistics before = engine_->statistics();
+  for (int round = 0; round < 4; ++round) {
+    ASSERT_NO_FATAL_FAILURE(write(300));
+    ASSERT_EQ(engine_->flush().to_string(), "Ok");
+  }
+  const Statistics after = engine_->statistics();
+  EXPECT_LE(after.fill_bytes - before.fill_bytes, (after.log_bytes - before.log_bytes) / 10);
+}
+
 TEST_F(Recycling, ACleanCloseLeavesNoOldByteAndNoUnusedSegment) {
   ASSERT_NO_FATAL_FAILURE(fill_two_segments());
   ASSERT_EQ(engine_->flush().to_string(), "Ok");
