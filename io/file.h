@@ -61,15 +61,19 @@ class LogSegment {
   virtual ~LogSegment() = default;
   virtual std::uint64_t allocated_bytes() const noexcept = 0;
 
-  /// Prepares the space so that later writes are cheap (zero-fills it if that helps). Runs on a background thread
-  /// before the segment is used. Once stop_filling() was called, returns early with success. Unprepared space is slower
-  /// to write, never wrong. filled_bytes() counts the written bytes. The first sector is not touched: it is prepared
-  /// when the segment is created, and may be written (with a header) earlier. Errors: kIoError, kNoSpace.
-  virtual Status fill() = 0;
-  /// Ends a running or later fill(), and returns when none runs. After it, the caller may write to the segment. Any
+  /// Prepares the space up to the offset `end`, so that later writes are cheap (zero-fills it if that helps). Runs on a
+  /// background thread before the segment is used. Once stop_filling() was called, returns early with success.
+  /// Unprepared space is slower to write, never wrong. The first sector is not touched: it is prepared when the segment
+  /// is created, and may be written (with a header) earlier. Errors: kIoError, kNoSpace.
+  virtual Status fill_to(std::uint64_t end) = 0;
+  Status fill() { return fill_to(allocated_bytes()); }
+  /// Ends a running or later fill, and returns when none runs. After it, the caller may write to the segment. Any
   /// thread may call it.
   virtual void stop_filling() noexcept = 0;
+  /// Returns the number of bytes that fills wrote.
   virtual std::uint64_t filled_bytes() const noexcept = 0;
+  /// Returns the offset up to which the space is prepared. It is allocated_bytes() if preparing does not help here.
+  virtual std::uint64_t prepared_bytes() const noexcept = 0;
 
   /// For statistics. Returns true if writes bypass the page cache. Returns false if the file system refused that (or
   /// has no device); each write is then followed by a sync.

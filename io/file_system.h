@@ -62,6 +62,17 @@ class Directory {
   /// EEXIST, kNoSpace; no file remains.
   virtual Result<std::unique_ptr<LogSegment>> create_log_segment(std::string_view name, std::uint64_t bytes) = 0;
 
+  /// Gives the file `from`, a segment that was cut and is no longer needed, a second life as the segment `to` of `bytes`
+  /// (a multiple of kSectorBytes, and at least the file's size). The space that was written before keeps its bytes, and
+  /// counts as prepared. The rest reads as zeros. The change of names becomes durable with the next sync(). Errors:
+  ///
+  /// - kUnsupported (the file has another link, or this file system cannot do it), EEXIST, ENOENT: nothing has changed.
+  /// - After kNoSpace and other errors, either name may exist. The file is of no use any more.
+  virtual Result<std::unique_ptr<LogSegment>> recycle_log_segment(std::string_view /*from*/, std::string_view /*to*/,
+                                                                  std::uint64_t /*bytes*/) {
+    return Status::unsupported("segments are not recycled here");
+  }
+
   /// Creates a file of `bytes` (a multiple of kSectorBytes), with allocated space and durable size, and memory of equal
   /// size. Errors: EEXIST, kNoSpace; no file remains.
   virtual Result<std::unique_ptr<SharedMemory>> create_shared_memory(std::string_view name, std::uint64_t bytes) = 0;

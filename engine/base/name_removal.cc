@@ -30,6 +30,11 @@ NameRemoval::Hold NameRemoval::hold() noexcept {
   return Hold(*this);
 }
 
+bool NameRemoval::is_held() noexcept {
+  const io::MutexGuard guard(mutex_);
+  return holds_ > 0;
+}
+
 void NameRemoval::remove(std::string name) noexcept {
   {
     const io::MutexGuard guard(mutex_);

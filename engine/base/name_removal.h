@@ -37,6 +37,7 @@ class NameRemoval {
   ~NameRemoval();
 
   Hold hold() noexcept;
+  bool is_held() noexcept;
   /// Removes the name now, or when no hold is left. If the name remains, the next open removes the stray file.
   void remove(std::string name) noexcept;
 

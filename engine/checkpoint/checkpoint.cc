@@ -20,9 +20,7 @@ void enter_closed(const std::vector<format::ClosedSegment>& closed, FileSet& fil
   for (const format::ClosedSegment& segment : closed) {
     const auto found = files.segments.find(segment.number);
     if (found == files.segments.end() || found->second.closed) continue;
-    found->second.closed = true;
-    found->second.size_bytes = segment.size_bytes;
-    found->second.last_version = segment.last_version;
+    found->second.close(segment);
   }
 }
 

@@ -114,6 +114,7 @@ bool Flusher::rests(bool is_due) noexcept {
 
 /// Returns the rest before the next attempt.
 BackgroundPool::Pause Flusher::note_failure(const Status& failure) noexcept {
+  if (failure.code() == Code::kNoSpace) supply_.give_up_released();
   // A poisoned store flushes nothing more. Any other failure may pass.
   if (queue_.health() == Health::kPoisoned) {
     has_ended_ = true;
@@ -143,8 +144,15 @@ Status Flusher::flush(const SealedMemtable& sealed) {
     state.sealed.pop_back();
   });
   if (!applied.ok()) return applied;
-  for (const std::uint64_t number : segments) tree_.remove_file(format::FileType::kLogSegment, number);
+  for (const std::uint64_t number : segments) release_segment(number);
   return Status();
+}
+
+/// Gives the file of a segment that the manifest no longer names to the log, or removes it. A hold that begins now does
+/// not contain the segment any more. A hold that began earlier may, so its file must stay as it is.
+void Flusher::release_segment(std::uint64_t number) noexcept {
+  const std::uint64_t removed = tree_.are_names_held() ? number : supply_.release(number);
+  if (removed != 0) tree_.remove_file(format::FileType::kLogSegment, removed);
 }
 
 /// Makes all commits in the memtable durable. The log flush follows every group placed in the memtable, so all of them

@@ -51,6 +51,7 @@ class Flusher final : private BackgroundPool::Source {
   BackgroundPool::Pause note_failure(const Status& failure) noexcept;
   Status do_work(const FlushWork& work);
   Status flush(const SealedMemtable& sealed);
+  void release_segment(std::uint64_t number) noexcept;
   Status make_durable(const SealedMemtable& sealed);
   Result<format::ManifestEdit> write_table(const SealedMemtable& sealed);
   bool will_be_merged(const Memtable& memtable) const;

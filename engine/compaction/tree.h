@@ -102,6 +102,8 @@ class Tree {
 
   /// Returns the current file set, whose files keep their names while it is held.
   HeldFiles hold_files();
+  /// Returns whether a set of files is held.
+  bool are_names_held() noexcept { return removal_.is_held(); }
   /// Removes the name of a file that the manifest no longer names and that has no users.
   void remove_file(format::FileType type, std::uint64_t number) noexcept;
   /// Removes garbage as TableFiles::remove_garbage() does.

@@ -1,5 +1,5 @@
 // Owns: names, headers and seeds of the log's files.
-// Must never: reuse an existing file. Its content belongs to another attempt.
+// Must never: reuse an existing file whose end is unknown. Its content belongs to another attempt.
 #include "engine/log/log_files.h"
 
 #include <cassert>
@@ -10,6 +10,7 @@
 #include "engine/base/sync_points.h"
 #include "io/aligned_buffer.h"
 #include "io/os_error.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 namespace {
@@ -27,6 +28,18 @@ Status write_header(io::LogSegment& segment, const format::FileHeader& header) {
   return segment.write(0, sector->bytes(), sync_points::kSegmentHeader);
 }
 
+/// Writes the header, with a seed that no segment had before.
+Result<SegmentFile> begin_segment(const io::Env& env, io::Directory& directory, std::uint64_t number,
+                                  std::unique_ptr<io::LogSegment> file) {
+  const format::FileHeader header{format::FileType::kLogSegment, format::kFormatVersion, env.random.next(), number};
+  if (Status written = write_header(*file, header); !written.ok()) {
+    const std::string name = format::file_name(format::FileType::kLogSegment, number);
+    (void)directory.remove(name);  // If the name remains, the next open removes the stray file.
+    return written;
+  }
+  return SegmentFile{number, header.seed, std::move(file)};
+}
+
 }  // namespace
 
 Result<SegmentFile> create_segment(const io::Env& env, io::Directory& directory, std::uint64_t number,
@@ -37,13 +50,26 @@ Result<SegmentFile> create_segment(const io::Env& env, io::Directory& directory,
   if (Status clear = remove_leftover(directory, name); !clear.ok()) return clear;
   Result<std::unique_ptr<io::LogSegment>> file = directory.create_log_segment(name, bytes);
   if (!file.ok()) return file.status();
+  return begin_segment(env, directory, number, *std::move(file));
+}
 
-  const format::FileHeader header{format::FileType::kLogSegment, format::kFormatVersion, env.random.next(), number};
-  if (Status written = write_header(**file, header); !written.ok()) {
-    (void)directory.remove(name);  // If the name remains, the next open removes the stray file.
-    return written;
+Result<SegmentFile> recycle_segment(const io::Env& env, io::Directory& directory, std::uint64_t old_number,
+                                    std::uint64_t number, std::uint64_t bytes) {
+  assert(bytes > kFirstRecordOffset);
+  assert(io::is_sector_multiple(bytes));
+  const std::string old_name = format::file_name(format::FileType::kLogSegment, old_number);
+  const std::string name = format::file_name(format::FileType::kLogSegment, number);
+  if (Status clear = remove_leftover(directory, name); !clear.ok()) return clear;
+  Result<std::unique_ptr<io::LogSegment>> file = directory.recycle_log_segment(old_name, name, bytes);
+  if (!file.ok()) {
+    (void)remove_leftover(directory, old_name);  // If a name remains, the next open removes the stray file.
+    (void)remove_leftover(directory, name);
+    return file.status();
   }
-  return SegmentFile{number, header.seed, *std::move(file)};
+  io::probe("a log segment was recycled");
+  Result<SegmentFile> segment = begin_segment(env, directory, number, *std::move(file));
+  if (segment.ok()) segment->is_recycled = true;
+  return segment;
 }
 
 Result<BufferFile> create_log_buffer(const io::Env& env, io::Directory& directory, std::uint64_t number,

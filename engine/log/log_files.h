@@ -28,6 +28,8 @@ struct SegmentFile {
   /// True if the ballast was incomplete when the segment was created. The segment is then for commits that release
   /// space, until there is room for both.
   bool is_reserved = false;
+  /// True if the file was a segment of another number before. The announcement says so.
+  bool is_recycled = false;
 };
 
 struct BufferFile {
@@ -41,6 +43,11 @@ struct BufferFile {
 /// unfinished attempt and is removed first. Errors: kNoSpace, kOutOfMemory and others of io; no segment was created.
 Result<SegmentFile> create_segment(const io::Env& env, io::Directory& directory, std::uint64_t number,
                                    std::uint64_t bytes);
+
+/// Makes the segment `number` of the file of the segment `old_number`, which nothing refers to any more, as
+/// create_segment() makes it of a new file. Errors: those of io; neither file is left.
+Result<SegmentFile> recycle_segment(const io::Env& env, io::Directory& directory, std::uint64_t old_number,
+                                    std::uint64_t number, std::uint64_t bytes);
 
 /// Creates the log buffer: a header sector, and `slot_count` slots of a header sector and `slot_bytes` each. Leftovers
 /// and errors are handled as in create_segment().

@@ -20,6 +20,10 @@ constexpr std::chrono::milliseconds kSupplyRetryInterval{250};
 /// A request fails only after an attempt that began after the request has failed. An earlier attempt may be in
 /// progress.
 constexpr int kAttemptsPerRequest = 2;
+/// A log of so many segments is short: the one in use, and one that the next flush releases.
+constexpr std::size_t kSegmentsOfAShortLog = 2;
+/// After this time without a commit, an idle log gives its unused space back.
+constexpr std::chrono::milliseconds kIdleInterval{5000};
 /// Number of entries that closed() and unused() may add beyond those that take() reserves: for the end of the log.
 constexpr std::size_t kEditRoom = 2;
 
@@ -59,6 +63,7 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
   const io::MutexGuard guard(mutex_);
   for (int attempt = 0; attempt <= kAttemptsPerRequest; ++attempt) {
     if (!fatal_.ok()) return fatal_;
+    await_filling();
     if (spare_ && spare_->file->allocated_bytes() < bytes_min) discard_spare();
     if (spare_) {
       // closed() must not allocate, so memory for its entry is reserved while a failure is still harmless.
@@ -70,6 +75,10 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
       }
       SegmentFile taken = *std::move(spare_);
       spare_.reset();
+      current_bytes_ = taken.file->allocated_bytes();
+      released_.begin(taken.number, current_bytes_);
+      used_bytes_ = 0;  // The next spare is filled as the taken one is used.
+      plan_filling();
       wanted_bytes_ = 0;
       changed_.notify_all();
       return taken;
@@ -78,8 +87,6 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
     wanted_bytes_ = bytes_min;
     wanted_with_ballast_ = may_use_ballast;
     changed_.notify_all();
-    // Called under the mutex, which keeps the segment alive. It waits for at most one chunk of zeros.
-    if (filling_ != nullptr) filling_->stop_filling();
     const std::uint64_t before = attempts_;
     while (attempts_ == before && fatal_.ok() && !stopping_) changed_.wait(mutex_);
   }
@@ -88,6 +95,7 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
 }
 
 void SegmentSupply::begin_small() noexcept {
+  give_up_released();
   const io::MutexGuard guard(mutex_);
   // Two attempts: a segment that is already being created has the old size.
   for (int attempt = 0; attempt < kAttemptsPerRequest; ++attempt) {
@@ -96,7 +104,6 @@ void SegmentSupply::begin_small() noexcept {
     const bool is_large = spare_ && spare_->file->allocated_bytes() > 2 * kSegmentBytesMin;
     if (is_large && removed_.size() < removed_.capacity()) discard_spare();
     changed_.notify_all();
-    if (filling_ != nullptr && !spare_) filling_->stop_filling();
     const std::uint64_t before = attempts_;
     while (!spare_ && attempts_ == before && fatal_.ok() && !stopping_) changed_.wait(mutex_);
   }
@@ -110,12 +117,14 @@ bool SegmentSupply::may_have_room() const {
 void SegmentSupply::expect_large_writes(bool expected) noexcept {
   const io::MutexGuard guard(mutex_);
   expects_large_writes_ = expected;
+  plan_filling();
 }
 
 void SegmentSupply::closed(const format::ClosedSegment& segment) noexcept {
   const io::MutexGuard guard(mutex_);
   assert(closed_.size() < closed_.capacity());  // take() reserved memory for it.
   closed_.push_back(segment);
+  released_.close(segment.number, segment.size_bytes);
   ++closed_told_;
   changed_.notify_all();
 }
@@ -136,6 +145,117 @@ void SegmentSupply::unused(std::uint64_t number) noexcept {
   assert(removed_.size() < removed_.capacity());
   removed_.push_back(number);
   changed_.notify_all();
+}
+
+// -- Filling ----------------------------------------------------------------------------------------------------------
+
+void SegmentSupply::begin_use(std::uint64_t number, std::uint64_t segment_bytes) noexcept {
+  const io::MutexGuard guard(mutex_);
+  released_.begin(number, segment_bytes);
+  pace_ = FillPace(segment_bytes);
+  current_bytes_ = segment_bytes;
+  used_bytes_ = 0;
+  plan_filling();
+}
+
+void SegmentSupply::wake_filling(std::uint64_t used_bytes) noexcept {
+  const io::MutexGuard guard(mutex_);
+  used_bytes_ = used_bytes;
+  if (must_fill()) changed_.notify_all();
+}
+
+/// Sets the use at which the spare's next step is due.
+void SegmentSupply::plan_filling() {
+  std::uint64_t due_at = kNoFill;
+  if (spare_ && !expects_large_writes_) {
+    const std::uint64_t bytes = spare_->file->allocated_bytes();
+    const std::uint64_t prepared = spare_->file->prepared_bytes();
+    if (prepared < bytes) due_at = pace_.use_at(prepared, bytes);
+  }
+  fill_due_at_.store(due_at, std::memory_order_relaxed);
+}
+
+/// Fills the spare by one step, so that edits need not wait for more. If that fails, the spare is discarded: a later
+/// write to it would fail too.
+void SegmentSupply::fill_spare() {
+  std::shared_ptr<io::LogSegment> file;
+  std::uint64_t end = 0;
+  {
+    const io::MutexGuard guard(mutex_);
+    if (!spare_ || !must_fill()) return;
+    fill_due_at_.store(kNoFill, std::memory_order_relaxed);  // It stays so if there is no memory.
+    removed_.reserve(removed_.size() + kEditRoom + 1);       // for a spare that must be discarded
+    file = spare_->file;
+    end = std::min(pace_.due(used_bytes_, file->allocated_bytes()), file->prepared_bytes() + kFillStepBytes);
+    filling_ = file.get();
+  }
+  const std::uint64_t bytes_before = file->filled_bytes();
+  const std::uint64_t prepared_before = file->prepared_bytes();
+  const Status filled = file->fill_to(end);
+  filled_bytes_.fetch_add(file->filled_bytes() - bytes_before, std::memory_order_relaxed);
+  const io::MutexGuard guard(mutex_);
+  filling_ = nullptr;
+  changed_.notify_all();
+  if (!spare_ || spare_->file != file) return;
+  if (!filled.ok() && filled.code() != Code::kOutOfMemory) {
+    io::probe("a segment could not be filled");
+    discard_spare();
+    last_failure_ = filled;
+    retry_later_ = true;
+  } else if (file->prepared_bytes() > prepared_before) {
+    plan_filling();
+  }
+}
+
+/// Ends the filling of the spare for good. Waits for at most one chunk of zeros. Another spare, or none, may be there
+/// after a wait.
+void SegmentSupply::await_filling() {
+  std::shared_ptr<io::LogSegment> stopped;
+  while (spare_ && spare_->file != stopped) {
+    stopped = spare_->file;
+    stopped->stop_filling();
+    while (filling_ != nullptr) changed_.wait(mutex_);
+  }
+}
+
+// -- Released segments ------------------------------------------------------------------------------------------------
+
+std::uint64_t SegmentSupply::release(std::uint64_t number) noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (stopping_ || !fatal_.ok()) return number;
+  const std::uint64_t removed = released_.release(number);
+  changed_.notify_all();  // The thread begins to watch for an idle log.
+  return removed;
+}
+
+void SegmentSupply::give_up_released() noexcept {
+  for (;;) {
+    std::optional<ReleasedSegments::Segment> segment;
+    {
+      const io::MutexGuard guard(mutex_);
+      segment = released_.take(0);
+    }
+    if (!segment) return;
+    try {
+      (void)directory_.remove(format::file_name(format::FileType::kLogSegment, segment->number));
+    } catch (const std::bad_alloc&) {
+      continue;  // If the name remains, the next open removes the stray file.
+    }
+  }
+}
+
+bool SegmentSupply::has_idle_space() const {
+  return !released_.empty() || (spare_ && spare_->file->allocated_bytes() > 2 * kSegmentBytesMin);
+}
+
+/// Replaces the space of a busy log by that of an idle one.
+void SegmentSupply::give_space_back() noexcept {
+  io::probe("an idle log gave space back");
+  give_up_released();
+  const io::MutexGuard guard(mutex_);
+  next_bytes_ = kSegmentBytesMin;
+  const bool is_large = spare_ && spare_->file->allocated_bytes() > 2 * kSegmentBytesMin;
+  if (is_large && last_failure_.ok() && removed_.size() < removed_.capacity()) discard_spare();
 }
 
 Status SegmentSupply::stop() {
@@ -159,7 +279,9 @@ Status SegmentSupply::stop() {
 
 void SegmentSupply::discard_spare() {
   removed_.push_back(spare_->number);
+  spare_->file->stop_filling();  // A running fill would delay the next segment.
   spare_.reset();
+  plan_filling();
 }
 
 void SegmentSupply::run() {
@@ -168,8 +290,15 @@ void SegmentSupply::run() {
     try {
       job = next_job();
       if (job.stop) return;
-      perform(job);
+      if (job.fill) {
+        fill_spare();
+      } else if (job.rest) {
+        give_space_back();
+      } else {
+        perform(job);
+      }
     } catch (const std::bad_alloc&) {
+      if (job.fill) continue;  // Unfilled space is only slower.
       // If an edit was taken from the lists and is not recorded, the manifest would miss it. The store must then stop.
       const bool edit_lost = !job.closed.empty() || !job.removed.empty();
       edit_lost ? report_fatal(Status::out_of_memory()) : report(Status::out_of_memory());
@@ -182,22 +311,41 @@ bool SegmentSupply::must_make() const {
   return wanted_bytes_ > 0 || !retry_later_;
 }
 
+bool SegmentSupply::must_fill() const {
+  return spare_ && used_bytes_ >= fill_due_at_.load(std::memory_order_relaxed);
+}
+
+/// Waits for a change, for the time of a retry, or until the log was idle for a while.
+void SegmentSupply::wait_for_a_while(Job& job) {
+  if (retry_later_) {
+    if (changed_.wait_for(mutex_, kSupplyRetryInterval)) return;
+    retry_later_ = false;
+    edits_rest_ = false;
+  } else if (has_idle_space()) {
+    const std::uint64_t used = used_now_.load(std::memory_order_relaxed);
+    if (changed_.wait_for(mutex_, kIdleInterval)) return;
+    job.rest = has_idle_space() && used == used_now_.load(std::memory_order_relaxed);
+  } else {
+    changed_.wait(mutex_);
+  }
+}
+
 SegmentSupply::Job SegmentSupply::next_job() {
   const io::MutexGuard guard(mutex_);
-  while (!stopping_ && fatal_.ok() && !must_make() && (edits_rest_ || (closed_.empty() && removed_.empty()))) {
-    if (!retry_later_) {
-      changed_.wait(mutex_);
-    } else if (!changed_.wait_for(mutex_, kSupplyRetryInterval)) {
-      retry_later_ = false;
-      edits_rest_ = false;
-    }
-  }
+  const auto has_edit = [this]()
+                            VARVE_REQUIRES(mutex_) { return !edits_rest_ && !(closed_.empty() && removed_.empty()); };
   Job job;
+  while (!stopping_ && fatal_.ok() && !must_make() && !has_edit() && !must_fill() && !job.rest) wait_for_a_while(job);
   job.stop = stopping_ || !fatal_.ok();
-  if (job.stop) return job;
+  if (job.stop || job.rest) return job;
+  job.fill = !must_make() && !has_edit();
+  if (job.fill) return job;
   job.make_spare = must_make();
   job.bytes_min = std::max(kSegmentBytesMin, io::round_up_to_sector(wanted_bytes_));
-  job.bytes = std::max(next_bytes_, job.bytes_min);
+  // Segments grow while the log spans several of them. A log that flushes keep shorter turns in the ones it has. A new
+  // one is at most twice as large as the one in use, because its zeros are written while that one is used.
+  const bool grows = current_bytes_ < kRecycledBytesMin || released_.in_use() > kSegmentsOfAShortLog;
+  job.bytes = std::max(std::min(next_bytes_, grows ? 2 * current_bytes_ : current_bytes_), job.bytes_min);
   job.may_use_ballast = wanted_bytes_ > 0 && wanted_with_ballast_;
   job.closed = closed_;
   job.removed = removed_;
@@ -253,9 +401,10 @@ bool SegmentSupply::keep(Result<SegmentFile> made) noexcept {
   if (is_made) {
     if (last_failure_.code() == Code::kNoSpace) io::probe("there was room for a segment again");
     spare_ = *std::move(made);
+    plan_filling();
     last_failure_ = Status();
     retry_later_ = false;
-    next_bytes_ = std::min(2 * next_bytes_, kSegmentBytesMax);
+    if (!spare_->is_recycled) next_bytes_ = std::min(2 * next_bytes_, kSegmentBytesMax);
   } else {
     if (made.code() == Code::kNoSpace) io::probe("there was no room for a segment");
     last_failure_ = made.status();
@@ -281,21 +430,37 @@ Result<SegmentFile> SegmentSupply::make(const Job& job) {
   // segment, and a drop then needs the ballast.
   if (!job.may_use_ballast) {
     Status whole = directory_.set_ballast(kBallastName, kBallastBytes);
+    if (whole.code() == Code::kNoSpace) {
+      give_up_released();
+      whole = directory_.set_ballast(kBallastName, kBallastBytes);
+    }
     if (whole.code() == Code::kNoSpace) return whole;
   }
   const Result<std::uint64_t> number = manifest_.next_file_number();
   if (!number.ok()) return number.status();
-  Result<SegmentFile> segment = create(job, *number);
+  Result<SegmentFile> segment = recycle(job, *number);
+  if (!segment.ok()) segment = create(job, *number);
   if (!segment.ok()) return segment;
-  if (Status prepared = prepare(*segment); !prepared.ok()) {
+  if (Status named = directory_.sync(sync_points::kSegmentNames); !named.ok()) {
     segment->file.reset();
     (void)directory_.remove(format::file_name(format::FileType::kLogSegment, *number));
-    return prepared;
+    return named;
   }
   if (job.may_use_ballast) {
     segment->is_reserved = directory_.set_ballast(kBallastName, kBallastBytes).code() == Code::kNoSpace;
   }
   return segment;
+}
+
+/// Errors: kNotFound (no file waits), those of recycle_segment().
+Result<SegmentFile> SegmentSupply::recycle(const Job& job, std::uint64_t number) {
+  std::optional<ReleasedSegments::Segment> old;
+  {
+    const io::MutexGuard guard(mutex_);
+    old = released_.take(job.bytes_min);
+  }
+  if (!old) return Status::not_found("no segment waits for a second life");
+  return recycle_segment(env_, directory_, old->number, number, old->allocated_bytes);
 }
 
 Result<SegmentFile> SegmentSupply::create(const Job& job, std::uint64_t number) {
@@ -312,28 +477,10 @@ Result<SegmentFile> SegmentSupply::create(const Job& job, std::uint64_t number) 
   return segment;
 }
 
-Status SegmentSupply::prepare(SegmentFile& segment) {
-  bool fill = false;
-  {
-    const io::MutexGuard guard(mutex_);
-    fill = wanted_bytes_ == 0 && !stopping_ && !expects_large_writes_;
-    if (fill) filling_ = segment.file.get();
-  }
-  if (fill) {
-    const Status filled = segment.file->fill();
-    const io::MutexGuard guard(mutex_);
-    filling_ = nullptr;
-    if (!filled.ok()) return filled;
-  }
-  // stop_filling() also for a handle that was never filled, so that its writes need not check for a running fill().
-  segment.file->stop_filling();
-  filled_bytes_.fetch_add(segment.file->filled_bytes(), std::memory_order_relaxed);
-  return directory_.sync(sync_points::kSegmentNames);
-}
-
 Status SegmentSupply::record(const SegmentFile* announced, const Job& job) {
   format::ManifestEdit edit;
-  if (announced != nullptr) edit.announced_segments.push_back({announced->number, announced->seed, {}});
+  if (announced != nullptr)
+    edit.announced_segments.push_back({announced->number, announced->seed, {}, announced->is_recycled});
   edit.closed_segments = job.closed;
   edit.removed_segments = job.removed;
   if (edit == format::ManifestEdit{}) return Status();

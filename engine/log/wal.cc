@@ -50,6 +50,7 @@ Wal::Wal(const io::Env& env, SegmentFile first, BufferFile buffer, Manifest& man
       deferred_mutex_(env.scheduler),
       memory_mutex_(env.scheduler) {
   direct_.store(segment_->direct(), std::memory_order_relaxed);
+  supply_.begin_use(number_, segment_->allocated_bytes());
   memory_.reserve(kMemoryKeptMax);
 }
 
@@ -195,6 +196,7 @@ LogWrites Wal::end_turn(bool write_now) noexcept {
   if (private_bytes_ > 0) give_memory_back(std::move(private_));  // Prepared, but never framed.
   private_bytes_ = 0;
   if (write_now) close_slot();
+  supply_.used(next_offset_);
   for (std::size_t i = 0; i < owed_.size(); ++i) tracker_.begin(owed_[i].end, owed_[i].ceiling);
   LogWrites owed = std::exchange(owed_, LogWrites());
   if (write_now || owed.size() == 0) return owed;
@@ -324,6 +326,7 @@ void Wal::begin_segment(SegmentFile next) noexcept {
   large_write_bytes_ = 0;
   last_version_ = 0;
   tracker_.move_to(base_ + kFirstRecordOffset);
+  supply_.begin_use(number_, segment_->allocated_bytes());
   direct_.store(segment_->direct(), std::memory_order_relaxed);
 }
 

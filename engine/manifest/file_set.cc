@@ -76,10 +76,7 @@ Status close_segment(const format::ClosedSegment& closed, std::map<std::uint64_t
     return contradiction("segment", closed.number, "is closed, but was not announced");  // F2
   LiveSegment& segment = found->second;
   if (segment.closed) return contradiction("segment", closed.number, "is closed twice");  // F2
-  segment.closed = true;
-  segment.size_bytes = closed.size_bytes;
-  segment.last_version = closed.last_version;
-  segment.closed_unknown_fields = closed.unknown_fields;
+  segment.close(closed);
   return Status();
 }
 
@@ -89,6 +86,7 @@ Status apply_segments(const format::ManifestEdit& edit, FileSet& set) {
     segment.number = announced.number;
     segment.seed = announced.seed;
     segment.announced_unknown_fields = announced.unknown_fields;
+    segment.is_recycled = announced.is_recycled;
     if (!set.segments.emplace(announced.number, std::move(segment)).second) {
       return contradiction("segment", announced.number, "is announced twice");
     }
@@ -275,7 +273,7 @@ format::ManifestEdit FileSet::as_edit() const {
   edit.commit_tag = commit_tag;
   edit.log_buffer = log_buffer;
   for (const auto& [number, segment] : segments) {
-    edit.announced_segments.push_back({number, segment.seed, segment.announced_unknown_fields});
+    edit.announced_segments.push_back({number, segment.seed, segment.announced_unknown_fields, segment.is_recycled});
     if (!segment.closed) continue;
     edit.closed_segments.push_back({number, segment.size_bytes, segment.last_version, segment.closed_unknown_fields});
   }

@@ -37,7 +37,17 @@ struct LiveSegment {
   /// Unknown even fields of the segment's two entries, byte for byte.
   std::string announced_unknown_fields;
   std::string closed_unknown_fields;
+  /// Set only for a segment that is not closed: its unwritten places may contain bytes of an earlier segment.
+  bool is_recycled = false;
 
+  /// Enters that the segment's file ends at its footer. So no old byte of a recycled file is left.
+  void close(const format::ClosedSegment& end) {
+    closed = true;
+    size_bytes = end.size_bytes;
+    last_version = end.last_version;
+    closed_unknown_fields = end.unknown_fields;
+    is_recycled = false;
+  }
   bool operator==(const LiveSegment&) const = default;
 };
 

@@ -53,10 +53,7 @@ Result<Prepared> prepare(const io::Env& env, io::Directory& directory, const Rec
   prepared.files = recovered.files;
   FileSet& files = prepared.files;
   for (const format::ClosedSegment& closed : recovered.found_closed) {
-    LiveSegment& segment = files.segments.at(closed.number);
-    segment.closed = true;
-    segment.size_bytes = closed.size_bytes;
-    segment.last_version = closed.last_version;
+    files.segments.at(closed.number).close(closed);
   }
   for (const std::uint64_t unused : recovered.unused_segments) files.segments.erase(unused);
   if (!recovered.found_closed.empty()) io::probe("a segment was sealed, and the manifest did not know");

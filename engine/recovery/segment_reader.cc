@@ -32,6 +32,9 @@ std::string_view part(std::string_view bytes, std::uint64_t begin, std::uint64_t
 /// What verified records after a place prove about that place.
 struct SegmentReader::Evidence {
   std::uint64_t durable_upto = 0;
+  /// The place of the first of them, and the end of the last. Zero if there is none.
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
   /// True if the predecessor of one of them began between the last accepted record and the place.
   bool lost_before = false;
 };
@@ -72,6 +75,13 @@ Status SegmentReader::check_header() const {
 }
 
 Status SegmentReader::check_unused() const {
+  if (segment_.is_recycled) {
+    Evidence evidence;
+    const std::string_view rest = image().substr(static_cast<std::size_t>(kFirstRecordOffset));
+    if (Status gathered = gather_evidence(rest, kFirstRecordOffset, &evidence); !gathered.ok()) return gathered;
+    if (evidence.end == 0) return Status();
+    return damaged(evidence.begin, "contains a record, but the segment before it was never sealed");
+  }
   const std::size_t written = format::find_first_written(image(), kFirstRecordOffset);
   if (written == std::string::npos) return Status();
   return damaged(written, "contains data, but the segment before it was never sealed");
@@ -187,6 +197,7 @@ Result<SegmentWalk> SegmentReader::end_sealed(const format::Record& footer, std:
   walk_.end = offset + io::kSectorBytes;
   // The file is cut after the footer is durable. Until then, a crash may have torn the footer's write.
   const bool may_be_torn = !segment_.closed && image_.size() > walk_.end;
+  if (may_be_torn && segment_.is_recycled) return std::move(walk_);  // Old bytes follow it.
   const std::size_t written = format::find_first_written(image(), may_be_torn ? walk_.end : last_end_);
   if (written != std::string::npos) return damaged(written, "contains data after the footer");
   if (may_be_torn) io::probe("a footer was found before the cut behind it");
@@ -206,7 +217,7 @@ Result<SegmentWalk> SegmentReader::end_unfinished(std::uint64_t offset) {
     return damaged(hole, what + proof);
   }
   walk_.end = last_end_;
-  walk_.torn_bytes = torn_bytes_from(hole);
+  walk_.torn_bytes = segment_.is_recycled ? std::max(evidence.end, hole) - hole : torn_bytes_from(hole);
   if (walk_.torn_bytes > 0) io::probe("a torn tail was cut off");
   return std::move(walk_);
 }
@@ -239,6 +250,8 @@ Status SegmentReader::gather_evidence(std::string_view bytes, std::uint64_t offs
     }
     if (Status marks = replay_.check_marks(record.header); !marks.ok()) return marks;
     evidence->durable_upto = std::max(evidence->durable_upto, record.header.durable_upto);
+    if (evidence->end == 0) evidence->begin = place;
+    evidence->end = std::max(evidence->end, place + record.size_bytes);
     const std::uint64_t previous = record.header.previous_offset;
     if (place >= last_end_ && previous < last_offset_) {
       return damaged(place, "a record names an impossible previous record");

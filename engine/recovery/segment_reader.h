@@ -13,6 +13,10 @@
 // than the bytes before the hole, the hole was once complete, and this is damage. Otherwise, nothing after the hole was
 // acknowledged, and it is a torn tail. After a footer, only the rest of its own torn write is possible, and only if the
 // file was not yet cut.
+//
+// A recycled segment that is not closed contains bytes of an earlier segment where nothing was written. They do not
+// verify, since each record is bound to the seed, so only intact records count there. In all other segments a place
+// without a record is zero.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +43,8 @@ struct SegmentWalk {
   std::vector<std::uint64_t> records;
   /// The version of its last commit. Zero if it has none.
   CommitVersion last_version = 0;
-  /// Number of bytes from the end to the last byte that is not zero, inclusive.
+  /// Number of bytes from the end to the last byte that is not zero, inclusive. In a recycled segment: to the end of
+  /// the last intact record.
   std::uint64_t torn_bytes = 0;
 };
 
@@ -57,7 +62,8 @@ class SegmentReader {
   /// kOutOfMemory.
   Result<SegmentWalk> walk(bool may_be_unfinished);
 
-  /// Returns Ok if nothing follows the header. Errors: kCorruption.
+  /// Returns Ok if nothing follows the header: no byte, or no record in a recycled segment. Errors: kCorruption,
+  /// kUnsupported.
   Status check_unused() const;
 
   // The functions below serve a repair, after walk() returned an error:

@@ -137,6 +137,7 @@ class LogSalvage {
       why = read_seed(source.name, format::FileType::kLogSegment, segment.number, &segment.seed);
       if (!why.ok() && !is_damage(why)) return why;
       if (!why.ok()) return lose_segment(source, why);
+      segment.is_recycled = true;  // Only the lost manifest knew. So bytes that are no record prove nothing.
     }
     Result<FileImage> bytes =
         read_file_image(salvage_.directory, source.name, kSegmentBytesReadMax, io::ReadMode::kDirect);

@@ -31,6 +31,11 @@ class RoomDirectory final : public io::Directory {
   Result<std::unique_ptr<io::LogSegment>> create_log_segment(std::string_view name, std::uint64_t bytes) override {
     return with_room([&] { return directory_->create_log_segment(name, bytes); });
   }
+  Result<std::unique_ptr<io::LogSegment>> recycle_log_segment(std::string_view from, std::string_view to,
+                                                              std::uint64_t bytes) override {
+    // A call that was refused for a descriptor has changed nothing.
+    return with_room([&] { return directory_->recycle_log_segment(from, to, bytes); });
+  }
   Result<std::unique_ptr<io::SharedMemory>> create_shared_memory(std::string_view name, std::uint64_t bytes) override {
     return with_room([&] { return directory_->create_shared_memory(name, bytes); });
   }

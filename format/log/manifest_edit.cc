@@ -56,6 +56,9 @@ class WrittenFields {
     if (number) writer_.number(tag, *number);
   }
   void optional_version(Tag tag, const std::optional<CommitVersion>& version) { optional_number(tag, version); }
+  void flag(Tag tag, bool flag) {
+    if (flag) writer_.number(tag, 1);
+  }
   template <typename T>
   void optional(Tag tag, std::string_view thing, const std::optional<T>& value) {
     if (value) write(tag, thing, *value);
@@ -141,6 +144,12 @@ class ReadFields {
   void optional_number(Tag tag, std::optional<std::uint64_t>& number) {
     if (std::uint64_t value = 0; reader_.take_number(tag, &value)) number = value;
   }
+  /// A flag that is not set is left out.
+  void flag(Tag tag, bool& flag) {
+    std::uint64_t value = 0;
+    flag = reader_.take_number(tag, &value);
+    if (flag && value != 1) refuse(Code::kCorruption, "a flag is not 1");
+  }
   void optional_version(Tag tag, std::optional<CommitVersion>& version) {
     optional_number(tag, version);
     if (version.value_or(0) <= kCommitVersionMax) return;
@@ -189,6 +198,7 @@ template <typename Fields>
 void describe(Fields& fields, typename Fields::template Of<AnnouncedSegment>& segment) {
   fields.number(1, segment.number);
   fields.number(3, segment.seed);
+  fields.flag(5, segment.is_recycled);
 }
 
 template <typename Fields>

@@ -28,11 +28,13 @@
 
 namespace varve::format {
 
-/// A log segment that is announced before its first record. Fields: 1 number, 3 seed.
+/// A log segment that is announced before its first record. Fields: 1 number, 3 seed, 5 recycled (1; left out if not).
 struct AnnouncedSegment {
   std::uint64_t number = 0;
   std::uint64_t seed = 0;
   std::string unknown_fields;
+  /// The file was a segment of another number before. Until the segment is closed, it may contain old bytes.
+  bool is_recycled = false;
   bool operator==(const AnnouncedSegment&) const = default;
 };
 

@@ -89,6 +89,15 @@ Result<std::unique_ptr<LogSegment>> PosixDirectory::create_log_segment(std::stri
   return PosixLogSegment::create(at(*file), bytes, place_, owner_);
 }
 
+Result<std::unique_ptr<LogSegment>> PosixDirectory::recycle_log_segment(std::string_view from, std::string_view to,
+                                                                        std::uint64_t bytes) {
+  Result<Target> old_file = target("openat", from, Access::kWrite);
+  if (!old_file.ok()) return old_file.status();
+  Result<Target> file = target("renameat", to, Access::kWrite);
+  if (!file.ok()) return file.status();
+  return PosixLogSegment::recycle(at(*old_file), at(*file), bytes, place_, owner_);
+}
+
 Result<std::unique_ptr<SharedMemory>> PosixDirectory::create_shared_memory(std::string_view name, std::uint64_t bytes) {
   Result<Target> file = target("openat", name, Access::kWrite);
   if (!file.ok()) return file.status();

@@ -33,6 +33,8 @@ class PosixDirectory final : public Directory {
   Result<std::unique_ptr<WritableFile>> create(std::string_view name) override;
   Result<std::unique_ptr<ReadableFile>> open(std::string_view name, ReadMode mode) override;
   Result<std::unique_ptr<LogSegment>> create_log_segment(std::string_view name, std::uint64_t bytes) override;
+  Result<std::unique_ptr<LogSegment>> recycle_log_segment(std::string_view from, std::string_view to,
+                                                          std::uint64_t bytes) override;
   Result<std::unique_ptr<SharedMemory>> create_shared_memory(std::string_view name, std::uint64_t bytes) override;
 
   /// Writes `name`.tmp and renames it. Errors besides those of the interface: kInvalidArgument (content empty or above

@@ -50,6 +50,36 @@ Result<std::unique_ptr<LogSegment>> PosixLogSegment::create(const FileAt& file, 
   return std::unique_ptr<LogSegment>(std::move(segment));
 }
 
+Result<std::unique_ptr<LogSegment>> PosixLogSegment::recycle(const FileAt& from, const FileAt& to, std::uint64_t bytes,
+                                                             const std::shared_ptr<const DirectoryPlace>& directory,
+                                                             OwnerProcess owner) {
+  assert(bytes > 0);
+  assert(is_sector_multiple(bytes));
+  auto segment = std::make_unique<PosixLogSegment>(to.path, bytes, owner);
+  Result<OpenedFile> opened = open_regular(from, O_RDWR | O_DSYNC);
+  if (!opened.ok()) return opened.status();
+  const auto old_bytes = static_cast<std::uint64_t>(opened->status.st_size);
+  if (opened->status.st_nlink != 1 || old_bytes > bytes) {
+    return call_error(Code::kUnsupported, {"renameat", from.path}, {"the file has another link, or is too large"});
+  }
+  struct stat taken {};
+  if (::fstatat(to.directory, to.name.c_str(), &taken, AT_SYMLINK_NOFOLLOW) == 0) {
+    return os_error(EEXIST, {"renameat", to.path});
+  }
+  if (errno != ENOENT) return os_error(errno, {"fstatat", to.path});
+  if (::renameat(from.directory, from.name.c_str(), to.directory, to.name.c_str()) != 0) {
+    return os_error(errno, {"renameat", to.path});
+  }
+  NewName name(to);
+  segment->descriptor_ = std::move(opened->descriptor);
+  segment->place_ = FilePlace(directory, to.name, segment->descriptor_.get());
+  const std::uint64_t kept_bytes = old_bytes - old_bytes % kSectorBytes;
+  segment->prepared_bytes_.store(std::max<std::uint64_t>(kSectorBytes, kept_bytes), std::memory_order_relaxed);
+  if (Status prepared = segment->prepare(); !prepared.ok()) return prepared;
+  name.keep();
+  return std::unique_ptr<LogSegment>(std::move(segment));
+}
+
 Status PosixLogSegment::prepare() {
   const int descriptor = descriptor_.get();
   // O_DIRECT is set with fcntl, not with openat: if it is refused, openat returns EINVAL after it has created the file.
@@ -69,7 +99,7 @@ Status PosixLogSegment::prepare() {
   if (error != EOPNOTSUPP && error != ENOSYS) return os_error(error, {"fallocate", guard_.path()});
   // If space cannot be allocated, it is obtained by writing zeros.
   if (Status written = write_first_sector(); !written.ok()) return written;
-  return fill_rest();
+  return zero_to(allocated_bytes_);
 }
 
 // Prepares the header's sector and makes the size durable. Also shows whether a file system that accepted the flag
@@ -92,12 +122,12 @@ Status PosixLogSegment::write_first_sector() {
   return write_all_at(descriptor_.get(), 0, zeros, unit_bytes(), {"", guard_.path(), std::nullopt, "log segment"});
 }
 
-Status PosixLogSegment::fill() {
+Status PosixLogSegment::fill_to(std::uint64_t end) {
   assert(!written_to_.load(std::memory_order_relaxed) || stop_filling_.load(std::memory_order_relaxed));
   const std::lock_guard<std::mutex> filling(filling_);
   if (Status usable = guard_.check("fill"); !usable.ok()) return usable;
   if (!filling_helps_) return Status();
-  Status filled = fill_rest();
+  Status filled = zero_to(std::min(end, allocated_bytes_));
   // If there is no memory for the zeros, nothing was written, and the segment is unharmed.
   return filled.ok() || filled.code() == Code::kOutOfMemory ? filled : guard_.fail(filled);
 }
@@ -107,20 +137,22 @@ void PosixLogSegment::stop_filling() noexcept {
   const std::lock_guard<std::mutex> wait_for_chunk_under_way(filling_);
 }
 
-Status PosixLogSegment::fill_rest() {
+Status PosixLogSegment::zero_to(std::uint64_t end) {
+  // The first sector was written when the segment was created, and may contain a header by now.
+  std::uint64_t position = prepared_bytes_.load(std::memory_order_relaxed);
+  if (position >= end) return Status();
   const std::size_t chunk_bytes_max = std::min<std::size_t>(kFillChunkBytes, allocated_bytes_);
   Result<AlignedBuffer> zeros = AlignedBuffer::allocate(chunk_bytes_max);
   if (!zeros.ok()) return zeros.status();
 
-  // The first sector was written when the segment was created, and may contain a header by now.
-  std::uint64_t position = kSectorBytes + filled_bytes();
-  while (position < allocated_bytes_ && !stop_filling_.load(std::memory_order_relaxed)) {
+  while (position < end && !stop_filling_.load(std::memory_order_relaxed)) {
     assert(!written_to_.load(std::memory_order_relaxed));  // Zeros would overwrite records.
-    const std::uint64_t chunk_end = std::min(position - position % kFillChunkBytes + kFillChunkBytes, allocated_bytes_);
+    const std::uint64_t chunk_end = std::min(position - position % kFillChunkBytes + kFillChunkBytes, end);
     const std::size_t chunk_bytes = static_cast<std::size_t>(chunk_end - position);
     if (Status zeroed = zero_chunk(position, zeros->bytes().first(chunk_bytes)); !zeroed.ok()) return zeroed;
     position = chunk_end;
-    filled_bytes_.store(position - kSectorBytes, std::memory_order_release);
+    filled_bytes_.fetch_add(chunk_bytes, std::memory_order_release);
+    prepared_bytes_.store(position, std::memory_order_release);
   }
   return Status();
 }

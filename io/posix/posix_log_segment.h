@@ -36,14 +36,22 @@ class PosixLogSegment final : public LogSegment {
                                                     const std::shared_ptr<const DirectoryPlace>& directory,
                                                     OwnerProcess owner);
 
-  /// Only create() calls it: makes a handle without a file.
+  /// Renames `from` to `to` and uses its space. Errors: those of Directory::recycle_log_segment().
+  static Result<std::unique_ptr<LogSegment>> recycle(const FileAt& from, const FileAt& to, std::uint64_t bytes,
+                                                     const std::shared_ptr<const DirectoryPlace>& directory,
+                                                     OwnerProcess owner);
+
+  /// Only create() and recycle() call it: makes a handle without a file.
   PosixLogSegment(std::string path, std::uint64_t bytes, OwnerProcess owner) noexcept
       : guard_(std::move(path), owner), allocated_bytes_(bytes) {}
 
   std::uint64_t allocated_bytes() const noexcept override { return allocated_bytes_; }
-  Status fill() override;
+  Status fill_to(std::uint64_t end) override;
   void stop_filling() noexcept override;
   std::uint64_t filled_bytes() const noexcept override { return filled_bytes_.load(std::memory_order_acquire); }
+  std::uint64_t prepared_bytes() const noexcept override {
+    return filling_helps_ ? prepared_bytes_.load(std::memory_order_acquire) : allocated_bytes_;
+  }
   bool direct() const noexcept override { return direct_; }
 
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) override;
@@ -52,7 +60,7 @@ class PosixLogSegment final : public LogSegment {
  private:
   Status prepare();
   Status write_first_sector();
-  Status fill_rest();  // Guarded by filling_, or called before other threads know the segment.
+  Status zero_to(std::uint64_t end);  // Guarded by filling_, or called before other threads know the segment.
   Status zero_chunk(std::uint64_t offset, std::span<const std::byte> zeros);
   std::size_t unit_bytes() const noexcept { return direct_ ? kSectorBytes : 1; }
 
@@ -60,14 +68,15 @@ class PosixLogSegment final : public LogSegment {
   HandleGuard guard_;
   FilePlace place_;
   const std::uint64_t allocated_bytes_;
-  bool direct_ = false;        // Fixed once create() returns.
+  bool direct_ = false;        // Fixed once create() or recycle() returns.
   bool filling_helps_ = true;  // Likewise.
 
-  std::mutex filling_;                // Held by fill() for its whole duration.
+  std::mutex filling_;                // Held by fill_to() for its whole duration.
   bool device_writes_zeroes_ = true;  // Guarded by filling_; false once the device or file system has refused.
   std::atomic<bool> stop_filling_{false};
-  std::atomic<bool> written_to_{false};         // Anywhere after the first sector.
-  std::atomic<std::uint64_t> filled_bytes_{0};  // Counted from the end of the first sector.
+  std::atomic<bool> written_to_{false};  // Anywhere after the first sector.
+  std::atomic<std::uint64_t> filled_bytes_{0};
+  std::atomic<std::uint64_t> prepared_bytes_{kSectorBytes};  // create() writes the first sector.
 };
 
 }  // namespace varve::io

@@ -16,6 +16,7 @@ std::string_view operation_name(OperationKind kind) noexcept {
     case OperationKind::kAppend: return "Append";
     case OperationKind::kSync: return "Sync";
     case OperationKind::kCreateLogSegment: return "CreateLogSegment";
+    case OperationKind::kRecycleLogSegment: return "RecycleLogSegment";
     case OperationKind::kFill: return "Fill";
     case OperationKind::kLogWrite: return "LogWrite";
     case OperationKind::kCut: return "Cut";

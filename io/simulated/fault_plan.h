@@ -23,6 +23,7 @@ enum class OperationKind : std::uint8_t {
   kAppend,
   kSync,
   kCreateLogSegment,
+  kRecycleLogSegment,  // `name` is the new one
   kFill,
   kLogWrite,
   kCut,

@@ -46,6 +46,14 @@ FileId MemoryDirectory::find_file(MemoryDisk::State& state, std::string_view nam
   return found == directory->cached.end() ? 0 : found->second;
 }
 
+std::size_t MemoryDirectory::link_count(const MemoryDisk::State& state, FileId file) {
+  std::size_t count = 0;
+  for (const auto& [path, directory] : state.directories) {
+    for (const auto& [name, named] : directory.cached) count += named == file ? 1 : 0;
+  }
+  return count;
+}
+
 bool MemoryDirectory::is_directory(const MemoryDisk::State& state, std::string_view name) const {
   std::string child = session_->directory == "/" ? "/" : session_->directory + "/";
   return state.directories.contains(normal_path(child.append(name)));
@@ -153,6 +161,63 @@ Result<std::unique_ptr<LogSegment>> MemoryDirectory::create_log_segment(std::str
   Result<FileHold> made = make(OperationKind::kCreateLogSegment, name, {bytes, bytes, nullptr});
   if (!made.ok()) return made.status();
   return std::unique_ptr<LogSegment>(std::make_unique<MemoryLogSegment>(*std::move(made), session_, name, bytes));
+}
+
+// The old bytes stay in the file, so a power cut shows them in every mixture with later writes.
+Result<std::unique_ptr<LogSegment>> MemoryDirectory::recycle_log_segment(std::string_view from, std::string_view to,
+                                                                         std::uint64_t bytes) {
+  const DeviceScope device;
+  assert(bytes > 0);
+  assert(is_sector_multiple(bytes));
+  if (Status valid = check_file_name(from, path()); !valid.ok()) return valid;
+  if (Status usable = check_writable("recycle", to); !usable.ok()) return usable;
+  Step step(*state_, operation(OperationKind::kRecycleLogSegment, to));
+  if (const WriteOutcome outcome = write_outcome(step.fault()); !outcome.answer.ok()) return outcome.answer;
+
+  FileId id = 0;
+  std::uint64_t old_bytes = 0;
+  std::uint64_t new_name = 0;
+  std::uint64_t old_name = 0;
+  const Status begun = state_->with_disk([&](MemoryDisk::State& state) {
+    if (Status owned = session_->check_writable("recycle", to); !owned.ok()) return owned;
+    id = find_file(state, from);
+    if (id == 0) return os_error(ENOENT, {"recycle", session_->path_of(from)});
+    if (find_file(state, to) != 0 || is_directory(state, to)) {
+      return os_error(EEXIST, {"recycle", session_->path_of(to)});
+    }
+    FileState& file = state.files.at(id);
+    old_bytes = file.cached.size_bytes();
+    if (link_count(state, id) != 1 || old_bytes > bytes) {
+      return call_error(Code::kUnsupported, {"recycle", session_->path_of(from)},
+                        {"the file has another link, or is too large"});
+    }
+    if (!state_->has_room(state, file, bytes)) {
+      return call_error(Code::kNoSpace, {"recycle", session_->path_of(to)}, {"No space left on device"});
+    }
+    ++file.handle_count;
+    file.reserved_bytes = bytes;
+    PendingWrite allocation;
+    allocation.resize_to = bytes;
+    end_write(file, begin_write(state, file, std::move(allocation)), Fate::kPending);
+    DirectoryState* const directory = find_directory(state);
+    new_name = begin_name(state, *directory, to, id);
+    old_name = begin_name(state, *directory, from, 0);
+    return Status();
+  });
+  if (!begun.ok()) return begun;
+  FileHold hold(state_, id);
+  step.during();
+  const Status ended = state_->with_disk([&](MemoryDisk::State& state) {
+    const Status owned = session_->check_writable("recycle", to);
+    const Fate fate = owned.ok() ? Fate::kPending : Fate::kReverted;
+    end_name(*find_directory(state), new_name, fate);
+    end_name(*find_directory(state), old_name, fate);
+    return owned;
+  });
+  if (!ended.ok()) return ended;
+  const std::uint64_t prepared_bytes = std::max<std::uint64_t>(kSectorBytes, old_bytes);
+  return std::unique_ptr<LogSegment>(
+      std::make_unique<MemoryLogSegment>(std::move(hold), session_, to, bytes, prepared_bytes));
 }
 
 Result<std::unique_ptr<SharedMemory>> MemoryDirectory::create_shared_memory(std::string_view name,

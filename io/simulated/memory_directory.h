@@ -26,6 +26,8 @@ class MemoryDirectory final : public Directory {
   Result<std::unique_ptr<WritableFile>> create(std::string_view name) override;
   Result<std::unique_ptr<ReadableFile>> open(std::string_view name, ReadMode mode) override;
   Result<std::unique_ptr<LogSegment>> create_log_segment(std::string_view name, std::uint64_t bytes) override;
+  Result<std::unique_ptr<LogSegment>> recycle_log_segment(std::string_view from, std::string_view to,
+                                                          std::uint64_t bytes) override;
   Result<std::unique_ptr<SharedMemory>> create_shared_memory(std::string_view name, std::uint64_t bytes) override;
   Status replace(std::string_view name, std::span<const std::byte> expected, std::span<const std::byte> content,
                  SyncPoint point) override;
@@ -50,6 +52,8 @@ class MemoryDirectory final : public Directory {
   Status no_such_directory(std::string_view call) const;
   /// Returns the file with this name, or zero.
   FileId find_file(MemoryDisk::State& state, std::string_view name) const;
+  /// Returns the number of names that the file has, in all directories.
+  static std::size_t link_count(const MemoryDisk::State& state, FileId file);
   bool is_directory(const MemoryDisk::State& state, std::string_view name) const;
 
   /// Creates a file under a free name, as a step. The file is created and held, or nothing is changed.

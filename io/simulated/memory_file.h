@@ -67,21 +67,24 @@ class MemoryReadableFile final : public ReadableFile, private MemoryHandle {
 
 class MemoryLogSegment final : public LogSegment, private MemoryHandle {
  public:
-  MemoryLogSegment(FileHold hold, std::shared_ptr<MemorySession> session, std::string_view name, std::uint64_t bytes);
+  MemoryLogSegment(FileHold hold, std::shared_ptr<MemorySession> session, std::string_view name, std::uint64_t bytes,
+                   std::uint64_t prepared_bytes = kSectorBytes);
   std::uint64_t allocated_bytes() const noexcept override { return allocated_bytes_; }
-  Status fill() override;
+  Status fill_to(std::uint64_t end) override;
   void stop_filling() noexcept override;
   std::uint64_t filled_bytes() const noexcept override { return filled_bytes_.load(std::memory_order_acquire); }
+  std::uint64_t prepared_bytes() const noexcept override { return prepared_bytes_.load(std::memory_order_acquire); }
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) override;
   Status cut(std::uint64_t size_bytes, SyncPoint point) override;
 
  private:
-  Status fill_rest();
+  Status pass_to(std::uint64_t end);
   Status write_once(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point);
   Status cut_once(std::uint64_t size_bytes, SyncPoint point);
 
   const std::uint64_t allocated_bytes_;
   std::atomic<std::uint64_t> filled_bytes_{0};
+  std::atomic<std::uint64_t> prepared_bytes_;
   std::atomic<bool> is_stopped_{false};
   Mutex fill_mutex_;
   Condition fill_ended_;

@@ -22,22 +22,23 @@ constexpr std::uint64_t kFillStepBytes = std::uint64_t{64} << 10;
 }  // namespace
 
 MemoryLogSegment::MemoryLogSegment(FileHold hold, std::shared_ptr<MemorySession> session, std::string_view name,
-                                   std::uint64_t bytes)
+                                   std::uint64_t bytes, std::uint64_t prepared_bytes)
     : MemoryHandle(std::move(hold), std::move(session), name),
       allocated_bytes_(bytes),
+      prepared_bytes_(prepared_bytes),
       fill_mutex_(hold_.state().scheduler()),
       fill_ended_(hold_.state().scheduler()) {}
 
-Status MemoryLogSegment::fill() {
+Status MemoryLogSegment::fill_to(std::uint64_t end) {
   const DeviceScope device;
   if (Status usable = check_writable("fill"); !usable.ok()) return usable;
   {
     const MutexGuard guard(fill_mutex_);
     while (is_filling_) fill_ended_.wait(fill_mutex_);
-    if (is_stopped_.load(std::memory_order_acquire)) return Status();
+    if (is_stopped_.load(std::memory_order_acquire) || prepared_bytes() >= end) return Status();
     is_filling_ = true;
   }
-  const Status filled = fill_rest();
+  const Status filled = pass_to(std::min(end, allocated_bytes_));
   {
     const MutexGuard guard(fill_mutex_);
     is_filling_ = false;
@@ -47,19 +48,22 @@ Status MemoryLogSegment::fill() {
 }
 
 // The space reads as zeros from the start, so a fill only takes time, in which others run.
-Status MemoryLogSegment::fill_rest() {
+Status MemoryLogSegment::pass_to(std::uint64_t end) {
+  const std::uint64_t begin = prepared_bytes();
   Operation filling = operation(OperationKind::kFill);
-  filling.offset = kSectorBytes;
-  filling.size_bytes = allocated_bytes_ - kSectorBytes;
+  filling.offset = begin;
+  filling.size_bytes = end - begin;
   Step step(hold_.state(), filling);
   const WriteOutcome outcome = write_outcome(step.fault());
   if (!outcome.is_done) return outcome.answer;
   step.during();
-  const std::uint64_t end = outcome.is_short ? filling.size_bytes / 2 : filling.size_bytes;
-  std::uint64_t filled = filled_bytes();
-  while (filled < end && !is_stopped_.load(std::memory_order_acquire)) {
-    filled = std::min(end, filled + kFillStepBytes);
-    filled_bytes_.store(filled, std::memory_order_release);
+  if (outcome.is_short) end = begin + filling.size_bytes / 2;
+  std::uint64_t position = begin;
+  while (position < end && !is_stopped_.load(std::memory_order_acquire)) {
+    const std::uint64_t passed = std::min(end - position, kFillStepBytes);
+    position += passed;
+    filled_bytes_.fetch_add(passed, std::memory_order_release);
+    prepared_bytes_.store(position, std::memory_order_release);
     hold_.state().scheduler().yield();
   }
   return outcome.answer;

@@ -145,6 +145,85 @@ TEST_P(FileSystemContract, CutEndsTheFileAndTheWriting) {
   }
 }
 
+// -- Recycled segments ------------------------------------------------------------------------------------------------
+
+TEST_P(FileSystemContract, ARecycledSegmentKeepsItsOldBytesUnderTheNewNameAndReadsAsZerosBehindThem) {
+  const AlignedBuffer old_bytes = sectors_by_seed(1, 4 * kSectorBytes);
+  {
+    std::unique_ptr<LogSegment> segment = make_segment("1.wal", 8 * kSectorBytes);
+    ASSERT_NE(segment, nullptr);
+    ASSERT_TRUE(is_ok(segment->write(0, old_bytes.bytes(), kPoint)));
+    ASSERT_TRUE(is_ok(segment->cut(4 * kSectorBytes, kPoint)));
+  }
+  Result<std::unique_ptr<LogSegment>> again = directory().recycle_log_segment("1.wal", "2.wal", 8 * kSectorBytes);
+  ASSERT_TRUE(is_ok(again));
+  LogSegment& segment = **again;
+  EXPECT_EQ(segment.allocated_bytes(), 8 * kSectorBytes);
+  EXPECT_EQ(segment.filled_bytes(), 0U);
+  EXPECT_GE(segment.prepared_bytes(), 4 * kSectorBytes) << "what was written before counts as prepared";
+  EXPECT_TRUE(fails_with(directory().open("1.wal", ReadMode::kCached), ENOENT));
+
+  // The first sector may be prepared anew.
+  const AlignedBuffer header = sectors_by_seed(2, kSectorBytes);
+  ASSERT_TRUE(is_ok(segment.write(0, header.bytes(), kPoint)));
+  ASSERT_TRUE(is_ok(segment.fill()));
+  segment.stop_filling();
+  EXPECT_EQ(segment.prepared_bytes(), segment.allocated_bytes());
+  Bytes expected(8 * kSectorBytes);
+  std::copy(old_bytes.bytes().begin(), old_bytes.bytes().end(), expected.begin());
+  std::copy(header.bytes().begin(), header.bytes().end(), expected.begin());
+  expect_content("2.wal", expected);
+
+  const AlignedBuffer written = sectors_by_seed(3, 2 * kSectorBytes);
+  ASSERT_TRUE(is_ok(segment.write(3 * kSectorBytes, written.bytes(), kPoint)));
+  std::copy(written.bytes().begin(), written.bytes().end(), expected.begin() + 3 * kSectorBytes);
+  expect_content("2.wal", expected);
+  ASSERT_TRUE(is_ok(segment.cut(5 * kSectorBytes, kPoint)));
+  expected.resize(5 * kSectorBytes);
+  expect_content("2.wal", expected);
+}
+
+TEST_P(FileSystemContract, AFileThatCannotBeRecycledStaysAsItIs) {
+  const AlignedBuffer old_bytes = sectors_by_seed(1, 4 * kSectorBytes);
+  for (const char* const name : {"1.wal", "2.wal"}) {
+    std::unique_ptr<LogSegment> segment = make_segment(name, 4 * kSectorBytes);
+    ASSERT_NE(segment, nullptr);
+    ASSERT_TRUE(is_ok(segment->write(0, old_bytes.bytes(), kPoint)));
+    ASSERT_TRUE(is_ok(segment->cut(4 * kSectorBytes, kPoint)));
+  }
+  EXPECT_TRUE(fails_with(directory().recycle_log_segment("none.wal", "3.wal", 4 * kSectorBytes), ENOENT));
+  EXPECT_TRUE(fails_with(directory().recycle_log_segment("1.wal", "2.wal", 4 * kSectorBytes), EEXIST));
+  EXPECT_TRUE(fails_with(directory().recycle_log_segment("1.wal", "3.wal", 2 * kSectorBytes), Code::kUnsupported));
+
+  // A checkpoint may have linked it.
+  ASSERT_TRUE(is_ok(files().create_directory(child_path("other"), kPoint)));
+  Result<std::unique_ptr<Directory>> other = files().open_directory(child_path("other"));
+  ASSERT_TRUE(is_ok(other));
+  ASSERT_TRUE(is_ok(directory().link("1.wal", **other)));
+  EXPECT_TRUE(fails_with(directory().recycle_log_segment("1.wal", "3.wal", 4 * kSectorBytes), Code::kUnsupported));
+  Bytes expected(4 * kSectorBytes);
+  std::copy(old_bytes.bytes().begin(), old_bytes.bytes().end(), expected.begin());
+  expect_content("1.wal", expected);
+  expect_content("2.wal", expected);
+  ASSERT_TRUE(is_ok((*other)->remove("1.wal")));
+  EXPECT_TRUE(is_ok(directory().recycle_log_segment("1.wal", "3.wal", 4 * kSectorBytes)));
+}
+
+TEST_P(FileSystemContract, FillingByStepsPreparesAsFarAsAsked) {
+  std::unique_ptr<LogSegment> segment = make_segment("1.wal", 2 * kMiB);
+  ASSERT_NE(segment, nullptr);
+  std::uint64_t before = segment->prepared_bytes();
+  EXPECT_GE(before, kSectorBytes);
+  for (const std::uint64_t end : {kMiB / 2, kMiB / 4, kMiB, 4 * kMiB}) {
+    ASSERT_TRUE(is_ok(segment->fill_to(end)));
+    EXPECT_GE(segment->prepared_bytes(), std::min(end, segment->allocated_bytes()));
+    EXPECT_GE(segment->prepared_bytes(), before);
+    before = segment->prepared_bytes();
+  }
+  EXPECT_EQ(before, segment->allocated_bytes());
+  expect_content("1.wal", Bytes(segment->allocated_bytes()));
+}
+
 // -- Shared memory ----------------------------------------------------------------------------------------------------
 
 TEST_P(FileSystemContract, SharedMemoryIsZeroAlignedAndReadByOpening) {

@@ -118,11 +118,11 @@ bool StoreImage::contains(std::string_view name) const {
   return disk.contains(path_of(name));
 }
 
-LogWriter StoreImage::announce(std::uint64_t number) {
+LogWriter StoreImage::announce(std::uint64_t number, bool is_recycled) {
   const std::uint64_t seed = segment_seed + number;
   LogWriter log(number, seed);
   format::ManifestEdit edit;
-  edit.announced_segments.push_back({number, seed, {}});
+  edit.announced_segments.push_back({number, seed, {}, is_recycled});
   append_edit(edit);
   write_log(log);
   return log;

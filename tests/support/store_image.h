@@ -65,7 +65,7 @@ class StoreImage {
   /// Returns a writer for segment 1, which the manifest announces together with buffer 2.
   LogWriter log() const { return LogWriter(segment_number, segment_seed); }
   /// Announces a segment as number `number`, and returns its writer.
-  LogWriter announce(std::uint64_t number);
+  LogWriter announce(std::uint64_t number, bool is_recycled = false);
   void close_in_manifest(const LogWriter& log);
   void append_edit(const format::ManifestEdit& edit);
   engine::ManifestMark manifest_mark() const;

@@ -55,6 +55,26 @@ void expect_refused(const FileSet& before, const format::ManifestEdit& edit, std
   EXPECT_EQ(set, before);
 }
 
+TEST(FileSet, ARecycledSegmentIsOneUntilItIsClosed) {
+  FileSet set = sample();
+  format::ManifestEdit announced;
+  announced.announced_segments = {{6, 16, {}, true}};
+  ASSERT_TRUE(set.apply(announced).ok());
+  EXPECT_TRUE(set.segments.at(6).is_recycled);
+  EXPECT_FALSE(set.segments.at(3).is_recycled);
+  FileSet again;
+  ASSERT_TRUE(again.apply(set.as_edit()).ok());
+  EXPECT_EQ(again, set);
+
+  format::ManifestEdit closed;
+  closed.closed_segments = {{6, 8192, 60, {}}};
+  ASSERT_TRUE(set.apply(closed).ok());
+  EXPECT_FALSE(set.segments.at(6).is_recycled);
+  FileSet after;
+  ASSERT_TRUE(after.apply(set.as_edit()).ok());
+  EXPECT_EQ(after, set);
+}
+
 TEST(FileSet, AnEditIsApplied) {
   const FileSet set = sample();
   EXPECT_EQ(set.segments.size(), 3u);

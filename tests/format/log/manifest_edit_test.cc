@@ -60,7 +60,7 @@ ManifestEdit full_edit() {
   edit.stored_options = StoredOptions{2, 864'000'000'000, "model", ""};
   edit.commit_tag = CommitTag{98, "position 17", ""};
   edit.log_buffer = LogBufferEntry{9, 0x9999, ""};
-  edit.announced_segments = {{10, 0xaaaa, ""}, {11, 0xbbbb, ""}};
+  edit.announced_segments = {{10, 0xaaaa, ""}, {11, 0xbbbb, "", true}};
   edit.closed_segments = {{8, 8192, 97, ""}};
   edit.removed_segments = {5, 6, 7};
   edit.added_tables = {table_file(), adopted_file()};
@@ -180,7 +180,8 @@ ManifestEdit random_edit(RandomValues& random) {
     edit.commit_tag =
         CommitTag{random.number() >> 2, random.bytes(random.below(kTagBytesMax + 1)), random_unknown(random)};
   if (random.one_in(2)) edit.log_buffer = LogBufferEntry{random.number(), random.number(), random_unknown(random)};
-  if (random.one_in(2)) edit.announced_segments.push_back({random.number(), random.number(), random_unknown(random)});
+  if (random.one_in(2))
+    edit.announced_segments.push_back({random.number(), random.number(), random_unknown(random), random.one_in(2)});
   if (random.one_in(2))
     edit.closed_segments.push_back({random.number(), random.number(), random.number() >> 2, random_unknown(random)});
   if (random.one_in(2)) edit.removed_segments.clear();
@@ -278,6 +279,23 @@ TEST(ManifestEdit, UnknownOddFieldsAreUnsupportedAtTheTopAndInsideEveryStruct) {
   }
 }
 
+TEST(ManifestEdit, AnAnnouncementWithoutTheFlagIsThatOfANewFile) {
+  ManifestEdit edit;
+  edit.announced_segments = {{10, 0xaaaa, ""}};
+  const std::string plain = encode_manifest_edit(edit);
+  EXPECT_FALSE((*decode_manifest_edit(plain)).announced_segments.front().is_recycled);
+  edit.announced_segments.front().is_recycled = true;
+  const std::string flagged = encode_manifest_edit(edit);
+  EXPECT_TRUE((*decode_manifest_edit(flagged)).announced_segments.front().is_recycled);
+  EXPECT_GT(flagged.size(), plain.size());
+  std::string wrong = flagged;
+  ASSERT_EQ(wrong.back(), '\1') << "the flag is the last byte";
+  for (const char value : {'\0', '\2'}) {
+    wrong.back() = value;
+    EXPECT_EQ(code_of(wrong), Code::kCorruption);
+  }
+}
+
 TEST(ManifestEdit, NoSingleFieldStandsTwice) {
   const std::string bytes = encode_manifest_edit(full_edit());
   for (const OwnedField& field : all_fields(bytes)) {
@@ -303,7 +321,8 @@ TEST(ManifestEdit, NoFieldOfAStructStandsTwiceOrIsMissing) {
       std::vector<OwnedField> fewer = nested;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(j));
       changed[i].value = joined(fewer);
-      const bool optional = (fields[i].tag == 23 && nested[j].tag >= 27) || (fields[i].tag == 11 && nested[j].tag == 5);
+      const bool optional = (fields[i].tag == 23 && nested[j].tag >= 27) ||
+                            (fields[i].tag == 11 && nested[j].tag == 5) || (fields[i].tag == 17 && nested[j].tag == 5);
       EXPECT_EQ(code_of(joined(changed)), optional ? Code::kOk : Code::kCorruption);
     }
   }

@@ -40,11 +40,12 @@ class KillingSegment final : public io::LogSegment {
   KillingSegment(std::unique_ptr<io::LogSegment> segment, KillCount& count)
       : segment_(std::move(segment)), count_(count) {}
   std::uint64_t allocated_bytes() const noexcept override { return segment_->allocated_bytes(); }
-  Status fill() override {
-    return stepped(count_, [&] { return segment_->fill(); });
+  Status fill_to(std::uint64_t end) override {
+    return stepped(count_, [&] { return segment_->fill_to(end); });
   }
   void stop_filling() noexcept override { segment_->stop_filling(); }
   std::uint64_t filled_bytes() const noexcept override { return segment_->filled_bytes(); }
+  std::uint64_t prepared_bytes() const noexcept override { return segment_->prepared_bytes(); }
   bool direct() const noexcept override { return segment_->direct(); }
   /// If the write has two or more sectors, it is made in two parts.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, io::SyncPoint point) override {
@@ -80,6 +81,12 @@ class KillingDirectory final : public io::Directory {
   }
   Result<std::unique_ptr<io::LogSegment>> create_log_segment(std::string_view name, std::uint64_t bytes) override {
     auto made = stepped(count_, [&] { return directory_->create_log_segment(name, bytes); });
+    if (!made.ok()) return made.status();
+    return std::unique_ptr<io::LogSegment>(std::make_unique<KillingSegment>(*std::move(made), count_));
+  }
+  Result<std::unique_ptr<io::LogSegment>> recycle_log_segment(std::string_view from, std::string_view to,
+                                                              std::uint64_t bytes) override {
+    auto made = stepped(count_, [&] { return directory_->recycle_log_segment(from, to, bytes); });
     if (!made.ok()) return made.status();
     return std::unique_ptr<io::LogSegment>(std::make_unique<KillingSegment>(*std::move(made), count_));
   }

@@ -92,6 +92,18 @@ void log_rolls_buffered(Stage& stage) {
   stage.sync();
 }
 
+/// Fills two segments. A flush releases them, and two checkpoints lead the log into the one that is recycled.
+void log_recycled(Stage& stage) {
+  stage.fill("Orders", "old", 0, 300, 12'000, Durability::kSync);
+  stage.compact();
+  for (int i = 0; i < 2; ++i) {
+    stage.write("Orders", {StageKind::kInsertOrReplace, "p", "turn" + std::to_string(i), "x"});
+    stage.checkpoint("/copy" + std::to_string(i));
+  }
+  stage.write("Orders", {StageKind::kInsertOrReplace, "p", "new", stage.letters(5000)});
+  stage.write("Orders", {StageKind::kInsertOrReplace, "p", "buffered", "x"}, Durability::kBuffered);
+}
+
 void transactions(Stage& stage) {
   stage.transact({{"Orders", {StageKind::kRemove, "p", "a", ""}}, {"Archive", {StageKind::kInsert, "2026", "a", "1"}}});
   stage.transact({{"Orders", {StageKind::kInsertOrReplace, "p", "b", "x"}},
@@ -187,6 +199,7 @@ std::vector<Scenario> commit_scripts() {
       {.name = "large-entity", .prepare = one_table, .run = large_entities},
       {.name = "log-roll", .prepare = one_table, .run = log_rolls},
       {.name = "log-roll-buffered", .prepare = one_table, .run = log_rolls_buffered},
+      {.name = "log-recycled", .prepare = one_table, .run = log_recycled},
       {.name = "transaction", .prepare = two_tables, .run = transactions},
       {.name = "tag", .prepare = rows, .run = tags},
       {.name = "tag-and-flush", .prepare = rows, .run = tags_and_flushes},

@@ -58,8 +58,11 @@ void show_single_fields(const ManifestEdit& edit, InspectOutput& out) {
 }
 
 void show_segments(const ManifestEdit& edit, InspectOutput& out) {
-  for (const format::AnnouncedSegment& segment : edit.announced_segments)
-    out.part("segment_announced", {number_field("number", segment.number), hex_field("seed", segment.seed)});
+  for (const format::AnnouncedSegment& segment : edit.announced_segments) {
+    InspectFields fields{number_field("number", segment.number), hex_field("seed", segment.seed)};
+    if (segment.is_recycled) fields.push_back(number_field("recycled", 1));
+    out.part("segment_announced", fields);
+  }
   for (const format::ClosedSegment& segment : edit.closed_segments) {
     out.part("segment_closed", {number_field("number", segment.number), number_field("size_bytes", segment.size_bytes),
                                 version_field("last_version", segment.last_version)});
