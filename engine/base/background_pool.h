@@ -95,7 +95,7 @@ class BackgroundPool {
   void put_back(Seat& seat, Pause pause) noexcept VARVE_REQUIRES(mutex_);
   void enqueue(Seat& seat) noexcept VARVE_REQUIRES(mutex_);
   void dequeue(Seat& seat) noexcept VARVE_REQUIRES(mutex_);
-  /// Returns the monotonic clock's time. A wait that timed out has passed, even by a clock that stands still.
+  /// Returns the monotonic clock's time. A wait that timed out has passed, even by a clock that does not move.
   std::chrono::nanoseconds now() const noexcept VARVE_REQUIRES(mutex_);
   void wait() noexcept VARVE_REQUIRES(mutex_);
   /// Queues the seats whose time has come. Returns the time until the next one's.

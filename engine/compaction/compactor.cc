@@ -134,9 +134,10 @@ bool Compactor::begin_planning() noexcept {
 BackgroundPool::Pause Compactor::end_planning(const Result<Running*>& planned) noexcept {
   const io::MutexGuard guard(mutex_);
   is_planning_ = false;
-  const bool found_nothing = !planned.ok() || *planned == nullptr;
   if (!planned.ok() && first_failure_.ok()) first_failure_ = planned.status();
-  if (found_nothing && idle_round_ && running_.empty()) {
+  // A round that failed could not take note of the jobs that ended. It is the last one that a caller waits for.
+  const bool is_last = planned.ok() ? *planned == nullptr && running_.empty() : all_have_ended();
+  if (is_last && idle_round_) {
     // A quarantined file is unfinished work, even if it was damaged long ago.
     if (first_failure_.ok() && !quarantine_.empty()) first_failure_ = quarantine_.begin()->second;
     ++rounds_done_;
@@ -164,11 +165,19 @@ Result<Compactor::Running*> Compactor::try_plan() noexcept {
 }
 
 void Compactor::begin_round() {
+  {
+    const io::MutexGuard guard(mutex_);
+    idle_round_ = idle_asked_;
+    if (wakes_all_) back_off_.wake_all();
+    wakes_all_ = false;
+  }
   collect_ended();
-  const io::MutexGuard guard(mutex_);
-  idle_round_ = idle_asked_;
-  if (wakes_all_) back_off_.wake_all();
-  wakes_all_ = false;
+}
+
+bool Compactor::all_have_ended() const noexcept {
+  return std::all_of(running_.begin(), running_.end(), [](const std::unique_ptr<Running>& running) {
+    return running->has_ended.load(std::memory_order_acquire);
+  });
 }
 
 void Compactor::collect_ended() {

@@ -78,6 +78,7 @@ class Compactor final : private BackgroundPool::Source {
   BackgroundPool::Pause end_planning(const Result<Running*>& planned) noexcept;
   Result<Running*> try_plan() noexcept;
   void begin_round();
+  bool all_have_ended() const noexcept;
   /// Takes note of the jobs that have ended.
   void collect_ended();
   void note_end(const Running& ended);

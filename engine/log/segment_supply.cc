@@ -23,7 +23,7 @@ constexpr int kAttemptsPerRequest = 2;
 /// A log of so many segments is short: the one in use, and one that the next flush releases.
 constexpr std::size_t kSegmentsOfAShortLog = 2;
 /// After this time without a commit, an idle log gives its unused space back.
-constexpr std::chrono::milliseconds kIdleInterval{5000};
+constexpr std::chrono::milliseconds kKeptWhileIdle{5000};
 /// Number of entries that closed() and unused() may add beyond those that take() reserves: for the end of the log.
 constexpr std::size_t kEditRoom = 2;
 
@@ -323,7 +323,7 @@ void SegmentSupply::wait_for_a_while(Job& job) {
     edits_rest_ = false;
   } else if (has_idle_space()) {
     const std::uint64_t used = used_now_.load(std::memory_order_relaxed);
-    if (changed_.wait_for(mutex_, kIdleInterval)) return;
+    if (changed_.wait_for(mutex_, kKeptWhileIdle)) return;
     job.rest = has_idle_space() && used == used_now_.load(std::memory_order_relaxed);
   } else {
     changed_.wait(mutex_);

@@ -35,7 +35,7 @@ Result<std::unique_ptr<TableWriter>> TableWriter::create(const io::Env& env, io:
 }
 
 TableWriter::TableWriter(io::Directory& directory, std::string name,
-                         std::unique_ptr<format::TableBuilder> builder) noexcept
+                         std::unique_ptr<format::TableBuilder> builder)
     : directory_(directory), name_(std::move(name)), builder_(std::move(builder)) {}
 
 Status TableWriter::make_file() {

@@ -55,7 +55,7 @@ class TableWriter {
   Result<format::TableFileEntry> finish(std::uint32_t level);
 
  private:
-  TableWriter(io::Directory& directory, std::string name, std::unique_ptr<format::TableBuilder> builder) noexcept;
+  TableWriter(io::Directory& directory, std::string name, std::unique_ptr<format::TableBuilder> builder);
   Status make_file();
   Status write_pending();
   Status write(std::string_view bytes);

@@ -103,7 +103,6 @@ struct TablePage {
 ///   varve-lead       1 to 9    write the log for asynchronous commits         first asynchronous operation, close
 ///   varve-call       1 to 64   run blocking calls of asynchronous operations  first asynchronous operation, close
 ///   varve-load       3         write the table files of one loader            load_table(), end of the load
-///   varve-look       0 to 7    checks the table files                         open, before it returns
 ///   varve-check      0 to 7    check files side by side                       verify(), before it returns
 ///   varve-replay     0 to 3    fills the memtable from the log                open, before it returns
 ///   varve-read       0 to 8    reads, if the system refuses io_uring          first parallel read, close
