@@ -55,7 +55,8 @@ class Listing {
 Status check_presence(io::Directory& directory, std::span<const WrittenFile> files) {
   if (files.empty()) return Status();
   const Result<std::vector<io::DirectoryEntry>> entries = directory.list();
-  const Listing listing(entries.ok() ? *entries : std::vector<io::DirectoryEntry>());
+  if (!entries.ok()) return entries.status();
+  const Listing listing(*entries);
   for (const WrittenFile& file : files) {
     if (listing.contains(file)) continue;
     if (Status there = look_at(directory, file); !there.ok()) return there;

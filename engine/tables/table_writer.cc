@@ -34,8 +34,7 @@ Result<std::unique_ptr<TableWriter>> TableWriter::create(const io::Env& env, io:
   return writer;
 }
 
-TableWriter::TableWriter(io::Directory& directory, std::string name,
-                         std::unique_ptr<format::TableBuilder> builder)
+TableWriter::TableWriter(io::Directory& directory, std::string name, std::unique_ptr<format::TableBuilder> builder)
     : directory_(directory), name_(std::move(name)), builder_(std::move(builder)) {}
 
 Status TableWriter::make_file() {
@@ -97,15 +96,13 @@ Status TableWriter::write_pending() {
 Status TableWriter::write(std::string_view bytes) {
   const std::uint64_t begin = file_->size_bytes();
   if (Status written = file_->append(format::as_bytes(bytes)); !written.ok()) return written;
-  if (!read_back_) {
-    Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, name_, io::ReadMode::kCached);
-    if (!file.ok()) return file.status();
-    read_back_ = *std::move(file);
-  }
+  // An open file ends for its reader where it ended at the open. So each write is read by an open of its own.
+  const Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, name_, io::ReadMode::kCached);
+  if (!file.ok()) return file.status();
   for (std::size_t done = 0; done < bytes.size(); done += piece_.size()) {
     piece_.resize(std::min(kPieceBytes, bytes.size() - done));
     const std::span<std::byte> piece = std::as_writable_bytes(std::span(piece_));
-    if (Status read = read_back_->read_exactly(begin + done, piece); !read.ok()) return read;
+    if (Status read = (*file)->read_exactly(begin + done, piece); !read.ok()) return read;
     hasher_.update(piece_);
   }
   return Status();
@@ -133,7 +130,6 @@ Result<format::TableFileEntry> TableWriter::finish(std::uint32_t level) {
   if (Status synced = file_->sync(sync_points::kTable); !synced.ok()) return synced;
   assert(file_->size_bytes() == entry->size_bytes);
   file_.reset();
-  read_back_.reset();
   if (Status same = check_finished(*entry); !same.ok()) return same;
   finished_ = true;
   if (fresh_ != nullptr) fresh_->finish();

@@ -64,10 +64,9 @@ class TableWriter {
   io::Directory& directory_;
   const std::string name_;
   std::unique_ptr<io::WritableFile> file_;
-  std::unique_ptr<io::ReadableFile> read_back_;  // the same file; null before the first write
-  format::ContentHasher hasher_;                 // of the bytes read back
-  std::string piece_;                            // read back
-  std::unique_ptr<FreshBlocks> fresh_;           // null: no blocks are cached
+  format::ContentHasher hasher_;        // of the bytes read back
+  std::string piece_;                   // read back
+  std::unique_ptr<FreshBlocks> fresh_;  // null: no blocks are cached
   std::unique_ptr<format::TableBuilder> builder_;
   bool is_made_ = false;
   bool finished_ = false;

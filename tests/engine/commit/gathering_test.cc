@@ -19,7 +19,7 @@ using test::Machine;
 
 constexpr std::uint64_t kSeeds = 20;
 /// A number of yields after which every runnable thread has run as far as possible.
-constexpr int kTurns = 500;
+constexpr int kTurns = 2'000;
 
 class Gathering : public testing::TestWithParam<std::uint64_t> {
  protected:

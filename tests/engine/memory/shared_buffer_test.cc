@@ -4,6 +4,7 @@
 // Method: generated neighbours, each on a disk of its own, and commits of all sizes, compared with a model. Threads run
 // one at a time, by many printed seeds.
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,13 +40,16 @@ const char* name_of(State state) {
   return "?";
 }
 
-/// Returns a batch of about this many bytes, in rows of random sizes.
+/// Returns a batch of about this many bytes, in rows of random sizes. No row comes twice.
 std::string batch_of(std::uint64_t bytes, io::RandomSource& random) {
   format::BatchBuilder batch;
+  std::set<std::uint64_t> rows;
   for (std::uint64_t row = 0, done = 0; done < bytes; ++row) {
     std::string value(1 + io::random_below(random, std::min<std::uint64_t>(bytes - done, 20'000)), '.');
     for (char& byte : value) byte = static_cast<char>(io::random_below(random, 256));  // incompressible
-    batch.put(test::key_of("p", std::to_string(io::random_below(random, 1'000'000))), value);
+    std::uint64_t number = io::random_below(random, 1'000'000);
+    while (!rows.insert(number).second) ++number;
+    batch.put(test::key_of("p", std::to_string(number)), value);
     done += value.size() + 100;
   }
   return batch.finish();

@@ -41,10 +41,10 @@ struct WriterBench {
     rule.name_suffix = ".sst";
     machine.files->faults().add(rule);
   }
-  /// Changes the file once after the first operation of this kind.
-  void change_behind(io::OperationKind kind, const std::function<void(std::string&)>& change) {
-    machine.files->set_observer([this, kind, change](const io::Operation& operation, io::Moment moment) {
-      if (operation.kind != kind || moment != io::Moment::kAfter) return;
+  /// Changes the file once after it was synced.
+  void change_behind_sync(const std::function<void(std::string&)>& change) {
+    machine.files->set_observer([this, change](const io::Operation& operation, io::Moment moment) {
+      if (operation.kind != io::OperationKind::kSync || moment != io::Moment::kAfter) return;
       machine.files->set_observer({});
       machine.files->change_disk([&](io::MemoryDisk& disk) {
         const std::string path = std::string(test::kStorePath).append("/").append(kTableName);
@@ -95,13 +95,13 @@ TEST(TableWriterTest, AFileOfTheSameNameThatCannotBeRemovedIsToldAndStays) {
 
 TEST(TableWriterTest, ASizeThatChangedBehindTheLastSyncIsTold) {
   WriterBench bench;
-  bench.change_behind(io::OperationKind::kSync, [](std::string& bytes) { bytes.pop_back(); });
+  bench.change_behind_sync([](std::string& bytes) { bytes.pop_back(); });
   bench.expect_told(Code::kCorruption, "were written");
 }
 
 TEST(TableWriterTest, AByteThatChangedOnItsWayToTheFileIsTold) {
   WriterBench bench;
-  bench.change_behind(io::OperationKind::kAppend, [](std::string& bytes) { bytes[bytes.size() / 2] ^= 1; });
+  bench.fail(io::OperationKind::kRead, io::FaultEffect::kFlipBitPersistently);
   bench.expect_told(Code::kCorruption, "reads back differently from what was written");
 }
 
