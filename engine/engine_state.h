@@ -8,9 +8,9 @@
 #include <memory>
 #include <optional>
 
+#include "engine/base/background_pool.h"
 #include "engine/base/read_queues.h"
 #include "engine/base/snapshots.h"
-#include "engine/base/background_pool.h"
 #include "engine/cache/block_cache.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/commit/log_timer.h"

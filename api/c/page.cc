@@ -1,5 +1,6 @@
 // Owns: how entities become a page of C structs (page.h), and the calls that show pages.
 #include "api/c/page.h"
+
 #include "api/c/call.h"
 #include "api/c/sized.h"
 #include "api/c/values.h"

@@ -91,9 +91,9 @@ TEST(SideBySide, EndsItsThreadsBeforeAFailureOfTheTellerLeavesIt) {
       --at_work;
       return Status();
     };
-    EXPECT_THROW(do_side_by_side(machine.scheduler(), kCount, work,
-                                 [](std::size_t, const Status&) { throw std::bad_alloc(); }),
-                 std::bad_alloc);
+    EXPECT_THROW(
+        do_side_by_side(machine.scheduler(), kCount, work, [](std::size_t, const Status&) { throw std::bad_alloc(); }),
+        std::bad_alloc);
     EXPECT_EQ(at_work, 0);
     EXPECT_LT(begun, kCount / 2) << "it has gone on";
   }

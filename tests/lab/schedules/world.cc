@@ -1,7 +1,6 @@
 // Owns: the beginning and the end of a schedule (clients.h): its store, its threads, its faults.
 // Must never: let a fault outlive the clients.
 #include "tests/lab/schedules/clients.h"
-
 #include "tests/support/small_trees.h"
 
 namespace varve::lab {
