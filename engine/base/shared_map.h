@@ -40,7 +40,7 @@ class SharedMap {
       ++place_;
       return *this;
     }
-    Iterator operator++(int) noexcept { return Iterator(place_++); }
+    Iterator operator++(int) noexcept { return Iterator(place_++); }  // NOLINT(cert-dcl21-cpp)
     friend bool operator==(const Iterator& left, const Iterator& right) noexcept { return left.place_ == right.place_; }
 
    private:

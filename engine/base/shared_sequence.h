@@ -37,7 +37,7 @@ class SharedSequence {
   class Iterator;
   class Span;
   using value_type = T;
-  using const_iterator = Iterator;
+  using const_iterator = Iterator;  // NOLINT(readability-identifier-naming): the library's name
 
   SharedSequence() = default;
   explicit SharedSequence(std::vector<T> items) {
@@ -313,8 +313,8 @@ class SharedSequence {
     Iterator& operator-=(difference_type steps) noexcept { return *this += -steps; }
     Iterator& operator++() noexcept { return *this += 1; }
     Iterator& operator--() noexcept { return *this -= 1; }
-    Iterator operator++(int) noexcept { return std::exchange(*this, *this + 1); }
-    Iterator operator--(int) noexcept { return std::exchange(*this, *this - 1); }
+    Iterator operator++(int) noexcept { return std::exchange(*this, *this + 1); }  // NOLINT(cert-dcl21-cpp)
+    Iterator operator--(int) noexcept { return std::exchange(*this, *this - 1); }  // NOLINT(cert-dcl21-cpp)
     friend Iterator operator+(Iterator from, difference_type steps) noexcept { return from += steps; }
     friend Iterator operator+(difference_type steps, Iterator from) noexcept { return from += steps; }
     friend Iterator operator-(Iterator from, difference_type steps) noexcept { return from -= steps; }
@@ -350,7 +350,7 @@ class SharedSequence {
   class Span {
    public:
     using value_type = T;
-    using const_iterator = Iterator;
+    using const_iterator = Iterator;  // NOLINT(readability-identifier-naming): the library's name
 
     Span() = default;
     Span(const Part* root, std::size_t first, std::size_t count) noexcept : root_(root), first_(first), count_(count) {}

@@ -22,7 +22,7 @@ class StretchMap {
     bool was_used = false;
   };
   using Stretches = std::map<std::string, Stretch, std::less<>>;  // by first key
-  using iterator = Stretches::iterator;
+  using iterator = Stretches::iterator;  // NOLINT(readability-identifier-naming): the library's name
 
   /// `room` outlives it.
   explicit StretchMap(StretchRoom& room) noexcept : room_(room) {}

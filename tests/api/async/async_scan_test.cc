@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "format/log/warm_list.h"
 #include "tests/api/async/async_support.h"
 #include "tests/api/copied_entity.h"
 #include "tests/api/store_bench.h"
@@ -50,6 +51,10 @@ class AsyncScans : public ::testing::Test {
   void forget_everything() {
     ASSERT_TRUE(bench_.store->compact().ok());
     table_.reset();
+    bench_.store.reset();
+    // Without the list of cached blocks, the next open reads none of them back.
+    const auto directory = *bench_.machine.files->open_directory(kStorePath);
+    (void)directory->remove(format::kWarmListName);
     bench_.open();
     table_ = *bench_.store->open_table(kAccount, "Orders");
     ASSERT_EQ(table_->remove("none", "none", ETag::any()).code(), Code::kNotFound);  // The table is known afterwards.

@@ -81,6 +81,7 @@ TEST_F(Verification, CountsEverythingOfASoundStoreAndChangesNothing) {
 }
 
 TEST_F(Verification, TellsADamagedListOfCachedBlocksAndTakesAWholeOne) {
+  bench_.open();
   bench_.store.reset();
   const auto directory = *bench_.machine.files->open_directory(kStorePath);
   std::string list = format::encode_warm_list({{{format::Heat::kProven, 999, 1, {64}}}, {}}, 7);

@@ -5,6 +5,7 @@
 
 #include "engine/recovery/recovery.h"
 #include "format/log/file_header.h"
+#include "format/log/warm_list.h"
 
 namespace varve::lab {
 namespace {
@@ -97,7 +98,7 @@ std::string check_files(const io::MemoryDisk& disk, std::string_view path) {
     named.insert(format::file_name(format::FileType::kTable, number));
   }
   for (const std::string& name : disk.file_names(path)) {
-    if (named.erase(name) == 0) return "a file that nothing names: " + name;
+    if (named.erase(name) == 0 && name != format::kWarmListName) return "a file that nothing names: " + name;
   }
   return named.empty() ? "" : "a file is missing: " + *named.begin();
 }
