@@ -174,7 +174,8 @@ TEST_F(ValueFiles, GoWhenAllInThemWasOverwritten) {
   compact();
   EXPECT_EQ(figures().value_files, 0u);
   engine_.reset();  // The last reader ended with it.
-  EXPECT_NE(segments().front(), first);
+  const std::vector<std::string> left = segments();
+  EXPECT_EQ(std::count(left.begin(), left.end(), first), 0);
   engine_ = *machine_.open();
   EXPECT_EQ(get("107"), "small now");
 }
