@@ -13,6 +13,8 @@
 namespace varve {
 namespace {
 
+constexpr std::string_view kMadeAgain = "was created or loaded again during the load";
+
 Status not_loadable(const TableName& name, std::string_view what) {
   return service_error::table_already_exists("table " + quoted(name.spelling) + " of account " + quoted(name.account) +
                                              " " + std::string(what) + "; load into a new or an empty table");
@@ -50,7 +52,7 @@ Status judge_load(const TableName& name, const LoadTarget& target, const engine:
   const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
   if (!table.ok()) return table.status();
   if (!target.replaced) return not_loadable(name, "was created during the load");
-  return table->id == *target.replaced ? Status() : not_loadable(name, "was created or loaded again during the load");
+  return table->id == *target.replaced ? Status() : not_loadable(name, kMadeAgain);
 }
 
 }  // namespace
@@ -94,8 +96,9 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
   if (target.replaced) {
     const engine::ReadView view = backend_.view();
     const Result<format::TableId> now = resolve_at(view, name);
-    if (!now.ok() && !service_error::is_table_gone(now.status())) return now.status();
-    if (!now.ok() || *now != *target.replaced) return dropped_meanwhile(name);  // Its rows may be any earlier ones.
+    // The rows of a table that lost its name may be any earlier ones.
+    if (!now.ok()) return service_error::is_table_gone(now.status()) ? dropped_meanwhile(name) : now.status();
+    if (*now != *target.replaced) return not_loadable(name, kMadeAgain);
     const Result<std::optional<format::CommitVersion>> entity = find_entity(view, *target.replaced);
     if (!entity.ok()) return entity.status();
     if (*entity) return not_loadable(name, "contains entities");
