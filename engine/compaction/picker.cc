@@ -101,19 +101,44 @@ std::optional<Job> free_value_files(const PickInput& input, const MergeChoice& c
   return std::nullopt;
 }
 
-/// Returns each level's size divided by its target. A level at or below its target has one or less.
+/// What a level keeps once the running jobs have ended.
+struct Kept {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Returns what each level keeps. Files that a running job takes to another level do not make their level full again:
+/// each would get a small job of its own, and small files in the level below.
+std::array<Kept, kLevelCount> kept_by(const PickInput& input) {
+  std::array<Kept, kLevelCount> kept{};
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    kept[level] = {input.levels.level(level).size(), input.levels.level_bytes(level)};
+  }
+  for (const Job& job : input.running) {
+    if (job.kind != JobKind::kUnlink && job.output_level == job.level) continue;
+    for (const LevelFilePtr& file : job.inputs) {
+      // The job may have ended just now, and its files be gone from the levels.
+      Kept& level = kept[file->entry.level];
+      level.files -= std::min<std::uint64_t>(1, level.files);
+      level.bytes -= std::min(file->entry.size_bytes, level.bytes);
+    }
+  }
+  return kept;
+}
+
+/// Returns the size of what each level keeps, divided by its target. A level at or below its target has one or less.
 std::array<double, kLevelCount> fullness(const PickInput& input, const LevelTargets& targets, const TreeShape& shape) {
+  const std::array<Kept, kLevelCount> kept = kept_by(input);
   std::array<double, kLevelCount> full{};
-  full[0] = static_cast<double>(input.levels.level(0).size()) / shape.level0_files;
+  full[0] = static_cast<double>(kept[0].files) / shape.level0_files;
   for (std::uint32_t level = 1; level < kLastLevel; ++level) {
-    const std::uint64_t bytes = input.levels.level_bytes(level);
+    const std::uint64_t bytes = kept[level].bytes;
     full[level] = static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(1, targets.bytes[level]));
   }
   return full;
 }
 
-std::optional<Job> fullest_level(const PickInput& input, const MergeChoice& choice, const TreeShape& shape) {
-  const std::array<double, kLevelCount> full = fullness(input, choice.targets(), shape);
+std::optional<Job> fullest_level(const MergeChoice& choice, const std::array<double, kLevelCount>& full) {
   std::array<std::uint32_t, kLevelCount> levels{};
   std::iota(levels.begin(), levels.end(), 0);
   std::stable_sort(levels.begin(), levels.end(), [&full](auto left, auto right) { return full[left] > full[right]; });
@@ -151,14 +176,15 @@ std::optional<Job> idle_work(const PickInput& input, const MergeChoice& choice, 
 std::optional<Job> pick_job(const PickInput& input, const TreeShape& shape) {
   const MergeChoice choice(input, shape);
   if (std::optional<Job> job = unlink_dead(input, choice)) return job;
-  if (input.levels.level(0).size() >= 2 * std::size_t{shape.level0_files}) {
+  const std::array<double, kLevelCount> full = fullness(input, choice.targets(), shape);
+  if (full[0] >= 2) {
     if (std::optional<Job> job = choice.from_level0(JobReason::kLevel0, nullptr)) return job;
   }
   if (std::optional<Job> job = dense_tombstones(input, choice)) return job;
   const std::uint64_t dead_part = input.writers_rest ? kIdleDeadPart : 2;
   if (std::optional<Job> job = excise(input, choice, dead_part, JobReason::kDeadBytes)) return job;
   if (std::optional<Job> job = free_value_files(input, choice)) return job;
-  if (std::optional<Job> job = fullest_level(input, choice, shape)) return job;
+  if (std::optional<Job> job = fullest_level(choice, full)) return job;
   if (input.idle) return idle_work(input, choice, shape);
   return std::nullopt;
 }

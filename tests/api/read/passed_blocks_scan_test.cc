@@ -158,11 +158,11 @@ TEST_F(PassedBlockScans, ReadTheBlocksThatMayMatchAndNoMore) {
   for (const bool backward : {false, true}) {
     SCOPED_TRACE(backward);
     const PageCost cost = cost_of("N ge 700 and N lt 710", backward);
-    EXPECT_LE(blocks_of(cost), 14U) << "of " << all_blocks_;
+    EXPECT_LE(blocks_of(cost), 12U) << "of " << all_blocks_;
     EXPECT_GT(cost.blocks_skipped, all_blocks_ * 3 / 4);
     EXPECT_LT(cost.entities_examined, 100U);
-    EXPECT_LE(blocks_of(cost_of("N gt 100000", backward)), 11U);
-    EXPECT_LE(blocks_of(cost_of("Timestamp lt datetime'2000-01-01T00:00:00Z'", backward)), 11U);
+    EXPECT_LE(blocks_of(cost_of("N gt 100000", backward)), 8U);
+    EXPECT_LE(blocks_of(cost_of("Timestamp lt datetime'2000-01-01T00:00:00Z'", backward)), 8U);
   }
   EXPECT_EQ(expect_between(700, 710), 10U);
   const Result<Count> count = table_->count(scan_of("N ge 700 and N lt 710"));

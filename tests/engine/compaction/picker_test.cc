@@ -318,7 +318,7 @@ TEST_F(PickerTest, TombstonesInQuarantineStay) {
 
 TEST_F(PickerTest, JobsSideBySideTakeOtherFiles) {
   for (const char* key : {"a", "b", "c", "d"}) {
-    add(5, key, std::string(key) + "z", 700);
+    add(5, key, std::string(key) + "z", 1400);
     add(6, key, std::string(key) + "z", 1024);
   }
   for (std::size_t i = 0; i < 4; ++i) {
@@ -339,6 +339,25 @@ TEST_F(PickerTest, NewFilesOfLevel0WaitForTheOlderOnesThatAreUnderWay) {
   const auto job = pick();
   ASSERT_TRUE(job) << "other keys need not wait";
   EXPECT_EQ(job->inputs.size(), 8u);
+}
+
+TEST_F(PickerTest, FilesThatALevelIsGivingAwayDoNotMakeItFull) {
+  fill_level0();
+  running_.push_back(*pick());
+  for (std::uint32_t i = 1; i < shape_.level0_files; ++i) {
+    add(0, "p", "q");
+    EXPECT_FALSE(pick()) << "a job of " << i << " files of a level that would not be full";
+  }
+  add(0, "p", "q");
+  const auto job = pick();
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->inputs.size(), shape_.level0_files);
+}
+
+TEST_F(PickerTest, AFileOnItsWayDownNoLongerCountsInItsLevel) {
+  overfill_level5(600);
+  running_.push_back(*pick());
+  EXPECT_FALSE(pick()) << "the other file fits in the level";
 }
 
 TEST_F(PickerTest, Level0TwiceFullGoesBeforeTombstones) {
