@@ -5,12 +5,10 @@
 #include <future>
 #include <new>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -28,6 +26,7 @@
 #include "tools/serve/transport/heartbeat.h"
 #include "tools/serve/transport/listener.h"
 #include "tools/serve/transport/log.h"
+#include "tools/serve/transport/loops.h"
 #include "tools/serve/transport/request_log.h"
 #include "tools/serve/transport/tls_settings.h"
 #include "tools/serve/watch/monitor.h"
@@ -51,9 +50,6 @@ constexpr std::chrono::milliseconds kCloseTime{200};
 constexpr std::chrono::milliseconds kStoreEndTime{60'000};
 /// The interval at which a server with more patience looks whether it shall hurry.
 constexpr std::chrono::milliseconds kHurryTime{50};
-/// The pause after a handler ran out of memory.
-constexpr std::chrono::milliseconds kMemoryPause{1};
-constexpr unsigned kThreadsMax = 16;
 
 Status refuse(std::string_view what) {
   return Status::invalid_argument(what);
@@ -83,74 +79,8 @@ Status make_accounts(Store& store, const Accounts& accounts) {
 }
 
 unsigned thread_count(unsigned asked) {
-  return asked > 0 ? asked : std::clamp(std::thread::hardware_concurrency(), 2U, kThreadsMax);
+  return asked > 0 ? asked : std::max(std::thread::hardware_concurrency(), 2U);
 }
-
-/// The contexts of connections, each run by its own thread. The handlers of one connection thus run one after the
-/// other, without a strand. A strand would allocate memory for each handler, at a point where a failure cannot be
-/// reported.
-class Loops {
- public:
-  explicit Loops(unsigned count) {
-    for (unsigned i = 0; i < count; ++i) loops_.push_back(std::make_unique<Loop>());
-  }
-  /// Returns the first context, which runs the listeners too.
-  asio::io_context& first() noexcept { return loops_.front()->context; }
-  std::vector<asio::io_context*> all() const {
-    std::vector<asio::io_context*> contexts;
-    for (const auto& loop : loops_) contexts.push_back(&loop->context);
-    return contexts;
-  }
-  /// Returns the contexts in turn.
-  asio::io_context& next() noexcept { return loops_[next_++ % loops_.size()]->context; }
-
-  /// Starts the threads. The first thread calls `after_failure` after a handler was lost for lack of memory.
-  /// `after_failure` may throw std::bad_alloc. Errors: kOutOfMemory: the machine has no more threads. The caller still
-  /// calls finish().
-  Status start(const std::function<void()>& after_failure) {
-    try {
-      for (const auto& loop : loops_) {
-        loop->thread = std::thread([&context = loop->context,
-                                    after = loop == loops_.front() ? after_failure : nullptr] { run(context, after); });
-      }
-    } catch (const std::system_error&) {
-      return Status(Code::kOutOfMemory, "the system cannot start another thread; raise `ulimit -u`");
-    }
-    return Status();
-  }
-  void finish() {
-    for (const auto& loop : loops_) loop->work.reset();
-    for (const auto& loop : loops_) {
-      if (loop->thread.joinable()) loop->thread.join();
-    }
-  }
-
- private:
-  struct Loop {
-    asio::io_context context{1};
-    asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
-    std::thread thread;
-  };
-
-  /// Runs a context. If memory ends in a handler, the objects that it kept alive, such as a connection, are destroyed
-  /// before the exception arrives here.
-  static void run(asio::io_context& context, const std::function<void()>& after_failure) {
-    bool has_failed = false;
-    for (;;) {
-      try {
-        if (std::exchange(has_failed, false) && after_failure) after_failure();
-        context.run();
-        return;
-      } catch (const std::bad_alloc&) {
-        has_failed = true;
-        std::this_thread::sleep_for(kMemoryPause);
-      }
-    }
-  }
-
-  std::vector<std::unique_ptr<Loop>> loops_;
-  std::size_t next_ = 0;
-};
 
 using TcpListener = Listener<Tcp>;
 using Local = asio::local::stream_protocol;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <utility>
 
 #include <arpa/inet.h>
 
@@ -50,6 +51,15 @@ void ConnectionHost::remove(OpenConnection& connection, const std::string& addre
   const auto of_address = of_address_.find(address);
   if (--of_address->second == 0) of_address_.erase(of_address);
   if (open_.empty()) none_left_.notify_all();
+}
+
+bool ConnectionHost::replace(OpenConnection& connection, OpenConnection& by) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (is_ending_) return false;
+  auto place = open_.extract(&connection);
+  place.value() = &by;
+  open_.insert(std::move(place));  // Allocates nothing.
+  return true;
 }
 
 void ConnectionHost::end_all_soon() {

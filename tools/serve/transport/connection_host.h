@@ -68,6 +68,9 @@ class ConnectionHost {
   /// ending. In that case the connection must not begin. Throws std::bad_alloc, and then did not add the connection.
   bool add(OpenConnection& connection, const std::string& address);
   void remove(OpenConnection& connection, const std::string& address);
+  /// Puts a connection in the place of another one, which serves the same client. Returns false, and changes nothing, if
+  /// the server is ending.
+  bool replace(OpenConnection& connection, OpenConnection& by) noexcept;
 
   /// Refuses new connections from now on, and ends the open ones soon.
   void end_all_soon();

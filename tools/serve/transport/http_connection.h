@@ -9,6 +9,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
@@ -26,13 +28,12 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/http/error.hpp>
-#include <boost/beast/http/serializer.hpp>
-#include <boost/beast/http/string_body.hpp>
-#include <boost/beast/http/write.hpp>
+#include <unistd.h>
 
 #include "tools/serve/transport/connection.h"
 #include "tools/serve/transport/home_queue.h"
 #include "tools/serve/transport/http_exchange.h"
+#include "tools/serve/transport/loop_load.h"
 #include "varve/task.h"
 
 namespace varve::serve {
@@ -58,11 +59,15 @@ class HttpConnection final : public OpenConnection,
         address_(address_key(client_ip_)),
         executor_(socket.get_executor()),
         home_(asio::use_service<HomeQueue>(executor_.context())),
+        load_(asio::use_service<LoopLoad>(executor_.context())),
         timer_(executor_),
         room_timer_(executor_),
         share_(host.budget(), address_, *this),
-        stream_(std::move(socket), arguments...) {}
+        stream_(std::move(socket), arguments...) {
+    load_.connection_began();
+  }
   ~HttpConnection() override {
+    load_.connection_ended();
     kept_.reset();  // before the host learns of the end: the object may use the store
     if (is_counted_) host_.remove(*this, address_);
   }
@@ -146,6 +151,9 @@ class HttpConnection final : public OpenConnection,
       set_deadline(host_.limits().header_time_max);
       stream_.async_handshake(Stream::server, handler(&HttpConnection::on_hands_shaken));
     } else {
+      ErrorCode error;
+      socket_layer().non_blocking(true, error);  // send_now() must not wait
+      if (error) return close();
       wait_for_request();
     }
   }
@@ -159,14 +167,39 @@ class HttpConnection final : public OpenConnection,
   void wait_for_request() {
     reader_.emplace(host_.limits());
     if (buffer_.size() > 0) {
-      set_deadline(host_.limits().header_time_max);
+      is_first_read_ = true;
       return read_header();
     }
     if (is_ending_ && !has_arrived()) return close();
     if (buffer_.capacity() > 2 * kReadBytes) buffer_.shrink_to_fit();  // an idle connection holds no memory
+    if constexpr (!kIsTls) {
+      asio::io_context* const to = load_.take_move(part_of_load_);
+      if (to != nullptr && !is_ending_ && move_to(*to)) return;
+    }
     is_idle_ = true;
     set_deadline(host_.limits().idle_time_max);
     read_more();
+  }
+
+  /// Moves the socket to another loop, between two requests. Another object serves it there, because everything here
+  /// belongs to this loop. Returns false if the connection stays.
+  bool move_to(asio::io_context& to) {
+    ErrorCode error;
+    const auto protocol = socket_layer().local_endpoint(error).protocol();
+    if (error || &to == &executor_.context()) return false;
+    const auto next = std::make_shared<HttpConnection>(host_, client_ip_, Socket(to));
+    if (!host_.replace(*this, *next)) return false;
+    next->is_counted_ = std::exchange(is_counted_, false);
+    next->kept_ = std::move(kept_);
+    const auto descriptor = socket_layer().release(error);
+    if (error) return true;  // Both objects end, and the socket with them.
+    next->socket_layer().assign(protocol, descriptor, error);
+    if (error) {
+      ::close(descriptor);
+      return true;
+    }
+    asio::post(next->executor_, [next] { next->shake_hands(); });
+    return true;
   }
 
   void read_more() {
@@ -192,9 +225,9 @@ class HttpConnection final : public OpenConnection,
     if (error == asio::error::operation_aborted && is_late_ && !was_idle) return refuse_unread(busy());
     if (error) return close();
     if (share_.holds()) share_.moved(bytes, Clock::now());
-    if (was_idle) set_deadline(host_.limits().header_time_max);
     buffer_.commit(bytes);
     if (reader_->is_header_done()) return read_body();
+    is_first_read_ = was_idle;
     read_header();
   }
   /// Parses the bytes in the buffer.
@@ -206,7 +239,10 @@ class HttpConnection final : public OpenConnection,
 
   void read_header() {
     const ErrorCode error = parse();
-    if (error == http::error::need_more) return read_more();
+    if (error == http::error::need_more) {
+      if (is_first_read_) set_deadline(host_.limits().header_time_max);  // Most requests arrive in one piece.
+      return read_more();
+    }
     if (error) return on_read_error(error);
     if (const Status framed = reader_->check_framing(); !framed.ok()) return refuse(framed);
     if (!reader_->complete_head({client_ip_, kIsTls})) return refuse(bad_target());
@@ -285,6 +321,7 @@ class HttpConnection final : public OpenConnection,
   void on_request() {
     keeps_alive_ = reader_->keep_alive();
     clear_deadline();  // as in admit()
+    load_.count_request(part_of_load_);
     if (share_.holds()) {
       share_.is_served();
     } else if (share_.is_used_up()) {
@@ -347,32 +384,48 @@ class HttpConnection final : public OpenConnection,
   }
   void send(HttpResponse response) {
     if (is_ending_) keeps_alive_ = false;
-    set_deadline(time_for(response.body.size()));
     const std::size_t bytes = response.body.size();
-    message_ = to_message(std::move(response), keeps_alive_);
+    answer_ = to_bytes(std::move(response), keeps_alive_);
+    sent_ = 0;
     if (bytes > ByteBudget::kFreeBytes) {
       share_.take_anyway(ByteBudget::Use::kAnswer, bytes, Clock::now());
-      serializer_.emplace(message_);
-      return send_piece();
+    } else {
+      if (share_.holds()) share_.give_back();
+      if (send_now()) return on_sent_now();
     }
-    if (share_.holds()) share_.give_back();
-    http::async_write(stream_, message_, handler(&HttpConnection::on_sent));
+    set_deadline(time_for(bytes));
+    send_piece();
   }
-  /// Sends a piece of a large answer, to see whether the client still receives.
+  /// Sends a short answer to a client that has room for it. Most answers end here, without a turn of the loop.
+  bool send_now() {
+    if constexpr (kIsTls) return false;  // Its stream has no calls that do not wait.
+    assert(answer_.body.empty());
+    ErrorCode error;
+    sent_ = socket_layer().write_some(asio::buffer(answer_.head), error);
+    return !error && sent_ == answer_.head.size();
+  }
+  /// A client may have sent the next requests already. Each is carried out in a turn of its own.
+  void on_sent_now() {
+    if (buffer_.size() == 0) return on_sent(ErrorCode());
+    asio::post(executor_, [self = this->shared_from_this()] { self->on_sent(ErrorCode()); });
+  }
+  /// Sends a piece of an answer, to see whether the client still receives.
   void send_piece() {
-    http::async_write_some(stream_, *serializer_,
-                           [self = this->shared_from_this()](const ErrorCode& error, std::size_t bytes) {
-                             self->on_piece_sent(error, bytes);
-                           });
+    const std::size_t of_head = std::min(sent_, answer_.head.size());
+    const std::array<asio::const_buffer, 2> rest = {asio::buffer(answer_.head) + of_head,
+                                                    asio::buffer(answer_.body) + (sent_ - of_head)};
+    stream_.async_write_some(rest, [self = this->shared_from_this()](const ErrorCode& error, std::size_t bytes) {
+      self->on_piece_sent(error, bytes);
+    });
   }
   void on_piece_sent(const ErrorCode& error, std::size_t bytes) {
-    if (error || serializer_->is_done()) return on_sent(error);
-    share_.moved(bytes, Clock::now());
+    sent_ += bytes;
+    if (error || sent_ == answer_.head.size() + answer_.body.size()) return on_sent(error);
+    if (share_.holds()) share_.moved(bytes, Clock::now());
     send_piece();
   }
   void on_sent(const ErrorCode& error) {
-    serializer_.reset();
-    message_ = ResponseMessage();  // an idle connection holds no answer
+    answer_ = AnswerBytes();  // an idle connection holds no answer
     if (share_.holds()) share_.give_back();
     if (error) return close();
     if (keeps_alive_) return wait_for_request();
@@ -434,6 +487,8 @@ class HttpConnection final : public OpenConnection,
   const Socket::executor_type executor_;
   HomeQueue& home_;
   HomeQueue::Place home_place_;
+  LoopLoad& load_;
+  LoopLoad::Part part_of_load_;
   Timer timer_;
   Timer room_timer_;
   Clock::time_point room_deadline_{};
@@ -443,8 +498,8 @@ class HttpConnection final : public OpenConnection,
   Stream stream_;
   beast::flat_buffer buffer_{std::size_t{128} << 10};
   std::optional<RequestReader> reader_;
-  ResponseMessage message_;
-  std::optional<http::response_serializer<http::string_body>> serializer_;
+  AnswerBytes answer_;
+  std::size_t sent_ = 0;  // bytes of answer_
   bool is_timer_set_ = false;
   bool is_counted_ = false;
   bool is_idle_ = false;
@@ -452,6 +507,7 @@ class HttpConnection final : public OpenConnection,
   /// The server ends, and reads no more bytes of a request.
   bool is_late_ = false;
   bool is_reading_ = false;
+  bool is_first_read_ = false;  // of the present request's header
   bool keeps_alive_ = false;
   bool has_unread_ = false;
 };

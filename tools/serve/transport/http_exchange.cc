@@ -1,5 +1,9 @@
 #include "tools/serve/transport/http_exchange.h"
 
+#include <array>
+#include <cassert>
+#include <charconv>
+#include <string>
 #include <utility>
 
 #include <boost/beast/http/error.hpp>
@@ -114,17 +118,34 @@ std::optional<Status> answer_to(const boost::system::error_code& error) {
   return std::nullopt;
 }
 
-ResponseMessage to_message(HttpResponse response, bool keeps_alive) {
-  ResponseMessage message;
-  message.version(11);
-  message.result(response.status);
-  message.reason(
-      boost::beast::string_view(reason_phrase(response.status).data(), reason_phrase(response.status).size()));
-  for (const auto& [name, value] : response.headers) message.insert(name, value);
-  message.body() = std::move(response.body);
-  message.prepare_payload();
-  message.keep_alive(keeps_alive);
-  return message;
+AnswerBytes to_bytes(HttpResponse response, bool keeps_alive) {
+  const std::string_view reason = reason_phrase(response.status);
+  std::array<char, 20> length{};
+  const auto written = std::to_chars(length.data(), length.data() + length.size(), response.body.size());
+  const std::string_view body_bytes(length.data(), static_cast<std::size_t>(written.ptr - length.data()));
+  constexpr std::size_t kLineBytes = 64;  // of the status line, and of the last lines
+  std::size_t bytes = 2 * kLineBytes + reason.size();
+  for (const auto& [name, value] : response.headers) bytes += name.size() + value.size() + 4;
+  const bool is_joined = response.body.size() <= kJoinedBodyMax;
+  if (is_joined) bytes += response.body.size();
+
+  AnswerBytes answer;
+  std::string& head = answer.head;
+  head.reserve(bytes);
+  head.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ").append(reason).append("\r\n");
+  for (const auto& [name, value] : response.headers) {
+    assert(!equal_ignoring_case(name, "content-length"));
+    head.append(name).append(": ").append(value).append("\r\n");
+  }
+  head.append("Content-Length: ").append(body_bytes).append("\r\n");
+  if (!keeps_alive) head.append("Connection: close\r\n");
+  head.append("\r\n");
+  if (is_joined) {
+    head.append(response.body);
+  } else {
+    answer.body = std::move(response.body);
+  }
+  return answer;
 }
 
 }  // namespace varve::serve

@@ -10,16 +10,12 @@
 #include <utility>
 
 #include <boost/beast/http/basic_parser.hpp>
-#include <boost/beast/http/message.hpp>
-#include <boost/beast/http/string_body.hpp>
 
 #include "api/rest/protocol/message.h"
 #include "tools/serve/transport/connection_host.h"
 #include "varve/status.h"
 
 namespace varve::serve {
-
-using ResponseMessage = boost::beast::http::response<boost::beast::http::string_body>;
 
 /// Parses one request while it arrives. The parser stores values directly in the request, without a Beast message in
 /// between. Before eager(true), put() consumes only the headers.
@@ -77,6 +73,13 @@ Status bad_target();
 /// Returns the answer to a request that could not be read. Returns nothing if the client is gone or was too slow.
 std::optional<Status> answer_to(const boost::system::error_code& error);
 
-ResponseMessage to_message(HttpResponse response, bool keeps_alive);
+/// An answer as it is sent: the status line and the headers, and then the body.
+struct AnswerBytes {
+  std::string head;
+  std::string body;
+};
+/// Makes one text of a whole answer whose body has at most this many bytes. Sending two texts costs more than a copy.
+inline constexpr std::size_t kJoinedBodyMax = std::size_t{16} << 10;
+AnswerBytes to_bytes(HttpResponse response, bool keeps_alive);
 
 }  // namespace varve::serve
