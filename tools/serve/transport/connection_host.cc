@@ -53,13 +53,10 @@ void ConnectionHost::remove(OpenConnection& connection, const std::string& addre
   if (open_.empty()) none_left_.notify_all();
 }
 
-bool ConnectionHost::replace(OpenConnection& connection, OpenConnection& by) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (is_ending_) return false;
+void ConnectionHost::put_in_place(OpenConnection& connection, OpenConnection& by) noexcept {
   auto place = open_.extract(&connection);
   place.value() = &by;
   open_.insert(std::move(place));  // Allocates nothing.
-  return true;
 }
 
 void ConnectionHost::end_all_soon() {

@@ -68,9 +68,17 @@ class ConnectionHost {
   /// ending. In that case the connection must not begin. Throws std::bad_alloc, and then did not add the connection.
   bool add(OpenConnection& connection, const std::string& address);
   void remove(OpenConnection& connection, const std::string& address);
-  /// Puts a connection in the place of another one, which serves the same client. Returns false, and changes nothing, if
-  /// the server is ending.
-  bool replace(OpenConnection& connection, OpenConnection& by) noexcept;
+  /// Puts a connection in the place of another one, which serves the same client. Calls `hand_over` before. Nobody ends
+  /// a connection meanwhile. Returns false, and calls nothing, if the server is ending. If `hand_over` throws, the
+  /// connection keeps its place.
+  template <typename HandOver>
+  bool replace(OpenConnection& connection, OpenConnection& by, HandOver hand_over) {
+    const std::lock_guard lock(mutex_);
+    if (is_ending_) return false;
+    hand_over();
+    put_in_place(connection, by);
+    return true;
+  }
 
   /// Refuses new connections from now on, and ends the open ones soon.
   void end_all_soon();
@@ -83,6 +91,8 @@ class ConnectionHost {
   ConnectionFigures figures() const;
 
  private:
+  void put_in_place(OpenConnection& connection, OpenConnection& by) noexcept;
+
   RequestHandler& handler_;
   const ConnectionLimits limits_;
   ByteBudget budget_;

@@ -28,12 +28,12 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/http/error.hpp>
-#include <unistd.h>
 
 #include "tools/serve/transport/connection.h"
 #include "tools/serve/transport/home_queue.h"
 #include "tools/serve/transport/http_exchange.h"
 #include "tools/serve/transport/loop_load.h"
+#include "tools/varve/base/owned_descriptor.h"
 #include "varve/task.h"
 
 namespace varve::serve {
@@ -182,22 +182,21 @@ class HttpConnection final : public OpenConnection,
   }
 
   /// Moves the socket to another loop, between two requests. Another object serves it there, because everything here
-  /// belongs to this loop. Returns false if the connection stays.
+  /// belongs to this loop. Returns false if the connection stays. If the socket is lost on the way, both objects end.
   bool move_to(asio::io_context& to) {
     ErrorCode error;
     const auto protocol = socket_layer().local_endpoint(error).protocol();
     if (error || &to == &executor_.context()) return false;
     const auto next = std::make_shared<HttpConnection>(host_, client_ip_, Socket(to));
-    if (!host_.replace(*this, *next)) return false;
+    const bool is_replaced = host_.replace(*this, *next, [&] {
+      tool::OwnedDescriptor descriptor(socket_layer().release(error));
+      if (error) return;
+      next->socket_layer().assign(protocol, descriptor.number(), error);
+      if (!error) descriptor.release();
+    });
+    if (!is_replaced) return false;
     next->is_counted_ = std::exchange(is_counted_, false);
     next->kept_ = std::move(kept_);
-    const auto descriptor = socket_layer().release(error);
-    if (error) return true;  // Both objects end, and the socket with them.
-    next->socket_layer().assign(protocol, descriptor, error);
-    if (error) {
-      ::close(descriptor);
-      return true;
-    }
     asio::post(next->executor_, [next] { next->shake_hands(); });
     return true;
   }
@@ -398,6 +397,7 @@ class HttpConnection final : public OpenConnection,
   }
   /// Sends a short answer to a client that has room for it. Most answers end here, without a turn of the loop.
   bool send_now() {
+    static_assert(ByteBudget::kFreeBytes <= kJoinedBodyMax);
     if constexpr (kIsTls) return false;  // Its stream has no calls that do not wait.
     assert(answer_.body.empty());
     ErrorCode error;
@@ -411,9 +411,12 @@ class HttpConnection final : public OpenConnection,
   }
   /// Sends a piece of an answer, to see whether the client still receives.
   void send_piece() {
-    const std::size_t of_head = std::min(sent_, answer_.head.size());
-    const std::array<asio::const_buffer, 2> rest = {asio::buffer(answer_.head) + of_head,
-                                                    asio::buffer(answer_.body) + (sent_ - of_head)};
+    if (sent_ >= answer_.head.size()) return send_some(asio::buffer(answer_.body) + (sent_ - answer_.head.size()));
+    send_some(std::array<asio::const_buffer, 2>{asio::buffer(answer_.head) + sent_, asio::buffer(answer_.body)});
+  }
+  /// The first of the buffers is not empty. Otherwise a TLS stream would send nothing, and report success.
+  template <typename Buffers>
+  void send_some(const Buffers& rest) {
     stream_.async_write_some(rest, [self = this->shared_from_this()](const ErrorCode& error, std::size_t bytes) {
       self->on_piece_sent(error, bytes);
     });
@@ -427,7 +430,7 @@ class HttpConnection final : public OpenConnection,
   void on_sent(const ErrorCode& error) {
     answer_ = AnswerBytes();  // an idle connection holds no answer
     if (share_.holds()) share_.give_back();
-    if (error) return close();
+    if (error || !socket_layer().is_open()) return close();  // No request is carried out on a closed connection.
     if (keeps_alive_) return wait_for_request();
     say_goodbye();
   }

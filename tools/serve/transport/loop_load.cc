@@ -28,7 +28,7 @@ std::optional<LoopMove> plan_move(const std::vector<LoopWork>& loops, std::chron
 
 void LoopLoad::count_request(Part& part) {
   const std::uint64_t interval = interval_.load(std::memory_order_relaxed);
-  if (part.interval != interval) part = {interval, 0};
+  if (part.interval != interval) part = {interval, 0, part.interval + 1 == interval ? part.requests : 0};
   ++part.requests;
   const std::uint64_t requests = requests_.load(std::memory_order_relaxed) + 1;
   requests_.store(requests, std::memory_order_relaxed);  // Only this thread writes it.
@@ -36,13 +36,16 @@ void LoopLoad::count_request(Part& part) {
 }
 
 boost::asio::io_context* LoopLoad::take_move(const Part& part) noexcept {
-  const std::uint64_t to_move = to_move_.load(std::memory_order_relaxed);
+  std::uint64_t to_move = to_move_.load(std::memory_order_acquire);
   if (to_move == 0) return nullptr;
-  // The plan is made of a whole interval. A connection without requests in it says nothing about its load.
-  const std::uint64_t requests = std::max<std::uint64_t>(part.requests, 1);
-  if (requests > to_move) return nullptr;
-  to_move_.store(to_move - requests, std::memory_order_relaxed);
-  return move_to_.load(std::memory_order_relaxed);
+  const std::uint64_t interval = interval_.load(std::memory_order_relaxed);
+  const bool is_counted_anew = part.interval == interval;
+  const bool is_of_last = part.interval + 1 == interval;
+  const std::uint64_t requests = is_counted_anew ? part.requests_before : is_of_last ? part.requests : 0;
+  if (requests == 0 || requests > to_move) return nullptr;  // Without requests it is no part of the plan.
+  boost::asio::io_context* const to = move_to_.load(std::memory_order_relaxed);
+  // If this fails, a new interval has just begun, and the next answer of a connection looks at its plan.
+  return to_move_.compare_exchange_strong(to_move, to_move - requests, std::memory_order_relaxed) ? to : nullptr;
 }
 
 LoopBalance::LoopBalance(const std::vector<boost::asio::io_context*>& contexts) {
@@ -95,17 +98,19 @@ void LoopBalance::look(std::chrono::steady_clock::time_point now) noexcept {
                         loop.load->requests_.load(std::memory_order_relaxed)};
     worked.push_back({work.processor_time - loop.before.processor_time, work.requests - loop.before.requests});
     loop.before = work;
+  }
+  end_interval(is_first ? std::nullopt : plan_move(worked, interval));
+}
+
+void LoopBalance::end_interval(const std::optional<LoopMove>& move) noexcept {
+  for (const Loop& loop : loops_) {
     loop.load->to_move_.store(0, std::memory_order_relaxed);  // what the last interval has left
     loop.load->interval_.fetch_add(1, std::memory_order_relaxed);
   }
-  if (is_first) return;
-  if (const std::optional<LoopMove> move = plan_move(worked, interval)) let_move(*move);
-}
-
-void LoopBalance::let_move(const LoopMove& move) noexcept {
-  LoopLoad& from = *loops_[move.from].load;
-  from.move_to_.store(&loops_[move.to].load->context_, std::memory_order_relaxed);
-  from.to_move_.store(move.requests, std::memory_order_release);
+  if (!move) return;
+  LoopLoad& from = *loops_[move->from].load;
+  from.move_to_.store(&loops_[move->to].load->context_, std::memory_order_relaxed);
+  from.to_move_.store(move->requests, std::memory_order_release);
 }
 
 }  // namespace varve::serve

@@ -41,10 +41,11 @@ class LoopLoad final : public boost::asio::execution_context::service {
   explicit LoopLoad(boost::asio::execution_context& context)
       : service(context), context_(static_cast<boost::asio::io_context&>(context)) {}
 
-  /// One connection's part of the load in the present interval. On the thread of the loop.
+  /// One connection's part of the load. On the thread of the loop.
   struct Part {
     std::uint64_t interval = 0;
-    std::uint64_t requests = 0;
+    std::uint64_t requests = 0;         // in that interval
+    std::uint64_t requests_before = 0;  // in the interval before it
   };
 
   // Called on any thread:
@@ -55,7 +56,8 @@ class LoopLoad final : public boost::asio::execution_context::service {
   // Called on the thread of the loop:
   /// Counts a request of a connection. Sometimes the balance looks at all loops then.
   void count_request(Part& part);
-  /// Returns the context to which a connection of this part of the load shall move, or null.
+  /// Returns the context to which a connection of this part of the load shall move, or null. The part counts as large as
+  /// it was in the interval that has ended, because plans are made of that interval.
   boost::asio::io_context* take_move(const Part& part) noexcept;
 
  private:
@@ -89,8 +91,8 @@ class LoopBalance {
   boost::asio::io_context& least_loaded() noexcept;
   /// Looks at the loads if an interval has passed, and lets connections move accordingly.
   void look(std::chrono::steady_clock::time_point now) noexcept;
-  /// Lets connections of one loop move to another. look() calls it.
-  void let_move(const LoopMove& move) noexcept;
+  /// Ends the interval, and lets connections of one loop move to another in the next one. look() calls it.
+  void end_interval(const std::optional<LoopMove>& move) noexcept;
 
  private:
   struct Loop {
