@@ -149,69 +149,55 @@ Moment moment_of(std::uint64_t ticks) noexcept {
   return moment;
 }
 
-/// A number with leading zeros, with as many digits as `limit` has zeros.
-class Digits {
- public:
-  Digits(std::int64_t number, std::int64_t limit) noexcept : begin_(text_.data()) {
-    if (number < limit) {
-      number += limit;
-      ++begin_;  // after the leading 1 of the limit
-    }
-    end_ = std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr;
-  }
-  Digits(const Digits&) = delete;
-  Digits& operator=(const Digits&) = delete;
-  const char* begin() const noexcept { return begin_; }
-  const char* end() const noexcept { return end_; }
-
- private:
-  std::array<char, 20> text_{};
-  const char* begin_;
-  const char* end_;
-};
-
 /// Maximum length of a printed time, with the colons of an ETag and a year that no property has.
 constexpr std::size_t kPrintedBytesMax = std::string_view("58456-03-03T10%3A20%3A30.1234567Z").size();
 
-/// Copies a known number of bytes, without a call.
-template <std::size_t bytes>
-void put(char*& end, const char* from) noexcept {
-  end = std::copy_n(from, bytes, end);
+/// Puts two digits.
+void put_two(char*& end, std::int64_t number) noexcept {
+  *end++ = static_cast<char>('0' + number / 10);
+  *end++ = static_cast<char>('0' + number % 10);
+}
+void put(char*& end, std::string_view text) noexcept {
+  for (const char c : text) *end++ = c;
+}
+/// Puts four digits, or more after the year 9999.
+void put_year(char*& end, std::int64_t year) noexcept {
+  if (year >= 10'000) *end++ = static_cast<char>('0' + year / 10'000);
+  put_two(end, year / 100 % 100);
+  put_two(end, year % 100);
 }
 
-/// Prints a time by D-35, with `colon` for every colon. Each entity of a page has one or two times, so this makes all
-/// digits at once.
-template <std::size_t colon_size>
-std::string printed(std::uint64_t ticks, const char (&colon)[colon_size]) {
+/// Prints a time by D-35, with `colon` for every colon. Each entity of a page has one or two times.
+std::string printed(std::uint64_t ticks, std::string_view colon) {
   const Moment moment = moment_of(ticks);
-  const std::int64_t date = (moment.year * 100 + moment.month) * 100 + moment.day;
-  const std::int64_t time = (moment.hour * 100 + moment.minute) * 100 + moment.second;
-  const Digits digits(date * 1'000'000 + time, 100'000'000'000'000);
-  const char* const behind_year = digits.end() - 10;
   std::array<char, kPrintedBytesMax> text{};
-  char* end = std::copy(digits.begin(), behind_year, text.data());
-  put<1>(end, "-");
-  put<2>(end, behind_year);
-  put<1>(end, "-");
-  put<2>(end, behind_year + 2);
-  put<1>(end, "T");
-  put<2>(end, behind_year + 4);
-  put<colon_size - 1>(end, colon);
-  put<2>(end, behind_year + 6);
-  put<colon_size - 1>(end, colon);
-  put<2>(end, behind_year + 8);
+  char* end = text.data();
+  put_year(end, moment.year);
+  *end++ = '-';
+  put_two(end, moment.month);
+  *end++ = '-';
+  put_two(end, moment.day);
+  *end++ = 'T';
+  put_two(end, moment.hour);
+  put(end, colon);
+  put_two(end, moment.minute);
+  put(end, colon);
+  put_two(end, moment.second);
   if (moment.fraction_ticks != 0) {
-    put<1>(end, ".");
-    put<kFractionDigits>(end, Digits(moment.fraction_ticks, kTicksPerSecond).begin());
+    *end++ = '.';
+    put_two(end, moment.fraction_ticks / 100'000);
+    put_two(end, moment.fraction_ticks / 1'000 % 100);
+    put_two(end, moment.fraction_ticks / 10 % 100);
+    *end++ = static_cast<char>('0' + moment.fraction_ticks % 10);
     while (end[-1] == '0') --end;
   }
-  put<1>(end, "Z");
+  *end++ = 'Z';
   return {text.data(), end};
 }
 
 constexpr std::string_view kETagStart = "W/\"datetime'";
 constexpr std::string_view kETagEnd = "'\"";
-constexpr char kColonInETag[] = "%3A";
+constexpr std::string_view kColonInETag = "%3A";
 
 Status malformed_etag(std::string_view text) {
   return service_error::invalid_input("the ETag " + quoted(text) + " must be * or of the form W/\"...\"");
@@ -236,7 +222,7 @@ std::string with_colons(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool is_escape = text.substr(i).starts_with("%3A") || text.substr(i).starts_with("%3a");
     plain.push_back(is_escape ? ':' : text[i]);
-    if (is_escape) i += sizeof(kColonInETag) - 2;
+    if (is_escape) i += kColonInETag.size() - 1;
   }
   return plain;
 }
