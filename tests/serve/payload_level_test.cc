@@ -26,6 +26,15 @@ TEST(ServePayloadLevel, H40_AcceptChoosesTheLevel) {
   EXPECT_EQ(*choose_level(std::nullopt, nullptr), PayloadLevel::kMinimal);
 }
 
+TEST(ServePayloadLevel, H40_TheUsualTextsAreKnownLikeAnyOther) {
+  for (const std::string text : {"application/json", "application/json;odata=nometadata",
+                                 "application/json;odata=minimalmetadata", "application/json;odata=fullmetadata"}) {
+    for (const std::string& read : {text + ";", " " + text, text + ",*/*", text + ";charset=utf-8"}) {
+      EXPECT_EQ(by_accept(text), by_accept(read)) << read;
+    }
+  }
+}
+
 TEST(ServePayloadLevel, H40_AListTakesTheFirstThatIsKnown) {
   EXPECT_EQ(by_accept("application/atom+xml,application/json;odata=nometadata,application/json"), PayloadLevel::kNone);
   EXPECT_EQ(by_accept("text/html, */*;q=0.8"), PayloadLevel::kMinimal);

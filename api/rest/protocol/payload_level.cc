@@ -1,5 +1,8 @@
 #include "api/rest/protocol/payload_level.h"
 
+#include <algorithm>
+#include <array>
+
 #include "api/rest/protocol/media_type.h"
 #include "api/rest/protocol/query_value.h"
 #include "api/rest/protocol/wire_error.h"
@@ -7,6 +10,16 @@
 
 namespace varve::serve {
 namespace {
+
+/// A text that clients usually send. Its level is the one that a reading of the text gives, which takes far longer.
+struct UsualText {
+  std::string_view text;
+  PayloadLevel level;
+};
+constexpr std::array<UsualText, 4> kUsualTexts = {{{"application/json;odata=nometadata", PayloadLevel::kNone},
+                                                   {"application/json;odata=minimalmetadata", PayloadLevel::kMinimal},
+                                                   {"application/json;odata=fullmetadata", PayloadLevel::kFull},
+                                                   {"application/json", PayloadLevel::kMinimal}}};
 
 Result<PayloadLevel> level_of_json(const MediaType& media) {
   const std::string* const parameter = media.find("odata");
@@ -56,6 +69,9 @@ Result<PayloadLevel> choose_level(const std::optional<std::string>& format, cons
                                  : accept != nullptr ? std::string_view(*accept)
                                                      : "";
   if (trimmed(asked).empty()) return PayloadLevel::kMinimal;
+  const auto* const usual =
+      std::find_if(kUsualTexts.begin(), kUsualTexts.end(), [asked](const UsualText& one) { return one.text == asked; });
+  if (usual != kUsualTexts.end()) return usual->level;
   std::string_view rest = asked;
   Result<PayloadLevel> first = level_of(take_list_element(rest));
   while (!first.ok() && !rest.empty()) {
@@ -85,6 +101,7 @@ std::string_view content_type(PayloadLevel level) noexcept {
 
 Status check_json_type(const std::string* content_type) {
   if (content_type == nullptr || trimmed(*content_type).empty()) return Status();
+  if (*content_type == "application/json") return Status();  // the usual text
   const std::optional<MediaType> media = parse_media_type(*content_type);
   if (media && media->type == "application/atom+xml") {
     return refused("AtomFormatNotSupported", "Atom is not supported; send JSON");

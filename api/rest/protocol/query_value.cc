@@ -13,11 +13,28 @@ std::optional<std::string> decoded(std::string_view text) {
   return percent_decode(text, PlusSign::kSpace);
 }
 
-/// Compares a written name. The first check is a fast path: most names are not encoded, and most belong to other
-/// parameters. Returns nothing if a name is badly encoded.
-std::optional<bool> is_name(std::string_view written, std::string_view name) {
-  if (written.find_first_of("%+") == std::string_view::npos) return written == name;
-  const std::optional<std::string> plain = decoded(written);
+/// The name of a parameter, as the query spells it.
+struct WrittenName {
+  std::string_view text;
+  bool is_encoded = false;
+};
+
+/// Takes the name from the front of the query, up to `=` or `&`.
+WrittenName take_name(std::string_view& query) noexcept {
+  WrittenName name;
+  std::size_t end = 0;
+  for (; end < query.size() && query[end] != '=' && query[end] != '&'; ++end) {
+    if (query[end] == '%' || query[end] == '+') name.is_encoded = true;
+  }
+  name.text = query.substr(0, end);
+  query.remove_prefix(end);
+  return name;
+}
+
+/// Compares a written name. Returns nothing if it is badly encoded.
+std::optional<bool> is_name(const WrittenName& written, std::string_view name) {
+  if (!written.is_encoded) return written.text == name;
+  const std::optional<std::string> plain = decoded(written.text);
   return plain ? std::optional(*plain == name) : std::nullopt;
 }
 
@@ -26,13 +43,13 @@ std::optional<bool> is_name(std::string_view written, std::string_view name) {
 Result<std::optional<std::string>> query_value(std::string_view query, std::string_view name) {
   std::optional<std::string> found;
   while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(pair.size() + 1, query.size()));
-    const std::size_t equals = std::min(pair.find('='), pair.size());
-    const std::optional<bool> is_asked = is_name(pair.substr(0, equals), name);
+    const WrittenName written = take_name(query);
+    const std::string_view rest = query.substr(0, query.find('&'));  // `=` and the value, or nothing
+    query.remove_prefix(std::min(rest.size() + 1, query.size()));
+    const std::optional<bool> is_asked = is_name(written, name);
     if (!is_asked) return refused("InvalidQueryParameterValue", "the name of a query parameter is badly encoded");
     if (!*is_asked) continue;
-    std::optional<std::string> value = decoded(pair.substr(std::min(equals + 1, pair.size())));
+    std::optional<std::string> value = decoded(rest.substr(std::min<std::size_t>(1, rest.size())));
     if (found || !value) {
       return refused("InvalidQueryParameterValue",
                      "the parameter " + std::string(name) + " is given twice or badly encoded");

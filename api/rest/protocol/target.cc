@@ -186,7 +186,8 @@ Result<Address> parse_address(std::string_view path, std::string_view host, std:
   if (!decoded) return badly_encoded_path();
   std::string_view rest = std::string_view(*decoded).substr(1);
   Address address;
-  address.root = std::string(scheme) + "://" + std::string(host);
+  address.root.reserve(scheme.size() + host.size() + rest.size() + 4);  // with the account
+  address.root.append(scheme).append("://").append(host);
   std::string_view account = first_label(host);
   const bool is_host_secondary = take_secondary(account);
   const bool is_named_by_host = !account.empty() && is_known(account);
