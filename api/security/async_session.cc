@@ -2,6 +2,8 @@
 // Must never: read the store on the thread that begins a task.
 #include "varve/security/async_session.h"
 
+#include <coroutine>
+#include <optional>
 #include <utility>
 
 #include "api/model/guarded.h"
@@ -12,34 +14,53 @@ namespace varve::security {
 struct AsyncSession::Verbs {
   using State = std::shared_ptr<const Session::State>;
 
-  /// As State::check_still_valid().
-  static Task<Status> still_valid(State state, std::stop_token stop) {
-    if (!state->names_policy()) co_return state->check_still_valid();
-    Task<Status> reading =
-        AsyncStore(*state->store).run([&](Store&) { return state->check_still_valid(); }, std::move(stop));
-    Status valid = co_await reading;
-    co_return valid;
-  }
+  /// Awaited, gives State::check_still_valid(). Reads the store on a thread that may wait. A session whose signature names
+  /// no policy is checked at once, without a task.
+  class StillValid {
+   public:
+    StillValid(const State& state, std::stop_token stop) noexcept : state_(*state), stop_(std::move(stop)) {}
+    StillValid(const StillValid&) = delete;
+    StillValid& operator=(const StillValid&) = delete;
+
+    bool await_ready() {
+      if (state_.names_policy()) return false;
+      valid_ = state_.check_still_valid();
+      return true;
+    }
+    bool await_suspend(std::coroutine_handle<> waiting) {
+      reading_.emplace(
+          AsyncStore(*state_.store).run([this](Store&) { return state_.check_still_valid(); }, std::move(stop_)));
+      return reading_->operator co_await().await_suspend(waiting);
+    }
+    Status await_resume() { return reading_ ? reading_->operator co_await().await_resume() : std::move(valid_); }
+
+   private:
+    const Session::State& state_;
+    std::stop_token stop_;
+    Status valid_;
+    std::optional<Task<Status>> reading_;
+  };
 
   /// As Session::judged().
   static Task<Result<Session>> judged(Result<Session> shown, std::stop_token stop) {
     if (!shown.ok()) co_return shown;
-    Task<Status> judging = still_valid(shown->state_, std::move(stop));
+    const State state = shown->state_;
+    StillValid judging(state, std::move(stop));
     const Status valid = co_await judging;
     if (!valid.ok()) co_return valid;
-    if (!shown->state_->arrived.ok()) co_return shown->state_->arrived;
+    if (!state->arrived.ok()) co_return state->arrived;
     co_return shown;
   }
 
   static Task<Status> check(State state, AccountOperation operation, std::stop_token stop) {
-    Task<Status> judging = still_valid(state, std::move(stop));
+    StillValid judging(state, std::move(stop));
     const Status valid = co_await judging;
     if (!valid.ok()) co_return valid;
     co_return state->check_operation(operation);
   }
 
   static Task<Result<Table>> table(State state, std::string name, std::stop_token stop) {
-    Task<Status> judging = still_valid(state, stop);
+    StillValid judging(state, stop);
     const Status valid = co_await judging;
     if (!valid.ok()) co_return valid;
     if (Status may = state->check_table(name); !may.ok()) co_return may;

@@ -83,8 +83,12 @@ struct JsonText::State {
     writer.RawValue(escaped.GetString(), escaped.GetSize(), rapidjson::kStringType);
   }
 
-  rapidjson::StringBuffer buffer;
-  TextWriter writer{buffer};
+  /// Enough for most entities. A buffer that grows copies its text.
+  static constexpr std::size_t kUsualBytes = 1024;
+
+  rapidjson::CrtAllocator allocator{};  // Without one, buffer and writer allocate one each.
+  rapidjson::StringBuffer buffer{&allocator, kUsualBytes};
+  TextWriter writer{buffer, &allocator};
 };
 
 JsonText::JsonText() : state_(std::make_unique<State>()) {}

@@ -27,6 +27,7 @@ void add_preference(HttpResponse& response, Preference preference) {
 
 HttpResponse json_response(std::uint16_t status, PayloadLevel level, std::string body) {
   HttpResponse response;
+  response.headers.reserve(kAnswerHeaders);
   response.status = status;
   response.with("Content-Type", content_type(level));
   response.body = std::move(body);

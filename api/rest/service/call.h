@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <stop_token>
@@ -66,6 +67,8 @@ struct Call {
 inline Status no_room_for_answer() {
   return Status(Code::kBusy, "the server has no memory for the answer; repeat the request later");
 }
+/// The usual number of headers of an answer, with those of every answer. An answer with more reallocates the list.
+inline constexpr std::size_t kAnswerHeaders = 11;
 /// Returns an answer with a body at the call's level.
 HttpResponse json_response(std::uint16_t status, PayloadLevel level, std::string body);
 /// Returns a failure as JSON or XML. Never fails itself.

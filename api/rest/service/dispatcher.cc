@@ -41,12 +41,28 @@ bool speaks_xml(const HttpRequest& request) {
   return part.ok() && *part != Part::kContent;
 }
 
+/// Returns the header Date. A thread keeps its last one, because all answers of a second have the same.
+std::string_view date_of(DateTime time) {
+  constexpr std::uint64_t kTicksPerSecond = 10'000'000;
+  struct Last {
+    std::uint64_t second = UINT64_MAX;
+    std::string date;
+  };
+  static thread_local Last last;
+  const std::uint64_t second = time.ticks / kTicksPerSecond;
+  if (last.second != second) {
+    last.date = security::http_date(time);
+    last.second = second;
+  }
+  return last.date;
+}
+
 void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer, std::string_view version,
                         HttpResponse& response) {
   response.headers.reserve(response.headers.size() + kCommonHeaders);
   response.with("Cache-Control", "no-cache").with("X-Content-Type-Options", "nosniff");
   response.with("x-ms-request-id", trailer.request_id).with("x-ms-version", version);
-  response.with("Date", security::http_date(trailer.time)).with("Server", "Varve-Table/1.0");
+  response.with("Date", date_of(trailer.time)).with("Server", "Varve-Table/1.0");
   const std::string* const id = find_header(request.head.headers, "x-ms-client-request-id");
   if (id != nullptr && id->size() <= kClientRequestIdMax) response.with("x-ms-client-request-id", *id);
 }
@@ -85,7 +101,8 @@ namespace {
 Answer run(const Door& door, const Call& call, const security::AsyncSession& session, Store& store) {
   if (const auto* const route = std::get_if<EntityRoute>(&door)) {
     Task<Result<Table>> opening = session.table(call.target.table, call.stop);
-    Result<Table> table = co_await at_home(call.home, std::move(opening));
+    Result<Table> table = co_await opening;
+    co_await GoHome(call.home);
     if (table.code() == Code::kForbidden) co_return table.status();
     Result<AsyncTable> fenced =
         table.ok() ? Result<AsyncTable>(AsyncTable(*std::move(table), call.home)) : table.status();
@@ -95,7 +112,8 @@ Answer run(const Door& door, const Call& call, const security::AsyncSession& ses
   }
   if (const auto* const route = std::get_if<AccountRoute>(&door)) {
     Task<Status> checking = session.check(route->operation, call.stop);
-    const Status allowed = co_await at_home(call.home, std::move(checking));
+    const Status allowed = co_await checking;
+    co_await GoHome(call.home);
     if (!allowed.ok()) co_return allowed;
     Answer answer = route->handler(call, store);
     Result<HttpResponse> response = co_await answer;
@@ -196,7 +214,8 @@ Task<Status> Dispatcher::admit(const HttpRequest& request, HomeThread* home) {
   Result<Asked> asked = identify(request, *keyring, told);
   if (!asked.ok()) co_return asked.status();
   Task<Result<security::Session>> opening = open_session(request, *keyring, asked->address.account);
-  const Result<security::Session> session = co_await at_home(home, std::move(opening));
+  const Result<security::Session> session = co_await opening;
+  co_await GoHome(home);
   co_return session.status();
 }
 
@@ -216,7 +235,8 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   Result<Asked> asked = identify(request, *keyring, told);
   if (!asked.ok()) co_return asked.status();
   Task<Result<security::Session>> opening = open_session(request, *keyring, asked->address.account);
-  Result<security::Session> session = co_await at_home(home, std::move(opening));
+  Result<security::Session> session = co_await opening;
+  co_await GoHome(home);
   if (!session.ok()) {
     co_return told_of_account(session.status(), keyring->accounts.knows(asked->address.account));
   }

@@ -14,9 +14,6 @@ namespace {
 
 using Kind = WriteOperation::Kind;
 
-/// The usual number of headers of an answer to a write, without the common headers.
-constexpr std::size_t kWriteHeaders = 4;
-
 /// Returns the condition of a write, or nothing if there is none.
 Result<std::optional<ETag>> read_condition(const Headers& headers) {
   if (find_header(headers, "if-none-match") != nullptr) {
@@ -63,7 +60,7 @@ HttpResponse inserted_response(const WriteAnswer& answer, Entity& entity, ETag e
   std::string location(answer.place.root);
   location.append("/").append(entity_reference(answer.place.table, entity.partition_key(), entity.row_key()));
   HttpResponse response;
-  response.headers.reserve(kWriteHeaders);
+  response.headers.reserve(kAnswerHeaders);
   if (answer.preference == Preference::kNoContent) {
     response.status = 204;
     response.with("DataServiceId", location);
