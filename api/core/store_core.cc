@@ -39,6 +39,7 @@ StoreCore::~StoreCore() {
   // A thread of the parent may have been inside any of these when the process forked.
   io::leave_to_parent(own_async_);
   io::leave_to_parent(async_mutex_);
+  io::leave_to_parent(queues_);
   io::leave_to_parent(catalog_);
   io::leave_to_parent(engine_);
 }
@@ -82,6 +83,7 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   core->engine_ = *std::move(engine);
   core->backend_ = std::make_unique<EngineBackend>(*core->engine_);
   core->catalog_ = std::make_unique<Catalog>(*core->backend_, options.recreation_delay);
+  core->queues_ = std::make_unique<QueueBoard>((*core->backend_).env());
   core->async_mutex_ = std::make_unique<io::Mutex>(env.scheduler);
   return core;
 }

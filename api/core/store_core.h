@@ -11,6 +11,7 @@
 #include "api/catalog/catalog.h"
 #include "api/commit/backend.h"
 #include "api/filter/plan_cache.h"
+#include "api/queue/live_queue.h"
 #include "engine/async/async_engine.h"
 #include "engine/engine.h"
 #include "io/posix/posix_process.h"
@@ -61,6 +62,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   /// For operations on this one engine as a whole: its figures, its files, sync and compaction.
   engine::Engine& engine() noexcept { return *engine_; }
   Catalog& catalog() noexcept { return *catalog_; }
+  QueueBoard& queues() noexcept { return *queues_; }
 
   Snapshot snapshot();
   /// Returns the state that a read sees. Errors: kInvalidArgument (InvalidInput: a snapshot of another store, or of no
@@ -85,6 +87,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Catalog> catalog_;
+  std::unique_ptr<QueueBoard> queues_;
   PlanCache plans_;
   StoreLimits limits_;
   bool makes_short_pages_ = false;
