@@ -165,4 +165,36 @@ Result<std::vector<MetadataPair>> Queue::metadata() const {
   });
 }
 
+MessageWrite MessageWrite::put(const Queue& queue, std::string text, const PutOptions& options) {
+  MessageWrite write(Kind::kPut, queue);
+  write.text_ = std::move(text);
+  write.put_options_ = options;
+  write.put_options_.deduplication_key = {};
+  write.deduplication_key_ = options.deduplication_key;
+  return write;
+}
+
+MessageWrite MessageWrite::remove(const Queue& queue, const Guid& id, const PopReceipt& receipt) {
+  MessageWrite write(Kind::kRemove, queue);
+  write.id_ = id;
+  write.receipt_ = receipt;
+  return write;
+}
+
+MessageWrite MessageWrite::update(const Queue& queue, const Guid& id, const PopReceipt& receipt,
+                                  std::chrono::milliseconds hold, std::optional<std::string> text) {
+  MessageWrite write(Kind::kUpdate, queue);
+  write.id_ = id;
+  write.receipt_ = receipt;
+  write.hold_ = hold;
+  write.text_ = std::move(text);
+  return write;
+}
+
+PutOptions MessageWrite::put_options() const& noexcept {
+  PutOptions options = put_options_;
+  options.deduplication_key = deduplication_key_;
+  return options;
+}
+
 }  // namespace varve

@@ -26,6 +26,8 @@ using Kind = MessageOperation::Kind;
 struct Taken {
   std::vector<ReceivedMessage> messages;
   std::optional<Ticks> next_visible;
+  /// The queue of the round.
+  std::shared_ptr<LiveQueue> from;
   /// The round must be repeated: it only moved dead letters, or the queue changed meanwhile.
   bool goes_on = false;
 };
@@ -79,6 +81,7 @@ Result<Taken> take_once(const Queue::State& state, const Queue::State* dead_lett
                                            [&claims](Sequence sequence) { return claims.try_claim(sequence); });
   if (!seen.ok()) return seen.status();
   Taken taken;
+  taken.from = from.live;
   taken.next_visible = seen->next_visible;
   if (seen->messages.empty()) return taken;
   std::vector<MessageOperation> operations =
@@ -122,17 +125,16 @@ Result<std::vector<ReceivedMessage>> take_or_wait(const Queue::State& state, con
   std::shared_ptr<LiveQueue> live;
   std::optional<LiveQueue::Waiter> waiter;  // left before the queue
   for (;;) {
-    const Result<ResolvedQueue> from = state.resolve();
-    if (!from.ok()) return from.status();
-    if (from->live != live) {  // the first round, or the queue was cleared
-      waiter.reset();
-      live = from->live;
-      waiter.emplace(*live, options.stop);
-    }
-    waiter->begin_look();
+    if (waiter) waiter->begin_look();
     Result<Taken> taken = take(state, dead_letter, options);
     if (!taken.ok()) return taken.status();
     if (!taken->messages.empty()) return std::move(taken->messages);
+    if (taken->from != live) {  // the first round, or the queue was cleared; what came before is seen by the next look
+      waiter.reset();
+      live = taken->from;
+      waiter.emplace(*live, options.stop);
+      continue;
+    }
     const std::chrono::nanoseconds left = deadline - clock.monotonic();
     if (left <= std::chrono::nanoseconds(0)) return std::vector<ReceivedMessage>();
     std::optional<std::chrono::nanoseconds> until_visible;

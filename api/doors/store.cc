@@ -99,7 +99,9 @@ Result<std::vector<ETag>> Store::transact(const std::function<Status(StoreTransa
     if (!transaction.ok()) return transaction.status();
     if (Status done = body(*transaction); !done.ok()) return done;
     Result<std::vector<ETag>> committed = transaction->commit(options);
-    if (committed.code() != Code::kConflict || attempt >= attempts_max) return committed;
+    // A receipt that is no longer the last one stays so.
+    const bool may_succeed = committed.code() == Code::kConflict && committed.status().service_error().empty();
+    if (!may_succeed || attempt >= attempts_max) return committed;
   }
 }
 

@@ -38,10 +38,22 @@ void LiveQueue::Waiter::begin_look() noexcept {
 }
 
 bool LiveQueue::Waiter::wait(std::chrono::nanoseconds time_max, std::optional<std::chrono::nanoseconds> until_visible) {
-  const std::stop_callback when_stopped(stop_, [this] {
-    const io::MutexGuard guard(queue_.mutex_);
-    changed_.notify_one();
+  std::atomic<bool> was_told{false};
+  const std::stop_callback when_stopped(stop_, [this, &was_told] {
+    {
+      const io::MutexGuard guard(queue_.mutex_);
+      changed_.notify_one();
+    }
+    was_told.store(true, std::memory_order_release);
   });
+  const bool goes_on = wait_for_change(time_max, until_visible);
+  // The end of `when_stopped` waits for a callback that is running, but out of the scheduler's sight.
+  while (stop_.stop_requested() && !was_told.load(std::memory_order_acquire)) queue_.env_.scheduler.give_way();
+  return goes_on;
+}
+
+bool LiveQueue::Waiter::wait_for_change(std::chrono::nanoseconds time_max,
+                                        std::optional<std::chrono::nanoseconds> until_visible) {
   const io::MutexGuard guard(queue_.mutex_);
   if (is_woken_) return !stop_.stop_requested();
   if (stop_.stop_requested()) return false;

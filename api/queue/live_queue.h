@@ -76,6 +76,8 @@ class LiveQueue {
 
    private:
     friend class LiveQueue;
+    bool wait_for_change(std::chrono::nanoseconds time_max, std::optional<std::chrono::nanoseconds> until_visible);
+
     LiveQueue& queue_;
     std::stop_token stop_;
     io::Condition changed_;

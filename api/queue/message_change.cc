@@ -138,7 +138,6 @@ Refusal MessageWork::judge(const engine::ReadView& view, std::span<const engine:
   static const engine::Newest kUnknown{};
   std::size_t next_state = 0;
   engine::CommitVersion rests_on = 0;
-  const std::uint32_t before = batch.operation_count();
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     MessageOperation& operation = operations_[i];
     const bool has_state = operation.kind != Kind::kPut || !operation.deduplication_key.empty();
@@ -147,8 +146,7 @@ Refusal MessageWork::judge(const engine::ReadView& view, std::span<const engine:
     const Refusal refusal = judge_one(operation, view, state, batch);
     if (refusal.is_refused()) return {refusal.status.at_operation(static_cast<std::uint32_t>(i)), rests_on};
   }
-  if (batch.operation_count() == before)
-    return {Status(Code::kConflict, "the messages are left as they are"), rests_on};
+  rests_on_ = rests_on;
   return count(states, batch);
 }
 
@@ -303,6 +301,10 @@ Status MessageWork::count(std::span<const engine::Newest> states, format::BatchB
   return Status();
 }
 
+Refusal MessageWork::nothing_to_write() const {
+  return {Status(Code::kConflict, "the messages are left as they are"), rests_on_};
+}
+
 void MessageWork::wake() const noexcept {
   for (const MessageOperation& operation : operations_) {
     if (operation.kind == Kind::kPut && !operation.duplicate) operation.queue->wake(1);
@@ -328,7 +330,9 @@ StatesWanted MessageChange::states_wanted() {
 }
 
 Refusal MessageChange::judge(const engine::ReadView& view, std::span<const engine::Newest> states) {
-  return work_.judge(view, states, batch_);
+  if (Refusal refusal = work_.judge(view, states, batch_); refusal.is_refused()) return refusal;
+  if (batch_.operation_count() > 0) return {};
+  return work_.nothing_to_write();
 }
 
 }  // namespace varve

@@ -102,9 +102,12 @@ class MessageWork {
   std::uint64_t bytes() const noexcept;
 
   /// Adds the changes to the batch. `states` are those of keys(), in their order. Refuses with kNotFound
-  /// (MessageNotFound), and with the index of the operation, if a receipt is not the last one. Refuses with kConflict if
-  /// nothing is to be written, because all messages were left out or put before.
+  /// (MessageNotFound), and with the index of the operation, if a receipt is not the last one. Adds nothing if all
+  /// messages were left out or put before.
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states, format::BatchBuilder& batch);
+
+  /// Returns the refusal of a commit to which nothing was added: kConflict.
+  Refusal nothing_to_write() const;
 
   /// Wakes those who wait for the messages that the commit made visible, or whose time is now known.
   void wake() const noexcept;
@@ -132,6 +135,7 @@ class MessageWork {
   std::span<MessageOperation> operations_;
   std::vector<std::string> keys_;
   std::vector<Counter> counters_;
+  engine::CommitVersion rests_on_ = 0;
 };
 
 /// A commit that changes messages alone.

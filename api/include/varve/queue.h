@@ -231,9 +231,52 @@ class VARVE_EXPORT Queue {
 
  private:
   friend class Store;
-  friend class StoreTransaction;
+  friend class MessagePart;
   explicit Queue(std::shared_ptr<const State> state) noexcept;
   std::shared_ptr<const State> state_;
+};
+
+/// A change of a message as a value, for a transaction that commits it together with entities (QX-02, QX-03).
+class VARVE_EXPORT MessageWrite {
+ public:
+  /// The verb.
+  enum class Kind : std::uint8_t {
+    kPut,
+    kRemove,
+    kUpdate,
+  };
+
+  /// Makes a write with the Queue verb of the same name. Of the options of a put, the durability does not count: a
+  /// transaction has one durability.
+  /// @{
+  static MessageWrite put(const Queue& queue, std::string text, const PutOptions& options = {});
+  static MessageWrite remove(const Queue& queue, const Guid& id, const PopReceipt& receipt);
+  static MessageWrite update(const Queue& queue, const Guid& id, const PopReceipt& receipt,
+                             std::chrono::milliseconds hold, std::optional<std::string> text = std::nullopt);
+  /// @}
+
+  /// Returns what the functions above received. Fields of other kinds have their defaults.
+  /// @{
+  Kind kind() const noexcept { return kind_; }
+  const Queue& queue() const& noexcept { return queue_; }
+  const std::optional<std::string>& text() const& noexcept { return text_; }
+  PutOptions put_options() const& noexcept;
+  const Guid& id() const& noexcept { return id_; }
+  const PopReceipt& receipt() const& noexcept { return receipt_; }
+  std::chrono::milliseconds hold() const noexcept { return hold_; }
+  /// @}
+
+ private:
+  MessageWrite(Kind kind, const Queue& queue) : kind_(kind), queue_(queue) {}
+
+  Kind kind_;
+  Queue queue_;
+  std::optional<std::string> text_;
+  PutOptions put_options_;
+  std::string deduplication_key_;
+  Guid id_;
+  PopReceipt receipt_;
+  std::chrono::milliseconds hold_{0};
 };
 
 /// Checks the name of a queue. Errors: kInvalidArgument (OutOfRangeInput: length; InvalidResourceName: a character).
