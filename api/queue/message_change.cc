@@ -50,7 +50,7 @@ Result<MessageOperation> make_change_by_receipt(const std::shared_ptr<LiveQueue>
   if (!queue->identity.is_own(receipt)) {
     return service_error::invalid_parameter("this store gave no such receipt; use the receipt of a put, get or update");
   }
-  if (queue->identity.sequence_of(id) != receipt.sequence) return not_found();
+  if (MessageIdentity::sequence_of(id) != receipt.sequence) return not_found();
   MessageOperation operation;
   operation.kind = kind;
   operation.queue = queue;
@@ -66,7 +66,7 @@ SentMessage sent_message(const MessageOperation& put, engine::CommitVersion vers
     return {first.id, {}, DateTime{first.inserted}, DateTime{first.expires}, DateTime{first.visible}, true};
   }
   const MessageIdentity& identity = put.queue->identity;
-  return {identity.id_of(put.sequence),
+  return {MessageIdentity::id_of(put.sequence),
           identity.receipt_of(put.sequence, version),
           DateTime{put.now},
           DateTime{put.expires},
@@ -181,7 +181,7 @@ Status MessageWork::put(MessageOperation& operation, const engine::Newest& known
   const format::TableId queue = operation.queue->id;
   const std::string& text = *operation.text;
   WaitingMessage message;
-  message.id = operation.queue->identity.id_of(operation.sequence);
+  message.id = MessageIdentity::id_of(operation.sequence);
   message.inserted = operation.now;
   message.expires = operation.expires;
   message.is_apart = text.size() >= kTextApartBytes;

@@ -31,16 +31,16 @@ constexpr std::uint64_t kForReceipts = 2;
 
 }  // namespace
 
-Guid MessageIdentity::id_of(Sequence sequence) const noexcept {
+Guid MessageIdentity::id_of(Sequence sequence) noexcept {
   std::array<char, 16> bytes;
   format::store_u64_big_endian(bytes.data(), sequence);
-  format::store_u64_big_endian(bytes.data() + 8, keyed_hash(secret_, kForIds, sequence, 0));
+  format::store_u64_big_endian(bytes.data() + 8, keyed_hash(0, kForIds, sequence, 0));
   Guid id;
   for (std::size_t i = 0; i < bytes.size(); ++i) id.bytes[i] = static_cast<std::uint8_t>(bytes[i]);
   return id;
 }
 
-std::optional<Sequence> MessageIdentity::sequence_of(const Guid& id) const noexcept {
+std::optional<Sequence> MessageIdentity::sequence_of(const Guid& id) noexcept {
   Sequence sequence = 0;
   for (std::size_t i = 0; i < 8; ++i) sequence = sequence << 8 | id.bytes[i];
   return id_of(sequence) == id ? std::optional(sequence) : std::nullopt;

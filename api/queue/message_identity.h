@@ -2,7 +2,8 @@
 // Must never: be taken for protection. Who may use a queue is judged elsewhere.
 //
 // An id is a Guid of the message's sequence and a hash of it. A receipt has the sequence, the version of the commit that
-// gave it, and a hash of both. The hashes contain the store's secret (queue_rows.h).
+// gave it, and a hash of both and of the store's secret (queue_rows.h). If a repair finds no secret, receipts that were
+// given before are no longer valid, but ids are.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,9 @@ class MessageIdentity {
  public:
   explicit MessageIdentity(std::uint64_t secret) noexcept : secret_(secret) {}
 
-  Guid id_of(Sequence sequence) const noexcept;
-  /// Returns nothing for an id that is not of this store.
-  std::optional<Sequence> sequence_of(const Guid& id) const noexcept;
+  static Guid id_of(Sequence sequence) noexcept;
+  /// Returns nothing for an id that no store gives.
+  static std::optional<Sequence> sequence_of(const Guid& id) noexcept;
   PopReceipt receipt_of(Sequence sequence, format::CommitVersion version) const noexcept;
   /// Returns whether this store gave the receipt.
   bool is_own(const PopReceipt& receipt) const noexcept;
