@@ -15,6 +15,7 @@ Result<ResolvedQueue> Queue::State::resolve() const {
   if (!*row) return no_such_queue(name.account, name.spelling);
   const Result<std::uint64_t> secret = Catalog::queue_secret(resolved->view);
   if (!secret.ok()) return secret.status();
+  core->keep_queues();
   std::shared_ptr<LiveQueue> live = core->queues().add((*row)->id, (*row)->message_bytes_max, *secret);
   return ResolvedQueue{std::move(resolved->view), std::move(live)};
 }

@@ -1,4 +1,4 @@
-// Owns: the verbs of a queue (queue.h), but for get, which is in queue_get.cc.
+// Owns: the verbs of a queue (queue.h). The verb get is in queue_get.cc.
 // Must never: report a queue's state under an id that the name no longer means.
 #include "varve/queue.h"
 

@@ -99,7 +99,7 @@ Result<Taken> take_once(const Queue::State& state, const Queue::State* dead_lett
   return taken;
 }
 
-/// Takes what is visible now. Returns when it found messages, or when there is none.
+/// Takes visible messages. Returns when it found some, or when there is none.
 Result<Taken> take(const Queue::State& state, const Queue::State* dead_letter, const GetOptions& options) {
   for (;;) {
     const Result<ResolvedQueue> from = state.resolve();

@@ -106,7 +106,7 @@ void QueueBoard::wake_all_of(std::uint32_t account) const noexcept {
   }
 }
 
-/// Claims and waiters hold their queue, so a queue that nobody holds has neither.
+/// Claims and waiters hold their queue. So a queue without a holder has neither.
 void QueueBoard::let_some_go() {
   std::erase_if(queues_, [](const auto& entry) { return entry.second.use_count() == 1; });
   sweep_at_ = std::max(2 * queues_.size(), kUnusedMax);

@@ -1,4 +1,4 @@
-// Owns: what is known about a queue only while the store is open: which messages a get is taking, and who waits.
+// Owns: the state of a queue in memory: the messages that gets are taking, and the gets that wait.
 // Must never: be the only place of something that must survive.
 //
 // L1  A sequence is claimed by one get at a time. The claim ends after the get's commit is published, or refused.

@@ -85,15 +85,14 @@ MessageWork::MessageWork(std::span<MessageOperation> operations) : operations_(o
     operation.is_left_out = false;
     operation.duplicate.reset();
     const format::TableId queue = operation.queue->id;
-    if (operation.kind != Kind::kPut) {
-      (void)want(place_key(queue, operation.sequence));
-    } else if (!operation.deduplication_key.empty()) {
+    if (!operation.deduplication_key.empty()) {
       (void)want(deduplication_row_key(queue, operation.deduplication_key));
+    } else if (operation.kind != Kind::kPut) {
+      (void)want(place_key(queue, operation.sequence));
     }
   }
-  // Only a get changes no counter.
   for (const MessageOperation& operation : operations_) {
-    if (operation.kind == Kind::kTake) continue;
+    if (operation.kind == Kind::kTake || operation.kind == Kind::kForget) continue;
     (void)counter_of(*operation.queue);
     if (operation.target) (void)counter_of(*operation.target);
   }
@@ -153,6 +152,7 @@ Refusal MessageWork::judge(const engine::ReadView& view, std::span<const engine:
 Refusal MessageWork::judge_one(MessageOperation& operation, const engine::ReadView& view, const engine::Newest& state,
                                format::BatchBuilder& batch) {
   if (operation.kind == Kind::kPut) return put(operation, state, batch);
+  if (operation.kind == Kind::kForget) return forget(operation, state, batch);
   MessagePlace place;
   bool is_there = state.value.has_value();
   if (is_there) {
@@ -215,6 +215,19 @@ Status MessageWork::put(MessageOperation& operation, const engine::Newest& known
   MessageCount& change = counter_of(*operation.queue).change;
   ++change.messages;
   change.text_bytes += static_cast<std::int64_t>(text.size());
+  return Status();
+}
+
+Status MessageWork::forget(MessageOperation& operation, const engine::Newest& known, format::BatchBuilder& batch) {
+  if (known.value) {
+    const Result<Deduplication> row = decode_deduplication(*known.value);
+    if (!row.ok()) return row.status();
+    operation.is_left_out = row->until != operation.remembered_until;
+  }
+  if (operation.is_left_out) return Status();  // A later put removed the row that led here.
+  const format::TableId queue = operation.queue->id;
+  if (known.value) batch.remove(deduplication_row_key(queue, operation.deduplication_key));
+  batch.remove(forgetting_key(queue, operation.remembered_until, operation.deduplication_key));
   return Status();
 }
 

@@ -47,34 +47,35 @@ struct MessageOperation {
     kTake,    // hides a seen message, and counts the delivery
     kBury,    // moves a seen message to `target`
     kExpire,  // removes an expired message
+    kForget,  // removes a deduplication key whose time is over
   };
 
   Kind kind = Kind::kPut;
   std::shared_ptr<LiveQueue> queue;
   Sequence sequence = 0;
-  /// By kind: when the message is put, or the present time.
+  /// The time of the put, or the present time.
   Ticks now = 0;
   /// The new time of visibility, except of kRemove and kExpire.
   Ticks visible = 0;
-  /// Of kPut and kExpire.
+  /// Used by kPut and kExpire.
   Ticks expires = 0;
-  /// Of kPut. Of kUpdate, if it replaces the text.
+  /// Used by kPut, and by an update that replaces the text.
   std::optional<std::string> text{};
-  /// Of kPut: empty, or the key, and until when it is remembered.
+  /// Used by kPut and kForget: the key and the end of its time. A put may have none.
   std::string deduplication_key{};
   Ticks remembered_until = 0;
-  /// Of kRemove and kUpdate.
+  /// Used by kRemove and kUpdate.
   engine::CommitVersion receipt_version = 0;
-  /// Of kTake and kBury.
+  /// Used by kTake and kBury.
   SeenMessage seen{};
-  /// Of kBury.
+  /// Used by kBury.
   std::shared_ptr<LiveQueue> target{};
   std::string origin{};
 
   // Results of judging:
-  /// Of kTake, kBury and kExpire: the message was changed meanwhile, so that it is left as it is.
+  /// The message or key was changed meanwhile, so it is left as it is. Puts, removes and updates are refused instead.
   bool is_left_out = false;
-  /// Of kPut: an earlier put with the key, so that nothing is stored.
+  /// An earlier put had the key, so this put stores nothing.
   std::optional<Deduplication> duplicate{};
 };
 
@@ -124,6 +125,7 @@ class MessageWork {
   Counter& counter_of(LiveQueue& queue);
   Refusal judge_one(MessageOperation& operation, const engine::ReadView& view, const engine::Newest& state,
                     format::BatchBuilder& batch);
+  Status forget(MessageOperation& operation, const engine::Newest& known, format::BatchBuilder& batch);
   Status put(MessageOperation& operation, const engine::Newest& known, format::BatchBuilder& batch);
   void take(MessageOperation& operation, const MessagePlace& place, format::BatchBuilder& batch);
   void bury(MessageOperation& operation, const MessagePlace& place, format::BatchBuilder& batch);

@@ -1,4 +1,4 @@
-// Owns: the ids and receipts of messages: how they lead to a message, and how one that this store never gave is told.
+// Owns: the ids and receipts of messages: how they lead to a message, and how foreign ones are recognized.
 // Must never: be taken for protection. Who may use a queue is judged elsewhere.
 //
 // An id is a Guid of the message's sequence and a hash of it. A receipt has the sequence, the version of the commit that

@@ -7,7 +7,7 @@
 
 #include "api/model/service_error.h"
 #include "format/keys/sort_key.h"
-#include "io/clock.h"
+#include "io/env.h"
 #include "varve/limits.h"
 
 namespace varve {

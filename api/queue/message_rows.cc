@@ -13,7 +13,7 @@
 namespace varve {
 namespace {
 
-/// Digits in the order of their characters, so that texts of equal length sort like the bytes that they stand for.
+/// Digits in the order of their characters, so that texts of equal length sort like the bytes that they encode.
 constexpr Base64Alphabet kSorted{"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"};
 constexpr std::size_t kNumberCharacters = 11;
 
@@ -147,6 +147,16 @@ Result<TimedPlace> decode_timed_key(std::string_view key) {
   const std::optional<std::uint64_t> sequence = parse_number(parts->row_key);
   if (!time || !sequence) return Status::corruption("the key of a message has no two numbers");
   return TimedPlace{*time, *sequence};
+}
+
+Result<ForgettingPlace> decode_forgetting_key(std::string_view key) {
+  const Result<format::SortKey> parts = format::decode_sort_key(key);
+  if (!parts.ok()) return parts.status();
+  const std::string_view first = parts->partition_key;
+  const std::optional<std::uint64_t> until = first.empty() ? std::nullopt : parse_number(first.substr(1));
+  std::optional<std::string> bytes = decode_base64(parts->row_key);
+  if (!until || !bytes) return Status::corruption("the key of a deduplication has no time or no text");
+  return ForgettingPlace{*until, *std::move(bytes)};
 }
 
 std::string encode_waiting(const WaitingMessage& message) {

@@ -60,6 +60,13 @@ struct TimedPlace {
 // Errors: kCorruption.
 Result<TimedPlace> decode_timed_key(std::string_view key);
 
+/// The parts of a key of a row F.
+struct ForgettingPlace {
+  Ticks until = 0;
+  std::string key;
+};
+Result<ForgettingPlace> decode_forgetting_key(std::string_view key);
+
 struct WaitingMessage {
   Guid id;
   Ticks inserted = 0;

@@ -82,6 +82,20 @@ Result<std::vector<MessageOperation>> walk_expired(const engine::ReadView& view,
     operation.now = now;
   }
   if (!cursor.status().ok()) return cursor.status();
+  const std::size_t limit = expired.size() + count;
+  engine::Cursor keys = rows_of(view, queue->id, 'F');
+  for (keys.seek_to_first(); keys.valid() && expired.size() < limit; keys.next()) {
+    Result<ForgettingPlace> at = decode_forgetting_key(keys.key());
+    if (!at.ok()) return at.status();
+    if (at->until > now) break;
+    MessageOperation& operation = expired.emplace_back();
+    operation.kind = MessageOperation::Kind::kForget;
+    operation.queue = queue;
+    operation.deduplication_key = std::move(at->key);
+    operation.remembered_until = at->until;
+    operation.now = now;
+  }
+  if (!keys.status().ok()) return keys.status();
   return expired;
 }
 

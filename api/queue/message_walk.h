@@ -27,7 +27,8 @@ struct SeenMessages {
 Result<SeenMessages> walk_visible(const engine::ReadView& view, format::TableId queue, Ticks now, std::uint32_t count,
                                   const std::function<bool(Sequence)>& takes);
 
-/// Returns messages that have expired at `now`, at most `count`, as operations that remove them. Errors: as above.
+/// Returns messages that have expired at `now`, and deduplication keys whose time is over, at most `count` of each, as
+/// operations that remove them. Errors: as above.
 Result<std::vector<MessageOperation>> walk_expired(const engine::ReadView& view,
                                                    const std::shared_ptr<LiveQueue>& queue, Ticks now,
                                                    std::uint32_t count);

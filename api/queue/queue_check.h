@@ -19,9 +19,9 @@ class QueueCheck {
   format::TableId queue() const noexcept { return id_; }
   std::uint64_t messages() const noexcept { return waiting_; }
 
-  /// Checks one row. Called for all rows of the queue. Returns what is wrong.
+  /// Checks one row. Called for all rows of the queue. Errors: kCorruption, those of reading.
   Status visit(std::string_view key, format::CommitVersion version, std::string_view value);
-  /// Called after the last row. Returns what is wrong with the rows together.
+  /// Compares the rows with each other, after the last one. Errors: kCorruption.
   Status finish() const;
 
  private:

@@ -11,7 +11,7 @@
 //   }
 //
 // A message is visible from a time on, and expires at another. get() hides the messages that it returns for a time (the
-// hold) and gives each a receipt. Whoever has the last receipt may delete or update the message. If nobody does, the
+// hold) and gives each a receipt. The holder of the last receipt may delete or update the message. Otherwise the
 // message is visible again after the hold. So each message is delivered at least once. Messages are delivered in the
 // order in which they became visible.
 #pragma once
@@ -64,7 +64,7 @@ struct VARVE_EXPORT PopReceipt {
   std::uint64_t sequence = 0;
   /// Version of the commit that gave the receipt.
   std::uint64_t version = 0;
-  /// Tells receipts of this store from other numbers.
+  /// A hash that only this store can make.
   std::uint64_t check = 0;
 
   /// Returns the receipt as base64: 32 characters.
@@ -148,7 +148,7 @@ struct GetOptions {
   std::chrono::milliseconds hold = std::chrono::seconds(30);
   /// If no message is visible, the time to wait for one. Zero does not wait.
   std::chrono::milliseconds wait{0};
-  /// Ends the wait early; get() then returns what is visible, often nothing.
+  /// Ends the wait early; get() then returns no message.
   std::stop_token stop{};
   /// If not zero, a message that was delivered this often is moved to `dead_letter` instead of being returned.
   std::uint32_t deliveries_max = 0;

@@ -105,7 +105,8 @@ class VARVE_EXPORT StoreTransaction {
   }
   /// @}
   /// Appends a change of a message, which is committed with the entities or not at all, and returns this transaction.
-  /// A put is visible when the entities are. Source: QX-02, QX-03.
+  /// A put is visible when the entities are. If a receipt is no longer the last one of its message, commit() returns
+  /// kConflict (MessageNotFound). Source: QX-02, QX-03.
   /// @{
   StoreTransaction& add(MessageWrite write);
   StoreTransaction& put(const Queue& queue, std::string text, const PutOptions& options = {}) {
@@ -132,7 +133,6 @@ class VARVE_EXPORT StoreTransaction {
   ///   kNotFound (TableNotFound)                      a table does not exist, or was dropped meanwhile
   ///   kInvalidArgument (InvalidInput)                a table of another store; or the transaction has ended
   ///   kInvalidArgument (InvalidDuplicateRow)         the second write of the same entity
-  ///   kConflict (MessageNotFound)                    a receipt is no longer the last one of its message
   ///   kTooLarge (InvalidInput, RequestBodyTooLarge)  more writes or bytes than limits::kStoreTransaction...Max
   ///   and for each write the errors of the Table or Queue verb of the same name.
   Result<std::vector<ETag>> commit(const WriteOptions& options = {});

@@ -1,7 +1,7 @@
 // Goal: whatever crashes, no acknowledged put is lost, no acknowledged delete comes back, and a message is there exactly
 // if its entity is (QX-05, QX-07, QX-30).
 // Method: a producer, a consumer and transactions work on the in-memory disk. Images of the disk are taken at every step.
-// Each image is opened, and compared with what was acknowledged before it was taken.
+// Each image is opened, and compared with the operations that were acknowledged before it.
 #include <chrono>
 #include <map>
 #include <set>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What was acknowledged, and what may have happened besides.
+/// The acknowledged state, and changes that may have happened besides.
 struct Law {
   std::set<std::string> there;   // put and not deleted
   std::set<std::string> may_be;  // under way: to be put, or to be deleted

@@ -15,6 +15,7 @@
 #include "tests/api/queue/queue_bench.h"
 #include "tests/api/seeded_threads.h"
 #include "tests/support/effort.h"
+#include "varve/verify.h"
 
 namespace varve::test {
 namespace {
@@ -41,7 +42,7 @@ class Holds {
   explicit Holds(std::chrono::milliseconds hold) : ticks_(static_cast<std::uint64_t>(hold.count()) * 10'000) {}
 
   void add(const ReceivedMessage& message) { ends_[message.id].push_back(message.visible.ticks); }
-  /// A hold that was ended by a delete is not shortened here: nobody gets a deleted message.
+  /// A delete does not shorten a hold here: no get returns a deleted message.
   void expect_no_overlap() {
     for (auto& [id, ends] : ends_) {
       std::sort(ends.begin(), ends.end());
@@ -231,6 +232,28 @@ TEST(QueueThreads, QX18_AWaiterFollowsAClearAndLearnsOfADelete) {
                     EXPECT_EQ(said(bench.store->drop_queue(kAccount, "other")), kDone);
                   })});
     EXPECT_LT(bench.machine.clock.monotonic(), std::chrono::hours(1));
+  });
+}
+
+TEST(QueueThreads, QX26_ExpiredMessagesAndForgottenKeysLeaveTheDisk) {
+  for_each_queue_seed([](QueueBench& bench) {
+    Queue queue = bench.queue();
+    for (int i = 0; i < 3; ++i) {
+      const std::string key = "key" + std::to_string(i);
+      (void)sent(queue, std::string(20'000, 'x'), {.ttl = 5s, .deduplication_key = key, .deduplication_window = 10s});
+    }
+    (void)sent(queue, "stays", {.ttl = kNever});
+    // Waiting lets the simulated time pass, and the threads in the background work.
+    EXPECT_THAT(got_texts(queue, {.hold = 1ms}), ElementsAre(std::string(20'000, 'x')));
+    for (int i = 0; i < 6; ++i) (void)queue.get({.hold = 1ms, .wait = 30s});
+    bench.pass(10s);
+    for (int i = 0; i < 4; ++i) (void)bench.queue("other" + std::to_string(i)).get({.wait = 61s});
+    const VerifyReport report = [&bench] {
+      bench.store.reset();
+      return *Store::verify(kStorePath, bench.options());
+    }();
+    EXPECT_TRUE(report.sound());
+    EXPECT_EQ(report.messages, 1U) << "only what expired is removed";
   });
 }
 
