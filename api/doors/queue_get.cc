@@ -54,8 +54,9 @@ std::vector<MessageOperation> operations_for(SeenMessages seen, const std::share
   return operations;
 }
 
-std::vector<ReceivedMessage> received(std::vector<MessageOperation>& operations, engine::CommitVersion version) {
-  std::vector<ReceivedMessage> messages;
+/// Fills `messages`, which has room for all of them: after a commit nothing may fail.
+void receive(std::vector<MessageOperation>& operations, engine::CommitVersion version,
+             std::vector<ReceivedMessage>& messages) noexcept {
   for (MessageOperation& operation : operations) {
     if (operation.kind != Kind::kTake || operation.is_left_out) continue;
     ReceivedMessage& message = messages.emplace_back();
@@ -63,7 +64,6 @@ std::vector<ReceivedMessage> received(std::vector<MessageOperation>& operations,
     message.receipt = operation.queue->identity.receipt_of(operation.sequence, version);
     message.visible = DateTime{operation.visible};
   }
-  return messages;
 }
 
 Result<Taken> take_once(const Queue::State& state, const Queue::State* dead_letter, const ResolvedQueue& from,
@@ -87,10 +87,11 @@ Result<Taken> take_once(const Queue::State& state, const Queue::State* dead_lett
   std::vector<MessageOperation> operations =
       operations_for(*std::move(seen), from.live, grave, state.name.spelling, options, now);
   MessageChange change(operations, options.durability);
+  taken.messages.reserve(operations.size());
   const Result<engine::CommitVersion> version = commit(backend, change);
   if (version.ok()) {
     change.wake();
-    taken.messages = received(operations, *version);
+    receive(operations, *version, taken.messages);
     taken.goes_on = taken.messages.empty();
     return taken;
   }

@@ -22,6 +22,7 @@ Result<std::unique_ptr<MessagePart>> MessagePart::make(StoreCore& core, std::spa
   }
   if (Status once = part->check_each_once(); !once.ok()) return once;
   part->work_ = std::make_unique<MessageWork>(part->operations_);
+  part->sent_.reserve(writes.size());
   return part;
 }
 
@@ -101,13 +102,12 @@ Result<bool> MessagePart::has_moved() const {
   return false;
 }
 
-std::vector<SentMessage> MessagePart::committed(engine::CommitVersion version) const {
+std::vector<SentMessage> MessagePart::committed(engine::CommitVersion version) noexcept {
   work_->wake();
-  std::vector<SentMessage> sent;
   for (const MessageOperation& operation : operations_) {
-    if (operation.kind == MessageOperation::Kind::kPut) sent.push_back(sent_message(operation, version));
+    if (operation.kind == MessageOperation::Kind::kPut) sent_.push_back(sent_message(operation, version));
   }
-  return sent;
+  return std::move(sent_);
 }
 
 }  // namespace varve

@@ -50,8 +50,8 @@ class MessagePart final : public Extension {
   /// Returns whether a queue has another id now, so that another attempt may succeed. Errors: kNotFound (QueueNotFound),
   /// those of reading.
   Result<bool> has_moved() const;
-  /// Wakes those who wait for messages, and returns what the puts return.
-  std::vector<SentMessage> committed(engine::CommitVersion version) const;
+  /// Wakes those who wait for messages, and returns the results of the puts. Allocates nothing. Called once.
+  std::vector<SentMessage> committed(engine::CommitVersion version) noexcept;
 
  private:
   MessagePart(std::span<const PlacedMessage> writes, std::size_t first_index)
@@ -66,6 +66,7 @@ class MessagePart final : public Extension {
   const std::size_t first_index_;
   std::vector<MessageOperation> operations_;
   std::unique_ptr<MessageWork> work_;
+  std::vector<SentMessage> sent_;  // with room for all puts
   bool had_nothing_to_write_ = false;
 };
 
