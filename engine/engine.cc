@@ -175,6 +175,14 @@ Status Engine::await_published(CommitVersion version) {
   return state_->queue->await_published(version);
 }
 
+CommitVersion Engine::draw_tick() noexcept {
+  return state_->queue->draw_tick();
+}
+
+CommitVersion Engine::time() const noexcept {
+  return state_->queue ? state_->queue->time() : std::max<CommitVersion>(state_->env.clock.wall(), view().version());
+}
+
 bool Engine::is_published(CommitVersion version) const noexcept {
   return !state_->queue || version <= state_->queue->visible();
 }

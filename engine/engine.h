@@ -137,6 +137,13 @@ class Engine {
   /// - kReadOnly, kClosed, kOutOfMemory, kLocked (called in a forked child): nothing changed.
   Result<CommitVersion> commit(CommitRequest request);
 
+  /// Returns a number that is unique in the store, like a version, and below the version of every commit that begins
+  /// later. After a crash, no number returns that is in a commit. The store is open for writing.
+  CommitVersion draw_tick() noexcept;
+  /// Returns the time by the clock of the versions: it never goes back, and is at or above each version and number that
+  /// was given. Read-only stores have the time of the wall clock.
+  CommitVersion time() const noexcept;
+
   bool is_published(CommitVersion version) const noexcept;
   /// Waits until the commit with this version is published. A refusal based on an unpublished version is returned only
   /// after that. Errors: kPoisoned, kFenced.

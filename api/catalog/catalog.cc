@@ -2,6 +2,7 @@
 // Must never: wait for the disk while it holds a lock.
 #include "api/catalog/catalog.h"
 
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -29,7 +30,10 @@ Status no_such_table(std::string_view account, std::string_view table) {
 }
 
 Catalog::Catalog(Backend& backend, std::chrono::milliseconds recreation_delay)
-    : backend_(backend), names_(backend.env().scheduler), release_(recreation_delay, backend.env().clock) {}
+    : backend_(backend),
+      names_(backend.env().scheduler),
+      queue_names_(backend.env().scheduler),
+      release_(recreation_delay, backend.env().clock) {}
 
 Result<std::optional<AccountRow>> Catalog::find_account(const engine::ReadView& view, std::string_view account) {
   const auto found = view.get(account_row_key(account));
@@ -66,13 +70,7 @@ std::optional<ResolvedTable> Catalog::resolve_cached(const NameEntry& entry) con
 }
 
 Result<ResolvedTable> Catalog::resolve_newest(const TableName& name, NameEntry& entry) {
-  if (std::optional<ResolvedTable> cached = resolve_cached(entry)) return *std::move(cached);
-  const std::uint64_t lookup = names_.begin_lookup(entry);
-  engine::ReadView view = backend_.view();
-  const Result<format::TableId> id = resolve_at(view, name);
-  if (!id.ok()) return id.status();
-  names_.enter(entry, lookup, *id);
-  return ResolvedTable{std::move(view), *id};
+  return resolve(names_, entry, [&](const engine::ReadView& view) { return resolve_at(view, name); });
 }
 
 Result<format::TableId> Catalog::resolve_for_write(const TableName& name, NameEntry& entry) {
@@ -127,6 +125,15 @@ Status Catalog::create_account(std::string_view account) {
   return commit(backend_, change).status();
 }
 
+Result<DrawnNumber> draw_table_number(std::string_view account, const engine::Newest& account_row) {
+  const Result<AccountRow> row = decode_account_row(account, account_row.version, *account_row.value);
+  if (!row.ok()) return row.status();
+  if (row->next_table == kTableNumberEnd) return numbers_used_up("table");
+  Result<std::string> raised = with_next_table(*account_row.value, *row, row->next_table + 1);
+  if (!raised.ok()) return raised.status();
+  return DrawnNumber{format::make_table_id(row->number, row->next_table), *std::move(raised)};
+}
+
 Status Catalog::create_table(const TableName& name) {
   const std::string account_key = account_row_key(name.account);
   const std::string table_key = table_row_key(name.account, name.lower);
@@ -142,13 +149,10 @@ Status Catalog::create_table(const TableName& name) {
     const Result<NameRelease::Found> dropped = release_.look(view, name.account, name.lower);
     if (!dropped.ok()) return dropped.status();
     if (!dropped->status.ok()) return {dropped->status, dropped->rests_on};
-    const Result<AccountRow> account = decode_account_row(name.account, owner.version, *owner.value);
-    if (!account.ok()) return account.status();
-    if (account->next_table == kTableNumberEnd) return numbers_used_up("table");
-    const Result<std::string> raised = with_next_table(*owner.value, *account, account->next_table + 1);
-    if (!raised.ok()) return raised.status();
-    batch.put(account_key, *raised);
-    batch.put(table_key, encode_table_row(name.spelling, format::make_table_id(account->number, account->next_table)));
+    const Result<DrawnNumber> number = draw_table_number(name.account, owner);
+    if (!number.ok()) return number.status();
+    batch.put(account_key, number->account_row);
+    batch.put(table_key, encode_table_row(name.spelling, number->id));
     NameRelease::forget(batch, *dropped, name.account, name.lower);
     return {};
   });
@@ -184,31 +188,39 @@ Status Catalog::drop_table(std::string_view account, std::string_view lower_name
   return commit_drop(change);
 }
 
-Status Catalog::drop_account(std::string_view account) {
+Result<std::uint32_t> Catalog::drop_account(std::string_view account) {
+  std::uint32_t number = 0;
   const std::string account_key = account_row_key(account);
-  const std::string tables_prefix = table_rows_prefix(account);
+  const std::array<std::string, 2> prefixes{table_rows_prefix(account), queue_rows_prefix(account)};
   const NameCache::DropMark mark = names_.mark_account_drop(account);
+  const NameCache::DropMark queues_mark = queue_names_.mark_account_drop(account);
   for (;;) {
     bool is_unpublished = false;
     RowChange change({account_key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
       const engine::Newest& row = rows[0];
       if (!row.value) return {no_such_account(account), row.version};
-      // A commit that adds a table row also writes the account's row. So if this row is published, the view has the
-      // rows of all tables. If the drop of a row is not published, this deletes the row a second time, which changes
+      // A commit that adds a table row also writes the account's row, and so does one that adds a queue row. So if
+      // this row is published, the view has the rows of all tables and queues. If the drop of a row is not published, this deletes the row a second time, which changes
       // nothing.
       is_unpublished = row.version > view.version();
       if (is_unpublished) return {Status(Code::kConflict, "the account was changed meanwhile"), row.version};
       const Result<AccountRow> owner = decode_account_row(account, row.version, *row.value);
       if (!owner.ok()) return owner.status();
-      engine::Cursor tables = view.cursor(tables_prefix, format::end_of_prefix(tables_prefix));
-      for (tables.seek_to_first(); tables.valid(); tables.next()) batch.remove(tables.key());
-      if (!tables.status().ok()) return tables.status();
+      for (const std::string& prefix : prefixes) {
+        engine::Cursor rows_of_names = view.cursor(prefix, format::end_of_prefix(prefix));
+        for (rows_of_names.seek_to_first(); rows_of_names.valid(); rows_of_names.next()) {
+          batch.remove(rows_of_names.key());
+        }
+        if (!rows_of_names.status().ok()) return rows_of_names.status();
+      }
       batch.remove(account_key);
       batch.retire_account(owner->number);
+      number = owner->number;
       return {};
     });
-    change.lock(tables_prefix);
+    for (const std::string& prefix : prefixes) change.lock(prefix);
     const Status dropped = commit_drop(change);
+    if (dropped.ok()) return number;
     if (!is_unpublished || dropped.code() != Code::kConflict) return dropped;
   }
 }

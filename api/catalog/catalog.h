@@ -17,6 +17,7 @@
 #include "api/catalog/catalog_rows.h"
 #include "api/catalog/name_cache.h"
 #include "api/catalog/name_release.h"
+#include "api/catalog/queue_rows.h"
 #include "api/catalog/row_change.h"
 #include "api/commit/backend.h"
 #include "engine/engine.h"
@@ -31,7 +32,10 @@ Status no_such_account(std::string_view account);
 /// Returns kNotFound (TableNotFound).
 Status no_such_table(std::string_view account, std::string_view table);
 
-/// The name of a table. Every part is legal (names.h).
+/// Returns kNotFound (QueueNotFound).
+Status no_such_queue(std::string_view account, std::string_view queue);
+
+/// The name of a table, or of a queue, whose two spellings are equal. Every part is legal (names.h).
 struct TableName {
   std::string account;
   std::string spelling;
@@ -47,7 +51,7 @@ struct LoadTarget {
   std::optional<format::TableId> replaced;
 };
 
-/// A view of the newest state of the store, and the id that a table's name has in this view.
+/// A view of the newest state of the store, and the id that the name of a table or queue has in this view.
 struct ResolvedTable {
   engine::ReadView view;
   format::TableId id;
@@ -60,6 +64,7 @@ class Catalog {
   Catalog(Backend& backend, std::chrono::milliseconds recreation_delay);
 
   NameCache& names() noexcept { return names_; }
+  NameCache& queue_names() noexcept { return queue_names_; }
 
   // Errors of all: kNotFound (TableNotFound), kCorruption, kIoError.
   /// Resolves a name for a read of the newest state.
@@ -79,9 +84,23 @@ class Catalog {
 
   // These work as in Store. Names must be legal.
   Status create_account(std::string_view account);
-  Status drop_account(std::string_view account);
+  /// Returns the number that the account had.
+  Result<std::uint32_t> drop_account(std::string_view account);
   Status create_table(const TableName& name);
   Status drop_table(std::string_view account, std::string_view lower_name);
+
+  // Queues. These work as in Store and Queue. Names must be legal, options and metadata checked.
+  /// Errors: kNotFound (QueueNotFound), kCorruption, kIoError.
+  Result<ResolvedTable> resolve_queue(const TableName& name, NameEntry& entry);
+  static Result<std::optional<QueueRow>> find_queue(const engine::ReadView& view, const TableName& name);
+  /// Returns the secret of ids and receipts. The store has a queue. Errors: kCorruption, kIoError.
+  static Result<std::uint64_t> queue_secret(const engine::ReadView& view);
+  Status create_queue(const TableName& name, const QueueOptions& options);
+  /// Returns the id that the queue had.
+  Result<format::TableId> drop_queue(const TableName& name);
+  /// Gives the queue a new id, which has no messages. Returns the id that it had.
+  Result<format::TableId> clear_queue(const TableName& name);
+  Status set_queue_metadata(const TableName& name, const std::vector<MetadataPair>& metadata);
 
   /// Errors: as Store::access_policies.
   static Result<std::vector<AccessPolicy>> find_access_policies(const engine::ReadView& view, const TableName& name);
@@ -104,12 +123,35 @@ class Catalog {
   /// rights must not return after a power cut. If the row does not exist, the call fails with the status of `absent`.
   Status change_row(const std::string& key, const std::function<Status(const engine::ReadView&)>& absent,
                     const std::function<Result<std::string>(const engine::Newest&)>& change);
+  /// Resolves a name in the cache, or else by `find`, which takes a view and returns the id.
+  template <typename Find>
+  Result<ResolvedTable> resolve(NameCache& names, NameEntry& entry, Find find);
   /// Commits a drop. It is always durable, frees space, and is not held back.
   Status commit_drop(RowChange& change);
 
   Backend& backend_;
   NameCache names_;
+  NameCache queue_names_;
   NameRelease release_;
 };
+
+template <typename Find>
+Result<ResolvedTable> Catalog::resolve(NameCache& names, NameEntry& entry, Find find) {
+  if (std::optional<ResolvedTable> cached = resolve_cached(entry)) return *std::move(cached);
+  const std::uint64_t lookup = names.begin_lookup(entry);
+  engine::ReadView view = backend_.view();
+  const Result<format::TableId> id = find(view);
+  if (!id.ok()) return id.status();
+  names.enter(entry, lookup, *id);
+  return ResolvedTable{std::move(view), *id};
+}
+
+/// A number for a new table or queue, and the account's row after it was given.
+struct DrawnNumber {
+  format::TableId id = 0;
+  std::string account_row;
+};
+/// Errors: kNoSpace (no number is left), those of decoding the row.
+Result<DrawnNumber> draw_table_number(std::string_view account, const engine::Newest& account_row);
 
 }  // namespace varve

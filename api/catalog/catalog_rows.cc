@@ -2,9 +2,9 @@
 // Must never: accept a number from a row that is out of its range.
 #include "api/catalog/catalog_rows.h"
 
-#include <initializer_list>
 #include <optional>
 
+#include "api/catalog/row_numbers.h"
 #include "api/model/quoted.h"
 #include "format/keys/entity.h"
 
@@ -16,28 +16,7 @@ constexpr std::string_view kNextTable = "NextTable";
 constexpr std::string_view kNextAccount = "NextAccount";
 constexpr std::string_view kName = "Name";
 constexpr std::string_view kId = "Id";
-constexpr std::string_view kCreated = "Created";
 constexpr std::string_view kAccountCounterRow = "accounts";
-
-struct NumberProperty {
-  std::string_view name;
-  std::int64_t value;
-};
-
-std::optional<std::uint64_t> find_number(const format::EncodedEntity& row, std::string_view name, std::uint64_t min,
-                                         std::uint64_t max) noexcept {
-  const std::optional<format::PropertyView> property = row.find(name);
-  if (!property || property->type != format::PropertyType::kInt64) return std::nullopt;
-  const auto value = static_cast<std::uint64_t>(property->as_int64());
-  return value >= min && value <= max ? std::optional(value) : std::nullopt;
-}
-
-/// Returns nothing only if the row has a Created that is invalid.
-std::optional<format::CommitVersion> find_created(const format::EncodedEntity& row,
-                                                  format::CommitVersion version) noexcept {
-  if (!row.find(kCreated)) return version;
-  return find_number(row, kCreated, 1, version);
-}
 
 std::string account_in_message(std::string_view account) {
   return "catalog row of account " + quoted(account);
@@ -46,21 +25,6 @@ std::string table_in_message(std::string_view account, std::string_view lower_na
   return "catalog row of table " + quoted(lower_name) + " of account " + quoted(account);
 }
 constexpr std::string_view kCounterInMessage = "catalog row of the next account number";
-
-/// Returns the row with some numbers set and everything else unchanged.
-Result<std::string> with_numbers(std::string_view value, std::initializer_list<NumberProperty> numbers) {
-  const Result<format::EncodedEntity> row = format::EncodedEntity::open(value);
-  if (!row.ok()) return row.status();
-  format::EntityBuilder builder;
-  for (std::size_t i = 0; i < row->property_count(); ++i) {
-    const format::PropertyView property = row->property(i);
-    bool replaced = false;
-    for (const NumberProperty& number : numbers) replaced = replaced || number.name == property.name;
-    if (!replaced) builder.add(property);
-  }
-  for (const NumberProperty& number : numbers) builder.add_int64(number.name, number.value);
-  return builder.finish();
-}
 
 }  // namespace
 

@@ -32,7 +32,9 @@ void RepairedCatalog::take_system_rows(const engine::SystemRows& rows) {
     switch (key->table) {
       case kAccountsTable: take_account(row, std::move(key->partition_key)); break;
       case kTablesTable: take_table(row, std::move(key->partition_key), std::move(key->row_key)); break;
+      case kQueuesTable: take_queue(row, std::move(key->partition_key), std::move(key->row_key)); break;
       case kServiceTable:
+        has_secret_ = has_secret_ || row.key == queue_secret_key();
         if (row.key == account_counter_key()) {
           counter_ = &row;
           break;
@@ -59,7 +61,15 @@ void RepairedCatalog::take_table(const engine::SystemRow& row, std::string accou
   see(decoded->id);
   if (found_->is_dropped(decoded->id)) return;
   const format::TableId id = decoded->id;
-  tables_[id] = {std::move(account), std::move(lower_name), *std::move(decoded), &row};
+  tables_[id] = {std::move(account), std::move(lower_name), *std::move(decoded), &row, false};
+}
+
+void RepairedCatalog::take_queue(const engine::SystemRow& row, std::string account, std::string name) {
+  const Result<QueueRow> decoded = decode_queue_row(account, name, row.version, row.value);
+  if (!decoded.ok()) return mended_.push_back(row);
+  see(decoded->id);
+  if (found_->is_dropped(decoded->id)) return;
+  tables_[decoded->id] = {std::move(account), name, {name, decoded->id, decoded->created}, &row, true};
 }
 
 /// If an account was dropped and created again, lost deletions may have left table rows with the old number. If the
@@ -108,7 +118,9 @@ Result<std::vector<engine::SystemRow>> RepairedCatalog::mended_rows(format::Comm
   for (const auto& [id, table] : tables_) {
     mended_.push_back(*table.found);
     table_names_[id] = {table.account, table.row.name};
+    if (table.is_queue) ++queues_;
   }
+  mend_secret(version);
   if (Status mended = mend_accounts(version); !mended.ok()) return mended;
   name_orphans(version);
   if (Status mended = mend_counter(version); !mended.ok()) return mended;
@@ -175,6 +187,11 @@ void RepairedCatalog::name_orphans(format::CommitVersion version) {
     table_names_[orphan] = {account, name};
     renamed_.emplace_back(account).append("/").append(name);
   }
+}
+
+/// Without the secret, no queue can be used. A new one only makes earlier receipts invalid.
+void RepairedCatalog::mend_secret(format::CommitVersion version) {
+  if (queues_ > 0 && !has_secret_) write(queue_secret_key(), encode_queue_secret(version | 1), version);
 }
 
 Status RepairedCatalog::mend_counter(format::CommitVersion version) {

@@ -39,6 +39,8 @@ class Backend {
   virtual engine::ReadView view_at(engine::CommitVersion version) const noexcept = 0;
   virtual engine::HeldVersion snapshot() = 0;
   virtual Result<engine::CommitVersion> commit(engine::CommitRequest&& request) = 0;
+  virtual engine::CommitVersion draw_tick() noexcept = 0;
+  virtual engine::CommitVersion time() const noexcept = 0;
   virtual bool is_published(engine::CommitVersion version) const noexcept = 0;
   virtual Status await_published(engine::CommitVersion version) = 0;
   virtual Result<std::unique_ptr<engine::Load>> begin_load() = 0;
@@ -64,6 +66,8 @@ class EngineBackend final : public Backend {
   Result<engine::CommitVersion> commit(engine::CommitRequest&& request) override {
     return engine_.commit(std::move(request));
   }
+  engine::CommitVersion draw_tick() noexcept override { return engine_.draw_tick(); }
+  engine::CommitVersion time() const noexcept override { return engine_.time(); }
   bool is_published(engine::CommitVersion version) const noexcept override { return engine_.is_published(version); }
   Status await_published(engine::CommitVersion version) override { return engine_.await_published(version); }
   Result<std::unique_ptr<engine::Load>> begin_load() override { return engine_.begin_load(); }

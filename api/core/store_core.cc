@@ -39,6 +39,8 @@ StoreCore::~StoreCore() {
   // A thread of the parent may have been inside any of these when the process forked.
   io::leave_to_parent(own_async_);
   io::leave_to_parent(async_mutex_);
+  io::leave_to_parent(keeper_);
+  io::leave_to_parent(queues_);
   io::leave_to_parent(catalog_);
   io::leave_to_parent(engine_);
 }
@@ -82,6 +84,12 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   core->engine_ = *std::move(engine);
   core->backend_ = std::make_unique<EngineBackend>(*core->engine_);
   core->catalog_ = std::make_unique<Catalog>(*core->backend_, options.recreation_delay);
+  core->queues_ = std::make_unique<QueueBoard>((*core->backend_).env());
+  if (!options.read_only) {
+    Result<std::shared_ptr<engine::PoolThreads>> threads = chosen.pool->threads_for(env);
+    if (!threads.ok()) return threads.status();
+    core->keeper_ = std::make_unique<QueueKeeper>(*std::move(threads), *core->backend_, *core->queues_);
+  }
   core->async_mutex_ = std::make_unique<io::Mutex>(env.scheduler);
   return core;
 }
@@ -101,6 +109,7 @@ Status StoreCore::close() {
   // Stops this before other verbs are refused, because operations that are running may call them.
   if (async != nullptr) async->stop();
   closed_.store(true, std::memory_order_release);
+  keeper_.reset();
   return engine_->close();
 }
 

@@ -11,6 +11,8 @@
 #include "api/catalog/catalog.h"
 #include "api/commit/backend.h"
 #include "api/filter/plan_cache.h"
+#include "api/queue/live_queue.h"
+#include "api/queue/queue_keeper.h"
 #include "engine/async/async_engine.h"
 #include "engine/engine.h"
 #include "io/posix/posix_process.h"
@@ -61,6 +63,11 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   /// For operations on this one engine as a whole: its figures, its files, sync and compaction.
   engine::Engine& engine() noexcept { return *engine_; }
   Catalog& catalog() noexcept { return *catalog_; }
+  QueueBoard& queues() noexcept { return *queues_; }
+  /// Called when a queue is used.
+  void keep_queues() noexcept {
+    if (keeper_) keeper_->begin();
+  }
 
   Snapshot snapshot();
   /// Returns the state that a read sees. Errors: kInvalidArgument (InvalidInput: a snapshot of another store, or of no
@@ -85,6 +92,8 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Catalog> catalog_;
+  std::unique_ptr<QueueBoard> queues_;
+  std::unique_ptr<QueueKeeper> keeper_;  // none in a store opened read-only, or closed
   PlanCache plans_;
   StoreLimits limits_;
   bool makes_short_pages_ = false;

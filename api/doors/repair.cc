@@ -20,6 +20,7 @@ std::string system_table_name(format::TableId table) {
     case kTablesTable: return "tables";
     case kServiceTable: return "service";
     case kDropsTable: return "drops";
+    case kQueuesTable: return "queues";
     default: return std::to_string(static_cast<std::uint32_t>(table));
   }
 }
@@ -62,7 +63,8 @@ RepairLoss describe(const engine::Loss& loss, const RepairedCatalog& catalog) {
 RepairReport final_report(engine::RepairFigures figures, const RepairedCatalog& catalog) {
   RepairReport report = std::move(figures.report);
   report.accounts = catalog.accounts().size();
-  report.tables = catalog.tables().size();
+  report.queues = catalog.queue_count();
+  report.tables = catalog.tables().size() - report.queues;
   report.renamed_tables = catalog.renamed_tables();
   report.remade_accounts = catalog.remade_accounts();
   report.finding_count = figures.findings.size();

@@ -4,11 +4,14 @@
 
 #include <utility>
 
+#include "api/core/queue_state.h"
 #include "api/core/store_core.h"
 #include "api/core/table_state.h"
 #include "api/model/guarded.h"
+#include "api/model/service_error.h"
 #include "api/read/listing.h"
 #include "api/write/store_transaction_state.h"
+#include "varve/limits.h"
 #include "varve/names.h"
 
 namespace varve {
@@ -96,7 +99,9 @@ Result<std::vector<ETag>> Store::transact(const std::function<Status(StoreTransa
     if (!transaction.ok()) return transaction.status();
     if (Status done = body(*transaction); !done.ok()) return done;
     Result<std::vector<ETag>> committed = transaction->commit(options);
-    if (committed.code() != Code::kConflict || attempt >= attempts_max) return committed;
+    // A receipt that is no longer the last one stays so.
+    const bool may_succeed = committed.code() == Code::kConflict && committed.status().service_error().empty();
+    if (!may_succeed || attempt >= attempts_max) return committed;
   }
 }
 
@@ -121,7 +126,10 @@ Status Store::drop_account(std::string_view account) {
   return guarded([&]() -> Status {
     if (Status writable = core_->check_writable(); !writable.ok()) return writable;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
-    return core_->catalog().drop_account(account);
+    const Result<std::uint32_t> number = core_->catalog().drop_account(account);
+    if (!number.ok()) return number.status();
+    core_->queues().wake_all_of(*number);
+    return Status();
   });
 }
 
@@ -178,6 +186,59 @@ Status Store::drop_table(std::string_view account, std::string_view table) {
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
     if (!check_table_name(table).ok()) return no_such_table(account, table).with_service_error("ResourceNotFound");
     return core_->catalog().drop_table(account, lower_case(table));
+  });
+}
+
+Result<Queue> Store::create_queue(std::string_view account, std::string_view queue, const QueueOptions& options) {
+  return guarded([&]() -> Result<Queue> {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status named = check_queue_name(queue); !named.ok()) return named;
+    if (Status metadata = check_metadata(options.metadata); !metadata.ok()) return metadata;
+    if (options.message_bytes_max == 0 || options.message_bytes_max > limits::kMessageBytesMaxLimit) {
+      return service_error::invalid_input("message_bytes_max is " + std::to_string(options.message_bytes_max) +
+                                          "; 1 to 1048576 are allowed");
+    }
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    std::shared_ptr<Queue::State> state = Queue::State::named(core_, table_name(account, queue));
+    if (Status created = core_->catalog().create_queue(state->name, options); !created.ok()) return created;
+    return Queue(std::move(state));
+  });
+}
+
+Result<Queue> Store::open_queue(std::string_view account, std::string_view queue) const {
+  return guarded([&]() -> Result<Queue> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (!check_queue_name(queue).ok()) return no_such_queue(account, queue);
+    std::shared_ptr<Queue::State> state = Queue::State::named(core_, table_name(account, queue));
+    const Result<ResolvedQueue> found = state->resolve();
+    if (found.ok()) return Queue(std::move(state));
+    if (found.code() != Code::kNotFound) return found.status();
+    const Result<std::optional<AccountRow>> owner = Catalog::find_account(core_->backend().view(), account);
+    if (!owner.ok()) return owner.status();
+    return *owner ? found.status() : no_such_account(account);
+  });
+}
+
+Status Store::drop_queue(std::string_view account, std::string_view queue) {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (!check_queue_name(queue).ok()) return no_such_queue(account, queue);
+    const Result<format::TableId> before = core_->catalog().drop_queue(table_name(account, queue));
+    if (!before.ok()) return before.status();
+    core_->queues().wake_all_at(*before);
+    return Status();
+  });
+}
+
+Result<QueuePage> Store::list_queues(std::string_view account, const ListOptions& options) const {
+  return guarded([&]() -> Result<QueuePage> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    const Result<engine::ReadView> view = core_->view(options.snapshot);
+    if (!view.ok()) return view.status();
+    return list_queue_page(*view, account, options);
   });
 }
 

@@ -35,9 +35,11 @@ Status check_not_ended(bool ended) {
 }
 
 /// Returns the hashes of all partitions that the transaction read or writes.
-std::vector<std::uint64_t> partitions_of(std::span<const std::string> reads, std::span<const PreparedWrite> writes) {
+std::vector<std::uint64_t> partitions_of(std::span<const std::string> reads, std::span<const PreparedWrite> writes,
+                                         const MessagePart* messages) {
   std::vector<std::uint64_t> hashes;
-  hashes.reserve(reads.size() + writes.size());
+  if (messages != nullptr) hashes = messages->locks();
+  hashes.reserve(hashes.size() + reads.size() + writes.size());
   for (const std::string& key : reads) hashes.push_back(format::partition_hash(format::partition_of(key)));
   for (const PreparedWrite& write : writes) {
     hashes.push_back(format::partition_hash(format::partition_of(write.sort_key())));
@@ -71,13 +73,18 @@ Status some_table_was_dropped() {
 class TransactionChange final : public EntityChange {
  public:
   /// The transaction's reads need not change, and outlive the object.
+  /// `messages` may be null.
   TransactionChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,
-                    const WriteOptions& options, std::span<const std::string> reads, Snapshot& snapshot)
-      : EntityChange(core, std::move(tables), writes, options, true),
-        hashes_(partitions_of(reads, writes)),
+                    const WriteOptions& options, std::span<const std::string> reads, MessagePart* messages,
+                    Snapshot& snapshot)
+      : EntityChange(core, std::move(tables), writes, options, true, messages ? Writes::kKept : Writes::kUsedUp,
+                     messages),
+        hashes_(partitions_of(reads, writes, messages)),
         reads_(reads),
         snapshot_(snapshot),
-        began_at_(snapshot.version().ticks) {}
+        began_at_(snapshot.version().ticks) {
+    if (messages != nullptr) paced_bytes += messages->bytes();
+  }
 
   std::span<const std::uint64_t> locks_needed() const noexcept override { return hashes_; }
 
@@ -196,35 +203,60 @@ Result<Page> StoreTransaction::scan(const Table& table, Scan scan) const {
 // -- Writes -----------------------------------------------------------------------------------------------------------
 
 StoreTransaction& StoreTransaction::add(const Table& table, WriteOperation operation) {
-  state_->writes.push_back({table.state_, std::move(operation)});
+  state_->writes.push_back({table.state_, std::move(operation), state_->next_place()});
   return *this;
 }
 
+StoreTransaction& StoreTransaction::add(MessageWrite write) {
+  state_->messages.push_back({std::move(write), state_->next_place()});
+  return *this;
+}
+
+const std::vector<SentMessage>& StoreTransaction::sent_messages() const& noexcept {
+  return state_->sent;
+}
+
 std::size_t StoreTransaction::size() const noexcept {
-  return state_->writes.size();
+  return state_->next_place();
 }
 
 // -- Commit -----------------------------------------------------------------------------------------------------------
 
+/// Errors name the write by its place among all writes.
 Status StoreTransaction::State::check_writes() const {
-  if (writes.size() > limits::kStoreTransactionOperationsMax) {
+  if (next_place() > limits::kStoreTransactionOperationsMax) {
     return blamed(Status::too_large("the transaction has more than " +
                                     std::to_string(limits::kStoreTransactionOperationsMax) + " writes")
                       .with_service_error("InvalidInput"),
                   limits::kStoreTransactionOperationsMax);
   }
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    if (writes[i].table->core != core) {
-      return blamed(service_error::invalid_input("the table belongs to another store than the transaction"), i);
-    }
-    bytes += encoded_size_bytes(writes[i].operation.entity);
-    if (bytes <= limits::kStoreTransactionBytesMax) continue;
+  const auto add = [&bytes](std::size_t more, std::uint32_t place) {
+    bytes += more;
+    if (bytes <= limits::kStoreTransactionBytesMax) return Status();
     return blamed(service_error::request_body_too_large("the encoded transaction has more than " +
                                                         std::to_string(limits::kStoreTransactionBytesMax) + " bytes"),
-                  i);
+                  place);
+  };
+  for (const Write& write : writes) {
+    if (write.table->core != core) {
+      return blamed(service_error::invalid_input("the table belongs to another store than the transaction"),
+                    write.place);
+    }
+    if (Status added = add(encoded_size_bytes(write.operation.entity), write.place); !added.ok()) return added;
+  }
+  for (const PlacedMessage& message : messages) {
+    const std::size_t text_bytes = message.write.text() ? message.write.text()->size() : 0;
+    if (Status added = add(text_bytes, message.place); !added.ok()) return added;
   }
   return Status();
+}
+
+/// Returns the status with the place of its write among all writes. Until here, entities have the first indexes.
+Status StoreTransaction::State::placed(const Status& status) const {
+  const std::optional<std::uint32_t> index = status.operation_index();
+  if (!index) return status;
+  return blamed(status, *index < writes.size() ? writes[*index].place : messages.at(*index - writes.size()).place);
 }
 
 /// Checks and encodes each write, without its table.
@@ -278,6 +310,38 @@ Status StoreTransaction::State::reported(const Status& failure, std::span<Prepar
   return *now == tables ? failure : some_table_was_dropped();
 }
 
+/// Commits. If a queue was cleared meanwhile, makes another attempt with what the queue is now.
+Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWrite> prepared,
+                                                           const WriteOptions& options) {
+  Result<std::vector<format::TableId>> tables = place(prepared);
+  if (!tables.ok()) return tables.status();
+  if (Status once = check_each_entity_once(prepared); !once.ok()) return once;
+  std::unique_ptr<MessagePart> part;
+  std::vector<format::TableId> all = *tables;
+  if (!messages.empty()) {
+    Result<std::unique_ptr<MessagePart>> made = MessagePart::make(*core, messages, writes.size());
+    if (!made.ok()) return made.status();
+    part = *std::move(made);
+    const std::vector<format::TableId> queues = part->queues();
+    all.insert(all.end(), queues.begin(), queues.end());
+  }
+  std::vector<ETag> etags(prepared.size());  // Allocated before the commit: nothing may fail after it.
+  TransactionChange change(*core, std::move(all), prepared, options, reads, part.get(), snapshot);
+  const Result<engine::CommitVersion> version = varve::commit(core->backend(), change);
+  if (part && !version.ok() && (part->had_nothing_to_write() || service_error::is_table_gone(version.status()))) {
+    const Result<bool> moved = part->has_moved();
+    if (!moved.ok()) return moved.status();
+    if (*moved) return attempt(prepared, options);
+  }
+  if (part && (version.ok() || part->had_nothing_to_write())) sent = part->committed(version.ok() ? *version : 0);
+  if (!version.ok() && part && part->had_nothing_to_write()) return etags;
+  if (!version.ok()) return reported(version.status(), prepared, *tables);
+  for (std::size_t i = 0; i < etags.size(); ++i) {
+    if (writes[i].operation.kind != Kind::kRemove) etags[i] = ETag::of_timestamp(DateTime{*version});
+  }
+  return etags;
+}
+
 Result<std::vector<ETag>> StoreTransaction::commit(const WriteOptions& options) {
   return guarded([&]() -> Result<std::vector<ETag>> {
     State& state = *state_;
@@ -285,22 +349,14 @@ Result<std::vector<ETag>> StoreTransaction::commit(const WriteOptions& options) 
     if (Status mine = state.core->check_process(); !mine.ok()) return mine;
     state.ended = true;
     const State::Ending ending(state);
-    if (state.writes.empty()) return std::vector<ETag>();
+    if (state.next_place() == 0) return std::vector<ETag>();
     if (Status writable = state.core->check_writable(); !writable.ok()) return writable;
     if (Status tag = check_tag(options.tag); !tag.ok()) return tag;
     if (Status checked = state.check_writes(); !checked.ok()) return checked;
     Result<std::vector<PreparedWrite>> prepared = state.prepare();
-    if (!prepared.ok()) return prepared.status();
-    const Result<std::vector<format::TableId>> tables = state.place(*prepared);
-    if (!tables.ok()) return tables.status();
-    if (Status once = check_each_entity_once(*prepared); !once.ok()) return once;
-    std::vector<ETag> etags(prepared->size());  // Allocated before the commit: nothing may fail after it.
-    TransactionChange change(*state.core, *tables, *prepared, options, state.reads, state.snapshot);
-    const Result<engine::CommitVersion> version = varve::commit(state.core->backend(), change);
-    if (!version.ok()) return state.reported(version.status(), *prepared, *tables);
-    for (std::size_t i = 0; i < etags.size(); ++i) {
-      if (state.writes[i].operation.kind != Kind::kRemove) etags[i] = ETag::of_timestamp(DateTime{*version});
-    }
+    if (!prepared.ok()) return state.placed(prepared.status());
+    Result<std::vector<ETag>> etags = state.attempt(*prepared, options);
+    if (!etags.ok()) return state.placed(etags.status());
     return etags;
   });
 }

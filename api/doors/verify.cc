@@ -4,16 +4,19 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "api/catalog/catalog_rows.h"
+#include "api/catalog/queue_rows.h"
 #include "api/catalog/service_property_rows.h"
 #include "api/core/store_core.h"
 #include "api/model/guarded.h"
 #include "api/model/quoted.h"
+#include "api/queue/queue_check.h"
 #include "engine/read/cursor.h"
 #include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
@@ -34,25 +37,32 @@ void add_finding(VerifyReport& report, std::string finding) {
 /// Visits a store in the order of keys. The catalog comes first, so it is known when the entities follow.
 class Verifier {
  public:
-  explicit Verifier(VerifyReport& report) : report_(report) {}
+  Verifier(VerifyReport& report, const engine::ReadView& view) : report_(report), view_(view) {}
 
   void visit(const engine::Cursor& cursor) {
     Result<format::SortKey> key = format::decode_sort_key(cursor.key());
     if (!key.ok()) return add_finding("a key", key.status());
     const format::TableId table = key->table;
+    if (queue_ && queue_->queue() != table) end_queue();
     const Entry entry{*std::move(key), cursor.version(), cursor.value()};
     if (entry.version > limits::kDateTimeTicksMax) add_finding(name_of(entry), "its Timestamp is after the year 9999");
     const std::size_t properties = visit_value(entry);
     switch (table) {
       case kAccountsTable: return visit_account(entry);
       case kTablesTable: return visit_table(entry);
+      case kQueuesTable: return visit_queue(entry);
       case kServiceTable: return visit_service(entry);
       case kDropsTable: return visit_drop_note(entry, properties);
-      default: return visit_entity(entry, properties);
+      default: break;
     }
+    if (queue_ids_.count(table) == 0) return visit_entity(entry, properties);
+    if (!queue_) queue_.emplace(view_, table);
+    if (Status row = queue_->visit(cursor.key(), entry.version, entry.value); !row.ok())
+      add_finding(name_of(entry), row);
   }
 
   void finish() {
+    if (queue_) end_queue();
     for (const auto& [name, account] : accounts_) {
       if (account.number >= next_account_) add_finding("account " + quoted(name), "its number was never assigned");
     }
@@ -119,12 +129,41 @@ class Verifier {
     if (!check_table_name(row->name).ok() || lower_case(row->name) != entry.key.row_key) {
       add_finding(subject, "its row has the name " + quoted(row->name));
     }
-    if (!table_ids_.insert(row->id).second) add_finding(subject, "another table has its id");
+    check_id(subject, owner_name, row->id);
+  }
+
+  void visit_queue(const Entry& entry) {
+    ++report_.queues;
+    const std::string& owner_name = entry.key.partition_key;
+    const std::string subject = "queue " + quoted(entry.key.row_key) + " of account " + quoted(owner_name);
+    const Result<QueueRow> row = decode_queue_row(owner_name, entry.key.row_key, entry.version, entry.value);
+    if (!row.ok()) return add_finding(subject, row.status());
+    if (Status named = check_queue_name(entry.key.row_key); !named.ok()) add_finding(subject, named);
+    if (Status metadata = check_metadata(row->metadata); !metadata.ok()) add_finding(subject, metadata);
+    queue_ids_.insert(row->id);
+    check_id(subject, owner_name, row->id);
+  }
+
+  /// Checks the id of a table or a queue, which share their numbers.
+  void check_id(const std::string& subject, const std::string& owner_name, format::TableId id) {
+    if (!table_ids_.insert(id).second) add_finding(subject, "another table or queue has its id");
     const auto owner = accounts_.find(owner_name);
     if (owner == accounts_.end()) return add_finding(subject, "its account does not exist");
-    if (format::account_of(row->id) != owner->second.number) add_finding(subject, "its id is another account's");
-    const auto number = static_cast<std::uint32_t>(row->id);
-    if (number >= owner->second.next_table) add_finding(subject, "its number was never assigned");
+    if (format::account_of(id) != owner->second.number) add_finding(subject, "its id is another account's");
+    if (static_cast<std::uint32_t>(id) >= owner->second.next_table) {
+      add_finding(subject, "its number was never assigned");
+    }
+  }
+
+  void end_queue() {
+    const format::TableId id = queue_->queue();
+    report_.messages += queue_->messages();
+    const Status together = queue_->finish();
+    queue_.reset();
+    if (together.ok()) return;
+    add_finding(
+        "queue " + std::to_string(format::account_of(id)) + "/" + std::to_string(static_cast<std::uint32_t>(id)),
+        together);
   }
 
   void visit_service(const Entry& entry) {
@@ -146,6 +185,9 @@ class Verifier {
   }
 
   VerifyReport& report_;
+  const engine::ReadView& view_;
+  std::optional<QueueCheck> queue_;  // whose rows are being visited
+  std::unordered_set<format::TableId> queue_ids_;
   std::map<std::string, AccountRow> accounts_;
   std::unordered_set<std::uint32_t> account_numbers_;
   std::unordered_set<format::TableId> table_ids_;
@@ -169,8 +211,8 @@ Result<VerifyReport> verify_store(std::string_view path, const StoreOptions& opt
     if (progress) progress(report);
   });
   if (Status warm = (*core)->engine().check_warm_list(); !warm.ok()) add_finding(report, warm.to_string());
-  Verifier verifier(report);
   const engine::ReadView view = (*core)->backend().view();
+  Verifier verifier(report, view);
   engine::Cursor cursor = view.cursor(std::string_view(), std::string_view());
   std::uint64_t entries = 0;
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {

@@ -65,6 +65,30 @@ inline Status table_already_exists(std::string_view message) noexcept {
 inline Status table_being_deleted(std::string_view message) noexcept {
   return Status(Code::kBusy, message).with_service_error("TableBeingDeleted");
 }
+inline Status queue_already_exists(std::string_view message) noexcept {
+  return Status::exists(message).with_service_error("QueueAlreadyExists");
+}
+inline Status queue_not_found(std::string_view message) noexcept {
+  return Status::not_found(message).with_service_error("QueueNotFound");
+}
+inline Status message_not_found(std::string_view message) noexcept {
+  return Status::not_found(message).with_service_error("MessageNotFound");
+}
+inline Status invalid_parameter(std::string_view message) noexcept {
+  return Status::invalid_argument(message).with_service_error("InvalidQueryParameterValue");
+}
+inline Status out_of_range_parameter(std::string_view message) noexcept {
+  return Status::invalid_argument(message).with_service_error("OutOfRangeQueryParameterValue");
+}
+inline Status invalid_metadata(std::string_view message) noexcept {
+  return Status::invalid_argument(message).with_service_error("InvalidMetadata");
+}
+inline Status empty_metadata_key(std::string_view message) noexcept {
+  return Status::invalid_argument(message).with_service_error("EmptyMetadataKey");
+}
+inline Status metadata_too_large(std::string_view message) noexcept {
+  return Status::too_large(message).with_service_error("MetadataTooLarge");
+}
 inline Status resource_already_exists(std::string_view message) noexcept {
   return Status::exists(message).with_service_error("ResourceAlreadyExists");
 }

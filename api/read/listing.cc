@@ -1,4 +1,4 @@
-// Owns: pages of account and table names (listing.h).
+// Owns: pages of names (listing.h).
 // Must never: read more rows than a page shows plus one.
 #include "api/read/listing.h"
 
@@ -105,6 +105,29 @@ Result<TablePage> list_table_page(const engine::ReadView& view, std::string_view
     Result<TableRow> row = decode_table_row(key.partition_key, key.row_key, cursor.version(), cursor.value());
     if (!row.ok()) return row.status();
     page.tables.push_back({std::move(row->name), DateTime{row->created}});
+    return Status();
+  };
+  Result<std::optional<std::string>> next = walk(view, *range, options.page_names_max, name_of, add);
+  if (!next.ok()) return next.status();
+  page.continuation = *std::move(next);
+  return page;
+}
+
+Result<QueuePage> list_queue_page(const engine::ReadView& view, std::string_view account, const ListOptions& options) {
+  const Result<std::string> from = check_options(options);
+  if (!from.ok()) return from.status();
+  const Result<std::optional<AccountRow>> owner = Catalog::find_account(view, account);
+  if (!owner.ok()) return owner.status();
+  if (!*owner) return no_such_account(account);
+  const Result<NameRange> range = names_behind(queue_rows_prefix(account), options.prefix, *from);
+  if (!range.ok()) return range.status();
+
+  QueuePage page;
+  const auto name_of = [](const format::SortKey& key) { return key.row_key; };
+  const auto add = [&page](const format::SortKey& key, const engine::Cursor& cursor) {
+    Result<QueueRow> row = decode_queue_row(key.partition_key, key.row_key, cursor.version(), cursor.value());
+    if (!row.ok()) return row.status();
+    page.queues.push_back({key.row_key, DateTime{row->created}, std::move(row->metadata)});
     return Status();
   };
   Result<std::optional<std::string>> next = walk(view, *range, options.page_names_max, name_of, add);

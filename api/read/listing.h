@@ -1,4 +1,4 @@
-// Owns: pages of account and table names.
+// Owns: pages of the names of accounts, tables and queues.
 // Must never: list a name that does not exist at the listed version.
 #pragma once
 
@@ -13,5 +13,7 @@ namespace varve {
 // Store::list_tables.
 Result<AccountPage> list_account_page(const engine::ReadView& view, const ListOptions& options);
 Result<TablePage> list_table_page(const engine::ReadView& view, std::string_view account, const ListOptions& options);
+
+Result<QueuePage> list_queue_page(const engine::ReadView& view, std::string_view account, const ListOptions& options);
 
 }  // namespace varve

@@ -19,6 +19,12 @@ inline const std::string* find_header(const Request& request, std::string_view l
   return nullptr;
 }
 
+/// Returns the value of the first header with this name, or an empty text.
+inline std::string value_of(const Request& request, std::string_view lower_name) {
+  const std::string* const value = find_header(request, lower_name);
+  return value == nullptr ? std::string() : *value;
+}
+
 inline std::size_t count_headers(const Request& request, std::string_view lower_name) {
   std::size_t count = 0;
   for (const auto& [name, value] : request.headers) count += lower_case(name) == lower_name ? 1U : 0U;

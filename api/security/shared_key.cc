@@ -12,6 +12,7 @@
 #include "api/security/headers.h"
 #include "api/security/http_date.h"
 #include "api/security/query_fields.h"
+#include "api/security/wide_string_to_sign.h"
 
 namespace varve::security {
 namespace {
@@ -20,11 +21,6 @@ constexpr std::string_view kSharedKey = "SharedKey";
 constexpr std::string_view kSharedKeyLite = "SharedKeyLite";
 constexpr std::string_view kSecondarySuffix = "-secondary";
 constexpr std::uint64_t kClockSkewTicksMax = std::uint64_t{15} * 60 * 10'000'000;
-
-std::string value_of(const Request& request, std::string_view lower_name) {
-  const std::string* const value = find_header(request, lower_name);
-  return value == nullptr ? std::string() : *value;
-}
 
 /// Returns the date that counts, as it was sent, or an empty text.
 std::string date_of(const Request& request) {
@@ -114,7 +110,8 @@ Status check_date(const Request& request, DateTime now) {
 }
 
 Result<std::string> string_to_sign(SharedKeyScheme scheme, const Request& request, std::string_view account,
-                                   std::string_view path) {
+                                   std::string_view path, SignedService service) {
+  if (service == SignedService::kQueuesAndBlobs) return wide_string_to_sign(scheme, request, account, path);
   const std::string date = date_of(request);
   if (date.empty()) return authentication_failed("the request needs x-ms-date or Date");
   const Result<QueryFields> query = QueryFields::parse(request.query, {"comp"});
@@ -132,15 +129,16 @@ Result<std::string> string_to_sign(SharedKeyScheme scheme, const Request& reques
 
 }  // namespace
 
-Result<std::string> shared_key_string_to_sign(SharedKeyScheme scheme, const Request& request,
-                                              std::string_view account) {
-  return guarded([&] { return string_to_sign(scheme, request, account, request.path); });
+Result<std::string> shared_key_string_to_sign(SharedKeyScheme scheme, const Request& request, std::string_view account,
+                                              SignedService service) {
+  return guarded([&] { return string_to_sign(scheme, request, account, request.path, service); });
 }
 
 Result<std::string> shared_key_authorization(SharedKeyScheme scheme, const Request& request,
-                                             const AccountCredentials& account, KeyChoice choice) {
+                                             const AccountCredentials& account, KeyChoice choice,
+                                             SignedService service) {
   return guarded([&]() -> Result<std::string> {
-    const Result<std::string> text = string_to_sign(scheme, request, account.name, request.path);
+    const Result<std::string> text = string_to_sign(scheme, request, account.name, request.path, service);
     if (!text.ok()) return text;
     const Result<std::string> signature = account.keys.sign(*text, choice);
     if (!signature.ok()) return signature;
@@ -149,7 +147,8 @@ Result<std::string> shared_key_authorization(SharedKeyScheme scheme, const Reque
   });
 }
 
-Status verify_shared_key(const Request& request, const AccountCredentials& account, DateTime now) {
+Status verify_shared_key(const Request& request, const AccountCredentials& account, DateTime now,
+                         SignedService service) {
   return guarded([&]() -> Status {
     if (count_headers(request, "authorization") != 1) {
       return invalid_authentication_info("the request must have exactly one Authorization header");
@@ -159,7 +158,7 @@ Status verify_shared_key(const Request& request, const AccountCredentials& accou
     if (given->account != account.name) return authentication_failed("the request is signed for another account");
     if (Status dated = check_date(request, now); !dated.ok()) return dated;
     for (const std::string& path : paths_signed(request.path, account.name)) {
-      const Result<std::string> text = string_to_sign(given->scheme, request, account.name, path);
+      const Result<std::string> text = string_to_sign(given->scheme, request, account.name, path, service);
       if (!text.ok()) return text.status();
       if (account.keys.verify(*text, given->signature)) return Status();
     }

@@ -84,7 +84,7 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
       writes_(writes),
       tag_(options.tag),
       extension_(extension),
-      partition_hash_(format::partition_hash(format::partition_of(writes.front().sort_key()))),
+      partition_hash_(writes.empty() ? 0 : format::partition_hash(format::partition_of(writes.front().sort_key()))),
       in_transaction_(in_transaction) {
   paced_bytes = bytes_of(writes);
   wait_max = options.wait_max;
@@ -102,7 +102,8 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
 }
 
 StatesWanted EntityChange::states_wanted() {
-  const auto part = any_merge_ || extension_ != nullptr ? engine::EntryPart::kAll : engine::EntryPart::kVersion;
+  const auto part = any_merge_ || (extension_ != nullptr && extension_->needs_values()) ? engine::EntryPart::kAll
+                                                                                        : engine::EntryPart::kVersion;
   if (writes_.size() == 1) {  // the usual write, without the memory for a list
     if (!rests_on_state(writes_.front())) return {{}, part};
     only_key_ = writes_.front().sort_key();
@@ -115,9 +116,9 @@ StatesWanted EntityChange::states_wanted() {
   return {keys_, part};
 }
 
-Refusal EntityChange::judge(const engine::ReadView& /*view*/, std::span<const engine::Newest> states) {
+Refusal EntityChange::judge(const engine::ReadView& view, std::span<const engine::Newest> states) {
   if (Refusal refusal = judge_all(states); refusal.is_refused()) return refusal;
-  return extension_ != nullptr ? extend(states) : Refusal();
+  return extension_ != nullptr ? extend(view, states) : Refusal();
 }
 
 Refusal EntityChange::judge_all(std::span<const engine::Newest> states) {
@@ -136,7 +137,7 @@ Refusal EntityChange::judge_all(std::span<const engine::Newest> states) {
   return {};
 }
 
-Refusal EntityChange::extend(std::span<const engine::Newest> states) {
+Refusal EntityChange::extend(const engine::ReadView& view, std::span<const engine::Newest> states) {
   format::BatchBuilder batch = begin_batch(writes_, tag_);
   std::size_t next_state = 0;
   for (std::size_t i = 0; i < writes_.size(); ++i) {
@@ -146,6 +147,7 @@ Refusal EntityChange::extend(std::span<const engine::Newest> states) {
       return {blamed(refusal.status, i, in_transaction_), refusal.rests_on};
     }
   }
+  if (Refusal refusal = extension_->finish(view, batch); refusal.is_refused()) return refusal;
   batch_ = batch.finish();
   return {};
 }

@@ -25,6 +25,10 @@ class Extension {
   /// to the batch, or refuse the change. `before` is the newest state before the change. It is null if no condition
   /// depends on that state, so that it was not read. `after` has the operation's key, and the properties that it stores.
   virtual Refusal extend(const engine::Newest* before, const PreparedWrite& after, format::BatchBuilder& batch) = 0;
+  /// Called once, after the last operation.
+  virtual Refusal finish(const engine::ReadView& /*view*/, format::BatchBuilder& /*batch*/) { return {}; }
+  /// Returns whether extend() needs the values of the states.
+  virtual bool needs_values() const noexcept { return true; }
 };
 
 /// The change by prepared writes of one partition. A write may be part of the batch without a copy, and is empty then.
@@ -34,6 +38,7 @@ class EntityChange : public Change {
   enum class Writes : std::uint8_t { kUsedUp, kKept };
 
   /// The sort keys of the writes have the ids of `tables`. The writes, and the bytes of the tag, outlive the object.
+  /// There may be no write only if an extension adds operations.
   EntityChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,
                const WriteOptions& options, bool in_transaction, Writes after = Writes::kUsedUp,
                Extension* extension = nullptr);
@@ -46,7 +51,7 @@ class EntityChange : public Change {
 
  private:
   Refusal judge_all(std::span<const engine::Newest> states);
-  Refusal extend(std::span<const engine::Newest> states);
+  Refusal extend(const engine::ReadView& view, std::span<const engine::Newest> states);
 
   const StoreLimits& limits_;
   std::vector<PreparedWrite> copies_;

@@ -11,6 +11,7 @@
 #include "api/core/store_core.h"
 #include "api/core/table_state.h"
 #include "api/write/entity_write.h"
+#include "api/write/message_part.h"
 #include "varve/store_transaction.h"
 #include "varve/version.h"
 
@@ -23,6 +24,7 @@ struct VARVE_LOCAL StoreTransaction::State {
   struct Write {
     std::shared_ptr<const Table::State> table;
     WriteOperation operation;
+    std::uint32_t place = 0;  // among all writes
   };
 
   /// Releases the snapshot, however a commit ends.
@@ -42,6 +44,9 @@ struct VARVE_LOCAL StoreTransaction::State {
   Status check_writes() const;
   Result<std::vector<PreparedWrite>> prepare() const;
   Result<std::vector<format::TableId>> place(std::span<PreparedWrite> prepared) const;
+  std::uint32_t next_place() const noexcept { return static_cast<std::uint32_t>(writes.size() + messages.size()); }
+  Status placed(const Status& status) const;
+  Result<std::vector<ETag>> attempt(std::span<PreparedWrite> prepared, const WriteOptions& options);
   Status reported(const Status& failure, std::span<PreparedWrite> prepared,
                   const std::vector<format::TableId>& tables) const;
 
@@ -51,6 +56,8 @@ struct VARVE_LOCAL StoreTransaction::State {
   /// Sort keys, with the table ids of the snapshot.
   std::vector<std::string> reads;
   std::vector<Write> writes;
+  std::vector<PlacedMessage> messages;
+  std::vector<SentMessage> sent;
   bool ended = false;
 };
 

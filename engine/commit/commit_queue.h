@@ -131,6 +131,10 @@ class CommitQueue {
   CommitVersion visible() const noexcept { return visible_.load(std::memory_order_acquire); }
   /// Returns a bound of all versions assigned so far or known from before the open. Called after close().
   CommitVersion clock_floor() const noexcept { return clock_.last(); }
+  /// Returns a value of the clock that is no commit's version. The version of a commit that begins later is above it.
+  CommitVersion draw_tick() noexcept { return clock_.take(1); }
+  /// Returns the time by the clock of the versions.
+  CommitVersion time() noexcept { return clock_.time(); }
   Health health() const noexcept { return health_.load(std::memory_order_relaxed); }
   std::optional<format::CommitTag> last_tag() const;
   std::size_t retired_count() const noexcept;
@@ -212,7 +216,7 @@ class CommitQueue {
   Wal& wal_;
   Memtables& memtables_;
   EventSink* events_;
-  VersionClock clock_;              // used by the holder of the lead
+  VersionClock clock_;
   RetiredIds retired_;              // used by the holder of the lead
   CommitVersion assigned_version_;  // the last version assigned or recovered; used by the holder of the lead
   // Also used by the holder of the lead, about the active memtable:

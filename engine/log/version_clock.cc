@@ -21,11 +21,17 @@ io::Ticks VersionClock::now() noexcept {
 
 CommitVersion VersionClock::take(std::uint64_t count) noexcept {
   assert(count > 0);
-  const CommitVersion first = std::max<CommitVersion>(now(), last_ + 1);
-  assert(first > last_);
-  last_ = first + count - 1;
-  assert(last_ <= format::kCommitVersionMax);
-  return first;
+  const CommitVersion wall = now();
+  CommitVersion last = last_.load(std::memory_order_relaxed);
+  for (;;) {
+    const CommitVersion first = std::max<CommitVersion>(wall, last + 1);
+    assert(first > last && first + count - 1 <= format::kCommitVersionMax);
+    if (last_.compare_exchange_weak(last, first + count - 1, std::memory_order_relaxed)) return first;
+  }
+}
+
+CommitVersion VersionClock::time() noexcept {
+  return std::max<CommitVersion>(now(), last());
 }
 
 }  // namespace varve::engine

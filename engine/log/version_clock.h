@@ -26,11 +26,12 @@ class VersionClock {
   /// Every returned version will be above `floor`.
   VersionClock(io::Clock& clock, CommitVersion floor) noexcept;
 
-  /// Returns the first of `count` consecutive versions. One thread at a time may call it (the leader).
+  // Any thread may call these.
+  /// Returns the first of `count` consecutive values, which no other call returns.
   CommitVersion take(std::uint64_t count) noexcept;
-  CommitVersion last() const noexcept { return last_; }
-
-  /// Any thread may call it.
+  CommitVersion last() const noexcept { return last_.load(std::memory_order_relaxed); }
+  /// Returns the present time: the clock's, or the last value if that is greater.
+  CommitVersion time() noexcept;
   bool jump_ignored() const noexcept { return jump_ignored_.load(std::memory_order_relaxed); }
 
  private:
@@ -39,7 +40,7 @@ class VersionClock {
   io::Clock& clock_;
   io::Ticks wall_at_open_;
   std::chrono::nanoseconds monotonic_at_open_;
-  CommitVersion last_;
+  std::atomic<CommitVersion> last_;
   std::atomic<bool> jump_ignored_{false};
 };
 

@@ -1,13 +1,17 @@
 // Goal: if any single allocation of any operation fails, the error is reported and nothing changes.
 // Method: each operation is repeated with its 1st, 2nd, 3rd... allocation failing, until it needs no more. It uses this
 // machine's own files, because the in-memory file system would allocate too.
+#include <chrono>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tests/api/store_bench.h"
 #include "tests/io/temporary_directory.h"
 #include "tests/support/allocation_counter.h"
+#include "varve/queue.h"
 
 namespace varve {
 namespace {
@@ -120,6 +124,79 @@ TEST_F(OutOfMemory, InATransactionOverPartitionsChangesNothing) {
     if (HasFailure()) return;
   }
   EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "q/new"}));
+}
+
+TEST_F(OutOfMemory, InAVerbOfAQueueChangesNothing) {
+  sweep([&] { return store_->create_queue(kAccount, "orders").status(); },
+        [&](std::uint64_t) { EXPECT_TRUE((*store_->list_queues(kAccount)).queues.empty()); });
+  Queue queue = *store_->open_queue(kAccount, "orders");
+  const auto expect_messages = [&](std::uint64_t count, std::uint32_t deliveries) {
+    EXPECT_EQ((*queue.figures()).messages, count);
+    const std::vector<Message> messages = *queue.peek(32);
+    ASSERT_EQ(messages.size(), count);
+    for (const Message& message : messages) EXPECT_EQ(message.deliveries, deliveries);
+  };
+  const std::string text(17'000, 'x');
+  PutOptions keyed;
+  keyed.deduplication_key = "a key that is longer than a short string";
+  sweep([&] { return queue.put(text, keyed).status(); }, [&](std::uint64_t) { expect_messages(0, 0); });
+  sweep([&] { return queue.peek().status(); }, [&](std::uint64_t) { expect_messages(1, 0); });
+  std::vector<ReceivedMessage> got;
+  sweep(
+      [&] {
+        Result<std::vector<ReceivedMessage>> taken = queue.get();
+        if (taken.ok()) got = *std::move(taken);
+        return taken.status();
+      },
+      [&](std::uint64_t) { expect_messages(1, 0); });
+  ASSERT_EQ(got.size(), 1u);
+  UpdatedMessage updated;
+  sweep(
+      [&] {
+        const Result<UpdatedMessage> changed =
+            queue.update(got[0].id, got[0].receipt, std::chrono::milliseconds(0), "a text that is longer than short");
+        if (changed.ok()) updated = *changed;
+        return changed.status();
+      },
+      [&](std::uint64_t) { EXPECT_EQ((*queue.figures()).text_bytes, text.size()); });
+  sweep([&] { return queue.remove(got[0].id, updated.receipt); }, [&](std::uint64_t) { expect_messages(1, 1); });
+  expect_messages(0, 0);
+  sweep([&] { return queue.clear(); }, [&](std::uint64_t) { expect_messages(0, 0); });
+  sweep([&] { return store_->drop_queue(kAccount, "orders"); },
+        [&](std::uint64_t) { EXPECT_EQ((*store_->list_queues(kAccount)).queues.size(), 1u); });
+  expect_unchanged();
+}
+
+TEST_F(OutOfMemory, InATransactionWithMessagesChangesNothing) {
+  Queue queue = *store_->create_queue(kAccount, "orders");
+  ASSERT_TRUE(queue.put("before").ok());
+  const ReceivedMessage before = (*queue.get()).front();
+  for (std::uint64_t nth = 1;; ++nth) {
+    ASSERT_LT(nth, 1000u);
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    Result<StoreTransaction> transaction = store_->begin_transaction();
+    ASSERT_TRUE(transaction.ok());
+    transaction->insert(*table_, with_value("q", "new", "x"))
+        .put(queue, std::string(17'000, 'x'))
+        .remove(queue, before);
+    Status status;
+    bool failed = false;
+    {
+      const AllocationFailure failure(nth);
+      status = transaction->commit().status();
+      failed = failure.happened();
+    }
+    if (!failed) {
+      EXPECT_TRUE(status.ok()) << status.to_string();
+      break;
+    }
+    ASSERT_EQ(status.code(), Code::kOutOfMemory) << status.to_string();
+    expect_unchanged();
+    EXPECT_EQ((*queue.figures()).text_bytes, 6u);
+    if (HasFailure()) return;
+  }
+  EXPECT_EQ((*queue.figures()).text_bytes, 17'000u);
+  EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "p/s", "q/new"}));
 }
 
 TEST_F(OutOfMemory, InTheMakingAndDroppingOfTablesAndAccountsChangesNothing) {

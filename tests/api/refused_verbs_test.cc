@@ -27,6 +27,12 @@ const NamedVerb kAccountVerbs[] = {
     {"drop_table", true, [](Store& store, std::string_view account) { return store.drop_table(account, "Orders"); }},
     {"set_access_policies", true,
      [](Store& store, std::string_view account) { return store.set_access_policies(account, "Orders", {}); }},
+    {"create_queue", true,
+     [](Store& store, std::string_view account) { return store.create_queue(account, "fresh").status(); }},
+    {"open_queue", false,
+     [](Store& store, std::string_view account) { return store.open_queue(account, "orders").status(); }},
+    {"list_queues", false, [](Store& store, std::string_view account) { return store.list_queues(account).status(); }},
+    {"drop_queue", true, [](Store& store, std::string_view account) { return store.drop_queue(account, "orders"); }},
     {"set_service_properties", true,
      [](Store& store, std::string_view account) {
        return store.set_service_properties(account, ServicePropertiesChange());
@@ -47,6 +53,7 @@ class RefusedVerbs : public testing::Test {
   void SetUp() override {
     Table orders = bench_.table("Orders");
     ASSERT_EQ(said(orders.insert(with_value("p", "r", "x"))), kFine);
+    ASSERT_EQ(said(bench_.store->create_queue(kAccount, "orders")), kFine);
   }
   void expect_unchanged() {
     const Result<Table> orders = bench_.store->open_table(kAccount, "Orders");

@@ -88,8 +88,9 @@ void print(const RepairReport& report, const std::string& target, std::chrono::n
             << "read      CURRENT: " << count_text(report.current) << "; manifests: " << count_text(report.manifests)
             << "; log: " << count_text(report.log_segments) << "; tables: " << count_text(report.table_files) << "\n"
             << "saved     " << counted(report.accounts, "account", "accounts") << ", "
-            << counted(report.tables, "table", "tables") << ", " << counted(report.entities, "entity", "entities")
-            << ", " << bytes_text(report.value_bytes) << "\n"
+            << counted(report.tables, "table", "tables") << ", "
+            << (report.queues > 0 ? counted(report.queues, "queue", "queues") + ", " : std::string())
+            << counted(report.entities, "entity", "entities") << ", " << bytes_text(report.value_bytes) << "\n"
             << "written   " << counted(report.written_files, "file", "files") << " of "
             << bytes_text(report.written_bytes) << "\n";
   print_losses(report);
@@ -152,6 +153,7 @@ void print_json(const RepairReport& report, std::chrono::nanoseconds elapsed) {
                   {"read_bytes", report.read_bytes},
                   {"accounts", report.accounts},
                   {"tables", report.tables},
+                  {"queues", report.queues},
                   {"entities", report.entities},
                   {"value_bytes", report.value_bytes},
                   {"written_files", report.written_files},

@@ -32,6 +32,10 @@ void print_report(const VerifyReport& report, std::chrono::nanoseconds elapsed) 
             << counted(report.tables, "table", "tables") << "\n"
             << "entities  " << with_commas(report.entities) << ", " << with_commas(report.properties) << " properties, "
             << bytes_text(report.value_bytes) << "\n";
+  if (report.queues > 0) {
+    std::cout << "queues    " << with_commas(report.queues) << ", " << counted(report.messages, "message", "messages")
+              << "\n";
+  }
   for (const std::string& finding : report.findings) std::cout << "damaged   " << finding << "\n";
   std::cout << (report.sound() ? "sound" : with_commas(report.finding_count) + " findings") << ", read in "
             << duration_text(elapsed) << "\n";
@@ -44,6 +48,8 @@ void print_report_json(const VerifyReport& report) {
                                       {"entities", report.entities},
                                       {"properties", report.properties},
                                       {"value_bytes", report.value_bytes},
+                                      {"queues", report.queues},
+                                      {"messages", report.messages},
                                       {"table_files", report.table_files},
                                       {"table_file_bytes", report.table_file_bytes},
                                       {"log_records", report.recovery.log_records},

@@ -104,4 +104,20 @@ inline constexpr std::uint64_t kDateTimeTicksMin = 504'911'232'000'000'000;
 inline constexpr std::uint64_t kDateTimeTicksMax = 3'155'378'975'999'999'999;
 /// @}
 
+/// Characters of a queue's name (QN-01).
+/// @{
+inline constexpr std::size_t kQueueNameCharactersMin = 3;
+inline constexpr std::size_t kQueueNameCharactersMax = 63;
+/// @}
+/// Bytes of all names and values of a queue's metadata (QB-05).
+inline constexpr std::size_t kMetadataBytesMax = 8192;
+/// Messages that one get or peek returns (QM-10).
+inline constexpr std::uint32_t kMessagesMax = 32;
+/// The largest limit of message bytes that a queue may have (QX-04).
+inline constexpr std::uint32_t kMessageBytesMaxLimit = 1'048'576;
+/// The longest delay and hold of a message (QM-02, QM-10).
+inline constexpr std::chrono::hours kMessageHoldMax{24 * 7};
+/// Bytes of a deduplication key (QX-13).
+inline constexpr std::size_t kDeduplicationKeyBytesMax = 128;
+
 }  // namespace varve::limits

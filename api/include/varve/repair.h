@@ -95,6 +95,9 @@ struct RepairReport {
   std::uint64_t accounts = 0;
   /// Tables of the new store, in all accounts.
   std::uint64_t tables = 0;
+  /// Queues of the new store, in all accounts. The rows of their messages count as entities. A queue whose catalog row
+  /// was lost is one of `renamed_tables`, with its messages as entities.
+  std::uint64_t queues = 0;
   /// Entities of the new store, in all tables.
   std::uint64_t entities = 0;
   /// Bytes of these entities' properties, as encoded and before compression.

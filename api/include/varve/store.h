@@ -21,6 +21,7 @@
 
 #include "access_policy.h"
 #include "options.h"
+#include "queue.h"
 #include "repair.h"
 #include "result.h"
 #include "service_properties.h"
@@ -78,6 +79,24 @@ struct AccountPage {
 struct TablePage {
   /// In the order of their names in lower case (B-06).
   std::vector<TableInfo> tables;
+  /// As Page::continuation.
+  std::optional<std::string> continuation;
+};
+
+/// One queue of a listing.
+struct QueueInfo {
+  /// Queue name.
+  std::string name;
+  /// The time of the commit that created the queue, in UTC.
+  DateTime created;
+  /// As Queue::metadata().
+  std::vector<MetadataPair> metadata;
+};
+
+/// One page of a listing of the queues of one account.
+struct QueuePage {
+  /// In the order of their names (QB-07).
+  std::vector<QueueInfo> queues;
   /// As Page::continuation.
   std::optional<std::string> continuation;
 };
@@ -239,6 +258,26 @@ class VARVE_EXPORT Store {
   /// Returns one page of table names. Errors: kNotFound (ResourceNotFound: the account does not exist),
   /// kInvalidArgument (InvalidInput: page size, prefix, token, or a snapshot of another store). Source: B-06.
   Result<TablePage> list_tables(std::string_view account, const ListOptions& options = {}) const;
+
+  // -- Queues -----------------------------------------------------------------------------------------------------
+
+  /// Creates an empty queue, with the store's default durability. See queue.h.
+  /// Errors:
+  ///   kExists (QueueAlreadyExists)               the queue exists
+  ///   kNotFound (ResourceNotFound)               the account does not exist
+  ///   kInvalidArgument, kTooLarge                the name or the metadata, as check_queue_name() and check_metadata();
+  ///                                              InvalidInput: another option
+  /// Source: QN-01, QN-02, QB-01.
+  Result<Queue> create_queue(std::string_view account, std::string_view queue, const QueueOptions& options = {});
+  /// Returns a handle of an existing queue. Errors: kNotFound (QueueNotFound; or ResourceNotFound: the account does not
+  /// exist).
+  Result<Queue> open_queue(std::string_view account, std::string_view queue) const;
+  /// Deletes a queue with all its messages, in one small commit. It is on stable storage when this returns. The name is
+  /// free at once. Errors: kNotFound (QueueNotFound), also for a name that no queue can have. Source: QB-02, QB-03.
+  Status drop_queue(std::string_view account, std::string_view queue);
+  /// Returns one page of queues. Errors: kNotFound (ResourceNotFound: the account does not exist), kInvalidArgument
+  /// (InvalidInput: page size, prefix, token, or a snapshot of another store). Source: QB-07.
+  Result<QueuePage> list_queues(std::string_view account, const ListOptions& options = {}) const;
 
   // -- Access policies --------------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@
 
 #include "options.h"
 #include "query.h"
+#include "queue.h"
 #include "result.h"
 #include "snapshot.h"
 #include "table.h"
@@ -103,11 +104,27 @@ class VARVE_EXPORT StoreTransaction {
     return add(table, WriteOperation::remove(std::move(partition_key), std::move(row_key), if_match));
   }
   /// @}
-  /// Returns the number of writes appended so far.
+  /// Appends a change of a message, which is committed with the entities or not at all, and returns this transaction.
+  /// A put is visible when the entities are. If a receipt is no longer the last one of its message, commit() returns
+  /// kConflict (MessageNotFound). Source: QX-02, QX-03.
+  /// @{
+  StoreTransaction& add(MessageWrite write);
+  StoreTransaction& put(const Queue& queue, std::string text, const PutOptions& options = {}) {
+    return add(MessageWrite::put(queue, std::move(text), options));
+  }
+  StoreTransaction& remove(const Queue& queue, const ReceivedMessage& message) {
+    return add(MessageWrite::remove(queue, message.id, message.receipt));
+  }
+  StoreTransaction& update(const Queue& queue, const ReceivedMessage& message, std::chrono::milliseconds hold,
+                           std::optional<std::string> text = std::nullopt) {
+    return add(MessageWrite::update(queue, message.id, message.receipt, hold, std::move(text)));
+  }
+  /// @}
+  /// Returns the number of writes appended so far, of entities and messages.
   std::size_t size() const noexcept;
 
-  /// Commits all writes or none, and ends the transaction, also if it fails. Returns an ETag for each write, and no
-  /// ETag for a remove; all ETags are equal. A transaction without writes always succeeds: its reads were of one state
+  /// Commits all writes or none, and ends the transaction, also if it fails. Returns an ETag for each write of an
+  /// entity, and no ETag for a remove; all ETags are equal. A transaction without writes always succeeds: its reads were of one state
   /// of the store.
   ///
   /// Errors, besides those that any write may return. Nothing changed, except perhaps after kUnknown. operation_index()
@@ -117,8 +134,10 @@ class VARVE_EXPORT StoreTransaction {
   ///   kInvalidArgument (InvalidInput)                a table of another store; or the transaction has ended
   ///   kInvalidArgument (InvalidDuplicateRow)         the second write of the same entity
   ///   kTooLarge (InvalidInput, RequestBodyTooLarge)  more writes or bytes than limits::kStoreTransaction...Max
-  ///   and for each write the errors of the Table verb of the same name.
+  ///   and for each write the errors of the Table or Queue verb of the same name.
   Result<std::vector<ETag>> commit(const WriteOptions& options = {});
+  /// Returns what each put of a message returned, in the order of the calls. Empty before a commit that succeeded.
+  const std::vector<SentMessage>& sent_messages() const& noexcept;
 
  private:
   friend class Store;

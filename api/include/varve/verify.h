@@ -24,6 +24,10 @@ struct VerifyReport {
   std::uint64_t properties = 0;
   /// Bytes of these properties as they are encoded, before compression.
   std::uint64_t value_bytes = 0;
+  /// Queues in the catalog.
+  std::uint64_t queues = 0;
+  /// Messages of all queues, hidden and expired ones too.
+  std::uint64_t messages = 0;
   /// Live table files and value files.
   std::uint64_t table_files = 0;
   /// Bytes of the live table files and value files. Every byte was read.

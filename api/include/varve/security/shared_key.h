@@ -18,13 +18,18 @@ namespace varve::security {
 /// The scheme of the Authorization header. SharedKeyLite signs fewer parts of the request (S-02, S-03).
 enum class SharedKeyScheme : std::uint8_t { kSharedKey, kSharedKeyLite };
 
-/// Returns the text to sign for a request to the tables of `account`. Errors: kForbidden (AuthenticationFailed: no
-/// date, or `comp` occurs twice in the query or is badly encoded). Source: S-02, S-03, S-04.
-Result<std::string> shared_key_string_to_sign(SharedKeyScheme scheme, const Request& request, std::string_view account);
+/// The service whose request is signed. Queues and blobs sign more headers, and the whole query (QS-01 to QS-05).
+enum class SignedService : std::uint8_t { kTables, kQueuesAndBlobs };
+
+/// Returns the text to sign for a request to a service of `account`. Errors: kForbidden (AuthenticationFailed: no
+/// date, or `comp` occurs twice in the query or is badly encoded). Source: S-02, S-03, S-04, QS-01 to QS-05.
+Result<std::string> shared_key_string_to_sign(SharedKeyScheme scheme, const Request& request, std::string_view account,
+                                              SignedService service = SignedService::kTables);
 
 /// Returns the value of the Authorization header (S-01). Errors: as above and as AccountKeys::sign().
 Result<std::string> shared_key_authorization(SharedKeyScheme scheme, const Request& request,
-                                             const AccountCredentials& account, KeyChoice choice = KeyChoice::kPrimary);
+                                             const AccountCredentials& account, KeyChoice choice = KeyChoice::kPrimary,
+                                             SignedService service = SignedService::kTables);
 
 /// Verifies the request's Authorization header at the present time `now`. It accepts a path that was encoded
 /// differently when it was signed (S-06), and a path that names the account's secondary (S-04).
@@ -33,7 +38,8 @@ Result<std::string> shared_key_authorization(SharedKeyScheme scheme, const Reque
 ///   kForbidden (AuthenticationFailed)              the signature or the account is wrong; the date is missing, or more
 ///                                                  than 15 minutes off
 ///   kForbidden (NoAuthenticationInformation)       a bearer token, which is not supported (S-08)
-/// Source: S-01 to S-07.
-Status verify_shared_key(const Request& request, const AccountCredentials& account, DateTime now);
+/// Source: S-01 to S-07, QS-06.
+Status verify_shared_key(const Request& request, const AccountCredentials& account, DateTime now,
+                         SignedService service = SignedService::kTables);
 
 }  // namespace varve::security

@@ -1,0 +1,115 @@
+// Owns: claims and waiters (live_queue.h).
+// Must never: call out of the room while it holds a mutex.
+#include "api/queue/live_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace varve {
+
+LiveQueue::Claims::~Claims() {
+  const io::MutexGuard guard(queue_.mutex_);
+  for (const Sequence sequence : own_) queue_.claimed_.erase(sequence);
+}
+
+bool LiveQueue::Claims::try_claim(Sequence sequence) {
+  own_.reserve(own_.size() + 1);
+  const io::MutexGuard guard(queue_.mutex_);
+  if (!queue_.claimed_.insert(sequence).second) return false;
+  own_.push_back(sequence);
+  return true;
+}
+
+LiveQueue::Waiter::Waiter(LiveQueue& queue, std::stop_token stop)
+    : queue_(queue), stop_(std::move(stop)), changed_(queue.env_.scheduler) {
+  const io::MutexGuard guard(queue_.mutex_);
+  queue_.waiters_.push_back(this);
+}
+
+LiveQueue::Waiter::~Waiter() {
+  const io::MutexGuard guard(queue_.mutex_);
+  std::erase(queue_.waiters_, this);
+  queue_.wake_locked(1);  // L2, and L3: another waiter is the first one now.
+}
+
+void LiveQueue::Waiter::begin_look() noexcept {
+  const io::MutexGuard guard(queue_.mutex_);
+  is_woken_ = false;
+}
+
+bool LiveQueue::Waiter::wait(std::chrono::nanoseconds time_max, std::optional<std::chrono::nanoseconds> until_visible) {
+  std::atomic<bool> was_told{false};
+  const std::stop_callback when_stopped(stop_, [this, &was_told] {
+    {
+      const io::MutexGuard guard(queue_.mutex_);
+      changed_.notify_one();
+    }
+    was_told.store(true, std::memory_order_release);
+  });
+  const bool goes_on = wait_for_change(time_max, until_visible);
+  // The end of `when_stopped` waits for a callback that is running, but out of the scheduler's sight.
+  while (stop_.stop_requested() && !was_told.load(std::memory_order_acquire)) queue_.env_.scheduler.give_way();
+  return goes_on;
+}
+
+bool LiveQueue::Waiter::wait_for_change(std::chrono::nanoseconds time_max,
+                                        std::optional<std::chrono::nanoseconds> until_visible) {
+  const io::MutexGuard guard(queue_.mutex_);
+  if (is_woken_) return !stop_.stop_requested();
+  if (stop_.stop_requested()) return false;
+  const bool is_first = queue_.waiters_.front() == this;
+  const bool looks_early = is_first && until_visible && *until_visible < time_max;
+  const bool was_told = changed_.wait_for(queue_.mutex_, looks_early ? *until_visible : time_max);
+  if (stop_.stop_requested()) return false;
+  return was_told || looks_early;
+}
+
+void LiveQueue::wake(std::size_t messages) noexcept {
+  const io::MutexGuard guard(mutex_);
+  wake_locked(messages);
+}
+
+void LiveQueue::wake_locked(std::size_t waiters) noexcept {
+  for (Waiter* const waiter : waiters_) {
+    if (waiters == 0) return;
+    if (waiter->is_woken_) continue;
+    --waiters;
+    waiter->is_woken_ = true;
+    waiter->changed_.notify_one();
+  }
+}
+
+std::shared_ptr<LiveQueue> QueueBoard::find(format::TableId id) const {
+  const io::MutexGuard guard(mutex_);
+  const auto found = queues_.find(id);
+  return found == queues_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<LiveQueue> QueueBoard::add(format::TableId id, std::uint32_t message_bytes_max, std::uint64_t secret) {
+  auto made = std::make_shared<LiveQueue>(env_, id, message_bytes_max, MessageIdentity(secret));
+  const io::MutexGuard guard(mutex_);
+  std::shared_ptr<LiveQueue> state = queues_.try_emplace(id, std::move(made)).first->second;
+  if (queues_.size() > sweep_at_) let_some_go();
+  return state;
+}
+
+void QueueBoard::wake_all_at(format::TableId id) const noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (const auto found = queues_.find(id); found != queues_.end()) found->second->wake_all();
+}
+
+void QueueBoard::wake_all_of(std::uint32_t account) const noexcept {
+  const io::MutexGuard guard(mutex_);
+  for (auto at = queues_.lower_bound(format::make_table_id(account, 0)); at != queues_.end(); ++at) {
+    if (format::account_of(at->first) != account) return;
+    at->second->wake_all();
+  }
+}
+
+/// Claims and waiters hold their queue. So a queue without a holder has neither.
+void QueueBoard::let_some_go() {
+  std::erase_if(queues_, [](const auto& entry) { return entry.second.use_count() == 1; });
+  sweep_at_ = std::max(2 * queues_.size(), kUnusedMax);
+}
+
+}  // namespace varve

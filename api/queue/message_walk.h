@@ -1,0 +1,39 @@
+// Owns: reading a queue in the order of delivery.
+// Must never: return a message that is hidden or expired.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "api/queue/message_change.h"
+#include "api/queue/message_rows.h"
+#include "engine/engine.h"
+#include "varve/queue.h"
+#include "varve/result.h"
+
+namespace varve {
+
+struct SeenMessages {
+  /// In the order of delivery.
+  std::vector<SeenMessage> messages;
+  /// When the first hidden message is visible. Known only if the walk came to the end of the visible ones.
+  std::optional<Ticks> next_visible;
+};
+
+/// Returns up to `count` messages of the queue that are visible at `now` and that `takes` accepts. Errors: those of a
+/// cursor, kCorruption.
+Result<SeenMessages> walk_visible(const engine::ReadView& view, format::TableId queue, Ticks now, std::uint32_t count,
+                                  const std::function<bool(Sequence)>& takes);
+
+/// Returns messages that have expired at `now`, and deduplication keys whose time is over, at most `count` of each, as
+/// operations that remove them. Errors: as above.
+Result<std::vector<MessageOperation>> walk_expired(const engine::ReadView& view,
+                                                   const std::shared_ptr<LiveQueue>& queue, Ticks now,
+                                                   std::uint32_t count);
+
+/// Returns the sum of the counters, without messages that have expired and were not removed yet. Errors: as above.
+Result<QueueFigures> count_messages(const engine::ReadView& view, format::TableId queue, Ticks now);
+
+}  // namespace varve
