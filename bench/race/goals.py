@@ -162,6 +162,10 @@ GOALS = [
     Goal("P26", "100 queues, of one queue's rate", value("queues", "100 queues, beside one", "of one queue"), 0.7, True),
     Goal("P26", "p99 of a read of a head, 10,000 queues, of one queue's",
          value("queues", "10,000 queues, beside one", "p99 / one queue"), 5, False),
+    Goal("P29", "buffered puts by two threads, of one thread's",
+         value("side-by-side", "buffered put, 2 threads beside one", "of one thread"), 1.3, True),
+    Goal("P29", "transfers between partitions by two threads, of one thread's",
+         value("transfers", "transfer, 2 threads beside one", "of one thread"), 1.3, True),
     Goal("P30", "scan of 100 keys that are updated all the time, of a scan of quiet ones",
          value("queues", "scan of 100 keys that are updated all the time", "of quiet"), 2, False),
 ]

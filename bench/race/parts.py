@@ -35,6 +35,8 @@ PARTS = [
     _part("large", minutes=1),
     _part("load", minutes=1),
     _part("random-put", minutes=2),
+    _part("side-by-side", minutes=1),
+    _part("transfers", contenders=["varve", "rocksdb"], minutes=1),
     _part("read", minutes=2),
     _part("cold", minutes=2),
     _part("page-cache", words=["--entities", "4000000"], minutes=4),

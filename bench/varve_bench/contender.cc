@@ -14,6 +14,11 @@ Status Contender::put_side_by_side(std::uint32_t /*table*/, std::span<const Keye
   return Status::unsupported("a durable commit has a thread that waits for it");
 }
 
+Result<bool> Contender::transfer(std::uint32_t /*table*/, const Keys& /*from*/, const Keys& /*to*/,
+                                 std::string_view /*payload*/, Promise /*promise*/) {
+  return Status::unsupported("a commit cannot depend on the entities that were read before it");
+}
+
 Status load_in_batches(Contender& contender, std::uint32_t table, std::uint64_t count) {
   std::vector<Row> rows;
   for (std::uint64_t first = 0; first < count; first += kEntitiesOfPartition) {

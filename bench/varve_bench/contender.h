@@ -111,6 +111,10 @@ class Contender {
   /// are set.
   virtual Result<bool> replace_if_as_read(std::uint32_t table, std::string_view partition, const Row& row,
                                           bool conflict, Promise promise) = 0;
+  /// Reads two entities and writes both with this payload, in one commit. Returns false, with nothing written, if one
+  /// of them changed meanwhile. Settings::checks is set.
+  virtual Result<bool> transfer(std::uint32_t table, const Keys& from, const Keys& to, std::string_view payload,
+                                Promise promise);
   /// Deletes an entity, and returns whether it existed. Settings::checks is set.
   virtual Result<bool> erase(std::uint32_t table, const Keys& keys, Promise promise) = 0;
 

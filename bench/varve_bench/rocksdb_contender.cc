@@ -226,6 +226,24 @@ class RocksDbContender final : public Contender {
     return true;
   }
 
+  Result<bool> transfer(std::uint32_t table, const Keys& from, const Keys& to, std::string_view payload,
+                        Promise promise) override {
+    const std::unique_ptr<rocksdb::Transaction> transaction(transactions_->BeginTransaction(write_options(promise)));
+    for (const Keys* keys : {&from, &to}) {
+      const std::string key = key_of(table, keys->partition, keys->row);
+      std::string value;
+      rocksdb::Status status = transaction->GetForUpdate(rocksdb::ReadOptions(), key, &value);
+      if (status.IsBusy() || status.IsTimedOut()) return false;  // two transfers in opposite directions
+      if (status.ok()) {
+        if (Status decoded = decode_row(*keys, body(value)); !decoded.ok()) return decoded;
+      }
+      if (status.ok()) status = transaction->Put(key, stored({keys->row, payload}));
+      if (!status.ok()) return from_rocksdb(status);
+    }
+    if (const rocksdb::Status status = transaction->Commit(); !status.ok()) return from_rocksdb(status);
+    return true;
+  }
+
   Result<bool> erase(std::uint32_t table, const Keys& keys, Promise promise) override {
     const std::string key = key_of(table, keys.partition, keys.row);
     const std::unique_ptr<rocksdb::Transaction> transaction(transactions_->BeginTransaction(write_options(promise)));

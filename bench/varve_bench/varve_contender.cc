@@ -227,6 +227,21 @@ class VarveContender final : public Contender {
     return true;
   }
 
+  Result<bool> transfer(std::uint32_t table, const Keys& from, const Keys& to, std::string_view payload,
+                        Promise promise) override {
+    Result<StoreTransaction> transaction = store_->begin_transaction();
+    if (!transaction.ok()) return transaction.status();
+    for (const Keys* keys : {&from, &to}) {
+      const Result<std::optional<Entity>> read = transaction->get(tables_[table], keys->partition, keys->row);
+      if (!read.ok()) return read.status();
+      transaction->insert_or_replace(tables_[table], entity_of(keys->partition, {keys->row, payload}));
+    }
+    const Status committed = transaction->commit(write_options(promise)).status();
+    if (committed.code() == Code::kConflict) return false;
+    if (!committed.ok()) return committed;
+    return true;
+  }
+
   Result<bool> erase(std::uint32_t table, const Keys& keys, Promise promise) override {
     Status removed = tables_[table].remove(keys.partition, keys.row, ETag::any(), write_options(promise));
     if (removed.code() == Code::kNotFound) return false;

@@ -130,6 +130,8 @@ Workload durable_workload();
 Workload checked_workload();
 Workload load_workload();
 Workload random_put_workload();
+Workload side_by_side_workload();
+Workload transfer_workload();
 Workload read_workload();
 Workload cold_workload();
 Workload drop_workload();

@@ -54,6 +54,16 @@ void Executor::post(Step& step) noexcept {
   wake();
 }
 
+void Executor::post_all(StepList steps) noexcept {
+  if (is_this_thread()) {
+    own_.append(steps);
+    return;
+  }
+  const io::MutexGuard guard(mutex_);
+  posted_.append(steps);
+  wake();
+}
+
 void Executor::wake() noexcept {
   if (waiting_ == Waiting::kForPost) changed_.notify_all();
   if (waiting_ == Waiting::kForRead) queue_->wake();
@@ -61,28 +71,32 @@ void Executor::wake() noexcept {
 }
 
 bool Executor::begin_operation() noexcept {
-  const io::MutexGuard guard(mutex_);
-  if (is_stopping_) return false;
-  ++operations_;
+  std::uint64_t before = operations_.load(std::memory_order_relaxed);
+  do {
+    if ((before & kStopping) != 0) return false;
+  } while (!operations_.compare_exchange_weak(before, before + 1, std::memory_order_acq_rel));
   return true;
 }
 
 void Executor::end_operation() noexcept {
+  std::uint64_t before = operations_.load(std::memory_order_relaxed);
+  while ((before & kStopping) == 0) {
+    assert(before > 0);
+    if (operations_.compare_exchange_weak(before, before - 1, std::memory_order_acq_rel)) return;
+  }
   const io::MutexGuard guard(mutex_);
-  assert(operations_ > 0);
-  if (--operations_ == 0 && is_stopping_) wake();
+  if (operations_.fetch_sub(1, std::memory_order_acq_rel) == (kStopping | 1)) wake();
 }
 
 bool Executor::has_several_operations() noexcept {
-  const io::MutexGuard guard(mutex_);
-  return operations_ > 1;
+  return (operations_.load(std::memory_order_relaxed) & ~kStopping) > 1;
 }
 
 void Executor::stop() noexcept {
   assert(!is_this_thread());
   {
     const io::MutexGuard guard(mutex_);
-    is_stopping_ = true;
+    operations_.fetch_or(kStopping, std::memory_order_acq_rel);
     // If the thread waits for a read, it continues to wait, and the next post must find it there.
     if (waiting_ == Waiting::kForPost) changed_.notify_all();
   }
@@ -146,7 +160,7 @@ bool Executor::must_wait() const noexcept {
 bool Executor::take_posted(StepList& steps) noexcept {
   const io::MutexGuard guard(mutex_);
   while (must_wait()) {
-    if (is_stopping_ && operations_ == 0) return false;
+    if (operations_.load(std::memory_order_acquire) == kStopping) return false;
     if (!timers_.empty() && timers_.begin()->first <= env_.clock.monotonic()) break;
     wait_for_post();
   }

@@ -48,6 +48,7 @@ class Executor final : public StepTaker {
   /// Returns whether the caller runs on this executor's thread.
   bool is_this_thread() const noexcept;
   void post(Step& step) noexcept override;
+  void post_all(StepList steps) noexcept override;
 
   /// Begins an operation before its first step; returns false after stop(). Each operation is ended by end_operation(),
   /// after which it posts nothing. Any thread may call both functions.
@@ -104,8 +105,10 @@ class Executor final : public StepTaker {
   io::Condition changed_;
   StepList posted_ VARVE_GUARDED_BY(mutex_);
   Waiting waiting_ VARVE_GUARDED_BY(mutex_) = Waiting::kNot;
-  std::size_t operations_ VARVE_GUARDED_BY(mutex_) = 0;
-  bool is_stopping_ VARVE_GUARDED_BY(mutex_) = false;
+  /// Number of operations in progress, with kStopping from stop() on. After that it changes under the mutex only, since
+  /// the executor may be gone as soon as its thread sees the last operation end.
+  std::atomic<std::uint64_t> operations_{0};
+  static constexpr std::uint64_t kStopping = std::uint64_t{1} << 63;
 
   Workers helper_;     // of searches_
   io::Thread thread_;  // last: it uses all the members above

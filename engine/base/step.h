@@ -25,6 +25,12 @@ class StepList {
     (first_ == nullptr ? first_ : last_->next_) = &step;
     last_ = &step;
   }
+  /// Appends all steps of another list.
+  void append(const StepList& others) noexcept {
+    if (others.empty()) return;
+    (first_ == nullptr ? first_ : last_->next_) = others.first_;
+    last_ = others.last_;
+  }
   /// Removes and returns the first step. The list must not be empty.
   Step& pop() noexcept {
     Step& step = *first_;
@@ -47,6 +53,10 @@ class StepTaker {
  public:
   virtual ~StepTaker() = default;
   virtual void post(Step& step) noexcept = 0;
+  /// Posts the steps in their order. A taker with a lock takes it once.
+  virtual void post_all(StepList steps) noexcept {
+    while (!steps.empty()) post(steps.pop());
+  }
 };
 
 }  // namespace varve::engine

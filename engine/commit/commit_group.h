@@ -58,22 +58,28 @@ struct Member {
   // Set by joining.
   CommitGroup* group = nullptr;
   Member* next = nullptr;
+  /// No step of the group waits for the device. So other running threads will end the group at once, and the caller
+  /// watches for that before it sleeps.
+  bool is_prompt = false;
 
   // Set by the leader.
   Memtable::Reservation reservation;
   LogPlace in_log;            // place of the batch
   CommitVersion version = 0;  // zero: refused, or without a batch
+  /// Set by the thread that inserts the batch: the leader, or the member's own.
+  std::atomic<bool> is_inserted = false;
   Status status;
   RoomNeed room_need;             // if in_active is above zero: refused for lack of this room
   CommitVersion closed_upto = 0;  // of a member that closes a segment: the last version in closed segments
 };
 
 struct CommitGroup {
-  explicit CommitGroup(io::Scheduler& scheduler) noexcept : lead(scheduler), done(scheduler) {}
+  explicit CommitGroup(io::Scheduler& scheduler) noexcept : lead(scheduler), placed(scheduler), done(scheduler) {}
 
-  /// Set when the first member must lead the group, if its thread waits for that. If another member led the group, set
-  /// when the group is finished.
+  /// Set when the lead was granted, if the first member's thread waits for that, or when the group is finished.
   io::Event lead;
+  /// Set when the members' batches can be inserted. Only watched, and only set if there are several members.
+  io::Event placed;
   /// Set when every member's result is final.
   io::Event done;
 
@@ -91,8 +97,14 @@ struct CommitGroup {
   bool closes_segment = false;
   /// A thread waits in line for a lock of a member, and therefore cannot join.
   bool is_awaited = false;
-  /// The member whose joining got the lead runs the turn, in place of the first member.
-  bool is_led_by_joiner = false;
+  /// The steps of the first member; null if its thread waits.
+  const MemberSteps* first_steps = nullptr;
+  /// The lead was granted to the group.
+  bool has_lead = false;
+  /// A leader runs the turn. No member joins.
+  bool is_begun = false;
+  /// The queue was poisoned when the turn began.
+  bool is_refused = false;
 
   // Set by the leader before the group enters flight.
   Memtable* memtable = nullptr;  // takes the batches; a sealed one stays until every group placed in it is published
@@ -104,12 +116,13 @@ struct CommitGroup {
   std::string tag;                // of the last member with a tag; room for it is reserved before a version is assigned
   CommitVersion tag_version = 0;  // zero: no tag
 
-  // Guarded by the queue's mutex.
-  bool inserted = false;
-  CommitGroup* next = nullptr;
+  CommitGroup* next = nullptr;  // guarded by the queue's mutex
 
-  /// Number of members that have not read their result yet, plus one for the reporting thread. The last user deletes
-  /// the group.
+  /// Number of batches that are not inserted yet, plus one while the leader's turn goes on. The thread that ends the
+  /// last of them publishes.
+  std::atomic<std::size_t> unfinished{1};
+  /// Number of members that have not read their result yet, plus one for the reporting thread, and one for each thread
+  /// that hands the lead over. The last user deletes the group.
   std::atomic<std::size_t> users_left{1};
 };
 

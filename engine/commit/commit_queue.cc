@@ -11,8 +11,18 @@
 
 #include "engine/base/sync_points.h"
 #include "format/bytes/bytes.h"
+#include "io/watch.h"
 
 namespace varve::engine {
+
+namespace {
+
+/// Adds to a figure that only the holder of the queue's mutex changes.
+void add_to(std::atomic<std::uint64_t>& figure, std::uint64_t count) noexcept {
+  figure.store(figure.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+}
+
+}  // namespace
 
 CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, CommitStart start, EventSink* events)
     : env_(env),
@@ -56,10 +66,25 @@ Result<CommitVersion> CommitQueue::commit(Member& member) {
   const Result<Part> part = join(member);
   if (!part.ok()) return part.status();
   CommitGroup& group = *member.group;
-  if (*part == Part::kAwaitsLead) group.lead.wait();
-  if (*part == Part::kLeads || (*part == Part::kAwaitsLead && !group.is_led_by_joiner)) run_turn(group);
+  if (*part == Part::kLeads || (*part == Part::kAwaitsLead && await_lead(member))) {
+    run_turn(group);
+  } else if (member.is_prompt && io::watch(group.placed, env_.scheduler)) {
+    if (insert_member(group, member) && end_part(group)) publish();
+  }
+  if (member.is_prompt) (void)io::watch(group.done, env_.scheduler);
   group.done.wait();
   return result_of(member);
+}
+
+/// Waits, as the first member, for the lead. Returns false if another member has taken it.
+bool CommitQueue::await_lead(Member& member) noexcept {
+  CommitGroup& group = *member.group;
+  if (member.is_prompt) (void)io::watch(group.lead, env_.scheduler);
+  group.lead.wait();
+  const io::MutexGuard guard(mutex_);
+  if (group.is_begun) return false;
+  begin_turn(group);
+  return true;
 }
 
 Status CommitQueue::begin_commit(Member& member) {
@@ -72,6 +97,7 @@ bool CommitQueue::may_join(const CommitGroup& group, const Member& member) noexc
 }
 
 void CommitQueue::add_member(CommitGroup& group, Member& member) noexcept {
+  if (group.first == nullptr) group.first_steps = member.steps;
   (group.first == nullptr ? group.first : group.last->next) = &member;
   group.last = &member;
   member.group = &group;
@@ -103,9 +129,13 @@ Result<CommitQueue::Part> CommitQueue::join(Member& member) {
     CommitGroup& group = *waiting_.back();
     add_member(group, member);
     group.is_awaited |= is_awaited;
+    member.is_prompt = !group.wants_durable && commits_in_flight_ == 0;
     next = grant_lead();
-    if (next == &group && member.steps == nullptr) {
-      group.is_led_by_joiner = part == Part::kFollows;
+    // A thread that runs takes the lead before a thread that must wake up. Steps of a first member, once posted, run.
+    const bool is_free = next == &group || (group.has_lead && group.first_steps == nullptr);
+    if (is_free && member.steps == nullptr) {
+      if (next == &group) let_go(next);
+      begin_turn(group);
       return Part::kLeads;
     }
   }
@@ -122,22 +152,36 @@ bool CommitQueue::gathers(const CommitGroup& group) const noexcept {
 }
 
 /// Grants the lead and returns the group that gets it; null if none does. The caller then releases the mutex and calls
-/// begin_lead(), since the leader's first step takes the mutex.
+/// begin_lead(), since the leader's first step takes the mutex. The caller is a user of the group until then, because a
+/// joiner may take the lead meanwhile and end the group.
 CommitGroup* CommitQueue::grant_lead() noexcept {
   if (lead_taken_ || waiting_.empty()) return nullptr;
   if (wal_.tracker().in_flight() >= kLogWritesInFlightMax || gathers(*waiting_.front())) return nullptr;
   lead_taken_ = true;
-  return waiting_.front();  // It stays in the queue, open to more members, until its leader begins.
+  CommitGroup* const group = waiting_.front();  // It stays in the queue, open to more members, until its leader begins.
+  group->has_lead = true;
+  group->users_left.fetch_add(1, std::memory_order_relaxed);
+  return group;
 }
 
-/// Starts the group's leader. The group cannot begin before this call, so it still exists.
+/// Starts the group's leader. If the first member has steps, the group cannot begin before this call.
 void CommitQueue::begin_lead(CommitGroup* group) noexcept {
   if (group == nullptr) return;
-  if (group->first->steps != nullptr) {
-    group->first->steps->leaders->post(*group->first->steps->lead);
+  if (group->first_steps != nullptr) {
+    group->first_steps->leaders->post(*group->first_steps->lead);
   } else {
     group->lead.set();
   }
+  let_go(group);
+}
+
+/// Begins the turn of the group that has the lead. No member joins from here on.
+void CommitQueue::begin_turn(CommitGroup& group) noexcept {
+  assert(waiting_.front() == &group);
+  assert(group.has_lead && !group.is_begun);
+  waiting_.pop_front();
+  group.is_begun = true;
+  group.is_refused = !poisoned_.ok();
 }
 
 Result<CommitVersion> CommitQueue::result_of(Member& member) noexcept {
@@ -154,24 +198,31 @@ void CommitQueue::let_go(CommitGroup* group) noexcept {
 
 /// Reports the end of the group. A member may be gone as soon as its end is reported.
 void CommitQueue::tell(CommitGroup* group) noexcept {
-  for (Member* member = group->first; member != nullptr;) {
-    Member* const next = member->next;
-    if (member->steps != nullptr) member->steps->told->post(*member->steps->done);
-    member = next;
+  StepList ended;
+  StepTaker* told = nullptr;  // of all steps in `ended`
+  for (Member* member = group->first; member != nullptr; member = member->next) {
+    if (member->steps == nullptr) continue;
+    if (told != nullptr && told != member->steps->told) told->post_all(ended.take());
+    told = member->steps->told;
+    ended.push(*member->steps->done);
   }
+  if (told != nullptr) told->post_all(ended.take());
   group->done.set();
-  if (group->is_led_by_joiner) group->lead.set();
+  group->lead.set();  // The first member may sleep until now, if a joiner has led.
   let_go(group);
 }
 
 // --------------------------------------------------------------------------------------------- the leader's turn
 
-void CommitQueue::run_turn(CommitGroup& group) noexcept {
+void CommitQueue::lead_for(Member& member) noexcept {
   {
     const io::MutexGuard guard(mutex_);
-    assert(waiting_.front() == &group);
-    waiting_.pop_front();  // No member joins from here on.
+    begin_turn(*member.group);
   }
+  run_turn(*member.group);
+}
+
+void CommitQueue::run_turn(CommitGroup& group) noexcept {
   if (Status prepared = prepare(group); !prepared.ok()) refuse(group, prepared);
   assign(group);
   if (group.framed) frame(group);
@@ -189,7 +240,8 @@ void CommitQueue::run_turn(CommitGroup& group) noexcept {
     perform_deferred();  // The timer, which usually performs them, may itself wait for this group.
     perform(owed, watermark ? sync_points::kLogWatermark : sync_points::kLogGroup);
   }
-  mark_inserted(group);
+  (void)end_part(group);
+  publish();  // Always: the writes may have made earlier groups durable.
 }
 
 void CommitQueue::refuse(CommitGroup& group, const Status& status) noexcept {
@@ -207,9 +259,11 @@ void CommitQueue::assign(CommitGroup& group) noexcept {
   }
   if (accepted > 0) {
     CommitVersion next = clock_.take(accepted);
+    std::size_t parts = 1;  // the rest of the turn
     for (Member* member = group.first; member != nullptr; member = member->next) {
       if (member->batch.empty() || !member->status.ok()) continue;
       if (!assign_member(*member, next)) continue;
+      ++parts;
       if (group.first_version == 0) group.first_version = next;
       group.last_version = next++;
       assigned_version_ = group.last_version;
@@ -220,6 +274,7 @@ void CommitQueue::assign(CommitGroup& group) noexcept {
         assigned_tag_.version = member->version;
       }
     }
+    group.unfinished.store(parts, std::memory_order_relaxed);
   }
   group.framed = group.last_version > 0 || group.wants_watermark;
   group.needs_durable = group.wants_durable || group.wants_watermark || (group.framed && wal_.record_stands_alone()) ||
@@ -282,10 +337,10 @@ void CommitQueue::frame(CommitGroup& group) noexcept {
 
 void CommitQueue::enter_flight(CommitGroup& group) noexcept {
   const bool slot_open = wal_.has_open_slot();  // The last look at what only the holder of the lead may read.
-  figures_.groups.fetch_add(1, std::memory_order_relaxed);
   CommitGroup* next = nullptr;
   {
     const io::MutexGuard guard(mutex_);
+    add_to(figures_.groups, 1);
     flight_.push_back(&group);
     if (group.needs_durable) commits_in_flight_ += group.batch_count;
     if (group.last_version > 0) entered_version_ = group.last_version;
@@ -300,14 +355,29 @@ void CommitQueue::enter_flight(CommitGroup& group) noexcept {
   begin_lead(next);
 }
 
+/// Inserts the batches of the members whose own threads have not begun to do so. A thread that sleeps is not woken for
+/// it, since that would cost more than the insert.
 void CommitQueue::insert(CommitGroup& group) noexcept {
+  if (group.first->next != nullptr) group.placed.set();
   for (Member* member = group.first; member != nullptr; member = member->next) {
-    if (member->version == 0) continue;
-    if (stretches_.is_on()) stretches_.note(member->batch, member->version);
-    group.memtable->insert(member->reservation, member->batch, member->version, member->in_log);
-    // The next writer of the partition builds on these entries now, before the sync.
-    if (member->locks != nullptr) member->locks->release();
+    if (insert_member(group, *member)) (void)end_part(group);
   }
+}
+
+/// Returns false if the member has no batch to insert, or if another thread inserts it.
+bool CommitQueue::insert_member(CommitGroup& group, Member& member) noexcept {
+  if (member.version == 0 || member.is_inserted.exchange(true, std::memory_order_relaxed)) return false;
+  if (stretches_.is_on()) stretches_.note(member.batch, member.version);
+  group.memtable->insert(member.reservation, member.batch, member.version, member.in_log);
+  // The next writer of the partition builds on these entries now, before the sync.
+  if (member.locks != nullptr) member.locks->release();
+  return true;
+}
+
+/// Returns whether this was the last part. Then another thread may publish the group and end it, so the caller may use
+/// it no longer, unless the caller is a member.
+bool CommitQueue::end_part(CommitGroup& group) noexcept {
+  return group.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
 void CommitQueue::perform(LogWrites& writes, io::SyncPoint point) noexcept {
@@ -327,14 +397,6 @@ void CommitQueue::write_deferred() noexcept {
 
 // --------------------------------------------------------------------------------------------------- publication
 
-void CommitQueue::mark_inserted(CommitGroup& group) noexcept {
-  {
-    const io::MutexGuard guard(mutex_);
-    group.inserted = true;
-  }
-  publish();
-}
-
 bool CommitQueue::can_publish(const CommitGroup& group) const noexcept {
   return !group.needs_durable || wal_.tracker().durable() >= group.log_end;  // Q1
 }
@@ -351,7 +413,7 @@ void CommitQueue::publish() noexcept {
   CommitGroup* next = nullptr;
   {
     const io::MutexGuard guard(mutex_);
-    while (!flight_.empty() && flight_.front()->inserted) {
+    while (!flight_.empty() && flight_.front()->unfinished.load(std::memory_order_acquire) == 0) {
       CommitGroup& group = *flight_.front();
       if (must_fail(group)) {
         fail_group(group);
@@ -389,9 +451,9 @@ void CommitQueue::publish_group(CommitGroup& group) noexcept {
       ++refused;
     }
   }
-  figures_.commits.fetch_add(commits, std::memory_order_relaxed);
-  figures_.refused.fetch_add(refused, std::memory_order_relaxed);
-  figures_.batch_bytes.fetch_add(batch_bytes, std::memory_order_relaxed);
+  add_to(figures_.commits, commits);
+  add_to(figures_.refused, refused);
+  add_to(figures_.batch_bytes, batch_bytes);
 }
 
 void CommitQueue::fail_group(CommitGroup& group) noexcept {

@@ -18,13 +18,13 @@
 // 2. The oldest group gets the lead when the lead is free and fewer than kLogWritesInFlightMax writes are in progress.
 //    A group that must be durable gathers first, until it has as many commits as all groups on their way to the device
 //    together.
-// 3. The group's leader is the caller whose joining completed the group, since its thread need not be woken. Otherwise
-//    the first member leads.
+// 3. The group's leader is a thread that runs: the caller whose joining completed the group, or a caller that joins
+//    before the first member, which got the lead, has woken up. Otherwise the first member leads.
 // 4. Holding no mutex, the leader reserves log space and memory, which is the last step that can fail. It assigns
 //    versions, frames one record, and passes the lead on.
 // 5. In parallel with the next leader, it inserts its members' batches and releases their partition locks. So the next
-//    writer of a hot partition can build on the batches before they are durable. Then it performs the write on its own
-//    thread.
+//    writer of a hot partition can build on the batches before they are durable. Members that are awake insert their
+//    own batches beside it. Then it performs the write on its own thread.
 // 6. Groups are published in order.
 //
 // Groups gather because a write costs the same processor time for one commit as for many. Clients that wait for their
@@ -32,7 +32,11 @@
 // write would contain only the few commits that arrived since the last write began. No commit waits longer than for the
 // writes in progress.
 //
-// The leader inserts for its members, because waking each member again would cost more context switches.
+// The leader inserts for members that sleep, because waking each member again would cost more context switches.
+//
+// A group without a `sync` commit waits for running threads only, unless the device delays an earlier group. Then its
+// members watch for some microseconds before they sleep (io/watch.h), first for the lead, then for their batches'
+// places, then for the end. A sleep would cost both threads more than the whole turn.
 #pragma once
 
 #include <atomic>
@@ -99,7 +103,7 @@ class CommitQueue {
   /// was not begun, and no step is posted.
   Status begin_commit(Member& member);
   /// Runs the turn of the member's group, for `member.steps->lead`.
-  void lead_for(Member& member) noexcept { run_turn(*member.group); }
+  void lead_for(Member& member) noexcept;
   /// Returns the result, after `member.steps->done` was posted. Called once.
   Result<CommitVersion> end_commit(Member& member) noexcept { return result_of(member); }
   /// Makes everything acknowledged so far durable. With `watermark`, also writes a record to the log that marks its
@@ -175,6 +179,8 @@ class CommitQueue {
   bool gathers(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
   CommitGroup* grant_lead() noexcept VARVE_REQUIRES(mutex_);
   static void begin_lead(CommitGroup* group) noexcept;
+  bool await_lead(Member& member) noexcept;
+  void begin_turn(CommitGroup& group) noexcept VARVE_REQUIRES(mutex_);
   /// Called after a turn. Wakes the timer if the turn left it work that the timer is not already waiting for.
   void wake_timer() noexcept VARVE_REQUIRES(mutex_);
 
@@ -198,10 +204,11 @@ class CommitQueue {
   void frame(CommitGroup& group) noexcept;
   void enter_flight(CommitGroup& group) noexcept;
   void insert(CommitGroup& group) noexcept;
+  bool insert_member(CommitGroup& group, Member& member) noexcept;
+  static bool end_part(CommitGroup& group) noexcept;
   void perform(LogWrites& writes, io::SyncPoint point) noexcept;
   void perform_deferred() noexcept;
 
-  void mark_inserted(CommitGroup& group) noexcept;
   void publish() noexcept;
   bool can_publish(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
   bool must_fail(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);

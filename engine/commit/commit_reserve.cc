@@ -9,9 +9,9 @@
 namespace varve::engine {
 
 Status CommitQueue::prepare(CommitGroup& group) {
-  {
+  if (group.is_refused) {
     const io::MutexGuard guard(mutex_);
-    if (!poisoned_.ok()) return poisoned_;
+    return poisoned_;
   }
   try {
     return reserve_for(group);

@@ -63,10 +63,11 @@ char* store_bytes(char* at, std::string_view bytes) noexcept {
 }
 
 char* store_fields(char* at, const RecordHeader& header) noexcept {
+  const bool has_unknown = !header.unknown_fields.empty();  // only in records that are moved
   KeptFields kept(header.unknown_fields);
   for (const NumberField& field : number_fields(header)) {
     if (!field.stands()) continue;
-    at = store_bytes(at, kept.below(field.tag));
+    if (has_unknown) at = store_bytes(at, kept.below(field.tag));
     at = store_number_field(at, field.tag, field.value);
   }
   return store_bytes(at, kept.rest());
@@ -163,17 +164,16 @@ std::size_t record_bytes(const RecordHeader& header, std::size_t payload_bytes) 
 }
 
 char* begin_record(char* at, const RecordHeader& header, std::size_t payload_bytes, FilePlace place) noexcept {
-  const std::size_t size = header_bytes(header);
-  assert(size <= kRecordHeaderBytesMax);
   assert(payload_bytes <= kRecordPayloadBytesMax);
   assert(place.offset % kRecordAlignment == 0);
 
+  char* const payload = store_fields(at + kFieldsAt, header);
+  const auto size = static_cast<std::size_t>(payload - at);
+  assert(size <= kRecordHeaderBytesMax);
   store_u16(at + kHeaderSizeAt, static_cast<std::uint16_t>(size));
   at[kRecordTypeAt] = static_cast<char>(header.type);
   at[kZeroAt] = 0;
   store_u32(at + kPayloadSizeAt, static_cast<std::uint32_t>(payload_bytes));
-  char* const payload = store_fields(at + kFieldsAt, header);
-  assert(payload == at + size);
   store_u64(at, checksum_at(place, {at + kChecksumBytes, size - kChecksumBytes}));
   return payload;
 }
