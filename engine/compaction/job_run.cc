@@ -74,11 +74,12 @@ Result<std::vector<Weight>> weights_of(const Job& job) {
   return weights;
 }
 
-/// Cuts a merge (R1). The ranges are views into the job. Errors: those of opening a file.
+/// Cuts a merge (R1). The ranges are views into the job. A rewrite in its own level is one range: its outputs and its
+/// inputs would overlap there. Errors: those of opening a file.
 Result<std::vector<MergeRange>> ranges_of(const Job& job, const TreeShape& shape) {
   const std::span<const LevelFilePtr> files = job.overlapped;
   std::vector<MergeRange> ranges(1);
-  if (job.level > 0) {
+  if (job.level > 0 || job.output_level == job.level) {
     ranges.back().overlapped = files;
     return ranges;
   }

@@ -1,7 +1,7 @@
 // Owns: the performance of one job: what it reads and writes, and the edits that publish its result.
 // Must never: choose a job, or decide what happens after a failure.
 //
-// R1  A merge of level 0 is cut into ranges of at least TreeShape::file_bytes. A cut lies between two files of the output
+// R1  A merge of level 0 into another level is cut into ranges of at least TreeShape::file_bytes. A cut lies between two files of the output
 //     level, at the first key of such a file or of a run of level 0. Free threads of the pool share the ranges. Each
 //     range is published by an edit of its own as soon as it ends: its outputs enter, and its files of the output level
 //     leave.
