@@ -80,7 +80,9 @@ void BackgroundPool::run() noexcept {
   while (!stopping_) {
     Seat* const seat = take();
     if (seat == nullptr) {
+      ++resting_;
       wait();
+      --resting_;
       continue;
     }
     const bool is_due = std::exchange(seat->is_due_, false);
@@ -168,6 +170,11 @@ BackgroundPool::Pause BackgroundPool::enqueue_due() noexcept {
     next = next ? std::min(*next, left) : left;
   }
   return next;
+}
+
+bool BackgroundPool::has_free_thread() const noexcept {
+  const io::MutexGuard guard(mutex_);
+  return resting_ > 0 && merging_ < merges_max_;
 }
 
 void BackgroundPool::share(std::size_t count, const std::function<void(std::size_t)>& part) noexcept {

@@ -77,6 +77,9 @@ class BackgroundPool {
   BackgroundPool(const BackgroundPool&) = delete;
   BackgroundPool& operator=(const BackgroundPool&) = delete;
 
+  /// Returns whether a thread rests that could merge. It may begin other work at any moment.
+  bool has_free_thread() const noexcept;
+
   /// Calls `part` with each number below `count`, on this thread and on every thread that is free for merges. Returns
   /// when all calls have returned. `part` must not throw.
   void share(std::size_t count, const std::function<void(std::size_t)>& part) noexcept;
@@ -104,13 +107,14 @@ class BackgroundPool {
 
   const io::Env env_;
   const std::size_t merges_max_;
-  io::Mutex mutex_;  // a leaf: no other lock is taken under it
+  mutable io::Mutex mutex_;  // a leaf: no other lock is taken under it
   io::Condition changed_;
   io::Condition left_;
   Seat* seats_ VARVE_GUARDED_BY(mutex_) = nullptr;
   std::array<Queue, 3> queues_ VARVE_GUARDED_BY(mutex_);          // by kind
   std::chrono::nanoseconds reached_ VARVE_GUARDED_BY(mutex_){0};  // the end of the last wait that timed out
   std::size_t merging_ VARVE_GUARDED_BY(mutex_) = 0;
+  std::size_t resting_ VARVE_GUARDED_BY(mutex_) = 0;  // threads that wait for work
   bool stopping_ VARVE_GUARDED_BY(mutex_) = false;
 };
 

@@ -152,6 +152,8 @@ class Merge {
     Retention retention(view_.horizon, view_.dead, [&](std::string_view key) { return bottom.is_bottom(key); });
     OutputCuts cuts(*view_.levels, job_, tools_.shape, large_);
     RewriteOptions options;
+    options.pool = &tools_.pool;
+    options.chunk_weight_max = tools_.shape.chunk_weight_max;
     options.level = job_.output_level;
     options.table = table_options(job_.output_level);
     options.hot_data = BlockPriority::kSuccessor;
