@@ -140,9 +140,11 @@ class Merge {
   }
 
   Result<Rewritten> write(const MergeRange& range) {
+    const TableSink sink = tools_.tree.sink(tools_.stopping);
+    RunReads reads(tools_.read_queues);
     std::vector<std::unique_ptr<EntryStream>> sources;
     const auto add = [&](const LevelFilePtr& file) {
-      sources.push_back(std::make_unique<TableScan>(*file->table, tools_.figures.read_bytes, range.keys));
+      sources.push_back(std::make_unique<TableScan>(*file->table, tools_.figures.read_bytes, range.keys, &reads));
     };
     for (const LevelFilePtr& file : job_.inputs) add(file);
     for (const LevelFilePtr& file : range.overlapped) add(file);
@@ -164,7 +166,7 @@ class Merge {
     ExternalValues values(tools_.blocks, *view_.levels);
     options.leaving_value_files = view_.leaving_value_files;
     options.values = &values;
-    return rewrite(input, retention, tools_.tree.sink(tools_.stopping), options);
+    return rewrite(input, retention, sink, options);
   }
 
   /// The edits of one job come one after the other, so that the last one knows that it is the last.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/base/background_pool.h"
+#include "engine/base/read_queues.h"
 #include "engine/compaction/tree.h"
 #include "engine/levels/dead_ranges.h"
 #include "engine/levels/job.h"
@@ -48,6 +49,7 @@ struct JobFigures {
 struct JobTools {
   Tree& tree;
   BlockReader& blocks;
+  ReadQueues& read_queues;
   BackgroundPool& pool;
   const TreeShape& shape;
   const std::atomic<bool>& stopping;
