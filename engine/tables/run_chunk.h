@@ -51,7 +51,7 @@ class HotBlocks final : public format::BlockObserver {
 class RunChunk {
  public:
   struct Plan {
-    /// Of the file, with its dictionary. They outlive the chunk's runs.
+    /// The options of the file, with its dictionary. They outlive the chunk's runs.
     const format::TableOptions* table = nullptr;
     std::uint64_t stored_per_1024 = 0;  // as RunMaker::expect()
     std::uint64_t weight_max = 0;
@@ -78,7 +78,7 @@ class RunChunk {
   /// Makes the runs of all entries. Errors: those of RunMaker; kOutOfMemory.
   Status make() noexcept;
 
-  /// What was made.
+  /// The runs of a chunk, in sum.
   struct Made {
     std::uint64_t bytes = 0;
     std::uint64_t blocks = 0;

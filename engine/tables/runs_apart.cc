@@ -85,7 +85,7 @@ void RunsApart::begin_chunk() {
     plan.writer = writer_;
     plan.file_begin = writer_->begin_run();
   }
-  // The first place that is free: if nobody helps, all chunks use the memory of one.
+  // The first free place. If no thread helps, all chunks use the memory of one.
   const auto is_free = [this](const Slot& slot) {
     return std::none_of(row_.begin(), row_.end(), [&slot](const Slot* used) { return used == &slot; });
   };

@@ -71,7 +71,7 @@ class RunsApart final : private BackgroundPool::Source {
   };
 
   BackgroundPool::Pause work(bool is_due) noexcept override;
-  /// What is learned from a chunk.
+  /// The figures of a made chunk, for the next ones.
   struct Lesson {
     std::uint64_t weight = 0;
     RunChunk::Made made;

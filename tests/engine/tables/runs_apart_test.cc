@@ -1,5 +1,5 @@
 // Goal: a table file whose runs are made by helpers has the bytes that it has without helpers. A failure of a helper or
-// of the file is told, and whatever was begun ends.
+// of the file is reported, and all work that was begun ends.
 // Method: files of random entries, under seeded schedules, with pools of several sizes.
 #include "engine/tables/runs_apart.h"
 
