@@ -136,6 +136,7 @@ void BM_DataBlockScanBack(benchmark::State& state) {
 }
 BENCHMARK(BM_DataBlockScanBack)->Arg(50)->Arg(250);
 
+/// Argument: the compression level. Files of level 0 that are soon merged again have the lowest.
 void BM_BlockCompress(benchmark::State& state) {
   const Sample sample = block_sample(250);
   Compressor compressor = *Compressor::make(static_cast<int>(state.range(0)), "");
@@ -145,16 +146,18 @@ void BM_BlockCompress(benchmark::State& state) {
     append_block(out, BlockType::kData, sample.content, &compressor, DictionaryUse::kNever, {1, 64});
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(sample.content.size()));
+  state.counters["stored_part"] = static_cast<double>(out.size()) / static_cast<double>(sample.content.size());
 }
-BENCHMARK(BM_BlockCompress)->Arg(1)->Arg(3)->Arg(6);
+BENCHMARK(BM_BlockCompress)->Arg(kCompressionLevelMin)->Arg(-3)->Arg(-1)->Arg(1)->Arg(3)->Arg(6);
 
-/// Measures decompression including verification.
+/// Measures decompression including verification. Argument: the compression level, or zero for none.
 void BM_BlockDecode(benchmark::State& state) {
   const Sample sample = block_sample(250);
   std::string block;
-  Compressor compressor = *Compressor::make(1, "");
-  append_block(block, BlockType::kData, sample.content, state.range(0) == 0 ? nullptr : &compressor,
-               DictionaryUse::kNever, {1, 64});
+  const int level = static_cast<int>(state.range(0));
+  Compressor compressor = *Compressor::make(level == 0 ? 1 : level, "");
+  append_block(block, BlockType::kData, sample.content, level == 0 ? nullptr : &compressor, DictionaryUse::kNever,
+               {1, 64});
   std::string content(sample.content.size(), '\0');
   Decompressor decompressor;
   for (auto _ : state) {
@@ -164,7 +167,7 @@ void BM_BlockDecode(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(content.size()));
 }
-BENCHMARK(BM_BlockDecode)->Arg(0)->Arg(1);
+BENCHMARK(BM_BlockDecode)->Arg(kCompressionLevelMin)->Arg(0)->Arg(1);
 
 /// Argument: the compression level.
 void BM_TableBuild(benchmark::State& state) {

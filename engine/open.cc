@@ -113,7 +113,7 @@ Status start_writing(EngineState& state, Established established, CommitStart be
   state.pool_threads = *std::move(threads);
   state.pool = state.pool_threads->pool();
   state.compactor = std::make_unique<Compactor>(state.env, *state.pool, *state.queue, state.snapshots, *state.tree,
-                                                *state.blocks, state.options.events);
+                                                *state.blocks, *state.read_queues, state.options.events);
   state.warmer = std::make_unique<Warmer>(state.env, *state.directory, *state.states, *state.blocks, *state.read_queues,
                                           state.options.events);
   state.warming = std::make_unique<WarmingWork>(*state.pool, *state.warmer);

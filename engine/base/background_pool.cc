@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kMergesMin = 2;  // A merge waits for the disk for a seventh of its time, even on one core.
 constexpr std::size_t kMergesMax = 16;
+/// On two processors, helpers cost a tenth more processor time in the background, and gain nothing beside a writer.
+constexpr std::size_t kProcessorsToHelp = 4;
 
 /// The parts of one piece of work, handed out one by one.
 class Parts final : public BackgroundPool::Source {
@@ -65,8 +67,13 @@ void BackgroundPool::Seat::leave() noexcept {
   while (threads_inside_ > 0) pool_.left_.wait(pool_.mutex_);
 }
 
-BackgroundPool::BackgroundPool(const io::Env& env, std::size_t merges_max) noexcept
-    : env_(env), merges_max_(merges_max), mutex_(env.scheduler), changed_(env.scheduler), left_(env.scheduler) {}
+BackgroundPool::BackgroundPool(const io::Env& env, std::size_t merges_max, Helpers helpers) noexcept
+    : env_(env),
+      merges_max_(merges_max),
+      helpers_(helpers),
+      mutex_(env.scheduler),
+      changed_(env.scheduler),
+      left_(env.scheduler) {}
 
 void BackgroundPool::stop() noexcept {
   const io::MutexGuard guard(mutex_);
@@ -80,7 +87,9 @@ void BackgroundPool::run() noexcept {
   while (!stopping_) {
     Seat* const seat = take();
     if (seat == nullptr) {
+      ++resting_;
       wait();
+      --resting_;
       continue;
     }
     const bool is_due = std::exchange(seat->is_due_, false);
@@ -170,6 +179,12 @@ BackgroundPool::Pause BackgroundPool::enqueue_due() noexcept {
   return next;
 }
 
+bool BackgroundPool::has_free_thread() const noexcept {
+  if (helpers_ == Helpers::kNone) return false;
+  const io::MutexGuard guard(mutex_);
+  return resting_ > 0 && merging_ < merges_max_;
+}
+
 void BackgroundPool::share(std::size_t count, const std::function<void(std::size_t)>& part) noexcept {
   Parts parts(count, part);
   Seat seat(*this, parts, Kind::kMerge);
@@ -178,9 +193,10 @@ void BackgroundPool::share(std::size_t count, const std::function<void(std::size
   }
 }
 
-Result<std::shared_ptr<PoolThreads>> PoolThreads::start(const io::Env& env, std::size_t merges_max) {
+Result<std::shared_ptr<PoolThreads>> PoolThreads::start(const io::Env& env, std::size_t merges_max,
+                                                        BackgroundPool::Helpers helpers) {
   assert(merges_max > 0);
-  std::shared_ptr<PoolThreads> started(new PoolThreads(std::make_shared<BackgroundPool>(env, merges_max)));
+  std::shared_ptr<PoolThreads> started(new PoolThreads(std::make_shared<BackgroundPool>(env, merges_max, helpers)));
   started->threads_.reserve(merges_max + 1);
   for (std::size_t i = 0; i < merges_max + 1; ++i) {
     Result<io::Thread> thread = env.scheduler.start("varve-work", [pool = started->pool_.get()] { pool->run(); });
@@ -192,7 +208,10 @@ Result<std::shared_ptr<PoolThreads>> PoolThreads::start(const io::Env& env, std:
 
 Result<std::shared_ptr<PoolThreads>> PoolThreads::start(const io::Env& env) {
   if (env.scheduler.simulation() != nullptr) return start(env, kMergesMin);
-  return start(env, std::clamp<std::size_t>(io::processor_count() / 2, kMergesMin, kMergesMax));
+  const std::size_t processors = io::processor_count();
+  using Helpers = BackgroundPool::Helpers;
+  return start(env, std::clamp<std::size_t>(processors / 2, kMergesMin, kMergesMax),
+               processors < kProcessorsToHelp ? Helpers::kNone : Helpers::kThreadsThatRest);
 }
 
 PoolThreads::~PoolThreads() {

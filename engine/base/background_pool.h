@@ -72,10 +72,16 @@ class BackgroundPool {
     bool has_left_ = false;
   };
 
+  /// Whether threads that rest help with the work of others. On few processors, they would take the time of writers.
+  enum class Helpers : std::uint8_t { kNone, kThreadsThatRest };
+
   /// The objects in `env` outlive the pool.
-  BackgroundPool(const io::Env& env, std::size_t merges_max) noexcept;
+  BackgroundPool(const io::Env& env, std::size_t merges_max, Helpers helpers = Helpers::kThreadsThatRest) noexcept;
   BackgroundPool(const BackgroundPool&) = delete;
   BackgroundPool& operator=(const BackgroundPool&) = delete;
+
+  /// Returns whether a thread rests that could merge, and helps. It may begin other work at any moment.
+  bool has_free_thread() const noexcept;
 
   /// Calls `part` with each number below `count`, on this thread and on every thread that is free for merges. Returns
   /// when all calls have returned. `part` must not throw.
@@ -104,13 +110,15 @@ class BackgroundPool {
 
   const io::Env env_;
   const std::size_t merges_max_;
-  io::Mutex mutex_;  // a leaf: no other lock is taken under it
+  const Helpers helpers_;
+  mutable io::Mutex mutex_;  // a leaf: no other lock is taken under it
   io::Condition changed_;
   io::Condition left_;
   Seat* seats_ VARVE_GUARDED_BY(mutex_) = nullptr;
   std::array<Queue, 3> queues_ VARVE_GUARDED_BY(mutex_);          // by kind
   std::chrono::nanoseconds reached_ VARVE_GUARDED_BY(mutex_){0};  // the end of the last wait that timed out
   std::size_t merging_ VARVE_GUARDED_BY(mutex_) = 0;
+  std::size_t resting_ VARVE_GUARDED_BY(mutex_) = 0;  // threads that wait for work
   bool stopping_ VARVE_GUARDED_BY(mutex_) = false;
 };
 
@@ -118,7 +126,9 @@ class BackgroundPool {
 class PoolThreads {
  public:
   /// `merges_max` is at least 1. The objects in `env` outlive the threads. Errors: kOutOfMemory, kIoError.
-  static Result<std::shared_ptr<PoolThreads>> start(const io::Env& env, std::size_t merges_max);
+  static Result<std::shared_ptr<PoolThreads>> start(
+      const io::Env& env, std::size_t merges_max,
+      BackgroundPool::Helpers helpers = BackgroundPool::Helpers::kThreadsThatRest);
   /// Starts as many threads as suit this machine. A simulation has the same number on every machine.
   static Result<std::shared_ptr<PoolThreads>> start(const io::Env& env);
   /// Ends the threads. All seats have left.

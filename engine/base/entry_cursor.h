@@ -37,6 +37,8 @@ class EntryStream {
   /// Returns the place of the present value in the log, if it is large and the iteration knows the place. valid() must
   /// be true.
   virtual LogPlace log_place() const noexcept { return LogPlace(); }
+  /// Returns whether the views of all entries stay valid as long as the iteration.
+  virtual bool entries_stay() const noexcept { return false; }
   /// Returns whether the present entry could be read without the disk. valid() must be true.
   virtual bool is_in_memory() const noexcept { return false; }
 

@@ -61,13 +61,14 @@ struct Compactor::Running {
 };
 
 Compactor::Compactor(const io::Env& env, BackgroundPool& pool, CommitQueue& queue, Snapshots& snapshots, Tree& tree,
-                     BlockReader& blocks, EventSink* events)
+                     BlockReader& blocks, ReadQueues& read_queues, EventSink* events)
     : env_(env),
       pool_(pool),
       queue_(queue),
       snapshots_(snapshots),
       tree_(tree),
       blocks_(blocks),
+      read_queues_(read_queues),
       events_(events),
       rest_(BackOff::kFirst),
       mutex_(env.scheduler),
@@ -234,7 +235,8 @@ Result<Compactor::Running*> Compactor::plan() {
 
 void Compactor::perform(Running& running) noexcept {
   try {
-    running.result = perform_job(running.job, running.view, {tree_, blocks_, pool_, shape_, stopping_, figures_});
+    running.result =
+        perform_job(running.job, running.view, {tree_, blocks_, read_queues_, pool_, shape_, stopping_, figures_});
   } catch (const std::bad_alloc&) {
     running.result = Status::out_of_memory();
   }

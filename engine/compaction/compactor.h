@@ -41,7 +41,7 @@ class Compactor final : private BackgroundPool::Source {
  public:
   /// All arguments outlive the compactor.
   Compactor(const io::Env& env, BackgroundPool& pool, CommitQueue& queue, Snapshots& snapshots, Tree& tree,
-            BlockReader& blocks, EventSink* events);
+            BlockReader& blocks, ReadQueues& read_queues, EventSink* events);
   ~Compactor() override;
 
   /// Begins to compact.
@@ -107,6 +107,7 @@ class Compactor final : private BackgroundPool::Source {
   Snapshots& snapshots_;
   Tree& tree_;
   BlockReader& blocks_;
+  ReadQueues& read_queues_;
   EventSink* events_;
   const TreeShape shape_ = tree_shape();
   std::atomic<bool> stopping_{false};

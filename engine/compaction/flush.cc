@@ -41,7 +41,8 @@ void add_dead_ids(const std::vector<format::DeadId>& retired, const FileSet& fil
 
 Flusher::Flusher(BackgroundPool& pool, CommitQueue& queue, Memtables& memtables, Wal& wal, SegmentSupply& supply,
                  Snapshots& snapshots, Tree& tree, EventSink* events)
-    : queue_(queue),
+    : pool_(pool),
+      queue_(queue),
       memtables_(memtables),
       wal_(wal),
       supply_(supply),
@@ -197,6 +198,8 @@ Status Flusher::write_entries(const SealedMemtable& sealed, Retention& retention
   MemtableCursor cursor(*sealed.memtable);
   cursor.seek(std::string_view(), format::kCommitVersionMax);
   RewriteOptions options;
+  options.pool = &pool_;
+  options.chunk_weight_max = chunk_weight_max_;
   options.level = 0;
   options.table = will_be_merged(*sealed.memtable) ? passing_table_options() : table_options(0);
   for (const format::ValueFileEntry& segment : kept) options.kept_segments.push_back(segment.number);

@@ -20,6 +20,7 @@
 #include "engine/commit/commit_queue.h"
 #include "engine/compaction/retention.h"
 #include "engine/compaction/tree.h"
+#include "engine/levels/tree_shape.h"
 #include "engine/log/segment_supply.h"
 #include "engine/memory/memtables.h"
 #include "engine/settings/options.h"
@@ -59,6 +60,8 @@ class Flusher final : private BackgroundPool::Source {
                        format::ManifestEdit& edit);
   void describe_log(const SealedMemtable& sealed, format::ManifestEdit& edit) const;
 
+  BackgroundPool& pool_;
+  const std::uint64_t chunk_weight_max_ = tree_shape().chunk_weight_max;
   CommitQueue& queue_;
   Memtables& memtables_;
   Wal& wal_;

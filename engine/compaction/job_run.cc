@@ -74,11 +74,12 @@ Result<std::vector<Weight>> weights_of(const Job& job) {
   return weights;
 }
 
-/// Cuts a merge (R1). The ranges are views into the job. Errors: those of opening a file.
+/// Cuts a merge (R1). The ranges are views into the job. A rewrite in its own level is one range: its outputs and its
+/// inputs would overlap there. Errors: those of opening a file.
 Result<std::vector<MergeRange>> ranges_of(const Job& job, const TreeShape& shape) {
   const std::span<const LevelFilePtr> files = job.overlapped;
   std::vector<MergeRange> ranges(1);
-  if (job.level > 0) {
+  if (job.level > 0 || job.output_level == job.level) {
     ranges.back().overlapped = files;
     return ranges;
   }
@@ -139,9 +140,11 @@ class Merge {
   }
 
   Result<Rewritten> write(const MergeRange& range) {
+    const TableSink sink = tools_.tree.sink(tools_.stopping);
+    RunReads reads(tools_.read_queues);
     std::vector<std::unique_ptr<EntryStream>> sources;
     const auto add = [&](const LevelFilePtr& file) {
-      sources.push_back(std::make_unique<TableScan>(*file->table, tools_.figures.read_bytes, range.keys));
+      sources.push_back(std::make_unique<TableScan>(*file->table, tools_.figures.read_bytes, range.keys, &reads));
     };
     for (const LevelFilePtr& file : job_.inputs) add(file);
     for (const LevelFilePtr& file : range.overlapped) add(file);
@@ -151,6 +154,8 @@ class Merge {
     Retention retention(view_.horizon, view_.dead, [&](std::string_view key) { return bottom.is_bottom(key); });
     OutputCuts cuts(*view_.levels, job_, tools_.shape, large_);
     RewriteOptions options;
+    options.pool = &tools_.pool;
+    options.chunk_weight_max = tools_.shape.chunk_weight_max;
     options.level = job_.output_level;
     options.table = table_options(job_.output_level);
     options.hot_data = BlockPriority::kSuccessor;
@@ -161,7 +166,7 @@ class Merge {
     ExternalValues values(tools_.blocks, *view_.levels);
     options.leaving_value_files = view_.leaving_value_files;
     options.values = &values;
-    return rewrite(input, retention, tools_.tree.sink(tools_.stopping), options);
+    return rewrite(input, retention, sink, options);
   }
 
   /// The edits of one job come one after the other, so that the last one knows that it is the last.

@@ -1,7 +1,7 @@
 // Owns: the performance of one job: what it reads and writes, and the edits that publish its result.
 // Must never: choose a job, or decide what happens after a failure.
 //
-// R1  A merge of level 0 is cut into ranges of at least TreeShape::file_bytes. A cut lies between two files of the output
+// R1  A merge of level 0 into another level is cut into ranges of at least TreeShape::file_bytes. A cut lies between two files of the output
 //     level, at the first key of such a file or of a run of level 0. Free threads of the pool share the ranges. Each
 //     range is published by an edit of its own as soon as it ends: its outputs enter, and its files of the output level
 //     leave.
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/base/background_pool.h"
+#include "engine/base/read_queues.h"
 #include "engine/compaction/tree.h"
 #include "engine/levels/dead_ranges.h"
 #include "engine/levels/job.h"
@@ -48,6 +49,7 @@ struct JobFigures {
 struct JobTools {
   Tree& tree;
   BlockReader& blocks;
+  ReadQueues& read_queues;
   BackgroundPool& pool;
   const TreeShape& shape;
   const std::atomic<bool>& stopping;

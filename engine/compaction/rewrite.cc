@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/tables/runs_apart.h"
 #include "format/keys/sort_key.h"
 #include "format/keys/value_pointer.h"
 #include "format/log/file_header.h"
@@ -19,9 +20,14 @@ namespace {
 class Rewriter {
  public:
   Rewriter(Retention& retention, const TableSink& sink, const RewriteOptions& options)
-      : retention_(retention), sink_(sink), options_(options), table_(options.table) {}
+      : retention_(retention),
+        sink_(sink),
+        options_(options),
+        table_(options.table),
+        apart_(*options.pool, sink.env.scheduler, options.chunk_weight_max) {}
 
   Status run(EntryStream& input) {
+    entries_stay_ = input.entries_stay();
     while (input.valid()) {
       if (const std::optional<format::RunSource> run = input.whole_run()) {
         const Result<bool> done = take_run(*run, input);
@@ -41,7 +47,10 @@ class Rewriter {
 
   Rewritten take_result() { return std::move(done_); }
   const std::vector<format::TableFileEntry>& files() const noexcept { return done_.files; }
-  void abandon() noexcept { writer_.reset(); }
+  void abandon() noexcept {
+    apart_.end();
+    writer_.reset();
+  }
 
  private:
   static constexpr std::uint64_t kEntriesBetweenLooks = 1024;
@@ -62,7 +71,29 @@ class Rewriter {
     if (entry.value.size() >= kExternalValueBytesMin && is_listed(options_.kept_segments, input.log_place().segment)) {
       return add_kept(entry, input.log_place());
     }
-    return writer_->add(entry, input.is_in_memory());
+    return add(entry, input.is_in_memory(), entries_stay_);
+  }
+
+  /// Adds an entry to the current file. The file's own builder makes its first run, which samples the entries and may
+  /// learn a dictionary. So short files cost no more than this builder.
+  Status add(const Entry& entry, bool was_in_memory, bool stays) {
+    if (!apart_.is_begun() && !begins_apart(entry)) {
+      sample_weight_ += RunChunk::weight_of(entry);
+      return writer_->add(entry, was_in_memory);
+    }
+    return apart_.add(entry, was_in_memory, stays);
+  }
+
+  /// Begins to make runs apart from the file if the entry begins a run.
+  bool begins_apart(const Entry& entry) {
+    const bool is_full = writer_->ends_run_before(entry);
+    if (writer_->learns_dictionary() || (!is_full && sample_weight_ < options_.chunk_weight_max)) return false;
+    format::TableOptions options = table_;
+    options.dictionary = writer_->dictionary();
+    options.learns_dictionary = false;
+    const std::uint64_t bytes = writer_->estimated_bytes() - sample_start_;
+    apart_.begin(*writer_, options, {sample_weight_, bytes, is_full ? format::kRunBlocksMax : 0});
+    return true;
   }
 
   static bool is_listed(const std::vector<std::uint64_t>& numbers, std::uint64_t number) noexcept {
@@ -74,18 +105,18 @@ class Rewriter {
     pointer_.clear();
     format::append_value_pointer(pointer_,
                                  {place.segment, place.offset, entry.value.size(), format::content_hash(entry.value)});
-    return writer_->add({entry.sort_key, entry.version, Kind::kPutExternal, pointer_}, true);
+    return add({entry.sort_key, entry.version, Kind::kPutExternal, pointer_}, true, false);
   }
 
   /// Adds an entry whose value is in a value file. The value stays there, unless that file must go.
   Status add_external(const Entry& entry, bool was_in_memory) {
     const Result<format::ValuePointer> pointer = format::decode_value_pointer(entry.value);
     if (!pointer.ok()) return pointer.status();
-    if (!is_listed(options_.leaving_value_files, pointer->file)) return writer_->add(entry, was_in_memory);
+    if (!is_listed(options_.leaving_value_files, pointer->file)) return add(entry, was_in_memory, entries_stay_);
     const Result<PinnedBlock> value = options_.values->read(entry.value);
     if (!value.ok()) return value.status();
     io::probe("a value was brought home from a value file");
-    return writer_->add({entry.sort_key, entry.version, Kind::kPut, (*value)->content()}, false);
+    return add({entry.sort_key, entry.version, Kind::kPut, (*value)->content()}, false, false);
   }
 
   bool points_into_leaving(const format::RunEntry& run) const noexcept {
@@ -115,11 +146,16 @@ class Rewriter {
     if (!alike.ok() || !*alike) return alike;
     if (points_into_leaving(run)) return false;
     if (Status ready = make_ready(run.smallest_key); !ready.ok()) return ready;
+    if (apart_.is_begun()) {
+      if (Status appended = apart_.append_all(); !appended.ok()) return appended;
+    }
     if (!writer_->can_append(run)) return false;
     const Result<std::uint64_t> begin = writer_->append_run(source, decompressor_);
     if (!begin.ok()) return begin.status();
+    if (apart_.is_begun()) apart_.note_growth();
+    begin_sample();
     input.show_cached([&](format::BlockType type, std::uint64_t within, std::string_view content) {
-      writer_->keep_copied(type, *begin + within, content);
+      writer_->keep_hot(type, *begin + within, content);
     });
     last_key_ = run.largest_key;
     done_.bytes_copied += run.bytes();
@@ -145,13 +181,18 @@ class Rewriter {
 
   bool begins_new_file(std::string_view sort_key, bool same_table) {
     if (!options_.begins_new_file) return false;
-    const std::uint64_t file_bytes = writer_ ? writer_->estimated_bytes() : 0;
+    const std::uint64_t file_bytes = file_bytes_so_far();
     const std::optional<format::TableId> new_table =
         same_table ? std::nullopt : std::optional(format::table_id_of(sort_key));
     const bool begins =
         options_.begins_new_file(sort_key, file_bytes, done_.bytes_written + file_bytes - table_start_, new_table);
     if (!same_table) table_start_ = done_.bytes_written + file_bytes;
     return begins;
+  }
+
+  std::uint64_t file_bytes_so_far() const noexcept {
+    if (!writer_) return 0;
+    return apart_.is_begun() ? apart_.estimated_bytes() : writer_->estimated_bytes();
   }
 
   Status begin_file() {
@@ -161,12 +202,22 @@ class Rewriter {
     if (!writer.ok()) return writer.status();
     writer_ = *std::move(writer);
     holds_one_table_ = true;
+    begin_sample();
     writer_->keep_blocks_of(sink_.tables, *number, options_.hot_data);
     return Status();
   }
 
+  void begin_sample() noexcept {
+    sample_weight_ = 0;
+    sample_start_ = writer_->estimated_bytes();
+  }
+
   Status end_file() {
     if (!writer_) return Status();
+    if (apart_.is_begun()) {
+      if (Status appended = apart_.append_all(); !appended.ok()) return appended;
+      apart_.end();
+    }
     // The next file continues with the dictionary of this file, even if that is empty.
     table_.dictionary = writer_->dictionary();
     table_.learns_dictionary = options_.table.learns_dictionary && (!holds_one_table_ || writer_->learns_dictionary());
@@ -191,6 +242,11 @@ class Rewriter {
   const RewriteOptions& options_;
   format::TableOptions table_;
   std::unique_ptr<TableWriter> writer_;
+  RunsApart apart_;  // of the current file, once it has a run
+  // The entries since the current file began, or since the last copied run:
+  std::uint64_t sample_weight_ = 0;
+  std::uint64_t sample_start_ = 0;  // in bytes of the file
+  bool entries_stay_ = false;
   format::Decompressor decompressor_;
   std::string last_key_;
   std::string pointer_;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/base/background_pool.h"
 #include "engine/base/entry_cursor.h"
 #include "engine/compaction/retention.h"
 #include "engine/manifest/manifest.h"
@@ -30,6 +31,10 @@ struct TableSink {
 };
 
 struct RewriteOptions {
+  /// Its free threads make runs of the files (runs_apart.h). Not null.
+  BackgroundPool* pool = nullptr;
+  /// Limit of the weight of a chunk of entries that becomes runs apart from its file.
+  std::uint64_t chunk_weight_max = 0;
   std::uint32_t level = 0;
   format::TableOptions table;
   /// The cache priority of hot data blocks. A merge sets kSuccessor, since its inputs leave the cache.

@@ -25,6 +25,8 @@ struct TreeShape {
   /// Size in bytes at which a merge begins a new file. A range of a merge has at least one such file of the output level.
   /// So it bounds the part of the cache that a range has twice until it is published.
   std::uint64_t file_bytes = std::uint64_t{64} << 20;
+  /// Limit in bytes of the entries of which a thread beside makes a run (engine/tables/runs_apart.h).
+  std::uint64_t chunk_weight_max = std::uint64_t{4} << 20;
   /// Limit in bytes of the next level's files that a file may overlap, so that its next step down is never huge.
   std::uint64_t grandparent_bytes_max = std::uint64_t{640} << 20;
   /// Minimum size of the base level in bytes. A smaller one would be rewritten completely for fewer bytes than it takes

@@ -61,7 +61,7 @@ Status SortedFiles::append(format::RunMaker& maker, const format::MadeRun& run) 
   }
   last_key_.assign(run.entry.largest_key);
   entries_ += run.entry.entry_count;
-  return writer_->append_made(maker, run);
+  return writer_->append_made(maker, run).status();
 }
 
 std::unique_ptr<TableWriter> SortedFiles::cut() {

@@ -29,6 +29,7 @@ class MemtableCursor final : public EntryCursor {
   Entry entry() const noexcept override { return cursor_.entry(); }
   LogPlace log_place() const noexcept override { return cursor_.log_place(); }
   Status status() const override { return Status(); }
+  bool entries_stay() const noexcept override { return true; }
   bool is_in_memory() const noexcept override { return true; }
 
  private:

@@ -17,25 +17,27 @@ FreshBlocks::~FreshBlocks() {
   if (!finished_) files_.forget_blocks_of(number_);
 }
 
-void FreshBlocks::take(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept {
+bool HotRule::wants(format::BlockType type) noexcept {
   switch (type) {
-    case format::BlockType::kData:
-      if (2 * from_memory_ >= entries_) {
-        insert(type, place.offset, content);
-        run_is_hot_ = true;
-      }
+    case format::BlockType::kData: {
+      const bool is_hot = 2 * from_memory_ >= entries_;
+      run_is_hot_ = run_is_hot_ || is_hot;
       entries_ = 0;
       from_memory_ = 0;
-      break;
-    case format::BlockType::kFilterPartition:
-      if (run_is_hot_) insert(type, place.offset, content);
-      break;
-    case format::BlockType::kIndexPartition:
-      if (run_is_hot_) insert(type, place.offset, content);
-      run_is_hot_ = false;  // The index ends the run.
-      break;
-    default: break;  // read once, when the file is opened
+      return is_hot;
+    }
+    case format::BlockType::kFilterPartition: return run_is_hot_;
+    case format::BlockType::kIndexPartition: return std::exchange(run_is_hot_, false);  // The index ends the run.
+    default: return false;  // read once, when the file is opened
   }
+}
+
+void FreshBlocks::take(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept {
+  if (rule_.wants(type)) insert(type, place.offset, content);
+}
+
+bool FreshBlocks::has_cache() const noexcept {
+  return files_.cache().bytes_max() > 0;
 }
 
 /// Caches a block. If memory or room is short, the block is read later on demand.

@@ -17,6 +17,23 @@
 
 namespace varve::engine {
 
+/// Chooses the blocks of a file that is written in order. Used by one thread at a time.
+class HotRule {
+ public:
+  /// Counts an entry that was added to the current block.
+  void count_entry(bool was_in_memory) noexcept {
+    ++entries_;
+    if (was_in_memory) ++from_memory_;
+  }
+  /// Returns whether to cache the block that ends now.
+  bool wants(format::BlockType type) noexcept;
+
+ private:
+  std::uint64_t entries_ = 0;      // of the current block
+  std::uint64_t from_memory_ = 0;  // of those entries
+  bool run_is_hot_ = false;
+};
+
 /// Used by one thread at a time.
 class FreshBlocks final : public format::BlockObserver {
  public:
@@ -29,12 +46,11 @@ class FreshBlocks final : public format::BlockObserver {
   FreshBlocks& operator=(const FreshBlocks&) = delete;
 
   /// Counts an entry that was added to the current block.
-  void count_entry(bool was_in_memory) noexcept {
-    ++entries_;
-    if (was_in_memory) ++from_memory_;
-  }
+  void count_entry(bool was_in_memory) noexcept { rule_.count_entry(was_in_memory); }
   void take(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept override;
-  /// Caches a block of a copied run, because the block of the original run was cached.
+  /// Returns whether there is a cache.
+  bool has_cache() const noexcept;
+  /// Caches a block of a run that was copied or made apart, because it is hot.
   void take_copied(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept {
     insert(type, offset, content);
   }
@@ -48,9 +64,7 @@ class FreshBlocks final : public format::BlockObserver {
   const std::uint64_t number_;
   const std::uint64_t cache_id_;
   const BlockPriority data_priority_;
-  std::uint64_t entries_ = 0;      // of the current block
-  std::uint64_t from_memory_ = 0;  // of those entries
-  bool run_is_hot_ = false;
+  HotRule rule_;
   bool finished_ = false;
 };
 

@@ -12,9 +12,25 @@
 #include "io/aligned_buffer.h"
 
 namespace varve::engine {
+namespace {
 
-TableScan::TableScan(const TableFile& file, std::atomic<std::uint64_t>& read_bytes, KeySpan span)
-    : file_(file), read_bytes_(read_bytes), span_(span) {
+/// A part of a file that a direct read can read.
+struct Sectors {
+  std::uint64_t begin = 0;
+  std::size_t bytes = 0;
+};
+
+Sectors sectors_of(const format::RunEntry& run, std::uint64_t file_bytes) noexcept {
+  const std::uint64_t begin = io::round_down_to_sector(run.offset);
+  const std::uint64_t end = run.offset + run.bytes();
+  // The last sector of a file may be incomplete.
+  return {begin, std::min(io::round_up_to_sector(end), std::max(end, file_bytes)) - begin};
+}
+
+}  // namespace
+
+TableScan::TableScan(const TableFile& file, std::atomic<std::uint64_t>& read_bytes, KeySpan span, RunReads* reads)
+    : file_(file), read_bytes_(read_bytes), span_(span), reads_(reads) {
   const Result<const OpenTable*> table = file_.open();
   if (!table.ok()) {
     status_ = table.status();
@@ -71,6 +87,7 @@ void TableScan::pass_run() {
   valid_ = false;
   if (run_ + 1 == table_->index.runs().size()) return;
   if (!open_run(run_ + 1) || !open_block()) return;
+  read_ahead();  // The caller passes whole runs as fast as they are read.
   settle();
 }
 
@@ -90,6 +107,7 @@ bool TableScan::open_run(std::size_t run) {
   if (span_.ends_before(entry.smallest_key)) return false;
   run_ = run;
   run_ends_inside_ = !span_.ends_before(entry.largest_key);
+  wants_ahead_ = reads_ != nullptr && run_ends_inside_ && run + 1 < table_->index.runs().size();
   if (Status read = read_run(entry); !read.ok()) return fail(read);
   read_bytes_.fetch_add(entry.bytes(), std::memory_order_relaxed);
   const format::BlockHandle handle = entry.index();
@@ -108,19 +126,27 @@ bool TableScan::open_run(std::size_t run) {
 
 /// Reads the run with its first and last whole sectors, as a direct read requires. So nothing is copied.
 Status TableScan::read_run(const format::RunEntry& run) {
-  const std::uint64_t begin = io::round_down_to_sector(run.offset);
-  const std::uint64_t end = run.offset + run.bytes();
-  // The last sector of a file may be incomplete.
-  const std::uint64_t size = std::max(end, table_->file->size_bytes());
-  const std::size_t bytes = std::min(io::round_up_to_sector(end), size) - begin;
-  if (run_memory_.bytes().size() < bytes) {
-    Result<io::PageMemory> memory = io::PageMemory::map(bytes);
-    if (!memory.ok()) return memory.status();
-    run_memory_ = *std::move(memory);
+  const Sectors sectors = sectors_of(run, table_->file->size_bytes());
+  if (!ahead_.take(sectors.begin, sectors.bytes, run_memory_)) {
+    if (run_memory_.bytes().size() < sectors.bytes) {
+      Result<io::PageMemory> memory = io::PageMemory::map(sectors.bytes);
+      if (!memory.ok()) return memory.status();
+      run_memory_ = *std::move(memory);
+    }
+    const Status read = table_->file->read_exactly(sectors.begin, run_memory_.bytes().first(sectors.bytes));
+    if (!read.ok()) return read;
   }
-  if (Status read = table_->file->read_exactly(begin, run_memory_.bytes().first(bytes)); !read.ok()) return read;
-  run_bytes_ = format::as_text(run_memory_.bytes().subspan(run.offset - begin, run.bytes()));
+  run_bytes_ = format::as_text(run_memory_.bytes().subspan(run.offset - sectors.begin, run.bytes()));
   return Status();
+}
+
+/// Begins to read the next run, if the span has it.
+void TableScan::read_ahead() noexcept {
+  if (!std::exchange(wants_ahead_, false)) return;
+  const format::RunEntry& next = table_->index.runs()[run_ + 1];
+  if (span_.ends_before(next.smallest_key)) return;
+  const Sectors sectors = sectors_of(next, table_->file->size_bytes());
+  ahead_.begin(*reads_, *table_->file, sectors.begin, sectors.bytes);
 }
 
 /// Opens the block of the current index entry. Returns false at the end of the span, or after a failure.
@@ -163,6 +189,7 @@ void TableScan::settle() {
 void TableScan::next() {
   assert(valid_);
   at_run_start_ = false;
+  if (wants_ahead_) read_ahead();
   data_.next();
   settle();
 }

@@ -1,5 +1,5 @@
 // Owns: reading a table file from start to end, or a span of its keys, one run at a time, without the cache. Compactions
-// use it.
+// use it. While one run is scanned, the next one is read.
 // Must never: put a block into the cache, or show an entry of a block that was not verified.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "engine/base/entry_cursor.h"
+#include "engine/tables/run_reads.h"
 #include "engine/tables/table_file.h"
 #include "format/block/data_block.h"
 #include "format/table/index_cursor.h"
@@ -29,8 +30,9 @@ struct KeySpan {
 class TableScan final : public EntryStream {
  public:
   /// Begins at the file's first entry in the span. `file` and the span's keys outlive the scan. The scan adds the bytes
-  /// that it reads to `read_bytes`.
-  TableScan(const TableFile& file, std::atomic<std::uint64_t>& read_bytes, KeySpan span = {});
+  /// that it reads to `read_bytes`. It reads ahead by `reads`, unless that is null.
+  TableScan(const TableFile& file, std::atomic<std::uint64_t>& read_bytes, KeySpan span = {},
+            RunReads* reads = nullptr);
 
   bool valid() const noexcept override { return valid_; }
   Entry entry() const noexcept override { return {data_.key(), data_.version(), data_.kind(), data_.value()}; }
@@ -45,6 +47,7 @@ class TableScan final : public EntryStream {
   void begin();
   bool open_run(std::size_t run);
   Status read_run(const format::RunEntry& run);
+  void read_ahead() noexcept;
   bool open_block();
   void settle();
   bool fail(const Status& status);
@@ -53,6 +56,9 @@ class TableScan final : public EntryStream {
   const TableFile& file_;
   std::atomic<std::uint64_t>& read_bytes_;
   const KeySpan span_;
+  RunReads* const reads_;
+  RunReads::Ahead ahead_;     // of the next run
+  bool wants_ahead_ = false;  // once an entry of the present run was used
   const OpenTable* table_ = nullptr;
   std::size_t run_ = 0;
   io::PageMemory run_memory_;   // room for the largest run so far

@@ -74,14 +74,25 @@ Result<std::uint64_t> TableWriter::append_run(const format::RunSource& source, f
   return *begin;
 }
 
-void TableWriter::keep_copied(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept {
+void TableWriter::keep_hot(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept {
   if (fresh_ != nullptr) fresh_->take_copied(type, offset, content);
 }
 
-Status TableWriter::append_made(format::RunMaker& maker, const format::MadeRun& run) {
+std::uint64_t TableWriter::begin_run() {
+  builder_->end_run();
+  return builder_->offset();
+}
+
+bool TableWriter::ends_run_before(const Entry& entry) {
+  return builder_->ends_run_before({entry.sort_key, entry.version, entry.kind, entry.value});
+}
+
+Result<std::uint64_t> TableWriter::append_made(format::RunMaker& maker, const format::MadeRun& run) {
   const std::string_view bytes = builder_->append_made(maker, run);
   if (Status written = write_pending(); !written.ok()) return written;
-  return write(bytes);
+  const std::uint64_t begin = file_->size_bytes();
+  if (Status written = write(bytes); !written.ok()) return written;
+  return begin;
 }
 
 Status TableWriter::write_pending() {

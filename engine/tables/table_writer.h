@@ -39,15 +39,22 @@ class TableWriter {
   bool can_append(const format::RunEntry& run) const noexcept { return builder_->can_append(run); }
   /// Copies a whole run and returns the offset at which the copy begins.
   Result<std::uint64_t> append_run(const format::RunSource& source, format::Decompressor& decompressor);
-  /// Caches a block of a copied run, because the block of the original run was cached.
-  void keep_copied(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept;
+  /// Returns whether keep_hot() may have an effect.
+  bool keeps_hot() const noexcept { return fresh_ != nullptr && fresh_->has_cache(); }
+  /// Caches a block of a run that was copied or made apart: the original's block was cached, or HotRule wants it.
+  void keep_hot(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept;
 
-  /// Appends as TableBuilder::append_made() does. Errors: those of io.
-  Status append_made(format::RunMaker& maker, const format::MadeRun& run);
+  /// Ends the open run, and returns the offset of the next one.
+  std::uint64_t begin_run();
+  /// Ends a full run as TableBuilder::ends_run_before() does.
+  bool ends_run_before(const Entry& entry);
+  /// Appends as TableBuilder::append_made() does, and returns the offset of the run. Errors: those of io.
+  Result<std::uint64_t> append_made(format::RunMaker& maker, const format::MadeRun& run);
 
   const std::string& dictionary() const noexcept { return builder_->dictionary(); }
   bool learns_dictionary() const noexcept { return builder_->learns_dictionary(); }
   std::uint64_t estimated_bytes() const noexcept { return builder_->estimated_bytes(); }
+  std::uint64_t stored_per_1024() const noexcept { return builder_->stored_per_1024(); }
 
   /// Finishes the file, which has at least one entry, and makes its bytes durable. Its name becomes durable when the
   /// caller syncs the directory. Errors: as add(); kCorruption (the bytes read

@@ -68,6 +68,11 @@ class RunBuilder {
   /// the compressor's dictionary.
   RunEntry finish(std::uint64_t dictionary_hash);
 
+  /// Returns the stored bytes for each 1,024 estimated bytes, averaged over the previous blocks.
+  std::uint64_t stored_per_1024() const noexcept { return stored_per_1024_; }
+  /// Assumes that blocks compress like the blocks of the builder that returned this figure.
+  void expect(std::uint64_t stored_per_1024) noexcept { stored_per_1024_ = stored_per_1024; }
+
   /// Returns the approximate number of bytes that finishing the run now would add to those already written.
   std::uint64_t estimated_unwritten_bytes() const noexcept;
 
@@ -95,7 +100,6 @@ class RunBuilder {
   std::string last_key_;
   std::uint64_t last_key_hash_ = 0;
   std::uint64_t separator_bytes_ = 0;
-  /// Stored bytes for each 1,024 estimated bytes, averaged over the previous blocks.
   std::uint64_t stored_per_1024_;
   bool used_dictionary_ = false;
   std::uint64_t block_deletes_ = 0;  // of the open block

@@ -16,6 +16,8 @@ constexpr std::uint64_t kApartSeed = 0;
 /// The offset within a sector at which runs usually begin (run_builder.h), so that blocks are aligned equally here and
 /// in the file.
 constexpr std::uint64_t kApartOffset = kFileHeaderBytes;
+/// Most runs need no more.
+constexpr std::size_t kRunBytesUsual = kRunBlocksMax * kSectorBytes * 9 / 8;
 /// Number of data, filter and index blocks.
 constexpr std::size_t kBlocksOfRunMax = kRunBlocksMax + 2;
 
@@ -33,22 +35,29 @@ RunMaker::RunMaker(const TableOptions& options, std::optional<Compressor> compre
       output_(kApartSeed, OutputUse::kApart),
       run_(options.filter, compressor_.has_value() ? &*compressor_ : nullptr, &output_) {
   blocks_.reserve(kBlocksOfRunMax);
+  output_.reserve(kRunBytesUsual);
   output_.begin_again(kApartOffset);
   output_.show_blocks_to(this);
 }
 
-void RunMaker::take(BlockType /*type*/, BlockHandle place, std::string_view /*content*/) noexcept {
+void RunMaker::take(BlockType type, BlockHandle place, std::string_view content) noexcept {
   assert(blocks_.size() < blocks_.capacity());
   blocks_.push_back(static_cast<std::uint32_t>(place.bytes));
+  if (observer_ != nullptr) observer_->take(type, place, content);
 }
 
 Status RunMaker::add(const DataEntry& entry) {
-  assert(entry.kind == Kind::kPut);
-  if (Status small = check_entry_bytes(entry); !small.ok()) return small;
-  if (run_.would_overfill(entry)) run_.cut_block();
+  if (Status valid = check_entry(entry); !valid.ok()) return valid;
+  if (run_.would_overfill(entry)) cut_block();
   if (run_.is_full()) end_run();
+  tables_.add(entry, output_.offset(), run_.block_is_empty());
   run_.add(entry);
+  last_version_ = entry.version;
   return Status();
+}
+
+void RunMaker::cut_block() {
+  tables_.end_block(run_.cut_block().bytes);
 }
 
 void RunMaker::finish() {
@@ -56,9 +65,9 @@ void RunMaker::finish() {
 }
 
 void RunMaker::end_run() {
-  if (!run_.block_is_empty()) run_.cut_block();
+  if (!run_.block_is_empty()) cut_block();
   RunEntry entry = run_.finish(dictionary_hash_);
-  runs_.push_back({std::move(entry), blocks_});
+  runs_.push_back({std::move(entry), blocks_, tables_.take(), last_version_});
   blocks_.clear();
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "format/block/block_observer.h"
+#include "format/table/directory_tally.h"
 #include "format/table/run_builder.h"
 #include "format/table/table_options.h"
 #include "format/table/table_output.h"
@@ -27,6 +28,10 @@ struct MadeRun {
   RunEntry entry;
   /// Sizes in bytes of the run's blocks and partitions, in order.
   std::vector<std::uint32_t> blocks;
+  /// Its tables, with offsets in the maker.
+  std::vector<DirectoryEntry> tables;
+  /// The version of its last entry.
+  CommitVersion last_version = 0;
 };
 
 /// Makes runs. One thread at a time may use a maker.
@@ -38,8 +43,17 @@ class RunMaker final : private BlockObserver {
   RunMaker(const RunMaker&) = delete;
   RunMaker& operator=(const RunMaker&) = delete;
 
-  /// Adds a put. All puts are of one table, in the order of their keys (asserted), and each has a framed sort key. A
-  /// new run begins when a run is full. Errors: kTooLarge (kTableEntryBytesMax).
+  /// Shows each block to `observer`, at its offset in the maker. Null ends that. The observer must outlive the maker or
+  /// the next call.
+  void show_blocks_to(BlockObserver* observer) noexcept { observer_ = observer; }
+  /// Makes the next runs as if blocks that compress like this came before them (RunBuilder::expect()). If called after
+  /// each clear(), equal entries give equal runs, whatever the maker made before.
+  void expect(std::uint64_t stored_per_1024) noexcept { run_.expect(stored_per_1024); }
+  std::uint64_t stored_per_1024() const noexcept { return run_.stored_per_1024(); }
+  /// Returns the offset in the maker at which the next block begins.
+  std::uint64_t offset() const noexcept { return output_.offset(); }
+
+  /// Adds an entry, like TableBuilder::add(). A new run begins when a run is full. Errors: those of check_entry().
   Status add(const DataEntry& entry);
   /// Finishes the last run. The caller may not add entries until it calls clear().
   void finish();
@@ -55,13 +69,17 @@ class RunMaker final : private BlockObserver {
  private:
   RunMaker(const TableOptions& options, std::optional<Compressor> compressor);
   void take(BlockType type, BlockHandle place, std::string_view content) noexcept override;
+  void cut_block();
   void end_run();
 
   std::optional<Compressor> compressor_;
   const std::uint64_t dictionary_hash_;
   TableOutput output_;
   RunBuilder run_;
+  BlockObserver* observer_ = nullptr;
   std::vector<std::uint32_t> blocks_;  // of the open run
+  DirectoryTally tables_;              // of the open run
+  CommitVersion last_version_ = 0;
   std::vector<MadeRun> runs_;
 };
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "format/bytes/checksum.h"
-#include "format/keys/value_pointer.h"
 #include "format/log/file_header.h"
 #include "format/table/table_footer.h"
 
@@ -93,36 +92,32 @@ Status TableBuilder::add(const DataEntry& entry) {
   assert(!finished_);
   assert(is_framed(entry.key));
   assert(empty() || last_key_ < entry.key || (last_key_ == entry.key && last_version_ > entry.version));
-  if (Status small = check_entry_bytes(entry); !small.ok()) return small;
-  if (entry.kind == Kind::kPutExternal) {
-    if (const Result<ValuePointer> pointer = decode_value_pointer(entry.value); !pointer.ok()) return pointer.status();
-  }
-  if (run_.would_overfill(entry)) cut_block();
-  if (run_.is_full()) finish_run();
+  if (Status valid = check_entry(entry); !valid.ok()) return valid;
+  if (!has_place_) (void)ends_run_before(entry);
+  has_place_ = false;
   count(entry);
   run_.add(entry);
   return Status();
 }
 
+bool TableBuilder::ends_run_before(const DataEntry& entry) {
+  has_place_ = true;
+  if (!run_.would_overfill(entry)) return false;
+  cut_block();
+  if (!run_.is_full()) return false;
+  finish_run();
+  return true;
+}
+
 void TableBuilder::count(const DataEntry& entry) {
-  const TableId table = table_id_of(entry.key);
-  if (tables_.empty() || tables_.back().table != table) {
-    tables_.push_back({table, output_.offset(), 0, 0, 0, ""});
-  }
-  ++tables_.back().entry_count;
-  if (entry.kind == Kind::kDelete) ++tables_.back().tombstone_count;
-  if (run_.block_is_empty()) block_table_ = table;
+  tables_.add(entry, output_.offset(), run_.block_is_empty());
   ++totals_.entry_count;
   if (last_key_ != entry.key) last_key_.assign(entry.key);
   last_version_ = entry.version;
 }
 
 void TableBuilder::cut_block() {
-  const BlockHandle block = run_.cut_block();
-  // Searches backward: only tables that began within the block follow its first table.
-  auto table = tables_.rbegin();
-  while (table->table != block_table_) ++table;
-  table->bytes += block.bytes;
+  tables_.end_block(run_.cut_block().bytes);
 }
 
 void TableBuilder::finish_run() {
@@ -189,36 +184,34 @@ Result<std::uint64_t> TableBuilder::append_run(const RunSource& source, Decompre
   }
   const std::uint64_t begin = output_.offset();
   run.offset = begin;
-  count_run(std::move(run));
+  const DirectoryEntry table{table_id_of(run.smallest_key), begin,          run.entry_count,
+                             run.tombstone_count,           run.data_bytes, ""};
+  count_run(std::move(run), {table}, begin);
+  // The version of the run's last entry is unknown. With version zero, only an entry with a greater key may follow.
+  last_version_ = 0;
   output_.append(*bytes);
   return begin;
 }
 
 std::string_view TableBuilder::append_made(RunMaker& maker, const MadeRun& made) {
   assert(!finished_);
-  assert(table_id_of(made.entry.smallest_key) == table_id_of(made.entry.largest_key));
-  assert(empty() || last_key_ < made.entry.smallest_key);
+  assert(empty() || last_key_ <= made.entry.smallest_key);
   assert(!made.entry.dictionary_hash || *made.entry.dictionary_hash == dictionary_hash_);
   finish_run();
   RunEntry run = made.entry;
   run.offset = output_.offset();
   const std::string_view bytes = maker.stamp(made, output_.place());
-  count_run(std::move(run));
+  count_run(std::move(run), made.tables, made.entry.offset);
+  last_version_ = made.last_version;
   output_.pass(bytes);
   return bytes;
 }
 
-/// Counts a run that was not built entry by entry.
-void TableBuilder::count_run(RunEntry run) {
-  const TableId table = table_id_of(run.smallest_key);
-  if (tables_.empty() || tables_.back().table != table) tables_.push_back({table, run.offset, 0, 0, 0, ""});
-  tables_.back().entry_count += run.entry_count;
-  tables_.back().tombstone_count += run.tombstone_count;
-  tables_.back().bytes += run.data_bytes;
+/// Counts a run that was not built here. Its tables were counted with the run at the offset `tables_from`.
+void TableBuilder::count_run(RunEntry run, const std::vector<DirectoryEntry>& tables, std::uint64_t tables_from) {
+  tables_.append(tables, tables_from, run.offset);
   totals_.entry_count += run.entry_count;
   last_key_ = run.largest_key;
-  // The version of the run's last entry is unknown. With version zero, only an entry with a greater key may follow.
-  last_version_ = 0;
   take_run(std::move(run));
 }
 
@@ -230,7 +223,7 @@ void TableBuilder::keep_dictionary(const RunSource& source) {
 std::uint64_t TableBuilder::estimated_bytes() const noexcept {
   std::uint64_t bytes = output_.offset() + run_.estimated_unwritten_bytes() + index_bytes_;
   if (!run_.empty()) bytes += 2 * last_key_.size() + kTopIndexEntryBytes;
-  bytes += tables_.size() * kDirectoryEntryBytes + dictionary_.size() + kPropertiesBytes;
+  bytes += tables_.tables().size() * kDirectoryEntryBytes + dictionary_.size() + kPropertiesBytes;
   for (const auto& [hash, dictionary] : copied_dictionaries_) bytes += dictionary.size();
   return table_file_bytes(bytes);
 }
@@ -272,14 +265,14 @@ std::string TableBuilder::top_index_content() const {
 }
 
 Status TableBuilder::append_tail() {
-  if (index_bytes_ > kBlockRawBytesMax || tables_.size() * kDirectoryEntryBytes > kBlockRawBytesMax) {
+  if (index_bytes_ > kBlockRawBytesMax || tables_.tables().size() * kDirectoryEntryBytes > kBlockRawBytesMax) {
     return Status::too_large("a table file has too many runs or tables for its indexes");
   }
   sum_up(runs_, &totals_);
-  totals_.table_count = tables_.size();
+  totals_.table_count = tables_.tables().size();
   append_dictionaries();
   TableFooter footer;
-  footer.directory = append_index_block(BlockType::kTableDirectory, encode_directory(tables_));
+  footer.directory = append_index_block(BlockType::kTableDirectory, encode_directory(tables_.tables()));
   footer.properties = append_index_block(BlockType::kProperties, encode_table_properties(totals_));
   footer.top_index = append_index_block(BlockType::kTopIndex, top_index_content());
   const std::uint64_t file_bytes = table_file_bytes(output_.offset());
@@ -300,8 +293,8 @@ TableFileEntry TableBuilder::file_entry() const {
   entry.tombstone_count = totals_.tombstone_count;
   entry.smallest_version = totals_.smallest_version;
   entry.largest_version = totals_.largest_version;
-  entry.first_table = tables_.front().table;
-  entry.last_table = tables_.back().table;
+  entry.first_table = tables_.tables().front().table;
+  entry.last_table = tables_.tables().back().table;
   entry.value_files = value_files_of(runs_);
   return entry;
 }

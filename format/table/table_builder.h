@@ -18,6 +18,7 @@
 #include "format/block/dictionary_learner.h"
 #include "format/bytes/compression.h"
 #include "format/log/manifest_edit.h"
+#include "format/table/directory_tally.h"
 #include "format/table/run_builder.h"
 #include "format/table/run_copy.h"
 #include "format/table/run_maker.h"
@@ -60,8 +61,15 @@ class TableBuilder {
   /// Errors: those of copy_run() and of the filter; kCorruption also if the dictionary does not load.
   Result<std::uint64_t> append_run(const RunSource& source, Decompressor& decompressor);
 
-  /// Adds a run that `maker` made separately, with these options and dictionary(). The run must be of one table, and
-  /// follow the last added key (asserted). Returns its bytes, stamped for their place. The caller writes them after the
+  /// Ends the open run if it is full and has no room for the entry, which the caller adds next. Returns whether it did.
+  bool ends_run_before(const DataEntry& entry);
+  /// Ends the open run, full or not.
+  void end_run() { finish_run(); }
+  /// Returns the offset of the next run. No run is open.
+  std::uint64_t offset() const noexcept { return output_.offset(); }
+
+  /// Adds a run that `maker` made separately, with these options and dictionary(). The run's entries must follow the
+  /// last added entry (asserted for keys). Returns its bytes, stamped for their place. The caller writes them after the
   /// pending bytes. The maker owns the bytes, which are valid until its next call.
   std::string_view append_made(RunMaker& maker, const MadeRun& made);
 
@@ -71,6 +79,8 @@ class TableBuilder {
   /// Returns whether it may still learn a dictionary. It is false once it has one, or once a learned one was not worth
   /// its size.
   bool learns_dictionary() const noexcept { return learner_.has_value(); }
+  /// Returns how the blocks of the last runs compressed (RunBuilder::stored_per_1024()).
+  std::uint64_t stored_per_1024() const noexcept { return run_.stored_per_1024(); }
   bool empty() const noexcept { return totals_.entry_count == 0; }
   std::uint64_t entry_count() const noexcept { return totals_.entry_count; }
   /// Returns the approximate size in bytes of the file if it were finished now. The size of the open block is
@@ -93,7 +103,7 @@ class TableBuilder {
   void count(const DataEntry& entry);
   void cut_block();
   void finish_run();
-  void count_run(RunEntry run);
+  void count_run(RunEntry run, const std::vector<DirectoryEntry>& tables, std::uint64_t tables_from);
   void take_run(RunEntry run);
   void learn_dictionary();
   void take_over_dictionary(std::string_view dictionary);
@@ -115,14 +125,14 @@ class TableBuilder {
   TableOutput output_;
   RunBuilder run_;
   std::vector<RunEntry> runs_;
-  std::vector<DirectoryEntry> tables_;
+  DirectoryTally tables_;
   /// Dictionaries of copied runs, each with its content hash, in the order in which they came.
   std::vector<std::pair<std::uint64_t, std::string>> copied_dictionaries_;
   TableProperties totals_;
   std::string last_key_;
   CommitVersion last_version_ = 0;
-  TableId block_table_ = 0;
   std::uint64_t index_bytes_ = 0;
+  bool has_place_ = false;  // for the next entry, as ends_run_before() found
   bool finished_ = false;
 };
 

@@ -5,13 +5,17 @@
 #include <utility>
 
 #include "format/block/filter.h"
+#include "format/keys/value_pointer.h"
 
 namespace varve::format {
 
-Status check_entry_bytes(const DataEntry& entry) {
-  if (entry.key.size() + entry.value.size() <= kTableEntryBytesMax) return Status();
-  return Status::too_large("an entry of a table file must have at most " + std::to_string(kTableEntryBytesMax) +
-                           " bytes");
+Status check_entry(const DataEntry& entry) {
+  if (entry.key.size() + entry.value.size() > kTableEntryBytesMax) {
+    return Status::too_large("an entry of a table file must have at most " + std::to_string(kTableEntryBytesMax) +
+                             " bytes");
+  }
+  if (entry.kind != Kind::kPutExternal) return Status();
+  return decode_value_pointer(entry.value).status();
 }
 
 Result<std::optional<Compressor>> make_compressor(const TableOptions& options) {

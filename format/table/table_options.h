@@ -27,8 +27,8 @@ struct TableOptions {
   bool learns_dictionary = false;
 };
 
-/// Errors: kTooLarge.
-Status check_entry_bytes(const DataEntry& entry);
+/// Returns whether a table file can contain the entry. Errors: kTooLarge; those of decode_value_pointer().
+Status check_entry(const DataEntry& entry);
 
 /// Returns the compressor of the options, or nothing if they ask for no compression. Errors: kInvalidArgument (an
 /// invalid compression level, dictionary or filter).

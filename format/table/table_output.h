@@ -41,6 +41,8 @@ class TableOutput {
   /// Returns the pending bytes for stamping them for another place.
   std::span<char> pending_to_stamp() noexcept { return bytes_; }
   void discard_pending() noexcept { bytes_.clear(); }
+  /// Prepares memory for as many pending bytes.
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   /// For bytes that are made apart: discards the pending bytes, and continues at `offset`.
   void begin_again(std::uint64_t offset) noexcept;
   /// Returns the hash of all appended bytes, if they are for a file.

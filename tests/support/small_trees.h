@@ -2,6 +2,7 @@
 // Must never: be used while a store is open.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "engine/levels/tree_shape.h"
@@ -14,6 +15,7 @@ inline void set_tree_size(std::uint64_t file_bytes) {
   engine::TreeShape& shape = engine::tree_shape();
   const std::uint64_t divisor = kUsual.file_bytes / file_bytes;
   shape.file_bytes = file_bytes;
+  shape.chunk_weight_max = std::min(kUsual.chunk_weight_max, file_bytes / 4);
   shape.grandparent_bytes_max = kUsual.grandparent_bytes_max / divisor;
   shape.base_bytes = kUsual.base_bytes / divisor;
 }

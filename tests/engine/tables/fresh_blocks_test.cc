@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/sync_points.h"
+#include "engine/levels/tree_shape.h"
 #include "io/simulated/manual_clock.h"
 #include "tests/support/engine_bench.h"
 
@@ -141,6 +142,28 @@ TEST_F(FreshBlocksTest, AMergeInAFullCacheLeavesMostOfTheHotBlocksCached) {
   }
   reads = engine_->statistics().block_reads - reads;
   EXPECT_LE(reads, hot_blocks / 4) << "of " << hot_blocks << " blocks";
+}
+
+/// The blocks of a long file are made apart from it, and cached when their place is known.
+TEST_F(FreshBlocksTest, BlocksThatWereMadeApartAreCachedToo) {
+  const TreeShape usual = tree_shape();
+  tree_shape().chunk_weight_max = 20'000;
+  reopen();
+  for (int round = 0; round < 2; ++round) {
+    write();
+    ASSERT_TRUE(engine_->flush().ok());
+    EXPECT_EQ(reads_for_all(), 0u);
+  }
+  ASSERT_TRUE(engine_->compact().ok());
+  EXPECT_EQ(reads_for_all(), 0u);
+  cache_->check_invariants();
+  reopen();  // with an empty cache
+  write();
+  ASSERT_TRUE(engine_->flush().ok());
+  reopen();
+  ASSERT_TRUE(engine_->compact().ok());
+  EXPECT_EQ(cached_blocks(), 0u) << "nobody read what was merged";
+  tree_shape() = usual;
 }
 
 TEST_F(FreshBlocksTest, WhatACompactionCopiesStaysCached) {

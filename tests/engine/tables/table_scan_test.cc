@@ -1,6 +1,6 @@
 // Goal: a scan of a span of keys returns exactly the entries of the whole file in that span, from any place to any place.
 // Method: files of several runs with random entries. Each span has bounds at, between and beyond the keys. Runs that
-// lie wholly in the span are offered as whole runs, and no other.
+// lie wholly in the span are offered as whole runs, and no other. The same holds if runs are read ahead.
 #include "engine/tables/table_scan.h"
 
 #include <algorithm>
@@ -47,6 +47,7 @@ class TableScanSpan : public testing::TestWithParam<std::uint64_t> {
                     format::as_bytes(builder->pending()));
     machine_ = std::make_unique<test::Machine>(1, std::move(disk));
     env_ = std::make_unique<io::Env>(machine_->env());
+    queues_ = std::make_unique<ReadQueues>(*env_);
     directory_ = *env_->files.open_directory(test::kStorePath);
     cache_ = std::make_shared<BlockCache>(machine_->scheduler(), 1 << 20);
     files_ =
@@ -65,9 +66,9 @@ class TableScanSpan : public testing::TestWithParam<std::uint64_t> {
   }
 
   /// Scans entry by entry, or passes whole runs and fills in their rows.
-  std::vector<Row> scanned(KeySpan span, bool passes_runs) {
+  std::vector<Row> scanned(KeySpan span, bool passes_runs, RunReads* reads = nullptr) {
     std::vector<Row> rows;
-    TableScan scan(*table_, read_bytes_, span);
+    TableScan scan(*table_, read_bytes_, span, reads);
     while (scan.valid()) {
       const std::optional<format::RunSource> run = scan.whole_run();
       if (run && passes_runs) {
@@ -89,6 +90,7 @@ class TableScanSpan : public testing::TestWithParam<std::uint64_t> {
   std::vector<Row> rows_;
   std::unique_ptr<test::Machine> machine_;
   std::unique_ptr<io::Env> env_;
+  std::unique_ptr<ReadQueues> queues_;
   std::unique_ptr<io::Directory> directory_;
   std::shared_ptr<BlockCache> cache_;
   std::unique_ptr<TableFiles> files_;
@@ -106,8 +108,45 @@ TEST_P(TableScanSpan, HasTheEntriesOfTheFileBetweenItsBounds) {
     ASSERT_EQ(scanned(span, false).size(), expected(span).size());
     ASSERT_TRUE(scanned(span, false) == expected(span));
     ASSERT_TRUE(scanned(span, true) == expected(span));
+    RunReads reads(*queues_);
+    ASSERT_TRUE(scanned(span, false, &reads) == expected(span));
+    ASSERT_TRUE(scanned(span, true, &reads) == expected(span));
   }
   EXPECT_GT(runs_passed_, 0);
+}
+
+TEST_P(TableScanSpan, ReadsEachFurtherRunAheadOfItsFirstEntry) {
+  const std::size_t runs = (*table_->open())->index.runs().size();
+  ASSERT_GT(runs, 2u);
+  RunReads reads(*queues_);
+  ASSERT_TRUE(scanned({}, false, &reads) == rows_);
+  EXPECT_EQ(reads.taken(), runs - 1);
+  ASSERT_TRUE(scanned({}, true, &reads) == rows_);
+  EXPECT_EQ(reads.taken(), 2 * (runs - 1) - 1) << "the second run is wanted at once";
+}
+
+TEST_P(TableScanSpan, ReadsARunAgainWhoseReadAheadFailed) {
+  const std::size_t runs = (*table_->open())->index.runs().size();
+  for (std::uint64_t nth = 1; nth < runs; ++nth) {
+    io::FaultRule rule;
+    rule.kind = io::OperationKind::kRead;
+    rule.skip_count = nth;
+    machine_->files->faults().add(rule);
+    RunReads reads(*queues_);
+    ASSERT_TRUE(scanned({}, false, &reads) == rows_);
+    EXPECT_EQ(reads.taken(), runs - 2);
+    machine_->files->faults().clear();
+  }
+}
+
+TEST_P(TableScanSpan, MayEndWhileARunIsReadAhead) {
+  RunReads reads(*queues_);
+  for (int round = 0; round < 30; ++round) {
+    TableScan scan(*table_, read_bytes_, {}, &reads);
+    for (std::uint64_t steps = io::random_below(random_, 1000); steps > 0; --steps) scan.next();
+    EXPECT_TRUE(scan.valid());
+  }
+  EXPECT_TRUE(scanned({}, false, &reads) == rows_);
 }
 
 TEST_P(TableScanSpan, OfOneRangeReadsNoRunOfTheOthers) {

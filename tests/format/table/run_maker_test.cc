@@ -75,7 +75,7 @@ void expect_holds(const TableFile& file, const std::vector<OwnedEntry>& entries)
   ASSERT_TRUE(all.ok()) << all.status().to_string();
   ASSERT_EQ(*all, entries);
   for (std::size_t i = 0; i < entries.size(); i += 37) {
-    const Result<std::optional<OwnedEntry>> found = reading.find(entries[i].key, kCommitVersionMax);
+    const Result<std::optional<OwnedEntry>> found = reading.find(entries[i].key, entries[i].version);
     ASSERT_TRUE(found.ok() && found->has_value()) << i;
     ASSERT_EQ(**found, entries[i]);
   }
@@ -92,6 +92,45 @@ TEST(RunMaker, RunsMadeApartAreThoseOfTheFileTheyComeTo) {
       expect_holds(build_by_pieces(entries, piece, options), entries);
     }
   }
+}
+
+/// Tables of one entry and of many, deletes, and keys with so many versions that a piece or a run ends among them.
+TEST(RunMaker, RunsHaveEntriesOfAnyKindAndOfSeveralTables) {
+  for (const std::size_t piece : {1U, 7U, 300U, 5'000U}) {
+    SCOPED_TRACE("pieces of " + std::to_string(piece));
+    RandomValues random(piece);
+    std::vector<OwnedEntry> entries;
+    for (std::uint32_t table = 1; table <= 6; ++table) {
+      const std::uint64_t keys = table % 2 == 0 ? 1 : 1 + random.below(piece == 1 ? 20 : 400);
+      for (std::uint64_t key = 0; key < keys; ++key) {
+        for (CommitVersion version = random.below(9) == 0 ? 60 : 1; version > 0; --version) {
+          const bool is_delete = random.below(3) == 0;
+          entries.push_back({sample_key(table, 1, key), version, is_delete ? Kind::kDelete : Kind::kPut,
+                             is_delete ? std::string() : random.bytes(100)});
+        }
+      }
+    }
+    expect_holds(build_by_pieces(entries, piece, TableOptions()), entries);
+  }
+}
+
+TEST(RunMaker, EqualEntriesGiveEqualRunsWhateverTheMakerMadeBefore) {
+  const std::vector<OwnedEntry> entries = ascending_puts(3'000, 220);
+  std::vector<std::string> made;
+  for (const std::uint64_t before : {0U, 500U, 20'000U}) {
+    const auto maker = *RunMaker::make({});
+    for (std::uint64_t i = 0; i < before; ++i) ASSERT_TRUE(maker->add({sample_key(1, 1, i), 9, Kind::kPut, "v"}).ok());
+    if (before > 0) maker->finish();
+    maker->clear();
+    maker->expect(300);
+    for (const OwnedEntry& entry : entries) ASSERT_TRUE(maker->add(entry.view()).ok());
+    maker->finish();
+    std::string bytes;
+    for (const MadeRun& run : maker->runs()) bytes += maker->stamp(run, {kSampleSeed, kFileHeaderBytes});
+    made.push_back(std::move(bytes));
+  }
+  EXPECT_EQ(made[0], made[1]);
+  EXPECT_EQ(made[0], made[2]);
 }
 
 TEST(RunMaker, APieceThatFillsMoreThanARunBecomesSeveral) {

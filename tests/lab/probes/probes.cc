@@ -51,6 +51,8 @@ const std::vector<std::string_view>& all_probes() {
       "a ring was given up",
       "a ring was refused",
       "a run of a dropped table went unread",
+      "a run was made by a helper",
+      "a run was made by the thread that collected it",
       "a segment could not be filled",
       "a segment in doubt was copied",
       "a segment is smaller than was meant",
