@@ -1,7 +1,7 @@
 """Owns: the race of two servers of the same protocol: its rows, their rounds, the judging of answers, the table.
 Must never: print a row of which an answer was an error or an acknowledged entity is not there.
 
-Usage: race.py --program PROGRAM --build DIRECTORY [--rounds N] [--seconds S] [--json FILE]
+Usage: race.py --program PROGRAM --build DIRECTORY [--rounds N] [--seconds S] [--json FILE] [--without-kill]
 DIRECTORY holds what tools/race-azurite put there: Azurite as npm installs it, the server that does nothing, and the
 one that does nothing on the HTTP library of `varve serve`.
 """
@@ -167,6 +167,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--without-kill", action="store_true")
     words = parser.parse_args()
     package = json.loads((words.build / "node_modules/azurite/package.json").read_text(encoding="utf-8"))
     node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
@@ -186,8 +187,9 @@ def main():
         for racer in (*racers, *empties):
             racer.end()
         print()
-        killed = {racer.name: kill.trial(racer, scratch / f"{racer.name}-killed") for racer in racers}
-        for racer in racers:
+        killed = {}
+        for racer in [] if words.without_kill else racers:
+            killed[racer.name] = kill.trial(racer, scratch / f"{racer.name}-killed")
             print(kill.sentence(racer, killed[racer.name]))
         report = {"date": datetime.date.today().isoformat(), "processors": os.cpu_count(), "system": platform.platform(),
                   "load": load, "connections": CONNECTIONS, "seconds": words.seconds, "rows": results, "killed": killed,

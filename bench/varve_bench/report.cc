@@ -12,7 +12,7 @@ namespace {
 using Cells = std::vector<std::string>;
 
 constexpr std::array<const char*, 13> kColumns{"p50 us",    "p99 us",  "p99.9 us",       "p99.99 us",    "max us",
-                                               "stalled s", "CPU s/M", "CPU behind s/M", "written/user", "read/user",
+                                               "stalled s", "CPU s/M", "background CPU s/M", "written/user", "read/user",
                                                "reads/op",  "disk MB", "RSS MB"};
 
 double median(std::vector<double> values) {
