@@ -95,6 +95,13 @@ class ResultsTest(Scratch):
         self.assertEqual(results.keep(self.home / "none", lambda _: True), 0)
         self.assertFalse((self.home / "none").exists())
 
+    def test_a_race_retires_what_other_sources_or_machines_measured(self):
+        lines = [{"kind": "round", "n": n, **about} for n, about in enumerate(
+            [ABOUT, {**ABOUT, "sources": "older"}, {**ABOUT, "machine": "another"}, {**ABOUT, "commit": "another"}])]
+        results.append(self.file, lines)
+        race.retire(self.file, ABOUT)
+        self.assertEqual([line["n"] for line in results.read(self.file)], [0, 3])
+
     def test_a_broken_line_among_others_is_refused(self):
         self.file.write_text('{"n": 1}\n{"n": \n{"n": 3}\n')
         with self.assertRaises(ValueError):
@@ -229,6 +236,7 @@ class OutsideTest(Scratch):
         self.assertEqual([outcome["value"] for outcome in told], [10, 25, 90])
         self.assertEqual([outcome["figures"]["us a file above 10 ms"] for outcome in told], [0, 3.75, 5])
         self.assertEqual(told[1]["figures"]["bytes a file that was read"], 9001)
+        self.assertEqual(told[2]["figures"]["files read"], 16_000)
         with self.assertRaises(ValueError):
             outside.PROGRAMS["files"].lines(FILES_TABLE.replace("edit us", "edits a second"), self.home)
         with self.assertRaises(ValueError):

@@ -18,7 +18,7 @@ Row numbered_row(std::uint64_t number) {
 /// Fills the write buffer several times, so that files of the log return.
 Status use_log(Session& session) {
   constexpr std::uint64_t kPartitions = 1000;
-  for (std::uint64_t n = 0; n < 2 * session.choice().entities; ++n) {
+  for (std::uint64_t n = 0; n < session.choice().entities; ++n) {
     const std::array<Row, 1> rows{numbered_row(n)};
     Status put = session.contender().put(0, partition_key(n % kPartitions), rows, Check::kNone, Promise::kBuffered);
     if (!put.ok()) return put;
