@@ -23,8 +23,9 @@ CORES = (2, 16, 64)
 Counted = collections.namedtuple("Counted", ["name", "by", "functions", "without", "at_once", "background"],
                                  defaults=[(), 1, False])
 # path: of varve-instructions. check: workload, row and figure of varve-bench on one and on two processors, or None.
-# wanted: the goal for 16 processors, a multiple of one, or None.
-Row = collections.namedtuple("Row", ["name", "path", "sections", "check", "wanted"], defaults=[None, None])
+# wanted: the goal for 16 processors, a multiple of one, or None. later: paths that background threads do for the
+# operation, how often, and the name of the section if one thread at a time does it.
+Row = collections.namedtuple("Row", ["name", "path", "sections", "check", "wanted", "later"], defaults=[None, None, ()])
 
 QUEUE = "varve::engine::CommitQueue::"
 LEAD = Counted("lead of the commit queue", "leader", [f"{QUEUE}run_turn"],
@@ -38,6 +39,8 @@ ROWS = [
     Row("buffered put", "put, buffered", [LEAD, LISTS],
         (("two-threads", "buffered puts by 2 threads, beside one", "one thread /s"),
          ("two-threads", "buffered puts by 2 threads, beside one", None)), 4),
+    Row("buffered put, its flush and four merges", "put, buffered", [LEAD, LISTS],
+        later=[("flush", 1, "flush of a store"), ("flush and merge", 4, None)]),
     Row("durable put", "put, durable", [LEAD, LISTS]),
     Row("transaction of 100 replaces by ETag", "transaction of 100 replaces by ETag", [LEAD, LISTS]),
 ]
@@ -64,20 +67,30 @@ def section_of(counted, found, operations):
 
 
 def count(row, program, directory):
-    """Runs the row's path under callgrind."""
+    """Runs the row's paths under callgrind."""
+    counted = count_path(row.path, row.sections, program, directory)
+    for path, times, section in row.later:
+        instructions = times * count_path(path, [], program, directory)["instructions"]
+        counted["instructions"] += instructions
+        if section:
+            counted["sections"].append(model.Section(section, "thread", instructions, 1, True)._asdict())
+    return counted
+
+
+def count_path(path, sections, program, directory):
     listed = dict(line.split("\t")[0::2] for line in
                   subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines())
-    operations = int(listed[row.path])
+    operations = int(listed[path])
     with tempfile.TemporaryDirectory(dir=directory) as scratch:
         told = pathlib.Path(scratch) / "counts"
         subprocess.run(["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={told}", str(program),
-                        row.path, f"{scratch}/store"], check=True, capture_output=True)
+                        path, f"{scratch}/store"], check=True, capture_output=True)
         annotated = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no", str(told)],
                                    capture_output=True, text=True, check=True).stdout
         total = re.search(r"^([\d,]+) \(100.0%\)\s+PROGRAM TOTALS", annotated, re.MULTILINE)
     found = inclusive(annotated)
     return {"instructions": int(total.group(1).replace(",", "")) / operations,
-            "sections": [section_of(counted, found, operations)._asdict() for counted in row.sections]}
+            "sections": [section_of(counted, found, operations)._asdict() for counted in sections]}
 
 
 def measure(workload, row, figure, cores, bench, directory, seconds):
