@@ -36,6 +36,12 @@ def _brief(value):
     return f"{value:g}"
 
 
+def _label(words, letters=52):
+    """Long names lose their middle, so that the end tells two forms of a row apart."""
+    words = words.replace(" (opponents copy)", " (copy)")
+    return words if len(words) <= letters else f"{words[:letters - 12]}...{words[-9:]}"
+
+
 def ratios(rows):
     """A bar for each row that has an opponent: to the right of the line it is won, to the left lost."""
     bars = [(row, row.best_opponent(), row.ratio(row.best_opponent())) for row in rows if row.best_opponent()]
@@ -60,7 +66,7 @@ def ratios(rows):
         colour = COLOURS["varve"] if ratio >= 1 else "#b03030"
         drawn.append(f'<rect x="{begin:.1f}" y="{y}" width="{max(end - begin, 1):.1f}" height="{step - 6}" '
                      f'fill="{colour}"/>')
-        drawn.append(_text(left - 8, y + 12, f"{row.part}: {row.name}"[:52], "end"))
+        drawn.append(_text(left - 8, y + 12, _label(f"{row.part}: {row.name}"), "end"))
         drawn.append(_text(max(x(ratio), x(1)) + 5, y + 12, f"{tables.number(ratio)} {opponent}"))
     drawn.append(f'<line class="axis" x1="{x(1):.1f}" x2="{x(1):.1f}" y1="{top - 8}" y2="{height - 20}"/>')
     return _svg(height, drawn, "Varve to the best opponent of each row: right of 1 it is better, left it is worse")

@@ -12,6 +12,7 @@ import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import charts  # noqa: E402
 import figures  # noqa: E402
 import foreign  # noqa: E402
 import goals  # noqa: E402
@@ -413,6 +414,14 @@ class ReportTest(Scratch):
         self.assertEqual(judged["100 inserts under 100 conditions, to RocksDB's unchecked batch"], (None, None))
         self.assertTrue(judged["100 inserts under 100 conditions, to TransactionDB"][0])
 
+    def test_both_forms_of_a_long_name_are_told_apart(self):
+        name = "ycsb-in-memory: YCSB D, in memory: 95 % reads of the latest, 5 % inserts"
+        labels = [charts._label(row) for row in (name, goals.copied(name))]
+        self.assertTrue(labels[1].endswith(" (copy)"))
+        self.assertNotEqual(*labels)
+        self.assertLessEqual(max(map(len, labels)), 52)
+        self.assertEqual(charts._label("read: warm full scan"), "read: warm full scan")
+
     def test_gets_through_a_merge_are_drawn_from_its_begin(self):
         def merged(begun, rates):
             return outcome(5, series={"gets /s": rates}, figures={"merge from s": begun, "merge to s": begun + 1})
@@ -430,14 +439,14 @@ class ReportTest(Scratch):
         curve = [line("open", 1, {"varve": outcome(20 * size), "rocksdb": outcome(70)}, part=f"curve-{size}",
                       parameters={"curve_entities": size, "slot_seconds": 2}) for size in (1, 10)]
         self.write_charts([*self.lines(), *curve])
-        charts = {path.name: path.read_text() for path in (self.home / "out/charts").iterdir()}
-        for chart in charts.values():
+        drawn = {path.name: path.read_text() for path in (self.home / "out/charts").iterdir()}
+        for chart in drawn.values():
             xml.etree.ElementTree.fromstring(chart)
-        ratios = charts["ratios.svg"]
+        ratios = drawn["ratios.svg"]
         for text in ("3.00 rocksdb", "0.500 rocksdb", "lost &lt;row&gt;", "0.286 rocksdb", "2.86 rocksdb"):
             self.assertIn(text, ratios)
-        self.assertIn("durable-durable-put-1-thread-p99-9-ms.svg", charts)
-        self.assertEqual(charts["growth-open.svg"].count("<polyline"), 2)
+        self.assertIn("durable-durable-put-1-thread-p99-9-ms.svg", drawn)
+        self.assertEqual(drawn["growth-open.svg"].count("<polyline"), 2)
 
     def write_charts(self, lines):
         report.write(lines, self.home / "out", "results.jsonl", {})
