@@ -153,8 +153,8 @@ Settings room_for_all(const Choice& choice) {
   return {std::max(std::uint64_t{512} << 20, choice.entities * kRecordBytes * 2), kYcsbBufferBytes};
 }
 
-/// Returns the rows of `memory`. Scans come first, on records that no other row has touched. Rows that mostly read have both
-/// forms of the opponents' answers.
+/// Returns the rows of `memory`. Scans come first, on records that no other row has touched. Scans and reads have both forms
+/// of the opponents' answers.
 std::vector<WorkloadRow> rows_of(const std::shared_ptr<Ycsb>& ycsb, std::string_view memory) {
   const auto row = [&](std::string_view letter, std::string_view what, const Mix& mix) {
     std::string name("YCSB ");
@@ -166,11 +166,11 @@ std::vector<WorkloadRow> rows_of(const std::shared_ptr<Ycsb>& ycsb, std::string_
     for (WorkloadRow& one : more) rows.push_back(std::move(one));
   };
   add(in_both_forms({row("E", "95 % scans of up to 100, 5 % inserts", {.inserts = 5, .scans = 95})}));
-  add({row("A", "half reads, half updates", {.reads = 50, .updates = 50})});
-  add(in_both_forms(
-      {row("B", "95 % reads, 5 % updates", {.reads = 95, .updates = 5}), row("C", "reads", {.reads = 100})}));
-  add({row("F", "half reads, half read-modify-writes", {.reads = 50, .read_modify_writes = 50})});
-  add(in_both_forms({row("D", "95 % reads of the latest, 5 % inserts", {.reads = 95, .inserts = 5, .latest = true})}));
+  add({row("A", "half reads, half updates", {.reads = 50, .updates = 50}),
+       row("B", "95 % reads, 5 % updates", {.reads = 95, .updates = 5})});
+  add(in_both_forms({row("C", "reads", {.reads = 100})}));
+  add({row("F", "half reads, half read-modify-writes", {.reads = 50, .read_modify_writes = 50}),
+       row("D", "95 % reads of the latest, 5 % inserts", {.reads = 95, .inserts = 5, .latest = true})});
   return rows;
 }
 
