@@ -29,8 +29,8 @@ Row = collections.namedtuple("Row", ["name", "path", "sections", "check", "wante
 
 QUEUE = "varve::engine::CommitQueue::"
 LEAD = Counted("lead of the commit queue", "leader", [f"{QUEUE}run_turn"],
-               [f"{QUEUE}insert", f"{QUEUE}perform", f"{QUEUE}perform_deferred", f"{QUEUE}mark_inserted"])
-LISTS = Counted("mutex of the commit queue", "lock", [f"{QUEUE}join", f"{QUEUE}mark_inserted"], [])
+               [f"{QUEUE}insert", f"{QUEUE}perform", f"{QUEUE}perform_deferred", f"{QUEUE}publish"])
+LISTS = Counted("mutex of the commit queue", "lock", [f"{QUEUE}join", f"{QUEUE}publish"], [])
 
 ROWS = [
     Row("cached get", "get, cached", [], (("read", "cached get, 1 thread", None), ("read", "cached get, 2 threads", None)), 13),

@@ -92,7 +92,7 @@ Ir                  file:function
 2,000,000 (66.67%)  engine/commit/commit_queue.cc:varve::engine::CommitQueue::run_turn(varve::engine::CommitGroup&) [/x/varve]
   900,000 (30.00%)  ???:varve::engine::CommitQueue::insert(varve::engine::CommitGroup&)'2 [/x/varve]
   100,000 ( 3.33%)  engine/commit/commit_queue.cc:varve::engine::CommitQueue::join(varve::engine::Member&) [/x/varve]
-   50,000 ( 1.67%)  engine/commit/commit_queue.cc:varve::engine::CommitQueue::mark_inserted(varve::engine::CommitGroup&)
+   50,000 ( 1.67%)  engine/commit/commit_queue.cc:varve::engine::CommitQueue::publish(varve::engine::CommitGroup&)
 """
 
 
