@@ -160,6 +160,17 @@ def race(racers, empties, rounds, runner):
     return results
 
 
+def azurite_if_installed(build):
+    """One contender or none: tools/race measures what it can without npm."""
+    package = build / "node_modules/azurite/package.json"
+    if not package.exists():
+        print("Azurite is not installed; only varve is measured", file=sys.stderr)
+        return []
+    version = json.loads(package.read_text(encoding="utf-8"))["version"]
+    node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    return [contender.azurite(build, f"{version}, node {node}")]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
@@ -169,9 +180,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--without-kill", action="store_true")
     words = parser.parse_args()
-    package = json.loads((words.build / "node_modules/azurite/package.json").read_text(encoding="utf-8"))
-    node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    racers = [contender.varve(words.program), contender.azurite(words.build, f"{package['version']}, node {node}")]
+    racers = [contender.varve(words.program), *azurite_if_installed(words.build)]
     empties = [contender.empty(name, words.build / name) for name in ("nothing", "empty")]
     load = os.getloadavg()[0]
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="varve-race-"))
@@ -183,7 +192,8 @@ def main():
         for empty in empties:
             empty.start(scratch)
         results = race(racers, empties, words.rounds, Race(words.seconds, scratch))
-        print_table([racer.name for racer in racers], results)
+        if len(racers) == 2:
+            print_table([racer.name for racer in racers], results)
         for racer in (*racers, *empties):
             racer.end()
         print()

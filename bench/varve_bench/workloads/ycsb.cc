@@ -140,7 +140,7 @@ WorkloadRow ycsb_row(const std::shared_ptr<Ycsb>& ycsb, std::string name, const 
 
 constexpr std::uint64_t kYcsbBufferBytes = std::uint64_t{64} << 20;
 /// Memory besides both budgets: what a contender uses for merges, indexes and connections, and its page cache.
-constexpr std::uint64_t kMoreBytes = std::uint64_t{192} << 20;
+constexpr std::uint64_t kMoreBytes = std::uint64_t{128} << 20;
 
 /// Returns settings whose cache holds half of the records, uncompressed.
 Settings room_for_half(const Choice& choice) {
