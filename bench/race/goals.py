@@ -170,6 +170,8 @@ GOALS = [
          ratio("smooth", "p99.99 of random puts at a fixed load", "rocksdb"), 3, True),
     Goal("P12", "seconds stalled meanwhile", value("smooth", "p99.99 of random puts at a fixed load", "stalled s"), 0,
          False),
+    Goal("P12", "the same p99.99 over ten minutes (with --long)",
+         ratio("smooth-long", "p99.99 of random puts at a fixed load", "rocksdb"), 3, True),
     *(goal for row in ("durable 64 KiB, 1 thread", "durable 64 KiB, 4 threads", "durable 1 MB, 1 thread")
       for goal in (Goal("P13", row, ratio("large", row), 2, True),
                    Goal("P13", f"{row}, to the device in unwritten space", to_device("large", row, "device_unwritten"),

@@ -25,7 +25,7 @@ def words():
     parser = argparse.ArgumentParser(prog="tools/race", description="Races Varve with RocksDB, LevelDB and LMDB.")
     parser.add_argument("--bench", default=ROOT / "build/release/varve-bench", help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true",
-                        help="run everything once and small, in less than ten minutes; its results go to a separate file")
+                        help="run everything once and small; its results go to a separate file")
     parser.add_argument("--rows", default="", type=re.compile, metavar="REGEX", help="run only rows whose 'PART: ROW' matches")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="number of rounds")
     parser.add_argument("--long", action="store_true",
