@@ -144,7 +144,9 @@ constexpr std::uint64_t kMoreBytes = std::uint64_t{128} << 20;
 
 /// Returns settings whose cache holds half of the records, uncompressed.
 Settings room_for_half(const Choice& choice) {
-  return {std::max(std::uint64_t{16} << 20, choice.entities * kRecordBytes / 2), kYcsbBufferBytes};
+  Settings settings{std::max(std::uint64_t{16} << 20, choice.entities * kRecordBytes / 2), kYcsbBufferBytes};
+  settings.scattered_reads = true;
+  return settings;
 }
 
 /// Returns settings whose cache holds every record with its key and field names, uncompressed, and old versions after
@@ -175,7 +177,8 @@ std::vector<WorkloadRow> rows_of(const std::shared_ptr<Ycsb>& ycsb, std::string_
 }
 
 /// `settings` gives both budgets. All contenders run in a control group with room for both, kMoreBytes, and no more.
-/// Everything is read once before the first row, which fills caches and mappings as far as they reach.
+/// Records are read before the first row, to fill caches and mappings: all of them if there is room, otherwise as C
+/// reads them for the time of a row.
 Workload ycsb_of(std::string name, std::string about, Settings (*settings)(const Choice&), std::string_view memory) {
   const auto ycsb = std::make_shared<Ycsb>();
   Workload workload{name, std::move(about), settings, rows_of(ycsb, memory), name, load_records};
@@ -184,7 +187,15 @@ Workload ycsb_of(std::string name, std::string about, Settings (*settings)(const
     const Settings budget = settings(session.choice());
     begin_under_limit(session, budget.cache_bytes + budget.write_buffer_bytes + kMoreBytes, *ycsb->limit);
     if (Status opened = session.reopen(budget); !opened.ok()) return opened;
-    return session.contender().scan_table(0, Scanned::kMade).status();
+    if (!budget.scattered_reads) return session.contender().scan_table(0, Scanned::kMade).status();
+    return drive(session, {kClients, session.choice().seconds, 0},
+                 [&](Worker& worker) -> Result<std::uint64_t> {
+                   const Mix reads{.reads = 100};
+                   Status read = operate(session, reads, *ycsb->records, worker.random);
+                   if (!read.ok()) return read;
+                   return 1;
+                 })
+        .status();
   };
   workload.in_order = true;
   return workload;
