@@ -56,7 +56,7 @@ PARTS = [
     _part("space-of-bags", minutes=0.3),
     _part("settled", contenders=LSM, minutes=0.5),
     _part("delete-head", minutes=0.3),
-    _part("queues", words=["--entities", "500000"], contenders=PAIR, minutes=0.8),
+    _part("queues", words=["--entities", "500000"], contenders=PAIR, minutes=1.2),
     _part("warm-restart", contenders=PAIR, minutes=0.4),
     _part("tables", quick=["--tables", "2000"], contenders=["varve"], minutes=0.1),
     _part("files", outside=True, contenders=["varve"], minutes=0.7),

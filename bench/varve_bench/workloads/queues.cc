@@ -11,7 +11,7 @@ namespace varve::bench {
 namespace {
 
 /// Choice::seconds are multiplied by this factor.
-constexpr double kPatienceOfRow = 8;
+constexpr double kPatienceOfRow = 4;
 
 /// The queues of one table. Each is a partition: its tail gets new rows, and its head is read and deleted.
 class Queues {
