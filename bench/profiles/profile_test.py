@@ -59,7 +59,7 @@ class ProfileTest(unittest.TestCase):
     def test_a_row_is_profiled_and_drawn(self):
         self.assertEqual(self.run_profile("cached-get")[0], 0)
         record = self.perf.with_name("perf.calls").read_text(encoding="utf-8").splitlines()[0]
-        self.assertIn("--rows cached get, 1 thread --contenders varve", record)
+        self.assertIn("--rows cached get, 1 thread$ --contenders varve", record)
         xml.etree.ElementTree.parse(self.home / "cached-get.svg")
         page = (self.home / "cached-get.md").read_text(encoding="utf-8")
         self.assertIn("2 samples", page)  # of three: the two of the thread and the function that the row names

@@ -1,4 +1,4 @@
-"""Owns: charts of the race as SVG: ratios by row, latency over time, growth with size.
+"""Owns: charts of the race as SVG: ratios by row, latency over time, gets through a merge, growth with size.
 Must never: need anything but the figures, or hide a row that was lost."""
 import html
 import math
@@ -36,6 +36,12 @@ def _brief(value):
     return f"{value:g}"
 
 
+def _label(words, letters=52):
+    """Long names lose their middle, so that the end tells two forms of a row apart."""
+    words = words.replace(" (opponents copy)", " (copy)")
+    return words if len(words) <= letters else f"{words[:letters - 12]}...{words[-9:]}"
+
+
 def ratios(rows):
     """A bar for each row that has an opponent: to the right of the line it is won, to the left lost."""
     bars = [(row, row.best_opponent(), row.ratio(row.best_opponent())) for row in rows if row.best_opponent()]
@@ -60,14 +66,15 @@ def ratios(rows):
         colour = COLOURS["varve"] if ratio >= 1 else "#b03030"
         drawn.append(f'<rect x="{begin:.1f}" y="{y}" width="{max(end - begin, 1):.1f}" height="{step - 6}" '
                      f'fill="{colour}"/>')
-        drawn.append(_text(left - 8, y + 12, f"{row.part}: {row.name}"[:52], "end"))
+        drawn.append(_text(left - 8, y + 12, _label(f"{row.part}: {row.name}"), "end"))
         drawn.append(_text(max(x(ratio), x(1)) + 5, y + 12, f"{tables.number(ratio)} {opponent}"))
     drawn.append(f'<line class="axis" x1="{x(1):.1f}" x2="{x(1):.1f}" y1="{top - 8}" y2="{height - 20}"/>')
     return _svg(height, drawn, "Varve to the best opponent of each row: right of 1 it is better, left it is worse")
 
 
-def _lines(curves, title, x_name, y_name, logarithmic_x):
-    """`curves`: points by contender. The upright axis is logarithmic, for one stall is to be seen beside the rest."""
+def _lines(curves, title, x_name, y_name, logarithmic_x, marks=None):
+    """`curves`: points by contender. The upright axis is logarithmic, so that one stall is seen beside the rest. `marks`:
+    places by contender that dashed lines show."""
     points = [point for curve in curves.values() for point in curve]
     left, right, top, bottom = 80, WIDTH - 130, 50, 380
     x_low, x_high = min(x for x, _ in points), max(x for x, _ in points)
@@ -89,6 +96,9 @@ def _lines(curves, title, x_name, y_name, logarithmic_x):
         drawn.append(_text(left - 6, y(tick) + 4, _brief(tick), "end"))
     for value in sorted({place for place, _ in points}) if logarithmic_x else [x_low, (x_low + x_high) / 2, x_high]:
         drawn.append(_text(x(value), bottom + 18, _brief(value), "middle"))
+    for name, places in (marks or {}).items():
+        drawn += [f'<line x1="{x(place):.1f}" x2="{x(place):.1f}" y1="{top}" y2="{bottom}" stroke-dasharray="4 4" '
+                  f'stroke="{COLOURS.get(name, "#777777")}"/>' for place in places]
     for number, (name, curve) in enumerate(curves.items()):
         path = " ".join(f"{x(place):.1f},{y(value):.1f}" for place, value in curve)
         colour = COLOURS.get(name, "#777777")
@@ -109,6 +119,31 @@ def over_time(row, series, seconds_of_slot):
     if not curves:
         return None
     return _lines(curves, f"{row.part}: {row.name}: {OVER_TIME[series]}", "seconds", OVER_TIME[series], False)
+
+
+def through_merge(row):
+    """Gets a second around a merge of everything, which begins at zero for every contender. Dashed lines show its end."""
+    curves, marks = {}, {}
+    seconds = row.parameters["slot_seconds"]
+    for name in row.contenders():
+        begun, ended = (_of_series(row, name, figure) for figure in ("merge from s", "merge to s"))
+        points = [((slot + 0.5) * seconds - (begun or 0), value)
+                  for slot, value in enumerate(row.series(name, "gets /s")) if value > 0]
+        if points and begun is not None and ended is not None:
+            curves[name], marks[name] = points, [0, ended - begun]
+    if not curves:
+        return None
+    return _lines(curves, f"{row.part}: gets a second before, during and after a merge of everything",
+                  "seconds since the merge began", "gets a second", False, marks)
+
+
+def _of_series(row, contender, figure):
+    """A figure of the round whose series Row.series() returns."""
+    for line in reversed(row.lines):
+        outcome = line["contenders"].get(contender, {})
+        if outcome.get("series"):
+            return outcome["figures"].get(figure)
+    return None
 
 
 def growth(rows, name):
@@ -135,6 +170,7 @@ def all_of(rows):
         for series in OVER_TIME:
             drawn = over_time(row, series, row.parameters["slot_seconds"])
             charts[f"{_file_name(f'{row.part} {row.name} {series}')}.svg"] = drawn
+        charts[f"{_file_name(f'{row.part} gets through a merge')}.svg"] = through_merge(row)
     for name in dict.fromkeys(row.name for row in rows if row.part.startswith("curve-")):
         charts[f"{_file_name(f'growth {name}')}.svg"] = growth(rows, name)
     return {name: drawn for name, drawn in charts.items() if drawn}

@@ -1,4 +1,4 @@
-"""Owns: what the rounds on file come to: medians, ranges, ratios; of each row those of the newest sources alone.
+"""Owns: medians, ranges and ratios of the recorded rounds that still hold.
 Must never: mix rounds of different sources, machines or parameters."""
 import statistics
 
@@ -44,8 +44,9 @@ class Row:
                 return values
         return []
 
-    def device(self):
-        return [line.get("device") for line in self.lines]
+    def device(self, limit="device"):
+        """The limit of each round; None where the round has none. `limit`: "device" or "device_unwritten"."""
+        return [line.get(limit) for line in self.lines]
 
     def best_opponent(self):
         """Whoever has the best median; None without one."""
@@ -64,8 +65,8 @@ class Row:
     def ratio_to_device(self):
         return median(self.ratios_to_device())
 
-    def ratios_to_device(self):
-        return ratios(self.values(OURS, self.limited_figure), self.device(), True)
+    def ratios_to_device(self, limit="device"):
+        return ratios(self.values(OURS, self.limited_figure), self.device(limit), True)
 
 
 def median(values):
@@ -84,27 +85,26 @@ def ratios(ours, theirs, more_is_better):
     return quotients
 
 
+def holding(lines, listing=None):
+    """Rounds of the newest sources and of the machine that measured them. With a listing, rows by part, only its rows."""
+    measured = [line for line in lines if line["kind"] == "round" and line["contenders"]
+                and (listing is None or line["row"] in listing.get(line["part"], []))]
+    if not measured:
+        return []
+    newest = max(measured, key=lambda line: line["date"])
+    return [line for line in measured if all(line[name] == newest[name] for name in ("sources", "machine"))]
+
+
 def rows_of(lines):
-    """In the order in which the parts were first measured."""
+    """Rows of the rounds that hold, in the order in which the parts were first measured."""
     together = {}
-    for line in lines:
-        if line["kind"] == "round" and line["contenders"]:
-            together.setdefault((line["part"], line["row"]), []).append(line)
+    for line in holding(lines):
+        together.setdefault((line["part"], line["row"]), []).append(line)
     rows = []
     for group in together.values():
         newest = max(group, key=lambda line: line["date"])
-        alike = ("sources", "machine", "words")
-        rows.append(Row([line for line in group if all(line[name] == newest[name] for name in alike)]))
+        rows.append(Row([line for line in group if line["words"] == newest["words"]]))
     return rows
-
-
-def machines_of(rows):
-    """Each machine by the letter that the page calls it by, that of the newest figures first; one alone needs none."""
-    newest = {}
-    for row in rows:
-        newest[row.machine] = max(newest.get(row.machine, ""), row.date)
-    ordered = sorted(newest, key=lambda machine: newest[machine], reverse=True)
-    return {machine: chr(ord("A") + place) if len(ordered) > 1 else "" for place, machine in enumerate(ordered)}
 
 
 def find(rows, part, name):

@@ -1,5 +1,5 @@
 """Owns: the file of results: a line of JSON for each row of each round, the newest last.
-Must never: change or lose a line that is there, but for a last one that was cut short."""
+Must never: change a line, or lose one that holds, except a last one that was cut short."""
 import json
 import os
 
@@ -34,6 +34,22 @@ def append(path, lines):
 def _whole_bytes(file):
     file.seek(0)
     return file.read().rfind(b"\n") + 1
+
+
+def keep(path, holds):
+    """Moves the lines for which `holds` is false to a file of the same name and `.old`, and returns their number. The
+    file changes in one step: a reader sees all lines or only those that hold."""
+    lines = read(path)
+    kept = [line for line in lines if holds(line)]
+    if len(kept) == len(lines):
+        return 0
+    new = f"{path}.new"
+    if os.path.exists(new):
+        os.unlink(new)  # of a call that was killed
+    append(f"{path}.old", [line for line in lines if not holds(line)])
+    append(new, kept)
+    os.replace(new, path)
+    return len(lines) - len(kept)
 
 
 def rounds_of(lines, part, row, about, words):

@@ -16,6 +16,7 @@ import sys
 import time
 
 import foreign
+import outside
 import results
 
 PR_SET_PDEATHSIG = 1
@@ -24,7 +25,7 @@ PR_SET_PDEATHSIG = 1
 Work = collections.namedtuple("Work", ["part", "round", "rows"])
 # foreign_max, steal_max: in processors. patience: seconds to wait for a quiet machine. tries: attempts for a round.
 Rules = collections.namedtuple("Rules", ["rounds", "rows", "quick", "foreign_max", "steal_max", "patience", "tries",
-                                         "keep_busy"])
+                                         "keep_busy", "long"], defaults=[False])
 
 
 def say(text):
@@ -50,7 +51,7 @@ def plan(parts, listing, rules, is_there):
     work = []
     for number in range(1, rules.rounds + 1):
         for part in parts:
-            if number > part.rounds_max:
+            if number > part.rounds_max or (part.long and not rules.long):
                 continue
             rows = [row for row in listing[part.workload]["rows"]
                     if re.search(rules.rows, f"{part.name}: {row}") and not is_there(part, row, number)]
@@ -156,16 +157,24 @@ class Runner:
                    "--rounds", "1", "--first-round", str(piece.round), "--rows", exactly(piece.rows),
                    "--directory", str(scratch), "--json", str(answer),
                    *words_of(piece.part, self.rules.quick, self.quick_words), *more]
+        other = outside.PROGRAMS[piece.part.name] if piece.part.outside else None
+        if other:
+            command = other.command(self.bench, scratch, self.rules.quick)
         watch, begun = foreign.Watch(), time.monotonic()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True,
-                                   preexec_fn=end_with_us)
+        with open(scratch / "output", "wb") as output:
+            process = subprocess.Popen(command, stdout=output, start_new_session=True, preexec_fn=end_with_us)
         try:
             status = process.wait()
             load, seconds = watch.load(), time.monotonic() - begun
             if status != 0:
-                self.failed.append(f"{piece.part.name}, round {piece.round}: varve-bench ended with {status}")
+                program = "its program" if other else "varve-bench"
+                self.failed.append(f"{piece.part.name}, round {piece.round}: {program} ended with {status}")
                 say(self.failed[-1])
                 return None, None, None
+            if other:
+                lines = other.lines((scratch / "output").read_text(encoding="utf-8"), scratch)
+                about = {"workload": piece.part.name, "round": piece.round, "parameters": {"slot_seconds": 1}}
+                return [{**line, **about} for line in lines if line["row"] in piece.rows], load, seconds
             return results.read(answer), load, seconds
         finally:
             if process.poll() is None:

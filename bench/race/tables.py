@@ -2,9 +2,9 @@
 Must never: leave out a row that was lost, or a figure that was measured."""
 import figures
 
-CONTENDERS = ["varve", "rocksdb", "leveldb", "lmdb"]
-COLUMNS = ["p50 us", "p99 us", "p99.9 us", "p99.99 us", "max us", "stalled s", "CPU s/M", "CPU behind s/M",
-           "written/user", "read/user", "reads/op", "disk MB", "RSS MB"]
+CONTENDERS = ["varve", "rocksdb", "leveldb", "lmdb", "azurite"]
+COLUMNS = ["p50 us", "p99 us", "p99.9 us", "p99.99 us", "max us", "stalled s", "CPU s/M", "background CPU s/M",
+           "written/user", "read/user", "reads/op", "disk MB", "RSS MB", "memory limit MB"]
 # The cost of a million operations: processor seconds, and megabytes to and from the device.
 COSTS = {"CPU s/M": "CPU s", "written MB/M": "written MB", "read MB/M": "read MB"}
 
@@ -37,29 +37,35 @@ def table(head, lines):
     return "\n".join(text) + "\n"
 
 
-def goal_table(lines, machines):
+def goal_table(lines):
     head = ["goal", "of", "wanted", "measured (range)", "", "ours", "theirs", "limit", "rounds"]
-    return table(head, [_goal_cells(*line, machines) for line in lines])
+    return table(head, [_goal_cells(*line) for line in lines])
 
 
-def _goal_cells(goal, met, measured, machines):
+def _goal_cells(goal, met, measured):
     cells = [goal.name, goal.text, f"{'>=' if goal.at_least else '<='} {goal.bound:g}"]
     if measured is None:
         return [*cells, "-", "not measured yet", "-", "-", "-", "0"]
     theirs = f"{number(measured.theirs)} ({measured.rival})" if measured.rival else "-"
     return [*cells, span(measured.values), "met" if met else "missed", number(measured.ours), theirs,
-            number(measured.limit), f"{len(measured.values)} {machines[measured.machine]}".strip()]
+            number(measured.limit), str(len(measured.values))]
+
+
+def contenders_of(rows):
+    found = {contender for row in rows for contender in row.contenders()}
+    return [name for name in CONTENDERS if name in found]
 
 
 def race_table(rows):
-    head = ["median (range)", "unit", *CONTENDERS, "ratio to the best", "by CPU", "device", "ratio to it", "rounds"]
+    contenders = contenders_of(rows)
+    head = ["median (range)", "unit", *contenders, "ratio to the best", "by CPU", "device", "ratio to it", "rounds"]
     lines = []
     for row in rows:
         best = row.best_opponent()
         ratio = f"{number(row.ratio(best))} ({best})" if best and row.ratio(best) else "-"
         by_cpu = number(row.ratio(best, "CPU s/M")) if best else "-"
         name = row.name + (" (busy machine)" if row.busy else "")
-        lines.append([name, row.unit, *(span(row.values(contender)) for contender in CONTENDERS), ratio, by_cpu,
+        lines.append([name, row.unit, *(span(row.values(contender)) for contender in contenders), ratio, by_cpu,
                       span(row.device()), number(row.ratio_to_device()), str(len(row.lines))])
     return table(head, lines)
 
@@ -76,8 +82,9 @@ def cost_table(rows):
 
 
 def costs_of_a_million(rows):
-    head = ["of a million", *(f"{name}, {contender}" for name in COSTS.values() for contender in CONTENDERS)]
-    lines = [[row.name, *(number(row.median(contender, figure)) for figure in COSTS for contender in CONTENDERS)]
+    contenders = contenders_of(rows)
+    head = ["of a million", *(f"{name}, {contender}" for name in COSTS.values() for contender in contenders)]
+    lines = [[row.name, *(number(row.median(contender, figure)) for figure in COSTS for contender in contenders)]
              for row in rows if any(row.median(figures.OURS, figure) is not None for figure in COSTS)]
     return table(head, lines)
 
@@ -89,7 +96,7 @@ def parts_of(rows):
     return parts
 
 
-def about(rows, machines):
+def about(rows):
     """What a part's figures were measured with."""
     row = rows[-1]
     words = f"`{' '.join(row.lines[-1]['words'])}`" if row.lines[-1]["words"] else "its own defaults"
@@ -98,6 +105,5 @@ def about(rows, machines):
     back_ends = {name: outcome["back_end"] for line in row.lines for name, outcome in line["contenders"].items()
                  if "back_end" in outcome}
     told = "; ".join(f"{name}: {back_end}" for name, back_end in sorted(back_ends.items()))
-    where = f", machine {machines[row.machine]}" if machines[row.machine] else ""
-    return (f"Commit {row.commit}, {row.date[:10]}{where}; `varve-bench` had {words}. Load average at most {max(loads):.1f}, others "
-            f"used at most {foreign:.2f} processors. {told}.")
+    return (f"Commit {row.commit}, {row.date[:10]}; `varve-bench` had {words}. Load average at most {max(loads):.1f}, others "
+            f"used at most {foreign:.2f} processors. {told or 'Measured by another program'}.")

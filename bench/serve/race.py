@@ -1,7 +1,7 @@
 """Owns: the race of two servers of the same protocol: its rows, their rounds, the judging of answers, the table.
 Must never: print a row of which an answer was an error or an acknowledged entity is not there.
 
-Usage: race.py --program PROGRAM --build DIRECTORY [--rounds N] [--seconds S] [--json FILE]
+Usage: race.py --program PROGRAM --build DIRECTORY [--rounds N] [--seconds S] [--json FILE] [--without-kill]
 DIRECTORY holds what tools/race-azurite put there: Azurite as npm installs it, the server that does nothing, and the
 one that does nothing on the HTTP library of `varve serve`.
 """
@@ -160,6 +160,17 @@ def race(racers, empties, rounds, runner):
     return results
 
 
+def azurite_if_installed(build):
+    """One contender or none: tools/race measures what it can without npm."""
+    package = build / "node_modules/azurite/package.json"
+    if not package.exists():
+        print("Azurite is not installed; only varve is measured", file=sys.stderr)
+        return []
+    version = json.loads(package.read_text(encoding="utf-8"))["version"]
+    node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    return [contender.azurite(build, f"{version}, node {node}")]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
@@ -167,10 +178,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--without-kill", action="store_true")
     words = parser.parse_args()
-    package = json.loads((words.build / "node_modules/azurite/package.json").read_text(encoding="utf-8"))
-    node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    racers = [contender.varve(words.program), contender.azurite(words.build, f"{package['version']}, node {node}")]
+    racers = [contender.varve(words.program), *azurite_if_installed(words.build)]
     empties = [contender.empty(name, words.build / name) for name in ("nothing", "empty")]
     load = os.getloadavg()[0]
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="varve-race-"))
@@ -182,12 +192,14 @@ def main():
         for empty in empties:
             empty.start(scratch)
         results = race(racers, empties, words.rounds, Race(words.seconds, scratch))
-        print_table([racer.name for racer in racers], results)
+        if len(racers) == 2:
+            print_table([racer.name for racer in racers], results)
         for racer in (*racers, *empties):
             racer.end()
         print()
-        killed = {racer.name: kill.trial(racer, scratch / f"{racer.name}-killed") for racer in racers}
-        for racer in racers:
+        killed = {}
+        for racer in [] if words.without_kill else racers:
+            killed[racer.name] = kill.trial(racer, scratch / f"{racer.name}-killed")
             print(kill.sentence(racer, killed[racer.name]))
         report = {"date": datetime.date.today().isoformat(), "processors": os.cpu_count(), "system": platform.platform(),
                   "load": load, "connections": CONNECTIONS, "seconds": words.seconds, "rows": results, "killed": killed,

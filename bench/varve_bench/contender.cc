@@ -14,9 +14,13 @@ Status Contender::put_side_by_side(std::uint32_t /*table*/, std::span<const Keye
   return Status::unsupported("a durable commit has a thread that waits for it");
 }
 
+Result<std::uint64_t> Contender::scan_pages(std::uint32_t /*table*/, std::uint32_t /*page_entities*/) {
+  return Status::unsupported("a scan has no pages");
+}
+
 Result<bool> Contender::transfer(std::uint32_t /*table*/, const Keys& /*from*/, const Keys& /*to*/,
                                  std::string_view /*payload*/, Promise /*promise*/) {
-  return Status::unsupported("a commit cannot depend on the entities that were read before it");
+  return Status::unsupported("there are no transactions that look before they write");
 }
 
 Status load_in_batches(Contender& contender, std::uint32_t table, std::uint64_t count) {

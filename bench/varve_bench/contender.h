@@ -47,6 +47,10 @@ struct Settings {
   std::uint32_t tables = 4;
 };
 
+/// What an opponent does with the bytes of an entity that it read: it decodes them to the same object as Varve, or copies
+/// them. Varve gives entities in both forms of a row.
+enum class Answer : std::uint8_t { kDecoded, kCopied };
+
 /// The form of each scanned entity: an object with memory of its own, or a view of the contender's memory.
 enum class Scanned : std::uint8_t { kMade, kInPlace };
 
@@ -62,6 +66,8 @@ class Contender {
   static constexpr std::uint32_t kTables = 4;
 
   virtual ~Contender() = default;
+  /// Sets the form of all later reads. No read may run meanwhile.
+  void answer_as(Answer answer) noexcept { answer_ = answer; }
   /// Returns how the contender accesses its files.
   virtual std::string back_end() const = 0;
   /// Returns the disk space of all tables in bytes, without logs.
@@ -79,23 +85,26 @@ class Contender {
   /// Loads entities 0 to `count` of entities.h, in the order of their keys.
   virtual Status load(std::uint32_t table, std::uint64_t count, LoadWay way) = 0;
 
-  /// Returns whether the entity exists. An existing entity is decoded.
+  /// Returns whether the entity exists. An existing entity is decoded or copied, as answer_as() says. So are the entities
+  /// of all reads below.
   virtual Result<bool> get(std::uint32_t table, std::string_view partition, std::string_view row) = 0;
   /// Runs get() for many keys from one thread, with `in_flight` of them at a time. Returns the number of entities
   /// found.
   virtual Result<std::uint64_t> get_side_by_side(std::uint32_t table, std::span<const Keys> keys,
                                                  std::size_t in_flight) = 0;
-  /// Returns the number of entities in the partition, at most `count_max`. Each is decoded.
+  /// Returns the number of entities in the partition, at most `count_max`.
   virtual Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition, std::uint32_t count_max,
                                                Scanned scanned) = 0;
   virtual Result<std::uint64_t> scan_table(std::uint32_t table, Scanned scanned) = 0;
+  /// Does scan_table() by pages of at most `page_entities`, which are made.
+  virtual Result<std::uint64_t> scan_pages(std::uint32_t table, std::uint32_t page_entities);
 
   /// Runs get() for many keys in one call.
   virtual Result<std::uint64_t> get_batch(std::uint32_t table, std::span<const Keys> keys);
-  /// Returns the number of entities from the partition on, at most `count_max`. Each is decoded.
+  /// Returns the number of entities from the partition on, at most `count_max`.
   virtual Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) = 0;
   /// Returns the number of entities of a group, in one partition or in the whole table. Only these entities are
-  /// decoded.
+  /// decoded or copied.
   virtual Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
                                             std::int32_t group) = 0;
 
@@ -111,12 +120,13 @@ class Contender {
   /// are set.
   virtual Result<bool> replace_if_as_read(std::uint32_t table, std::string_view partition, const Row& row,
                                           bool conflict, Promise promise) = 0;
-  /// Reads two entities and writes both with this payload, in one commit. Returns false, with nothing written, if one
-  /// of them changed meanwhile. Settings::checks is set.
-  virtual Result<bool> transfer(std::uint32_t table, const Keys& from, const Keys& to, std::string_view payload,
-                                Promise promise);
   /// Deletes an entity, and returns whether it existed. Settings::checks is set.
   virtual Result<bool> erase(std::uint32_t table, const Keys& keys, Promise promise) = 0;
+
+  /// Reads two entities, and writes both with a new payload in one commit if neither has changed since. Returns false,
+  /// and writes nothing, if one has changed. Settings::checks is set.
+  virtual Result<bool> transfer(std::uint32_t table, const Keys& from, const Keys& to, std::string_view payload,
+                                Promise promise);
 
   virtual Status create_table(std::uint32_t table) = 0;
   /// Drops a table durably. load() may be called for the table again.
@@ -130,6 +140,18 @@ class Contender {
   virtual Status compact() = 0;
   /// Returns whether the contender has anything to merge.
   virtual bool compacts() const noexcept { return true; }
+
+  /// Returns the reads of the device that answered reads since the open, without those of merges. None if the contender
+  /// does not count them.
+  virtual std::optional<std::uint64_t> reads_for_readers() const { return std::nullopt; }
+  /// Returns the bytes of the log that an open would replay now. None if the contender does not report it.
+  virtual std::optional<std::uint64_t> bytes_to_replay() const { return std::nullopt; }
+
+ protected:
+  Answer answer() const noexcept { return answer_; }
+
+ private:
+  Answer answer_ = Answer::kDecoded;
 };
 
 // Default implementations for any contender.

@@ -17,30 +17,34 @@ namespace varve::bench {
 namespace {
 
 constexpr std::uint64_t kSpaceBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kUnwrittenSpaceBytes = std::uint64_t{2} << 30;
 
 struct Space {
   std::unique_ptr<io::Directory> directory;
   std::unique_ptr<io::LogSegment> segment;
 };
 
-Result<Space> prepare_space(const std::string& path) {
+/// `is_filled`: zeros are written into the space.
+Result<Space> prepare_space(const std::string& path, std::uint64_t bytes, bool is_filled) {
   const io::Env& env = io::system_env();
   if (Status made = env.files.create_directory(path, io::SyncPoint{"device limit"}); !made.ok()) return made;
   Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
   if (!directory.ok()) return directory.status();
-  Result<std::unique_ptr<io::LogSegment>> segment = (*directory)->create_log_segment("device", kSpaceBytes);
+  Result<std::unique_ptr<io::LogSegment>> segment = (*directory)->create_log_segment("device", bytes);
   if (!segment.ok()) return segment.status();
-  if (Status filled = (*segment)->fill(); !filled.ok()) return filled;
+  if (Status filled = is_filled ? (*segment)->fill() : Status(); !filled.ok()) return filled;
   (*segment)->stop_filling();
   return Space{*std::move(directory), *std::move(segment)};
 }
 
-Result<Effect> write_all_over(Session& session, const Effort& effort, std::uint64_t bytes, io::LogSegment& segment) {
+Result<Effect> write_all_over(Session& session, const Effort& effort, const Limit& limit, io::LogSegment& segment) {
+  const std::uint64_t bytes = limit.bytes;
+  const std::uint64_t end = limit.kind == Limit::Kind::kUnwrittenWrite ? kUnwrittenSpaceBytes : kSpaceBytes;
   std::atomic<std::uint64_t> next{0};
   return drive(session, effort, [&](Worker&) -> Result<std::uint64_t> {
     thread_local Result<io::AlignedBuffer> sector = io::AlignedBuffer::allocate(bytes);
     if (!sector.ok()) return sector.status();
-    const std::uint64_t offset = next.fetch_add(bytes) % kSpaceBytes;  // starts again at the end
+    const std::uint64_t offset = next.fetch_add(bytes) % end;  // starts again at the end
     Status written = segment.write(offset, sector->bytes(), io::SyncPoint{"device limit"});
     if (!written.ok()) return written;
     return 1;
@@ -102,11 +106,14 @@ Result<Effect> read_side_by_side(Session& session, double seconds, io::Directory
 
 Result<double> measure_limit(const Choice& choice, const Limit& limit) {
   Session session(choice, choice.directory + "/device", {});
-  const Result<Space> space = prepare_space(session.directory());
+  const bool unwritten = limit.kind == Limit::Kind::kUnwrittenWrite;
+  const Result<Space> space =
+      prepare_space(session.directory(), unwritten ? kUnwrittenSpaceBytes : kSpaceBytes, !unwritten);
   if (!space.ok()) return space.status();
-  const Effort effort{limit.threads, choice.seconds, 0};
-  const bool writes = limit.kind == Limit::Kind::kDurableWrite;
-  const Result<Effect> effect = writes ? write_all_over(session, effort, limit.bytes, *space->segment)
+  // unwritten space is written once
+  const Effort effort{limit.threads, choice.seconds, unwritten ? kUnwrittenSpaceBytes / limit.bytes : 0};
+  const bool writes = unwritten || limit.kind == Limit::Kind::kDurableWrite;
+  const Result<Effect> effect = writes ? write_all_over(session, effort, limit, *space->segment)
                                 : limit.in_flight > 1
                                     ? read_side_by_side(session, choice.seconds, *space->directory, limit)
                                     : read_all_over(session, effort, session.directory() + "/device");

@@ -125,6 +125,9 @@ Effect Stopwatch::effect(std::uint64_t entities) const {
   effect.written_bytes = after.written_bytes - before_.written_bytes;
   effect.read_bytes = after.read_bytes - before_.read_bytes;
   if (after.device_reads && before_.device_reads) effect.device_reads = *after.device_reads - *before_.device_reads;
+  if (after.device_written_bytes && before_.device_written_bytes) {
+    effect.device_written_bytes = *after.device_written_bytes - *before_.device_written_bytes;
+  }
   return effect;
 }
 
@@ -169,7 +172,7 @@ Outcome outcome_of(const Effect& effect, Moves moves) {
   outcome.figures["read MB/M"] = static_cast<double>(effect.read_bytes) / entities;
   if (moves == Moves::kWrites) {
     if (effect.background_cpu_seconds > 0)
-      outcome.figures["CPU behind s/M"] = effect.background_cpu_seconds / entities * 1e6;
+      outcome.figures["background CPU s/M"] = effect.background_cpu_seconds / entities * 1e6;
     outcome.figures["written/user"] = static_cast<double>(effect.written_bytes) / user_bytes;
     outcome.figures["written MB/M"] = static_cast<double>(effect.written_bytes) / entities;
   } else if (effect.device_reads) {

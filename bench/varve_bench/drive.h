@@ -50,6 +50,7 @@ struct Effect {
   std::uint64_t written_bytes = 0;
   std::uint64_t read_bytes = 0;
   std::optional<std::uint64_t> device_reads{};
+  std::optional<std::uint64_t> device_written_bytes{};
   /// Bytes of keys and payload that were moved. Zero: as many bytes as the entities of entities.h have.
   std::uint64_t user_bytes = 0;
   std::vector<Histogram> slots{};

@@ -28,12 +28,20 @@ Result<std::string> with_property(const Keys& keys, std::string_view value, std:
 /// Decodes a row to an Entity, and discards it.
 Status decode_row(const Keys& keys, std::string_view value);
 
+/// Copies bytes, and discards the copy. The compiler cannot leave the copy out.
+void copy_bytes(std::string_view bytes);
+
+/// Gives a row that was read in the form of `answer`, and discards it.
+Status answer_row(Answer answer, std::string_view partition, std::string_view row, std::string_view value);
+
 /// Reads the entries of one scan in the contender's memory.
 class EntryReader {
  public:
-  /// Entities are either built and discarded, or viewed in place. Unless `group` is kNoGroup, only entities of that
-  /// group are.
-  explicit EntryReader(Scanned scanned, std::int32_t group = kNoGroup) noexcept : scanned_(scanned), group_(group) {}
+  /// Entities are either built and discarded, or viewed in place. With Answer::kCopied keys and values are copied
+  /// instead: to memory of their own, or over the entry before. Unless `group` is kNoGroup, only entities of that group
+  /// are.
+  explicit EntryReader(Answer answer, Scanned scanned, std::int32_t group = kNoGroup) noexcept
+      : answer_(answer), scanned_(scanned), group_(group) {}
 
   /// Returns whether the entry belongs to the requested group.
   Result<bool> take(std::string_view key, std::string_view value);
@@ -42,12 +50,15 @@ class EntryReader {
   Result<bool> is_of_group(std::string_view value) const;
   Status make(std::string_view key, std::string_view value);
   Status see(std::string_view key, std::string_view value);
+  void copy(std::string_view key, std::string_view value);
 
+  const Answer answer_;
   const Scanned scanned_;
   const std::int32_t group_;
   // The decoded entry. All entries reuse this memory.
   format::SortKeyDecoder key_;
   std::vector<PropertyView> properties_;
+  std::string copied_;
 };
 
 /// Returns the version before a value. Such stores have no versions to compare, so their users add one.

@@ -54,9 +54,10 @@ std::string_view payload_of(std::uint64_t entity, std::size_t bytes);
 
 /// The form of an entity's payload.
 enum class Shape : std::uint8_t {
-  kText,      // one String
-  kTenTexts,  // ten Strings of a tenth each, like a record of YCSB
-  kBinaries,  // several Binaries of at most 60,000 bytes each
+  kText,       // one String
+  kTenTexts,   // ten Strings of a tenth each, like a record of YCSB
+  kManyTexts,  // 200 Strings of a 200th each
+  kBinaries,   // several Binaries of at most 60,000 bytes each
 };
 inline constexpr std::int32_t kNoGroup = -1;
 inline constexpr std::string_view kGroupName = "Group";
@@ -68,9 +69,10 @@ struct Row {
   /// An Int32 property for filters.
   std::int32_t group = kNoGroup;
 };
-/// Returns a property name of Shape::kTenTexts.
+/// Returns a property name of Shape::kTenTexts or kManyTexts.
 std::string field_name(std::size_t field);
 inline constexpr std::size_t kFields = 10;
+inline constexpr std::size_t kManyFields = 200;
 
 /// Calls `visit` for each property of the payload, with its name, its text, and whether it is Binary.
 template <typename Visit>
@@ -78,7 +80,8 @@ void for_properties(const Row& row, const Visit& visit) {
   if (row.shape == Shape::kText) return visit(std::string(kPayloadName), row.payload, false);
   constexpr std::size_t kBinaryBytes = 60'000;
   const bool is_binary = row.shape == Shape::kBinaries;
-  const std::size_t each = is_binary ? kBinaryBytes : row.payload.size() / kFields;
+  const std::size_t fields = row.shape == Shape::kManyTexts ? kManyFields : kFields;
+  const std::size_t each = is_binary ? kBinaryBytes : row.payload.size() / fields;
   for (std::size_t at = 0, number = 0; at < row.payload.size(); at += each, ++number) {
     visit(field_name(number), row.payload.substr(at, each), is_binary);
   }

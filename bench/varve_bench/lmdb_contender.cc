@@ -195,7 +195,7 @@ class LmdbContender final : public Contender {
     MDB_val value{};
     const int found = mdb_get(*reading, database_of(table), &name, &value);
     Status decoded = from_lmdb(found == MDB_NOTFOUND ? MDB_SUCCESS : found);
-    if (found == MDB_SUCCESS) decoded = decode_row({std::string(partition), std::string(row)}, body(view(value)));
+    if (found == MDB_SUCCESS) decoded = answer_row(answer(), partition, row, body(view(value)));
     mdb_txn_reset(*reading);
     if (!decoded.ok()) return decoded;
     return found == MDB_SUCCESS;
@@ -210,21 +210,22 @@ class LmdbContender final : public Contender {
   Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition, std::uint32_t count_max,
                                        Scanned scanned) override {
     const std::string begin = *format::encode_partition(id_of(table), partition);
-    return walk(table, begin, format::end_of_prefix(begin), count_max, EntryReader(scanned));
+    return walk(table, begin, format::end_of_prefix(begin), count_max, EntryReader(answer(), scanned));
   }
   Result<std::uint64_t> scan_table(std::uint32_t table, Scanned scanned) override {
     const std::string begin = format::encode_table(id_of(table));
-    return walk(table, begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(scanned));
+    return walk(table, begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(answer(), scanned));
   }
   Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) override {
     return walk(table, *format::encode_partition(id_of(table), partition),
-                format::end_of_prefix(format::encode_table(id_of(table))), count_max, EntryReader(Scanned::kMade));
+                format::end_of_prefix(format::encode_table(id_of(table))), count_max,
+                EntryReader(answer(), Scanned::kMade));
   }
   Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
                                     std::int32_t group) override {
     const std::string begin =
         partition ? *format::encode_partition(id_of(table), *partition) : format::encode_table(id_of(table));
-    return walk(table, begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(Scanned::kMade, group));
+    return walk(table, begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(answer(), Scanned::kMade, group));
   }
 
   Status update_property(std::uint32_t table, const Keys& keys, std::string_view name, std::string_view text,
@@ -274,6 +275,23 @@ class LmdbContender final : public Contender {
     });
     if (!written.ok()) return written;
     return erased;
+  }
+
+  Result<bool> transfer(std::uint32_t table, const Keys& from, const Keys& to, std::string_view payload,
+                        Promise promise) override {
+    const Status written = write(promise, [&](MDB_txn* transaction) -> Status {
+      for (const Keys* keys : {&from, &to}) {
+        const std::string key = key_of(table, keys->partition, keys->row);
+        const Result<std::optional<std::string_view>> found = find(transaction, table, key);
+        if (!found.ok()) return found.status();
+        if (!*found) return Status::corruption("an entity that was loaded is not there");
+        if (Status given = answer_row(answer(), keys->partition, keys->row, body(**found)); !given.ok()) return given;
+        if (Status put = put_one(transaction, table, key, stored({keys->row, payload}), 0); !put.ok()) return put;
+      }
+      return Status();
+    });
+    if (!written.ok()) return written;
+    return true;
   }
 
   Status create_table(std::uint32_t /*table*/) override {

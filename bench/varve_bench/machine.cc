@@ -29,14 +29,24 @@ std::uint64_t io_counter(const std::string& wanted) {
   return 0;
 }
 
-std::optional<std::uint64_t> device_reads(const std::string& directory) {
+struct DeviceCounters {
+  std::optional<std::uint64_t> reads{};
+  std::optional<std::uint64_t> written_bytes{};
+};
+
+DeviceCounters device_counters(const std::string& directory) {
+  constexpr std::uint64_t kUnitBytes = 512;  // of every device's counters
   struct stat status {};
-  if (::stat(directory.c_str(), &status) != 0) return std::nullopt;
+  if (::stat(directory.c_str(), &status) != 0) return {};
   std::ifstream file("/sys/dev/block/" + std::to_string(major(status.st_dev)) + ":" +
                      std::to_string(minor(status.st_dev)) + "/stat");
   std::uint64_t reads = 0;
-  if (!(file >> reads)) return std::nullopt;
-  return reads;
+  std::uint64_t skipped = 0;
+  std::uint64_t written = 0;
+  if (!(file >> reads)) return {};
+  for (int i = 0; i < 5; ++i) file >> skipped;
+  if (!(file >> written)) return {reads, std::nullopt};
+  return {reads, written * kUnitBytes};
 }
 
 }  // namespace
@@ -44,8 +54,9 @@ std::optional<std::uint64_t> device_reads(const std::string& directory) {
 Usage usage(const std::string& directory) {
   rusage resources{};
   ::getrusage(RUSAGE_SELF, &resources);
+  const DeviceCounters device = device_counters(directory);
   return {seconds_of(resources.ru_utime) + seconds_of(resources.ru_stime), io_counter("write_bytes:"),
-          io_counter("read_bytes:"), device_reads(directory)};
+          io_counter("read_bytes:"), device.reads, device.written_bytes};
 }
 
 double thread_cpu_seconds() {

@@ -17,6 +17,8 @@ struct Usage {
   std::uint64_t read_bytes = 0;
   /// Reads of all processes that the device of `directory` completed.
   std::optional<std::uint64_t> device_reads{};
+  /// Bytes of all processes and of the file system that this device completed writing.
+  std::optional<std::uint64_t> device_written_bytes{};
 };
 Usage usage(const std::string& directory);
 

@@ -55,6 +55,21 @@ bool limit_memory(std::uint64_t bytes) {
   return false;
 }
 
+void begin_under_limit(Session& session, std::uint64_t bytes, std::uint64_t& limit) {
+  session.close();
+  forget_files(session.directory());
+  limit = limit_memory(bytes) ? bytes : 0;
+}
+
+WorkloadRow telling_memory(WorkloadRow row, const std::shared_ptr<std::uint64_t>& limit) {
+  row.run = [run = std::move(row.run), limit](Session& session) -> Result<Outcome> {
+    Result<Outcome> outcome = run(session);
+    if (outcome.ok()) outcome->figures["memory limit MB"] = static_cast<double>(*limit) / 1e6;
+    return outcome;
+  };
+  return row;
+}
+
 void remove_memory_limit() {
   for (const Interface& interface : kInterfaces) {
     std::error_code error;

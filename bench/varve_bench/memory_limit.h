@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+
+#include "bench/varve_bench/workload.h"
 
 namespace varve::bench {
 
@@ -14,5 +17,12 @@ void forget_files(const std::string& directory);
 /// not allow it. The parent process calls remove_memory_limit() after this process has ended.
 bool limit_memory(std::uint64_t bytes);
 void remove_memory_limit();
+
+/// Closes the session, forgets its files and limits this process. Sets `limit` to `bytes`, or to zero if the system
+/// does not allow a limit.
+void begin_under_limit(Session& session, std::uint64_t bytes, std::uint64_t& limit);
+
+/// Adds the memory limit to the figures of a row. Zero means that the page cache was emptied, but no limit was set.
+WorkloadRow telling_memory(WorkloadRow row, const std::shared_ptr<std::uint64_t>& limit);
 
 }  // namespace varve::bench

@@ -11,9 +11,9 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-constexpr std::array<const char*, 13> kColumns{"p50 us",    "p99 us",  "p99.9 us",       "p99.99 us",    "max us",
-                                               "stalled s", "CPU s/M", "CPU behind s/M", "written/user", "read/user",
-                                               "reads/op",  "disk MB", "RSS MB"};
+constexpr std::array<const char*, 13> kColumns{
+    "p50 us",       "p99 us",    "p99.9 us", "p99.99 us", "max us", "stalled s", "CPU s/M", "background CPU s/M",
+    "written/user", "read/user", "reads/op", "disk MB",   "RSS MB"};
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;

@@ -27,6 +27,7 @@ json line_of(const Record& record, const RowRecord& row, std::size_t round) {
   }
   json line{{"workload", row.workload}, {"row", row.name}, {"contenders", contenders}};
   if (round < row.limits.size()) line["device"] = row.limits[round];
+  if (round < row.unwritten_limits.size()) line["device_unwritten"] = row.unwritten_limits[round];
   if (!row.limited_figure.empty()) line["device_limits"] = row.limited_figure;
   return line;
 }

@@ -147,9 +147,7 @@ class RocksDbContender final : public Contender {
         database_->Get(rocksdb::ReadOptions(), database_->DefaultColumnFamily(), key_of(table, partition, row), &value);
     if (found.IsNotFound()) return false;
     if (!found.ok()) return from_rocksdb(found);
-    if (Status decoded = decode_row({std::string(partition), std::string(row)}, body(view(value))); !decoded.ok()) {
-      return decoded;
-    }
+    if (Status given = answer_row(answer(), partition, row, body(view(value))); !given.ok()) return given;
     return true;
   }
 
@@ -170,11 +168,11 @@ class RocksDbContender final : public Contender {
   Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition, std::uint32_t count_max,
                                        Scanned scanned) override {
     const std::string begin = *format::encode_partition(id_of(table), partition);
-    return walk(begin, format::end_of_prefix(begin), count_max, EntryReader(scanned));
+    return walk(begin, format::end_of_prefix(begin), count_max, EntryReader(answer(), scanned));
   }
   Result<std::uint64_t> scan_table(std::uint32_t table, Scanned scanned) override {
     const std::string begin = format::encode_table(id_of(table));
-    return walk(begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(scanned));
+    return walk(begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(answer(), scanned));
   }
 
   Result<std::uint64_t> get_batch(std::uint32_t table, std::span<const Keys> keys) override {
@@ -185,14 +183,15 @@ class RocksDbContender final : public Contender {
 
   Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) override {
     return walk(*format::encode_partition(id_of(table), partition),
-                format::end_of_prefix(format::encode_table(id_of(table))), count_max, EntryReader(Scanned::kMade));
+                format::end_of_prefix(format::encode_table(id_of(table))), count_max,
+                EntryReader(answer(), Scanned::kMade));
   }
 
   Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
                                     std::int32_t group) override {
     const std::string begin =
         partition ? *format::encode_partition(id_of(table), *partition) : format::encode_table(id_of(table));
-    return walk(begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(Scanned::kMade, group));
+    return walk(begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(answer(), Scanned::kMade, group));
   }
 
   /// Reads, changes and writes the entity, like YCSB's bindings.
@@ -226,24 +225,6 @@ class RocksDbContender final : public Contender {
     return true;
   }
 
-  Result<bool> transfer(std::uint32_t table, const Keys& from, const Keys& to, std::string_view payload,
-                        Promise promise) override {
-    const std::unique_ptr<rocksdb::Transaction> transaction(transactions_->BeginTransaction(write_options(promise)));
-    for (const Keys* keys : {&from, &to}) {
-      const std::string key = key_of(table, keys->partition, keys->row);
-      std::string value;
-      rocksdb::Status status = transaction->GetForUpdate(rocksdb::ReadOptions(), key, &value);
-      if (status.IsBusy() || status.IsTimedOut()) return false;  // two transfers in opposite directions
-      if (status.ok()) {
-        if (Status decoded = decode_row(*keys, body(value)); !decoded.ok()) return decoded;
-      }
-      if (status.ok()) status = transaction->Put(key, stored({keys->row, payload}));
-      if (!status.ok()) return from_rocksdb(status);
-    }
-    if (const rocksdb::Status status = transaction->Commit(); !status.ok()) return from_rocksdb(status);
-    return true;
-  }
-
   Result<bool> erase(std::uint32_t table, const Keys& keys, Promise promise) override {
     const std::string key = key_of(table, keys.partition, keys.row);
     const std::unique_ptr<rocksdb::Transaction> transaction(transactions_->BeginTransaction(write_options(promise)));
@@ -253,6 +234,24 @@ class RocksDbContender final : public Contender {
     if (status.ok()) status = transaction->Delete(key);
     if (status.ok()) status = transaction->Commit();
     if (!status.ok()) return from_rocksdb(status);
+    return true;
+  }
+
+  /// Locks both keys in one order, so that no two transactions wait for each other.
+  Result<bool> transfer(std::uint32_t table, const Keys& from, const Keys& to, std::string_view payload,
+                        Promise promise) override {
+    const std::unique_ptr<rocksdb::Transaction> transaction(transactions_->BeginTransaction(write_options(promise)));
+    const bool is_ordered = from.partition < to.partition;
+    std::string value;
+    for (const Keys* keys : {is_ordered ? &from : &to, is_ordered ? &to : &from}) {
+      const std::string key = key_of(table, keys->partition, keys->row);
+      rocksdb::Status status = transaction->GetForUpdate(rocksdb::ReadOptions(), key, &value);
+      if (!status.ok()) return from_rocksdb(status);
+      if (Status given = answer_row(answer(), keys->partition, keys->row, body(value)); !given.ok()) return given;
+      status = transaction->Put(key, stored({keys->row, payload}));
+      if (!status.ok()) return from_rocksdb(status);
+    }
+    if (const rocksdb::Status committed = transaction->Commit(); !committed.ok()) return from_rocksdb(committed);
     return true;
   }
 
@@ -310,7 +309,8 @@ class RocksDbContender final : public Contender {
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (statuses[i].IsNotFound()) continue;
       if (!statuses[i].ok()) return from_rocksdb(statuses[i]);
-      if (Status decoded = decode_row(keys[i], body(view(values[i]))); !decoded.ok()) return decoded;
+      Status given = answer_row(answer(), keys[i].partition, keys[i].row, body(view(values[i])));
+      if (!given.ok()) return given;
       ++present;
     }
     return present;

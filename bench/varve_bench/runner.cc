@@ -89,7 +89,7 @@ class Race {
     for (const NamedContender& contender : contenders_) record_.contenders.push_back(contender.name);
     for (const Workload& workload : workloads_) {
       for (const WorkloadRow& row : workload.rows)
-        record_.rows.push_back({workload.name, row.name, {}, {}, row.limit.figure});
+        record_.rows.push_back({workload.name, row.name, {}, {}, {}, row.limit.figure});
     }
     return Status();
   }
@@ -166,22 +166,32 @@ class Race {
     return Status();
   }
 
+  using MeasuredLimits = std::map<std::tuple<Limit::Kind, int, int, std::uint64_t>, double>;
+
+  /// Adds the limit to `limits`. Measures it unless `measured` has it.
+  Status measure(const Limit& limit, MeasuredLimits& measured, std::vector<double>& limits) {
+    if (limit.kind == Limit::Kind::kNone) return Status();
+    const auto key = std::make_tuple(limit.kind, limit.threads, limit.in_flight, limit.bytes);
+    if (measured.count(key) == 0) {
+      const Result<std::string> answer = in_child_process([&]() -> Result<std::string> {
+        const Result<double> rate = measure_limit(choice_, limit);
+        if (!rate.ok()) return rate.status();
+        return std::to_string(*rate);
+      });
+      std::filesystem::remove_all(choice_.directory + "/device");
+      if (!answer.ok()) return answer.status();
+      measured[key] = std::stod(*answer);
+    }
+    limits.push_back(measured[key]);
+    return Status();
+  }
+
   Status measure_limits(const Workload& workload) {
-    std::map<std::tuple<Limit::Kind, int, int, std::uint64_t>, double> measured;
+    MeasuredLimits measured;
     for (const WorkloadRow& row : workload.rows) {
-      if (row.limit.kind == Limit::Kind::kNone) continue;
-      const auto key = std::make_tuple(row.limit.kind, row.limit.threads, row.limit.in_flight, row.limit.bytes);
-      if (measured.count(key) == 0) {
-        const Result<std::string> answer = in_child_process([&]() -> Result<std::string> {
-          const Result<double> rate = measure_limit(choice_, row.limit);
-          if (!rate.ok()) return rate.status();
-          return std::to_string(*rate);
-        });
-        std::filesystem::remove_all(choice_.directory + "/device");
-        if (!answer.ok()) return answer.status();
-        measured[key] = std::stod(*answer);
-      }
-      row_of(workload.name, row.name).limits.push_back(measured[key]);
+      RowRecord& record = row_of(workload.name, row.name);
+      if (Status done = measure(row.limit, measured, record.limits); !done.ok()) return done;
+      if (Status done = measure(row.unwritten_limit, measured, record.unwritten_limits); !done.ok()) return done;
     }
     return Status();
   }

@@ -17,6 +17,7 @@ struct RowRecord {
   std::string name;
   std::map<std::string, std::vector<Outcome>> outcomes;  // by contender
   std::vector<double> limits;
+  std::vector<double> unwritten_limits;
   /// The figure that the limits apply to. Empty: the value itself.
   std::string limited_figure;
 };

@@ -15,6 +15,7 @@
 #include "varve/async.h"
 #include "varve/loader.h"
 #include "varve/store.h"
+#include "varve/store_transaction.h"
 
 namespace varve::bench {
 
@@ -227,21 +228,6 @@ class VarveContender final : public Contender {
     return true;
   }
 
-  Result<bool> transfer(std::uint32_t table, const Keys& from, const Keys& to, std::string_view payload,
-                        Promise promise) override {
-    Result<StoreTransaction> transaction = store_->begin_transaction();
-    if (!transaction.ok()) return transaction.status();
-    for (const Keys* keys : {&from, &to}) {
-      const Result<std::optional<Entity>> read = transaction->get(tables_[table], keys->partition, keys->row);
-      if (!read.ok()) return read.status();
-      transaction->insert_or_replace(tables_[table], entity_of(keys->partition, {keys->row, payload}));
-    }
-    const Status committed = transaction->commit(write_options(promise)).status();
-    if (committed.code() == Code::kConflict) return false;
-    if (!committed.ok()) return committed;
-    return true;
-  }
-
   Result<bool> erase(std::uint32_t table, const Keys& keys, Promise promise) override {
     Status removed = tables_[table].remove(keys.partition, keys.row, ETag::any(), write_options(promise));
     if (removed.code() == Code::kNotFound) return false;
@@ -264,6 +250,28 @@ class VarveContender final : public Contender {
     return count_pages(table, Scan(), scanned);
   }
 
+  Result<std::uint64_t> scan_pages(std::uint32_t table, std::uint32_t page_entities) override {
+    Scan scan;
+    scan.page_entities_max = page_entities;
+    return count_pages(table, std::move(scan), Scanned::kMade);
+  }
+
+  Result<bool> transfer(std::uint32_t table, const Keys& from, const Keys& to, std::string_view payload,
+                        Promise promise) override {
+    Result<StoreTransaction> transaction = store_->begin_transaction();
+    if (!transaction.ok()) return transaction.status();
+    for (const Keys* keys : {&from, &to}) {
+      const Result<std::optional<Entity>> read = transaction->get(tables_[table], keys->partition, keys->row);
+      if (!read.ok()) return read.status();
+      if (!*read) return Status::corruption("an entity that was loaded is not there");
+      transaction->replace(tables_[table], entity_of(keys->partition, {keys->row, payload}), (*read)->etag());
+    }
+    const Status committed = transaction->commit(write_options(promise)).status();
+    if (committed.code() == Code::kConflict || committed.code() == Code::kPreconditionFailed) return false;
+    if (!committed.ok()) return committed;
+    return true;
+  }
+
   Status create_table(std::uint32_t table) override {
     return store_->create_table(account_of(table), table_name(table)).status();
   }
@@ -284,6 +292,15 @@ class VarveContender final : public Contender {
     return Status();
   }
   Status compact() override { return store_->compact(); }
+
+  std::optional<std::uint64_t> reads_for_readers() const override {
+    const Result<Statistics> now = store_->statistics();
+    return now.ok() ? std::optional(now->block_reads) : std::nullopt;
+  }
+  std::optional<std::uint64_t> bytes_to_replay() const override {
+    const Result<Statistics> now = store_->statistics();
+    return now.ok() ? std::optional(now->live_log_bytes) : std::nullopt;
+  }
 
  private:
   std::string account_of(std::uint32_t table) const {

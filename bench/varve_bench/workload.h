@@ -60,6 +60,11 @@ class Session {
   const Choice& choice() const noexcept { return choice_; }
   const std::string& directory() const noexcept { return directory_; }
   Contender& contender() noexcept { return *contender_; }
+  /// Sets the form of reads, also after a reopen().
+  void answer_as(Answer answer) noexcept {
+    answer_ = answer;
+    if (contender_ != nullptr) contender_->answer_as(answer);
+  }
   /// Returns the settings of the last open.
   const Settings& settings() const noexcept { return settings_; }
   bool is_open() const noexcept { return contender_ != nullptr; }
@@ -71,6 +76,7 @@ class Session {
     Result<std::unique_ptr<Contender>> opened = open_(directory_, settings);
     if (!opened.ok()) return opened.status();
     contender_ = *std::move(opened);
+    contender_->answer_as(answer_);
     return Status();
   }
 
@@ -79,13 +85,15 @@ class Session {
   std::string directory_;
   OpenContender open_;
   Settings settings_;
+  Answer answer_ = Answer::kDecoded;
   std::unique_ptr<Contender> contender_;
 };
 
 /// The performance of the device itself, shown beside a row. It is measured with the given number of threads, or with
 /// the given number of reads in flight from one thread.
 struct Limit {
-  enum class Kind : std::uint8_t { kNone, kDurableWrite, kRandomRead, kSequentialRead };
+  /// kUnwrittenWrite: a durable write into space that was allocated and never written.
+  enum class Kind : std::uint8_t { kNone, kDurableWrite, kUnwrittenWrite, kRandomRead, kSequentialRead };
   Kind kind = Kind::kNone;
   int threads = 1;
   int in_flight = 1;
@@ -100,7 +108,12 @@ struct WorkloadRow {
   std::string name;
   std::function<Result<Outcome>(Session&)> run;
   Limit limit{};
+  /// A second limit that the report shows beside the first, in the same unit.
+  Limit unwritten_limit{};
 };
+
+/// Returns each row, followed by the same row with opponents that copy bytes: see Answer.
+std::vector<WorkloadRow> in_both_forms(std::vector<WorkloadRow> rows);
 
 struct Workload {
   std::string name;
@@ -129,15 +142,19 @@ inline Settings default_settings(const Choice& /*choice*/) {
 Workload durable_workload();
 Workload checked_workload();
 Workload load_workload();
+Workload small_buffer_load_workload();
 Workload random_put_workload();
-Workload side_by_side_workload();
-Workload transfer_workload();
 Workload read_workload();
 Workload cold_workload();
 Workload drop_workload();
 Workload delete_workload();
 Workload queue_workload();
 Workload warm_restart_workload();
+Workload merge_workload();
+Workload settled_workload();
+Workload log_space_workload();
+Workload two_threads_workload();
+Workload pages_workload();
 Workload tables_workload();
 /// `log_megabytes` is the size of the user's data in the log when the process is killed.
 Workload recovery_workload(std::uint64_t log_megabytes);
@@ -147,14 +164,13 @@ Workload mixed_workload();
 Workload large_workload();
 Workload cold_insert_workload();
 Workload space_workload();
+Workload bag_space_workload();
 Workload selective_workload();
 Workload smooth_workload();
 Workload page_cache_workload();
 Workload memory_workload();
 Workload ycsb_workload();
 Workload ycsb_in_memory_workload();
-Workload ycsb_scan_workload();
-Workload ycsb_scan_in_memory_workload();
 std::vector<Workload> all_workloads();
 
 }  // namespace varve::bench

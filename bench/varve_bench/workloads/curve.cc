@@ -23,6 +23,9 @@ WorkloadRow open_row(std::string name) {
   return {std::move(name), [](Session& session) { return measure_open(session, ample_cache(session.choice())); }};
 }
 
+/// Drops a table of as many entities as the large one, at most ten million.
+constexpr std::uint64_t kLargestDrop = 10'000'000;
+
 /// Returns a row with direct reads and a small cache. The row before it may have opened the store already.
 WorkloadRow cold_row(std::string name, int threads) {
   WorkloadRow row = get_row(std::move(name), threads, true, false, {Limit::Kind::kRandomRead, threads});
@@ -67,7 +70,7 @@ Workload curve_workload() {
                      cold_row("cold get, 16 threads", 16),
                      drop_row("drop of a thousand", 1'000),
                      drop_row("drop of a million", 1'000'000),
-                     drop_row("drop of as many as the large table has", UINT64_MAX)}};
+                     drop_row("drop of ten million", kLargestDrop)}};
   workload.only_when_named = true;
   workload.in_order = true;
   workload.adapt = [](Choice& choice) { choice.entities = choice.curve_entities; };

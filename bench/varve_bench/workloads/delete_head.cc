@@ -89,7 +89,7 @@ Workload delete_workload() {
   return {"delete-head",
           "every entity but the last of a partition is deleted, then its first one is asked for",
           default_settings,
-          {{"first entity behind deletes", delete_then_look}}};
+          {{"first entity after deletes", delete_then_look}}};
 }
 
 }  // namespace varve::bench

@@ -36,7 +36,8 @@ WorkloadRow large_row(std::string name, int clients, std::size_t bytes) {
             outcome.figures["user MB/s"] = entities_per_second * static_cast<double>(bytes) / 1e6;
             return outcome;
           },
-          {Limit::Kind::kDurableWrite, clients, 1, std::bit_ceil(bytes), "user MB/s"}};
+          {Limit::Kind::kDurableWrite, clients, 1, std::bit_ceil(bytes), "user MB/s"},
+          {Limit::Kind::kUnwrittenWrite, clients, 1, std::bit_ceil(bytes), "user MB/s"}};
 }
 
 }  // namespace

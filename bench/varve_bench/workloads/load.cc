@@ -68,6 +68,17 @@ Workload load_workload() {
            load_row("bulk load, table files", 2, LoadWay::kFiles)}};
 }
 
+Workload small_buffer_load_workload() {
+  return {"load-128",
+          "the load by batches with half the memory for writes",
+          [](const Choice&) {
+            Settings settings;
+            settings.write_buffer_bytes = std::uint64_t{128} << 20;
+            return settings;
+          },
+          {load_row("bulk load, batches of 100, 128 MB for writes", 0, LoadWay::kBatches)}};
+}
+
 Workload random_put_workload() {
   return {"random-put",
           "buffered puts in random order by one thread, compaction included",

@@ -36,16 +36,6 @@ Result<Outcome> scan_reading_ahead(Session& session) {
   return opened.ok() ? scan_everything(session, Scanned::kMade) : opened;
 }
 
-/// Adds the memory limit to the figures of a row. Zero means that the page cache was emptied, but no limit was set.
-WorkloadRow telling_memory(WorkloadRow row, const std::shared_ptr<std::uint64_t>& limit) {
-  row.run = [run = std::move(row.run), limit](Session& session) -> Result<Outcome> {
-    Result<Outcome> outcome = run(session);
-    if (outcome.ok()) outcome->figures["memory limit MB"] = static_cast<double>(*limit) / 1e6;
-    return outcome;
-  };
-  return row;
-}
-
 }  // namespace
 
 Workload page_cache_workload() {
@@ -54,16 +44,13 @@ Workload page_cache_workload() {
       "page-cache",
       "reads of a table that is several times the memory, which a control group bounds, page cache included",
       settings_of_gets,
-      {telling_memory(get_row("get under a memory limit, 1 thread", 1, true, false, {}), limit),
-       telling_memory(get_row("get under a memory limit, 16 threads", 16, true, false, {}), limit),
-       telling_memory({"full scan under a memory limit", scan_reading_ahead}, limit)},
+      in_both_forms({telling_memory(get_row("get under a memory limit, 1 thread", 1, true, false, {}), limit),
+                     telling_memory(get_row("get under a memory limit, 16 threads", 16, true, false, {}), limit),
+                     telling_memory({"full scan under a memory limit", scan_reading_ahead}, limit)}),
       "loaded",
       load_and_compact};
   workload.begin = [limit](Session& session) {
-    session.close();
-    forget_files(session.directory());
-    const std::uint64_t bytes = memory_bytes(session.choice());
-    *limit = limit_memory(bytes) ? bytes : 0;
+    begin_under_limit(session, memory_bytes(session.choice()), *limit);
     return session.reopen(settings_of_gets(session.choice()));
   };
   return workload;

@@ -10,6 +10,9 @@ namespace varve::bench {
 
 namespace {
 
+/// Choice::seconds are multiplied by this factor.
+constexpr double kPatienceOfRow = 4;
+
 /// The queues of one table. Each is a partition: its tail gets new rows, and its head is read and deleted.
 class Queues {
  public:
@@ -47,13 +50,16 @@ class Queues {
     return contender.remove(table_, partition, oldest, Promise::kBuffered);
   }
 
-  /// Visits the queues in turn. Returns the steps of a second.
+  /// Visits the queues in turn, until the steps are done or patience ends: some stores visit every deleted head again.
+  /// Returns the steps of a second.
   Result<double> run(std::uint64_t steps) {
     const Stopwatch watch(session_.directory());
-    for (std::uint64_t i = 0; i < steps; ++i) {
-      if (Status done = step(i % queues_.size()); !done.ok()) return done;
+    const double patience_seconds = kPatienceOfRow * session_.choice().seconds;
+    std::uint64_t done = 0;
+    for (; done < steps && watch.seconds() < patience_seconds; ++done) {
+      if (Status stepped = step(done % queues_.size()); !stepped.ok()) return stepped;
     }
-    return static_cast<double>(steps) / watch.seconds();
+    return static_cast<double>(done) / watch.seconds();
   }
 
   double peek_us(double share) const noexcept { return static_cast<double>(peeks_.quantile(share)) / 1e3; }
@@ -71,7 +77,7 @@ class Queues {
   Histogram peeks_;
 };
 
-/// Runs one queue, then many in another table, with as many steps each.
+/// Runs one queue, then many in another table, with as many steps each unless patience ends before.
 Result<Outcome> race_queues(Session& session, std::uint64_t count, std::uint64_t steps) {
   Queues one(session, 0, 1);
   Queues many(session, 1, count);
@@ -128,7 +134,9 @@ Result<Outcome> scan_updated(Session& session) {
   Histogram quiet;
   Histogram hot;
   Random random(1);
-  for (std::uint64_t i = 0; i < session.choice().entities; ++i) {
+  const Stopwatch watch(session.directory());
+  const double patience_seconds = kPatienceOfRow * session.choice().seconds;
+  for (std::uint64_t i = 0; i < session.choice().entities && watch.seconds() < patience_seconds; ++i) {
     if (Status put = put_hot(session, 1, random.below(kHotKeys)); !put.ok()) return put;
     if (i % kUpdatesOfAScan != 0) continue;
     if (Status scanned = scan_hot(session, 0, quiet); !scanned.ok()) return scanned;

@@ -135,30 +135,32 @@ Settings scarce_cache(const Choice& choice) {
 }
 
 Workload read_workload() {
-  return {
-      "read",
-      "reads of one table that the cache holds whole",
-      default_settings,
-      {get_row("cached get, 1 thread", 1, true, true, {}), get_row("cached get, 2 threads", 2, true, true, {}),
-       get_row("get of an absent key", 1, false, true, {}), partition_row("scan of a partition of 100", Scanned::kMade),
-       partition_row("scan of a partition of 100, in place", Scanned::kInPlace),
-       warm_scan_row("warm full scan", Scanned::kMade), warm_scan_row("warm full scan, in place", Scanned::kInPlace)},
-      "loaded",
-      load_and_compact};
+  return {"read",
+          "reads of one table that the cache holds whole",
+          default_settings,
+          in_both_forms({get_row("cached get, 1 thread", 1, true, true, {}),
+                         get_row("cached get, 2 threads", 2, true, true, {}),
+                         get_row("get of an absent key", 1, false, true, {}),
+                         partition_row("scan of a partition of 100", Scanned::kMade),
+                         partition_row("scan of a partition of 100, in place", Scanned::kInPlace),
+                         warm_scan_row("warm full scan", Scanned::kMade),
+                         warm_scan_row("warm full scan, in place", Scanned::kInPlace)}),
+          "loaded",
+          load_and_compact};
 }
 
 Workload cold_workload() {
-  return {
-      "cold",
-      "direct reads, the data eight times the cache",
-      scarce_cache,
-      {get_row("cold get, 1 thread", 1, true, false, {Limit::Kind::kRandomRead, 1}),
-       get_row("cold get, 16 threads", 16, true, false, {Limit::Kind::kRandomRead, 16}),
-       side_by_side_row("cold get, 32 in flight, 1 thread", 32),
-       side_by_side_row("cold get, 256 in flight, 1 thread", 256), batch_row("cold get, batches of 64", 64),
-       cold_scan_row("cold full scan", Scanned::kMade), cold_scan_row("cold full scan, in place", Scanned::kInPlace)},
-      "loaded",
-      load_and_compact};
+  return {"cold",
+          "direct reads, the data eight times the cache",
+          scarce_cache,
+          in_both_forms({get_row("cold get, 1 thread", 1, true, false, {Limit::Kind::kRandomRead, 1}),
+                         get_row("cold get, 16 threads", 16, true, false, {Limit::Kind::kRandomRead, 16}),
+                         side_by_side_row("cold get, 32 in flight, 1 thread", 32),
+                         side_by_side_row("cold get, 256 in flight, 1 thread", 256),
+                         batch_row("cold get, batches of 64", 64), cold_scan_row("cold full scan", Scanned::kMade),
+                         cold_scan_row("cold full scan, in place", Scanned::kInPlace)}),
+          "loaded",
+          load_and_compact};
 }
 
 }  // namespace varve::bench

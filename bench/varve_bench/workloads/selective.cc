@@ -57,7 +57,7 @@ Result<Outcome> query_groups(Session& session) {
 
 Workload selective_workload() {
   return {"selective",      "queries of a whole table by a filter that a thousandth of it matches, all of it together",
-          default_settings, {{"filter of 0.1 %, correlated with the keys", query_groups}},
+          default_settings, in_both_forms({{"filter of 0.1 %, correlated with the keys", query_groups}}),
           "selective",      load_groups};
 }
 

@@ -11,6 +11,7 @@
 
 #include "bench/varve_bench/distributions.h"
 #include "bench/varve_bench/drive.h"
+#include "bench/varve_bench/memory_limit.h"
 
 namespace varve::bench {
 
@@ -50,7 +51,7 @@ struct Mix {
   bool latest = false;  // instead of zipfian
 };
 
-/// The records of one session. Their number only grows.
+/// The records of one session, which its rows share. Their number only grows.
 class Records {
  public:
   explicit Records(std::uint64_t loaded) : loaded_(loaded), scrambled_(loaded), recent_(loaded), next_(loaded) {}
@@ -60,8 +61,8 @@ class Records {
   }
   std::uint64_t take_next() noexcept { return next_.fetch_add(1, std::memory_order_relaxed); }
   void add_written(std::uint64_t bytes) noexcept { written_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-  /// Returns the bytes that the user wrote.
-  std::uint64_t written_bytes() const noexcept { return written_bytes_.load(); }
+  /// Returns the bytes that the user has written since the last call.
+  std::uint64_t take_written_bytes() noexcept { return written_bytes_.exchange(0); }
   bool was_loaded(std::uint64_t number) const noexcept { return number < loaded_; }
 
  private:
@@ -115,11 +116,16 @@ Status operate(Session& session, const Mix& mix, Records& records, Random& rando
   return read.ok() ? update_record(session, records, number, random) : read;
 }
 
-WorkloadRow ycsb_row(std::string_view letter, std::string_view memory, std::string_view what, const Mix& mix) {
-  std::string name("YCSB ");
-  name.append(letter).append(memory).append(": ").append(what);
-  return {std::move(name), [mix](Session& session) -> Result<Outcome> {
-            Records records(session.choice().entities);
+/// The state of one contender's rows: made when its process begins.
+struct Ycsb {
+  std::unique_ptr<Records> records;
+  std::shared_ptr<std::uint64_t> limit = std::make_shared<std::uint64_t>(0);
+};
+
+WorkloadRow ycsb_row(const std::shared_ptr<Ycsb>& ycsb, std::string name, const Mix& mix) {
+  return {std::move(name), [ycsb, mix](Session& session) -> Result<Outcome> {
+            Records& records = *ycsb->records;
+            records.take_written_bytes();
             Result<Effect> effect =
                 drive(session, {kClients, session.choice().seconds, 0}, [&](Worker& worker) -> Result<std::uint64_t> {
                   Status done = operate(session, mix, records, worker.random);
@@ -127,67 +133,83 @@ WorkloadRow ycsb_row(std::string_view letter, std::string_view memory, std::stri
                   return 1;
                 });
             if (!effect.ok()) return effect.status();
-            effect->user_bytes = mix.reads == 100 ? effect->entities * kRecordBytes : records.written_bytes();
+            effect->user_bytes = mix.reads == 100 ? effect->entities * kRecordBytes : records.take_written_bytes();
             return outcome_of(*effect, mix.reads == 100 ? Moves::kReads : Moves::kWrites);
           }};
 }
 
-constexpr std::string_view kInMemory = ", in memory";
+constexpr std::uint64_t kYcsbBufferBytes = std::uint64_t{64} << 20;
+/// Memory besides both budgets: what a contender uses for merges, indexes and connections, and its page cache.
+constexpr std::uint64_t kMoreBytes = std::uint64_t{128} << 20;
+
+/// Returns settings whose cache holds half of the records, uncompressed.
+Settings room_for_half(const Choice& choice) {
+  Settings settings{std::max(std::uint64_t{16} << 20, choice.entities * kRecordBytes / 2), kYcsbBufferBytes};
+  settings.scattered_reads = true;
+  return settings;
+}
 
 /// Returns settings whose cache holds every record with its key and field names, uncompressed, and old versions after
 /// updates.
 Settings room_for_all(const Choice& choice) {
-  Settings settings;
-  settings.cache_bytes = std::max(settings.cache_bytes, choice.entities * kRecordBytes * 2);
-  return settings;
+  return {std::max(std::uint64_t{512} << 20, choice.entities * kRecordBytes * 2), kYcsbBufferBytes};
 }
 
-/// Opens the store in the rows' process, whose cache it uses. Reads everything once to fill the cache or the mapping.
-Status open_and_warm(Session& session) {
-  if (Status opened = session.reopen(room_for_all(session.choice())); !opened.ok()) return opened;
-  return session.contender().scan_table(0, Scanned::kMade).status();
+/// Returns the rows of `memory`. Scans come first, on records that no other row has touched. Scans and reads have both forms
+/// of the opponents' answers.
+std::vector<WorkloadRow> rows_of(const std::shared_ptr<Ycsb>& ycsb, std::string_view memory) {
+  const auto row = [&](std::string_view letter, std::string_view what, const Mix& mix) {
+    std::string name("YCSB ");
+    name.append(letter).append(memory).append(": ").append(what);
+    return telling_memory(ycsb_row(ycsb, std::move(name), mix), ycsb->limit);
+  };
+  std::vector<WorkloadRow> rows;
+  const auto add = [&rows](std::vector<WorkloadRow> more) {
+    for (WorkloadRow& one : more) rows.push_back(std::move(one));
+  };
+  add(in_both_forms({row("E", "95 % scans of up to 100, 5 % inserts", {.inserts = 5, .scans = 95})}));
+  add({row("A", "half reads, half updates", {.reads = 50, .updates = 50}),
+       row("B", "95 % reads, 5 % updates", {.reads = 95, .updates = 5})});
+  add(in_both_forms({row("C", "reads", {.reads = 100})}));
+  add({row("F", "half reads, half read-modify-writes", {.reads = 50, .read_modify_writes = 50}),
+       row("D", "95 % reads of the latest, 5 % inserts", {.reads = 95, .inserts = 5, .latest = true})});
+  return rows;
 }
 
-std::vector<WorkloadRow> rows_of(std::string_view memory) {
-  return {ycsb_row("A", memory, "half reads, half updates", {.reads = 50, .updates = 50}),
-          ycsb_row("B", memory, "95 % reads, 5 % updates", {.reads = 95, .updates = 5}),
-          ycsb_row("C", memory, "reads", {.reads = 100}),
-          ycsb_row("F", memory, "half reads, half read-modify-writes", {.reads = 50, .read_modify_writes = 50}),
-          ycsb_row("D", memory, "95 % reads of the latest, 5 % inserts", {.reads = 95, .inserts = 5, .latest = true})};
-}
-
-std::vector<WorkloadRow> scan_rows_of(std::string_view memory) {
-  return {ycsb_row("E", memory, "95 % scans of up to 100, 5 % inserts", {.inserts = 5, .scans = 95})};
+/// `settings` gives both budgets. All contenders run in a control group with room for both, kMoreBytes, and no more.
+/// Records are read before the first row, to fill caches and mappings: all of them if there is room, otherwise as C
+/// reads them for the time of a row.
+Workload ycsb_of(std::string name, std::string about, Settings (*settings)(const Choice&), std::string_view memory) {
+  const auto ycsb = std::make_shared<Ycsb>();
+  Workload workload{name, std::move(about), settings, rows_of(ycsb, memory), name, load_records};
+  workload.begin = [ycsb, settings](Session& session) -> Status {
+    ycsb->records = std::make_unique<Records>(session.choice().entities);
+    const Settings budget = settings(session.choice());
+    begin_under_limit(session, budget.cache_bytes + budget.write_buffer_bytes + kMoreBytes, *ycsb->limit);
+    if (Status opened = session.reopen(budget); !opened.ok()) return opened;
+    if (!budget.scattered_reads) return session.contender().scan_table(0, Scanned::kMade).status();
+    return drive(session, {kClients, session.choice().seconds, 0},
+                 [&](Worker& worker) -> Result<std::uint64_t> {
+                   const Mix reads{.reads = 100};
+                   Status read = operate(session, reads, *ycsb->records, worker.random);
+                   if (!read.ok()) return read;
+                   return 1;
+                 })
+        .status();
+  };
+  workload.in_order = true;
+  return workload;
 }
 
 }  // namespace
 
 Workload ycsb_workload() {
-  return {
-      "ycsb",           "YCSB A, B, C, F and D by 4 clients on records of ten fields of 100 bytes, buffered commits",
-      default_settings, rows_of(""),
-      "ycsb",           load_records};
+  return ycsb_of("ycsb", "YCSB E, A, B, C, F and D by 4 clients, buffered commits, a cache of half of the records",
+                 room_for_half, "");
 }
 
 Workload ycsb_in_memory_workload() {
-  return {"ycsb-in-memory", "the same, with a cache that has room for all records, after one scan of them",
-          room_for_all,     rows_of(kInMemory),
-          "ycsb-in-memory", load_records,
-          open_and_warm};
-}
-
-/// Uses records of its own, as YCSB advises, because D has added records to those of the others.
-Workload ycsb_scan_workload() {
-  return {"ycsb-e",         "YCSB E by 4 clients, on records that no other workload has touched",
-          default_settings, scan_rows_of(""),
-          "ycsb-e",         load_records};
-}
-
-Workload ycsb_scan_in_memory_workload() {
-  return {"ycsb-e-in-memory", "the same, with a cache that has room for all records, after one scan of them",
-          room_for_all,       scan_rows_of(kInMemory),
-          "ycsb-e-in-memory", load_records,
-          open_and_warm};
+  return ycsb_of("ycsb-in-memory", "the same, with a cache that has room for all records", room_for_all, ", in memory");
 }
 
 }  // namespace varve::bench

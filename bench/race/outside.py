@@ -1,0 +1,91 @@
+"""Owns: the parts that other programs than varve-bench measure: their rows, commands and answers.
+Must never: change a figure, or invent an answer that a program did not give."""
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OPEN_COST_MS = 10  # what the goal allows for an open and a close of a store without files
+
+
+def _outcome(value, unit, more_is_better, figures):
+    return {"value": value, "unit": unit, "more_is_better": more_is_better,
+            "figures": {name: figure for name, figure in figures.items() if figure is not None}}
+
+
+class Files:
+    """Costs over the number of table files, by varve-files-bench. Only 1,024 files may be open at once."""
+    COUNTS = {1000: "1,000", 4000: "4,000", 16000: "16,000"}
+    QUICK_COUNTS = {100: "1,000", 200: "4,000", 400: "16,000"}
+    about = ("an open and a close of a store of many small table files, with at most 1,024 open files; every file is read "
+             "once, and a missing key would end the program")
+    HEADS = ["files", "edit us", "cpu", "open ms", "cpu", "close ms", "cpu", "cpu us/file", "bytes a file",
+             "once it is read"]
+
+    def rows(self):
+        return [f"open and close of a store of {count} files" for count in self.COUNTS.values()]
+
+    def command(self, bench, scratch, quick):
+        program = pathlib.Path(bench).parent / "varve-files-bench"
+        counts = self.QUICK_COUNTS if quick else self.COUNTS
+        return ["sh", "-c", 'ulimit -n 1024; exec "$@"', "sh", str(program), str(scratch), *map(str, counts)]
+
+    def lines(self, output, _scratch):
+        """A line for each line of the program's table, in its order."""
+        head, *told = [line for line in output.splitlines() if line.strip()]
+        if re.split(r"\s{2,}", head.strip()) != self.HEADS:
+            raise ValueError(f"varve-files-bench has another table now: {head}")
+        lines = []
+        for row, text in zip(self.rows(), told, strict=True):
+            files, edit, edit_cpu, opened, _, closed, _, cpu, unread, read = map(float, text.split())
+            both = opened + closed
+            figures = {"open ms": opened, "close ms": closed, "edit us": edit, "edit CPU us": edit_cpu,
+                       "us a file above 10 ms": max(both - OPEN_COST_MS, 0) * 1000 / files, "CPU us a file": cpu,
+                       "bytes a file": unread, "bytes a file that was read": read, "files read": files}
+            lines.append({"row": row, "contenders": {"varve": _outcome(both, "ms", False, figures)}})
+        return lines
+
+
+class Serve:
+    """`varve serve` beside Azurite and beside servers that do nothing, by bench/serve/race.py."""
+    ROWS = {"gets": "point gets", "tops": "queries of 10 entities", "inserts": "inserts",
+            "transactions": "transactions of 100 inserts", "pages": "entities by pages of 1,000"}
+    about = ("`varve serve` beside Azurite by one HTTP client with 32 connections, and the same gets answered by a server that "
+             "does nothing on the same HTTP library")
+
+    def rows(self):
+        return list(self.ROWS.values())
+
+    def command(self, bench, scratch, quick):
+        program = pathlib.Path(bench).parent / "varve"
+        return [sys.executable, "-B", str(ROOT / "bench/serve/race.py"), "--program", str(program),
+                "--build", str(ROOT / "build/race"), "--rounds", "1", "--seconds", "1" if quick else "2", "--without-kill",
+                "--json", str(scratch / "served")]
+
+    def lines(self, _output, scratch):
+        told = json.loads((scratch / "served").read_text(encoding="utf-8"))["rows"]
+        return [{"row": title, "contenders": {name: self._outcome(key, name, told) for name in ("varve", "azurite")
+                                              if name in told[key]}} for key, title in self.ROWS.items()]
+
+    @staticmethod
+    def _outcome(key, name, told):
+        measured = told[key][name][0]
+        figures = {"CPU s/M": measured["cpu_us"], "p50 us": measured["p50_us"], "p99 us": measured["p99_us"],
+                   "max us": measured["max_us"], "RSS MB": measured["memory_mb"]}
+        if key == "gets":
+            figures |= {"empty answers /s": told[key]["empty"][0]["rate"],
+                        "empty answer, CPU us": told[key]["empty"][0]["cpu_us"],
+                        "CPU, of an empty answer": measured["cpu_us"] / told[key]["empty"][0]["cpu_us"]}
+        if key == "tops":
+            figures["CPU, of a get"] = measured["cpu_us"] / told["gets"][name][0]["cpu_us"]
+        return _outcome(measured["rate"], "/s", True, figures)
+
+
+PROGRAMS = {"files": Files(), "serve": Serve()}
+
+
+def listing():
+    """Rows and descriptions by part, in the form of varve-bench --list."""
+    return {name: {"rows": program.rows(), "about": program.about, "in_order": True}
+            for name, program in PROGRAMS.items()}
