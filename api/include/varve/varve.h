@@ -27,6 +27,7 @@
 #include "query.h"
 #include "query_builder.h"
 #include "query_options.h"
+#include "queue.h"
 #include "repair.h"
 #include "result.h"
 #include "retry.h"

@@ -1,5 +1,5 @@
 // Goal: a client receives every answer whole and in order, whatever its size and however slowly it is taken. A request
-// behind a closed connection is not carried out.
+// that follows on a closed connection is not carried out.
 // Method: connections of a handler whose answers have the sizes that the paths name, with and without TLS. The server's
 // sockets have little room for bytes that the client has not taken.
 #include <charconv>

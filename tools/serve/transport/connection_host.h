@@ -68,8 +68,8 @@ class ConnectionHost {
   /// ending. In that case the connection must not begin. Throws std::bad_alloc, and then did not add the connection.
   bool add(OpenConnection& connection, const std::string& address);
   void remove(OpenConnection& connection, const std::string& address);
-  /// Puts a connection in the place of another one, which serves the same client. Calls `hand_over` before. Nobody ends
-  /// a connection meanwhile. Returns false, and calls nothing, if the server is ending. If `hand_over` throws, the
+  /// Puts a connection in the place of another one, which serves the same client. Calls `hand_over` before. No
+  /// connection is ended meanwhile. Returns false, and calls nothing, if the server is ending. If `hand_over` throws, the
   /// connection keeps its place.
   template <typename HandOver>
   bool replace(OpenConnection& connection, OpenConnection& by, HandOver hand_over) {
