@@ -16,7 +16,7 @@
 namespace varve {
 namespace {
 
-using Kind = MessageOperation::Kind;
+using MessageKind = MessageOperation::Kind;
 
 /// Commits one operation. `make` takes the queue, and returns the operation. If the queue is cleared meanwhile, makes
 /// and commits it again for what the queue is now.
@@ -94,7 +94,7 @@ Status Queue::remove(const Guid& id, const PopReceipt& receipt, const WriteOptio
     if (Status writable = core.check_writable(); !writable.ok()) return writable;
     if (Status tag = check_tag(options.tag); !tag.ok()) return tag;
     const auto make = [&](const std::shared_ptr<LiveQueue>& live) -> Result<MessageOperation> {
-      return make_change_by_receipt(live, Kind::kRemove, id, receipt, core.backend().time());
+      return make_change_by_receipt(live, MessageKind::kRemove, id, receipt, core.backend().time());
     };
     return commit_one(*state_, core.durability(options), options.tag, make).status();
   });
@@ -112,7 +112,7 @@ Result<UpdatedMessage> Queue::update(const Guid& id, const PopReceipt& receipt, 
         if (Status checked = check_message_text(*text, live->message_bytes_max); !checked.ok()) return checked;
       }
       Result<MessageOperation> operation =
-          make_change_by_receipt(live, Kind::kUpdate, id, receipt, core.backend().time());
+          make_change_by_receipt(live, MessageKind::kUpdate, id, receipt, core.backend().time());
       if (!operation.ok()) return operation;
       operation->visible = after(operation->now, hold);
       if (text) operation->text = std::string(*text);

@@ -21,7 +21,7 @@
 namespace varve {
 namespace {
 
-using Kind = MessageOperation::Kind;
+using MessageKind = MessageOperation::Kind;
 
 struct Taken {
   std::vector<ReceivedMessage> messages;
@@ -40,7 +40,7 @@ std::vector<MessageOperation> operations_for(SeenMessages seen, const std::share
   for (SeenMessage& message : seen.messages) {
     MessageOperation& operation = operations.emplace_back();
     const bool is_dead = options.deliveries_max != 0 && message.deliveries >= options.deliveries_max;
-    operation.kind = is_dead ? Kind::kBury : Kind::kTake;
+    operation.kind = is_dead ? MessageKind::kBury : MessageKind::kTake;
     operation.queue = live;
     operation.sequence = message.sequence;
     operation.now = now;
@@ -58,7 +58,7 @@ std::vector<MessageOperation> operations_for(SeenMessages seen, const std::share
 void receive(std::vector<MessageOperation>& operations, engine::CommitVersion version,
              std::vector<ReceivedMessage>& messages) noexcept {
   for (MessageOperation& operation : operations) {
-    if (operation.kind != Kind::kTake || operation.is_left_out) continue;
+    if (operation.kind != MessageKind::kTake || operation.is_left_out) continue;
     ReceivedMessage& message = messages.emplace_back();
     static_cast<Message&>(message) = shown_message(std::move(operation.seen));
     message.receipt = operation.queue->identity.receipt_of(operation.sequence, version);

@@ -178,7 +178,10 @@ void World::finish() {
   excuses(store->close(), "a close");
   store.reset();
   if (const Status opened = open(); !opened.ok()) return recorder.broken("a reopen: " + opened.to_string());
-  // Handles belong to the store that created them, so they are opened again.
+  // Handles belong to the store that created them, so they are opened again. A handle of the closed store would also keep
+  // its memtables, which the write buffer counts.
+  fixed.reset();
+  changing.reset();
   fixed = *store->open_table(kScheduleAccount, "Fixed");
   const Result<Table> there = store->open_table(kScheduleAccount, "Changing");
   if (there.ok()) changing = *there;
