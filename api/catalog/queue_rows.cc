@@ -13,7 +13,7 @@
 namespace varve {
 namespace {
 
-constexpr std::string_view kId = "Id";
+constexpr std::string_view kQueueIdName = "Id";
 constexpr std::string_view kSecret = "Secret";
 constexpr std::string_view kMessageBytesMax = "MessageBytesMax";
 constexpr std::string_view kMeta = "Meta";
@@ -76,7 +76,7 @@ Result<QueueRow> decode_queue_row(std::string_view account, std::string_view que
   const Result<format::EncodedEntity> row = format::EncodedEntity::open(value);
   if (!row.ok()) return row.status().in_file(queue_in_message(account, queue));
   const std::optional<std::uint64_t> id =
-      find_number(*row, kId, format::make_table_id(kFirstNumber, kFirstNumber), UINT64_MAX);
+      find_number(*row, kQueueIdName, format::make_table_id(kFirstNumber, kFirstNumber), UINT64_MAX);
   const std::optional<format::CommitVersion> created = find_created(*row, version);
   const std::optional<std::uint32_t> limit = find_message_limit(*row);
   std::optional<std::vector<MetadataPair>> metadata = find_metadata(*row);
@@ -97,7 +97,7 @@ Result<std::uint64_t> decode_queue_secret(std::string_view value) {
 
 std::string encode_queue_row(format::TableId id, const QueueOptions& options) {
   format::EntityBuilder builder;
-  builder.add_int64(kId, static_cast<std::int64_t>(id));
+  builder.add_int64(kQueueIdName, static_cast<std::int64_t>(id));
   if (options.message_bytes_max != QueueOptions().message_bytes_max) {
     builder.add_int32(kMessageBytesMax, static_cast<std::int32_t>(options.message_bytes_max));
   }
@@ -112,8 +112,8 @@ std::string encode_queue_secret(std::uint64_t secret) {
 }
 
 Result<std::string> with_queue_id(std::string_view value, const QueueRow& row, format::TableId id) {
-  return with_numbers(value,
-                      {{kId, static_cast<std::int64_t>(id)}, {kCreated, static_cast<std::int64_t>(row.created)}});
+  return with_numbers(
+      value, {{kQueueIdName, static_cast<std::int64_t>(id)}, {kCreated, static_cast<std::int64_t>(row.created)}});
 }
 
 Result<std::string> with_metadata(std::string_view value, const QueueRow& row,

@@ -13,7 +13,7 @@
 namespace varve {
 namespace {
 
-bool is_identifier(std::string_view name) noexcept {
+bool is_metadata_name(std::string_view name) noexcept {
   const auto legal = [](char c) { return is_letter(c) || is_digit(c) || c == '_'; };
   return !name.empty() && !is_digit(name.front()) && std::all_of(name.begin(), name.end(), legal);
 }
@@ -47,7 +47,7 @@ Status check_metadata(const std::vector<MetadataPair>& metadata) {
   std::vector<std::string> names;
   for (const MetadataPair& pair : metadata) {
     if (pair.name.empty()) return service_error::empty_metadata_key("a metadata pair has no name");
-    if (!is_identifier(pair.name)) {
+    if (!is_metadata_name(pair.name)) {
       return service_error::invalid_metadata("the metadata name " + quoted(pair.name) +
                                              " is not an identifier of letters, digits and underscores");
     }

@@ -13,10 +13,10 @@
 namespace varve {
 namespace {
 
-using Kind = MessageOperation::Kind;
+using MessageKind = MessageOperation::Kind;
 
-constexpr bool may_be_left_out(Kind kind) noexcept {
-  return kind == Kind::kTake || kind == Kind::kBury || kind == Kind::kExpire;
+constexpr bool may_be_left_out(MessageKind kind) noexcept {
+  return kind == MessageKind::kTake || kind == MessageKind::kBury || kind == MessageKind::kExpire;
 }
 
 bool never_expires(Ticks expires) noexcept {
@@ -33,7 +33,7 @@ Status not_found() {
 MessageOperation make_put(const std::shared_ptr<LiveQueue>& queue, Sequence sequence, std::string_view text,
                           const PutOptions& options) {
   MessageOperation put;
-  put.kind = Kind::kPut;
+  put.kind = MessageKind::kPut;
   put.queue = queue;
   put.sequence = sequence;
   put.now = sequence;
@@ -45,8 +45,8 @@ MessageOperation make_put(const std::shared_ptr<LiveQueue>& queue, Sequence sequ
   return put;
 }
 
-Result<MessageOperation> make_change_by_receipt(const std::shared_ptr<LiveQueue>& queue, Kind kind, const Guid& id,
-                                                const PopReceipt& receipt, Ticks now) {
+Result<MessageOperation> make_change_by_receipt(const std::shared_ptr<LiveQueue>& queue, MessageKind kind,
+                                                const Guid& id, const PopReceipt& receipt, Ticks now) {
   if (!queue->identity.is_own(receipt)) {
     return service_error::invalid_parameter("this store gave no such receipt; use the receipt of a put, get or update");
   }
@@ -87,12 +87,12 @@ MessageWork::MessageWork(std::span<MessageOperation> operations) : operations_(o
     const format::TableId queue = operation.queue->id;
     if (!operation.deduplication_key.empty()) {
       (void)want(deduplication_row_key(queue, operation.deduplication_key));
-    } else if (operation.kind != Kind::kPut) {
+    } else if (operation.kind != MessageKind::kPut) {
       (void)want(place_key(queue, operation.sequence));
     }
   }
   for (const MessageOperation& operation : operations_) {
-    if (operation.kind == Kind::kTake || operation.kind == Kind::kForget) continue;
+    if (operation.kind == MessageKind::kTake || operation.kind == MessageKind::kForget) continue;
     (void)counter_of(*operation.queue);
     if (operation.target) (void)counter_of(*operation.target);
   }
@@ -134,13 +134,13 @@ std::uint64_t MessageWork::bytes() const noexcept {
 
 Refusal MessageWork::judge(const engine::ReadView& view, std::span<const engine::Newest> states,
                            format::BatchBuilder& batch) {
-  static const engine::Newest kUnknown{};
+  const engine::Newest unknown;
   std::size_t next_state = 0;
   engine::CommitVersion rests_on = 0;
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     MessageOperation& operation = operations_[i];
-    const bool has_state = operation.kind != Kind::kPut || !operation.deduplication_key.empty();
-    const engine::Newest& state = has_state ? states[next_state++] : kUnknown;
+    const bool has_state = operation.kind != MessageKind::kPut || !operation.deduplication_key.empty();
+    const engine::Newest& state = has_state ? states[next_state++] : unknown;
     rests_on = std::max(rests_on, state.version);
     const Refusal refusal = judge_one(operation, view, state, batch);
     if (refusal.is_refused()) return {refusal.status.at_operation(static_cast<std::uint32_t>(i)), rests_on};
@@ -151,8 +151,8 @@ Refusal MessageWork::judge(const engine::ReadView& view, std::span<const engine:
 
 Refusal MessageWork::judge_one(MessageOperation& operation, const engine::ReadView& view, const engine::Newest& state,
                                format::BatchBuilder& batch) {
-  if (operation.kind == Kind::kPut) return put(operation, state, batch);
-  if (operation.kind == Kind::kForget) return forget(operation, state, batch);
+  if (operation.kind == MessageKind::kPut) return put(operation, state, batch);
+  if (operation.kind == MessageKind::kForget) return forget(operation, state, batch);
   MessagePlace place;
   bool is_there = state.value.has_value();
   if (is_there) {
@@ -161,18 +161,18 @@ Refusal MessageWork::judge_one(MessageOperation& operation, const engine::ReadVi
     place = *decoded;
   }
   if (may_be_left_out(operation.kind)) {
-    const bool is_same =
-        operation.kind == Kind::kExpire ? place.expires == operation.expires : state.version == operation.seen.version;
+    const bool is_same = operation.kind == MessageKind::kExpire ? place.expires == operation.expires
+                                                                : state.version == operation.seen.version;
     operation.is_left_out = !is_there || !is_same;
     if (operation.is_left_out) return {};
-    if (operation.kind == Kind::kTake) take(operation, place, batch);
-    if (operation.kind == Kind::kBury) bury(operation, place, batch);
-    if (operation.kind == Kind::kExpire) remove(operation, place, batch);
+    if (operation.kind == MessageKind::kTake) take(operation, place, batch);
+    if (operation.kind == MessageKind::kBury) bury(operation, place, batch);
+    if (operation.kind == MessageKind::kExpire) remove(operation, place, batch);
     return {};
   }
   is_there = is_there && operation.now < place.expires && operation.receipt_version >= state.version;
   if (!is_there) return not_found();
-  if (operation.kind == Kind::kUpdate) return update(operation, place, view, batch);
+  if (operation.kind == MessageKind::kUpdate) return update(operation, place, view, batch);
   remove(operation, place, batch);
   return {};
 }
@@ -304,7 +304,7 @@ Status MessageWork::count(std::span<const engine::Newest> states, format::BatchB
     if (counter.change.messages == 0 && counter.change.text_bytes == 0) continue;
     MessageCount total = counter.change;
     if (states[counter.state].value) {
-      const Result<MessageCount> before = decode_count(*states[counter.state].value);
+      const Result<MessageCount> before = decode_message_count(*states[counter.state].value);
       if (!before.ok()) return before.status();
       total.messages += before->messages;
       total.text_bytes += before->text_bytes;
@@ -320,9 +320,9 @@ Refusal MessageWork::nothing_to_write() const {
 
 void MessageWork::wake() const noexcept {
   for (const MessageOperation& operation : operations_) {
-    if (operation.kind == Kind::kPut && !operation.duplicate) operation.queue->wake(1);
-    if (operation.kind == Kind::kUpdate) operation.queue->wake(1);
-    if (operation.kind == Kind::kBury && !operation.is_left_out) operation.target->wake(1);
+    if (operation.kind == MessageKind::kPut && !operation.duplicate) operation.queue->wake(1);
+    if (operation.kind == MessageKind::kUpdate) operation.queue->wake(1);
+    if (operation.kind == MessageKind::kBury && !operation.is_left_out) operation.target->wake(1);
   }
 }
 

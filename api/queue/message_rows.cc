@@ -17,7 +17,7 @@ namespace {
 constexpr Base64Alphabet kSorted{"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"};
 constexpr std::size_t kNumberCharacters = 11;
 
-constexpr std::string_view kId = "Id";
+constexpr std::string_view kMessageIdName = "Id";
 constexpr std::string_view kInserted = "Inserted";
 constexpr std::string_view kExpires = "Expires";
 constexpr std::string_view kDeliveries = "Deliveries";
@@ -53,9 +53,9 @@ std::string row_key(format::TableId queue, char kind, std::string_view first, st
 }
 
 /// Reads properties of known types. Remembers if one was missing.
-class Reader {
+class RowReader {
  public:
-  explicit Reader(const format::EncodedEntity& row) : row_(row) {}
+  explicit RowReader(const format::EncodedEntity& row) : row_(row) {}
 
   Ticks time(std::string_view name) {
     const auto found = find(name, format::PropertyType::kDateTime);
@@ -102,10 +102,10 @@ class Reader {
 /// Decodes one row. `read` takes the reader, and returns the row.
 template <typename Read>
 auto decode(std::string_view value, std::string_view what, Read read)
-    -> Result<decltype(read(std::declval<Reader&>()))> {
+    -> Result<decltype(read(std::declval<RowReader&>()))> {
   const Result<format::EncodedEntity> row = format::EncodedEntity::open(value);
   if (!row.ok()) return row.status();
-  Reader reader(*row);
+  RowReader reader(*row);
   auto decoded = read(reader);
   if (Status whole = reader.status(what); !whole.ok()) return whole;
   return decoded;
@@ -161,7 +161,7 @@ Result<ForgettingPlace> decode_forgetting_key(std::string_view key) {
 
 std::string encode_waiting(const WaitingMessage& message) {
   format::EntityBuilder builder;
-  builder.add_guid(kId, message.id.bytes);
+  builder.add_guid(kMessageIdName, message.id.bytes);
   builder.add_date_time(kInserted, message.inserted);
   builder.add_date_time(kExpires, message.expires);
   builder.add_int32(kDeliveries, static_cast<std::int32_t>(message.deliveries));
@@ -194,7 +194,7 @@ std::string encode_count(const MessageCount& count) {
 
 std::string encode_deduplication(const Deduplication& row) {
   format::EntityBuilder builder;
-  builder.add_guid(kId, row.id.bytes);
+  builder.add_guid(kMessageIdName, row.id.bytes);
   builder.add_int64(kSequence, static_cast<std::int64_t>(row.sequence));
   builder.add_date_time(kInserted, row.inserted);
   builder.add_date_time(kExpires, row.expires);
@@ -208,9 +208,9 @@ std::string encode_nothing() {
 }
 
 Result<WaitingMessage> decode_waiting(std::string_view value) {
-  return decode(value, "waiting message", [](Reader& reader) {
+  return decode(value, "waiting message", [](RowReader& reader) {
     WaitingMessage message;
-    message.id = reader.guid(kId);
+    message.id = reader.guid(kMessageIdName);
     message.inserted = reader.time(kInserted);
     message.expires = reader.time(kExpires);
     message.deliveries = reader.count(kDeliveries);
@@ -222,7 +222,7 @@ Result<WaitingMessage> decode_waiting(std::string_view value) {
 }
 
 Result<MessagePlace> decode_place(std::string_view value) {
-  return decode(value, "message's place", [](Reader& reader) {
+  return decode(value, "message's place", [](RowReader& reader) {
     MessagePlace place;
     place.visible = reader.time(kVisible);
     place.expires = reader.time(kExpires);
@@ -233,19 +233,19 @@ Result<MessagePlace> decode_place(std::string_view value) {
 }
 
 Result<std::string_view> decode_text(std::string_view value) {
-  return decode(value, "message's text", [](Reader& reader) { return reader.text(kText); });
+  return decode(value, "message's text", [](RowReader& reader) { return reader.text(kText); });
 }
 
-Result<MessageCount> decode_count(std::string_view value) {
-  return decode(value, "queue's counter", [](Reader& reader) {
+Result<MessageCount> decode_message_count(std::string_view value) {
+  return decode(value, "queue's counter", [](RowReader& reader) {
     return MessageCount{reader.number(kMessages), reader.number(kBytes)};
   });
 }
 
 Result<Deduplication> decode_deduplication(std::string_view value) {
-  return decode(value, "deduplication key", [](Reader& reader) {
+  return decode(value, "deduplication key", [](RowReader& reader) {
     Deduplication row;
-    row.id = reader.guid(kId);
+    row.id = reader.guid(kMessageIdName);
     row.sequence = static_cast<Sequence>(reader.number(kSequence));
     row.inserted = reader.time(kInserted);
     row.expires = reader.time(kExpires);

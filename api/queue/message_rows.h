@@ -109,7 +109,7 @@ Result<WaitingMessage> decode_waiting(std::string_view value);
 Result<MessagePlace> decode_place(std::string_view value);
 /// The text is valid as long as `value`.
 Result<std::string_view> decode_text(std::string_view value);
-Result<MessageCount> decode_count(std::string_view value);
+Result<MessageCount> decode_message_count(std::string_view value);
 Result<Deduplication> decode_deduplication(std::string_view value);
 
 }  // namespace varve

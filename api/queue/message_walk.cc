@@ -103,7 +103,7 @@ Result<QueueFigures> count_messages(const engine::ReadView& view, format::TableI
   MessageCount total;
   engine::Cursor counters = rows_of(view, queue, 'C');
   for (counters.seek_to_first(); counters.valid(); counters.next()) {
-    const Result<MessageCount> stripe = decode_count(counters.value());
+    const Result<MessageCount> stripe = decode_message_count(counters.value());
     if (!stripe.ok()) return stripe.status();
     total.messages += stripe->messages;
     total.text_bytes += stripe->text_bytes;

@@ -34,7 +34,7 @@ Status QueueCheck::visit(std::string_view key, format::CommitVersion version, st
       return Status();
     }
     case 'C': {
-      const Result<MessageCount> count = decode_count(value);
+      const Result<MessageCount> count = decode_message_count(value);
       if (!count.ok()) return count.status();
       counted_.messages += count->messages;
       counted_.text_bytes += count->text_bytes;
