@@ -112,7 +112,7 @@ TEST(QueueThreads, QM16_AGetBesideAnotherFindsWhatTheOtherLeaves) {
 TEST(QueueThreads, QM38_QX20_PutsBesideClearsAreInTheQueueOrCleared) {
   for_each_queue_seed([](QueueBench& bench) {
     Queue queue = bench.queue();
-    run_together(bench, {Body([&bench, queue]() mutable {
+    run_together(bench, {Body([queue]() mutable {
                            for (int i = 0; i < 6; ++i) {
                              (void)sent(queue, std::to_string(i));
                              (void)got(queue);
