@@ -188,7 +188,8 @@ void Cursor::settle_backward() {
       stop_at(oldest.sort_key);
       return row_.end_behind(oldest.sort_key);
     }
-    const bool live = !pass_deletes_backward(oldest) && take_backward();
+    const bool has_passed_deletes = pass_deletes_backward(oldest);
+    const bool live = !has_passed_deletes && take_backward();
     if (!entries_->valid() && !entries_->status().ok()) {
       is_key_passed_ = false;
       return;
@@ -201,7 +202,9 @@ void Cursor::settle_backward() {
     }
     ++dead_keys;
     is_key_passed_ = true;
-    if (row_.take_backward(key_)) (void)pass_stretch_backward(key_);
+    // The passed blocks may begin with the older entries of a key. Its newer entries come next, and may be live, so
+    // nothing below is passed yet.
+    if (row_.take_backward(key_) && !has_passed_deletes) (void)pass_stretch_backward(key_);
   }
   if (entries_->status().ok()) row_.end_at(lower_);
 }
