@@ -8,6 +8,8 @@
 //     takes every older file that overlaps it. So an entry is never placed beneath an older entry of its key.
 // P3  Picking ends: without new files, a finite series of jobs leaves no job.
 //
+// A level counts without the files that a running job takes to another level.
+//
 // The order of choice:
 //
 // 1. Unlink dead files.

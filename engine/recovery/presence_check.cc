@@ -51,7 +51,8 @@ class Listing {
 
 }  // namespace
 
-// A listing costs a fraction of opening each file. Only files that it does not confirm are opened.
+// A listing costs a fraction of opening each file. Only files that it does not confirm are opened. If the
+// listing fails, it confirms none, and each file is opened.
 Status check_presence(io::Directory& directory, std::span<const WrittenFile> files) {
   if (files.empty()) return Status();
   const Result<std::vector<io::DirectoryEntry>> entries = directory.list();
