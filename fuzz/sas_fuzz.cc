@@ -10,6 +10,7 @@
 #include "api/model/percent.h"
 #include "fuzz/mutation.h"
 #include "varve/security/account_sas.h"
+#include "varve/security/queue_sas.h"
 #include "varve/security/table_sas.h"
 
 namespace varve::security {
@@ -48,6 +49,25 @@ void try_table_sas(std::string_view query) {
   if (*verify_table_sas(*signed_again, account()) != *terms) std::abort();
 }
 
+void try_queue_sas(std::string_view query) {
+  Result<QueueSas> sas = parse_queue_sas(query);
+  if (!sas.ok()) return check_refusal(sas.status());
+  const Result<QueueSas> again = parse_queue_sas(to_query(*sas));
+  if (!again.ok() || *again != *sas) std::abort();
+  const std::string text = string_to_sign(*sas, "devstoreaccount1", "orders");
+  check_lines(text, sas->sv >= "2015-04-05" ? 7 : 5);
+
+  sas->sig = *account().keys.sign(text);
+  if (verify_queue_sas(*sas, account(), "others").ok()) std::abort();
+  const Result<QueueSasTerms> terms = verify_queue_sas(*sas, account(), "orders");
+  if (!terms.ok()) return check_refusal(terms.status());
+  const Result<Permissions> permitted = permitted_at(*terms, {}, DateTime{638'000'000'000'000'000});
+  if (!permitted.ok()) check_refusal(permitted.status());
+  const Result<QueueSas> signed_again = sign_queue_sas(*terms, account());
+  if (!signed_again.ok()) return;  // A required term is missing, or another text says the same.
+  if (*verify_queue_sas(*signed_again, account(), "orders") != *terms) std::abort();
+}
+
 void try_account_sas(std::string_view query) {
   Result<AccountSas> sas = parse_account_sas(query);
   if (!sas.ok()) return check_refusal(sas.status());
@@ -71,16 +91,17 @@ void try_account_sas(std::string_view query) {
 
 /// Words of such texts.
 constexpr std::string_view kWords[] = {
-    "sv=",        "tn=",        "sp=",    "st=",         "se=",          "spr=",       "sip=",
-    "si=",        "spk=",       "srk=",   "epk=",        "erk=",         "sig=",       "ss=",
-    "srt=",       "ses=",       "&",      "?",           "2019-02-02",   "2020-12-06", "2014-02-14",
-    "2015-04-05", "raud",       "r",      "rwdlacu",     "sco",          "t",          "bt",
-    "https",      "https,http", "Orders", "203.0.113.5", "-203.0.113.9", "2026-03-03", "T00:00:00Z",
-    "%3A",        "%0A",        "%2B",    "0001",        "eu%20west"};
+    "sv=",        "tn=",        "sp=",        "st=",        "se=",    "spr=",        "sip=",
+    "si=",        "spk=",       "srk=",       "epk=",       "erk=",   "sig=",        "ss=",
+    "raup",       "p",          "srt=",       "ses=",       "&",      "?",           "2019-02-02",
+    "2020-12-06", "2014-02-14", "2015-04-05", "raud",       "r",      "rwdlacu",     "sco",
+    "t",          "bt",         "https",      "https,http", "Orders", "203.0.113.5", "-203.0.113.9",
+    "2026-03-03", "T00:00:00Z", "%3A",        "%0A",        "%2B",    "0001",        "eu%20west"};
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   varve::security::try_table_sas(text);
+  varve::security::try_queue_sas(text);
   varve::security::try_account_sas(text);
   const std::optional<std::string> back = varve::percent_decode(varve::percent_encode(text));
   if (!back || *back != text) std::abort();

@@ -3,6 +3,7 @@
 #include "varve/security/account_sas.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "api/model/guarded.h"
@@ -16,7 +17,17 @@ namespace {
 
 constexpr std::string_view kOldestAccountVersion = "2015-04-05";
 constexpr std::string_view kEncryptionScopeVersion = "2020-12-06";
-constexpr char kTables = 't';
+
+/// The letter and the name of a service, in the order of StorageService.
+struct ServiceLetter {
+  char letter;
+  std::string_view refusal;
+};
+constexpr std::array<ServiceLetter, 3> kServices = {{
+    {'t', "the services of the token (ss) must include tables (t)"},
+    {'q', "the services of the token (ss) must include queues (q)"},
+    {'b', "the services of the token (ss) must include blobs (b)"},
+}};
 
 bool has(std::string_view letters, char letter) noexcept {
   return letters.find(letter) != std::string_view::npos;
@@ -44,6 +55,11 @@ Result<AccountSasTerms> terms_of(const AccountSas& sas) {
   return AccountSasTerms{sas.sv, sas.ss, sas.srt, sas.sp, *start, *expiry, sas.sip, *https_only};
 }
 
+Status check_service(const AccountSasTerms& terms, StorageService service) {
+  const ServiceLetter& needed = kServices[static_cast<std::size_t>(service)];
+  return has(terms.services, needed.letter) ? Status() : service_mismatch(needed.refusal);
+}
+
 AccountSas fields_of(const AccountSasTerms& terms) {
   AccountSas sas;
   sas.sv = terms.version;
@@ -62,10 +78,11 @@ bool says(const AccountSas& sas, const AccountSasTerms& terms) {
   const Result<AccountSas> read = parse_account_sas(to_query(sas));
   if (!read.ok() || *read != sas) return false;
   const Result<AccountSasTerms> meant = terms_of(*read);
-  return meant.ok() && *meant == terms && has(terms.services, kTables);
+  return meant.ok() && *meant == terms && terms.services.find_first_of("tqb") != std::string::npos;
 }
 
 struct Need {
+  std::optional<StorageService> service;  // none: each service has the operation
   char resource_type;
   /// One of these letters is needed.
   std::string_view permissions;
@@ -73,13 +90,25 @@ struct Need {
 
 /// Returns nothing for access policies: no account signature permits them.
 std::optional<Need> need_of(AccountOperation operation) noexcept {
+  using enum StorageService;
   switch (operation) {
-    case AccountOperation::kListTables: return Need{'c', "l"};
-    case AccountOperation::kCreateTable: return Need{'c', "cw"};
-    case AccountOperation::kDropTable: return Need{'c', "d"};
-    case AccountOperation::kReadServiceProperties: return Need{'s', "r"};
-    case AccountOperation::kWriteServiceProperties: return Need{'s', "w"};
-    case AccountOperation::kReadServiceStatistics: return Need{'s', "r"};
+    case AccountOperation::kListTables: return Need{kTables, 'c', "l"};
+    case AccountOperation::kCreateTable: return Need{kTables, 'c', "cw"};
+    case AccountOperation::kDropTable: return Need{kTables, 'c', "d"};
+    case AccountOperation::kReadServiceProperties: return Need{std::nullopt, 's', "r"};
+    case AccountOperation::kWriteServiceProperties: return Need{std::nullopt, 's', "w"};
+    case AccountOperation::kReadServiceStatistics: return Need{std::nullopt, 's', "r"};
+    case AccountOperation::kListQueues: return Need{kQueues, 's', "l"};
+    case AccountOperation::kCreateQueue: return Need{kQueues, 'c', "cw"};
+    case AccountOperation::kDropQueue: return Need{kQueues, 'c', "d"};
+    case AccountOperation::kReadQueueMetadata: return Need{kQueues, 'c', "r"};
+    case AccountOperation::kWriteQueueMetadata: return Need{kQueues, 'c', "w"};
+    case AccountOperation::kPeekMessages: return Need{kQueues, 'o', "r"};
+    case AccountOperation::kPutMessage: return Need{kQueues, 'o', "a"};
+    case AccountOperation::kGetMessages:
+    case AccountOperation::kRemoveMessage: return Need{kQueues, 'o', "p"};
+    case AccountOperation::kUpdateMessage: return Need{kQueues, 'o', "u"};
+    case AccountOperation::kClearMessages: return Need{kQueues, 'o', "d"};
     case AccountOperation::kReadAccessPolicies:
     case AccountOperation::kWriteAccessPolicies: return std::nullopt;
   }
@@ -144,14 +173,15 @@ Result<AccountSas> sign_account_sas(const AccountSasTerms& terms, const AccountC
   });
 }
 
-Result<AccountSasTerms> verify_account_sas(const AccountSas& sas, const AccountCredentials& account) {
+Result<AccountSasTerms> verify_account_sas(const AccountSas& sas, const AccountCredentials& account,
+                                           StorageService service) {
   return guarded([&]() -> Result<AccountSasTerms> {
     if (!account.keys.verify(string_to_sign(sas, account.name), sas.sig)) {
       return authentication_failed("the signature does not match this token");
     }
     Result<AccountSasTerms> terms = terms_of(sas);
-    if (terms.ok() && !has(terms->services, kTables))
-      return service_mismatch("the services of the token (ss) must include tables (t)");
+    if (!terms.ok()) return terms;
+    if (Status meant = check_service(*terms, service); !meant.ok()) return meant;
     return terms;
   });
 }
@@ -160,6 +190,9 @@ Status check_operation(const AccountSasTerms& terms, AccountOperation operation)
   const std::optional<Need> need = need_of(operation);
   if (!need)
     return service_error::authorization_failure("access policies can only be read and set with the account key");
+  if (need->service) {
+    if (Status meant = check_service(terms, *need->service); !meant.ok()) return meant;
+  }
   if (!has(terms.resource_types, need->resource_type)) {
     return resource_type_mismatch("the resource types of the token (srt) do not include this resource");
   }
@@ -168,6 +201,7 @@ Status check_operation(const AccountSasTerms& terms, AccountOperation operation)
 }
 
 Result<Permissions> entity_permissions(const AccountSasTerms& terms) {
+  if (Status meant = check_service(terms, StorageService::kTables); !meant.ok()) return meant;
   if (!has(terms.resource_types, 'o'))
     return resource_type_mismatch("the resource types of the token (srt) must include entities (o)");
   std::string letters;

@@ -14,7 +14,7 @@ namespace varve::security {
 struct AsyncSession::Verbs {
   using State = std::shared_ptr<const Session::State>;
 
-  /// Awaited, gives State::check_still_valid(). Reads the store on a thread that may wait. A session whose signature names
+  /// Awaited, gives State::permitted_now(). Reads the store on a thread that may wait. A session whose signature names
   /// no policy is checked at once, without a task.
   class StillValid {
    public:
@@ -24,20 +24,30 @@ struct AsyncSession::Verbs {
 
     bool await_ready() {
       if (state_.names_policy()) return false;
-      valid_ = state_.check_still_valid();
+      permitted_ = state_.permitted_now();
       return true;
     }
     bool await_suspend(std::coroutine_handle<> waiting) {
-      reading_.emplace(
-          AsyncStore(*state_.store).run([this](Store&) { return state_.check_still_valid(); }, std::move(stop_)));
+      reading_.emplace(AsyncStore(*state_.store)
+                           .run(
+                               [this](Store&) {
+                                 permitted_ = state_.permitted_now();
+                                 return permitted_.status();
+                               },
+                               std::move(stop_)));
       return reading_->operator co_await().await_suspend(waiting);
     }
-    Status await_resume() { return reading_ ? reading_->operator co_await().await_resume() : std::move(valid_); }
+    Result<Permissions> await_resume() {
+      if (!reading_) return permitted_;
+      const Status read = reading_->operator co_await().await_resume();
+      if (!read.ok()) return read;
+      return permitted_;
+    }
 
    private:
     const Session::State& state_;
     std::stop_token stop_;
-    Status valid_;
+    Result<Permissions> permitted_ = Permissions();
     std::optional<Task<Status>> reading_;
   };
 
@@ -46,23 +56,23 @@ struct AsyncSession::Verbs {
     if (!shown.ok()) co_return shown;
     const State state = shown->state_;
     StillValid judging(state, std::move(stop));
-    const Status valid = co_await judging;
-    if (!valid.ok()) co_return valid;
+    const Result<Permissions> permitted = co_await judging;
+    if (!permitted.ok()) co_return permitted.status();
     if (!state->arrived.ok()) co_return state->arrived;
     co_return shown;
   }
 
-  static Task<Status> check(State state, AccountOperation operation, std::stop_token stop) {
+  static Task<Status> check(State state, AccountOperation operation, std::string queue, std::stop_token stop) {
     StillValid judging(state, std::move(stop));
-    const Status valid = co_await judging;
-    if (!valid.ok()) co_return valid;
-    co_return state->check_operation(operation);
+    const Result<Permissions> permitted = co_await judging;
+    if (!permitted.ok()) co_return permitted.status();
+    co_return state->check_operation(operation, queue, *permitted);
   }
 
   static Task<Result<Table>> table(State state, std::string name, std::stop_token stop) {
     StillValid judging(state, stop);
-    const Status valid = co_await judging;
-    if (!valid.ok()) co_return valid;
+    const Result<Permissions> permitted = co_await judging;
+    if (!permitted.ok()) co_return permitted.status();
     if (Status may = state->check_table(name); !may.ok()) co_return may;
     Task<Result<Table>> opening =
         AsyncStore(*state->store).open_table(state->account, std::move(name), std::move(stop));
@@ -73,9 +83,10 @@ struct AsyncSession::Verbs {
 };
 
 Task<Result<Session>> AsyncSession::open(Store& store, const AccountCredentials& account, const Request& request,
-                                         const Arrival& arrival, Clock clock, std::stop_token stop) {
-  Result<Session> shown =
-      guarded([&]() -> Result<Session> { return Session::shown(store, account, request, arrival, std::move(clock)); });
+                                         const Arrival& arrival, Clock clock, std::stop_token stop,
+                                         const SignedPlace& place) {
+  Result<Session> shown = guarded(
+      [&]() -> Result<Session> { return Session::shown(store, account, request, arrival, std::move(clock), place); });
   return Verbs::judged(std::move(shown), std::move(stop));
 }
 
@@ -86,8 +97,8 @@ Task<Result<Session>> AsyncSession::open(Store& store, const VerifiedSignature& 
   return Verbs::judged(std::move(shown), std::move(stop));
 }
 
-Task<Status> AsyncSession::check(AccountOperation operation, std::stop_token stop) const {
-  return Verbs::check(session_.state_, operation, std::move(stop));
+Task<Status> AsyncSession::check(AccountOperation operation, std::stop_token stop, std::string queue) const {
+  return Verbs::check(session_.state_, operation, std::move(queue), std::move(stop));
 }
 
 Task<Result<Table>> AsyncSession::table(std::string table, std::stop_token stop) const {

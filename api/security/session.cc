@@ -2,6 +2,7 @@
 // Must never: cache an answer that time or a policy can change.
 #include "varve/security/session.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -14,6 +15,7 @@
 #include "api/security/session_state.h"
 #include "api/security/token_conditions.h"
 #include "varve/names.h"
+#include "varve/security/queue_sas.h"
 #include "varve/security/shared_key.h"
 #include "varve/security/table_sas.h"
 
@@ -27,6 +29,47 @@ Result<std::vector<AccessPolicy>> policies_now(const Store& store, std::string_v
   Result<std::vector<AccessPolicy>> policies = store.access_policies(account, terms.table);
   if (policies.code() == Code::kNotFound) return std::vector<AccessPolicy>();
   return policies;
+}
+
+/// Returns the queue's current policies, as the function above.
+Result<std::vector<AccessPolicy>> policies_now(const Store& store, std::string_view account,
+                                               const QueueSasTerms& terms) {
+  if (terms.policy.empty()) return std::vector<AccessPolicy>();
+  const Result<Queue> queue = store.open_queue(account, terms.queue);
+  if (queue.code() == Code::kNotFound) return std::vector<AccessPolicy>();
+  if (!queue.ok()) return queue.status();
+  Result<std::vector<AccessPolicy>> policies = queue->access_policies();
+  if (policies.code() == Code::kNotFound) return std::vector<AccessPolicy>();
+  return policies;
+}
+
+template <typename Terms>
+Result<Permissions> permitted_by(const Store& store, std::string_view account, const Terms& terms, DateTime now) {
+  const Result<std::vector<AccessPolicy>> policies = policies_now(store, account, terms);
+  if (!policies.ok()) return policies.status();
+  return permitted_at(terms, *policies, now);
+}
+
+/// Returns the permission that a queue SAS must have, or nothing if no queue SAS permits the operation. Source: QS-12.
+std::optional<Permission> permission_of(AccountOperation operation) noexcept {
+  switch (operation) {
+    case AccountOperation::kReadQueueMetadata:
+    case AccountOperation::kPeekMessages: return Permission::kQuery;
+    case AccountOperation::kPutMessage: return Permission::kAdd;
+    case AccountOperation::kUpdateMessage: return Permission::kUpdate;
+    case AccountOperation::kGetMessages:
+    case AccountOperation::kRemoveMessage: return Permission::kProcess;
+    default: return std::nullopt;
+  }
+}
+
+Status check_queue_operation(const QueueSasTerms& terms, AccountOperation operation, std::string_view queue,
+                             Permissions permitted) {
+  const std::optional<Permission> needed = permission_of(operation);
+  if (!needed) return service_error::authorization_failure("a queue SAS gives access to messages only");
+  if (queue != terms.queue) return service_error::authorization_failure("the queue SAS is for another queue");
+  if (permitted.contains({*needed})) return Status();
+  return service_error::permission_mismatch("the permissions of the token (sp) do not include this operation");
 }
 
 /// Checks the terms again at each verb of a table. It has an unrestricted handle of its own.
@@ -69,34 +112,43 @@ class AccountSasRule final : public AccessRule {
 }  // namespace
 
 bool Session::State::names_policy() const noexcept {
+  if (const auto* const terms = std::get_if<QueueSasTerms>(&shown)) return !terms->policy.empty();
   const auto* const terms = std::get_if<TableSasTerms>(&shown);
   return terms != nullptr && !terms->policy.empty();
 }
 
-Status Session::State::check_still_valid() const {
+Result<Permissions> Session::State::permitted_now() const {
   if (const auto* const terms = std::get_if<AccountSasTerms>(&shown)) {
-    return check_window(terms->start, terms->expiry, clock());
+    if (Status within = check_window(terms->start, terms->expiry, clock()); !within.ok()) return within;
   }
   if (const auto* const terms = std::get_if<TableSasTerms>(&shown)) {
-    const Result<std::vector<AccessPolicy>> policies = policies_now(*store, account, *terms);
-    if (!policies.ok()) return policies.status();
-    return permitted_at(*terms, *policies, clock()).status();
+    return permitted_by(*store, account, *terms, clock());
   }
-  return Status();
+  if (const auto* const terms = std::get_if<QueueSasTerms>(&shown)) {
+    return permitted_by(*store, account, *terms, clock());
+  }
+  return Permissions();
 }
 
-Status Session::State::check_operation(AccountOperation operation) const {
+Status Session::State::check_operation(AccountOperation operation, std::string_view queue,
+                                       Permissions permitted) const {
   if (const auto* const terms = std::get_if<AccountSasTerms>(&shown)) {
     return security::check_operation(*terms, operation);
   }
   if (std::holds_alternative<TableSasTerms>(shown)) {
     return service_error::authorization_failure("a table SAS gives access to the entities of its table only");
   }
+  if (const auto* const terms = std::get_if<QueueSasTerms>(&shown)) {
+    return check_queue_operation(*terms, operation, queue, permitted);
+  }
   return Status();
 }
 
 Status Session::State::check_table(std::string_view name) const {
   if (const auto* const terms = std::get_if<AccountSasTerms>(&shown)) return entity_permissions(*terms).status();
+  if (std::holds_alternative<QueueSasTerms>(shown)) {
+    return service_error::authorization_failure("a queue SAS gives access to messages only");
+  }
   const auto* const terms = std::get_if<TableSasTerms>(&shown);
   if (terms == nullptr || lower_case(name) == lower_case(terms->table)) return Status();
   return service_error::authorization_failure("the table SAS is for another table (tn)");
@@ -120,9 +172,9 @@ Session::Session(std::shared_ptr<const State> state) noexcept : state_(std::move
 
 namespace {
 
-using Terms = std::variant<AccountSasTerms, TableSasTerms>;
+using Terms = std::variant<AccountSasTerms, TableSasTerms, QueueSasTerms>;
 
-Result<Terms> verified_terms(const AccountCredentials& account, std::string_view query) {
+Result<Terms> verified_terms(const AccountCredentials& account, std::string_view query, const SignedPlace& place) {
   const Result<QueryFields> kind = QueryFields::parse(query, {"sig", "ss", "srt", "tn"});
   if (!kind.ok()) return kind.status();
   if (!kind->has("sig"))
@@ -132,10 +184,18 @@ Result<Terms> verified_terms(const AccountCredentials& account, std::string_view
   if (kind->has("ss") && kind->has("srt")) {
     const Result<AccountSas> sas = parse_account_sas(query);
     if (!sas.ok()) return sas.status();
-    Result<AccountSasTerms> terms = verify_account_sas(*sas, account);
+    Result<AccountSasTerms> terms = verify_account_sas(*sas, account, place.service);
     if (!terms.ok()) return terms.status();
     return Terms(*std::move(terms));
   }
+  if (place.service == StorageService::kQueues) {
+    const Result<QueueSas> sas = parse_queue_sas(query);
+    if (!sas.ok()) return sas.status();
+    Result<QueueSasTerms> terms = verify_queue_sas(*sas, account, place.queue);
+    if (!terms.ok()) return terms.status();
+    return Terms(*std::move(terms));
+  }
+  if (place.service != StorageService::kTables) return service_mismatch("no service signature is known here");
   const Result<TableSas> sas = parse_table_sas(query);
   if (!sas.ok()) return sas.status();
   Result<TableSasTerms> terms = verify_table_sas(*sas, account);
@@ -150,9 +210,10 @@ struct VerifiedSignature::Said {
   Terms terms;
 };
 
-Result<VerifiedSignature> VerifiedSignature::verify(const AccountCredentials& account, std::string_view query) {
+Result<VerifiedSignature> VerifiedSignature::verify(const AccountCredentials& account, std::string_view query,
+                                                    const SignedPlace& place) {
   return guarded([&]() -> Result<VerifiedSignature> {
-    Result<Terms> terms = verified_terms(account, query);
+    Result<Terms> terms = verified_terms(account, query, place);
     if (!terms.ok()) return terms.status();
     return VerifiedSignature(std::make_shared<const Said>(Said{account.name, *std::move(terms)}));
   });
@@ -174,37 +235,38 @@ Result<Session> Session::shown(Store& store, const VerifiedSignature& signature,
 }
 
 Result<Session> Session::shown(Store& store, const AccountCredentials& account, std::string_view query,
-                               const Arrival& arrival, Clock clock) {
-  const Result<VerifiedSignature> signature = VerifiedSignature::verify(account, query);
+                               const Arrival& arrival, Clock clock, const SignedPlace& place) {
+  const Result<VerifiedSignature> signature = VerifiedSignature::verify(account, query, place);
   if (!signature.ok()) return signature.status();
   return shown(store, *signature, arrival, std::move(clock));
 }
 
 Result<Session> Session::shown(Store& store, const AccountCredentials& account, const Request& request,
-                               const Arrival& arrival, Clock clock) {
+                               const Arrival& arrival, Clock clock, const SignedPlace& place) {
   if (count_headers(request, "authorization") == 0) {
-    return shown(store, account, std::string_view(request.query), arrival, std::move(clock));
+    return shown(store, account, std::string_view(request.query), arrival, std::move(clock), place);
   }
-  if (Status verified = verify_shared_key(request, account, clock()); !verified.ok()) return verified;
+  if (Status verified = verify_shared_key(request, account, clock(), place.service); !verified.ok()) return verified;
   return of_operator(store, account.name, std::move(clock));
 }
 
 Result<Session> Session::judged(Result<Session> shown) {
   if (!shown.ok()) return shown;
-  if (Status valid = shown->state_->check_still_valid(); !valid.ok()) return valid;
+  if (const Status valid = shown->state_->permitted_now().status(); !valid.ok()) return valid;
   if (!shown->state_->arrived.ok()) return shown->state_->arrived;
   return shown;
 }
 
 Result<Session> Session::open(Store& store, const AccountCredentials& account, std::string_view query,
-                              const Arrival& arrival, Clock clock) {
-  return guarded([&]() -> Result<Session> { return judged(shown(store, account, query, arrival, std::move(clock))); });
+                              const Arrival& arrival, Clock clock, const SignedPlace& place) {
+  return guarded(
+      [&]() -> Result<Session> { return judged(shown(store, account, query, arrival, std::move(clock), place)); });
 }
 
 Result<Session> Session::open(Store& store, const AccountCredentials& account, const Request& request,
-                              const Arrival& arrival, Clock clock) {
+                              const Arrival& arrival, Clock clock, const SignedPlace& place) {
   return guarded(
-      [&]() -> Result<Session> { return judged(shown(store, account, request, arrival, std::move(clock))); });
+      [&]() -> Result<Session> { return judged(shown(store, account, request, arrival, std::move(clock), place)); });
 }
 
 Result<Session> Session::of_operator(Store& store, std::string_view account, Clock clock) {
@@ -221,16 +283,17 @@ Result<Session> Session::open(Store& store, const VerifiedSignature& signature, 
   return guarded([&]() -> Result<Session> { return judged(shown(store, signature, arrival, std::move(clock))); });
 }
 
-Status Session::check(AccountOperation operation) const {
+Status Session::check(AccountOperation operation, std::string_view queue) const {
   return guarded([&]() -> Status {
-    if (Status valid = state_->check_still_valid(); !valid.ok()) return valid;
-    return state_->check_operation(operation);
+    const Result<Permissions> permitted = state_->permitted_now();
+    if (!permitted.ok()) return permitted.status();
+    return state_->check_operation(operation, queue, *permitted);
   });
 }
 
 Result<Table> Session::table(std::string_view table) const {
   return guarded([&]() -> Result<Table> {
-    if (Status valid = state_->check_still_valid(); !valid.ok()) return valid;
+    if (const Status valid = state_->permitted_now().status(); !valid.ok()) return valid;
     if (Status may = state_->check_table(table); !may.ok()) return may;
     Result<Table> whole = state_->store->open_table(state_->account, table);
     if (!whole.ok()) return whole;

@@ -110,8 +110,8 @@ Status check_date(const Request& request, DateTime now) {
 }
 
 Result<std::string> string_to_sign(SharedKeyScheme scheme, const Request& request, std::string_view account,
-                                   std::string_view path, SignedService service) {
-  if (service == SignedService::kQueuesAndBlobs) return wide_string_to_sign(scheme, request, account, path);
+                                   std::string_view path, StorageService service) {
+  if (service != StorageService::kTables) return wide_string_to_sign(scheme, request, account, path);
   const std::string date = date_of(request);
   if (date.empty()) return authentication_failed("the request needs x-ms-date or Date");
   const Result<QueryFields> query = QueryFields::parse(request.query, {"comp"});
@@ -130,13 +130,13 @@ Result<std::string> string_to_sign(SharedKeyScheme scheme, const Request& reques
 }  // namespace
 
 Result<std::string> shared_key_string_to_sign(SharedKeyScheme scheme, const Request& request, std::string_view account,
-                                              SignedService service) {
+                                              StorageService service) {
   return guarded([&] { return string_to_sign(scheme, request, account, request.path, service); });
 }
 
 Result<std::string> shared_key_authorization(SharedKeyScheme scheme, const Request& request,
                                              const AccountCredentials& account, KeyChoice choice,
-                                             SignedService service) {
+                                             StorageService service) {
   return guarded([&]() -> Result<std::string> {
     const Result<std::string> text = string_to_sign(scheme, request, account.name, request.path, service);
     if (!text.ok()) return text;
@@ -148,7 +148,7 @@ Result<std::string> shared_key_authorization(SharedKeyScheme scheme, const Reque
 }
 
 Status verify_shared_key(const Request& request, const AccountCredentials& account, DateTime now,
-                         SignedService service) {
+                         StorageService service) {
   return guarded([&]() -> Status {
     if (count_headers(request, "authorization") != 1) {
       return invalid_authentication_info("the request must have exactly one Authorization header");

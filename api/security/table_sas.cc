@@ -2,7 +2,6 @@
 // Must never: interpret the fields of a signature before it is verified.
 #include "varve/security/table_sas.h"
 
-#include <algorithm>
 #include <initializer_list>
 #include <utility>
 
@@ -180,23 +179,7 @@ Result<TableSasTerms> verify_table_sas(const TableSas& sas, const AccountCredent
 }
 
 Result<Permissions> permitted_at(const TableSasTerms& terms, std::span<const AccessPolicy> policies, DateTime now) {
-  AccessPolicy given;
-  if (!terms.policy.empty()) {
-    const auto policy = std::find_if(policies.begin(), policies.end(),
-                                     [&terms](const AccessPolicy& one) { return one.id == terms.policy; });
-    if (policy == policies.end())
-      return authentication_failed("the table has no access policy with the id of the token (si)");
-    given = *policy;
-  }
-  const bool twice =
-      (terms.start && given.start) || (terms.expiry && given.expiry) || (terms.permissions && given.permissions);
-  if (twice) return authentication_failed("st, se or sp is given by both the token and its access policy");
-  const std::optional<Permissions> permissions = terms.permissions ? terms.permissions : given.permissions;
-  const std::optional<DateTime> expiry = terms.expiry ? terms.expiry : given.expiry;
-  if (!permissions || !expiry)
-    return authentication_failed("sp and se must each be given by the token or its access policy");
-  if (Status within = check_window(terms.start ? terms.start : given.start, expiry, now); !within.ok()) return within;
-  return *permissions;
+  return permitted_under({terms.policy, terms.start, terms.expiry, terms.permissions}, policies, now);
 }
 
 }  // namespace varve::security

@@ -2,6 +2,7 @@
 // Must never: take an unreadable condition for no condition.
 #include "api/security/token_conditions.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -102,6 +103,25 @@ Status check_arrival(std::string_view addresses, bool https_only, const Arrival&
   }
   if (https_only && !arrival.is_https) return protocol_mismatch("the token allows HTTPS only (spr)");
   return Status();
+}
+
+Result<Permissions> permitted_under(const AccessPolicy& terms, std::span<const AccessPolicy> policies, DateTime now) {
+  AccessPolicy given;
+  if (!terms.id.empty()) {
+    const auto policy = std::find_if(policies.begin(), policies.end(),
+                                     [&terms](const AccessPolicy& one) { return one.id == terms.id; });
+    if (policy == policies.end()) return authentication_failed("no access policy has the id of the token (si)");
+    given = *policy;
+  }
+  const bool twice =
+      (terms.start && given.start) || (terms.expiry && given.expiry) || (terms.permissions && given.permissions);
+  if (twice) return authentication_failed("st, se or sp is given by both the token and its access policy");
+  const std::optional<Permissions> permissions = terms.permissions ? terms.permissions : given.permissions;
+  const std::optional<DateTime> expiry = terms.expiry ? terms.expiry : given.expiry;
+  if (!permissions || !expiry)
+    return authentication_failed("sp and se must each be given by the token or its access policy");
+  if (Status within = check_window(terms.start ? terms.start : given.start, expiry, now); !within.ok()) return within;
+  return *permissions;
 }
 
 }  // namespace varve::security

@@ -1,10 +1,12 @@
-// Owns: the fields that table and account signatures share: version, time, address, protocol.
+// Owns: the fields that signatures share: version, time, address, protocol, and the terms that a policy may set.
 // Must never: take a text for a condition other than the signed one.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
+#include "varve/access_policy.h"
 #include "varve/result.h"
 #include "varve/security/request.h"
 #include "varve/status.h"
@@ -28,5 +30,10 @@ Status check_window(const std::optional<DateTime>& start, const std::optional<Da
 /// Checks the client's address and protocol.
 /// Errors: kForbidden (AuthorizationSourceIPMismatch, AuthorizationProtocolMismatch). (S-12)
 Status check_arrival(std::string_view addresses, bool https_only, const Arrival& arrival);
+
+/// Returns the permissions of a signature for a table or queue with these policies. `terms` holds what the signature
+/// says itself; its id is that of the policy that it names, or empty. Each term is set by one of the two, not by both.
+/// (S-20, S-27, QS-13)
+Result<Permissions> permitted_under(const AccessPolicy& terms, std::span<const AccessPolicy> policies, DateTime now);
 
 }  // namespace varve::security

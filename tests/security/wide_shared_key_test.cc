@@ -15,7 +15,7 @@ namespace {
 
 using namespace test;
 
-constexpr auto kWide = SignedService::kQueuesAndBlobs;
+constexpr auto kWide = StorageService::kQueues;
 
 struct Vector {
   std::string name;

@@ -52,7 +52,7 @@ class CrossOriginRules : public ::testing::Test {
 };
 
 TEST_F(CrossOriginRules, AreReadOnceAndAgainWhenTheyWereForgotten) {
-  CrossOrigin rules(*bench_.store);
+  CrossOrigin rules(*bench_.store, StorageService::kTables);
   EXPECT_EQ(age(rules), "1");
   set_age(2);
   EXPECT_EQ(age(rules), "1");  // cached: a change must call forget()
@@ -61,7 +61,7 @@ TEST_F(CrossOriginRules, AreReadOnceAndAgainWhenTheyWereForgotten) {
 }
 
 TEST_F(CrossOriginRules, ThatWereReadBeforeAChangeAreNotKeptBehindIt) {
-  CrossOrigin rules(*bench_.store);
+  CrossOrigin rules(*bench_.store, StorageService::kTables);
   HeldHome home(bench_.env.scheduler);
   const HttpRequest request = preflight();
   Begun<Result<HttpResponse>> early(bench_.env.scheduler, rules.preflight(request, std::string(kAccount), &home, {}));

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "api/model/percent.h"
-#include "api/rest/service/dispatcher.h"
+#include "api/rest/service/table_dispatcher.h"
 #include "tests/security/security_bench.h"
 
 namespace varve::serve::test {
@@ -28,7 +28,7 @@ class ServiceBench {
   explicit ServiceBench(const ResourceOptions& resources = {})
       : orders(opened(resources).table()),
         dispatcher(
-            *bench.store, accounts(), [] { return kPresent; },
+            *bench.store, std::make_shared<Keyring>(accounts()), [] { return kPresent; },
             [this](std::string_view, const Status& status) { failures.push_back(status); }) {}
 
   /// Returns the path and query of a resource of the account.
@@ -77,7 +77,7 @@ class ServiceBench {
   StoreBench bench;
   Table orders;
   std::vector<Status> failures;
-  Dispatcher dispatcher;
+  TableDispatcher dispatcher;
 };
 
 /// Returns a text encoded as a query parameter's value.

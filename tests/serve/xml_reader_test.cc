@@ -61,7 +61,7 @@ const std::vector<std::string> kRefused = {"<Other/>",
                                            "<StorageServiceProperties/>"};
 
 std::string policies_of(const std::string& document) {
-  const Result<std::vector<AccessPolicy>> policies = read_policies(document);
+  const Result<std::vector<AccessPolicy>> policies = read_policies(document, Permissions::parse);
   return policies.ok() ? write_policies(*policies) : "refused";
 }
 std::string properties_of(const std::string& document) {
@@ -190,7 +190,7 @@ TEST(ServeXmlReader, P10_S41_ListsStopAtTheFirstElementAboveTheirLimit) {
   const auto policies = [](int count, const std::string& last) {
     std::string text = "<SignedIdentifiers>";
     for (int i = 0; i < count; ++i) text += "<SignedIdentifier><Id>" + std::to_string(i) + "</Id></SignedIdentifier>";
-    return said(read_policies(text + last + "</SignedIdentifiers>"));
+    return said(read_policies(text + last + "</SignedIdentifiers>", Permissions::parse));
   };
   EXPECT_EQ(policies(5, ""), kFine);
   EXPECT_EQ(policies(4, "<SignedIdentifier><Id>x</Id><AccessPolicy><Start>y</Start></AccessPolicy></SignedIdentifier>"),

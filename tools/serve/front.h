@@ -1,4 +1,4 @@
-// Owns: the entry of the table service: it counts each request, logs it if required, and passes it to the dispatcher or
+// Owns: the entry of a service: it counts each request, logs it if required, and passes it to the dispatcher or
 // to the status page.
 // Must never: check a request. The dispatcher and the status page check it.
 #pragma once

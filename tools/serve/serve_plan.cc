@@ -39,6 +39,13 @@ Status set_memory(const Settings& settings, ServePlan& made) {
   return Status();
 }
 
+Result<std::optional<FurtherAddress>> further_address(const Settings& settings, OptionId id) {
+  if (!settings.has(id)) return std::optional<FurtherAddress>();
+  const Result<AddressPort> parsed = parse_address_port(settings.text(id));
+  if (!parsed.ok()) return parsed.status();
+  return std::optional(FurtherAddress{(*parsed).address, (*parsed).port});
+}
+
 /// Returns the choice that is set. check_value() has checked that it exists, and the choices here have its order.
 template <typename Choice, std::size_t size>
 Choice chosen(const Settings& settings, OptionId id, const std::array<Choice, size>& choices) {
@@ -77,11 +84,12 @@ Result<ServePlan> plan_server(const Settings& settings) {
   listening.status_page = chosen(
       settings, OptionId::kStatusPage,
       std::array{StatusPageMode::kAuto, StatusPageMode::kOff, StatusPageMode::kFigures, StatusPageMode::kExplore});
-  if (settings.has(OptionId::kMetrics)) {
-    const Result<AddressPort> metrics = parse_address_port(settings.text(OptionId::kMetrics));
-    if (!metrics.ok()) return metrics.status();
-    listening.metrics = MetricsAddress{(*metrics).address, (*metrics).port};
-  }
+  const Result<std::optional<FurtherAddress>> queues = further_address(settings, OptionId::kListenQueues);
+  if (!queues.ok()) return queues.status();
+  listening.queues = *queues;
+  const Result<std::optional<FurtherAddress>> metrics = further_address(settings, OptionId::kMetrics);
+  if (!metrics.ok()) return metrics.status();
+  listening.metrics = *metrics;
   made.store.create_if_absent = true;
   if (Status set = set_memory(settings, made); !set.ok()) return at_place(settings.place(OptionId::kMemory), set);
   return made;

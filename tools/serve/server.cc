@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #include "api/rest/encoding/present_time.h"
-#include "api/rest/service/dispatcher.h"
+#include "api/rest/queues/queue_dispatcher.h"
+#include "api/rest/service/table_dispatcher.h"
 #include "tools/serve/local/operator_door.h"
 #include "tools/serve/local/served_place.h"
 #include "tools/serve/transport/connection.h"
@@ -147,6 +148,12 @@ Result<std::unique_ptr<asio::ssl::context>> make_tls_of(const LiveOptions& optio
                   asks);
 }
 
+std::string url_of(const Tcp::endpoint& local, bool has_tls) {
+  const std::string address = local.address().to_string();
+  const std::string host = local.address().is_v6() ? "[" + address + "]" : address;
+  return (has_tls ? "https://" : "http://") + host + ":" + std::to_string(local.port()) + "/";
+}
+
 std::vector<std::string> names_of(const Accounts& accounts) {
   std::vector<std::string> names;
   for (const auto& [name, keys] : accounts.all()) names.push_back(name);
@@ -156,31 +163,41 @@ std::vector<std::string> names_of(const Accounts& accounts) {
 }  // namespace
 
 struct Server::State {
-  State(Store& served, Accounts accounts, const ListenOptions& options, const std::optional<PageRules>& rules,
-        const DescriptorPlan& plan)
+  State(Store& served, std::shared_ptr<Keyring> keyring, const ListenOptions& options,
+        const std::optional<PageRules>& rules, const DescriptorPlan& plan)
       : store(served),
         limits(options.limits),
         operator_connections(plan.operators),
         observed{store, requests, [this] { return main_host.figures(); },
                  [this] { return lost_log_lines() + lines.lost(); }, options.reloads},
-        page(rules ? std::make_unique<StatusPage>(store, observed, names_of(accounts), *rules) : nullptr),
-        dispatcher(store, std::move(accounts), present_time, log_failure),
-        front(dispatcher, requests, page.get(),
-              {options.request_log, options.log_format,
-               [this](std::string_view line, LogFormat format) { lines.write(line, format); }}),
+        page(rules ? std::make_unique<StatusPage>(store, observed, names_of(keyring->accounts), *rules) : nullptr),
+        tables(store, keyring, present_time, log_failure),
+        queues(store, keyring, present_time, log_failure),
+        front(tables, requests, page.get(), request_log(options)),
+        queue_front(queues, requests, nullptr, request_log(options)),
         monitor(observed),
         main_host(front, limits_within(options.limits, plan.connections)),
+        queue_host(queue_front, main_host),
         watch_host(monitor, watch_limits(options.limits, plan.watch)),
         loops(thread_count(options.threads)),
         heartbeat(loops.all(), options.watchdog, options.alive),
         is_watched(options.watchdog.count() > 0) {}
 
-  Status begin(const Tcp::endpoint& endpoint, const std::optional<MetricsAddress>& metrics, const std::string& data) {
+  RequestLog request_log(const LiveOptions& options) {
+    return {options.request_log, options.log_format,
+            [this](std::string_view line, LogFormat format) { lines.write(line, format); }};
+  }
+
+  Status begin(const Tcp::endpoint& endpoint, const ListenOptions& options) {
     if (Status listening = cannot_listen(endpoint, main.listen(endpoint, true)); !listening.ok()) return listening;
-    if (metrics) {
-      if (Status listening = listen_for_metrics(*metrics); !listening.ok()) return listening;
+    if (options.queues) {
+      if (Status listening = listen_beside(*options.queues, queue_listener, queue_host); !listening.ok())
+        return listening;
     }
-    if (!data.empty()) listen_for_operators(data);
+    if (options.metrics) {
+      if (Status listening = listen_beside(*options.metrics, watch, watch_host); !listening.ok()) return listening;
+    }
+    if (!options.operator_store.empty()) listen_for_operators(options.operator_store);
     asio::post(loops.first(), [this] { for_each_listener([](auto& listener, auto& /*host*/) { listener.accept(); }); });
     if (is_watched) heartbeat.resume();
     Status started = loops.start([this] {
@@ -194,12 +211,12 @@ struct Server::State {
     }
     return started;
   }
-  Status listen_for_metrics(const MetricsAddress& metrics) {
-    const Result<Tcp::endpoint> endpoint = endpoint_of(metrics.address, metrics.port);
+  Status listen_beside(const FurtherAddress& address, std::unique_ptr<TcpListener>& listener, ConnectionHost& host) {
+    const Result<Tcp::endpoint> endpoint = endpoint_of(address.address, address.port);
     if (!endpoint.ok()) return endpoint.status();
-    watch = std::make_unique<TcpListener>(
-        loops.first(), next_loop(), [this](TcpListener::Accepted socket) { serve(std::move(socket), watch_host); });
-    return cannot_listen(*endpoint, watch->listen(*endpoint, true));
+    listener = std::make_unique<TcpListener>(
+        loops.first(), next_loop(), [this, &host](TcpListener::Accepted socket) { serve(std::move(socket), host); });
+    return cannot_listen(*endpoint, listener->listen(*endpoint, true));
   }
   /// Makes the socket in the store's directory. A server without this socket still serves its other clients.
   void listen_for_operators(const std::string& data) {
@@ -207,7 +224,7 @@ struct Server::State {
     Status failed = made.status();
     if (made.ok()) {
       place.emplace(*std::move(made));
-      door = std::make_unique<OperatorDoor>(store, (*place).identity(), (*place).path(), front);
+      door = std::make_unique<OperatorDoor>(store, (*place).identity(), (*place).path(), front, queue_front);
       operator_host = std::make_unique<ConnectionHost>(*door, operator_limits(limits, operator_connections));
       operators = std::make_unique<LocalListener>(
           loops.first(), next_loop(), [this](LocalListener::Accepted socket) { serve_operator(std::move(socket)); });
@@ -228,7 +245,7 @@ struct Server::State {
     std::string client = socket.remote_endpoint(error).address().to_string();
     if (error) return;  // the client is gone already
     socket.set_option(Tcp::no_delay(true), error);
-    if (tls && &host == &main_host) {
+    if (tls && &host != &watch_host) {
       serve_tls(std::move(socket), std::move(client), host, *tls);
     } else {
       serve_plain(std::move(socket), std::move(client), host);
@@ -241,6 +258,7 @@ struct Server::State {
   template <typename Use>
   void for_each_listener(Use use) {
     use(main, main_host);
+    if (queue_listener) use(*queue_listener, queue_host);
     if (watch) use(*watch, watch_host);
     if (operators) use(*operators, *operator_host);
   }
@@ -276,10 +294,13 @@ struct Server::State {
   AsyncLines lines;
   Observed observed;
   std::unique_ptr<StatusPage> page;
-  Dispatcher dispatcher;
+  TableDispatcher tables;
+  QueueDispatcher queues;
   Front front;
+  Front queue_front;
   Monitor monitor;
   ConnectionHost main_host;
+  ConnectionHost queue_host;
   ConnectionHost watch_host;
   std::optional<ServedPlace> place;
   std::unique_ptr<OperatorDoor> door;
@@ -290,6 +311,7 @@ struct Server::State {
   const bool is_watched;
   TcpListener main{loops.first(), next_loop(),
                    [this](TcpListener::Accepted socket) { serve(std::move(socket), main_host); }};
+  std::unique_ptr<TcpListener> queue_listener;
   std::unique_ptr<TcpListener> watch;
   std::unique_ptr<LocalListener> operators;
   bool is_running = false;
@@ -304,6 +326,11 @@ Result<std::unique_ptr<Server>> Server::start(Store& store, Accounts accounts, c
   Result<std::unique_ptr<asio::ssl::context>> tls = make_tls_of(options, true);
   if (!tls.ok()) return tls.status();
   if (Status exposed = check_exposure(*endpoint, accounts, *tls != nullptr); !exposed.ok()) return exposed;
+  if (options.queues) {
+    const Result<Tcp::endpoint> queues = endpoint_of(options.queues->address, options.queues->port);
+    if (!queues.ok()) return queues.status();
+    if (Status exposed = check_exposure(*queues, accounts, *tls != nullptr); !exposed.ok()) return exposed;
+  }
   const bool is_development = accounts.empty();
   if (is_development) {
     const Status added = accounts.add(std::string(kDevelopmentAccount) + ":" + std::string(kDevelopmentKey));
@@ -316,10 +343,10 @@ Result<std::unique_ptr<Server>> Server::start(Store& store, Accounts accounts, c
   const bool is_local = endpoint->address().is_loopback();
   const std::optional<PageRules> rules = page_rules(options.status_page, is_local, is_development);
   try {
-    auto state = std::make_unique<State>(store, std::move(accounts), options, rules, *plan);
+    auto state = std::make_unique<State>(store, std::make_shared<Keyring>(std::move(accounts)), options, rules, *plan);
     state->tls = *std::move(tls);
     state->is_development = is_development;
-    if (Status begun = state->begin(*endpoint, options.metrics, options.operator_store); !begun.ok()) return begun;
+    if (Status begun = state->begin(*endpoint, options); !begun.ok()) return begun;
     return std::unique_ptr<Server>(new Server(std::move(state)));
   } catch (const boost::system::system_error& error) {  // thrown by a loop or a listener, which need descriptors
     return Status(Code::kTooManyFiles, error.what());
@@ -339,10 +366,11 @@ std::uint16_t Server::metrics_port() const noexcept {
 }
 
 std::string Server::url() const {
-  const asio::ip::address local = state_->main.local().address();
-  const std::string address = local.to_string();
-  const std::string host = local.is_v6() ? "[" + address + "]" : address;
-  return (state_->tls ? "https://" : "http://") + host + ":" + std::to_string(port()) + "/";
+  return url_of(state_->main.local(), state_->tls != nullptr);
+}
+
+std::string Server::queues_url() const {
+  return state_->queue_listener ? url_of(state_->queue_listener->local(), state_->tls != nullptr) : std::string();
 }
 
 std::string Server::page_url() const {
@@ -377,10 +405,12 @@ Status Server::reload(Accounts accounts, const LiveOptions& options) {
     asio::post(state.loops.first(), [&, changed] {
       state.tls.swap(tls);
       if (keyring) {
-        state.dispatcher.replace_keys(std::move(keyring));
+        state.tables.replace_keys(keyring);
+        state.queues.replace_keys(std::move(keyring));
         if (state.page) state.page->replace_accounts(std::move(names));
       }
       state.front.set_log(options.request_log, options.log_format);
+      state.queue_front.set_log(options.request_log, options.log_format);
       changed->set_value();
     });
     changed->get_future().wait();
@@ -409,6 +439,7 @@ void Server::stop(std::chrono::milliseconds patience, const std::function<bool()
   if (!none_left) {
     state.for_each_host([](ConnectionHost& host) { host.end_all_unread(); });
     state.front.stop();
+    state.queue_front.stop();
     if (state.door) state.door->stop();
     if (!state.wait_for_connections(kLastAnswersTime)) {
       state.for_each_host([](ConnectionHost& host) { host.end_all_now(); });

@@ -30,8 +30,9 @@ enum class StatusPageMode : std::uint8_t {
   kExplore,
 };
 
-/// The address of the metrics listener.
-struct MetricsAddress {
+/// The address of a further listener.
+struct FurtherAddress {
+  /// An IP address.
   std::string address = "127.0.0.1";
   /// The port. 0: any free port.
   std::uint16_t port = 0;
@@ -58,8 +59,10 @@ struct ListenOptions : LiveOptions {
   /// The threads that read requests and write answers. 0: the number of the machine's cores.
   unsigned threads = 0;
   ConnectionLimits limits{};
+  /// The address of the queue service, with the same accounts, TLS and limits. Absent: there is no such service.
+  std::optional<FurtherAddress> queues{};
   /// The address of a separate listener without TLS for /metrics and /health.
-  std::optional<MetricsAddress> metrics{};
+  std::optional<FurtherAddress> metrics{};
   /// The directory of the store. The server makes a socket there, which only the owner of the directory and root can
   /// use, and which needs no key. Empty: no socket.
   std::string operator_store{};
@@ -78,7 +81,8 @@ class Server {
   /// Listens, and serves until stop(). Creates the accounts that the store lacks. If there is no account, and the
   /// address is of this machine alone, it serves the development account with its public key. The connections fit into
   /// the process's limit of open files, after the parts of the store and of monitoring (descriptor_plan.h). Errors:
-  /// - kInvalidArgument: no account, no TLS, or no IP address; the certificate or key cannot be used.
+  /// - kInvalidArgument: no account, no TLS, or no IP address, for one of the services; the certificate or key cannot be
+  ///   used.
   /// - kIoError: the server cannot listen on the address.
   /// - kTooManyFiles: the process's limit of open files is too small. The message names the required number.
   /// - kOutOfMemory, and the errors of Store::create_account().
@@ -93,6 +97,8 @@ class Server {
   std::uint16_t metrics_port() const noexcept;
   /// Returns a URL such as `http://127.0.0.1:10002/`.
   std::string url() const;
+  /// Returns the URL of the queue service, or an empty text if there is no such service.
+  std::string queues_url() const;
   /// Returns an empty text if there is no status page.
   std::string page_url() const;
 

@@ -58,6 +58,7 @@ int run_server(const serve::SettingSources& sources, const std::string& data) {
   serve::LineWriter output(STDOUT_FILENO);  // written at once, since scripts wait for it; its reader may be slow
   const Status served = serve::serve_until_signal(sources, [&](const serve::ServedPlaces& places) {
     output.write("varve: serving " + data + " at " + places.url + "\n");
+    if (!places.queues_url.empty()) output.write("varve: serving queues at " + places.queues_url + "\n");
     if (!places.status_page.empty()) output.write("varve: status page at " + places.status_page + "\n");
     if (places.metrics_port != 0) output.write("varve: metrics at port " + std::to_string(places.metrics_port) + "\n");
   });

@@ -4,6 +4,7 @@
 
 #include "api/rest/encoding/json_text.h"
 #include "api/rest/encoding/text_stream.h"
+#include "api/rest/encoding/xml_elements.h"
 #include "varve/access_policy.h"
 
 namespace varve::serve {
@@ -42,6 +43,15 @@ std::string xml_error(const WireError& error, const ErrorTrailer& trailer) {
   TextStream out;
   document.save(out, "", pugi::format_raw | pugi::format_write_bom, pugi::encoding_utf8);
   return out.str();
+}
+
+std::string storage_xml_error(const WireError& error, const ErrorTrailer& trailer, const ErrorDetails& details) {
+  pugi::xml_document document;
+  pugi::xml_node root = begin_xml(document, "Error");
+  add_element(root, "Code", std::string(error.code));
+  add_element(root, "Message", whole_message(error, trailer));
+  for (const auto& [name, text] : details) add_element(root, name.c_str(), text);
+  return xml_text(document);
 }
 
 }  // namespace varve::serve

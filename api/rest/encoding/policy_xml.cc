@@ -34,7 +34,7 @@ Result<std::optional<DateTime>> time_of(const XmlDocument::Element& parent, std:
   return std::optional<DateTime>(*time);
 }
 
-Result<AccessPolicy> read_terms(const XmlDocument::Element& node, AccessPolicy policy) {
+Result<AccessPolicy> read_terms(const XmlDocument::Element& node, AccessPolicy policy, ParsePermissions parse) {
   if (!node.has_only_elements({"Start", "Expiry", "Permission"}))
     return refuse_policies("AccessPolicy may contain only Start, Expiry and Permission");
   const Result<std::optional<DateTime>> start = time_of(node, "Start");
@@ -46,13 +46,13 @@ Result<AccessPolicy> read_terms(const XmlDocument::Element& node, AccessPolicy p
   policy.start = *start;
   policy.expiry = *expiry;
   if (!*letters) return policy;
-  const Result<Permissions> permissions = Permissions::parse(**letters);
+  const Result<Permissions> permissions = parse(**letters);
   if (!permissions.ok()) return permissions.status();
   policy.permissions = *permissions;
   return policy;
 }
 
-Result<AccessPolicy> read_policy(const XmlDocument::Element& node) {
+Result<AccessPolicy> read_policy(const XmlDocument::Element& node, ParsePermissions parse) {
   if (!node.has_only_elements({"Id", "AccessPolicy"}))
     return refuse_policies("SignedIdentifier may contain only Id and AccessPolicy");
   Result<std::optional<std::string>> id = text_of(node, "Id");
@@ -62,12 +62,12 @@ Result<AccessPolicy> read_policy(const XmlDocument::Element& node) {
   const Result<XmlDocument::Element> terms = node.find("AccessPolicy");
   if (!terms.ok()) return terms.status();
   if (!*terms) return policy;
-  return read_terms(*terms, std::move(policy));
+  return read_terms(*terms, std::move(policy), parse);
 }
 
 }  // namespace
 
-Result<std::vector<AccessPolicy>> read_policies(std::string_view body) {
+Result<std::vector<AccessPolicy>> read_policies(std::string_view body, ParsePermissions parse) {
   std::vector<AccessPolicy> policies;
   if (body.empty()) return policies;
   const Result<XmlDocument> document = XmlDocument::read(body, kRoot);
@@ -77,7 +77,7 @@ Result<std::vector<AccessPolicy>> read_policies(std::string_view body) {
     return refuse_policies("SignedIdentifiers may contain only SignedIdentifier");
   for (XmlDocument::Element node = root.first_child(); node; node = node.next_sibling()) {
     if (policies.size() == limits::kAccessPoliciesMax) return refuse_policies("at most 5 access policies are allowed");
-    Result<AccessPolicy> policy = read_policy(node);
+    Result<AccessPolicy> policy = read_policy(node, parse);
     if (!policy.ok()) return policy.status();
     policies.push_back(*std::move(policy));
   }

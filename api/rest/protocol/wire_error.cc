@@ -10,7 +10,7 @@ namespace {
 
 using CodeStatus = std::pair<std::string_view, std::uint16_t>;
 
-/// Section 7 of the service's behaviour, sorted by code. A code that is not listed means 400.
+/// The errors of tables and queues, sorted by code. A code that is not listed means 400.
 constexpr std::array kStatuses = std::to_array<CodeStatus>({
     {"AtomFormatNotSupported", 415},
     {"AuthenticationFailed", 403},
@@ -27,11 +27,15 @@ constexpr std::array kStatuses = std::to_array<CodeStatus>({
     {"JsonFormatNotSupported", 415},
     {"JsonVerboseFormatNotSupported", 415},
     {"MediaTypeNotSupported", 415},
+    {"MessageNotFound", 404},
     {"MethodNotAllowed", 405},
     {"MissingContentLengthHeader", 411},
     {"NoAuthenticationInformation", 401},
     {"NotImplemented", 501},
     {"OperationTimedOut", 500},
+    {"QueueAlreadyExists", 409},
+    {"QueueBeingDeleted", 409},
+    {"QueueNotFound", 404},
     {"RequestBodyTooLarge", 413},
     {"ResourceAlreadyExists", 409},
     {"ResourceNotFound", 404},
@@ -39,6 +43,7 @@ constexpr std::array kStatuses = std::to_array<CodeStatus>({
     {"TableAlreadyExists", 409},
     {"TableBeingDeleted", 409},
     {"TableNotFound", 404},
+    {"UnsupportedHttpVerb", 405},
     {"UpdateConditionNotSatisfied", 412},
 });
 static_assert(std::is_sorted(kStatuses.begin(), kStatuses.end()));

@@ -34,6 +34,13 @@ HttpResponse json_response(std::uint16_t status, PayloadLevel level, std::string
   return response;
 }
 
+HttpResponse xml_response(std::string body) {
+  HttpResponse response;
+  response.with("Content-Type", "application/xml");
+  response.body = std::move(body);
+  return response;
+}
+
 HttpResponse error_response(const Status& status, PayloadLevel level, const ErrorTrailer& trailer, bool is_xml) {
   const WireError error = wire_error(status);
   HttpResponse response;

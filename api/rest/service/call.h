@@ -71,6 +71,8 @@ inline Status no_room_for_answer() {
 inline constexpr std::size_t kAnswerHeaders = 11;
 /// Returns an answer with a body at the call's level.
 HttpResponse json_response(std::uint16_t status, PayloadLevel level, std::string body);
+/// Returns an answer with a body of XML.
+HttpResponse xml_response(std::string body);
 /// Returns a failure as JSON or XML. Never fails itself.
 HttpResponse error_response(const Status& status, PayloadLevel level, const ErrorTrailer& trailer, bool is_xml = false);
 

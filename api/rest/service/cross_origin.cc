@@ -33,7 +33,7 @@ void CrossOrigin::forget(std::string_view account) {
 Task<Result<CrossOrigin::Rules>> CrossOrigin::read(std::string account, HomeThread* home, std::stop_token stop) {
   if (Rules known = find(account)) co_return known;
   const std::uint64_t changes_before = changes();
-  Task<Result<ServiceProperties>> reading = AsyncStore(store_).service_properties(account, std::move(stop));
+  Task<Result<ServiceProperties>> reading = AsyncStore(store_).service_properties(account, service_, std::move(stop));
   Result<ServiceProperties> properties = co_await at_home(home, std::move(reading));
   if (!properties.ok()) co_return properties.status();
   Rules rules = std::make_shared<const std::vector<CorsRule>>(std::move(properties->cors_rules));

@@ -21,8 +21,8 @@ namespace varve::serve {
 /// Can be used by any thread. No other code may write service properties of this store.
 class CrossOrigin {
  public:
-  /// The store must outlive this object.
-  explicit CrossOrigin(Store& store) noexcept : store_(store) {}
+  /// The rules of one service. The store must outlive this object.
+  CrossOrigin(Store& store, StorageService service) noexcept : store_(store), service_(service) {}
 
   /// Returns the answer to an OPTIONS request. `account` is an account that the server knows, or empty: an empty
   /// account has no rules. Errors: those of answer_preflight(), and those of reading the rules. Source: P-12.
@@ -47,6 +47,7 @@ class CrossOrigin {
   Task<Result<Rules>> read(std::string account, HomeThread* home, std::stop_token stop);
 
   Store& store_;
+  const StorageService service_;
   mutable std::mutex mutex_;
   std::map<std::string, Rules, std::less<>> known_;
   std::uint64_t changes_ = 0;

@@ -5,12 +5,7 @@
 
 #include "api/model/service_error.h"
 #include "api/rest/protocol/operator_error.h"
-#include "api/rest/protocol/request_rules.h"
-#include "api/rest/protocol/target.h"
-#include "api/rest/protocol/version_rules.h"
 #include "api/rest/protocol/wire_error.h"
-#include "api/rest/service/call.h"
-#include "api/rest/service/routes.h"
 #include "api/security/http_date.h"
 
 namespace varve::serve {
@@ -35,12 +30,6 @@ bool is_ours(const WireError& error) noexcept {
   return error.status >= 500 && error.code != "NotImplemented";
 }
 
-/// Returns whether the answer is XML. Only the query decides, so that errors before routing use XML too (E-02).
-bool speaks_xml(const HttpRequest& request) {
-  const Result<Part> part = part_of(request.head.query);
-  return part.ok() && *part != Part::kContent;
-}
-
 /// Returns the header Date. A thread keeps its last one, because all answers of a second have the same.
 std::string_view date_of(DateTime time) {
   constexpr std::uint64_t kTicksPerSecond = 10'000'000;
@@ -57,81 +46,16 @@ std::string_view date_of(DateTime time) {
   return last.date;
 }
 
-void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer, std::string_view version,
-                        HttpResponse& response) {
-  response.headers.reserve(response.headers.size() + kCommonHeaders);
-  response.with("Cache-Control", "no-cache").with("X-Content-Type-Options", "nosniff");
-  response.with("x-ms-request-id", trailer.request_id).with("x-ms-version", version);
-  response.with("Date", date_of(trailer.time)).with("Server", "Varve-Table/1.0");
-  const std::string* const id = find_header(request.head.headers, "x-ms-client-request-id");
-  if (id != nullptr && id->size() <= kClientRequestIdMax) response.with("x-ms-client-request-id", *id);
-}
-
 }  // namespace
 
-/// The values that are parsed before authentication.
-struct Dispatcher::Asked {
-  std::string version;
-  std::string verb;
-  Address address;
-};
-
-/// An authenticated request for an existing kind of resource.
-struct Dispatcher::Prepared {
-  Address address;
-  Target target;
-  std::string verb;
-  Routed routed;
-  security::AsyncSession session;
-};
-
-/// The values of a request that its answer shows, as far as they were parsed.
-struct Dispatcher::Told {
-  Preference preference = Preference::kNone;
-  PayloadLevel level = PayloadLevel::kMinimal;
-  std::string version{kNewestVersion};
-  Operation operation = Operation::kUnresolved;
-  /// An account that the server knows, or empty.
-  std::string account{};
-};
-
-namespace {
-
-/// Calls the route's handler with the access that the session allows.
-Answer run(const Door& door, const Call& call, const security::AsyncSession& session, Store& store) {
-  if (const auto* const route = std::get_if<EntityRoute>(&door)) {
-    Task<Result<Table>> opening = session.table(call.target.table, call.stop);
-    Result<Table> table = co_await opening;
-    co_await GoHome(call.home);
-    if (table.code() == Code::kForbidden) co_return table.status();
-    Result<AsyncTable> fenced =
-        table.ok() ? Result<AsyncTable>(AsyncTable(*std::move(table), call.home)) : table.status();
-    Answer answer = route->handler(call, std::move(fenced));
-    Result<HttpResponse> response = co_await answer;
-    co_return response;
-  }
-  if (const auto* const route = std::get_if<AccountRoute>(&door)) {
-    Task<Status> checking = session.check(route->operation, call.stop);
-    const Status allowed = co_await checking;
-    co_await GoHome(call.home);
-    if (!allowed.ok()) co_return allowed;
-    Answer answer = route->handler(call, store);
-    Result<HttpResponse> response = co_await answer;
-    co_return response;
-  }
-  Answer answer = std::get<BatchRoute>(door).handler(call, session);
-  Result<HttpResponse> response = co_await answer;
-  co_return response;
-}
-
-}  // namespace
-
-Dispatcher::Dispatcher(Store& store, Accounts accounts, security::Clock clock, FailureLog log)
+Dispatcher::Dispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log,
+                       StorageService service, std::string_view name)
     : store_(store),
-      keyring_(std::make_shared<Keyring>(std::move(accounts))),
+      keyring_(std::move(keyring)),
       clock_(std::move(clock)),
       log_(std::move(log)),
-      cross_origin_(store),
+      name_(name),
+      cross_origin_(store, service),
       id_base_(draw_number()) {}
 
 namespace {
@@ -164,48 +88,47 @@ std::string Dispatcher::next_request_id() {
   return text;
 }
 
+void Dispatcher::add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer, std::string_view version,
+                                    HttpResponse& response) const {
+  response.headers.reserve(response.headers.size() + kCommonHeaders);
+  response.with("Cache-Control", "no-cache").with("X-Content-Type-Options", "nosniff");
+  response.with("x-ms-request-id", trailer.request_id).with("x-ms-version", version);
+  response.with("Date", date_of(trailer.time)).with("Server", name_);
+  const std::string* const id = find_header(request.head.headers, "x-ms-client-request-id");
+  if (id != nullptr && id->size() <= kClientRequestIdMax) response.with("x-ms-client-request-id", *id);
+}
+
 Task<Result<security::Session>> Dispatcher::open_session(const HttpRequest& request, Keyring& keyring,
-                                                         const std::string& account) {
+                                                         const Asked& asked) {
+  const std::string& account = asked.address.account;
   if (request.is_operator) return opened(security::Session::of_operator(store_, account, clock_));
+  const Result<security::SignedPlace> place = place_of(asked);
+  if (!place.ok()) return ended(place.status());
   if (find_header(request.head.headers, "authorization") != nullptr) {
     return security::AsyncSession::open(store_, keyring.accounts.find(account), request.head, request.arrival, clock_,
-                                        stop_.get_token());
+                                        stop_.get_token(), *place);
   }
-  const Result<security::VerifiedSignature> signature = keyring.signatures.verify(account, request.head.query);
+  const Result<security::VerifiedSignature> signature = keyring.signatures.verify(account, request.head.query, *place);
   if (!signature.ok()) return ended(signature.status());
   return security::AsyncSession::open(store_, *signature, request.arrival, clock_, stop_.get_token());
 }
 
-Result<Address> Dispatcher::address_of(const HttpRequest& request, const Keyring& keyring) {
+Result<Address> Dispatcher::address_of(const HttpRequest& request, const Keyring& keyring) const {
   return parse_address(request.head.path, host_of(request), request.arrival.is_https ? "https" : "http",
                        // An operator's host names no account.
                        [&](std::string_view name) { return !request.is_operator && keyring.accounts.knows(name); });
 }
 
-Result<Dispatcher::Asked> Dispatcher::identify(const HttpRequest& request, const Keyring& keyring, Told& told) {
+Result<Dispatcher::Asked> Dispatcher::identify(const HttpRequest& request, const Keyring& keyring, Told& told) const {
   Result<std::string> version = protocol_version(request.head);
   if (!version.ok()) return version.status();
   told.version = *version;
-  Result<std::string> verb = effective_verb(request.head.verb, request.head.headers);
+  Result<std::string> verb = verb_of(request, *version);
   if (!verb.ok()) return verb.status();
-  if (Status known = check_data_service_version(request.head.headers, *version); !known.ok()) return known;
   Result<Address> address = address_of(request, keyring);
   if (!address.ok()) return address.status();
   if (keyring.accounts.knows(address->account)) told.account = address->account;
   return Asked{*std::move(version), *std::move(verb), *std::move(address)};
-}
-
-Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request, Asked asked, security::Session session) {
-  if (Status known = check_signature_is_known(request.head, asked.version); !known.ok()) return known;
-  Result<Target> target = parse_resource(asked.address.resource);
-  if (!target.ok()) return target.status();
-  const bool may_read = asked.verb == "GET" || asked.verb == "HEAD" || target->resource == Resource::kBatch;
-  if (asked.address.is_secondary && !may_read) return secondary_is_for_reading();  // a batch judges its parts
-  const Result<Routed> routed = route_request(request, target->resource, asked.verb, asked.version);
-  if (!routed.ok()) return routed.status();
-  if (Status digest = check_body_digest(request); !digest.ok()) return digest;
-  return Prepared{std::move(asked.address), *std::move(target), std::move(asked.verb), *routed,
-                  security::AsyncSession(std::move(session))};
 }
 
 Task<Status> Dispatcher::admit(const HttpRequest& request, HomeThread* home) {
@@ -213,7 +136,7 @@ Task<Status> Dispatcher::admit(const HttpRequest& request, HomeThread* home) {
   const std::shared_ptr<Keyring> keyring = keyring_.present();
   Result<Asked> asked = identify(request, *keyring, told);
   if (!asked.ok()) co_return asked.status();
-  Task<Result<security::Session>> opening = open_session(request, *keyring, asked->address.account);
+  Task<Result<security::Session>> opening = open_session(request, *keyring, *asked);
   const Result<security::Session> session = co_await opening;
   co_await GoHome(home);
   co_return session.status();
@@ -232,27 +155,17 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
     Result<HttpResponse> outcome = co_await answering;
     co_return outcome;
   }
-  Result<Asked> asked = identify(request, *keyring, told);
+  const Result<Asked> asked = identify(request, *keyring, told);
   if (!asked.ok()) co_return asked.status();
-  Task<Result<security::Session>> opening = open_session(request, *keyring, asked->address.account);
+  Task<Result<security::Session>> opening = open_session(request, *keyring, *asked);
   Result<security::Session> session = co_await opening;
   co_await GoHome(home);
   if (!session.ok()) {
     co_return told_of_account(session.status(), keyring->accounts.knows(asked->address.account));
   }
-  const Result<Prepared> prepared = prepare(request, *std::move(asked), *std::move(session));
-  if (!prepared.ok()) co_return prepared.status();
-  const Routed& routed = prepared->routed;
-  told.preference = routed.preference;
-  told.level = routed.level;
-  told.operation = operation_of(routed.route->resource, routed.route->part, routed.route->verb);
-  const Call call{request,           prepared->address, prepared->target, prepared->verb, told.version,
-                  told.level,        told.preference,   routed.time_max,  trailer,        home,
-                  stop_.get_token(), store_.limits()};
-  Answer answer = run(routed.route->door, call, prepared->session, store_);
-  Result<HttpResponse> outcome = co_await answer;
-  if (routed.route->part == Part::kProperties && prepared->verb == "PUT")
-    cross_origin_.forget(prepared->address.account);
+  const security::AsyncSession of_caller(*std::move(session));
+  Task<Result<HttpResponse>> answering = answer(request, *asked, of_caller, trailer, home, told);
+  Result<HttpResponse> outcome = co_await answering;
   co_return outcome;
 }
 
@@ -279,8 +192,7 @@ Task<Result<HttpResponse>> Dispatcher::handle(HttpRequest request, HomeThread* h
   if (outcome.ok()) {
     response = *std::move(outcome);
   } else {
-    response = error_response(outcome.status(), told.level, trailer, speaks_xml(request));
-    add_preference(response, told.preference);
+    response = failure(outcome.status(), trailer, told, &request);
     if (request.is_operator) add_operator_error(response, outcome.status());
     if (is_ours(wire_error(outcome.status()))) log_(request_id, outcome.status());
   }
@@ -297,8 +209,9 @@ Task<Result<HttpResponse>> Dispatcher::handle(HttpRequest request, HomeThread* h
 HttpResponse Dispatcher::refuse(const Status& status) {
   const std::string request_id = next_request_id();
   const ErrorTrailer trailer{request_id, clock_()};
-  HttpResponse response = error_response(status, PayloadLevel::kMinimal, trailer);
-  add_common_headers(HttpRequest(), trailer, kNewestVersion, response);
+  const Told told;
+  HttpResponse response = failure(status, trailer, told, nullptr);
+  add_common_headers(HttpRequest(), trailer, told.version, response);
   return response;
 }
 

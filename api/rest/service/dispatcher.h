@@ -1,8 +1,8 @@
-// Owns: the path of a request from its arrival to its answer, independent of the connection.
+// Owns: the path of a request from its arrival to its answer, as all services share it, independent of the connection.
 // Must never: know a socket, do the work of a route, or let a request pass without authentication.
 //
 // The steps follow O-07: the rules for every request, authentication, permission, the resource, the format of the
-// answer. A failure at any step ends the request there.
+// answer. A failure at any step ends the request there. A service adds its own steps by the private virtual functions.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,10 @@
 
 #include "api/rest/encoding/error_body.h"
 #include "api/rest/protocol/message.h"
+#include "api/rest/protocol/payload_level.h"
+#include "api/rest/protocol/request_rules.h"
 #include "api/rest/protocol/target.h"
-#include "api/rest/service/accounts.h"
+#include "api/rest/service/call.h"
 #include "api/rest/service/cross_origin.h"
 #include "api/rest/service/keyring.h"
 #include "api/rest/service/operation.h"
@@ -34,8 +36,9 @@ using FailureLog = std::function<void(std::string_view request_id, const Status&
 /// Can be used by any thread. Requests run concurrently.
 class Dispatcher {
  public:
-  /// The store must outlive the dispatcher.
-  Dispatcher(Store& store, Accounts accounts, security::Clock clock, FailureLog log);
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+  virtual ~Dispatcher() = default;
 
   /// Implements RequestHandler::admit(): authenticates the caller.
   Task<Status> admit(const HttpRequest& request, HomeThread* home = nullptr);
@@ -53,24 +56,64 @@ class Dispatcher {
   /// Returns the answer to bytes that could not be parsed as a request.
   HttpResponse refuse(const Status& status);
 
+ protected:
+  /// The store must outlive the dispatcher. `name` is the value of the header Server, and must be static.
+  Dispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log,
+             StorageService service, std::string_view name);
+
+  /// The values that are parsed before authentication.
+  struct Asked {
+    std::string version;
+    std::string verb;
+    Address address;
+  };
+
+  /// The values of a request that its answer shows, as far as they were parsed.
+  struct Told {
+    std::string version{kNewestVersion};
+    Operation operation = Operation::kUnresolved;
+    /// An account that the server knows, or empty.
+    std::string account{};
+    /// The form of errors of the table service.
+    Preference preference = Preference::kNone;
+    PayloadLevel level = PayloadLevel::kMinimal;
+    /// Further elements of an error's body.
+    ErrorDetails details{};
+  };
+
+  /// Discards what is cached of the account's service properties.
+  void forget_properties(std::string_view account) { cross_origin_.forget(account); }
+  std::stop_token stop_token() const noexcept { return stop_.get_token(); }
+
  private:
-  struct Asked;
-  struct Prepared;
-  struct Told;
+  /// Returns the effective verb, after the rules of the service for headers that depend on nothing else.
+  virtual Result<std::string> verb_of(const HttpRequest& request, std::string_view version) const = 0;
+  /// Returns the place that a signature of the service must be for. A service judges here what it judges before
+  /// authentication.
+  virtual Result<security::SignedPlace> place_of(const Asked& asked) const = 0;
+  /// Answers an authenticated request. The arguments outlive the task.
+  virtual Task<Result<HttpResponse>> answer(const HttpRequest& request, const Asked& asked,
+                                            const security::AsyncSession& session, const ErrorTrailer& trailer,
+                                            HomeThread* home, Told& told) = 0;
+  /// Returns the answer of a failure. `request` is null if it could not be read.
+  virtual HttpResponse failure(const Status& status, const ErrorTrailer& trailer, const Told& told,
+                               const HttpRequest* request) const = 0;
+
   Task<Result<HttpResponse>> carry_out(const HttpRequest& request, const ErrorTrailer& trailer, HomeThread* home,
                                        Told& told);
   Task<Result<HttpResponse>> preflight(const HttpRequest& request, HomeThread* home, const Keyring& keyring);
-  static Result<Asked> identify(const HttpRequest& request, const Keyring& keyring, Told& told);
-  static Result<Prepared> prepare(const HttpRequest& request, Asked asked, security::Session session);
-  static Result<Address> address_of(const HttpRequest& request, const Keyring& keyring);
-  Task<Result<security::Session>> open_session(const HttpRequest& request, Keyring& keyring,
-                                               const std::string& account);
+  Result<Asked> identify(const HttpRequest& request, const Keyring& keyring, Told& told) const;
+  Result<Address> address_of(const HttpRequest& request, const Keyring& keyring) const;
+  Task<Result<security::Session>> open_session(const HttpRequest& request, Keyring& keyring, const Asked& asked);
+  void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer, std::string_view version,
+                          HttpResponse& response) const;
   std::string next_request_id();
 
   Store& store_;
   KeyringPlace keyring_;
   const security::Clock clock_;
   const FailureLog log_;
+  const std::string_view name_;
   CrossOrigin cross_origin_;
   std::stop_source stop_;
   const std::uint64_t id_base_;

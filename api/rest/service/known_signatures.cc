@@ -21,17 +21,19 @@ KnownSignatures::KnownPtr KnownSignatures::at(std::size_t hash) const {
 
 /// Verifies a signature. Texts are compared only if their whole hashes are equal. The time of the comparison thus
 /// reveals nothing about a signature to a caller that does not have it.
-Result<security::VerifiedSignature> KnownSignatures::verify(std::string_view account, std::string_view query) {
+Result<security::VerifiedSignature> KnownSignatures::verify(std::string_view account, std::string_view query,
+                                                            const security::SignedPlace& place) {
   const std::size_t hash = hash_of(account, query);
   if (const KnownPtr known = at(hash);
-      known && known->hash == hash && known->query == query && known->account == account) {
+      known && known->hash == hash && known->query == query && known->account == account && known->place == place) {
     return known->signature;
   }
-  Result<security::VerifiedSignature> verified = security::VerifiedSignature::verify(accounts_.find(account), query);
+  Result<security::VerifiedSignature> verified =
+      security::VerifiedSignature::verify(accounts_.find(account), query, place);
   if (!verified.ok() || query.size() > kQueryBytesMax) return verified;
   KnownPtr known;
   try {
-    known = std::make_shared<const Known>(Known{hash, std::string(account), std::string(query), *verified});
+    known = std::make_shared<const Known>(Known{hash, std::string(account), std::string(query), place, *verified});
   } catch (const std::bad_alloc&) {
     return verified;  // The result is not cached.
   }

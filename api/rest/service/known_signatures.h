@@ -1,4 +1,5 @@
-// Owns: a cache of recently verified signatures, keyed by their queries, because clients reuse a signature often.
+// Owns: a cache of recently verified signatures, keyed by their queries and places, because clients reuse a signature
+// often.
 // Must never: outlive the keys that verified the signatures, or store a decision that depends on time, place or a
 // policy.
 #pragma once
@@ -23,13 +24,15 @@ class KnownSignatures {
   explicit KnownSignatures(const Accounts& accounts) noexcept : accounts_(accounts) {}
 
   /// Calls security::VerifiedSignature::verify() with the keys of the account, unless the cache contains the result.
-  Result<security::VerifiedSignature> verify(std::string_view account, std::string_view query);
+  Result<security::VerifiedSignature> verify(std::string_view account, std::string_view query,
+                                             const security::SignedPlace& place = {});
 
  private:
   struct Known {
     std::size_t hash;
     std::string account;
     std::string query;
+    security::SignedPlace place;
     security::VerifiedSignature signature;
   };
   using KnownPtr = std::shared_ptr<const Known>;

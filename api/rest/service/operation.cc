@@ -6,9 +6,15 @@ namespace varve::serve {
 namespace {
 
 constexpr std::array<std::string_view, kOperations> kOperationNames = {
-    "Unresolved",    "ListTables",    "CreateTable",   "GetTable",     "DeleteTable", "QueryEntities", "GetEntity",
-    "InsertEntity",  "ReplaceEntity", "MergeEntity",   "DeleteEntity", "Batch",       "GetPolicies",   "SetPolicies",
-    "GetProperties", "SetProperties", "GetStatistics", "Preflight",    "StatusPage"};
+    "Unresolved",         "ListTables",         "CreateTable",        "GetTable",
+    "DeleteTable",        "QueryEntities",      "GetEntity",          "InsertEntity",
+    "ReplaceEntity",      "MergeEntity",        "DeleteEntity",       "Batch",
+    "GetPolicies",        "SetPolicies",        "GetProperties",      "SetProperties",
+    "GetStatistics",      "ListQueues",         "CreateQueue",        "DeleteQueue",
+    "GetQueueMetadata",   "SetQueueMetadata",   "GetQueuePolicies",   "SetQueuePolicies",
+    "GetQueueProperties", "SetQueueProperties", "GetQueueStatistics", "PutMessage",
+    "GetMessages",        "PeekMessages",       "UpdateMessage",      "DeleteMessage",
+    "ClearMessages",      "Preflight",          "StatusPage"};
 
 Operation operation_on_entity(std::string_view verb) noexcept {
   if (verb == "GET") return Operation::kGetEntity;

@@ -31,6 +31,22 @@ enum class Operation : std::uint8_t {
   kGetProperties,
   kSetProperties,
   kGetStatistics,
+  kListQueues,
+  kCreateQueue,
+  kDeleteQueue,
+  kGetQueueMetadata,
+  kSetQueueMetadata,
+  kGetQueuePolicies,
+  kSetQueuePolicies,
+  kGetQueueProperties,
+  kSetQueueProperties,
+  kGetQueueStatistics,
+  kPutMessage,
+  kGetMessages,
+  kPeekMessages,
+  kUpdateMessage,
+  kDeleteMessage,
+  kClearMessages,
   kPreflight,
   kStatusPage,
 };
@@ -38,7 +54,7 @@ inline constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::k
 
 /// Returns a name such as "QueryEntities".
 std::string_view operation_name(Operation operation) noexcept;
-/// Returns the operation of a request that has a route.
+/// Returns the operation of a request to the table service that has a route.
 Operation operation_of(Resource resource, Part part, std::string_view verb) noexcept;
 
 }  // namespace varve::serve

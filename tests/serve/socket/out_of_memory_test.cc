@@ -44,7 +44,7 @@ class ServerOutOfMemory : public ::testing::Test {
     ListenOptions listening;
     listening.port = 0;
     listening.threads = 2;
-    listening.metrics = MetricsAddress{};
+    listening.metrics = FurtherAddress{};
     Result<std::unique_ptr<Server>> started = Server::start(*store_, *Accounts::create(), listening);
     ASSERT_TRUE(started.ok()) << started.status().to_string();
     server_ = *std::move(started);

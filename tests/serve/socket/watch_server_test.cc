@@ -22,7 +22,7 @@ class WatchedServer : public ::testing::Test {
     bench_.open();
     listening_.port = 0;
     listening_.threads = 2;
-    listening_.metrics = MetricsAddress();
+    listening_.metrics = FurtherAddress();
   }
   Server& serve(Accounts chosen = *Accounts::create()) {
     Result<std::unique_ptr<Server>> started = Server::start(*bench_.store, std::move(chosen), listening_);

@@ -26,63 +26,64 @@ std::string address_key(const std::string& client_ip) {
 }
 
 bool ConnectionHost::add(OpenConnection& connection, const std::string& address) {
-  const std::lock_guard lock(mutex_);
-  if (is_ending_) return false;
-  const auto found = of_address_.find(address);
-  const std::size_t of_address = found == of_address_.end() ? 0 : found->second;
-  if (open_.size() >= limits_.connections_max || of_address >= limits_.connections_per_address_max) {
-    ++refused_;
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->is_ending) return false;
+  const auto found = shared_->of_address.find(address);
+  const std::size_t of_address = found == shared_->of_address.end() ? 0 : found->second;
+  if (shared_->open.size() >= shared_->limits.connections_max ||
+      of_address >= shared_->limits.connections_per_address_max) {
+    ++shared_->refused;
     return false;
   }
-  const auto opened = open_.insert(&connection).first;
+  const auto opened = shared_->open.insert(&connection).first;
   try {
-    ++of_address_[address];
+    ++shared_->of_address[address];
   } catch (const std::bad_alloc&) {  // The connection was not added.
-    open_.erase(opened);
+    shared_->open.erase(opened);
     throw;
   }
-  ++accepted_;
+  ++shared_->accepted;
   return true;
 }
 
 void ConnectionHost::remove(OpenConnection& connection, const std::string& address) {
-  const std::lock_guard lock(mutex_);
-  open_.erase(&connection);
-  const auto of_address = of_address_.find(address);
-  if (--of_address->second == 0) of_address_.erase(of_address);
-  if (open_.empty()) none_left_.notify_all();
+  const std::lock_guard lock(shared_->mutex);
+  shared_->open.erase(&connection);
+  const auto of_address = shared_->of_address.find(address);
+  if (--of_address->second == 0) shared_->of_address.erase(of_address);
+  if (shared_->open.empty()) shared_->none_left.notify_all();
 }
 
 void ConnectionHost::put_in_place(OpenConnection& connection, OpenConnection& by) noexcept {
-  auto place = open_.extract(&connection);
+  auto place = shared_->open.extract(&connection);
   place.value() = &by;
-  open_.insert(std::move(place));  // Allocates nothing.
+  shared_->open.insert(std::move(place));  // Allocates nothing.
 }
 
 void ConnectionHost::end_all_soon() {
-  const std::lock_guard lock(mutex_);
-  is_ending_ = true;
-  for (OpenConnection* const connection : open_) connection->end_soon();
+  const std::lock_guard lock(shared_->mutex);
+  shared_->is_ending = true;
+  for (OpenConnection* const connection : shared_->open) connection->end_soon();
 }
 
 void ConnectionHost::end_all_unread() {
-  const std::lock_guard lock(mutex_);
-  for (OpenConnection* const connection : open_) connection->end_unread();
+  const std::lock_guard lock(shared_->mutex);
+  for (OpenConnection* const connection : shared_->open) connection->end_unread();
 }
 
 bool ConnectionHost::wait_for_all(std::chrono::milliseconds time_max) {
-  std::unique_lock lock(mutex_);
-  return none_left_.wait_for(lock, time_max, [this] { return open_.empty(); });
+  std::unique_lock lock(shared_->mutex);
+  return shared_->none_left.wait_for(lock, time_max, [this] { return shared_->open.empty(); });
 }
 
 void ConnectionHost::end_all_now() {
-  const std::lock_guard lock(mutex_);
-  for (OpenConnection* const connection : open_) connection->end_now();
+  const std::lock_guard lock(shared_->mutex);
+  for (OpenConnection* const connection : shared_->open) connection->end_now();
 }
 
 ConnectionFigures ConnectionHost::figures() const {
-  const std::lock_guard lock(mutex_);
-  return {open_.size(), accepted_, refused_};
+  const std::lock_guard lock(shared_->mutex);
+  return {shared_->open.size(), shared_->accepted, shared_->refused};
 }
 
 }  // namespace varve::serve

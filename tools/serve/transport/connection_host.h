@@ -1,4 +1,4 @@
-// Owns: the parts that the connections of a server share: the request handler, limits, and the list of open
+// Owns: the parts that the connections of a listener share: the request handler, limits, and the list of open
 // connections.
 // Must never: know a connection's protocol.
 #pragma once
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -58,11 +59,13 @@ class OpenConnection {
 class ConnectionHost {
  public:
   ConnectionHost(RequestHandler& handler, const ConnectionLimits& limits)
-      : handler_(handler), limits_(limits), budget_(limits.memory_max) {}
+      : handler_(handler), shared_(std::make_shared<Shared>(limits)) {}
+  /// Makes a host for another handler. Its connections count with those of `other`, under the same limits and budget.
+  ConnectionHost(RequestHandler& handler, const ConnectionHost& other) : handler_(handler), shared_(other.shared_) {}
 
   RequestHandler& handler() noexcept { return handler_; }
-  const ConnectionLimits& limits() const noexcept { return limits_; }
-  ByteBudget& budget() noexcept { return budget_; }
+  const ConnectionLimits& limits() const noexcept { return shared_->limits; }
+  ByteBudget& budget() noexcept { return shared_->budget; }
 
   /// Adds a connection. `address` is an address_key(). Returns false if there are too many connections or the server is
   /// ending. In that case the connection must not begin. Throws std::bad_alloc, and then did not add the connection.
@@ -73,12 +76,14 @@ class ConnectionHost {
   /// connection keeps its place.
   template <typename HandOver>
   bool replace(OpenConnection& connection, OpenConnection& by, HandOver hand_over) {
-    const std::lock_guard lock(mutex_);
-    if (is_ending_) return false;
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->is_ending) return false;
     hand_over();
     put_in_place(connection, by);
     return true;
   }
+
+  // The functions below concern the connections of all hosts that share the limits.
 
   /// Refuses new connections from now on, and ends the open ones soon.
   void end_all_soon();
@@ -93,16 +98,22 @@ class ConnectionHost {
  private:
   void put_in_place(OpenConnection& connection, OpenConnection& by) noexcept;
 
+  struct Shared {
+    explicit Shared(const ConnectionLimits& given) : limits(given), budget(given.memory_max) {}
+
+    const ConnectionLimits limits;
+    ByteBudget budget;
+    std::mutex mutex;
+    std::condition_variable none_left;
+    std::set<OpenConnection*> open;
+    std::map<std::string, std::size_t> of_address;
+    std::uint64_t accepted = 0;
+    std::uint64_t refused = 0;
+    bool is_ending = false;
+  };
+
   RequestHandler& handler_;
-  const ConnectionLimits limits_;
-  ByteBudget budget_;
-  mutable std::mutex mutex_;
-  std::condition_variable none_left_;
-  std::set<OpenConnection*> open_;
-  std::map<std::string, std::size_t> of_address_;
-  std::uint64_t accepted_ = 0;
-  std::uint64_t refused_ = 0;
-  bool is_ending_ = false;
+  const std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace varve::serve

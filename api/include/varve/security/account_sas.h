@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns: account signatures ("account SAS"): query parameters that allow their bearer some operations on all tables.
+// Owns: account signatures ("account SAS"): query parameters that allow their bearer some operations on all tables or
+// queues.
 // Must never: accept a signature of a narrower kind as an account signature.
 #pragma once
 
@@ -10,13 +11,14 @@
 
 #include "../access.h"
 #include "../result.h"
+#include "../service_properties.h"
 #include "../status.h"
 #include "../types.h"
 #include "account_keys.h"
 
 namespace varve::security {
 
-/// An operation on an account or on a table as a whole. Source: S-24, S-32.
+/// An operation on an account, on a table as a whole, or on a queue and its messages. Source: S-24, S-32, QS-12.
 enum class AccountOperation : std::uint8_t {
   kListTables,
   kCreateTable,
@@ -26,6 +28,17 @@ enum class AccountOperation : std::uint8_t {
   kReadServiceStatistics,
   kReadAccessPolicies,
   kWriteAccessPolicies,
+  kListQueues,
+  kCreateQueue,
+  kDropQueue,
+  kReadQueueMetadata,
+  kWriteQueueMetadata,
+  kPeekMessages,
+  kPutMessage,
+  kGetMessages,
+  kRemoveMessage,
+  kUpdateMessage,
+  kClearMessages,
 };
 
 /// The fields under their names in the query, percent-decoded. A missing field is empty. Source: S-30.
@@ -44,11 +57,11 @@ struct AccountSas {
 struct AccountSasTerms {
   /// `YYYY-MM-DD`, 2015-04-05 or later.
   std::string version = "2020-12-06";
-  /// Lower-case letters; `t` is the table service.
+  /// Lower-case letters: `t` is the table service, `q` the queue service.
   std::string services = "t";
-  /// Some of the letters `sco`: service, containers (tables), objects (entities).
+  /// Some of the letters `sco`: service, containers (tables, queues), objects (entities, messages).
   std::string resource_types{};
-  /// Lower-case letters. For tables, `r` `w` `d` `l` `a` `c` `u` have a meaning (S-32, S-33).
+  /// Lower-case letters. For tables, `r` `w` `d` `l` `a` `c` `u` have a meaning (S-32, S-33); for queues `p` too.
   std::string permissions{};
   /// Time from which the signature is valid. If not set, it is valid at once.
   std::optional<DateTime> start{};
@@ -77,15 +90,17 @@ std::string string_to_sign(const AccountSas& sas, std::string_view account);
 Result<AccountSas> sign_account_sas(const AccountSasTerms& terms, const AccountCredentials& account,
                                     KeyChoice choice = KeyChoice::kPrimary);
 
-/// Returns the terms if a key of the account signed them and they are for tables. Does not check time and address.
+/// Returns the terms if a key of the account signed them and they are for the service. Does not check time and address.
 /// Errors: kForbidden (AuthenticationFailed, AuthorizationServiceMismatch). Source: S-14, S-30.
-Result<AccountSasTerms> verify_account_sas(const AccountSas& sas, const AccountCredentials& account);
+Result<AccountSasTerms> verify_account_sas(const AccountSas& sas, const AccountCredentials& account,
+                                           StorageService service = StorageService::kTables);
 
 /// Checks that the terms permit the operation. They never permit access to access policies.
-/// Errors: kForbidden (AuthorizationFailure: access policies; AuthorizationResourceTypeMismatch,
-/// AuthorizationPermissionMismatch). Source: S-32.
+/// Errors: kForbidden (AuthorizationFailure: access policies; AuthorizationServiceMismatch,
+/// AuthorizationResourceTypeMismatch, AuthorizationPermissionMismatch). Source: S-32.
 Status check_operation(const AccountSasTerms& terms, AccountOperation operation);
-/// Returns the permissions on entities. Errors: kForbidden (AuthorizationResourceTypeMismatch). Source: S-32.
+/// Returns the permissions on entities. Errors: kForbidden (AuthorizationServiceMismatch,
+/// AuthorizationResourceTypeMismatch). Source: S-32.
 Result<Permissions> entity_permissions(const AccountSasTerms& terms);
 
 }  // namespace varve::security

@@ -25,13 +25,14 @@ class AsyncSession {
   /// @{
   /// Opens a session, as Session::open().
   static Task<Result<Session>> open(Store& store, const AccountCredentials& account, const Request& request,
-                                    const Arrival& arrival, Clock clock, std::stop_token stop = {});
+                                    const Arrival& arrival, Clock clock, std::stop_token stop = {},
+                                    const SignedPlace& place = {});
   static Task<Result<Session>> open(Store& store, const VerifiedSignature& signature, const Arrival& arrival,
                                     Clock clock, std::stop_token stop = {});
   /// @}
 
   /// Checks that the session permits the operation, as Session::check().
-  Task<Status> check(AccountOperation operation, std::stop_token stop = {}) const;
+  Task<Status> check(AccountOperation operation, std::stop_token stop = {}, std::string queue = {}) const;
   /// Returns a table of the account, restricted as by Session::table().
   Task<Result<Table>> table(std::string table, std::stop_token stop = {}) const;
 

@@ -11,12 +11,14 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "../access_policy.h"
 #include "../result.h"
+#include "../service_properties.h"
 #include "../status.h"
 #include "../store.h"
 #include "../table.h"
@@ -27,6 +29,15 @@
 
 namespace varve::security {
 
+/// What a signature must be for. A queue SAS does not name its queue, so the place tells it (QS-13).
+struct SignedPlace {
+  StorageService service = StorageService::kTables;
+  /// The queue that the request's path names. Empty: the path names none.
+  std::string queue{};
+  /// Compares both.
+  bool operator==(const SignedPlace&) const = default;
+};
+
 /// Returns the present time. Called at each verb, on any thread; must not wait.
 using Clock = std::function<DateTime()>;
 
@@ -35,9 +46,10 @@ using Clock = std::function<DateTime()>;
 /// Copies are cheap.
 class VerifiedSignature {
  public:
-  /// Verifies the signature in the query. Errors: those of Session::open() with a query, except those of time and
+  /// Verifies the signature in the query for the place. Errors: those of Session::open() with a query, except those of time and
   /// arrival.
-  static Result<VerifiedSignature> verify(const AccountCredentials& account, std::string_view query);
+  static Result<VerifiedSignature> verify(const AccountCredentials& account, std::string_view query,
+                                          const SignedPlace& place = {});
 
  private:
   friend class Session;
@@ -58,31 +70,35 @@ class VerifiedSignature {
 /// Lifetime  The store must outlive the session. Tables from the session may outlive both; their verbs then return
 ///           kClosed.
 ///
+/// A session by a key or an account SAS is for all resources of its service. A session by a queue SAS is for its queue.
+///
 /// Errors of each verb, besides those of the Store verb of the same name; nothing was read or changed:
 ///   kForbidden (AuthenticationFailed)                            the signature has expired, or its policy does not
 ///                                                                exist any more
-///   kForbidden (AuthorizationFailure)                            a table SAS does not permit this (S-21, S-24); or an
-///                                                                account SAS was used for access policies (S-32)
+///   kForbidden (AuthorizationFailure)                            a table or queue SAS does not permit this (S-21, S-24,
+///                                                                QS-12); or an account SAS was used for access
+///                                                                policies (S-32)
 ///   kForbidden (AuthorizationResourceTypeMismatch, AuthorizationPermissionMismatch)
 ///                                                                an account SAS lacks the resource type or permission
-///                                                                (S-32)
+///                                                                (S-32); or a queue SAS lacks the permission (QS-14)
 ///
 /// If the signature names a policy, open() and the verbs wait for a read of the store. On a thread that must not wait,
 /// use AsyncSession (async_session.h).
 class Session {
  public:
-  /// Opens a session by the query parameters of a table SAS or an account SAS. Ignores other parameters (S-10, S-13).
+  /// Opens a session by the query parameters of an account SAS, or of a table or queue SAS. Ignores other parameters
+  /// (S-10, S-13, QS-10).
   /// Errors:
   ///   kForbidden (NoAuthenticationInformation)      the query has no `sig`
   ///   kForbidden (AuthenticationFailed)             the signature is wrong, malformed, expired or not valid yet
-  ///   kForbidden (AuthorizationServiceMismatch)     the signature is not for tables
+  ///   kForbidden (AuthorizationServiceMismatch)     the signature is not for the service
   ///   kForbidden (AuthorizationSourceIPMismatch, AuthorizationProtocolMismatch)
   static Result<Session> open(Store& store, const AccountCredentials& account, std::string_view query,
-                              const Arrival& arrival, Clock clock);
+                              const Arrival& arrival, Clock clock, const SignedPlace& place = {});
   /// Opens a session by the Authorization header of a request. If the request has none, uses its query, as above. A
   /// session by an account key may do everything. Errors: as above, and those of verify_shared_key().
   static Result<Session> open(Store& store, const AccountCredentials& account, const Request& request,
-                              const Arrival& arrival, Clock clock);
+                              const Arrival& arrival, Clock clock, const SignedPlace& place = {});
 
   /// Opens a session by a signature that was verified before. Errors: those of the first open() that depend on time,
   /// arrival or policies.
@@ -92,8 +108,9 @@ class Session {
   /// without a signature, such as the user who owns the store. Errors: kOutOfMemory.
   static Result<Session> of_operator(Store& store, std::string_view account, Clock clock);
 
-  /// Checks that the session permits the operation. It is for operations without a verb below.
-  Status check(AccountOperation operation) const;
+  /// Checks that the session permits the operation. It is for operations without a verb below. An operation on a queue or
+  /// its messages names the queue.
+  Status check(AccountOperation operation, std::string_view queue = {}) const;
 
   /// Returns a table of the account, restricted to what the session may do (Table::restricted_to). A table SAS permits
   /// only its own table.
@@ -116,9 +133,9 @@ class Session {
   /// These do open() without the checks that each verb repeats. They read nothing from the store.
   static Result<Session> shown(Store& store, const VerifiedSignature& signature, const Arrival& arrival, Clock clock);
   static Result<Session> shown(Store& store, const AccountCredentials& account, std::string_view query,
-                               const Arrival& arrival, Clock clock);
+                               const Arrival& arrival, Clock clock, const SignedPlace& place);
   static Result<Session> shown(Store& store, const AccountCredentials& account, const Request& request,
-                               const Arrival& arrival, Clock clock);
+                               const Arrival& arrival, Clock clock, const SignedPlace& place);
   static Result<Session> judged(Result<Session> shown);
   explicit Session(std::shared_ptr<const State> state) noexcept;
   std::shared_ptr<const State> state_;

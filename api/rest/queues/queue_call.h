@@ -1,0 +1,89 @@
+// Owns: a parsed request to the queue service, as the handler of a route receives it, and the list of the handlers.
+// Must never: reach a handler before the permission was checked. The dispatcher checks it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "api/rest/encoding/error_body.h"
+#include "api/rest/protocol/message.h"
+#include "api/rest/protocol/target.h"
+#include "api/rest/queues/queue_target.h"
+#include "api/rest/service/handlers.h"
+#include "varve/async.h"
+#include "varve/home_thread.h"
+#include "varve/queue.h"
+#include "varve/result.h"
+#include "varve/store.h"
+
+namespace varve::serve {
+
+/// Holds views. The dispatcher keeps the viewed values until the answer is complete.
+struct QueueCall {
+  const HttpRequest& request;
+  const Address& address;
+  const QueueTarget& target;
+  const QueueParameters& parameters;
+  /// The protocol version, `YYYY-MM-DD`.
+  std::string_view version;
+  ErrorTrailer trailer;
+  HomeThread* home = nullptr;
+  /// Ends a waiting operation that has not begun to write, when the server ends.
+  std::stop_token stop{};
+  Store& store;
+  /// The elements that an error's body gets besides its code and message (QE-02).
+  ErrorDetails& details;
+};
+
+/// Returns the value of a parameter that is a number from `least` to `most`, or nothing if it is missing.
+/// Errors: kInvalidArgument (InvalidQueryParameterValue: no number; OutOfRangeQueryParameterValue), with details.
+Result<std::optional<std::int64_t>> number_parameter(const QueueCall& call, std::string_view name, std::int64_t least,
+                                                     std::int64_t most);
+/// Returns the refusal of a parameter's value, with details. `literal` is the error string.
+Status refuse_parameter(const QueueCall& call, std::string_view literal, std::string_view name, std::string_view value,
+                        std::string_view reason);
+/// Returns the refusal of a request without this parameter.
+Status missing_parameter(const QueueCall& call, std::string_view name);
+
+/// Runs `work` with the queue of the request on a thread that may wait.
+template <typename Work>
+Task<Status> with_queue(const QueueCall& call, Work work) {
+  Task<Status> running = AsyncStore(call.store)
+                             .run(
+                                 [&call, &work](Store& store) -> Status {
+                                   Result<Queue> queue = store.open_queue(call.address.account, call.target.queue);
+                                   return queue.ok() ? work(*queue) : queue.status();
+                                 },
+                                 call.stop);
+  const Status done = co_await at_home(call.home, std::move(running));
+  co_return done;
+}
+
+// Queues.
+Answer list_queues(const QueueCall& call);
+Answer create_queue(const QueueCall& call);
+Answer delete_queue(const QueueCall& call);
+Answer get_queue_metadata(const QueueCall& call);
+Answer set_queue_metadata(const QueueCall& call);
+Answer get_queue_policies(const QueueCall& call);
+Answer set_queue_policies(const QueueCall& call);
+
+// Messages.
+Answer put_message(const QueueCall& call);
+Answer get_messages(const QueueCall& call);
+Answer peek_messages(const QueueCall& call);
+Answer clear_messages(const QueueCall& call);
+Answer update_message(const QueueCall& call);
+Answer delete_message(const QueueCall& call);
+
+// The account.
+Answer get_queue_properties(const QueueCall& call);
+Answer set_queue_properties(const QueueCall& call);
+Answer get_queue_statistics(const QueueCall& call);
+
+}  // namespace varve::serve
