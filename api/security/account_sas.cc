@@ -78,7 +78,7 @@ bool says(const AccountSas& sas, const AccountSasTerms& terms) {
   const Result<AccountSas> read = parse_account_sas(to_query(sas));
   if (!read.ok() || *read != sas) return false;
   const Result<AccountSasTerms> meant = terms_of(*read);
-  return meant.ok() && *meant == terms && terms.services.find_first_of("tqb") != std::string::npos;
+  return meant.ok() && *meant == terms && terms.services.find_first_of("tq") != std::string::npos;
 }
 
 struct Need {

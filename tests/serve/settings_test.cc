@@ -36,6 +36,7 @@ std::string refusal(const std::string& text) {
 std::string example_of(const OptionRule& rule) {
   switch (rule.id) {
     case OptionId::kListen:
+    case OptionId::kListenQueues:
     case OptionId::kMetrics: return "\"[::1]:9464\"";
     case OptionId::kMemory: return "\"512MiB\"";
     case OptionId::kAccount: return "[\"shop:@/etc/varve/shop.key\", \"other:env=OTHER_KEY\"]";
