@@ -98,15 +98,26 @@ Task<Result<std::vector<AccessPolicy>>> AsyncStore::access_policies(std::string 
 
 Task<Status> AsyncStore::set_service_properties(std::string account, ServicePropertiesChange change,
                                                 std::stop_token stop) const {
+  return set_service_properties(std::move(account), std::move(change), StorageService::kTables, std::move(stop));
+}
+
+Task<Status> AsyncStore::set_service_properties(std::string account, ServicePropertiesChange change,
+                                                StorageService service, std::stop_token stop) const {
   return Verbs::on_worker(*store_, std::move(stop),
-                          [account = std::move(account), change = std::move(change)](Store& store) {
-                            return store.set_service_properties(account, change);
+                          [account = std::move(account), change = std::move(change), service](Store& store) {
+                            return store.set_service_properties(account, change, service);
                           });
 }
 
 Task<Result<ServiceProperties>> AsyncStore::service_properties(std::string account, std::stop_token stop) const {
-  return Verbs::on_worker(*store_, std::move(stop),
-                          [account = std::move(account)](Store& store) { return store.service_properties(account); });
+  return service_properties(std::move(account), StorageService::kTables, std::move(stop));
+}
+
+Task<Result<ServiceProperties>> AsyncStore::service_properties(std::string account, StorageService service,
+                                                               std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop), [account = std::move(account), service](Store& store) {
+    return store.service_properties(account, service);
+  });
 }
 
 Task<Status> AsyncStore::sync(std::stop_token stop) const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/catalog/service_property_rows.h"
 #include "api/commit/commit.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
@@ -192,32 +193,39 @@ Result<std::uint32_t> Catalog::drop_account(std::string_view account) {
   std::uint32_t number = 0;
   const std::string account_key = account_row_key(account);
   const std::array<std::string, 2> prefixes{table_rows_prefix(account), queue_rows_prefix(account)};
+  const std::array<std::string, 2> service_keys{service_properties_key(account, StorageService::kQueues),
+                                                service_properties_key(account, StorageService::kBlobs)};
   const NameCache::DropMark mark = names_.mark_account_drop(account);
   const NameCache::DropMark queues_mark = queue_names_.mark_account_drop(account);
   for (;;) {
     bool is_unpublished = false;
-    RowChange change({account_key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
-      const engine::Newest& row = rows[0];
-      if (!row.value) return {no_such_account(account), row.version};
-      // A commit that adds a table row also writes the account's row, and so does one that adds a queue row. So if
-      // this row is published, the view has the rows of all tables and queues. If the drop of a row is not published, this deletes the row a second time, which changes
-      // nothing.
-      is_unpublished = row.version > view.version();
-      if (is_unpublished) return {Status(Code::kConflict, "the account was changed meanwhile"), row.version};
-      const Result<AccountRow> owner = decode_account_row(account, row.version, *row.value);
-      if (!owner.ok()) return owner.status();
-      for (const std::string& prefix : prefixes) {
-        engine::Cursor rows_of_names = view.cursor(prefix, format::end_of_prefix(prefix));
-        for (rows_of_names.seek_to_first(); rows_of_names.valid(); rows_of_names.next()) {
-          batch.remove(rows_of_names.key());
-        }
-        if (!rows_of_names.status().ok()) return rows_of_names.status();
-      }
-      batch.remove(account_key);
-      batch.retire_account(owner->number);
-      number = owner->number;
-      return {};
-    });
+    RowChange change(
+        {account_key, service_keys[0], service_keys[1]},
+        [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
+          const engine::Newest& row = rows[0];
+          if (!row.value) return {no_such_account(account), row.version};
+          // A commit that adds a table row also writes the account's row, and so does one that adds a queue row. So if
+          // this row is published, the view has the rows of all tables and queues. If the drop of a row is not published, this deletes the row a second time, which changes
+          // nothing.
+          is_unpublished = row.version > view.version();
+          if (is_unpublished) return {Status(Code::kConflict, "the account was changed meanwhile"), row.version};
+          const Result<AccountRow> owner = decode_account_row(account, row.version, *row.value);
+          if (!owner.ok()) return owner.status();
+          for (const std::string& prefix : prefixes) {
+            engine::Cursor rows_of_names = view.cursor(prefix, format::end_of_prefix(prefix));
+            for (rows_of_names.seek_to_first(); rows_of_names.valid(); rows_of_names.next()) {
+              batch.remove(rows_of_names.key());
+            }
+            if (!rows_of_names.status().ok()) return rows_of_names.status();
+          }
+          for (std::size_t i = 0; i < service_keys.size(); ++i) {
+            if (rows[i + 1].value) batch.remove(service_keys[i]);
+          }
+          batch.remove(account_key);
+          batch.retire_account(owner->number);
+          number = owner->number;
+          return {};
+        });
     for (const std::string& prefix : prefixes) change.lock(prefix);
     const Status dropped = commit_drop(change);
     if (dropped.ok()) return number;

@@ -101,6 +101,8 @@ class Catalog {
   /// Gives the queue a new id, which has no messages. Returns the id that it had.
   Result<format::TableId> clear_queue(const TableName& name);
   Status set_queue_metadata(const TableName& name, const std::vector<MetadataPair>& metadata);
+  static Result<std::vector<AccessPolicy>> find_queue_policies(const engine::ReadView& view, const TableName& name);
+  Status set_queue_policies(const TableName& name, std::span<const AccessPolicy> policies);
 
   /// Errors: as Store::access_policies.
   static Result<std::vector<AccessPolicy>> find_access_policies(const engine::ReadView& view, const TableName& name);
@@ -108,9 +110,11 @@ class Catalog {
   Status set_access_policies(const TableName& name, std::span<const AccessPolicy> policies);
 
   /// Errors: as Store::service_properties.
-  static Result<ServiceProperties> find_service_properties(const engine::ReadView& view, std::string_view account);
+  static Result<ServiceProperties> find_service_properties(const engine::ReadView& view, std::string_view account,
+                                                           StorageService service);
   /// The caller has checked `change`. Errors: as Store::set_service_properties.
-  Status set_service_properties(std::string_view account, const ServicePropertiesChange& change);
+  Status set_service_properties(std::string_view account, const ServicePropertiesChange& change,
+                                StorageService service);
 
   /// Assigns an id and a version to `load`. The table must not exist, or must be empty. Errors: as Store::load_table.
   Result<LoadTarget> begin_load(const TableName& name, engine::Load& load);

@@ -5,12 +5,20 @@
 #include <utility>
 
 #include "api/catalog/catalog.h"
+#include "api/catalog/policy_rows.h"
 #include "api/commit/commit.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "format/keys/batch.h"
 
 namespace varve {
+namespace {
+
+Status in_queue_row(const Status& status, const TableName& name) {
+  return status.in_file("catalog row of queue " + quoted(name.lower) + " of account " + quoted(name.account));
+}
+
+}  // namespace
 
 Status no_such_queue(std::string_view account, std::string_view queue) {
   return service_error::queue_not_found("account " + quoted(account) + " has no queue " + quoted(queue));
@@ -110,6 +118,30 @@ Result<format::TableId> Catalog::clear_queue(const TableName& name) {
   const NameCache::DropMark mark = queue_names_.mark_table_drop(name.account, name.lower);
   if (Status dropped = commit_drop(change); !dropped.ok()) return dropped;
   return retired;
+}
+
+Result<std::vector<AccessPolicy>> Catalog::find_queue_policies(const engine::ReadView& view, const TableName& name) {
+  const auto row = view.get(queue_row_key(name.account, name.lower));
+  if (!row.ok()) return row.status();
+  if (!*row) return no_such_queue(name.account, name.spelling);
+  Result<std::vector<AccessPolicy>> policies = decode_queue_access_policies((*row)->value);
+  if (!policies.ok()) return in_queue_row(policies.status(), name);
+  return policies;
+}
+
+Status Catalog::set_queue_policies(const TableName& name, std::span<const AccessPolicy> policies) {
+  return change_row(
+      queue_row_key(name.account, name.lower),
+      [&](const engine::ReadView& /*view*/) { return no_such_queue(name.account, name.lower); },
+      [&](const engine::Newest& row) -> Result<std::string> {
+        const Result<QueueRow> queue = decode_queue_row(name.account, name.lower, row.version, *row.value);
+        if (!queue.ok()) return queue.status();
+        const Result<std::string> renewed = with_queue_id(*row.value, *queue, queue->id);
+        if (!renewed.ok()) return in_queue_row(renewed.status(), name);
+        Result<std::string> changed = with_access_policies(*renewed, policies);
+        if (!changed.ok()) return in_queue_row(changed.status(), name);
+        return changed;
+      });
 }
 
 Status Catalog::set_queue_metadata(const TableName& name, const std::vector<MetadataPair>& metadata) {

@@ -34,36 +34,50 @@ Status take_time(const format::EncodedEntity& row, std::size_t number, std::stri
   return Status();
 }
 
-Result<AccessPolicy> decode_policy(const format::EncodedEntity& row, std::size_t number,
-                                   const format::PropertyView& id) {
+/// How the rows of tables and of queues differ.
+struct PolicyOwner {
+  Result<Permissions> (*parse)(std::string_view letters);
+  Status (*check)(std::span<const AccessPolicy> policies);
+};
+
+Result<AccessPolicy> decode_policy(const format::EncodedEntity& row, std::size_t number, const format::PropertyView& id,
+                                   const PolicyOwner& owner) {
   if (id.type != format::PropertyType::kString) return damaged(number, kPolicyId);
   AccessPolicy policy{std::string(id.value)};
   if (Status taken = take_time(row, number, kPolicyStart, policy.start); !taken.ok()) return taken;
   if (Status taken = take_time(row, number, kExpiry, policy.expiry); !taken.ok()) return taken;
   if (const std::optional<format::PropertyView> letters = row.find(name_of(number, kPermissions))) {
     if (letters->type != format::PropertyType::kString) return damaged(number, kPermissions);
-    const Result<Permissions> permissions = Permissions::parse(letters->value);
+    const Result<Permissions> permissions = owner.parse(letters->value);
     if (!permissions.ok()) return damaged(number, kPermissions);
     policy.permissions = *permissions;
   }
   return policy;
 }
 
-}  // namespace
-
-Result<std::vector<AccessPolicy>> decode_access_policies(std::string_view row) {
+Result<std::vector<AccessPolicy>> decode_policies(std::string_view row, const PolicyOwner& owner) {
   const Result<format::EncodedEntity> view = format::EncodedEntity::open(row);
   if (!view.ok()) return view.status();
   std::vector<AccessPolicy> policies;
   for (std::size_t number = 0; number < limits::kAccessPoliciesMax; ++number) {
     const std::optional<format::PropertyView> id = view->find(name_of(number, kPolicyId));
     if (!id) break;
-    Result<AccessPolicy> policy = decode_policy(*view, number, *id);
+    Result<AccessPolicy> policy = decode_policy(*view, number, *id, owner);
     if (!policy.ok()) return policy.status();
     policies.push_back(std::move(*policy));
   }
-  if (Status checked = check_access_policies(policies); !checked.ok()) return Status::corruption(checked.message());
+  if (Status checked = owner.check(policies); !checked.ok()) return Status::corruption(checked.message());
   return policies;
+}
+
+}  // namespace
+
+Result<std::vector<AccessPolicy>> decode_access_policies(std::string_view row) {
+  return decode_policies(row, {&Permissions::parse, &check_access_policies});
+}
+
+Result<std::vector<AccessPolicy>> decode_queue_access_policies(std::string_view row) {
+  return decode_policies(row, {&Permissions::parse_for_queue, &check_queue_access_policies});
 }
 
 Result<std::string> with_access_policies(std::string_view row, std::span<const AccessPolicy> policies) {

@@ -2,8 +2,8 @@
 // Must never: lose a property of a row that it does not know.
 //
 //   (0,5) queues     PartitionKey: account name, RowKey: queue name. Properties: Id, optionally Created,
-//                    MessageBytesMax (Int32, if it is not the service's limit), and for metadata number n, from 0,
-//                    Meta<n>Name and Meta<n>Value (String). The numbers have no gaps.
+//                    MessageBytesMax (Int32, if it is not the service's limit), access policies (policy_rows.h), and
+//                    for metadata number n, from 0, Meta<n>Name and Meta<n>Value (String). The numbers have no gaps.
 //   (0,3) service    PartitionKey: empty, RowKey: "queues". Property: Secret
 //
 // A queue's id is a table's id: a number of its account that NextTable gives (catalog_rows.h). Clearing a queue gives

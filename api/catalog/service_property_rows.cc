@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/catalog/row_numbers.h"
 #include "format/keys/entity.h"
 #include "varve/limits.h"
 
@@ -128,7 +129,25 @@ bool is_service_property(std::string_view name) {
                      [&](std::string_view group) { return name.starts_with(group); });
 }
 
+constexpr std::string_view kAccountNumber = "Number";
+
 }  // namespace
+
+std::string service_properties_key(std::string_view account, StorageService service) {
+  return *format::encode_sort_key(kServicePropertiesTable, account,
+                                  service == StorageService::kQueues ? "queues" : "blobs");
+}
+
+bool is_row_of_account(std::string_view row, std::uint32_t number) {
+  const Result<format::EncodedEntity> view = format::EncodedEntity::open(row);
+  return view.ok() && find_number(*view, kAccountNumber, number, number).has_value();
+}
+
+std::string encode_service_row(std::uint32_t account_number) {
+  format::EntityBuilder builder;
+  builder.add_int64(kAccountNumber, account_number);
+  return builder.finish();
+}
 
 Result<ServiceProperties> decode_service_properties(std::string_view row) {
   const Result<format::EncodedEntity> view = format::EncodedEntity::open(row);

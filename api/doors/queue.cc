@@ -165,6 +165,21 @@ Result<std::vector<MetadataPair>> Queue::metadata() const {
   });
 }
 
+Status Queue::set_access_policies(std::span<const AccessPolicy> policies) {
+  return guarded([&]() -> Status {
+    if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
+    if (Status checked = check_queue_access_policies(policies); !checked.ok()) return checked;
+    return state_->core->catalog().set_queue_policies(state_->name, policies);
+  });
+}
+
+Result<std::vector<AccessPolicy>> Queue::access_policies() const {
+  return guarded([&]() -> Result<std::vector<AccessPolicy>> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    return Catalog::find_queue_policies(state_->core->backend().view(), state_->name);
+  });
+}
+
 MessageWrite MessageWrite::put(const Queue& queue, std::string text, const PutOptions& options) {
   MessageWrite write(Kind::kPut, queue);
   write.text_ = std::move(text);

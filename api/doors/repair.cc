@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/catalog/repaired_catalog.h"
+#include "api/catalog/service_property_rows.h"
 #include "api/model/guarded.h"
 #include "engine/repair/repair.h"
 #include "format/keys/sort_key.h"
@@ -21,6 +22,7 @@ std::string system_table_name(format::TableId table) {
     case kServiceTable: return "service";
     case kDropsTable: return "drops";
     case kQueuesTable: return "queues";
+    case kServicePropertiesTable: return "services";
     default: return std::to_string(static_cast<std::uint32_t>(table));
   }
 }

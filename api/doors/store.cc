@@ -262,20 +262,21 @@ Result<std::vector<AccessPolicy>> Store::access_policies(std::string_view accoun
   });
 }
 
-Status Store::set_service_properties(std::string_view account, const ServicePropertiesChange& change) {
+Status Store::set_service_properties(std::string_view account, const ServicePropertiesChange& change,
+                                     StorageService service) {
   return guarded([&]() -> Status {
     if (Status writable = core_->check_writable(); !writable.ok()) return writable;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
     if (Status checked = check_service_properties(change); !checked.ok()) return checked;
-    return core_->catalog().set_service_properties(account, change);
+    return core_->catalog().set_service_properties(account, change, service);
   });
 }
 
-Result<ServiceProperties> Store::service_properties(std::string_view account) const {
+Result<ServiceProperties> Store::service_properties(std::string_view account, StorageService service) const {
   return guarded([&]() -> Result<ServiceProperties> {
     if (Status open = core_->check_open(); !open.ok()) return open;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
-    return Catalog::find_service_properties(core_->backend().view(), account);
+    return Catalog::find_service_properties(core_->backend().view(), account, service);
   });
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/catalog/catalog_rows.h"
+#include "api/catalog/policy_rows.h"
 #include "api/catalog/queue_rows.h"
 #include "api/catalog/service_property_rows.h"
 #include "api/core/store_core.h"
@@ -53,6 +54,7 @@ class Verifier {
       case kQueuesTable: return visit_queue(entry);
       case kServiceTable: return visit_service(entry);
       case kDropsTable: return visit_drop_note(entry, properties);
+      case kServicePropertiesTable: return visit_service_properties(entry);
       default: break;
     }
     if (queue_ids_.count(table) == 0) return visit_entity(entry, properties);
@@ -120,6 +122,13 @@ class Verifier {
     if (properties > 0) add_finding(name_of(entry), "the record of a drop must have no properties");
   }
 
+  void visit_service_properties(const Entry& entry) {
+    const Result<ServiceProperties> properties = decode_service_properties(entry.value);
+    if (!properties.ok())
+      add_finding("service " + quoted(entry.key.row_key) + " of account " + quoted(entry.key.partition_key),
+                  properties.status());
+  }
+
   void visit_table(const Entry& entry) {
     ++report_.tables;
     const std::string& owner_name = entry.key.partition_key;
@@ -140,6 +149,8 @@ class Verifier {
     if (!row.ok()) return add_finding(subject, row.status());
     if (Status named = check_queue_name(entry.key.row_key); !named.ok()) add_finding(subject, named);
     if (Status metadata = check_metadata(row->metadata); !metadata.ok()) add_finding(subject, metadata);
+    if (const auto policies = decode_queue_access_policies(entry.value); !policies.ok())
+      add_finding(subject, policies.status());
     queue_ids_.insert(row->id);
     check_id(subject, owner_name, row->id);
   }

@@ -2,6 +2,7 @@
 // Must never: accept two texts for one set of permissions.
 #include "varve/access.h"
 
+#include <algorithm>
 #include <array>
 
 #include "api/model/quoted.h"
@@ -15,8 +16,11 @@ struct Letter {
   char letter;
   Permission permission;
 };
-constexpr std::array<Letter, 4> kLetters = {
-    {{'r', Permission::kQuery}, {'a', Permission::kAdd}, {'u', Permission::kUpdate}, {'d', Permission::kRemove}}};
+constexpr std::array<Letter, 5> kLetters = {{{'r', Permission::kQuery},
+                                             {'a', Permission::kAdd},
+                                             {'u', Permission::kUpdate},
+                                             {'d', Permission::kRemove},
+                                             {'p', Permission::kProcess}}};
 
 Status check_bound(const std::optional<KeyBound>& bound) {
   if (!bound) return Status();
@@ -35,13 +39,29 @@ Result<Permissions> Permissions::parse(std::string_view letters) {
   Permissions permissions;
   std::string_view rest = letters;
   for (const Letter& known : kLetters) {
-    if (rest.empty() || rest.front() != known.letter) continue;
+    if (rest.empty() || rest.front() != known.letter || !all().contains({known.permission})) continue;
     permissions.bits_ = static_cast<std::uint8_t>(permissions.bits_ | static_cast<std::uint8_t>(known.permission));
     rest.remove_prefix(1);
   }
   if (rest.empty()) return permissions;
   return service_error::invalid_xml_node_value("the permissions " + quoted(letters) +
                                                " must be some of the letters raud, each once and in that order");
+}
+
+Result<Permissions> Permissions::parse_for_queue(std::string_view letters) {
+  Permissions permissions;
+  for (const char letter : letters) {
+    const auto* const known = std::find_if(kLetters.begin(), kLetters.end(),
+                                           [letter](const Letter& candidate) { return candidate.letter == letter; });
+    const bool is_usable = known != kLetters.end() && all_for_queues().contains({known->permission}) &&
+                           !permissions.contains({known->permission});
+    if (!is_usable) {
+      return service_error::invalid_xml_node_value("the permissions " + quoted(letters) +
+                                                   " must be some of the letters raup, each once");
+    }
+    permissions.bits_ = static_cast<std::uint8_t>(permissions.bits_ | static_cast<std::uint8_t>(known->permission));
+  }
+  return permissions;
 }
 
 std::string Permissions::to_string() const {

@@ -42,9 +42,14 @@ std::string completed(std::string_view text) {
   return whole;
 }
 
-}  // namespace
+Status check_permissions(const AccessPolicy& policy, Permissions known, std::string_view letters) {
+  if (!policy.permissions || known.contains(*policy.permissions)) return Status();
+  return service_error::invalid_xml_node_value("the access policy " + quoted(policy.id) + " has the permissions " +
+                                               quoted(policy.permissions->to_string()) + "; the letters " +
+                                               std::string(letters) + " are allowed");
+}
 
-Status check_access_policies(std::span<const AccessPolicy> policies) {
+Status check_policies(std::span<const AccessPolicy> policies, Permissions known, std::string_view letters) {
   if (policies.size() > limits::kAccessPoliciesMax) {
     return service_error::invalid_xml_document(std::to_string(policies.size()) +
                                                " access policies are given; at most 5 are allowed");
@@ -57,8 +62,19 @@ Status check_access_policies(std::span<const AccessPolicy> policies) {
     }
     if (Status checked = check_time(policy.start); !checked.ok()) return checked;
     if (Status checked = check_time(policy.expiry); !checked.ok()) return checked;
+    if (Status checked = check_permissions(policy, known, letters); !checked.ok()) return checked;
   }
   return Status();
+}
+
+}  // namespace
+
+Status check_access_policies(std::span<const AccessPolicy> policies) {
+  return check_policies(policies, Permissions::all(), "raud");
+}
+
+Status check_queue_access_policies(std::span<const AccessPolicy> policies) {
+  return check_policies(policies, Permissions::all_for_queues(), "raup");
 }
 
 Result<DateTime> parse_access_time(std::string_view text) {

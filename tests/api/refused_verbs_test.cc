@@ -37,6 +37,14 @@ const NamedVerb kAccountVerbs[] = {
      [](Store& store, std::string_view account) {
        return store.set_service_properties(account, ServicePropertiesChange());
      }},
+    {"set_service_properties of queues", true,
+     [](Store& store, std::string_view account) {
+       return store.set_service_properties(account, ServicePropertiesChange(), StorageService::kQueues);
+     }},
+    {"service_properties of queues", false,
+     [](Store& store, std::string_view account) {
+       return store.service_properties(account, StorageService::kQueues).status();
+     }},
     {"load_table", true,
      [](Store& store, std::string_view account) { return store.load_table(account, "Fresh").status(); }},
     {"open_table", false,

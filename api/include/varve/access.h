@@ -16,7 +16,7 @@
 
 namespace varve {
 
-/// One kind of access to entities. Source: S-21, S-24.
+/// One kind of access to entities or messages. Source: S-21, S-24, QS-12.
 enum class Permission : std::uint8_t {
   /// Permits reads: get(), get_many(), scan(), list_rows(), count() and explain().
   kQuery = 1,
@@ -26,6 +26,8 @@ enum class Permission : std::uint8_t {
   kUpdate = 4,
   /// Permits removes.
   kRemove = 8,
+  /// Permits a consumer to get and delete messages. Only policies of queues have it. Source: QS-12.
+  kProcess = 16,
 };
 
 /// A set of permissions.
@@ -37,7 +39,7 @@ class VARVE_EXPORT Permissions {
   constexpr Permissions(std::initializer_list<Permission> these) noexcept {
     for (const Permission one : these) bits_ = static_cast<std::uint8_t>(bits_ | static_cast<std::uint8_t>(one));
   }
-  /// Returns the set of all four permissions.
+  /// Returns the set of all four permissions for entities.
   static constexpr Permissions all() noexcept {
     return {Permission::kQuery, Permission::kAdd, Permission::kUpdate, Permission::kRemove};
   }
@@ -45,7 +47,16 @@ class VARVE_EXPORT Permissions {
   /// Parses a subset of `raud` in that order, for example `ru`. The empty text is the empty set.
   /// Errors: kInvalidArgument (InvalidXmlNodeValue: any other text). Source: S-21, S-41.
   static Result<Permissions> parse(std::string_view letters);
-  /// Returns the letters of the set in the order `raud`; parse() reads them. The empty set gives an empty text.
+  /// Returns the set of all four permissions for messages.
+  static constexpr Permissions all_for_queues() noexcept {
+    return {Permission::kQuery, Permission::kAdd, Permission::kUpdate, Permission::kProcess};
+  }
+  /// Parses permissions for messages: a subset of `raup`, in any order, for example `pr`. With `r` the holder may peek
+  /// and read metadata, with `a` put, with `u` update, and with `p` get and delete. The empty text is the empty set.
+  /// Errors: kInvalidArgument (InvalidXmlNodeValue: any other text). Source: QS-12, QB-09.
+  static Result<Permissions> parse_for_queue(std::string_view letters);
+  /// Returns the letters of the set in the order `raudp`. parse() reads those of a table, and parse_for_queue() those
+  /// of a queue. The empty set gives an empty text.
   std::string to_string() const;
 
   /// Returns whether the set permits nothing.

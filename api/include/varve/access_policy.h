@@ -17,10 +17,12 @@
 
 namespace varve {
 
-/// A policy that is stored with a table under an id; see Store::set_access_policies(). Signatures refer to the id. If
-/// the policy leaves a field out, the signature itself supplies that field. Source: S-27, S-41.
+/// A policy that is stored with a table or a queue under an id; see Store::set_access_policies() and
+/// Queue::set_access_policies(). Signatures refer to the id. If the policy leaves a field out, the signature itself
+/// supplies that field. Source: S-27, S-41, QB-09.
 struct AccessPolicy {
-  /// The id has 1 to limits::kAccessPolicyIdCodeUnitsMax UTF-16 code units and is unique within the table.
+  /// The id has 1 to limits::kAccessPolicyIdCodeUnitsMax UTF-16 code units and is unique within the table
+  /// or queue.
   std::string id;
   /// The time from which a signature permits access, in UTC.
   std::optional<DateTime> start{};
@@ -34,9 +36,13 @@ struct AccessPolicy {
 /// Checks the policies of one table.
 /// Errors   kInvalidArgument (InvalidXmlDocument)     more than limits::kAccessPoliciesMax policies; or an id that is
 ///                                                    empty, too long, not UTF-8, or given twice
-///          kInvalidArgument (InvalidXmlNodeValue)    a time outside the range of DateTime properties
+///          kInvalidArgument (InvalidXmlNodeValue)    a time outside the range of DateTime properties; or a permission
+///                                                    that is not one of Permissions::all()
 /// Source   S-41.
 VARVE_EXPORT Status check_access_policies(std::span<const AccessPolicy> policies);
+/// Checks the policies of one queue. Its permissions are those of Permissions::all_for_queues(). Errors: as
+/// check_access_policies(). Source: QB-09.
+VARVE_EXPORT Status check_queue_access_policies(std::span<const AccessPolicy> policies);
 
 /// Parses a time as signatures and policies write it: `YYYY-MM-DD`, alone or followed by `Thh:mm`, `Thh:mm:ss` or
 /// `Thh:mm:ss.f`. A time of day may end in a zone. Without a zone the time is UTC.

@@ -157,11 +157,21 @@ class VARVE_EXPORT AsyncStore {
   /// Returns the access policies of a table, as Store::access_policies().
   Task<Result<std::vector<AccessPolicy>>> access_policies(std::string account, std::string table,
                                                           std::stop_token stop = {}) const;
-  /// Replaces the service properties that the change sets, as Store::set_service_properties().
+  /// Replaces the properties that the change sets of a service of the account, as Store::set_service_properties().
+  /// Without a service, the change is for tables.
+  /// @{
   Task<Status> set_service_properties(std::string account, ServicePropertiesChange change,
                                       std::stop_token stop = {}) const;
-  /// Returns the service properties of an account, as Store::service_properties().
+  Task<Status> set_service_properties(std::string account, ServicePropertiesChange change, StorageService service,
+                                      std::stop_token stop = {}) const;
+  /// @}
+  /// Returns the properties of a service of the account, as Store::service_properties(). Without a service, returns
+  /// those of tables.
+  /// @{
   Task<Result<ServiceProperties>> service_properties(std::string account, std::stop_token stop = {}) const;
+  Task<Result<ServiceProperties>> service_properties(std::string account, StorageService service,
+                                                     std::stop_token stop = {}) const;
+  /// @}
   /// Makes every acknowledged write durable, buffered writes included, as Store::sync().
   Task<Status> sync(std::stop_token stop = {}) const;
   /// Writes memtables to table files and compacts them, as Store::compact().

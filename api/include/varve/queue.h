@@ -21,11 +21,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "access_policy.h"
 #include "options.h"
 #include "result.h"
 #include "snapshot.h"
@@ -225,6 +227,14 @@ class VARVE_EXPORT Queue {
   Status set_metadata(const std::vector<MetadataPair>& metadata);
   /// Returns the metadata in the order in which it was given.
   Result<std::vector<MetadataPair>> metadata() const;
+
+  /// Replaces all access policies of the queue; an empty list removes them. They are part of the queue's catalog row: a
+  /// clear keeps them, and a delete of the queue deletes them. They are on stable storage when this returns.
+  /// Errors: kInvalidArgument (InvalidXmlDocument, InvalidXmlNodeValue), as check_queue_access_policies(). Source:
+  /// QB-09.
+  Status set_access_policies(std::span<const AccessPolicy> policies);
+  /// Returns the policies in the order in which they were set. Source: QB-09.
+  Result<std::vector<AccessPolicy>> access_policies() const;
 
   /// The implementation. Not for users.
   struct State;

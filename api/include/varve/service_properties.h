@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns: the service properties of an account as values: logging, metrics, CORS rules, and their limits.
+// Owns: the properties of an account's services as values: logging, metrics, CORS rules, and their limits.
 // Must never: act on them. The server of the account does that.
 #pragma once
 
@@ -12,6 +12,13 @@
 #include "version.h"
 
 namespace varve {
+
+/// The services of an account. Each service has properties of its own.
+enum class StorageService : std::uint8_t {
+  kTables,
+  kQueues,
+  kBlobs,
+};
 
 /// Settings for request logs. The store keeps them, but they have no effect: it writes no request log. Source: P-02,
 /// P-03.
@@ -57,7 +64,7 @@ struct CorsRule {
   bool operator==(const CorsRule&) const = default;
 };
 
-/// All service properties of an account. A new account has the defaults below. See Store::set_service_properties().
+/// All properties of one service of an account. A new account has the defaults below. See Store::set_service_properties().
 struct ServiceProperties {
   /// Settings for request logs.
   LoggingProperties logging{};

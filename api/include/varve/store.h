@@ -294,15 +294,17 @@ class VARVE_EXPORT Store {
 
   // -- Service properties -----------------------------------------------------------------------------------------
 
-  /// Replaces the account's properties that `change` sets. The properties are part of the account's catalog row and are
-  /// deleted with the account. They are on stable storage when this returns.
+  /// Replaces the properties of the account's service that `change` sets. Other services of the account keep theirs.
+  /// The properties are deleted with the account. They are on stable storage when this returns.
   /// Errors:
   ///   kNotFound (ResourceNotFound: the account does not exist)
   ///   kInvalidArgument (InvalidXmlDocument, InvalidXmlNodeValue), as check_service_properties()
-  /// Source: P-01, P-03.
-  Status set_service_properties(std::string_view account, const ServicePropertiesChange& change);
-  /// Returns all properties of the account. Errors: kNotFound, as set_service_properties().
-  Result<ServiceProperties> service_properties(std::string_view account) const;
+  /// Source: P-01, P-03, QP-01.
+  Status set_service_properties(std::string_view account, const ServicePropertiesChange& change,
+                                StorageService service = StorageService::kTables);
+  /// Returns all properties of the account's service. Errors: kNotFound, as set_service_properties().
+  Result<ServiceProperties> service_properties(std::string_view account,
+                                               StorageService service = StorageService::kTables) const;
 
   // -- Verification -----------------------------------------------------------------------------------------------
 

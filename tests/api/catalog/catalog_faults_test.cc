@@ -123,6 +123,12 @@ const Verb kVerbs[] = {
     {"SetServiceProperties",
      [](Store& store) { return store.set_service_properties(kAccount, change_of_properties()); }},
     {"ServiceProperties", [](Store& store) { return store.service_properties(kAccount).status(); }},
+    {"SetQueueServiceProperties",
+     [](Store& store) {
+       return store.set_service_properties(kAccount, change_of_properties(), StorageService::kQueues);
+     }},
+    {"QueueServiceProperties",
+     [](Store& store) { return store.service_properties(kAccount, StorageService::kQueues).status(); }},
     {"TransactionScan",
      [](Store& store) {
        const Result<Table> table = store.open_table(kAccount, "Orders");
@@ -263,11 +269,18 @@ std::vector<std::string> each_with(const std::vector<std::string>& verbs, std::s
 }
 
 TEST(CatalogDamage, AnAccountRowIsToldByWhatNeedsIt) {
-  std::vector<std::string> verbs = {"DropAccount", "ListAccounts", "CreateTable",         "ListTables",
-                                    "LoadAbsent",  "LoadEmpty",    "SetServiceProperties"};
+  std::vector<std::string> verbs = {"DropAccount",
+                                    "ListAccounts",
+                                    "CreateTable",
+                                    "ListTables",
+                                    "LoadAbsent",
+                                    "LoadEmpty",
+                                    "SetServiceProperties",
+                                    "SetQueueServiceProperties",
+                                    "QueueServiceProperties"};
   expect_refused(with_row(kAccountsTable, kAccount, "", row_without_numbers()), each_with(verbs, "Corruption"),
                  "catalog row of account");
-  verbs.push_back("ServiceProperties");  // It needs only the properties of the row.
+  verbs.insert(verbs.end() - 2, "ServiceProperties");  // It needs only the properties of the row.
   expect_refused(with_row(kAccountsTable, kAccount, "", "of a newer format"), each_with(verbs, "Unsupported"),
                  "catalog row of account");
 }
