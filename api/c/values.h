@@ -26,12 +26,12 @@ inline varve_text text_of(std::string_view text) noexcept {
 /// Errors: kInvalidArgument (`data` is NULL and `size` is not zero; `name` names the text).
 Result<std::string_view> read_text(const varve_text& text, std::string_view name) noexcept;
 
-/// Calls a verb with the names of an account, and of a table or queue. `what` is "table" or "queue".
+/// Calls a verb with the names of an account, and of a table or queue. `kind` is "table" or "queue".
 template <typename Verb>
-Status with_names(const varve_text& account, const varve_text& name, std::string_view what, const Verb& verb) {
+Status with_names(const varve_text& account, const varve_text& name, std::string_view kind, const Verb& verb) {
   const Result<std::string_view> account_name = read_text(account, "account");
   if (!account_name.ok()) return account_name.status();
-  const Result<std::string_view> own_name = read_text(name, what);
+  const Result<std::string_view> own_name = read_text(name, kind);
   if (!own_name.ok()) return own_name.status();
   return verb(*account_name, *own_name);
 }

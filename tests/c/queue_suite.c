@@ -332,8 +332,17 @@ static void bad_input_changes_nothing(varve_store* store) {
   varve_queue_free(queue);
 }
 
+static void a_verification_counts_messages(const char* directory) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/store", directory);
+  varve_verify_figures figures = {.size = sizeof figures};
+  CHECK_OK(varve_verify(text(path), NULL, NULL, &figures, NULL));
+  CHECK(figures.finding_count == 0 && figures.queues == 6 && figures.messages == 2);
+}
+
 void queue_suite(void) {
-  varve_store* const store = new_store(new_directory());
+  const char* const directory = new_directory();
+  varve_store* const store = new_store(directory);
   queues_are_created_listed_and_dropped(store);
   messages_are_put_held_and_deleted(store);
   poison_goes_to_the_dead_letters(store);
@@ -341,4 +350,5 @@ void queue_suite(void) {
   waits_end_by_a_message_a_stop_a_deadline_and_a_close();
   bad_input_changes_nothing(store);
   CHECK_OK(varve_store_close(store));
+  a_verification_counts_messages(directory);
 }

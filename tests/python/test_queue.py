@@ -100,6 +100,12 @@ class Queues(WithQueue):
         self.assertEqual(transaction.sent_messages, [])
         self.assertIsNone(table.get("eu", "2"))
 
+    def test_a_verification_counts_messages(self):
+        self.queue.put("x")
+        self.store.close()
+        figures = varve.verify(os.path.join(self.directory, "store")).figures
+        self.assertEqual((figures["queues"], figures["messages"]), (1, 1))
+
     def test_a_taken_message_is_removed_or_visible_again(self):
         self.queue.put("work")
         with self.assertRaisesRegex(RuntimeError, "failed"):

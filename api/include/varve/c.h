@@ -374,7 +374,7 @@ VARVE_API varve_status* varve_snapshot_version(const varve_snapshot* snapshot, v
 
 /// Creates an account. Errors: as varve::Store::create_account().
 VARVE_API varve_status* varve_account_create(varve_store* store, varve_text account);
-/// Drops an account with all its tables.
+/// Drops an account with all its tables and queues.
 VARVE_API varve_status* varve_account_drop(varve_store* store, varve_text account);
 /// Creates a table. `opened` receives its handle, and may be NULL.
 VARVE_API varve_status* varve_table_create(varve_store* store, varve_text account, varve_text table,
@@ -938,6 +938,9 @@ typedef struct varve_verify_figures {
   uint64_t table_file_bytes;
   /// All problems. Zero: the store is sound.
   uint64_t finding_count;
+  uint64_t queues;
+  /// Messages of all queues, hidden and expired ones too.
+  uint64_t messages;
 } varve_verify_figures;
 /// Reads and checks everything in a store that no process has open for writing. `progress`, `figures` and `report` may
 /// be NULL.
@@ -961,6 +964,7 @@ typedef struct varve_repair_figures {
   uint64_t loss_count;
   bool files_are_certain;
   bool options_are_known;
+  uint64_t queues;
 } varve_repair_figures;
 /// Writes everything of a damaged store that still verifies to a new store in the directory `target`. `progress`,
 /// `figures` and `report` may be NULL.
