@@ -141,6 +141,7 @@ Status read_queues(Store& store, const std::string& account, const ListOptions& 
 Status read_messages(Store& store, const std::string& account, const std::string& name, std::vector<Message>* messages,
                      QueueFigures* figures) {
   const Result<Queue> queue = store.open_queue(account, name);
+  if (queue.code() == Code::kNotFound) return service_error::resource_not_found("The queue does not exist.");
   if (!queue.ok()) return queue.status();
   const Result<QueueFigures> measured = queue->figures();
   if (!measured.ok()) return measured.status();
