@@ -26,6 +26,7 @@ void Gate::leave() noexcept {
 bool Gate::close() noexcept {
   if ((state_.fetch_or(kClosing, std::memory_order_acq_rel) & kClosing) != 0) return false;
   if (!owner_.is_this_process()) return true;
+  closing_.request_stop();
   for (std::uint64_t now = state_.load(std::memory_order_acquire); now != kClosing;
        now = state_.load(std::memory_order_acquire)) {
     state_.wait(now, std::memory_order_acquire);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <stop_token>
 
 #include "io/posix/posix_process.h"
 
@@ -16,8 +17,14 @@ class Gate {
   bool enter() noexcept;
   /// Ends a call for which enter() returned true.
   void leave() noexcept;
-  /// Refuses later calls, and waits for those that run. Returns false if another thread closes already.
+  /// Refuses later calls, stops those that wait for messages, and waits for those that run. Returns false if another
+  /// thread closes already.
   bool close() noexcept;
+  /// Returns whether this process opened the store. A forked child must not touch what other threads of its parent may
+  /// have locked.
+  bool is_own_process() const noexcept { return owner_.is_this_process(); }
+  /// Stops when the store is being closed.
+  std::stop_token closing() const noexcept { return closing_.get_token(); }
 
   /// Returns whether this thread is inside a call, so that its code is a callback.
   static bool is_in_call() noexcept;
@@ -27,6 +34,7 @@ class Gate {
 
   const io::OwnerProcess owner_ = io::OwnerProcess::current();
   std::atomic<std::uint64_t> state_{0};  // the number of calls, and kClosing
+  std::stop_source closing_;
 };
 
 }  // namespace varve::c

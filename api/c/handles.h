@@ -31,6 +31,10 @@ enum class Kind : std::uint8_t {
   kList,
   kPlan,
   kReport,
+  kQueue,
+  kMessages,
+  kMetadata,
+  kStop,
 };
 
 /// What a handle names.

@@ -17,13 +17,13 @@
 
 namespace varve::c {
 
-/// varve_list: one page of accounts or tables.
+/// varve_list: one page of accounts, tables or queues.
 class ListObject : public Object {
  public:
   static constexpr Kind kKind = Kind::kList;
   static constexpr bool kOneThread = false;
 
-  /// `Info` is AccountInfo or TableInfo.
+  /// `Info` is AccountInfo, TableInfo or QueueInfo.
   template <typename Info>
   ListObject(const std::vector<Info>& all, std::optional<std::string> continuation)
       : Object(kKind), continuation_(std::move(continuation)) {

@@ -83,7 +83,9 @@ varve_verify_figures figures_of(const VerifyReport& from) {
           from.value_bytes,
           from.table_files,
           from.table_file_bytes,
-          from.finding_count};
+          from.finding_count,
+          from.queues,
+          from.messages};
 }
 
 varve_repair_figures figures_of(const RepairReport& from) {
@@ -102,6 +104,7 @@ varve_repair_figures figures_of(const RepairReport& from) {
   to.loss_count = from.loss_count;
   to.files_are_certain = from.files_are_certain;
   to.options_are_known = from.options_are_known;
+  to.queues = from.queues;
   return to;
 }
 

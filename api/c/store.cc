@@ -79,16 +79,6 @@ Result<StoreOptions> read_store_options(const varve_store_options* options) {
   return read;
 }
 
-/// Calls a verb with the names of an account and a table.
-template <typename Verb>
-Status with_names(const varve_text& account, const varve_text& table, const Verb& verb) {
-  const Result<std::string_view> account_name = read_text(account, "account");
-  if (!account_name.ok()) return account_name.status();
-  const Result<std::string_view> table_name = read_text(table, "table");
-  if (!table_name.ok()) return table_name.status();
-  return verb(*account_name, *table_name);
-}
-
 Status give_table(const StoreObject& store, Result<Table> table, varve_table** opened) {
   if (!table.ok()) return table.status();
   if (opened == nullptr) return Status();
@@ -200,20 +190,20 @@ void varve_snapshot_free(varve_snapshot* snapshot) {
 
 varve_status* varve_account_create(varve_store* store, varve_text account) {
   return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) {
-    return vc::with_names(account, {}, [&](auto name, auto) { return held.store->create_account(name); });
+    return vc::with_names(account, {}, "table", [&](auto name, auto) { return held.store->create_account(name); });
   });
 }
 
 varve_status* varve_account_drop(varve_store* store, varve_text account) {
   return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) {
-    return vc::with_names(account, {}, [&](auto name, auto) { return held.store->drop_account(name); });
+    return vc::with_names(account, {}, "table", [&](auto name, auto) { return held.store->drop_account(name); });
   });
 }
 
 varve_status* varve_table_create(varve_store* store, varve_text account, varve_text table, varve_table** opened) {
   if (opened != nullptr) *opened = nullptr;
   return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) {
-    return vc::with_names(account, table, [&](auto owner, auto name) {
+    return vc::with_names(account, table, "table", [&](auto owner, auto name) {
       return vc::give_table(held, held.store->create_table(owner, name), opened);
     });
   });
@@ -223,7 +213,7 @@ varve_status* varve_table_open(varve_store* store, varve_text account, varve_tex
   if (opened != nullptr) *opened = nullptr;
   return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) -> varve::Status {
     if (opened == nullptr) return vc::null_pointer("opened");
-    return vc::with_names(account, table, [&](auto owner, auto name) {
+    return vc::with_names(account, table, "table", [&](auto owner, auto name) {
       return vc::give_table(held, held.store->open_table(owner, name), opened);
     });
   });
@@ -231,7 +221,8 @@ varve_status* varve_table_open(varve_store* store, varve_text account, varve_tex
 
 varve_status* varve_table_drop(varve_store* store, varve_text account, varve_text table) {
   return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) {
-    return vc::with_names(account, table, [&](auto owner, auto name) { return held.store->drop_table(owner, name); });
+    return vc::with_names(account, table, "table",
+                          [&](auto owner, auto name) { return held.store->drop_table(owner, name); });
   });
 }
 

@@ -136,16 +136,27 @@ Result<std::vector<EntityKey>> read_keys(const varve_key* keys, std::size_t coun
   return read;
 }
 
+std::chrono::milliseconds to_milliseconds(std::uint64_t count) noexcept {
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 40;
+  return std::chrono::milliseconds(std::min(count, kMax));
+}
+
+Result<std::optional<Durability>> read_durability(std::int32_t durability) {
+  if (durability == VARVE_SYNC || durability == VARVE_BUFFERED) {
+    return std::optional<Durability>(static_cast<Durability>(durability));
+  }
+  if (durability == VARVE_DURABILITY_DEFAULT) return std::optional<Durability>();
+  return Status::invalid_argument("durability is " + std::to_string(durability) +
+                                  "; 0, VARVE_SYNC (1) and VARVE_BUFFERED (2) are allowed");
+}
+
 Result<WriteOptions> read_write_options(const varve_write_options* options) {
   const Result<varve_write_options> given = read_sized(options);
   if (!given.ok()) return given.status();
   WriteOptions read;
-  if (given->durability == VARVE_SYNC || given->durability == VARVE_BUFFERED) {
-    read.durability = static_cast<Durability>(given->durability);
-  } else if (given->durability != VARVE_DURABILITY_DEFAULT) {
-    return Status::invalid_argument("durability is " + std::to_string(given->durability) +
-                                    "; 0, VARVE_SYNC (1) and VARVE_BUFFERED (2) are allowed");
-  }
+  const Result<std::optional<Durability>> durability = read_durability(given->durability);
+  if (!durability.ok()) return durability.status();
+  read.durability = *durability;
   // A longer wait than this is no wait with an end.
   constexpr std::uint64_t kWaitMax = std::uint64_t{1} << 40;
   if (given->has_wait_max && given->wait_max_ms < kWaitMax) {

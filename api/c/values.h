@@ -2,7 +2,10 @@
 // Must never: check a rule of the table model; the verbs do. It checks what C can get wrong: pointers and numbers.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "varve/c.h"
@@ -22,6 +25,16 @@ inline varve_text text_of(std::string_view text) noexcept {
 
 /// Errors: kInvalidArgument (`data` is NULL and `size` is not zero; `name` names the text).
 Result<std::string_view> read_text(const varve_text& text, std::string_view name) noexcept;
+
+/// Calls a verb with the names of an account, and of a table or queue. `kind` is "table" or "queue".
+template <typename Verb>
+Status with_names(const varve_text& account, const varve_text& name, std::string_view kind, const Verb& verb) {
+  const Result<std::string_view> account_name = read_text(account, "account");
+  if (!account_name.ok()) return account_name.status();
+  const Result<std::string_view> own_name = read_text(name, kind);
+  if (!own_name.ok()) return own_name.status();
+  return verb(*account_name, *own_name);
+}
 
 /// Every number is an ETag.
 inline ETag to_etag(varve_etag etag) noexcept {
@@ -46,6 +59,11 @@ Result<Scan> read_scan(const varve_scan* scan, const StoreLimits& limits);
 Result<Access> read_access(const varve_access* access);
 Result<std::optional<Snapshot>> read_snapshot(const varve_snapshot* snapshot);
 /// @}
+
+/// Returns milliseconds of C. A value above 2^40 stays too long, and the verb refuses it.
+std::chrono::milliseconds to_milliseconds(std::uint64_t count) noexcept;
+/// Reads VARVE_SYNC, VARVE_BUFFERED or zero.
+Result<std::optional<Durability>> read_durability(std::int32_t durability);
 
 /// Returns a view of a value. The memory that `value` points to must outlive it.
 varve_value value_of(const ValueView& value) noexcept;

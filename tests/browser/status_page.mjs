@@ -107,6 +107,22 @@ const steps = {
     complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes("400 (Bad Request)")));
   },
 
+  async "queues are looked into, and nothing is taken"() {
+    const page = await open();
+    for (let round = 0; round < 2; ++round) {
+      await page.click("#queues button:text-is('shipments')");
+      await page.waitForSelector("#result td[data-name=Text]:text-is('eu/0001')");
+      assert.equal(await page.locator("#result tbody tr").count(), 2);
+      assert.match(await page.textContent("#result .note"), /^2 visible of 2 messages/);
+      assert.equal(await page.locator("#result td").filter({ hasText: kMarkup }).count(), 1);
+      assert.equal(await page.locator("#result img").count(), 0);
+      assert.ok(await page.isHidden("#query"), "a filter is for tables");
+      await page.click("#tables button:text-is('Orders')");
+      await page.waitForSelector("#result td.key");
+      assert.ok(await page.isVisible("#query"));
+    }
+  },
+
   async "what tables hold stays text"() {
     const page = await open();
     await page.click("#tables button:text-is('Notes')");

@@ -40,6 +40,7 @@ void fill(varve_table* table, const char* partition_key, int count);
 void verbs_suite(void);
 void misuse_suite(void);
 void fork_suite(void);
+void queue_suite(void);
 void conformance_suite(void);
 
 #endif

@@ -25,7 +25,8 @@ static void* keep_busy(void* argument) {
   return NULL;
 }
 
-static int in_child(varve_store* store, varve_table* table, varve_cursor* cursor, const char* directory) {
+static int in_child(varve_store* store, varve_table* table, varve_cursor* cursor, varve_queue* queue,
+                    const char* directory) {
   alarm(60);
   const int before = check_failures();
   const varve_entity entity = entity_of("p", "child", NULL, 0);
@@ -34,6 +35,11 @@ static int in_child(varve_store* store, varve_table* table, varve_cursor* cursor
   CHECK_FAILS(varve_table_scan(table, NULL, &page), VARVE_LOCKED, "");
   CHECK_FAILS(varve_cursor_next(cursor, &page), VARVE_LOCKED, "");
   CHECK_FAILS(varve_store_sync(store), VARVE_LOCKED, "");
+  varve_messages* messages = NULL;
+  const varve_get_options patient = {.size = sizeof patient, .wait_ms = 3600000};
+  CHECK_FAILS(varve_queue_get(queue, &patient, &messages), VARVE_LOCKED, "");
+  CHECK_FAILS(varve_queue_put(queue, text("child"), NULL, NULL), VARVE_LOCKED, "");
+  varve_queue_free(queue);
   varve_cursor_free(cursor);
   varve_table_free(table);
   CHECK_OK(varve_store_close(store));
@@ -54,12 +60,14 @@ void fork_suite(void) {
   fill(table, "p", 100);
   varve_cursor* cursor = NULL;
   CHECK_OK(varve_cursor_open(table, NULL, &cursor));
+  varve_queue* queue = NULL;
+  CHECK_OK(varve_queue_create(store, text("acct"), text("forked"), NULL, &queue));
   pthread_t threads[2];
   for (size_t i = 0; i < 2; ++i) CHECK(pthread_create(&threads[i], NULL, keep_busy, table) == 0);
   for (int round = 0; round < 10; ++round) {
     const char* const of_child = new_directory();
     const pid_t child = fork();
-    if (child == 0) _exit(in_child(store, table, cursor, of_child));
+    if (child == 0) _exit(in_child(store, table, cursor, queue, of_child));
     int status = -1;
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -69,6 +77,7 @@ void fork_suite(void) {
   uint64_t count = 0;
   CHECK_OK(varve_table_count(table, NULL, &count, NULL));
   CHECK(count == 101);
+  varve_queue_free(queue);
   varve_cursor_free(cursor);
   varve_table_free(table);
   CHECK_OK(varve_store_close(store));

@@ -22,6 +22,10 @@ struct handles {
   varve_list* list;
   varve_plan* plan;
   varve_report* report;
+  varve_queue* queue;
+  varve_messages* messages;
+  varve_metadata* metadata;
+  varve_stop* stop;
 };
 
 static void visit(const varve_entity* entity, void* context) {
@@ -57,6 +61,15 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
   varve_loader* loader = NULL;
   varve_list* list = NULL;
   varve_plan* plan = NULL;
+  const varve_guid id = {{0}};
+  const varve_receipt receipt = {0, 0, 0};
+  varve_queue_figures queue_figures = {.size = sizeof queue_figures};
+  varve_messages_view messages_view = {.size = sizeof messages_view};
+  varve_metadata_view metadata_view = {.size = sizeof metadata_view};
+  varve_sent_message sent = {.size = sizeof sent};
+  varve_queue* queue = NULL;
+  varve_messages* messages = NULL;
+  varve_metadata* metadata = NULL;
   varve_status* const returned[] = {
       varve_store_sync(with->store),
       varve_store_compact(with->store),
@@ -102,6 +115,26 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_list_read(with->list, &list_view),
       varve_plan_read(with->plan, &plan_view),
       varve_report_read(with->report, &report_view),
+      varve_queue_create(with->store, text("acct"), text("never"), NULL, &queue),
+      varve_queue_open(with->store, text("acct"), text("never"), &queue),
+      varve_queue_drop(with->store, text("acct"), text("never")),
+      varve_queue_list(with->store, text("acct"), NULL, &list),
+      varve_queue_statistics(with->queue, &queue_figures),
+      varve_queue_metadata(with->queue, &metadata),
+      varve_queue_set_metadata(with->queue, NULL, 0),
+      varve_queue_put(with->queue, text("x"), NULL, &sent),
+      varve_queue_get(with->queue, NULL, &messages),
+      varve_queue_peek(with->queue, 1, &messages),
+      varve_queue_remove(with->queue, id, receipt, NULL),
+      varve_queue_update(with->queue, id, receipt, 0, text("x"), NULL, NULL),
+      varve_queue_clear(with->queue),
+      varve_transaction_put_message(with->transaction, with->queue, text("x"), NULL),
+      varve_transaction_remove_message(with->transaction, with->queue, id, receipt),
+      varve_transaction_update_message(with->transaction, with->queue, id, receipt, 0, text("x")),
+      varve_transaction_sent_message(with->transaction, 0, &sent),
+      varve_messages_read(with->messages, &messages_view),
+      varve_metadata_read(with->metadata, &metadata_view),
+      varve_stop_request(with->stop),
   };
   for (size_t i = 0; i < sizeof returned / sizeof returned[0]; ++i) {
     if (varve_status_code(returned[i]) != code) fprintf(stderr, "call %zu: %s\n", i, varve_status_text(returned[i]));
@@ -109,10 +142,14 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
     varve_status_free(returned[i]);
   }
   CHECK(page == NULL && table == NULL && snapshot == NULL && cursor == NULL && transaction == NULL);
-  CHECK(loader == NULL && list == NULL && plan == NULL);
+  CHECK(loader == NULL && list == NULL && plan == NULL && queue == NULL && messages == NULL && metadata == NULL);
 }
 
 static void free_all(const struct handles* all) {
+  varve_stop_free(all->stop);
+  varve_metadata_free(all->metadata);
+  varve_messages_free(all->messages);
+  varve_queue_free(all->queue);
   varve_report_free(all->report);
   varve_plan_free(all->plan);
   varve_list_free(all->list);
@@ -137,6 +174,11 @@ static struct handles all_kinds(varve_store* store, const char* path) {
   CHECK_OK(varve_loader_open(store, text("acct"), text("Kinds2"), &all.loader));
   CHECK_OK(varve_account_list(store, NULL, &all.list));
   CHECK_OK(varve_table_explain(all.table, NULL, &all.plan));
+  CHECK_OK(varve_queue_create(store, text("acct"), text("kinds"), NULL, &all.queue));
+  CHECK_OK(varve_queue_put(all.queue, text("message"), NULL, NULL));
+  CHECK_OK(varve_queue_peek(all.queue, 1, &all.messages));
+  CHECK_OK(varve_queue_metadata(all.queue, &all.metadata));
+  CHECK_OK(varve_stop_create(&all.stop));
   char copy[160];
   snprintf(copy, sizeof copy, "%s/kinds", path);
   CHECK_OK(varve_store_checkpoint(store, text(copy), NULL));
@@ -155,8 +197,8 @@ static void no_handle_and_no_number_is_followed(void) {
       1, 2, 3, 0x101, 0xffffffffffffff03u, 0x7fff00000102u, UINTPTR_MAX, (uintptr_t)&on_the_stack};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
     void* const made_up = (void*)numbers[i];
-    const struct handles wrong = {made_up, made_up, made_up, made_up, made_up,
-                                  made_up, made_up, made_up, made_up, made_up};
+    const struct handles wrong = {made_up, made_up, made_up, made_up, made_up, made_up, made_up,
+                                  made_up, made_up, made_up, made_up, made_up, made_up, made_up};
     varve_status* const status = varve_table_scan(wrong.table, NULL, &(varve_page*){NULL});
     CHECK(varve_status_code(status) == VARVE_INVALID_ARGUMENT || varve_status_code(status) == VARVE_CLOSED);
     varve_status_free(status);
@@ -169,10 +211,11 @@ static void freed_handles_and_handles_of_another_kind_are_refused(void) {
   const char* const directory = new_directory();
   varve_store* const store = new_store(directory);
   const struct handles all = all_kinds(store, directory);
-  const struct handles mixed = {(varve_store*)all.table,  (varve_table*)all.store,     (varve_snapshot*)all.page,
-                                (varve_page*)all.cursor,  (varve_cursor*)all.snapshot, (varve_transaction*)all.page,
-                                (varve_loader*)all.table, (varve_list*)all.store,      (varve_plan*)all.list,
-                                (varve_report*)all.plan};
+  const struct handles mixed = {
+      (varve_store*)all.table,       (varve_table*)all.store,      (varve_snapshot*)all.page, (varve_page*)all.cursor,
+      (varve_cursor*)all.snapshot,   (varve_transaction*)all.page, (varve_loader*)all.table,  (varve_list*)all.store,
+      (varve_plan*)all.list,         (varve_report*)all.plan,      (varve_queue*)all.table,   (varve_messages*)all.page,
+      (varve_metadata*)all.messages, (varve_stop*)all.queue};
   every_call_refuses(&mixed, VARVE_INVALID_ARGUMENT);
   CHECK_FAILS(varve_store_close((varve_store*)all.table), VARVE_INVALID_ARGUMENT, "");
   varve_page_free((varve_page*)all.table); /* frees nothing */
@@ -201,6 +244,12 @@ static void a_store_closes_while_its_parts_are_open(void) {
   CHECK_FAILS(varve_table_scan(all.table, NULL, &page), VARVE_CLOSED, "");
   CHECK_FAILS(varve_transaction_commit(all.transaction, NULL, NULL), VARVE_CLOSED, "");
   CHECK_FAILS(varve_loader_finish(all.loader, NULL), VARVE_CLOSED, "");
+  varve_messages* messages = NULL;
+  CHECK_FAILS(varve_queue_get(all.queue, NULL, &messages), VARVE_CLOSED, "");
+  CHECK_FAILS(varve_queue_put(all.queue, text("late"), NULL, NULL), VARVE_CLOSED, "");
+  varve_messages_view shown = {.size = sizeof shown};
+  CHECK_OK(varve_messages_read(all.messages, &shown));
+  CHECK(shown.count == 1 && same_text(shown.messages[0].text, "message"));
   varve_page_view view = {.size = sizeof view};
   CHECK_OK(varve_page_read(all.page, &view));
   CHECK(view.count == 1 && same_text(view.entities[0].row_key, "000000"));

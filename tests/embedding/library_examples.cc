@@ -1,6 +1,7 @@
 // Owns: the examples that docs/library.md shows, word for word, each between two marks. The test of the installed package
 // compiles them.
 // Must never: need more than the public headers.
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -68,6 +69,26 @@ varve::Status tasks(varve::Table orders, varve::Table old_orders) {
   varve::Status archived = varve::wait(archive(varve::AsyncTable(orders), varve::AsyncTable(old_orders), "0001"));
   // [/start]
   return archived;
+}
+
+varve::Status queues(varve::Store& store, varve::Table orders, void (*ship)(const std::string&)) {
+  // [queue]
+  auto queue = store.create_queue("myaccount", "shipments");
+  if (!queue.ok()) return queue.status();
+
+  auto transaction = store.begin_transaction();  // the entity and the message: both or none
+  if (!transaction.ok()) return transaction.status();
+  transaction->insert(orders, varve::Entity("eu", "0001")).put(*queue, "eu/0001");
+  if (auto committed = transaction->commit(); !committed.ok()) return committed.status();
+
+  auto messages = queue->get({.count = 32, .hold = std::chrono::minutes(5), .wait = std::chrono::seconds(10)});
+  if (!messages.ok()) return messages.status();
+  for (const varve::ReceivedMessage& message : *messages) {
+    ship(message.text);
+    if (auto removed = queue->remove(message); !removed.ok()) return removed;
+  }
+  // [/queue]
+  return {};
 }
 
 varve::Status signed_access(const varve::Result<std::unique_ptr<varve::Store>>& store,

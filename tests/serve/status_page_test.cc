@@ -18,6 +18,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr std::string_view kEntities = "api/entities?account=devstoreaccount1&table=Orders";
+constexpr std::string_view kMessages = "api/messages?account=devstoreaccount1&queue=orders";
 
 Headers with_host(std::string_view host, Headers more = {}) {
   more.emplace_back("Host", host);
@@ -156,11 +157,13 @@ TEST_F(Page, IsForThisMachineAlone) {
 
 TEST(PageRights, FiguresMayBePublicAndTablesNeverAre) {
   WatchBench bench({true, true});
+  ASSERT_TRUE(bench.service.bench.store->create_queue(kAccount, "orders").ok());
   HttpRequest request = WatchBench::page_request("api/status", with_host("tables.example"));
   request.arrival.client_ip = "192.0.2.1";
   EXPECT_EQ(bench.send(request).status, 200);
   for (const std::string_view name :
-       {kEntities, std::string_view("api/tables"), std::string_view("api/table?table=Orders")}) {
+       {kEntities, std::string_view("api/tables"), std::string_view("api/table?table=Orders"),
+        std::string_view("api/queues"), kMessages}) {
     HttpRequest exploring = WatchBench::page_request(name, with_host("tables.example"));
     exploring.arrival.client_ip = "192.0.2.1";
     EXPECT_EQ(bench.send(exploring).status, 403) << name;
@@ -176,7 +179,8 @@ TEST(PageRights, TablesAreShownWhereThatIsAllowed) {
   EXPECT_EQ(bench.look("api/status").status, 200);
   EXPECT_THAT(bench.look("api/status").body, HasSubstr("\"has_explorer\":false"));
   for (const std::string_view name :
-       {kEntities, std::string_view("api/tables"), std::string_view("api/table?table=Orders")}) {
+       {kEntities, std::string_view("api/tables"), std::string_view("api/table?table=Orders"),
+        std::string_view("api/queues"), kMessages}) {
     EXPECT_EQ(bench.look(name).status, 403) << name;
     EXPECT_THAT(bench.look(name).body, HasSubstr("--status-page explore"));
   }
@@ -207,6 +211,39 @@ TEST_F(Page, ListsTablesAndMeasuresThem) {
             R"({"entities":2,"bytes":)" + std::to_string(bytes) + R"(,"complete":true})");
   EXPECT_EQ(bench_.look("api/table?table=Nothing").status, 404);
   EXPECT_EQ(bench_.look("api/tables?account=stranger").status, 404);
+}
+
+TEST_F(Page, ListsQueuesWithTheirFigures) {
+  Store& store = *bench_.service.bench.store;
+  EXPECT_EQ(bench_.look("api/queues").body, R"({"account":"devstoreaccount1","queues":[],"continuation":null})");
+  Result<Queue> mail = store.create_queue(kAccount, "mail");
+  ASSERT_TRUE(mail.ok());
+  ASSERT_TRUE(store.create_queue(kAccount, "orders").ok());
+  ASSERT_TRUE(mail->put("four").ok());
+  ASSERT_TRUE(mail->put("hidden", {.delay = std::chrono::hours(1)}).ok());
+  EXPECT_EQ(bench_.look("api/queues").body,
+            R"({"account":"devstoreaccount1","queues":[{"name":"mail","messages":2,"text_bytes":10},)"
+            R"({"name":"orders","messages":0,"text_bytes":0}],"continuation":null})");
+  EXPECT_EQ(bench_.look("api/queues?account=stranger").status, 404);
+  EXPECT_EQ(bench_.look("api/queues?continuation=x").status, 400);
+}
+
+TEST_F(Page, PeeksMessagesAndChangesNothing) {
+  Result<Queue> queue = bench_.service.bench.store->create_queue(kAccount, "orders");
+  ASSERT_TRUE(queue.ok());
+  ASSERT_TRUE(queue->put("<script>\"&", {.ttl = kNever}).ok());
+  const std::string umlaut = "\xC3\xA4";
+  std::string cut = "x";
+  while (cut.size() + umlaut.size() <= 4096) cut += umlaut;
+  ASSERT_TRUE(queue->put(cut + umlaut).ok());
+  for (int round = 0; round < 2; ++round) {
+    const std::string text = bench_.look(kMessages).body;
+    EXPECT_THAT(text, HasSubstr(R"("expires":null,"deliveries":0,"origin":"","text":"<script>\"&","is_cut":false})"));
+    EXPECT_THAT(text, HasSubstr("\"text\":\"" + cut + R"(","is_cut":true}],"count":2,)"));
+  }
+  EXPECT_EQ(bench_.look("api/messages?queue=none").status, 404);
+  EXPECT_EQ(bench_.look("api/messages").status, 404);
+  EXPECT_EQ(bench_.look("api/messages?account=stranger&queue=orders").status, 404);
 }
 
 TEST_F(Page, ShowsEntitiesByPagesWithTheirPlan) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,15 +71,21 @@ TEST_F(CLibrary, HeaderCompilesAsC99AndAsCpp) {
   }
 }
 
-TEST_F(CLibrary, TheProgramOfThePageAboutCRuns) {
+TEST_F(CLibrary, TheProgramsOfThePageAboutCRun) {
   const std::string page = test::content_of(VARVE_SOURCE_DIR "/docs/c.md");
-  const std::size_t begin = page.find("```c\n") + 5;
-  scratch_.file("orders.c", page.substr(begin, page.find("```", begin) - begin));
-  EXPECT_EQ(output_of("cd " + scratch_.path("") +
-                      " && " VARVE_CXX " -x c -std=c99 -Wall -Wextra -pedantic -Werror -I" VARVE_SOURCE_DIR
-                      "/api/include orders.c -o orders_in_c -L" VARVE_BUILD_DIR " -lvarve -Wl,-rpath," VARVE_BUILD_DIR
-                      " && ./orders_in_c"),
-            "0001 12.50\n");
+  const std::vector<std::string> printed{"0001 12.50\n", "eu/0001, delivery 1\n"};
+  std::size_t programs = 0;
+  for (std::size_t mark = page.find("```c\n"); mark != std::string::npos; mark = page.find("```c\n", mark + 5)) {
+    ASSERT_LT(programs, printed.size());
+    scratch_.file("page.c", page.substr(mark + 5, page.find("```", mark + 5) - mark - 5));
+    EXPECT_EQ(output_of("cd " + scratch_.path("") +
+                        " && " VARVE_CXX " -x c -std=c99 -Wall -Wextra -pedantic -Werror -I" VARVE_SOURCE_DIR
+                        "/api/include page.c -o page_in_c -L" VARVE_BUILD_DIR " -lvarve -Wl,-rpath," VARVE_BUILD_DIR
+                        " && ./page_in_c"),
+              printed[programs]);
+    ++programs;
+  }
+  EXPECT_EQ(programs, printed.size());
 }
 
 }  // namespace

@@ -140,6 +140,8 @@ printf 'data = "./shop"\nlisten = "127.0.0.1:0"\n' > serve.toml
 varve import ./shop Orders orders.csv --partition-key region --row-key id
 varve account create ./shop old
 varve account create ./shop archive
+varve queue create ./shop orders
+varve queue put ./shop orders '{"order":"0001"}'
 cp -r shop away
 varve backup ./shop ./backups
 )sh";

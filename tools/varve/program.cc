@@ -42,10 +42,11 @@ struct VerbGroup {
 };
 
 void group_verbs(CLI::App& app) {
-  const std::array<VerbGroup, 5> groups = {
+  const std::array<VerbGroup, 6> groups = {
       {{"Read", {"get", "query", "count", "export", "shell"}},
        {"Write", {"put", "update", "delete", "import"}},
        {"Tables and accounts", {"table", "account", "pull", "push"}},
+       {"Queues", {"queue"}},
        {"Whole store",
         {"stats", "verify", "compact", "checkpoint", "backup", "backups", "restore", "repair", "inspect"}},
        {"Serve and help", {"serve", "help"}}}};
@@ -70,6 +71,7 @@ std::unique_ptr<CLI::App> command_line(int& exit_code) {
   add_shell_verb(*app, exit_code);
   add_import_verb(*app, exit_code);
   add_table_verbs(*app, exit_code);
+  add_queue_verbs(*app, exit_code);
 #ifdef VARVE_HAS_SERVER
   add_transfer_verbs(*app, exit_code);
 #endif

@@ -27,7 +27,19 @@ struct StatsWords {
 struct CatalogFigures {
   std::uint64_t accounts = 0;
   std::uint64_t tables = 0;
+  std::uint64_t queues = 0;
 };
+
+Status count_queues(const Store& store, const std::string& account, CatalogFigures* figures) {
+  ListOptions options;
+  for (;;) {
+    const Result<QueuePage> page = store.list_queues(account, options);
+    if (!page.ok()) return page.status();
+    figures->queues += page->queues.size();
+    if (!page->continuation) return Status();
+    options.continuation = *page->continuation;
+  }
+}
 
 Status count_tables(const Store& store, const std::string& account, CatalogFigures* figures) {
   ListOptions options;
@@ -49,6 +61,7 @@ Result<CatalogFigures> count_catalog(const Store& store) {
     for (const AccountInfo& account : page->accounts) {
       ++figures.accounts;
       if (Status counted = count_tables(store, account.name, &figures); !counted.ok()) return counted;
+      if (Status counted = count_queues(store, account.name, &figures); !counted.ok()) return counted;
     }
     if (!page->continuation) return figures;
     options.continuation = *page->continuation;
@@ -107,6 +120,7 @@ Json figures_of(const Statistics& statistics, const CatalogFigures& catalog, con
           {"visible_version", statistics.visible_version.to_string()},
           {"accounts", catalog.accounts},
           {"tables", catalog.tables},
+          {"queues", catalog.queues},
           {"entries", statistics.memtable_entries},
           {"memory_bytes", statistics.memtable_bytes},
           {"table_files", table_files_of(statistics)},
@@ -179,6 +193,7 @@ void print_disk(const DiskFigures& disk) {
 void print_figures(const Statistics& statistics, const CatalogFigures& catalog, const DiskFigures& disk) {
   print_line("catalog", counted(catalog.accounts, "account", "accounts") + ", " +
                             counted(catalog.tables, "table", "tables") +
+                            (catalog.queues == 0 ? "" : ", " + counted(catalog.queues, "queue", "queues")) +
                             (statistics.retired_ids == 0
                                  ? ""
                                  : "; " + with_commas(statistics.retired_ids) + " dropped, with space to give back"));

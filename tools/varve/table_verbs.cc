@@ -117,9 +117,11 @@ void add_account_words(CLI::App& verb, Place& place, void (*add_store)(CLI::App&
 int confirm_drop(const std::string& account) {
   if (!can_ask())
     return fail(kUsage,
-                "account drop removes all tables of the account; give --yes, because there is no terminal to ask at");
-  return asked_yes("Remove account " + account + " with all its tables?") ? kSuccess
-                                                                          : fail(kRefused, "nothing was removed");
+                "account drop removes all tables and queues of the account; give --yes, because there is no terminal "
+                "to ask at");
+  return asked_yes("Remove account " + account + " with all its tables and queues?")
+             ? kSuccess
+             : fail(kRefused, "nothing was removed");
 }
 
 void add_account_verbs(CLI::App& app, int& exit_code) {
@@ -137,7 +139,7 @@ void add_account_verbs(CLI::App& app, int& exit_code) {
                        [&](StoreAccess& store) { return store.create_account(made->place.account); });
   });
   auto dropped = std::make_shared<NameWords>();
-  CLI::App* drop = group->add_subcommand("drop", "Remove an account with all its tables, in one commit");
+  CLI::App* drop = group->add_subcommand("drop", "Remove an account with all its tables and queues, in one commit");
   drop->footer(
       "At a terminal, asks for confirmation first. Elsewhere it needs --yes; without it the exit code is 2. STORE must "
       "be given: VARVE_STORE does not count here.\n"

@@ -17,18 +17,18 @@
 // Handles   A handle is a number in the form of a pointer, never an address. If a handle is NULL or of another kind,
 //           a call returns VARVE_INVALID_ARGUMENT. If the handle was closed or freed, a call returns VARVE_CLOSED. A
 //           free function ignores NULL and freed handles.
-// Lifetime  Handles are freed in any order. Tables, snapshots, cursors, transactions and loaders may outlive their
-//           store; their calls then return VARVE_CLOSED. Pages, lists, plans and reports own their memory: what they
-//           show is valid until they are freed, whether the store is open or not.
+// Lifetime  Handles are freed in any order. Tables, queues, snapshots, cursors, transactions and loaders may outlive
+//           their store; their calls then return VARVE_CLOSED. Pages, messages, metadata, lists, plans and reports own
+//           their memory: what they show is valid until they are freed, whether the store is open or not.
 // Inputs    The library copies what it keeps. Texts are UTF-8 with a size, and need no zero at the end. An absent
 //           optional text has `data` NULL.
 // Growth    A struct whose first field is `size` may get more fields. Set `size` to sizeof the struct, and all other
 //           fields to zero or to their value: `varve_scan scan = {.size = sizeof scan};`. Zero always means the default.
 //           A NULL in place of an options struct means defaults. A library that does not know a field which is set returns
 //           VARVE_UNSUPPORTED. Other structs never change.
-// Threads   Every thread may use stores, tables, snapshots, pages, lists, plans and reports at the same time. One thread
-//           at a time may use a cursor, transaction or loader; a second thread gets VARVE_INVALID_ARGUMENT.
-//           varve_store_close() waits for the calls that run on the store, and refuses later ones.
+// Threads   Every thread may use all handles at the same time, except cursors, transactions and loaders: one thread at
+//           a time may use these, and a second thread gets VARVE_INVALID_ARGUMENT. varve_store_close() waits for the
+//           calls that run on the store, and refuses later ones. It ends the wait of varve_queue_get().
 // Forks     After fork(), the child must not use the parent's stores: each call returns VARVE_LOCKED. The child may free
 //           handles and close the store; that only releases what the child inherited. It may open other stores.
 // Callbacks A callback must not throw or jump out of the library, and must not close a store.
@@ -249,6 +249,14 @@ typedef struct varve_list varve_list;
 typedef struct varve_plan varve_plan;
 /// The findings of a verification or a repair.
 typedef struct varve_report varve_report;
+/// A queue of a store, by its name.
+typedef struct varve_queue varve_queue;
+/// Messages that a call returned.
+typedef struct varve_messages varve_messages;
+/// The metadata of a queue that a call returned.
+typedef struct varve_metadata varve_metadata;
+/// Ends the waits of varve_queue_get() early.
+typedef struct varve_stop varve_stop;
 
 /// Frees a handle. NULL and a freed handle are ignored. A call of another thread that runs on the handle finishes first.
 /// @{
@@ -262,6 +270,10 @@ VARVE_API void varve_loader_free(varve_loader* loader);
 VARVE_API void varve_list_free(varve_list* list);
 VARVE_API void varve_plan_free(varve_plan* plan);
 VARVE_API void varve_report_free(varve_report* report);
+VARVE_API void varve_queue_free(varve_queue* queue);
+VARVE_API void varve_messages_free(varve_messages* messages);
+VARVE_API void varve_metadata_free(varve_metadata* metadata);
+VARVE_API void varve_stop_free(varve_stop* stop);
 /// @}
 
 // -- Stores ---------------------------------------------------------------------------------------------------------
@@ -362,7 +374,7 @@ VARVE_API varve_status* varve_snapshot_version(const varve_snapshot* snapshot, v
 
 /// Creates an account. Errors: as varve::Store::create_account().
 VARVE_API varve_status* varve_account_create(varve_store* store, varve_text account);
-/// Drops an account with all its tables.
+/// Drops an account with all its tables and queues.
 VARVE_API varve_status* varve_account_drop(varve_store* store, varve_text account);
 /// Creates a table. `opened` receives its handle, and may be NULL.
 VARVE_API varve_status* varve_table_create(varve_store* store, varve_text account, varve_text table,
@@ -637,6 +649,196 @@ VARVE_API varve_status* varve_store_transact(varve_store* store, varve_transacti
 VARVE_API varve_status* varve_store_last_tag(varve_store* store, char* buffer, size_t capacity, size_t* bytes,
                                              bool* found);
 
+// -- Queues ---------------------------------------------------------------------------------------------------------
+
+/// Proof that its holder may delete or update a message, as varve::PopReceipt. All zero is no receipt.
+typedef struct varve_receipt {
+  uint64_t sequence;
+  uint64_t version;
+  uint64_t check;
+} varve_receipt;
+/// Parses the text of a receipt. Errors: VARVE_INVALID_ARGUMENT (InvalidQueryParameterValue).
+VARVE_API varve_status* varve_receipt_parse(varve_text text, varve_receipt* receipt);
+/// Writes a receipt as 32 characters of base64.
+VARVE_API varve_status* varve_receipt_format(varve_receipt receipt, char text[VARVE_FORMAT_BYTES]);
+
+/// One name and value that a user keeps with a queue, as varve::MetadataPair.
+typedef struct varve_metadata_pair {
+  varve_text name;
+  varve_text value;
+} varve_metadata_pair;
+
+/// Options of varve_queue_create(), as varve::QueueOptions.
+typedef struct varve_queue_options {
+  size_t size;
+  const varve_metadata_pair* metadata;
+  size_t metadata_count;
+  /// Limit of a message's text in bytes. Zero: 65536.
+  uint32_t message_bytes_max;
+} varve_queue_options;
+
+/// Creates a queue. `opened` receives its handle, and may be NULL. Errors: as varve::Store::create_queue().
+VARVE_API varve_status* varve_queue_create(varve_store* store, varve_text account, varve_text queue,
+                                           const varve_queue_options* options, varve_queue** opened);
+/// Opens a queue that exists.
+VARVE_API varve_status* varve_queue_open(varve_store* store, varve_text account, varve_text queue,
+                                         varve_queue** opened);
+/// Drops a queue with all its messages.
+VARVE_API varve_status* varve_queue_drop(varve_store* store, varve_text account, varve_text queue);
+/// Lists the queues of an account. varve_list_read() shows the list.
+VARVE_API varve_status* varve_queue_list(varve_store* store, varve_text account, const varve_list_options* options,
+                                         varve_list** list);
+
+/// The figures of a queue, as varve::QueueFigures.
+typedef struct varve_queue_figures {
+  size_t size;
+  /// Messages that have not expired, visible or not.
+  uint64_t messages;
+  /// Bytes of their texts.
+  uint64_t text_bytes;
+} varve_queue_figures;
+/// Returns the figures of a queue. The caller sets `figures->size`.
+VARVE_API varve_status* varve_queue_statistics(const varve_queue* queue, varve_queue_figures* figures);
+
+/// What a varve_metadata holds, in the order in which it was set.
+typedef struct varve_metadata_view {
+  size_t size;
+  const varve_metadata_pair* pairs;
+  size_t count;
+} varve_metadata_view;
+/// Returns the metadata of a queue.
+VARVE_API varve_status* varve_queue_metadata(const varve_queue* queue, varve_metadata** metadata);
+/// Shows metadata. The caller sets `view->size`.
+VARVE_API varve_status* varve_metadata_read(const varve_metadata* metadata, varve_metadata_view* view);
+/// Replaces all metadata of a queue. No pairs clear it.
+VARVE_API varve_status* varve_queue_set_metadata(const varve_queue* queue, const varve_metadata_pair* pairs,
+                                                 size_t count);
+
+/// The time to live of a message that never expires.
+#define VARVE_NEVER UINT64_MAX
+
+/// Options of a put, as varve::PutOptions.
+typedef struct varve_put_options {
+  size_t size;
+  /// VARVE_SYNC, VARVE_BUFFERED or zero for the store's default. A transaction has one durability and ignores this.
+  int32_t durability;
+  /// Milliseconds for which the message stays hidden.
+  uint64_t delay_ms;
+  /// Milliseconds after which the message expires, or VARVE_NEVER. Zero: 7 days.
+  uint64_t ttl_ms;
+  /// If it is not empty, a second put with the same key within the window stores nothing.
+  varve_text deduplication_key;
+  /// Milliseconds for which the key is remembered. Zero: 10 minutes.
+  uint64_t deduplication_window_ms;
+} varve_put_options;
+
+/// What a put returns, as varve::SentMessage.
+typedef struct varve_sent_message {
+  size_t size;
+  varve_guid id;
+  varve_receipt receipt;
+  varve_datetime inserted;
+  varve_datetime expires;
+  varve_datetime visible;
+  /// An earlier put had the same deduplication key: nothing was stored. The other fields are that put's.
+  bool is_duplicate;
+} varve_sent_message;
+
+/// Appends a message. The caller sets `sent->size`; `sent` may be NULL. Errors: as varve::Queue::put().
+VARVE_API varve_status* varve_queue_put(const varve_queue* queue, varve_text text, const varve_put_options* options,
+                                        varve_sent_message* sent);
+
+/// A message that varve_queue_get() or varve_queue_peek() returned. Its texts end with a zero after their size.
+typedef struct varve_message {
+  varve_guid id;
+  /// Permits to delete or update the message. A peeked message has none.
+  varve_receipt receipt;
+  varve_datetime inserted;
+  varve_datetime expires;
+  /// From when the message is visible to others again. Zero for a peeked message.
+  varve_datetime visible;
+  /// Number of times that a get returned it, this time included.
+  uint32_t deliveries;
+  varve_text text;
+  /// For a dead letter: the name of the queue that it comes from. Otherwise empty.
+  varve_text origin;
+} varve_message;
+
+/// What a varve_messages holds.
+typedef struct varve_messages_view {
+  size_t size;
+  const varve_message* messages;
+  size_t count;
+} varve_messages_view;
+/// Shows messages. The caller sets `view->size`.
+VARVE_API varve_status* varve_messages_read(const varve_messages* messages, varve_messages_view* view);
+
+/// Makes a stop, which any number of gets may have in their options.
+VARVE_API varve_status* varve_stop_create(varve_stop** stop);
+/// Ends the running waits of the gets that have this stop, and all their later waits. The gets then return no message.
+VARVE_API varve_status* varve_stop_request(const varve_stop* stop);
+
+/// Options of varve_queue_get(), as varve::GetOptions.
+typedef struct varve_get_options {
+  size_t size;
+  /// Largest number of messages, 1 to 32. Zero: 1.
+  uint32_t count;
+  /// VARVE_SYNC or VARVE_BUFFERED for the hold. Zero: VARVE_BUFFERED; a power cut may then end the hold.
+  int32_t durability;
+  /// Milliseconds for which the messages are hidden from others. Zero: 30 seconds.
+  uint64_t hold_ms;
+  /// If no message is visible, the milliseconds to wait for one. Zero does not wait.
+  uint64_t wait_ms;
+  /// Ends the wait early. May be NULL, and may be freed during the wait.
+  const varve_stop* stop;
+  /// If not zero, a message that was delivered this often is moved to `dead_letter` instead of being returned.
+  uint32_t deliveries_max;
+  /// A queue of the same store. Needed if `deliveries_max` is not zero.
+  const varve_queue* dead_letter;
+} varve_get_options;
+
+/// Returns visible messages and hides them for the hold. `messages` receives a handle also if there is none; free it.
+/// Errors: as varve::Queue::get().
+VARVE_API varve_status* varve_queue_get(const varve_queue* queue, const varve_get_options* options,
+                                        varve_messages** messages);
+/// Returns up to `count` visible messages, and changes nothing.
+VARVE_API varve_status* varve_queue_peek(const varve_queue* queue, uint32_t count, varve_messages** messages);
+/// Deletes a message. Errors: as varve::Queue::remove().
+VARVE_API varve_status* varve_queue_remove(const varve_queue* queue, varve_guid id, varve_receipt receipt,
+                                           const varve_write_options* options);
+
+/// What an update returns, as varve::UpdatedMessage.
+typedef struct varve_updated_message {
+  size_t size;
+  /// Replaces all earlier receipts of the message.
+  varve_receipt receipt;
+  /// From when the message is visible to others.
+  varve_datetime visible;
+} varve_updated_message;
+/// Hides a message for `hold_ms` milliseconds from now on, and replaces its text unless `text` is absent. The caller
+/// sets `updated->size`; `updated` may be NULL. Errors: as varve::Queue::update().
+VARVE_API varve_status* varve_queue_update(const varve_queue* queue, varve_guid id, varve_receipt receipt,
+                                           uint64_t hold_ms, varve_text text, const varve_write_options* options,
+                                           varve_updated_message* updated);
+/// Deletes all messages, held ones too.
+VARVE_API varve_status* varve_queue_clear(const varve_queue* queue);
+
+/// Appends a change of a message to a transaction, which commits it with the entities or not at all. If a receipt is no
+/// longer the last one of its message, the commit returns VARVE_CONFLICT (MessageNotFound).
+/// @{
+VARVE_API varve_status* varve_transaction_put_message(varve_transaction* transaction, const varve_queue* queue,
+                                                      varve_text text, const varve_put_options* options);
+VARVE_API varve_status* varve_transaction_remove_message(varve_transaction* transaction, const varve_queue* queue,
+                                                         varve_guid id, varve_receipt receipt);
+VARVE_API varve_status* varve_transaction_update_message(varve_transaction* transaction, const varve_queue* queue,
+                                                         varve_guid id, varve_receipt receipt, uint64_t hold_ms,
+                                                         varve_text text);
+/// @}
+/// Returns what a put of a message returned, after the commit. `index` counts the puts of messages alone. The caller
+/// sets `sent->size`. Errors: VARVE_NOT_FOUND (no put has this index, or the transaction has not committed).
+VARVE_API varve_status* varve_transaction_sent_message(const varve_transaction* transaction, size_t index,
+                                                       varve_sent_message* sent);
+
 // -- Bulk loads -----------------------------------------------------------------------------------------------------
 
 /// Begins to load a new or empty table, as varve::Loader.
@@ -736,6 +938,9 @@ typedef struct varve_verify_figures {
   uint64_t table_file_bytes;
   /// All problems. Zero: the store is sound.
   uint64_t finding_count;
+  uint64_t queues;
+  /// Messages of all queues, hidden and expired ones too.
+  uint64_t messages;
 } varve_verify_figures;
 /// Reads and checks everything in a store that no process has open for writing. `progress`, `figures` and `report` may
 /// be NULL.
@@ -759,6 +964,7 @@ typedef struct varve_repair_figures {
   uint64_t loss_count;
   bool files_are_certain;
   bool options_are_known;
+  uint64_t queues;
 } varve_repair_figures;
 /// Writes everything of a damaged store that still verifies to a new store in the directory `target`. `progress`,
 /// `figures` and `report` may be NULL.

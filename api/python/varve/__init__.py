@@ -17,6 +17,7 @@ from .errors import (Busy, Cancelled, Closed, Conflict, Corruption, Exists, Fenc
                      Locked, NoSpace, NotFound, OutOfMemory, Poisoned, PreconditionFailed, ReadOnly, RequestError,
                      StoreError, TooLarge, TooManyFiles, Unknown, Unsupported, VarveError)
 from .filters import literal
+from .queues import NEVER, Message, Queue, QueueFigures, Receipt, SentMessage
 from .store import (GroupTransaction, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table, Transaction, repair,
                     verify)
 from .values import DateTime, ETag, Entity, Int64, Value
@@ -29,8 +30,8 @@ open = Store
 
 __all__ = [
     "Busy", "Cancelled", "Closed", "Conflict", "Corruption", "DateTime", "ETag", "Entity", "Exists", "Fenced",
-    "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "Loader", "Locked", "NoSpace", "NotFound",
-    "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "ReadOnly", "Report", "RequestError", "Scan",
-    "Snapshot", "Store", "StoreError", "Table", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported",
+    "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "Loader", "Locked", "Message", "NEVER",
+    "NoSpace", "NotFound", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",
+    "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError", "Table", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported",
     "Value", "VarveError", "aio", "errors", "literal", "open", "repair", "verify",
 ]

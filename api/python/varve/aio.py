@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, AsyncIterator, Callable, Iterable, Optional, TypeVar
+from typing import Any, AsyncIterator, Callable, Iterable, Optional, TypeVar, Union
 
+from .queues import Message, Queue, QueueFigures, Receipt, Seconds, SentMessage, _Stop
 from .store import Key, Page, Path, Record, Scan, Store, Table, Transaction
 from .values import ETag, Entity
 
@@ -23,6 +24,7 @@ class AsyncStore:
         """Remembers how to open the store; ``async with`` or open() opens it. `options` are those of Store."""
         self._make: Callable[[], Store] = partial(Store, path, **options)
         self._pool = ThreadPoolExecutor(threads, "varve")
+        self._waiting = ThreadPoolExecutor(256, "varve-wait")  # each wait for a message has a thread of its own
         self._store: Optional[Store] = None
 
     async def run(self, call: Callable[..., T], *arguments: Any, **named: Any) -> T:
@@ -48,6 +50,7 @@ class AsyncStore:
                 await self.run(self._store.close)
         finally:
             self._pool.shutdown(wait=False)
+            self._waiting.shutdown(wait=False)
 
     async def __aenter__(self) -> AsyncStore:
         return await self.open()
@@ -66,6 +69,14 @@ class AsyncStore:
     async def table(self, account: str, table: str) -> AsyncTable:
         """As Store.table()."""
         return AsyncTable(self, await self.run(self.store.table, account, table))
+
+    async def create_queue(self, account: str, queue: str, **options: Any) -> AsyncQueue:
+        """As Store.create_queue()."""
+        return AsyncQueue(self, await self.run(self.store.create_queue, account, queue, **options))
+
+    async def queue(self, account: str, queue: str) -> AsyncQueue:
+        """As Store.queue()."""
+        return AsyncQueue(self, await self.run(self.store.queue, account, queue))
 
     async def transact(self, body: Callable[[Transaction], T], *, attempts: int = 16) -> T:
         """As Store.transact(). `body` is an ordinary function, and runs in a thread of the pool."""
@@ -131,3 +142,59 @@ class AsyncTable:
     async def count(self, filter: str = "", **options: Any) -> int:
         """As Scan.count()."""
         return await self._store.run(self.table.scan(filter, **options).count)
+
+
+class AsyncQueue:
+    """A queue for asyncio."""
+
+    def __init__(self, store: AsyncStore, queue: Queue) -> None:
+        self._store = store
+        #: The queue itself, for AsyncStore.run() and transactions.
+        self.queue = queue
+
+    async def put(self, text: str, **options: Any) -> SentMessage:
+        """As Queue.put()."""
+        return await self._store.run(self.queue.put, text, **options)
+
+    async def get(self, count: int = 1, *, hold: Seconds = 30, wait: Seconds = 0, deliveries_max: int = 0,
+                  dead_letter: Optional[Queue] = None, durability: Optional[str] = None) -> list[Message]:
+        """As Queue.get(). If the task is cancelled, the wait ends, and messages that it took are visible again."""
+        options = self.queue._get_options(count, hold, deliveries_max, dead_letter, durability)
+        stop = _Stop()
+        taking = asyncio.get_running_loop().run_in_executor(
+            self._store._waiting if wait else self._store._pool, partial(self.queue._get, options, wait, stop))
+        try:
+            return await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            stop.request()
+            taking.add_done_callback(self._give_back)
+            raise
+
+    def _give_back(self, taken: asyncio.Future[list[Message]]) -> None:
+        if taken.cancelled() or taken.exception() is not None or not taken.result():
+            return
+        try:
+            self._store._pool.submit(self.queue._release, taken.result())
+        except RuntimeError:  # the store was closed meanwhile; the messages are visible after their hold
+            pass
+
+    async def peek(self, count: int = 1) -> list[Message]:
+        """As Queue.peek()."""
+        return await self._store.run(self.queue.peek, count)
+
+    async def remove(self, message: Union[Message, SentMessage], **options: Any) -> None:
+        """As Queue.remove()."""
+        await self._store.run(self.queue.remove, message, **options)
+
+    async def update(self, message: Union[Message, SentMessage], hold: Seconds, text: Optional[str] = None,
+                     **options: Any) -> Receipt:
+        """As Queue.update()."""
+        return await self._store.run(self.queue.update, message, hold, text, **options)
+
+    async def clear(self) -> None:
+        """As Queue.clear()."""
+        await self._store.run(self.queue.clear)
+
+    async def figures(self) -> QueueFigures:
+        """As Queue.figures()."""
+        return await self._store.run(self.queue.figures)

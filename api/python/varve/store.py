@@ -13,6 +13,9 @@ from typing import Any, Callable, Generator, Iterable, Iterator, Mapping, NamedT
 from ._native import ffi, lib
 from .errors import Closed, Conflict, Exists, InvalidArgument, check
 from .filters import with_parameters
+from .handles import _durability_of, _figures, _Handle, _open, _sized, _text, _write_options
+from .queues import (Message, Queue, Seconds, SentMessage, give_put_options, metadata_pairs, optional_text, sent_of,
+                     update_hold)
 from .values import (ETag, Entity, Value, entities_of, fill_entity, text_of, texts_of, time_of)
 
 T = TypeVar("T")
@@ -21,39 +24,13 @@ Record = Mapping[str, Any]
 Key = tuple[str, str]
 
 _INSERT, _REPLACE, _MERGE, _INSERT_OR_REPLACE, _INSERT_OR_MERGE, _REMOVE = range(6)
-_DURABILITY = {None: 0, "sync": 1, "buffered": 2}
 _PERMISSIONS = {"r": 1, "a": 2, "u": 4, "d": 8}
-
-
-class _Handle:
-    """Owns a handle of the C interface and frees it."""
-
-    __slots__ = ("_handle", "__weakref__")
-    _free: Callable[[Any], None]
-
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-
-    def __del__(self) -> None:
-        handle, self._handle = getattr(self, "_handle", None), None
-        if handle and lib is not None:
-            self._free(handle)
 
 
 def _structs(name: str, count: int, keep: list[Any]) -> Any:
     made = ffi.new(f"{name}[]", count)
     keep.append(made)
     return made
-
-
-def _sized(name: str) -> Any:
-    made = ffi.new(f"{name} *")
-    made.size = ffi.sizeof(name)
-    return made
-
-
-def _figures(struct: Any) -> dict[str, Union[int, bool]]:
-    return {name: getattr(struct, name) for name, _ in ffi.typeof(struct).item.fields if name != "size"}
 
 
 class Snapshot(_Handle):
@@ -80,26 +57,6 @@ class Snapshot(_Handle):
         self.close()
 
 
-def _write_options(durability: Optional[str], wait: Optional[float], tag: bytes, keep: list[Any]) -> Any:
-    if durability is None and wait is None and not tag:
-        return ffi.NULL
-    if durability not in _DURABILITY:
-        raise InvalidArgument(f"durability is {durability!r}; 'sync', 'buffered' and None are allowed")
-    options = _sized("varve_write_options")
-    options.durability = _DURABILITY[durability]
-    if wait is not None:
-        if not wait >= 0:
-            raise InvalidArgument(f"wait is {wait}; zero or more seconds are allowed")
-        options.has_wait_max = True
-        options.wait_max_ms = min(int(wait * 1000), 2**63)
-    if tag:
-        held = ffi.from_buffer(tag)
-        keep.append(held)
-        options.tag = (held, len(tag))
-    keep.append(options)
-    return options
-
-
 def _read_options(select: Optional[Sequence[str]], snapshot: Optional[Snapshot], keep: list[Any]) -> Any:
     if not select and snapshot is None:
         return ffi.NULL
@@ -110,12 +67,6 @@ def _read_options(select: Optional[Sequence[str]], snapshot: Optional[Snapshot],
         options.snapshot = _open(snapshot)
     keep.append(options)
     return options
-
-
-def _open(handle: _Handle) -> Any:
-    if not handle._handle:
-        raise Closed("the handle was closed")
-    return handle._handle
 
 
 def _keys(keys: Iterable[Key], keep: list[Any]) -> tuple[Any, int]:
@@ -157,13 +108,6 @@ class Page:
             self.cost: dict[str, int] = {name: getattr(view.cost, name) for name in dir(view.cost)}
         finally:
             lib.varve_page_free(handle)
-
-
-def _text(text: Any) -> Optional[str]:
-    if not text.data:
-        return None
-    raw: bytes = ffi.unpack(text.data, text.size)
-    return raw.decode("utf-8")
 
 
 def _entities(handle: Any) -> list[Optional[Entity]]:
@@ -481,14 +425,17 @@ class Transaction(_Handle):
     block discards the writes.
     """
 
-    __slots__ = ("etag", "_durability")
+    __slots__ = ("etag", "sent_messages", "_durability", "_puts")
     _free = staticmethod(lib.varve_transaction_free)
 
     def __init__(self, handle: Any, durability: Optional[str]) -> None:
         super().__init__(handle)
         self._durability = durability
+        self._puts = 0
         #: The ETag of all written entities, once the transaction has committed.
         self.etag: Optional[ETag] = None
+        #: What each put_message() returned, once the transaction has committed.
+        self.sent_messages: list[SentMessage] = []
 
     def get(self, table: Table, partition_key: str, row_key: str, *,
             select: Optional[Sequence[str]] = None) -> Optional[Entity]:
@@ -545,12 +492,37 @@ class Transaction(_Handle):
         """Appends :meth:`Table.remove`."""
         self._add(table, _REMOVE, Entity(partition_key, row_key), _condition(if_match))
 
+    def put_message(self, queue: Queue, text: str, **options: Any) -> None:
+        """Appends :meth:`Queue.put`, with its options but without a durability of its own.
+
+        After the commit, `sent_messages` has what it returns.
+        """
+        keep: list[Any] = []
+        check(lib.varve_transaction_put_message(_open(self), _open(queue), text_of(text, "text", keep),
+                                                give_put_options(keep, **options)))
+        self._puts += 1
+
+    def remove_message(self, queue: Queue, message: Union[Message, SentMessage]) -> None:
+        """Appends :meth:`Queue.remove`. The commit raises Conflict if the receipt is no longer the last one."""
+        check(lib.varve_transaction_remove_message(_open(self), _open(queue), *message._named()))
+
+    def update_message(self, queue: Queue, message: Union[Message, SentMessage], hold: Seconds,
+                       text: Optional[str] = None) -> None:
+        """Appends :meth:`Queue.update`. The commit raises Conflict if the receipt is no longer the last one."""
+        keep: list[Any] = []
+        check(lib.varve_transaction_update_message(_open(self), _open(queue), *message._named(), update_hold(hold),
+                                                   optional_text(text, keep)))
+
     def commit(self) -> Optional[ETag]:
         """Commits all writes or none, and ends the transaction."""
         keep: list[Any] = []
         etag = ffi.new("varve_etag *")
         check(lib.varve_transaction_commit(_open(self), _write_options(self._durability, None, b"", keep), etag))
         self.etag = ETag._of(etag[0]) if etag[0] else None
+        for index in range(self._puts):
+            sent = _sized("varve_sent_message")
+            check(lib.varve_transaction_sent_message(_open(self), index, sent))
+            self.sent_messages.append(sent_of(sent))
         return self.etag
 
     def __enter__(self) -> Transaction:
@@ -620,9 +592,7 @@ class Store:
         options = _sized("varve_store_options")
         options.create_if_absent = create
         options.read_only = read_only
-        if durability not in _DURABILITY:
-            raise InvalidArgument(f"durability is {durability!r}; 'sync', 'buffered' and None are allowed")
-        options.default_durability = _DURABILITY[durability]
+        options.default_durability = _durability_of(durability)
         resources = ffi.new("varve_resources **")
         if write_buffer_bytes or block_cache_bytes:
             memory = _sized("varve_resource_options")
@@ -708,6 +678,46 @@ class Store:
         keep: list[Any] = []
         owner = text_of(account, "account", keep)
         return self._names(lambda options, list_: lib.varve_table_list(self._open(), owner, options, list_), prefix)
+
+    # Queues
+
+    def create_queue(self, account: str, queue: str, *, metadata: Optional[Mapping[str, str]] = None,
+                     message_bytes_max: int = 65_536, exist_ok: bool = False) -> Queue:
+        """Creates a queue. With `exist_ok` returns the queue that exists, if it does."""
+        if not 1 <= message_bytes_max < 2**32:
+            raise InvalidArgument(f"message_bytes_max is {message_bytes_max}; 1 to 1048576 bytes are allowed")
+        keep: list[Any] = []
+        options = _sized("varve_queue_options")
+        options.metadata, options.metadata_count = metadata_pairs(metadata or {}, keep)
+        options.message_bytes_max = message_bytes_max
+        made = ffi.new("varve_queue **")
+        try:
+            check(lib.varve_queue_create(self._open(), text_of(account, "account", keep),
+                                         text_of(queue, "queue", keep), options, made))
+        except Exists:
+            if not exist_ok:
+                raise
+            return self.queue(account, queue)
+        return Queue(made[0])
+
+    def queue(self, account: str, queue: str) -> Queue:
+        """Opens a queue, or raises NotFound."""
+        keep: list[Any] = []
+        made = ffi.new("varve_queue **")
+        check(lib.varve_queue_open(self._open(), text_of(account, "account", keep), text_of(queue, "queue", keep),
+                                   made))
+        return Queue(made[0])
+
+    def drop_queue(self, account: str, queue: str) -> None:
+        """Drops a queue with all its messages."""
+        keep: list[Any] = []
+        check(lib.varve_queue_drop(self._open(), text_of(account, "account", keep), text_of(queue, "queue", keep)))
+
+    def queues(self, account: str, prefix: str = "") -> list[str]:
+        """Returns the names of the queues of an account."""
+        keep: list[Any] = []
+        owner = text_of(account, "account", keep)
+        return self._names(lambda options, list_: lib.varve_queue_list(self._open(), owner, options, list_), prefix)
 
     def _names(self, call: Callable[[Any, Any], Any], prefix: str) -> list[str]:
         keep: list[Any] = []

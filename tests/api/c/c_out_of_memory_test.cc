@@ -127,5 +127,45 @@ TEST_F(COutOfMemory, HandlesAreNotMadeByHalves) {
   varve_table_free(restricted);
 }
 
+TEST_F(COutOfMemory, AMessageIsPutWholeAndTakenOnce) {
+  varve_queue* queue = nullptr;
+  ASSERT_EQ(code_of(varve_queue_create(store_, varve_text_of("acct"), varve_text_of("orders"), nullptr, &queue)),
+            VARVE_OK);
+  ++handles_;
+  const auto messages_now = [&] {
+    varve_queue_figures figures{};
+    figures.size = sizeof figures;
+    EXPECT_EQ(code_of(varve_queue_statistics(queue, &figures)), VARVE_OK);
+    return figures.messages;
+  };
+  sweep([&] { return varve_queue_put(queue, {long_text_.data(), long_text_.size()}, nullptr, nullptr); });
+  EXPECT_EQ(messages_now(), 1U);
+  varve_messages* messages = nullptr;
+  sweep([&] { return varve_queue_peek(queue, 32, &messages); });
+  varve_messages_free(messages);
+  varve_queue* again = nullptr;
+  sweep([&] { return varve_queue_open(store_, varve_text_of("acct"), varve_text_of("orders"), &again); });
+  varve_queue_free(again);
+  varve_metadata* metadata = nullptr;
+  sweep([&] { return varve_queue_metadata(queue, &metadata); });
+  varve_metadata_free(metadata);
+
+  varve_get_options options{};
+  options.size = sizeof options;
+  options.hold_ms = 3'600'000;
+  options.wait_ms = 1;
+  sweep([&] { return varve_queue_get(queue, &options, &messages); });
+  varve_messages_view view{};
+  view.size = sizeof view;
+  ASSERT_EQ(code_of(varve_messages_read(messages, &view)), VARVE_OK);
+  ASSERT_EQ(view.count, 1U) << "a get that failed has hidden the message";
+  EXPECT_EQ(view.messages[0].deliveries, 1U);
+  EXPECT_EQ(code_of(varve_queue_remove(queue, view.messages[0].id, view.messages[0].receipt, nullptr)), VARVE_OK);
+  EXPECT_EQ(messages_now(), 0U);
+  varve_messages_free(messages);
+  varve_queue_free(queue);
+  --handles_;
+}
+
 }  // namespace
 }  // namespace varve

@@ -1,4 +1,5 @@
-// Owns: the look into tables: their list, a filter, pages of entities, and the plan by which these were found.
+// Owns: the look into tables and queues: their lists, a filter, pages of entities, the plan by which these were found,
+// and visible messages.
 // Must never: change anything, or ask again for a page that nobody looks at.
 import { bytes, cell, duration, element, numberCell, short, whole } from "/_varve/picture.js";
 
@@ -7,7 +8,9 @@ const kPageSize = 20;
 const kColumnsMax = 30;
 
 let account = "";
+/// The chosen table or queue; the name of the other is empty.
 let table = "";
+let queue = "";
 /// The tokens of the pages before this one; the first one is empty.
 let tokens = [""];
 /// Of the newest question; answers to older ones come too late.
@@ -55,7 +58,8 @@ async function listTables(continuation) {
   by("no-tables").hidden = by("tables").children.length > 0;
   by("more-tables").hidden = page.continuation === null;
   by("more-tables").onclick = () => listTables(page.continuation);
-  if (table === "" && page.tables.length > 0) choose(page.tables[0]);
+  if (table === "" && queue === "" && page.tables.length > 0) choose(page.tables[0]);
+  if (continuation === "") await listQueues("");
   for (const { measured } of rows) await measured();  // one after the other: the server has other work
 }
 
@@ -70,18 +74,83 @@ function showAccounts(accounts) {
 function changeAccount() {
   account = by("accounts").value;
   table = "";
+  queue = "";
+  markChosen();
   by("pager").hidden = true;
   by("plan").hidden = true;
-  by("result").replaceChildren(element("p", { className: "empty" }, "Choose a table."));
+  by("result").replaceChildren(element("p", { className: "empty" }, "Choose a table or a queue."));
   listTables("");
+}
+
+function markChosen() {
+  for (const row of by("tables").children) row.classList.toggle("chosen", row.dataset.table === table);
+  for (const row of by("queues").children) row.classList.toggle("chosen", row.dataset.queue === queue);
+  by("query").hidden = queue !== "";
 }
 
 function choose(name) {
   table = name;
+  queue = "";
   tokens = [""];
   by("filter").value = "";
-  for (const row of by("tables").children) row.classList.toggle("chosen", row.dataset.table === name);
+  markChosen();
   showPage();
+}
+
+// -- Queues ------------------------------------------------------------------------------------------------------
+
+function queueRow({ name, messages, text_bytes }) {
+  const button = element("button", { type: "button", title: name }, name);
+  const row = element("tr", {}, element("td", {}, button), numberCell(short(messages)), numberCell(bytes(text_bytes)));
+  row.dataset.queue = name;
+  button.addEventListener("click", () => chooseQueue(name));
+  return row;
+}
+
+/// A store without queues shows no list of them.
+async function listQueues(continuation) {
+  const of = account;
+  const page = await get("queues", { account, continuation });
+  if (of !== account) return;
+  if (continuation === "") by("queues").replaceChildren();
+  by("queues").append(...page.queues.map(queueRow));
+  by("queues-pick").hidden = by("queues").children.length === 0;
+  by("more-queues").hidden = page.continuation === null;
+  by("more-queues").onclick = () => listQueues(page.continuation);
+}
+
+function messageRow(message) {
+  const named = (made, name) => {
+    made.dataset.name = name;
+    return made;
+  };
+  return element("tr", {},
+    named(timeCell(message.inserted), "Inserted"), named(numberCell(whole(message.deliveries)), "Deliveries"),
+    named(cell(message.is_cut ? `${message.text}…` : message.text), "Text"), named(cell(message.origin), "Origin"),
+    named(cell(message.id, "key"), "Id"));
+}
+
+async function chooseQueue(name) {
+  const question = ++asked;
+  table = "";
+  queue = name;
+  markChosen();
+  by("plan").hidden = true;
+  by("pager").hidden = true;
+  by("query-error").hidden = true;
+  try {
+    const page = await get("messages", { account, queue: name });
+    if (question !== asked) return;
+    const heads = ["Inserted", "Deliveries", "Text", "Origin", "Id"].map((head) => element("th", {}, head));
+    const shown = `${whole(page.messages.length)} visible of ${whole(page.count)} messages, ${bytes(page.text_bytes)} of text. Held and delayed messages are not shown.`;
+    const rows = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...page.messages.map(messageRow)));
+    by("result").replaceChildren(...(page.messages.length > 0 ? [rows] : []), element("p", { className: "note" }, shown));
+  } catch (error) {
+    if (question !== asked) return;
+    by("query-error").textContent = error.message;
+    by("query-error").hidden = false;
+    by("result").replaceChildren();
+  }
 }
 
 // -- Entities ----------------------------------------------------------------------------------------------------

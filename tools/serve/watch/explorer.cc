@@ -10,6 +10,9 @@
 #include "api/rest/encoding/json_text.h"
 #include "api/rest/protocol/query_value.h"
 #include "api/rest/protocol/wire_error.h"
+#include "varve/limits.h"
+#include "varve/queue.h"
+#include "varve/store.h"
 
 namespace varve::serve {
 namespace {
@@ -88,11 +91,72 @@ std::string page_members(const std::vector<Entity>& entities) {
   return text;
 }
 
+constexpr std::size_t kMessageBytesShown = 4096;
+
+/// Returns the text without an incomplete last character. Stored texts are UTF-8.
+std::string_view cut_text(std::string_view text) noexcept {
+  if (text.size() <= kMessageBytesShown) return text;
+  std::size_t size = kMessageBytesShown;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
+  return text.substr(0, size);
+}
+
+void write_message(JsonText& json, const Message& message) {
+  json.begin_object().member("id").text(message.id.to_string());
+  json.member("inserted").text(message.inserted.to_string()).member("expires");
+  if (message.expires.ticks >= limits::kDateTimeTicksMax) {
+    json.null();
+  } else {
+    json.text(message.expires.to_string());
+  }
+  json.member("deliveries").number(std::to_string(message.deliveries)).member("origin").text(message.origin);
+  const std::string_view shown = cut_text(message.text);
+  json.member("text").text(shown).member("is_cut").boolean(shown.size() < message.text.size()).end_object();
+}
+
+struct ListedQueue {
+  std::string name;
+  QueueFigures figures;
+};
+
+/// Lists one page of queues. A queue that is dropped meanwhile is left out.
+Status read_queues(Store& store, const std::string& account, const ListOptions& options,
+                   std::vector<ListedQueue>* queues, std::optional<std::string>* continuation) {
+  Result<QueuePage> page = store.list_queues(account, options);
+  if (!page.ok()) return page.status();
+  for (QueueInfo& info : page->queues) {
+    const Result<Queue> queue = store.open_queue(account, info.name);
+    if (queue.code() == Code::kNotFound) continue;
+    if (!queue.ok()) return queue.status();
+    const Result<QueueFigures> figures = queue->figures();
+    if (figures.code() == Code::kNotFound) continue;
+    if (!figures.ok()) return figures.status();
+    queues->push_back({std::move(info.name), *figures});
+  }
+  *continuation = std::move(page->continuation);
+  return Status();
+}
+
+/// Peeks messages, and measures their queue.
+Status read_messages(Store& store, const std::string& account, const std::string& name, std::vector<Message>* messages,
+                     QueueFigures* figures) {
+  const Result<Queue> queue = store.open_queue(account, name);
+  if (queue.code() == Code::kNotFound) return service_error::resource_not_found("The queue does not exist.");
+  if (!queue.ok()) return queue.status();
+  const Result<QueueFigures> measured = queue->figures();
+  if (!measured.ok()) return measured.status();
+  Result<std::vector<Message>> peeked = queue->peek(limits::kMessagesMax);
+  if (!peeked.ok()) return peeked.status();
+  *figures = *measured;
+  *messages = *std::move(peeked);
+  return Status();
+}
+
 }  // namespace
 
 struct Explorer::Named {
   std::string account;
-  std::string table;
+  std::string name;
 };
 
 void Explorer::replace_accounts(std::vector<std::string> accounts) noexcept {
@@ -105,43 +169,43 @@ std::vector<std::string> Explorer::accounts() const {
   return accounts_;
 }
 
-Result<Explorer::Named> Explorer::named_table(std::string_view query) const {
+Result<Explorer::Named> Explorer::named(std::string_view query, std::string_view kind) const {
   Result<std::string> account = query_text(query, "account");
   if (!account.ok()) return account.status();
-  Result<std::string> table = query_text(query, "table");
-  if (!table.ok()) return table.status();
+  Result<std::string> name = query_text(query, kind);
+  if (!name.ok()) return name.status();
   const std::vector<std::string> known = accounts();
   if ((*account).empty() && !known.empty()) account = known.front();
   if (std::find(known.begin(), known.end(), *account) == known.end()) {
     return service_error::resource_not_found("The account does not exist.");
   }
-  return Named{*std::move(account), *std::move(table)};
+  return Named{*std::move(account), *std::move(name)};
 }
 
 Task<Result<Table>> Explorer::open_table(ExplorerCall call) const {
-  Result<Named> named = named_table(call.query);
-  if (!named.ok()) co_return named.status();
+  Result<Named> place = named(call.query, "table");
+  if (!place.ok()) co_return place.status();
   Task<Result<Table>> opening =
-      AsyncStore(*store_).open_table(std::move(named->account), std::move(named->table), call.stop);
+      AsyncStore(*store_).open_table(std::move(place->account), std::move(place->name), call.stop);
   Result<Table> table = co_await at_home(call.home, std::move(opening));
   co_return table;
 }
 
 Task<Result<std::string>> Explorer::list_tables(ExplorerCall call) const {
-  const Result<Named> named = named_table(call.query);
-  if (!named.ok()) co_return named.status();
+  const Result<Named> place = named(call.query, "table");
+  if (!place.ok()) co_return place.status();
   Result<std::string> continuation = query_text(call.query, "continuation");
   if (!continuation.ok()) co_return continuation.status();
   ListOptions options;
   options.page_names_max = kShownMax;
   options.continuation = *std::move(continuation);
-  Task<Result<TablePage>> listing = AsyncStore(*store_).list_tables(named->account, std::move(options), call.stop);
+  Task<Result<TablePage>> listing = AsyncStore(*store_).list_tables(place->account, std::move(options), call.stop);
   const Result<TablePage> page = co_await at_home(call.home, std::move(listing));
   if (!page.ok()) co_return page.status();
   JsonText json;
   json.begin_object().member("accounts").begin_array();
   for (const std::string& account : accounts()) json.text(account);
-  json.end_array().member("account").text(named->account).member("tables").begin_array();
+  json.end_array().member("account").text(place->account).member("tables").begin_array();
   for (const TableInfo& table : page->tables) json.text(table.name);
   json.end_array();
   write_continuation(json, page->continuation);
@@ -202,6 +266,50 @@ Task<Result<std::string>> Explorer::read_entities(ExplorerCall call) const {
   write_cost(json, page->cost);
   json.member("milliseconds").number(milliseconds_since(begun)).end_object();
   co_return page_members(page->entities) + json.take().substr(1);
+}
+
+Task<Result<std::string>> Explorer::list_queues(ExplorerCall call) const {
+  const Result<Named> place = named(call.query, "queue");
+  if (!place.ok()) co_return place.status();
+  Result<std::string> continuation = query_text(call.query, "continuation");
+  if (!continuation.ok()) co_return continuation.status();
+  ListOptions options;
+  options.page_names_max = kShownMax;
+  options.continuation = *std::move(continuation);
+  std::vector<ListedQueue> queues;
+  std::optional<std::string> next;
+  Task<Status> listing = AsyncStore(*store_).run(
+      [&](Store& store) { return read_queues(store, place->account, options, &queues, &next); }, call.stop);
+  const Status listed = co_await at_home(call.home, std::move(listing));
+  if (!listed.ok()) co_return listed;
+  JsonText json;
+  json.begin_object().member("account").text(place->account).member("queues").begin_array();
+  for (const ListedQueue& queue : queues) {
+    json.begin_object().member("name").text(queue.name);
+    json.member("messages").number(std::to_string(queue.figures.messages));
+    json.member("text_bytes").number(std::to_string(queue.figures.text_bytes)).end_object();
+  }
+  json.end_array();
+  write_continuation(json, next);
+  json.end_object();
+  co_return json.take();
+}
+
+Task<Result<std::string>> Explorer::peek_messages(ExplorerCall call) const {
+  const Result<Named> place = named(call.query, "queue");
+  if (!place.ok()) co_return place.status();
+  std::vector<Message> messages;
+  QueueFigures figures;
+  Task<Status> peeking = AsyncStore(*store_).run(
+      [&](Store& store) { return read_messages(store, place->account, place->name, &messages, &figures); }, call.stop);
+  const Status peeked = co_await at_home(call.home, std::move(peeking));
+  if (!peeked.ok()) co_return peeked;
+  JsonText json;
+  json.begin_object().member("messages").begin_array();
+  for (const Message& message : messages) write_message(json, message);
+  json.end_array().member("count").number(std::to_string(figures.messages));
+  json.member("text_bytes").number(std::to_string(figures.text_bytes)).end_object();
+  co_return json.take();
 }
 
 }  // namespace varve::serve

@@ -1,4 +1,5 @@
-// Owns: the tables on the status page: their names, their size, their entities, and the plan and cost of the queries.
+// Owns: the tables and queues on the status page: their names and sizes, entities with the plan and cost of a query, and
+// messages.
 // Must never: write, or read an account that the server does not serve. It checks no signature: page_guard.h admits the
 // caller before.
 #pragma once
@@ -43,11 +44,20 @@ class Explorer {
   /// `top` entities. `backward=1` scans from the end:
   /// `{"value":[],"continuation":"","plan":{},"cost":{},"milliseconds":1.0}`. Errors: as measure_table().
   Task<Result<std::string>> read_entities(ExplorerCall call) const;
+  /// Lists the queues of `account` with their figures, starting at the token `continuation`:
+  /// `{"account":"","queues":[{"name":"","messages":1,"text_bytes":1}],"continuation":""}`.
+  /// Errors: kNotFound (ResourceNotFound); those of Store::list_queues().
+  Task<Result<std::string>> list_queues(ExplorerCall call) const;
+  /// Peeks at most 32 visible messages of `queue` of `account`, and changes nothing. A text above 4 KiB is cut:
+  /// `{"messages":[{"id":"","inserted":"","expires":null,"deliveries":0,"origin":"","text":"","is_cut":false}],
+  /// "count":1,"text_bytes":1}`. Errors: those of Store::open_queue() and Queue::peek().
+  Task<Result<std::string>> peek_messages(ExplorerCall call) const;
 
  private:
   struct Named;
   std::vector<std::string> accounts() const;
-  Result<Named> named_table(std::string_view query) const;
+  /// Returns the account, and what the parameter `kind` ("table" or "queue") names.
+  Result<Named> named(std::string_view query, std::string_view kind) const;
   Task<Result<Table>> open_table(ExplorerCall call) const;
 
   Store* store_;

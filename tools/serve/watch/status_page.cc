@@ -48,7 +48,8 @@ const PageFile* find_page_file(std::string_view name) noexcept {
 }
 
 bool is_of_explorer(std::string_view name) noexcept {
-  return name == "api/tables" || name == "api/table" || name == "api/entities";
+  return name == "api/tables" || name == "api/table" || name == "api/entities" || name == "api/queues" ||
+         name == "api/messages";
 }
 
 }  // namespace
@@ -83,6 +84,16 @@ Task<Result<std::string>> StatusPage::explore(const HttpRequest& request, std::s
     Task<Result<std::string>> measuring = explorer_.measure_table(call);
     Result<std::string> measured = co_await measuring;
     co_return measured;
+  }
+  if (name == "api/queues") {
+    Task<Result<std::string>> listing = explorer_.list_queues(call);
+    Result<std::string> listed = co_await listing;
+    co_return listed;
+  }
+  if (name == "api/messages") {
+    Task<Result<std::string>> peeking = explorer_.peek_messages(call);
+    Result<std::string> peeked = co_await peeking;
+    co_return peeked;
   }
   Task<Result<std::string>> reading = explorer_.read_entities(call);
   Result<std::string> entities = co_await reading;

@@ -8,18 +8,17 @@
 
 namespace varve::tool {
 
-namespace {
-
-/// Returns "did you mean table `Orders`?", or the names if none is near.
-std::string hint_among(const std::string& what, const std::string& wanted, const std::vector<std::string>& names) {
+std::string hint_among(const std::string& kind, const std::string& wanted, const std::vector<std::string>& names) {
   if (names.empty()) return "";
   if (const std::string nearest = nearest_name(wanted, names); !nearest.empty())
-    return "did you mean " + what + " `" + nearest + "`?";
+    return "did you mean " + kind + " `" + nearest + "`?";
   constexpr std::size_t kShownMax = 8;
   std::string list;
   for (std::size_t i = 0; i < names.size() && i < kShownMax; ++i) list += (i == 0 ? "" : ", ") + names[i];
-  return "the " + what + "s are: " + list + (names.size() > kShownMax ? ", ..." : "");
+  return "the " + kind + "s are: " + list + (names.size() > kShownMax ? ", ..." : "");
 }
+
+namespace {
 
 std::string hint_among_accounts(StoreAccess& store, const std::string& wanted) {
   const Result<AccountPage> page = store.list_accounts(ListOptions());

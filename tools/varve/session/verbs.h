@@ -13,6 +13,7 @@ void add_query_verb(CLI::App& app, int& exit_code);  // query, count
 void add_shell_verb(CLI::App& app, int& exit_code);
 void add_entity_verbs(CLI::App& app, int& exit_code);  // get, put, update, delete
 void add_table_verbs(CLI::App& app, int& exit_code);   // table ..., account ...
+void add_queue_verbs(CLI::App& app, int& exit_code);   // queue ...
 void add_store_verbs(CLI::App& app, int& exit_code);   // verify, compact
 void add_stats_verb(CLI::App& app, int& exit_code);
 void add_inspect_verb(CLI::App& app, int& exit_code);

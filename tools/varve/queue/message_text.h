@@ -1,0 +1,37 @@
+// Owns: queues and messages as they are printed: for people, as JSON, or the texts alone.
+// Must never: read or change a queue.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "varve/queue.h"
+#include "varve/store.h"
+
+namespace varve::tool {
+
+/// The form in which messages are printed.
+enum class MessageForm : std::uint8_t { kPeople, kJson, kText };
+
+/// A set of metadata as NAME=VALUE words. Errors: kInvalidArgument (a word without a name or "=").
+Result<std::vector<MetadataPair>> parse_metadata(const std::vector<std::string>& words);
+
+/// Prints messages that a get returned.
+void print_messages(const std::vector<ReceivedMessage>& messages, MessageForm form);
+/// Prints messages that a peek returned.
+void print_messages(const std::vector<Message>& messages, MessageForm form);
+/// Prints "ID RECEIPT", or JSON.
+void print_sent(const SentMessage& message, bool json);
+
+/// What a line about a queue has.
+struct ShownQueue {
+  std::string account;
+  QueueInfo info;
+  QueueFigures figures;
+};
+void print_queue(const ShownQueue& queue, bool json);
+/// Prints metadata as NAME=VALUE lines, or as one JSON object.
+void print_metadata(const std::vector<MetadataPair>& metadata, bool json);
+
+}  // namespace varve::tool

@@ -1,0 +1,282 @@
+// Owns: the verbs on queues: create, list, show, metadata, drop, clear.
+// Must never: create a queue as a side effect. Only `create` does, and it reports if the name existed.
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/varve/queue/message_text.h"
+#include "tools/varve/queue/message_verbs.h"
+#include "tools/varve/queue/named_queue.h"
+#include "tools/varve/session/verbs.h"
+#include "tools/varve/session/words.h"
+#include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/pager.h"
+#include "tools/varve/terminal/question.h"
+
+namespace varve::tool {
+
+namespace {
+
+struct QueueWords {
+  QueuePlace place;
+  std::vector<std::string> metadata;
+  std::string prefix;
+  std::uint32_t message_bytes_max = QueueOptions().message_bytes_max;
+  bool clears = false;
+  bool is_long = false;
+  bool yes = false;
+  bool json = false;
+};
+
+/// Closes the store after a change. Prints `{"done":true,...}` if the words want JSON.
+int finish_change(const OpenedStore& store, const QueueWords& words, const char* done) {
+  if (const Status closed = store->close(); !closed.ok()) return fail(closed);
+  if (words.json) {
+    std::cout << nlohmann::ordered_json{{done, true},
+                                        {"account", words.place.place.account},
+                                        {"queue", words.place.queue}}
+                     .dump()
+              << "\n";
+  }
+  return kSuccess;
+}
+
+int create_queue(const QueueWords& words) {
+  Result<std::vector<MetadataPair>> metadata = parse_metadata(words.metadata);
+  if (!metadata.ok()) return fail(metadata.status());
+  const Place& place = words.place.place;
+  if (Status named = check_queue_name(words.place.queue); !named.ok()) return fail(named);
+  const Result<OpenedStore> store = open_or_make_queues(words.place);
+  if (!store.ok()) return fail(store.status());
+  if (Status made = (*store)->create_account(place.account); !made.ok() && made.code() != Code::kExists) {
+    return fail(made);
+  }
+  QueueOptions options;
+  options.metadata = *std::move(metadata);
+  options.message_bytes_max = words.message_bytes_max;
+  const Result<Queue> made = (*store)->create_queue(place.account, words.place.queue, options);
+  if (!made.ok()) return fail(made.status());
+  return finish_change(*store, words, "created");
+}
+
+/// Returns the queue's line. Errors: kNotFound (it was dropped meanwhile).
+Result<ShownQueue> shown_queue(Store& store, const std::string& account, QueueInfo info) {
+  const Result<Queue> queue = store.open_queue(account, info.name);
+  if (!queue.ok()) return queue.status();
+  const Result<QueueFigures> figures = (*queue).figures();
+  if (!figures.ok()) return figures.status();
+  return ShownQueue{account, std::move(info), *figures};
+}
+
+/// Prints one page of the list.
+Status print_page(Store& store, const QueueWords& words, const QueuePage& page) {
+  for (const QueueInfo& info : page.queues) {
+    if (!words.json && !words.is_long) {
+      std::cout << info.name << "\n";
+      continue;
+    }
+    const Result<ShownQueue> shown = shown_queue(store, words.place.place.account, info);
+    if (!shown.ok()) return shown.status();
+    if (words.json) {
+      print_queue(*shown, true);
+    } else {
+      std::cout << info.name << "  " << shown->figures.messages << "\n";
+    }
+  }
+  return Status();
+}
+
+int list_queues(const QueueWords& words) {
+  const Result<OpenedStore> store = open_queues_for_reading(words.place);
+  if (!store.ok()) return fail(store.status());
+  page_long_output();
+  ListOptions options;
+  options.prefix = words.prefix;
+  for (;;) {
+    const Result<QueuePage> page = (*store)->list_queues(words.place.place.account, options);
+    if (!page.ok()) return fail(with_nearest_queues(**store, words.place, page.status()));
+    if (Status printed = print_page(**store, words, *page); !printed.ok()) return fail(printed);
+    if (!page->continuation || !std::cout) return kSuccess;
+    options.continuation = *page->continuation;
+  }
+}
+
+int show_queue(const QueueWords& words) {
+  const Result<OpenedStore> store = open_queues_for_reading(words.place);
+  if (!store.ok()) return fail(store.status());
+  const Result<Queue> queue = open_named_queue(**store, words.place);
+  if (!queue.ok()) return fail(queue.status());
+  ListOptions options;
+  options.prefix = words.place.queue;
+  options.page_names_max = 1;  // the name itself is the first of the names that begin with it
+  const Result<QueuePage> page = (*store)->list_queues(words.place.place.account, options);
+  if (!page.ok()) return fail(page.status());
+  const Result<ShownQueue> shown = shown_queue(**store, words.place.place.account, page->queues.front());
+  if (!shown.ok()) return fail(shown.status());
+  print_queue(*shown, words.json);
+  return kSuccess;
+}
+
+int print_queue_metadata(const QueueWords& words) {
+  const Result<OpenedStore> store = open_queues_for_reading(words.place);
+  if (!store.ok()) return fail(store.status());
+  const Result<Queue> queue = open_named_queue(**store, words.place);
+  if (!queue.ok()) return fail(queue.status());
+  const Result<std::vector<MetadataPair>> metadata = (*queue).metadata();
+  if (!metadata.ok()) return fail(metadata.status());
+  print_metadata(*metadata, words.json);
+  return kSuccess;
+}
+
+using Change = std::function<Status(Store&, Queue&)>;
+
+/// Opens the queue for writing, and carries out the change.
+int change_queue(const QueueWords& words, const char* done, const Change& work) {
+  const Result<OpenedStore> store = open_queues_for_writing(words.place);
+  if (!store.ok()) return fail(store.status());
+  Result<Queue> queue = open_named_queue(**store, words.place);
+  if (!queue.ok()) return fail(queue.status());
+  if (Status changed = work(**store, *queue); !changed.ok()) return fail(changed);
+  return finish_change(*store, words, done);
+}
+
+int queue_metadata(const QueueWords& words) {
+  if (words.metadata.empty() && !words.clears) return print_queue_metadata(words);
+  if (!words.metadata.empty() && words.clears) return fail(kUsage, "--clear cannot be combined with NAME=VALUE");
+  const Result<std::vector<MetadataPair>> metadata = parse_metadata(words.metadata);
+  if (!metadata.ok()) return fail(metadata.status());
+  return change_queue(words, "changed", [&](Store&, Queue& queue) { return queue.set_metadata(*metadata); });
+}
+
+/// Returns kSuccess if messages may be removed.
+int confirm_removal(const QueueWords& words, const std::string& verb, const std::string& question) {
+  if (words.yes) return kSuccess;
+  if (!can_ask()) {
+    return fail(kUsage, verb + " removes all messages; give --yes, because there is no terminal to ask at");
+  }
+  return asked_yes(question) ? kSuccess : fail(kRefused, "nothing was removed");
+}
+
+int drop_queue(const QueueWords& words) {
+  const int confirmed =
+      confirm_removal(words, "queue drop", "Remove queue " + words.place.queue + " with all its messages?");
+  if (confirmed != kSuccess) return confirmed;
+  return change_queue(words, "dropped", [&](Store& store, Queue&) {
+    return store.drop_queue(words.place.place.account, words.place.queue);
+  });
+}
+
+int clear_queue(const QueueWords& words) {
+  const int confirmed =
+      confirm_removal(words, "queue clear", "Remove all messages of queue " + words.place.queue + "?");
+  if (confirmed != kSuccess) return confirmed;
+  return change_queue(words, "cleared", [](Store&, Queue& queue) { return queue.clear(); });
+}
+
+CLI::App* add_queue_verb(CLI::App& group, const char* name, const char* about, const char* footer,
+                         const std::shared_ptr<QueueWords>& words, int (*run)(const QueueWords&), int& exit_code) {
+  CLI::App* verb = group.add_subcommand(name, about);
+  verb->footer(footer);
+  add_queue_words(*verb, words->place, std::string_view(name) != "list");
+  verb->callback([words, run, &exit_code] { exit_code = run(*words); });
+  return verb;
+}
+
+void add_queue_create(CLI::App& group, int& exit_code) {
+  auto words = std::make_shared<QueueWords>();
+  CLI::App* verb =
+      add_queue_verb(group, "create", "Create an empty queue, and the store and the account if they are absent",
+                     "Examples\n"
+                     "  varve queue create ./shop invoices\n"
+                     "  varve queue create ./shop invoices --metadata Owner=Ann --json",
+                     words, &create_queue, exit_code);
+  verb->add_option("--metadata", words->metadata, "Metadata of the queue as NAME=VALUE; may be repeated")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--message-bytes", words->message_bytes_max, "Limit of a message's text in bytes, up to 1048576")
+      ->check(whole_number(1))
+      ->capture_default_str();
+  add_json_words(*verb, words->json, "Print JSON");
+}
+
+void add_queue_readers(CLI::App& group, int& exit_code) {
+  auto listed = std::make_shared<QueueWords>();
+  CLI::App* list = add_queue_verb(group, "list", "Print the names of an account's queues",
+                                  "Works beside `varve serve`, on a checkpoint.\n"
+                                  "\nExamples\n"
+                                  "  varve queue list ./shop\n"
+                                  "  varve queue list ./shop --prefix o --long",
+                                  listed, &list_queues, exit_code);
+  list->add_option("--prefix", listed->prefix, "Only names with this prefix");
+  list->add_flag("--long", listed->is_long, "Also print the number of messages")->group(kOutputGroup);
+  add_json_words(*list, listed->json, "Print one JSON object a line, with figures and metadata");
+
+  auto shown = std::make_shared<QueueWords>();
+  CLI::App* show =
+      add_queue_verb(group, "show", "Print the figures and the metadata of a queue",
+                     "Counts all messages that have not expired, visible or not. Works beside `varve serve`, on "
+                     "a checkpoint.\n"
+                     "\nExamples\n"
+                     "  varve queue show ./shop orders\n"
+                     "  varve queue show ./shop orders --json",
+                     shown, &show_queue, exit_code);
+  add_json_words(*show, shown->json, "Print JSON");
+}
+
+void add_queue_metadata(CLI::App& group, int& exit_code) {
+  auto words = std::make_shared<QueueWords>();
+  CLI::App* verb =
+      add_queue_verb(group, "metadata", "Print or replace the metadata of a queue",
+                     "With NAME=VALUE words, these replace all metadata. Names are C# identifiers, in upper or "
+                     "lower case. Names and values together have at most 8 KiB.\n"
+                     "\nExamples\n"
+                     "  varve queue metadata ./shop orders Owner=Ann 'Note=two words'\n"
+                     "  varve queue metadata ./shop orders\n"
+                     "  varve queue metadata ./shop orders --clear",
+                     words, &queue_metadata, exit_code);
+  verb->add_option("METADATA", words->metadata, "Metadata of the queue as NAME=VALUE");
+  verb->add_flag("--clear", words->clears, "Remove all metadata");
+  add_json_words(*verb, words->json, "Print JSON");
+}
+
+void add_queue_removers(CLI::App& group, int& exit_code) {
+  auto dropped = std::make_shared<QueueWords>();
+  CLI::App* drop =
+      add_queue_verb(group, "drop", "Remove a queue with all its messages, in one small commit",
+                     "At a terminal, asks for confirmation first. Elsewhere it needs --yes; without it the exit "
+                     "code is 2.\n"
+                     "\nExamples\n"
+                     "  varve queue drop ./shop orders --yes\n"
+                     "  varve queue drop ./shop orders --yes --json",
+                     dropped, &drop_queue, exit_code);
+  drop->add_flag("--yes", dropped->yes, "Do not ask");
+  add_json_words(*drop, dropped->json, "Print JSON");
+
+  auto cleared = std::make_shared<QueueWords>();
+  CLI::App* clear = add_queue_verb(group, "clear", "Delete all messages of a queue, in one small commit",
+                                   "Deletes held and hidden messages too; the metadata stays. At a terminal, asks for "
+                                   "confirmation first. Elsewhere it needs --yes; without it the exit code is 2.\n"
+                                   "\nExamples\n"
+                                   "  varve queue clear ./shop orders --yes\n"
+                                   "  varve queue clear ./shop orders --yes --json",
+                                   cleared, &clear_queue, exit_code);
+  clear->add_flag("--yes", cleared->yes, "Do not ask");
+  add_json_words(*clear, cleared->json, "Print JSON");
+}
+
+}  // namespace
+
+void add_queue_verbs(CLI::App& app, int& exit_code) {
+  CLI::App* group = app.add_subcommand("queue", "Create, list or drop queues; put, get or delete messages");
+  group->require_subcommand(1);
+  add_queue_create(*group, exit_code);
+  add_queue_readers(*group, exit_code);
+  add_message_verbs(*group, exit_code);
+  add_queue_metadata(*group, exit_code);
+  add_queue_removers(*group, exit_code);
+}
+
+}  // namespace varve::tool
