@@ -30,7 +30,7 @@ ROWS = {"gets": "point gets", "tops": "queries of 10 entities", "inserts": "inse
 UNITS = {"gets": 1, "tops": 1, "inserts": 1, "transactions": 1, "pages": 1000}
 
 
-def drive(racer, script, seconds, words, connections=CONNECTIONS):
+def drive(racer, script, seconds, words, connections=CONNECTIONS, title=None, units=None):
     """Runs wrk; its figures, which the script prints as the last line, and what they cost the server."""
     before = racer.processor_seconds()
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "60s", "-s", HERE / f"{script}.lua",
@@ -38,8 +38,8 @@ def drive(racer, script, seconds, words, connections=CONNECTIONS):
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     figures = json.loads(output.strip().splitlines()[-1])
     if figures["errors"]:
-        raise RuntimeError(f"{racer.name}, {ROWS[script]}: {figures['errors']} errors")
-    figures["units"] = figures["requests"] * UNITS[script]
+        raise RuntimeError(f"{racer.name}, {title or ROWS[script]}: {figures['errors']} errors")
+    figures["units"] = figures["requests"] * (units or UNITS[script])
     figures["rate"] = figures["units"] / figures["seconds"]
     figures["cpu_us"] = 1e6 * (racer.processor_seconds() - before) / figures["units"]
     return figures

@@ -14,9 +14,9 @@ VERSION = "2019-02-02"
 TEXT = "".join(f"{hashlib.sha256(b'%d' % i).hexdigest()}" for i in range(4))  # 256 characters
 
 
-def signature():
-    """An account's signature for all that the race does, as the query of a URL."""
-    said = {"sp": "rwdlau", "ss": "t", "srt": "sco", "st": "", "se": "2099-01-01T00:00:00Z", "sip": "", "spr": "",
+def signature(service="t"):
+    """An account's signature for all that the race does, as the query of a URL. `service`: t for tables, q for queues."""
+    said = {"sp": "rwdlau" if service == "t" else "rwdlaup", "ss": service, "srt": "sco", "st": "", "se": "2099-01-01T00:00:00Z", "sip": "", "spr": "",
             "sv": VERSION}
     text = "\n".join([ACCOUNT, *said.values(), ""])
     said["sig"] = base64.b64encode(hmac.digest(base64.b64decode(KEY), text.encode(), "sha256")).decode()
