@@ -224,7 +224,7 @@ struct Server::State {
     Status failed = made.status();
     if (made.ok()) {
       place.emplace(*std::move(made));
-      door = std::make_unique<OperatorDoor>(store, (*place).identity(), (*place).path(), front, queue_front);
+      door = std::make_unique<OperatorDoor>(store, (*place).identity(), (*place).path(), front);
       operator_host = std::make_unique<ConnectionHost>(*door, operator_limits(limits, operator_connections));
       operators = std::make_unique<LocalListener>(
           loops.first(), next_loop(), [this](LocalListener::Accepted socket) { serve_operator(std::move(socket)); });

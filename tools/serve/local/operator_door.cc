@@ -73,25 +73,19 @@ Status OperatorDoor::check_store(const HttpRequest& request) const {
       .with_service_error("ResourceNotFound");
 }
 
-RequestHandler& OperatorDoor::service_of(const HttpRequest& request) const {
-  const std::string* const name = find_header(request.head.headers, kServiceHeader);
-  return name != nullptr && *name == kQueueService ? queues_ : tables_;
-}
-
 Task<Status> OperatorDoor::admit(const HttpRequest& request, HomeThread* /*home*/) {
   co_return check_store(request);
 }
 
 HttpResponse OperatorDoor::refuse(const Status& status, const std::string& client_ip) {
-  return tables_.refuse(status, client_ip);
+  return others_.refuse(status, client_ip);
 }
 
 Task<Result<HttpResponse>> OperatorDoor::handle(HttpRequest request, HomeThread* home) {
   if (Status same = check_store(request); !same.ok()) co_return failure_answer(same);
   if (!request.head.path.starts_with(kOperatorRoot)) {
     request.is_operator = true;
-    RequestHandler& service = service_of(request);
-    Task<Result<HttpResponse>> handling = service.handle(std::move(request), home);
+    Task<Result<HttpResponse>> handling = others_.handle(std::move(request), home);
     Result<HttpResponse> handled = co_await handling;
     co_return handled;
   }

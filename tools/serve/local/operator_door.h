@@ -25,15 +25,10 @@ namespace varve::serve {
 ///   DELETE /_varve/accounts/NAME      drops an account with all its tables
 class OperatorDoor final : public RequestHandler {
  public:
-  /// Store and handlers must outlive the door. `identity` is that of the store (store_identity.h), and checkpoints lie in
-  /// `directory`. `tables` and `queues` handle the requests of their services.
-  OperatorDoor(Store& store, std::string identity, std::string directory, RequestHandler& tables,
-               RequestHandler& queues)
-      : store_(store),
-        identity_(std::move(identity)),
-        directory_(std::move(directory)),
-        tables_(tables),
-        queues_(queues) {}
+  /// Store and `others` must outlive the door. `identity` is that of the store (store_identity.h), and checkpoints lie in
+  /// `directory`. `others` handles the requests of the table service.
+  OperatorDoor(Store& store, std::string identity, std::string directory, RequestHandler& others)
+      : store_(store), identity_(std::move(identity)), directory_(std::move(directory)), others_(others) {}
 
   Task<Status> admit(const HttpRequest& request, HomeThread* home) override;
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) override;
@@ -42,7 +37,6 @@ class OperatorDoor final : public RequestHandler {
 
  private:
   Status check_store(const HttpRequest& request) const;
-  RequestHandler& service_of(const HttpRequest& request) const;
   Task<Result<HttpResponse>> route(const HttpRequest& request, HomeThread* home);
   Task<Result<HttpResponse>> make_checkpoint(const HttpRequest& request, HomeThread* home);
   Task<Result<HttpResponse>> list_accounts(const HttpRequest& request, HomeThread* home);
@@ -52,8 +46,7 @@ class OperatorDoor final : public RequestHandler {
   Store& store_;
   const std::string identity_;
   const std::string directory_;
-  RequestHandler& tables_;
-  RequestHandler& queues_;
+  RequestHandler& others_;
   std::atomic<std::uint64_t> checkpoints_{0};
   std::stop_source stop_;
 };

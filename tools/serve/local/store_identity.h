@@ -18,9 +18,5 @@ Result<std::string> store_id_in(const std::string& directory);
 
 /// The header of each request at the socket, with the identity of the store that the client means.
 inline constexpr const char* kStoreHeader = "x-varve-store";
-/// The header by which a client names the service that shall answer. Its value for the queue service is kQueueService;
-/// without the header, the table service answers.
-inline constexpr const char* kServiceHeader = "x-varve-service";
-inline constexpr const char* kQueueService = "queues";
 
 }  // namespace varve::serve
