@@ -164,13 +164,16 @@ TEST_F(QueueVerbs, BuryWhatWasDeliveredTooOften) {
   EXPECT_EQ(messages(), 0U);
 }
 
-TEST_F(QueueVerbs, AreReadBesideAProgramThatHasTheStoreOpen) {
+TEST_F(QueueVerbs, NameTheProgramThatHasTheStoreOpen) {
   put("456");
-  Result<std::unique_ptr<Store>> holder = Store::open(store_);
+  const Result<std::unique_ptr<Store>> holder = Store::open(store_);
   ASSERT_TRUE(holder.ok());
-  const ProgramResult refused = queue({"put", store_, "orders", "457"});
-  EXPECT_EQ(refused.exit_code, 4);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("has the store open"), HasSubstr("queue verbs that write need the store")));
+  for (const Words& words : {Words{"put", store_, "orders", "457"}, Words{"get", store_, "orders"},
+                             Words{"peek", store_, "orders"}, Words{"create", store_, "other"}}) {
+    const ProgramResult refused = queue(words);
+    EXPECT_EQ(refused.exit_code, 4) << words.front();
+    EXPECT_THAT(refused.err, HasSubstr("process " + std::to_string(::getpid()))) << words.front();
+  }
 }
 
 // -- Bad input --------------------------------------------------------------------------------------------------------
