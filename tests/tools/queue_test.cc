@@ -176,6 +176,20 @@ TEST_F(QueueVerbs, NameTheProgramThatHasTheStoreOpen) {
   }
 }
 
+TEST_F(QueueVerbs, TakeTheStoreOfTheEnvironment) {
+  put("456");
+  ::setenv("VARVE_STORE", store_.c_str(), 1);
+  EXPECT_EQ(queue({"list", "--long"}).out, "orders  1\n");
+  EXPECT_EQ(queue({"put", "orders", "457"}).exit_code, 0);
+  EXPECT_EQ(queue({"metadata", "orders", "a=1"}).exit_code, 0);
+  // A first word with a slash is the store, although the other words also fit the queue and what follows it.
+  EXPECT_EQ(queue({"metadata", store_, "orders"}).out, "a=1\n");
+  const ProgramResult no_text = queue({"put", store_, "orders"});
+  EXPECT_EQ(no_text.exit_code, 2) << "orders is no text";
+  EXPECT_EQ(queue({"get", "orders", "--count", "2", "--text"}).out, "456\n457\n");
+  ::unsetenv("VARVE_STORE");
+}
+
 // -- Bad input --------------------------------------------------------------------------------------------------------
 
 struct Refusal {
