@@ -164,13 +164,30 @@ TEST_F(QueueVerbs, BuryWhatWasDeliveredTooOften) {
   EXPECT_EQ(messages(), 0U);
 }
 
-TEST_F(QueueVerbs, AreReadBesideAProgramThatHasTheStoreOpen) {
+TEST_F(QueueVerbs, NameTheProgramThatHasTheStoreOpen) {
   put("456");
-  Result<std::unique_ptr<Store>> holder = Store::open(store_);
+  const Result<std::unique_ptr<Store>> holder = Store::open(store_);
   ASSERT_TRUE(holder.ok());
-  const ProgramResult refused = queue({"put", store_, "orders", "457"});
-  EXPECT_EQ(refused.exit_code, 4);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("has the store open"), HasSubstr("queue verbs that write need the store")));
+  for (const Words& words : {Words{"put", store_, "orders", "457"}, Words{"get", store_, "orders"},
+                             Words{"peek", store_, "orders"}, Words{"create", store_, "other"}}) {
+    const ProgramResult refused = queue(words);
+    EXPECT_EQ(refused.exit_code, 4) << words.front();
+    EXPECT_THAT(refused.err, HasSubstr("process " + std::to_string(::getpid()))) << words.front();
+  }
+}
+
+TEST_F(QueueVerbs, TakeTheStoreOfTheEnvironment) {
+  put("456");
+  ::setenv("VARVE_STORE", store_.c_str(), 1);
+  EXPECT_EQ(queue({"list", "--long"}).out, "orders  1\n");
+  EXPECT_EQ(queue({"put", "orders", "457"}).exit_code, 0);
+  EXPECT_EQ(queue({"metadata", "orders", "a=1"}).exit_code, 0);
+  // A first word with a slash is the store, although the other words also fit the queue and what follows it.
+  EXPECT_EQ(queue({"metadata", store_, "orders"}).out, "a=1\n");
+  const ProgramResult no_text = queue({"put", store_, "orders"});
+  EXPECT_EQ(no_text.exit_code, 2) << "orders is no text";
+  EXPECT_EQ(queue({"get", "orders", "--count", "2", "--text"}).out, "456\n457\n");
+  ::unsetenv("VARVE_STORE");
 }
 
 // -- Bad input --------------------------------------------------------------------------------------------------------

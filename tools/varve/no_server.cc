@@ -2,6 +2,7 @@
 // server, and there are no backups.
 // Must never: be compiled in a build with the server.
 #include "tools/varve/backup/backup_verbs.h"
+#include "tools/varve/reach/queue_access.h"
 #include "tools/varve/reach/reach.h"
 #include "tools/varve/terminal/outcome.h"
 
@@ -18,6 +19,11 @@ Result<std::unique_ptr<StoreAccess>> access_to_address(const std::string& /*addr
 
 Result<ServedCheckpoint> checkpoint_by_server_of(const std::string& /*store*/) {
   return ServedCheckpoint();
+}
+
+std::unique_ptr<QueueAccess> queue_through_server_of(const std::string& /*store*/, std::string /*account*/,
+                                                     std::string /*queue*/) {
+  return nullptr;
 }
 
 void set_key_file(const std::string& /*file*/) {}

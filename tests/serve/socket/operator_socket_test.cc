@@ -92,6 +92,46 @@ TEST(OperatorSocket, AnswersOnlyAboutTheStoreThatTheClientMeans) {
   EXPECT_EQ(run_program({"account", "list", server.data()}).out, "devstoreaccount1\n");
 }
 
+TEST(OperatorSocket, RefusesMalformedRequestsOfQueues) {
+  const ServedProgram server(ProgramOptions{});
+  ASSERT_TRUE(server.is_ready()) << server.err();
+  ASSERT_EQ(run_program({"queue", "create", server.data(), "orders"}).exit_code, 0);
+  const std::string identity = identity_of(server.data());
+  const std::string root = "POST /_varve/queues?account=devstoreaccount1&queue=orders&verb=";
+  const std::string message = "&id=01234567-89ab-cdef-0123-456789abcdef&receipt=" + std::string(32, 'A');
+  for (const std::string& line : std::vector<std::string>{"POST /_varve/queues",
+                                                          "POST /_varve/queues?verb=put",
+                                                          root,
+                                                          root + "peek",
+                                                          root + "put&delay=x",
+                                                          root + "put&delay=-1",
+                                                          root + "put&delay=99999999999999999999",
+                                                          root + "put&ttl=ever",
+                                                          root + "put&durability=2",
+                                                          root + "put&verb=put",
+                                                          root + "get&count=0",
+                                                          root + "get&count=4294967297",
+                                                          root + "get&hold=0",
+                                                          root + "get&wait=x",
+                                                          root + "get&deliveries_max=1",
+                                                          root + "get&dead_letter=%zz",
+                                                          root + "remove",
+                                                          root + "remove&id=1&receipt=2",
+                                                          root + "remove" + message,
+                                                          root + "update" + message + "&hold=604800001",
+                                                          root + "update&id=x",
+                                                          root + "create&message_bytes_max=x"}) {
+    const RawClient client(server.data());
+    client.send(request(line, identity));
+    EXPECT_THAT(client.read(), StartsWith("HTTP/1.1 4")) << line;
+  }
+  const RawClient client(server.data());
+  client.send(root + "metadata HTTP/1.1\r\nHost: localhost\r\nx-varve-store: " + identity +
+              "\r\nContent-Length: 3\r\n\r\na=1");
+  EXPECT_THAT(client.read(), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(run_program({"queue", "show", server.data(), "orders", "--json"}).out, HasSubstr("\"messages\":0,"));
+}
+
 TEST(OperatorSocket, HasNoRouteThatTakesAPath) {
   const ServedProgram server(ProgramOptions{});
   ASSERT_TRUE(server.is_ready()) << server.err();

@@ -12,6 +12,7 @@
 #include "api/rest/protocol/operator_error.h"
 #include "api/rest/protocol/query_value.h"
 #include "api/rest/protocol/wire_error.h"
+#include "tools/serve/local/queue_door.h"
 #include "tools/serve/local/store_identity.h"
 #include "varve/version.h"
 
@@ -114,6 +115,11 @@ Task<Result<HttpResponse>> OperatorDoor::route(const HttpRequest& request, HomeT
     Task<Result<HttpResponse>> changing = change_account(request, std::string(name.substr(kAccounts.size())), home);
     Result<HttpResponse> changed = co_await changing;
     co_return changed;
+  }
+  if (name == "queues" && verb == "POST") {
+    Task<Result<HttpResponse>> answering = answer_queue_request(store_, request, home, stop_.get_token());
+    Result<HttpResponse> answered = co_await answering;
+    co_return answered;
   }
   co_return Status::unsupported("the server has no route for " + request.head.verb + " " + request.head.path)
       .with_service_error("NotImplemented");

@@ -19,7 +19,7 @@ bool never_expires(const Message& message) noexcept {
   return message.expires.ticks >= limits::kDateTimeTicksMax;
 }
 
-void print_line(std::string_view name, std::string_view value) {
+void print_field(std::string_view name, std::string_view value) {
   std::cout << name << std::string(name.size() < 12 ? 12 - name.size() : 1, ' ') << for_output(value) << "\n";
 }
 
@@ -40,15 +40,15 @@ Json json_of(const ReceivedMessage& message) {
 }
 
 void print_head(const Message& message) {
-  print_line("id", message.id.to_string());
+  print_field("id", message.id.to_string());
 }
 
 void print_rest(const Message& message) {
-  print_line("deliveries", std::to_string(message.deliveries));
-  print_line("inserted", message.inserted.to_string());
-  print_line("expires", never_expires(message) ? "never" : message.expires.to_string());
-  if (!message.origin.empty()) print_line("origin", message.origin);
-  print_line("text", message.text);
+  print_field("deliveries", std::to_string(message.deliveries));
+  print_field("inserted", message.inserted.to_string());
+  print_field("expires", never_expires(message) ? "never" : message.expires.to_string());
+  if (!message.origin.empty()) print_field("origin", message.origin);
+  print_field("text", message.text);
 }
 
 void print_for_people(const Message& message) {
@@ -58,8 +58,8 @@ void print_for_people(const Message& message) {
 
 void print_for_people(const ReceivedMessage& message) {
   print_head(message);
-  print_line("receipt", message.receipt.to_string());
-  print_line("held until", message.visible.to_string());
+  print_field("receipt", message.receipt.to_string());
+  print_field("held until", message.visible.to_string());
   print_rest(message);
 }
 
@@ -133,11 +133,11 @@ void print_queue(const ShownQueue& queue, bool json) {
               << "\n";
     return;
   }
-  print_line("queue", queue.info.name);
-  print_line("account", queue.account);
-  print_line("created", queue.info.created.to_string());
-  print_line("messages", with_commas(queue.figures.messages) + ", " + bytes_text(queue.figures.text_bytes));
-  for (const MetadataPair& pair : queue.info.metadata) print_line("metadata", pair.name + "=" + pair.value);
+  print_field("queue", queue.info.name);
+  print_field("account", queue.account);
+  print_field("created", queue.info.created.to_string());
+  print_field("messages", with_commas(queue.figures.messages) + ", " + bytes_text(queue.figures.text_bytes));
+  for (const MetadataPair& pair : queue.info.metadata) print_field("metadata", pair.name + "=" + pair.value);
 }
 
 void print_metadata(const std::vector<MetadataPair>& metadata, bool json) {

@@ -89,15 +89,15 @@ Result<std::optional<std::string>> text_of(const TextWords& words) {
 
 // -- put --------------------------------------------------------------------------------------------------------------
 
-int put_one(Queue& queue, const MessageWords& words, std::string_view text, const PutOptions& options) {
+int put_one(QueueAccess& queue, const MessageWords& words, std::string_view text, const PutOptions& options) {
   const Result<SentMessage> sent = queue.put(text, options);
-  if (!sent.ok()) return fail(sent.status());
+  if (!sent.ok()) return fail(with_nearest_queues(queue, words.place, sent.status()));
   print_sent(*sent, words.json);
   return kSuccess;
 }
 
 /// Puts each line of the file as a message. A failure names the line.
-int put_lines(Queue& queue, const MessageWords& words, PutOptions options) {
+int put_lines(QueueAccess& queue, const MessageWords& words, PutOptions options) {
   Result<Lines> lines = Lines::open(words.text.file);
   if (!lines.ok()) return fail(lines.status());
   if (!options.durability) options.durability = Durability::kBuffered;  // the end of the verb syncs them together
@@ -106,6 +106,9 @@ int put_lines(Queue& queue, const MessageWords& words, PutOptions options) {
     const Result<SentMessage> sent = (*lines).too_long()
                                          ? Status::too_large("the line is longer than any message may be")
                                          : queue.put(line, options);
+    if (sent.status().service_error() == "QueueNotFound") {
+      return fail(with_nearest_queues(queue, words.place, sent.status()));
+    }
     if (!sent.ok()) return fail(sent.status().in_file("line " + std::to_string((*lines).number())));
     print_sent(*sent, words.json);
   }
@@ -126,15 +129,13 @@ int put_message(const MessageWords& words) {
     if (!read.ok()) return fail(read.status());
     text = *std::move(read);
   }
-  const Result<OpenedStore> store = open_queues_for_writing(words.place);
-  if (!store.ok()) return fail(store.status());
-  Result<Queue> queue = open_named_queue(**store, words.place);
+  const Result<std::unique_ptr<QueueAccess>> queue = reach_queue(words.place);
   if (!queue.ok()) return fail(queue.status());
   PutOptions options = words.put;
   options.deduplication_key = words.deduplication_key;
   options.durability = durability_of(words.durability);
-  const int put = text ? put_one(*queue, words, *text, options) : put_lines(*queue, words, options);
-  const Status closed = (*store)->close();
+  const int put = text ? put_one(**queue, words, *text, options) : put_lines(**queue, words, options);
+  const Status closed = (*queue)->close();
   return put == kSuccess && !closed.ok() ? fail(closed) : put;
 }
 
@@ -145,15 +146,22 @@ int no_message(const MessageWords& words) {
 }
 
 /// Deletes printed messages. The reader of the output has the messages then, so a failed output deletes nothing.
-int delete_printed(Queue& queue, const MessageWords& words, const std::vector<ReceivedMessage>& messages) {
+int delete_printed(QueueAccess& queue, const MessageWords& words, const std::vector<ReceivedMessage>& messages) {
   std::cout.flush();
   if (!std::cout) return fail_output("standard output could not be written, so nothing was deleted");
   WriteOptions options;
   options.durability = durability_of(words.durability);
   for (const ReceivedMessage& message : messages) {
-    if (const Status removed = queue.remove(message, options); !removed.ok()) return fail(removed);
+    if (const Status removed = queue.remove(message.id, message.receipt, options); !removed.ok()) return fail(removed);
   }
   return kSuccess;
+}
+
+/// Returns the failure with the nearest names of the queue, or of the queue for dead letters.
+Status with_nearest_of_both(QueueAccess& queue, const MessageWords& words, const Status& failure) {
+  const Status hinted = with_nearest_queues(queue, words.place, failure);
+  if (!hinted.hint().empty() || words.dead_letter.empty()) return hinted;
+  return with_nearest_queues(queue, {words.place.place, words.dead_letter}, failure);
 }
 
 int get_messages(const MessageWords& words) {
@@ -163,27 +171,17 @@ int get_messages(const MessageWords& words) {
   if (words.get.deliveries_max == 0 && !words.dead_letter.empty()) {
     return fail(kUsage, "--dead-letter needs --deliveries-max with a number of deliveries");
   }
-  const Result<OpenedStore> store = open_queues_for_writing(words.place);
-  if (!store.ok()) return fail(store.status());
-  Result<Queue> queue = open_named_queue(**store, words.place);
+  const Result<std::unique_ptr<QueueAccess>> queue = reach_queue(words.place);
   if (!queue.ok()) return fail(queue.status());
-  GetOptions options = words.get;
-  std::optional<Queue> dead_letter;
-  if (!words.dead_letter.empty()) {
-    Result<Queue> opened = open_named_queue(**store, words.place, words.dead_letter);
-    if (!opened.ok()) return fail(opened.status());
-    dead_letter = *std::move(opened);
-    options.dead_letter = &*dead_letter;
-  }
-  const Result<std::vector<ReceivedMessage>> messages = (*queue).get(options);
-  if (!messages.ok()) return fail(messages.status());
+  const Result<std::vector<ReceivedMessage>> messages = (*queue)->get(words.get, words.dead_letter);
+  if (!messages.ok()) return fail(with_nearest_of_both(**queue, words, messages.status()));
   if (messages->empty()) {
-    const Status closed = (*store)->close();
+    const Status closed = (*queue)->close();
     return closed.ok() ? no_message(words) : fail(closed);
   }
   print_messages(*messages, words.form());
-  const int deleted = words.deletes ? delete_printed(*queue, words, *messages) : kSuccess;
-  const Status closed = (*store)->close();
+  const int deleted = words.deletes ? delete_printed(**queue, words, *messages) : kSuccess;
+  const Status closed = (*queue)->close();
   return deleted == kSuccess && !closed.ok() ? fail(closed) : deleted;
 }
 
@@ -224,15 +222,13 @@ Status with_receipt_hint(const Status& failure) {
 int delete_message(const MessageWords& words) {
   const Result<NamedMessage> message = named_message(words);
   if (!message.ok()) return fail(message.status());
-  const Result<OpenedStore> store = open_queues_for_writing(words.place);
-  if (!store.ok()) return fail(store.status());
-  Result<Queue> queue = open_named_queue(**store, words.place);
+  const Result<std::unique_ptr<QueueAccess>> queue = reach_queue(words.place);
   if (!queue.ok()) return fail(queue.status());
   WriteOptions options;
   options.durability = durability_of(words.durability);
-  const Status removed = (*queue).remove(message->id, message->receipt, options);
-  if (!removed.ok()) return fail(with_receipt_hint(removed));
-  if (const Status closed = (*store)->close(); !closed.ok()) return fail(closed);
+  const Status removed = (*queue)->remove(message->id, message->receipt, options);
+  if (!removed.ok()) return fail(with_receipt_hint(with_nearest_queues(**queue, words.place, removed)));
+  if (const Status closed = (*queue)->close(); !closed.ok()) return fail(closed);
   if (words.json) std::cout << nlohmann::ordered_json{{"deleted", true}}.dump() << "\n";
   return kSuccess;
 }
@@ -242,17 +238,15 @@ int update_message(const MessageWords& words) {
   if (!message.ok()) return fail(message.status());
   const Result<std::optional<std::string>> text = text_of(words.text);
   if (!text.ok()) return fail(text.status());
-  const Result<OpenedStore> store = open_queues_for_writing(words.place);
-  if (!store.ok()) return fail(store.status());
-  Result<Queue> queue = open_named_queue(**store, words.place);
+  const Result<std::unique_ptr<QueueAccess>> queue = reach_queue(words.place);
   if (!queue.ok()) return fail(queue.status());
   WriteOptions options;
   options.durability = durability_of(words.durability);
   std::optional<std::string_view> replaced;
   if (*text) replaced = **text;
-  const Result<UpdatedMessage> updated = (*queue).update(message->id, message->receipt, words.hold, replaced, options);
-  if (!updated.ok()) return fail(with_receipt_hint(updated.status()));
-  if (const Status closed = (*store)->close(); !closed.ok()) return fail(closed);
+  const Result<UpdatedMessage> updated = (*queue)->update(message->id, message->receipt, words.hold, replaced, options);
+  if (!updated.ok()) return fail(with_receipt_hint(with_nearest_queues(**queue, words.place, updated.status())));
+  if (const Status closed = (*queue)->close(); !closed.ok()) return fail(closed);
   if (words.json) {
     std::cout << nlohmann::ordered_json{{"receipt", updated->receipt.to_string()},
                                         {"visible", updated->visible.to_string()}}

@@ -15,13 +15,16 @@ Status check_directory(const QueuePlace& place) {
   return Status::invalid_argument("the queue verbs need the directory of a store instead of " + place.place.store);
 }
 
-Result<OpenedStore> open_by(const QueuePlace& place, Result<OpenedStore> (*open)(const Place& place)) {
+/// Goes through the server that has the store open. If there is none, opens the store by `open`.
+Result<std::unique_ptr<QueueAccess>> reach_by(const QueuePlace& place,
+                                              Result<OpenedStore> (*open)(const Place& place)) {
   if (Status checked = check_directory(place); !checked.ok()) return checked;
+  const std::string& account = place.place.account;
+  std::unique_ptr<QueueAccess> served = queue_through_server_of(place.place.store, account, place.queue);
+  if (served != nullptr) return served;
   Result<OpenedStore> opened = open(place.place);
-  if (opened.ok() || opened.code() != Code::kLocked) return opened;
-  return opened.status().with_hint(
-      "queue verbs that write need the store itself: end the program that has it open, or let that program write. "
-      "`queue list`, `show` and `peek` work beside `varve serve`");
+  if (!opened.ok()) return opened.status();
+  return queue_in(*std::move(opened), account, place.queue);
 }
 
 }  // namespace
@@ -42,28 +45,23 @@ Result<OpenedStore> open_queues_for_reading(const QueuePlace& place) {
   return open_for_reading(place.place);
 }
 
-Result<OpenedStore> open_queues_for_writing(const QueuePlace& place) {
-  return open_by(place, &open_for_writing);
+Result<std::unique_ptr<QueueAccess>> reach_queue(const QueuePlace& place) {
+  return reach_by(place, &open_for_writing);
 }
 
-Result<OpenedStore> open_or_make_queues(const QueuePlace& place) {
-  return open_by(place, &open_or_make);
-}
-
-Result<Queue> open_named_queue(Store& store, const QueuePlace& place, const std::string& queue) {
-  Result<Queue> opened = store.open_queue(place.place.account, queue);
-  if (opened.ok()) return opened;
-  QueuePlace other = place;
-  other.queue = queue;
-  return with_nearest_queues(store, other, opened.status());
+Result<std::unique_ptr<QueueAccess>> reach_or_make_queue(const QueuePlace& place) {
+  return reach_by(place, &open_or_make);
 }
 
 Result<Queue> open_named_queue(Store& store, const QueuePlace& place) {
-  return open_named_queue(store, place, place.queue);
+  Result<Queue> opened = store.open_queue(place.place.account, place.queue);
+  if (opened.ok()) return opened;
+  return with_nearest_queues(store, place, opened.status());
 }
 
 Status with_nearest_queues(Store& store, const QueuePlace& place, const Status& failure) {
-  if (failure.code() != Code::kNotFound || !failure.hint().empty()) return failure;
+  const bool is_absent = failure.service_error() == "QueueNotFound" || failure.service_error() == "ResourceNotFound";
+  if (!is_absent || !failure.hint().empty()) return failure;
   const Result<QueuePage> page = store.list_queues(place.place.account);
   std::vector<std::string> names;
   if (page.ok()) {
@@ -78,6 +76,10 @@ Status with_nearest_queues(Store& store, const QueuePlace& place, const Status& 
   if (!accounts.ok()) return failure;
   for (const AccountInfo& account : accounts->accounts) names.push_back(account.name);
   return failure.with_hint(hint_among("account", place.place.account, names));
+}
+
+Status with_nearest_queues(QueueAccess& queue, const QueuePlace& place, const Status& failure) {
+  return queue.local() == nullptr ? failure : with_nearest_queues(*queue.local(), place, failure);
 }
 
 }  // namespace varve::tool

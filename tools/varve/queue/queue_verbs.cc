@@ -32,8 +32,8 @@ struct QueueWords {
 };
 
 /// Closes the store after a change. Prints `{"done":true,...}` if the words want JSON.
-int finish_change(const OpenedStore& store, const QueueWords& words, const char* done) {
-  if (const Status closed = store->close(); !closed.ok()) return fail(closed);
+int finish_change(QueueAccess& queue, const QueueWords& words, const char* done) {
+  if (const Status closed = queue.close(); !closed.ok()) return fail(closed);
   if (words.json) {
     std::cout << nlohmann::ordered_json{{done, true},
                                         {"account", words.place.place.account},
@@ -47,19 +47,14 @@ int finish_change(const OpenedStore& store, const QueueWords& words, const char*
 int create_queue(const QueueWords& words) {
   Result<std::vector<MetadataPair>> metadata = parse_metadata(words.metadata);
   if (!metadata.ok()) return fail(metadata.status());
-  const Place& place = words.place.place;
   if (Status named = check_queue_name(words.place.queue); !named.ok()) return fail(named);
-  const Result<OpenedStore> store = open_or_make_queues(words.place);
-  if (!store.ok()) return fail(store.status());
-  if (Status made = (*store)->create_account(place.account); !made.ok() && made.code() != Code::kExists) {
-    return fail(made);
-  }
+  const Result<std::unique_ptr<QueueAccess>> queue = reach_or_make_queue(words.place);
+  if (!queue.ok()) return fail(queue.status());
   QueueOptions options;
   options.metadata = *std::move(metadata);
   options.message_bytes_max = words.message_bytes_max;
-  const Result<Queue> made = (*store)->create_queue(place.account, words.place.queue, options);
-  if (!made.ok()) return fail(made.status());
-  return finish_change(*store, words, "created");
+  if (Status made = (*queue)->create(options); !made.ok()) return fail(made);
+  return finish_change(**queue, words, "created");
 }
 
 /// Returns the queue's line. Errors: kNotFound (it was dropped meanwhile).
@@ -131,16 +126,14 @@ int print_queue_metadata(const QueueWords& words) {
   return kSuccess;
 }
 
-using Change = std::function<Status(Store&, Queue&)>;
+using QueueChange = std::function<Status(QueueAccess&)>;
 
-/// Opens the queue for writing, and carries out the change.
-int change_queue(const QueueWords& words, const char* done, const Change& work) {
-  const Result<OpenedStore> store = open_queues_for_writing(words.place);
-  if (!store.ok()) return fail(store.status());
-  Result<Queue> queue = open_named_queue(**store, words.place);
+/// Reaches the queue for writing, and carries out the change.
+int change_queue(const QueueWords& words, const char* done, const QueueChange& work) {
+  const Result<std::unique_ptr<QueueAccess>> queue = reach_queue(words.place);
   if (!queue.ok()) return fail(queue.status());
-  if (Status changed = work(**store, *queue); !changed.ok()) return fail(changed);
-  return finish_change(*store, words, done);
+  if (Status changed = work(**queue); !changed.ok()) return fail(with_nearest_queues(**queue, words.place, changed));
+  return finish_change(**queue, words, done);
 }
 
 int queue_metadata(const QueueWords& words) {
@@ -148,7 +141,7 @@ int queue_metadata(const QueueWords& words) {
   if (!words.metadata.empty() && words.clears) return fail(kUsage, "--clear cannot be combined with NAME=VALUE");
   const Result<std::vector<MetadataPair>> metadata = parse_metadata(words.metadata);
   if (!metadata.ok()) return fail(metadata.status());
-  return change_queue(words, "changed", [&](Store&, Queue& queue) { return queue.set_metadata(*metadata); });
+  return change_queue(words, "changed", [&](QueueAccess& queue) { return queue.set_metadata(*metadata); });
 }
 
 /// Returns kSuccess if messages may be removed.
@@ -164,16 +157,14 @@ int drop_queue(const QueueWords& words) {
   const int confirmed =
       confirm_removal(words, "queue drop", "Remove queue " + words.place.queue + " with all its messages?");
   if (confirmed != kSuccess) return confirmed;
-  return change_queue(words, "dropped", [&](Store& store, Queue&) {
-    return store.drop_queue(words.place.place.account, words.place.queue);
-  });
+  return change_queue(words, "dropped", [](QueueAccess& queue) { return queue.drop(); });
 }
 
 int clear_queue(const QueueWords& words) {
   const int confirmed =
       confirm_removal(words, "queue clear", "Remove all messages of queue " + words.place.queue + "?");
   if (confirmed != kSuccess) return confirmed;
-  return change_queue(words, "cleared", [](Store&, Queue& queue) { return queue.clear(); });
+  return change_queue(words, "cleared", [](QueueAccess& queue) { return queue.clear(); });
 }
 
 CLI::App* add_queue_verb(CLI::App& group, const char* name, const char* about, const char* footer,

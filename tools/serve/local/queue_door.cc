@@ -1,0 +1,252 @@
+#include "tools/serve/local/queue_door.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "api/model/service_error.h"
+#include "api/rest/encoding/json_text.h"
+#include "api/rest/protocol/query_value.h"
+#include "api/rest/protocol/wire_error.h"
+#include "varve/queue.h"
+#include "varve/store.h"
+
+namespace varve::serve {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// A request with its parameters. The first parameter that is malformed is its failure.
+class QueueRequest {
+ public:
+  QueueRequest(std::string query, std::string body, std::stop_token stop)
+      : query_(std::move(query)), body_(std::move(body)), stop_(std::move(stop)) {
+    account_ = text("account");
+    queue_ = text("queue");
+  }
+
+  const std::string& account() const noexcept { return account_; }
+  const std::string& queue() const noexcept { return queue_; }
+  const std::string& body() const noexcept { return body_; }
+  const std::stop_token& stop() const noexcept { return stop_; }
+  const Status& failure() const noexcept { return failure_; }
+
+  std::string text(std::string_view name) {
+    Result<std::string> found = query_text(query_, name);
+    if (found.ok()) return *std::move(found);
+    failure_ = found.status();
+    return {};
+  }
+
+  /// Returns `standard` if the parameter is missing.
+  std::uint64_t number(std::string_view name, std::uint64_t standard) {
+    const std::string written = text(name);
+    if (written.empty()) return standard;
+    std::uint64_t number = 0;
+    const char* const end = written.data() + written.size();
+    const auto [stopped, error] = std::from_chars(written.data(), end, number);
+    if (error == std::errc() && stopped == end && number <= kNumberMax) return number;
+    failure_ = refused("InvalidQueryParameterValue", std::string(name) + " must be a number of at most 2^50");
+    return standard;
+  }
+  milliseconds time(std::string_view name, milliseconds standard) {
+    return milliseconds(number(name, static_cast<std::uint64_t>(standard.count())));
+  }
+
+  std::optional<Durability> durability() {
+    const std::string word = text("durability");
+    if (word == "sync") return Durability::kSync;
+    if (word == "buffered") return Durability::kBuffered;
+    if (!word.empty()) failure_ = refused("InvalidQueryParameterValue", "durability must be sync or buffered");
+    return std::nullopt;
+  }
+
+  /// Returns the message that `id` and `receipt` name.
+  std::pair<Guid, PopReceipt> message() {
+    const Result<Guid> id = Guid::parse(text("id"));
+    if (!id.ok()) failure_ = id.status();
+    const Result<PopReceipt> receipt = PopReceipt::parse(text("receipt"));
+    if (!receipt.ok()) failure_ = receipt.status();
+    return {id.ok() ? *id : Guid(), receipt.ok() ? *receipt : PopReceipt()};
+  }
+
+  /// Reads the body as metadata.
+  std::vector<MetadataPair> metadata() {
+    std::vector<std::string> texts;
+    std::string_view rest = body_;
+    for (std::size_t end = rest.find('\0'); end != std::string_view::npos; end = rest.find('\0')) {
+      texts.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(end + 1);
+    }
+    if (!rest.empty() || texts.size() % 2 != 0) {
+      failure_ = refused("InvalidInput", "metadata must be names and values with a zero byte after each");
+      return {};
+    }
+    std::vector<MetadataPair> pairs;
+    for (std::size_t i = 0; i < texts.size(); i += 2) pairs.push_back({std::move(texts[i]), std::move(texts[i + 1])});
+    return pairs;
+  }
+
+ private:
+  static constexpr std::uint64_t kNumberMax = std::uint64_t{1} << 50;
+
+  const std::string query_;
+  const std::string body_;
+  const std::stop_token stop_;
+  Status failure_;
+  std::string account_;
+  std::string queue_;
+};
+
+// -- Verbs, which block -----------------------------------------------------------------------------------------------
+
+Status create(Store& store, QueueRequest& request, JsonText& json) {
+  QueueOptions options;
+  options.metadata = request.metadata();
+  const std::uint64_t bytes = request.number("message_bytes_max", options.message_bytes_max);
+  options.message_bytes_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
+  if (!request.failure().ok()) return request.failure();
+  if (Status named = check_queue_name(request.queue()); !named.ok()) return named;
+  if (Status made = store.create_account(request.account()); !made.ok() && made.code() != Code::kExists) return made;
+  json.begin_object().end_object();
+  return store.create_queue(request.account(), request.queue(), options).status();
+}
+
+Status drop(Store& store, QueueRequest& request, JsonText& json) {
+  json.begin_object().end_object();
+  return store.drop_queue(request.account(), request.queue());
+}
+
+Status clear(Queue& queue, QueueRequest& /*request*/, JsonText& json) {
+  json.begin_object().end_object();
+  return queue.clear();
+}
+
+Status set_metadata(Queue& queue, QueueRequest& request, JsonText& json) {
+  const std::vector<MetadataPair> metadata = request.metadata();
+  if (!request.failure().ok()) return request.failure();
+  json.begin_object().end_object();
+  return queue.set_metadata(metadata);
+}
+
+Status put(Queue& queue, QueueRequest& request, JsonText& json) {
+  PutOptions options;
+  options.delay = request.time("delay", options.delay);
+  options.ttl = request.text("ttl") == "never" ? kNever : request.time("ttl", options.ttl);
+  const std::string key = request.text("key");
+  options.deduplication_key = key;
+  options.deduplication_window = request.time("window", options.deduplication_window);
+  options.durability = request.durability();
+  if (!request.failure().ok()) return request.failure();
+  const Result<SentMessage> sent = queue.put(request.body(), options);
+  if (!sent.ok()) return sent.status();
+  json.begin_object().member("id").text(sent->id.to_string()).member("receipt").text(sent->receipt.to_string());
+  json.member("inserted").text(sent->inserted.to_string()).member("expires").text(sent->expires.to_string());
+  json.member("visible").text(sent->visible.to_string());
+  json.member("is_duplicate").boolean(sent->is_duplicate).end_object();
+  return Status();
+}
+
+void write_received(const ReceivedMessage& message, JsonText& json) {
+  json.begin_object().member("id").text(message.id.to_string()).member("receipt").text(message.receipt.to_string());
+  json.member("inserted").text(message.inserted.to_string()).member("expires").text(message.expires.to_string());
+  json.member("visible").text(message.visible.to_string());
+  json.member("deliveries").number(std::to_string(message.deliveries)).member("text").text(message.text);
+  json.member("origin").text(message.origin).end_object();
+}
+
+Status get(Store& store, Queue& queue, QueueRequest& request, JsonText& json) {
+  GetOptions options;
+  options.count = static_cast<std::uint32_t>(std::min<std::uint64_t>(request.number("count", 1), UINT32_MAX));
+  options.hold = request.time("hold", options.hold);
+  options.wait = std::min(request.time("wait", options.wait), kQueueWaitMax);
+  options.stop = request.stop();
+  options.durability = request.durability().value_or(options.durability);
+  options.deliveries_max =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(request.number("deliveries_max", 0), UINT32_MAX));
+  const std::string dead_letter = request.text("dead_letter");
+  if (!request.failure().ok()) return request.failure();
+  std::optional<Queue> dead;
+  if (!dead_letter.empty()) {
+    Result<Queue> opened = store.open_queue(request.account(), dead_letter);
+    if (!opened.ok()) return opened.status();
+    options.dead_letter = &dead.emplace(*std::move(opened));
+  }
+  const Result<std::vector<ReceivedMessage>> messages = queue.get(options);
+  if (!messages.ok()) return messages.status();
+  json.begin_array();
+  for (const ReceivedMessage& message : *messages) write_received(message, json);
+  json.end_array();
+  return Status();
+}
+
+Status remove(Queue& queue, QueueRequest& request, JsonText& json) {
+  const auto [id, receipt] = request.message();
+  WriteOptions options;
+  options.durability = request.durability();
+  if (!request.failure().ok()) return request.failure();
+  json.begin_object().end_object();
+  return queue.remove(id, receipt, options);
+}
+
+Status update(Queue& queue, QueueRequest& request, JsonText& json) {
+  const auto [id, receipt] = request.message();
+  const milliseconds hold = request.time("hold", milliseconds(0));
+  std::optional<std::string_view> text;
+  if (request.text("text") == "1") text = request.body();
+  WriteOptions options;
+  options.durability = request.durability();
+  if (!request.failure().ok()) return request.failure();
+  const Result<UpdatedMessage> updated = queue.update(id, receipt, hold, text, options);
+  if (!updated.ok()) return updated.status();
+  json.begin_object().member("receipt").text(updated->receipt.to_string());
+  json.member("visible").text(updated->visible.to_string()).end_object();
+  return Status();
+}
+
+struct QueueVerb {
+  std::string_view name;
+  Status (*carry_out)(Queue& queue, QueueRequest& request, JsonText& json);
+};
+
+constexpr std::array<QueueVerb, 5> kQueueVerbs = {
+    {{"clear", &clear}, {"metadata", &set_metadata}, {"put", &put}, {"remove", &remove}, {"update", &update}}};
+
+Status carry_out(Store& store, QueueRequest& request, JsonText& json) {
+  const std::string verb = request.text("verb");
+  if (!request.failure().ok()) return request.failure();
+  if (verb == "create") return create(store, request, json);
+  if (verb == "drop") return drop(store, request, json);
+  const auto* const found =
+      std::find_if(kQueueVerbs.begin(), kQueueVerbs.end(), [&](const QueueVerb& one) { return one.name == verb; });
+  if (verb != "get" && found == kQueueVerbs.end()) {
+    return refused("InvalidQueryParameterValue", "queues have no verb " + verb);
+  }
+  Result<Queue> queue = store.open_queue(request.account(), request.queue());
+  if (!queue.ok()) return queue.status();
+  return verb == "get" ? get(store, *queue, request, json) : found->carry_out(*queue, request, json);
+}
+
+}  // namespace
+
+Task<Result<HttpResponse>> answer_queue_request(Store& store, const HttpRequest& request, HomeThread* home,
+                                                std::stop_token stop) {
+  QueueRequest asked(request.head.query, request.body, stop);
+  JsonText json;
+  Task<Status> working =
+      AsyncStore(store).run([&](Store& opened) { return carry_out(opened, asked, json); }, std::move(stop));
+  const Status done = co_await at_home(home, std::move(working));
+  if (!done.ok()) co_return done;
+  HttpResponse response;
+  response.with("Content-Type", "application/json; charset=utf-8").with("Cache-Control", "no-store");
+  response.body = json.take();
+  co_return response;
+}
+
+}  // namespace varve::serve

@@ -1,0 +1,72 @@
+// Owns: the access to a queue of a store that this process has open (queue_access.h).
+// Must never: add anything to the verbs of the queue.
+#include <utility>
+
+#include "tools/varve/reach/queue_access.h"
+
+namespace varve::tool {
+namespace {
+
+class LocalQueue final : public QueueAccess {
+ public:
+  LocalQueue(OpenedStore store, std::string account, std::string queue)
+      : store_(std::move(store)), account_(std::move(account)), name_(std::move(queue)) {}
+
+  Status create(const QueueOptions& options) override {
+    if (Status made = store_->create_account(account_); !made.ok() && made.code() != Code::kExists) return made;
+    return store_->create_queue(account_, name_, options).status();
+  }
+  Status drop() override { return store_->drop_queue(account_, name_); }
+  Status clear() override {
+    Result<Queue> queue = open();
+    return queue.ok() ? queue->clear() : queue.status();
+  }
+  Status set_metadata(const std::vector<MetadataPair>& metadata) override {
+    Result<Queue> queue = open();
+    return queue.ok() ? queue->set_metadata(metadata) : queue.status();
+  }
+  Result<SentMessage> put(std::string_view text, const PutOptions& options) override {
+    Result<Queue> queue = open();
+    if (!queue.ok()) return queue.status();
+    return queue->put(text, options);
+  }
+  Result<std::vector<ReceivedMessage>> get(const GetOptions& options, const std::string& dead_letter) override {
+    Result<Queue> queue = open();
+    if (!queue.ok()) return queue.status();
+    GetOptions chosen = options;
+    std::optional<Queue> dead;
+    if (!dead_letter.empty()) {
+      Result<Queue> opened = store_->open_queue(account_, dead_letter);
+      if (!opened.ok()) return opened.status();
+      chosen.dead_letter = &dead.emplace(*std::move(opened));
+    }
+    return queue->get(chosen);
+  }
+  Status remove(const Guid& id, const PopReceipt& receipt, const WriteOptions& options) override {
+    Result<Queue> queue = open();
+    return queue.ok() ? queue->remove(id, receipt, options) : queue.status();
+  }
+  Result<UpdatedMessage> update(const Guid& id, const PopReceipt& receipt, std::chrono::milliseconds hold,
+                                std::optional<std::string_view> text, const WriteOptions& options) override {
+    Result<Queue> queue = open();
+    if (!queue.ok()) return queue.status();
+    return queue->update(id, receipt, hold, text, options);
+  }
+  Store* local() noexcept override { return &*store_; }
+  Status close() override { return store_->close(); }
+
+ private:
+  Result<Queue> open() const { return store_->open_queue(account_, name_); }
+
+  OpenedStore store_;
+  const std::string account_;
+  const std::string name_;
+};
+
+}  // namespace
+
+std::unique_ptr<QueueAccess> queue_in(OpenedStore store, std::string account, std::string queue) {
+  return std::make_unique<LocalQueue>(std::move(store), std::move(account), std::move(queue));
+}
+
+}  // namespace varve::tool

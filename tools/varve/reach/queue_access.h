@@ -1,0 +1,43 @@
+// Owns: the verbs that write one queue, wherever its store is: in this process, or at the server that has it open.
+// Must never: hide where a store is. A failure of the way to a server is an error of its own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/varve/reach/opened_store.h"
+#include "varve/queue.h"
+#include "varve/store.h"
+
+namespace varve::tool {
+
+/// One queue, which need not exist yet. The functions have the meaning and the errors of the verbs of varve/queue.h and
+/// varve/store.h.
+class QueueAccess {
+ public:
+  virtual ~QueueAccess() = default;
+  /// Also creates the account if it does not exist.
+  virtual Status create(const QueueOptions& options) = 0;
+  virtual Status drop() = 0;
+  virtual Status clear() = 0;
+  virtual Status set_metadata(const std::vector<MetadataPair>& metadata) = 0;
+  virtual Result<SentMessage> put(std::string_view text, const PutOptions& options) = 0;
+  /// `dead_letter` names a queue of the same account, or is empty. `options.dead_letter` is not used.
+  virtual Result<std::vector<ReceivedMessage>> get(const GetOptions& options, const std::string& dead_letter) = 0;
+  virtual Status remove(const Guid& id, const PopReceipt& receipt, const WriteOptions& options) = 0;
+  virtual Result<UpdatedMessage> update(const Guid& id, const PopReceipt& receipt, std::chrono::milliseconds hold,
+                                        std::optional<std::string_view> text, const WriteOptions& options) = 0;
+  /// Returns the store if this process has it open. Otherwise null.
+  virtual Store* local() noexcept = 0;
+  virtual Status close() = 0;
+};
+
+/// Returns the access to a queue of a store that this process has open.
+std::unique_ptr<QueueAccess> queue_in(OpenedStore store, std::string account, std::string queue);
+/// Returns the access through the server that has the store in this directory open, or null.
+std::unique_ptr<QueueAccess> queue_through_server_of(const std::string& store, std::string account, std::string queue);
+
+}  // namespace varve::tool

@@ -1,0 +1,204 @@
+// Owns: the access to a queue through the server that has its store open (queue_access.h).
+// Must never: be compiled in a build without the server. no_server.cc is.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "api/security/query_fields.h"
+#include "tools/serve/local/queue_door.h"
+#include "tools/varve/reach/queue_access.h"
+#include "tools/varve/reach/rest_answer.h"
+#include "tools/varve/reach/server_socket.h"
+
+namespace varve::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::milliseconds;
+
+Status not_as_expected() {
+  return Status::io_error("the answer of the server is not as expected: it has no message of a queue");
+}
+
+/// Throws Json::exception for a text that is no receipt or no time.
+template <typename Kind>
+Kind parsed_in(const Json& json, const char* name) {
+  const Result<Kind> parsed = Kind::parse(json.at(name).get<std::string>());
+  if (!parsed.ok()) (void)json.at("no such member");
+  return *parsed;
+}
+
+ReceivedMessage received_in(const Json& json) {
+  ReceivedMessage message;
+  message.id = parsed_in<Guid>(json, "id");
+  message.receipt = parsed_in<PopReceipt>(json, "receipt");
+  message.inserted = parsed_in<DateTime>(json, "inserted");
+  message.expires = parsed_in<DateTime>(json, "expires");
+  message.visible = parsed_in<DateTime>(json, "visible");
+  message.deliveries = json.at("deliveries").get<std::uint32_t>();
+  message.text = json.at("text").get<std::string>();
+  message.origin = json.at("origin").get<std::string>();
+  return message;
+}
+
+std::string body_of(const std::vector<MetadataPair>& metadata) {
+  std::string body;
+  for (const MetadataPair& pair : metadata) {
+    body.append(pair.name).push_back('\0');
+    body.append(pair.value).push_back('\0');
+  }
+  return body;
+}
+
+class ServedQueue final : public QueueAccess {
+ public:
+  ServedQueue(std::shared_ptr<Wire> wire, std::string account, std::string queue)
+      : wire_(std::move(wire)), account_(std::move(account)), name_(std::move(queue)) {}
+
+  Status create(const QueueOptions& options) override {
+    Request request = of("create");
+    request.add("message_bytes_max", std::to_string(options.message_bytes_max));
+    request.body = body_of(options.metadata);
+    return send(std::move(request)).status();
+  }
+  Status drop() override { return send(of("drop")).status(); }
+  Status clear() override { return send(of("clear")).status(); }
+  Status set_metadata(const std::vector<MetadataPair>& metadata) override {
+    Request request = of("metadata");
+    request.body = body_of(metadata);
+    return send(std::move(request)).status();
+  }
+
+  Result<SentMessage> put(std::string_view text, const PutOptions& options) override {
+    Request request = of("put");
+    request.add("delay", options.delay);
+    if (options.ttl == kNever) {
+      request.add("ttl", std::string("never"));
+    } else {
+      request.add("ttl", options.ttl);
+    }
+    request.add("key", std::string(options.deduplication_key));
+    request.add("window", options.deduplication_window);
+    request.add(options.durability);
+    request.body = text;
+    return read<SentMessage>(send(std::move(request)), [](const Json& json) {
+      SentMessage sent;
+      sent.id = parsed_in<Guid>(json, "id");
+      sent.receipt = parsed_in<PopReceipt>(json, "receipt");
+      sent.inserted = parsed_in<DateTime>(json, "inserted");
+      sent.expires = parsed_in<DateTime>(json, "expires");
+      sent.visible = parsed_in<DateTime>(json, "visible");
+      sent.is_duplicate = json.at("is_duplicate").get<bool>();
+      return sent;
+    });
+  }
+
+  /// Asks again until the wait is over, because one request waits for kQueueWaitMax at most.
+  Result<std::vector<ReceivedMessage>> get(const GetOptions& options, const std::string& dead_letter) override {
+    const auto end =
+        std::chrono::steady_clock::now() + std::min(options.wait, milliseconds(std::chrono::hours(24 * 365)));
+    for (;;) {
+      const milliseconds rest =
+          std::max(std::chrono::duration_cast<milliseconds>(end - std::chrono::steady_clock::now()), milliseconds(0));
+      Result<std::vector<ReceivedMessage>> messages = get_once(options, dead_letter, rest);
+      if (!messages.ok() || !messages->empty() || rest <= serve::kQueueWaitMax) return messages;
+    }
+  }
+
+  Status remove(const Guid& id, const PopReceipt& receipt, const WriteOptions& options) override {
+    Request request = of("remove");
+    request.add("id", id.to_string());
+    request.add("receipt", receipt.to_string());
+    request.add(options.durability);
+    return send(std::move(request)).status();
+  }
+  Result<UpdatedMessage> update(const Guid& id, const PopReceipt& receipt, milliseconds hold,
+                                std::optional<std::string_view> text, const WriteOptions& options) override {
+    Request request = of("update");
+    request.add("id", id.to_string());
+    request.add("receipt", receipt.to_string());
+    request.add("hold", hold);
+    request.add(options.durability);
+    if (text) {
+      request.add("text", std::string("1"));
+      request.body = *text;
+    }
+    return read<UpdatedMessage>(send(std::move(request)), [](const Json& json) {
+      return UpdatedMessage{parsed_in<PopReceipt>(json, "receipt"), parsed_in<DateTime>(json, "visible")};
+    });
+  }
+  Store* local() noexcept override { return nullptr; }
+  Status close() override { return Status(); }
+
+ private:
+  struct Request {
+    std::string query;
+    std::string body;
+
+    void add(std::string_view name, const std::string& value) { security::append_field(query, name, value); }
+    void add(std::string_view name, milliseconds time) { add(name, std::to_string(time.count())); }
+    void add(const std::optional<Durability>& durability) {
+      if (durability) add("durability", std::string(*durability == Durability::kSync ? "sync" : "buffered"));
+    }
+  };
+
+  Request of(const std::string& verb) const {
+    Request request;
+    request.add("verb", verb);
+    request.add("account", account_);
+    request.add("queue", name_);
+    return request;
+  }
+
+  Result<Json> send(Request request) const {
+    const Result<serve::HttpResponse> response =
+        wire_->send(request_to("POST", "/_varve/queues?" + request.query, std::move(request.body)));
+    if (!response.ok()) return response.status();
+    if (Status status = status_of(*response); !status.ok()) return status;
+    Json json = Json::parse((*response).body, nullptr, false);
+    if (json.is_discarded()) return not_as_expected();
+    return json;
+  }
+
+  template <typename Value, typename Read>
+  static Result<Value> read(const Result<Json>& answer, const Read& read_json) {
+    if (!answer.ok()) return answer.status();
+    try {
+      return read_json(*answer);
+    } catch (const Json::exception&) {
+      return not_as_expected();
+    }
+  }
+
+  Result<std::vector<ReceivedMessage>> get_once(const GetOptions& options, const std::string& dead_letter,
+                                                milliseconds wait) const {
+    Request request = of("get");
+    request.add("count", std::to_string(options.count));
+    request.add("hold", options.hold);
+    request.add("wait", wait);
+    request.add(std::optional<Durability>(options.durability));
+    request.add("deliveries_max", std::to_string(options.deliveries_max));
+    request.add("dead_letter", dead_letter);
+    return read<std::vector<ReceivedMessage>>(send(std::move(request)), [](const Json& json) {
+      std::vector<ReceivedMessage> messages;
+      for (const Json& message : json) messages.push_back(received_in(message));
+      return messages;
+    });
+  }
+
+  const std::shared_ptr<Wire> wire_;
+  const std::string account_;
+  const std::string name_;
+};
+
+}  // namespace
+
+std::unique_ptr<QueueAccess> queue_through_server_of(const std::string& store, std::string account, std::string queue) {
+  std::shared_ptr<Wire> wire = find_server(store);
+  if (wire == nullptr) return nullptr;
+  return std::make_unique<ServedQueue>(std::move(wire), std::move(account), std::move(queue));
+}
+
+}  // namespace varve::tool
