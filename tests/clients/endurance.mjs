@@ -1,7 +1,8 @@
 // Goal: what the server acknowledged to real clients is there after it was killed, for as long as one likes to look.
 // Method: clients of the JavaScript library write, read and query side by side, each in a partition of its own, whose
 //   content it therefore knows; SIGKILL ends the server at a random moment, and after its next start each partition must
-//   be what was acknowledged, with or without the one write that was under way, and never with half of a batch.
+//   be what was acknowledged, with or without the one write that was under way, and never with half of a batch. A quarter
+//   as many workers do the same with queues (queue_worker.mjs).
 // Usage: node endurance.mjs PROGRAM DIRECTORY [--minutes N] [--clients N] [--kill-every SECONDS] [--seed N]
 //                           [--memory MIB]
 //   With --memory the server has this limit as an option and as that of its control group. Texts are then up to 30,000
@@ -17,6 +18,7 @@ import { parseArgs } from "node:util";
 import { randomBytes } from "node:crypto";
 import { AzureNamedKeyCredential, odata, TableClient, TableServiceClient, TableTransaction } from "@azure/data-tables";
 import { MemoryGroup } from "./memory_group.mjs";
+import { QueueWorker } from "./queue_worker.mjs";
 
 const { values: chosen, positionals } = parseArgs({
   allowPositionals: true,
@@ -39,7 +41,8 @@ const killEvery = Number(chosen["kill-every"]) * 1000;
 const seed = Number(chosen.seed);
 const account = "devstoreaccount1";
 // The public key of the development account.
-const key = new AzureNamedKeyCredential(account, "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==");
+const keyText = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+const key = new AzureNamedKeyCredential(account, keyText);
 // Without retries: a write that was repeated by the library would not be known as one that was under way.
 const options = { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } };
 const memory = chosen.memory === undefined ? undefined : Number(chosen.memory) * 1024 * 1024;
@@ -61,23 +64,26 @@ function randomOf(start) {
   };
 }
 
-const total = { writes: 0, batches: 0, reads: 0, queries: 0, inDoubt: 0, kept: 0, kills: 0, checked: 0, residentMax: 0 };
+const total = { writes: 0, batches: 0, reads: 0, queries: 0, inDoubt: 0, kept: 0, kills: 0, checked: 0, messages: 0, messagesChecked: 0, residentMax: 0 };
 
 class Server {
   #process;
   url;
+  queuesUrl;
 
-  /// On the port it had before, so that clients need not be told.
+  /// On the ports it had before, so that clients need not be told.
   async start() {
-    const listen = this.url ? new URL(this.url).host : "127.0.0.1:0";
-    const words = ["serve", "--data", directory, "--listen", listen, "--status-page", "off"];
+    const place = (url) => (url ? new URL(url).host : "127.0.0.1:0");
+    const words = ["serve", "--data", directory, "--listen", place(this.url), "--listen-queues", place(this.queuesUrl),
+                   "--status-page", "off"];
     const [command, all] = group ? group.wrap(program, [...words, "--memory", `${chosen.memory}MiB`]) : [program, words];
     this.#process = spawn(command, all, { stdio: ["ignore", "pipe", "inherit"] });
-    const [ready] = await Promise.race([
-      once(createInterface({ input: this.#process.stdout }), "line"),
-      once(this.#process, "exit").then(([code]) => { throw new Error(`the server did not start: exit code ${code}`); }),
-    ]);
-    this.url = ready.split(" ").at(-1);
+    const lines = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
+    const ended = once(this.#process, "exit").then(([code]) => { throw new Error(`the server did not start: exit code ${code}`); });
+    ended.catch(() => {});  // of use until the server has started
+    const placeOf = async () => (await Promise.race([lines.next(), ended])).value.split(" ").at(-1);
+    this.url = await placeOf();
+    this.queuesUrl = await placeOf();
   }
 
   async end(signal) {
@@ -285,7 +291,10 @@ async function main(server) {
   const random = randomOf(seed);
   await server.start();
   await new TableServiceClient(server.url + account, key, options).createTable("Endurance");
-  const clients = Array.from({ length: clientCount }, (_, number) => new Client(number, server.url));
+  const workers = Array.from({ length: Math.ceil(clientCount / 4) }, (_, number) =>
+    new QueueWorker(number, server.queuesUrl, account, keyText, randomOf(seed * 1000 + 500 + number), total));
+  for (const worker of workers) await worker.begin();
+  const clients = [...Array.from({ length: clientCount }, (_, number) => new Client(number, server.url)), ...workers];
   const begun = Date.now();
   while (Date.now() - begun < minutes * 60_000) {
     const resident = await live(server, clients, killEvery / 2 + random(killEvery));
@@ -294,14 +303,15 @@ async function main(server) {
     const opened = Date.now() - restarted;
     await Promise.all(clients.map((client) => client.check()));
     const seconds = ((Date.now() - begun) / 1000).toFixed(0);
-    console.log(`${seconds} s: ${total.writes} writes, ${total.reads} reads, ${total.queries} queries; kill ${total.kills}, ` +
+    console.log(`${seconds} s: ${total.writes} writes, ${total.reads} reads, ${total.queries} queries, ${total.messages} changes of messages; kill ${total.kills}, ` +
                 `writes in doubt so far: ${total.inDoubt}, nothing lost; ${mebibytes(resident)} at the kill, open in ${opened} ms`);
   }
   assert.equal(await server.end("SIGTERM"), 0, "the server did not end well");
   assert.ok(total.residentMax <= residentMax, `the server grew to ${mebibytes(total.residentMax)}`);
   console.log(`${total.writes} writes (${total.batches} batches), ${total.reads} reads and ${total.queries} queries by ` +
               `${clientCount} clients; ${total.kills} kills; of ${total.inDoubt} writes under way ${total.kept} were kept and ` +
-              `${total.inDoubt - total.kept} not; ${total.checked} entities checked; at most ${mebibytes(total.residentMax)}. Nothing was lost.`);
+              `${total.inDoubt - total.kept} not; ${total.checked} entities checked; ` +
+              `${total.messages} changes of messages by ${workers.length} workers, ${total.messagesChecked} messages checked; at most ${mebibytes(total.residentMax)}. Nothing was lost.`);
   if (!group) return;
   assert.equal(await group.kills(), 0, "the kernel killed the server because of its memory");
   console.log(`The control group of ${mebibytes(memory)} was charged ${mebibytes(await group.peak())} at most, with the page ` +
