@@ -23,7 +23,7 @@ namespace varve::serve {
 ///   GET    /_varve/accounts           a page of the names of accounts (?prefix=&continuation=)
 ///   PUT    /_varve/accounts/NAME      creates an account
 ///   DELETE /_varve/accounts/NAME      drops an account with all its tables and queues
-///   POST   /_varve/queues             writes a queue (queue_door.h)
+///   POST   /_varve/queues             carries out a verb on queues (queue_door.h)
 class OperatorDoor final : public RequestHandler {
  public:
   /// Store and `others` must outlive the door. `identity` is that of the store (store_identity.h), and checkpoints lie in

@@ -153,12 +153,88 @@ Status put(Queue& queue, QueueRequest& request, JsonText& json) {
   return Status();
 }
 
-void write_received(const ReceivedMessage& message, JsonText& json) {
-  json.begin_object().member("id").text(message.id.to_string()).member("receipt").text(message.receipt.to_string());
+void write_message(const Message& message, JsonText& json) {
+  json.member("id").text(message.id.to_string());
   json.member("inserted").text(message.inserted.to_string()).member("expires").text(message.expires.to_string());
-  json.member("visible").text(message.visible.to_string());
   json.member("deliveries").number(std::to_string(message.deliveries)).member("text").text(message.text);
-  json.member("origin").text(message.origin).end_object();
+  json.member("origin").text(message.origin);
+}
+
+void write_received(const ReceivedMessage& message, JsonText& json) {
+  json.begin_object();
+  write_message(message, json);
+  json.member("receipt").text(message.receipt.to_string()).member("visible").text(message.visible.to_string());
+  json.end_object();
+}
+
+Status peek(Queue& queue, QueueRequest& request, JsonText& json) {
+  const std::uint64_t count = request.number("count", 1);
+  if (!request.failure().ok()) return request.failure();
+  const Result<std::vector<Message>> messages =
+      queue.peek(static_cast<std::uint32_t>(std::min<std::uint64_t>(count, UINT32_MAX)));
+  if (!messages.ok()) return messages.status();
+  json.begin_array();
+  for (const Message& message : *messages) {
+    json.begin_object();
+    write_message(message, json);
+    json.end_object();
+  }
+  json.end_array();
+  return Status();
+}
+
+void write_metadata(const std::vector<MetadataPair>& metadata, JsonText& json) {
+  json.begin_array();
+  for (const MetadataPair& pair : metadata) {
+    json.begin_object().member("name").text(pair.name).member("value").text(pair.value).end_object();
+  }
+  json.end_array();
+}
+
+Status show(Queue& queue, QueueRequest& /*request*/, JsonText& json) {
+  const Result<std::vector<MetadataPair>> metadata = queue.metadata();
+  if (!metadata.ok()) return metadata.status();
+  write_metadata(*metadata, json);
+  return Status();
+}
+
+/// Writes a queue of a listing. Leaves it out if it was dropped meanwhile.
+Status write_queue(const Store& store, const std::string& account, const QueueInfo& info, bool with_figures,
+                   JsonText& json) {
+  QueueFigures figures;
+  if (with_figures) {
+    const Result<Queue> queue = store.open_queue(account, info.name);
+    const Result<QueueFigures> found = queue.ok() ? queue->figures() : queue.status();
+    if (found.code() == Code::kNotFound) return Status();
+    if (!found.ok()) return found.status();
+    figures = *found;
+  }
+  json.begin_object().member("name").text(info.name).member("created").text(info.created.to_string());
+  json.member("metadata");
+  write_metadata(info.metadata, json);
+  json.member("messages").number(std::to_string(figures.messages));
+  json.member("text_bytes").number(std::to_string(figures.text_bytes)).end_object();
+  return Status();
+}
+
+Status list(Store& store, QueueRequest& request, JsonText& json) {
+  ListOptions options;
+  options.prefix = request.text("prefix");
+  options.continuation = request.text("continuation");
+  options.page_names_max =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(request.number("names", options.page_names_max), UINT32_MAX));
+  const bool with_figures = request.text("figures") == "1";
+  if (!request.failure().ok()) return request.failure();
+  const Result<QueuePage> page = store.list_queues(request.account(), options);
+  if (!page.ok()) return page.status();
+  json.begin_object().member("queues").begin_array();
+  for (const QueueInfo& info : page->queues) {
+    if (Status written = write_queue(store, request.account(), info, with_figures, json); !written.ok()) return written;
+  }
+  json.end_array();
+  if (page->continuation) json.member("continuation").text(*page->continuation);
+  json.end_object();
+  return Status();
 }
 
 Status get(Store& store, Queue& queue, QueueRequest& request, JsonText& json) {
@@ -215,14 +291,20 @@ struct QueueVerb {
   Status (*carry_out)(Queue& queue, QueueRequest& request, JsonText& json);
 };
 
-constexpr std::array<QueueVerb, 5> kQueueVerbs = {
-    {{"clear", &clear}, {"metadata", &set_metadata}, {"put", &put}, {"remove", &remove}, {"update", &update}}};
+constexpr std::array<QueueVerb, 7> kQueueVerbs = {{{"clear", &clear},
+                                                   {"metadata", &set_metadata},
+                                                   {"peek", &peek},
+                                                   {"put", &put},
+                                                   {"remove", &remove},
+                                                   {"show", &show},
+                                                   {"update", &update}}};
 
 Status carry_out(Store& store, QueueRequest& request, JsonText& json) {
   const std::string verb = request.text("verb");
   if (!request.failure().ok()) return request.failure();
   if (verb == "create") return create(store, request, json);
   if (verb == "drop") return drop(store, request, json);
+  if (verb == "list") return list(store, request, json);
   const auto* const found =
       std::find_if(kQueueVerbs.begin(), kQueueVerbs.end(), [&](const QueueVerb& one) { return one.name == verb; });
   if (verb != "get" && found == kQueueVerbs.end()) {

@@ -1,4 +1,4 @@
-// Owns: the requests of operators that write queues: one route, whose parameters name the verb, the queue and its options.
+// Owns: the requests of operators on queues: one route, whose parameters name the verb, the queue and its options.
 // Must never: keep a thread of the store busy for longer than one wait of kQueueWaitMax.
 #pragma once
 
@@ -24,9 +24,12 @@ inline constexpr std::chrono::milliseconds kQueueWaitMax{2'000};
 ///   get        count, hold, wait, deliveries_max, dead_letter
 ///   remove     id, receipt, durability
 ///   update     id, receipt, hold, durability; with `text=1`, the body is the new text
+///   peek       count
+///   show       returns the metadata
+///   list       prefix, continuation, names (of a page), figures ("1"); `queue` has no meaning
 ///
-/// Metadata is a list of names and values, each with a zero byte after it. The answer is JSON, which has the fields of
-/// SentMessage, UpdatedMessage, or a list of ReceivedMessage. Errors: those of the verbs of varve/queue.h and
+/// The metadata of a body is a list of names and values, each with a zero byte after it. The answer is JSON, which has
+/// the fields of SentMessage, UpdatedMessage, QueueInfo and QueueFigures, or a list of messages. Errors: those of the verbs of varve/queue.h and
 /// varve/store.h; kInvalidArgument (InvalidQueryParameterValue: a parameter is no number, or there is no such verb).
 Task<Result<HttpResponse>> answer_queue_request(Store& store, const HttpRequest& request, HomeThread* home,
                                                 std::stop_token stop);

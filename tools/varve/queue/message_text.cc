@@ -121,10 +121,10 @@ void print_sent(const SentMessage& message, bool json) {
             << "\n";
 }
 
-void print_queue(const ShownQueue& queue, bool json) {
+void print_queue(const std::string& account, const ListedQueue& queue, bool json) {
   if (json) {
     std::cout << Json{{"name", queue.info.name},
-                      {"account", queue.account},
+                      {"account", account},
                       {"created", queue.info.created.to_string()},
                       {"messages", queue.figures.messages},
                       {"text_bytes", queue.figures.text_bytes},
@@ -134,7 +134,7 @@ void print_queue(const ShownQueue& queue, bool json) {
     return;
   }
   print_field("queue", queue.info.name);
-  print_field("account", queue.account);
+  print_field("account", account);
   print_field("created", queue.info.created.to_string());
   print_field("messages", with_commas(queue.figures.messages) + ", " + bytes_text(queue.figures.text_bytes));
   for (const MetadataPair& pair : queue.info.metadata) print_field("metadata", pair.name + "=" + pair.value);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/varve/reach/queue_access.h"
 #include "varve/queue.h"
 #include "varve/store.h"
 
@@ -24,13 +25,8 @@ void print_messages(const std::vector<Message>& messages, MessageForm form);
 /// Prints "ID RECEIPT", or JSON.
 void print_sent(const SentMessage& message, bool json);
 
-/// What a line about a queue has.
-struct ShownQueue {
-  std::string account;
-  QueueInfo info;
-  QueueFigures figures;
-};
-void print_queue(const ShownQueue& queue, bool json);
+/// Prints the figures and the metadata of a queue.
+void print_queue(const std::string& account, const ListedQueue& queue, bool json);
 /// Prints metadata as NAME=VALUE lines, or as one JSON object.
 void print_metadata(const std::vector<MetadataPair>& metadata, bool json);
 

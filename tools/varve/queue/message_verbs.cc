@@ -186,12 +186,10 @@ int get_messages(const MessageWords& words) {
 }
 
 int peek_messages(const MessageWords& words) {
-  const Result<OpenedStore> store = open_queues_for_reading(words.place);
-  if (!store.ok()) return fail(store.status());
-  const Result<Queue> queue = open_named_queue(**store, words.place);
+  const Result<std::unique_ptr<QueueAccess>> queue = reach_queue_briefly(words.place);
   if (!queue.ok()) return fail(queue.status());
-  const Result<std::vector<Message>> messages = (*queue).peek(words.get.count);
-  if (!messages.ok()) return fail(messages.status());
+  const Result<std::vector<Message>> messages = (*queue)->peek(words.get.count);
+  if (!messages.ok()) return fail(with_nearest_queues(**queue, words.place, messages.status()));
   if (messages->empty()) return no_message(words);
   page_long_output();
   print_messages(*messages, words.form());
@@ -348,8 +346,7 @@ void add_queue_get(CLI::App& group, int& exit_code) {
 void add_queue_peek(CLI::App& group, int& exit_code) {
   auto words = std::make_shared<MessageWords>();
   CLI::App* verb = add_message_verb(group, "peek", "Print visible messages, and change nothing",
-                                    "The exit code is 1 if no message is visible. Works beside `varve serve`, on a "
-                                    "checkpoint.\n"
+                                    "The exit code is 1 if no message is visible.\n"
                                     "\nExamples\n"
                                     "  varve queue peek ./shop orders\n"
                                     "  varve queue peek ./shop orders --count 5 --text",

@@ -40,9 +40,12 @@ void add_queue_words(CLI::App& verb, QueuePlace& place, bool with_queue) {
       ->group("Place");
 }
 
-Result<OpenedStore> open_queues_for_reading(const QueuePlace& place) {
-  if (Status checked = check_directory(place); !checked.ok()) return checked;
-  return open_for_reading(place.place);
+Result<std::unique_ptr<QueueAccess>> reach_queue_briefly(const QueuePlace& place) {
+  return reach_by(place, [](const Place& of) {
+    StoreOptions options;
+    options.read_only = true;
+    return open_here(of.store, options);
+  });
 }
 
 Result<std::unique_ptr<QueueAccess>> reach_queue(const QueuePlace& place) {
@@ -53,33 +56,24 @@ Result<std::unique_ptr<QueueAccess>> reach_or_make_queue(const QueuePlace& place
   return reach_by(place, &open_or_make);
 }
 
-Result<Queue> open_named_queue(Store& store, const QueuePlace& place) {
-  Result<Queue> opened = store.open_queue(place.place.account, place.queue);
-  if (opened.ok()) return opened;
-  return with_nearest_queues(store, place, opened.status());
-}
-
-Status with_nearest_queues(Store& store, const QueuePlace& place, const Status& failure) {
+Status with_nearest_queues(QueueAccess& queue, const QueuePlace& place, const Status& failure) {
   const bool is_absent = failure.service_error() == "QueueNotFound" || failure.service_error() == "ResourceNotFound";
   if (!is_absent || !failure.hint().empty()) return failure;
-  const Result<QueuePage> page = store.list_queues(place.place.account);
+  const Result<ListedQueues> page = queue.list(ListOptions(), false);
   std::vector<std::string> names;
   if (page.ok()) {
-    for (const QueueInfo& queue : page->queues) {
-      if (queue.name == place.queue) return failure;
-      names.push_back(queue.name);
+    for (const ListedQueue& listed : page->queues) {
+      if (listed.info.name == place.queue) return failure;
+      names.push_back(listed.info.name);
     }
     const std::string nearest = hint_among("queue", place.queue, names);
     return failure.with_hint(nearest.empty() ? "`varve queue create` creates a queue" : nearest);
   }
-  const Result<AccountPage> accounts = store.list_accounts();
+  if (queue.local() == nullptr) return failure;
+  const Result<AccountPage> accounts = queue.local()->list_accounts();
   if (!accounts.ok()) return failure;
   for (const AccountInfo& account : accounts->accounts) names.push_back(account.name);
   return failure.with_hint(hint_among("account", place.place.account, names));
-}
-
-Status with_nearest_queues(QueueAccess& queue, const QueuePlace& place, const Status& failure) {
-  return queue.local() == nullptr ? failure : with_nearest_queues(*queue.local(), place, failure);
 }
 
 }  // namespace varve::tool

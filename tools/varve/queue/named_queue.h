@@ -23,23 +23,16 @@ struct QueuePlace {
 /// Adds STORE and --account. With `with_queue`, adds QUEUE between them.
 void add_queue_words(CLI::App& verb, QueuePlace& place, bool with_queue = true);
 
-/// Opens the store for verbs that read: a checkpoint if a server has the store open.
-Result<OpenedStore> open_queues_for_reading(const QueuePlace& place);
-
 /// @{
-/// Reach the queue for verbs that write: in this process, or through the server that has the store open.
-/// reach_or_make_queue() creates the store if it does not exist; the verb creates the queue.
+/// Reach the queue in this process, or through the server that has the store open. reach_queue_briefly() is for verbs
+/// that read. reach_or_make_queue() creates the store if it does not exist; the verb creates the queue.
+Result<std::unique_ptr<QueueAccess>> reach_queue_briefly(const QueuePlace& place);
 Result<std::unique_ptr<QueueAccess>> reach_queue(const QueuePlace& place);
 Result<std::unique_ptr<QueueAccess>> reach_or_make_queue(const QueuePlace& place);
 /// @}
 
-/// Opens the queue. Errors: those of Store::open_queue(); kNotFound has the nearest name as its hint.
-Result<Queue> open_named_queue(Store& store, const QueuePlace& place);
-
-/// Returns the failure with the nearest names as its hint, if it says that a queue does not exist.
-/// @{
-Status with_nearest_queues(Store& store, const QueuePlace& place, const Status& failure);
+/// Returns the failure with the nearest names as its hint, if it says that a queue or an account does not exist. Reads
+/// the names where the verb reads.
 Status with_nearest_queues(QueueAccess& queue, const QueuePlace& place, const Status& failure);
-/// @}
 
 }  // namespace varve::tool

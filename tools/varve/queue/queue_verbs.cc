@@ -57,71 +57,52 @@ int create_queue(const QueueWords& words) {
   return finish_change(**queue, words, "created");
 }
 
-/// Returns the queue's line. Errors: kNotFound (it was dropped meanwhile).
-Result<ShownQueue> shown_queue(Store& store, const std::string& account, QueueInfo info) {
-  const Result<Queue> queue = store.open_queue(account, info.name);
-  if (!queue.ok()) return queue.status();
-  const Result<QueueFigures> figures = (*queue).figures();
-  if (!figures.ok()) return figures.status();
-  return ShownQueue{account, std::move(info), *figures};
-}
-
-/// Prints one page of the list.
-Status print_page(Store& store, const QueueWords& words, const QueuePage& page) {
-  for (const QueueInfo& info : page.queues) {
-    if (!words.json && !words.is_long) {
-      std::cout << info.name << "\n";
-      continue;
-    }
-    const Result<ShownQueue> shown = shown_queue(store, words.place.place.account, info);
-    if (!shown.ok()) return shown.status();
-    if (words.json) {
-      print_queue(*shown, true);
-    } else {
-      std::cout << info.name << "  " << shown->figures.messages << "\n";
-    }
+void print_listed(const QueueWords& words, const ListedQueue& queue) {
+  if (words.json) {
+    print_queue(words.place.place.account, queue, true);
+  } else if (words.is_long) {
+    std::cout << queue.info.name << "  " << queue.figures.messages << "\n";
+  } else {
+    std::cout << queue.info.name << "\n";
   }
-  return Status();
 }
 
 int list_queues(const QueueWords& words) {
-  const Result<OpenedStore> store = open_queues_for_reading(words.place);
-  if (!store.ok()) return fail(store.status());
+  const Result<std::unique_ptr<QueueAccess>> reached = reach_queue_briefly(words.place);
+  if (!reached.ok()) return fail(reached.status());
   page_long_output();
   ListOptions options;
   options.prefix = words.prefix;
   for (;;) {
-    const Result<QueuePage> page = (*store)->list_queues(words.place.place.account, options);
-    if (!page.ok()) return fail(with_nearest_queues(**store, words.place, page.status()));
-    if (Status printed = print_page(**store, words, *page); !printed.ok()) return fail(printed);
+    const Result<ListedQueues> page = (*reached)->list(options, words.json || words.is_long);
+    if (!page.ok()) return fail(with_nearest_queues(**reached, words.place, page.status()));
+    for (const ListedQueue& queue : page->queues) print_listed(words, queue);
     if (!page->continuation || !std::cout) return kSuccess;
     options.continuation = *page->continuation;
   }
 }
 
 int show_queue(const QueueWords& words) {
-  const Result<OpenedStore> store = open_queues_for_reading(words.place);
-  if (!store.ok()) return fail(store.status());
-  const Result<Queue> queue = open_named_queue(**store, words.place);
+  const Result<std::unique_ptr<QueueAccess>> queue = reach_queue_briefly(words.place);
   if (!queue.ok()) return fail(queue.status());
+  if (const Status exists = (*queue)->metadata().status(); !exists.ok()) {
+    return fail(with_nearest_queues(**queue, words.place, exists));
+  }
   ListOptions options;
   options.prefix = words.place.queue;
   options.page_names_max = 1;  // the name itself is the first of the names that begin with it
-  const Result<QueuePage> page = (*store)->list_queues(words.place.place.account, options);
+  const Result<ListedQueues> page = (*queue)->list(options, true);
   if (!page.ok()) return fail(page.status());
-  const Result<ShownQueue> shown = shown_queue(**store, words.place.place.account, page->queues.front());
-  if (!shown.ok()) return fail(shown.status());
-  print_queue(*shown, words.json);
+  if (page->queues.empty()) return fail(kRefused, "queue " + words.place.queue + " was dropped meanwhile");
+  print_queue(words.place.place.account, page->queues.front(), words.json);
   return kSuccess;
 }
 
 int print_queue_metadata(const QueueWords& words) {
-  const Result<OpenedStore> store = open_queues_for_reading(words.place);
-  if (!store.ok()) return fail(store.status());
-  const Result<Queue> queue = open_named_queue(**store, words.place);
+  const Result<std::unique_ptr<QueueAccess>> queue = reach_queue_briefly(words.place);
   if (!queue.ok()) return fail(queue.status());
-  const Result<std::vector<MetadataPair>> metadata = (*queue).metadata();
-  if (!metadata.ok()) return fail(metadata.status());
+  const Result<std::vector<MetadataPair>> metadata = (*queue)->metadata();
+  if (!metadata.ok()) return fail(with_nearest_queues(**queue, words.place, metadata.status()));
   print_metadata(*metadata, words.json);
   return kSuccess;
 }
@@ -196,8 +177,7 @@ void add_queue_create(CLI::App& group, int& exit_code) {
 void add_queue_readers(CLI::App& group, int& exit_code) {
   auto listed = std::make_shared<QueueWords>();
   CLI::App* list = add_queue_verb(group, "list", "Print the names of an account's queues",
-                                  "Works beside `varve serve`, on a checkpoint.\n"
-                                  "\nExamples\n"
+                                  "Examples\n"
                                   "  varve queue list ./shop\n"
                                   "  varve queue list ./shop --prefix o --long",
                                   listed, &list_queues, exit_code);
@@ -206,14 +186,12 @@ void add_queue_readers(CLI::App& group, int& exit_code) {
   add_json_words(*list, listed->json, "Print one JSON object a line, with figures and metadata");
 
   auto shown = std::make_shared<QueueWords>();
-  CLI::App* show =
-      add_queue_verb(group, "show", "Print the figures and the metadata of a queue",
-                     "Counts all messages that have not expired, visible or not. Works beside `varve serve`, on "
-                     "a checkpoint.\n"
-                     "\nExamples\n"
-                     "  varve queue show ./shop orders\n"
-                     "  varve queue show ./shop orders --json",
-                     shown, &show_queue, exit_code);
+  CLI::App* show = add_queue_verb(group, "show", "Print the figures and the metadata of a queue",
+                                  "Counts all messages that have not expired, visible or not.\n"
+                                  "\nExamples\n"
+                                  "  varve queue show ./shop orders\n"
+                                  "  varve queue show ./shop orders --json",
+                                  shown, &show_queue, exit_code);
   add_json_words(*show, shown->json, "Print JSON");
 }
 

@@ -7,6 +7,36 @@
 namespace varve::tool {
 namespace {
 
+/// Returns the figures of a queue, or nothing if it does not exist.
+Result<std::optional<QueueFigures>> figures_of(const Store& store, const std::string& account,
+                                               const std::string& name) {
+  const Result<Queue> queue = store.open_queue(account, name);
+  if (queue.code() == Code::kNotFound) return std::optional<QueueFigures>();
+  if (!queue.ok()) return queue.status();
+  const Result<QueueFigures> figures = queue->figures();
+  if (figures.code() == Code::kNotFound) return std::optional<QueueFigures>();
+  if (!figures.ok()) return figures.status();
+  return std::optional<QueueFigures>(*figures);
+}
+
+Result<ListedQueues> list_queues(const Store& store, const std::string& account, const ListOptions& options,
+                                 bool with_figures) {
+  Result<QueuePage> page = store.list_queues(account, options);
+  if (!page.ok()) return page.status();
+  ListedQueues listed;
+  for (QueueInfo& info : page->queues) {
+    std::optional<QueueFigures> figures = QueueFigures();
+    if (with_figures) {
+      Result<std::optional<QueueFigures>> found = figures_of(store, account, info.name);
+      if (!found.ok()) return found.status();
+      figures = *found;
+    }
+    if (figures) listed.queues.push_back({std::move(info), *figures});
+  }
+  listed.continuation = std::move(page->continuation);
+  return listed;
+}
+
 class LocalQueue final : public QueueAccess {
  public:
   LocalQueue(OpenedStore store, std::string account, std::string queue)
@@ -51,6 +81,19 @@ class LocalQueue final : public QueueAccess {
     Result<Queue> queue = open();
     if (!queue.ok()) return queue.status();
     return queue->update(id, receipt, hold, text, options);
+  }
+  Result<std::vector<Message>> peek(std::uint32_t count) override {
+    const Result<Queue> queue = open();
+    if (!queue.ok()) return queue.status();
+    return queue->peek(count);
+  }
+  Result<std::vector<MetadataPair>> metadata() override {
+    const Result<Queue> queue = open();
+    if (!queue.ok()) return queue.status();
+    return queue->metadata();
+  }
+  Result<ListedQueues> list(const ListOptions& options, bool with_figures) override {
+    return list_queues(*store_, account_, options, with_figures);
   }
   Store* local() noexcept override { return &*store_; }
   Status close() override { return store_->close(); }

@@ -1,4 +1,4 @@
-// Owns: the verbs that write one queue, wherever its store is: in this process, or at the server that has it open.
+// Owns: the verbs on one queue, and the list of an account's queues, wherever its store is: in this process, or at the server that has it open.
 // Must never: hide where a store is. A failure of the way to a server is an error of its own.
 #pragma once
 
@@ -13,6 +13,18 @@
 #include "varve/store.h"
 
 namespace varve::tool {
+
+/// One queue of a listing.
+struct ListedQueue {
+  QueueInfo info;
+  /// Zero unless the listing asked for figures.
+  QueueFigures figures;
+};
+struct ListedQueues {
+  std::vector<ListedQueue> queues;
+  /// As QueuePage::continuation.
+  std::optional<std::string> continuation;
+};
 
 /// One queue, which need not exist yet. The functions have the meaning and the errors of the verbs of varve/queue.h and
 /// varve/store.h.
@@ -30,6 +42,10 @@ class QueueAccess {
   virtual Status remove(const Guid& id, const PopReceipt& receipt, const WriteOptions& options) = 0;
   virtual Result<UpdatedMessage> update(const Guid& id, const PopReceipt& receipt, std::chrono::milliseconds hold,
                                         std::optional<std::string_view> text, const WriteOptions& options) = 0;
+  virtual Result<std::vector<Message>> peek(std::uint32_t count) = 0;
+  virtual Result<std::vector<MetadataPair>> metadata() = 0;
+  /// Lists queues of the account, whatever the name of this queue is. A queue that is dropped meanwhile is left out.
+  virtual Result<ListedQueues> list(const ListOptions& options, bool with_figures) = 0;
   /// Returns the store if this process has it open. Otherwise null.
   virtual Store* local() noexcept = 0;
   virtual Status close() = 0;

@@ -30,17 +30,42 @@ Kind parsed_in(const Json& json, const char* name) {
   return *parsed;
 }
 
-ReceivedMessage received_in(const Json& json) {
-  ReceivedMessage message;
+void read_message(const Json& json, Message& message) {
   message.id = parsed_in<Guid>(json, "id");
-  message.receipt = parsed_in<PopReceipt>(json, "receipt");
   message.inserted = parsed_in<DateTime>(json, "inserted");
   message.expires = parsed_in<DateTime>(json, "expires");
-  message.visible = parsed_in<DateTime>(json, "visible");
   message.deliveries = json.at("deliveries").get<std::uint32_t>();
   message.text = json.at("text").get<std::string>();
   message.origin = json.at("origin").get<std::string>();
+}
+
+ReceivedMessage received_in(const Json& json) {
+  ReceivedMessage message;
+  read_message(json, message);
+  message.receipt = parsed_in<PopReceipt>(json, "receipt");
+  message.visible = parsed_in<DateTime>(json, "visible");
   return message;
+}
+
+std::vector<MetadataPair> metadata_in(const Json& json) {
+  std::vector<MetadataPair> metadata;
+  for (const Json& pair : json) {
+    metadata.push_back({pair.at("name").get<std::string>(), pair.at("value").get<std::string>()});
+  }
+  return metadata;
+}
+
+ListedQueues queues_in(const Json& json) {
+  ListedQueues listed;
+  for (const Json& queue : json.at("queues")) {
+    ListedQueue& one = listed.queues.emplace_back();
+    one.info.name = queue.at("name").get<std::string>();
+    one.info.created = parsed_in<DateTime>(queue, "created");
+    one.info.metadata = metadata_in(queue.at("metadata"));
+    one.figures = {queue.at("messages").get<std::uint64_t>(), queue.at("text_bytes").get<std::uint64_t>()};
+  }
+  if (json.contains("continuation")) listed.continuation = json.at("continuation").get<std::string>();
+  return listed;
 }
 
 std::string body_of(const std::vector<MetadataPair>& metadata) {
@@ -128,6 +153,26 @@ class ServedQueue final : public QueueAccess {
     return read<UpdatedMessage>(send(std::move(request)), [](const Json& json) {
       return UpdatedMessage{parsed_in<PopReceipt>(json, "receipt"), parsed_in<DateTime>(json, "visible")};
     });
+  }
+  Result<std::vector<Message>> peek(std::uint32_t count) override {
+    Request request = of("peek");
+    request.add("count", std::to_string(count));
+    return read<std::vector<Message>>(send(std::move(request)), [](const Json& json) {
+      std::vector<Message> messages;
+      for (const Json& message : json) read_message(message, messages.emplace_back());
+      return messages;
+    });
+  }
+  Result<std::vector<MetadataPair>> metadata() override {
+    return read<std::vector<MetadataPair>>(send(of("show")), &metadata_in);
+  }
+  Result<ListedQueues> list(const ListOptions& options, bool with_figures) override {
+    Request request = of("list");
+    request.add("prefix", options.prefix);
+    request.add("continuation", options.continuation);
+    request.add("names", std::to_string(options.page_names_max));
+    if (with_figures) request.add("figures", std::string("1"));
+    return read<ListedQueues>(send(std::move(request)), &queues_in);
   }
   Store* local() noexcept override { return nullptr; }
   Status close() override { return Status(); }
