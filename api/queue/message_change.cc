@@ -15,6 +15,9 @@ namespace {
 
 using MessageKind = MessageOperation::Kind;
 
+/// Rows that a change of one message usually writes at most.
+constexpr std::size_t kRowsMax = 5;
+
 constexpr bool may_be_left_out(MessageKind kind) noexcept {
   return kind == MessageKind::kTake || kind == MessageKind::kBury || kind == MessageKind::kExpire;
 }
@@ -332,6 +335,7 @@ MessageChange::MessageChange(std::span<MessageOperation> operations, Durability 
   request.tables = work_.queues();
   request.durability = durability;
   batch_.set_tag(tag);
+  batch_.reserve(kRowsMax * operations.size(), static_cast<std::size_t>(paced_bytes));
   for (const std::string& key : work_.keys()) {
     wanted_.push_back(key);
     hashes_.push_back(format::partition_hash(format::partition_of(key)));

@@ -3,9 +3,11 @@
 #include "api/queue/message_limits.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "api/model/service_error.h"
+#include "format/bytes/bytes.h"
 #include "format/keys/sort_key.h"
 #include "io/env.h"
 #include "varve/limits.h"
@@ -19,12 +21,31 @@ std::string milliseconds_text(std::chrono::milliseconds time) {
   return std::to_string(time.count()) + " ms";
 }
 
+constexpr bool is_forbidden_control(char c) noexcept {
+  return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
+}
+
+/// Returns whether a byte of the eight is below 0x20.
+bool has_control(std::string_view eight) noexcept {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  const std::uint64_t bytes = format::load_u64(eight.data());
+  return ((bytes - kOnes * 0x20) & ~bytes & (kOnes * 0x80)) != 0;
+}
+
+/// Returns whether the text has a control that XML 1.0 cannot carry. Controls are rare, so it looks at eight bytes at a
+/// time: byte by byte, the check would cost a fifth of a put.
+bool has_forbidden_control(std::string_view text) noexcept {
+  constexpr std::size_t kStep = 8;
+  for (; text.size() >= kStep; text.remove_prefix(kStep)) {
+    const std::string_view eight = text.substr(0, kStep);
+    if (has_control(eight) && std::any_of(eight.begin(), eight.end(), is_forbidden_control)) return true;
+  }
+  return std::any_of(text.begin(), text.end(), is_forbidden_control);
+}
+
 /// Returns whether valid UTF-8 has characters that XML 1.0 cannot carry: controls, U+FFFE or U+FFFF.
 bool has_forbidden_character(std::string_view text) noexcept {
-  const auto is_control = [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
-  };
-  return std::any_of(text.begin(), text.end(), is_control) || text.find("\xEF\xBF\xBE") != std::string_view::npos ||
+  return has_forbidden_control(text) || text.find("\xEF\xBF\xBE") != std::string_view::npos ||
          text.find("\xEF\xBF\xBF") != std::string_view::npos;
 }
 

@@ -18,14 +18,14 @@ namespace varve {
 struct SeenMessages {
   /// In the order of delivery.
   std::vector<SeenMessage> messages;
-  /// When the first hidden message is visible. Known only if the walk came to the end of the visible ones.
+  /// When the first hidden message is visible. Known only if the walk found no message.
   std::optional<Ticks> next_visible;
 };
 
-/// Returns up to `count` messages of the queue that are visible at `now` and that `takes` accepts. Errors: those of a
-/// cursor, kCorruption.
+/// Returns up to `count` messages of the queue that are visible at `now` and that `takes` accepts. Adds to
+/// `cost` what the walk over them costs. Errors: those of a cursor, kCorruption.
 Result<SeenMessages> walk_visible(const engine::ReadView& view, format::TableId queue, Ticks now, std::uint32_t count,
-                                  const std::function<bool(Sequence)>& takes);
+                                  const std::function<bool(Sequence)>& takes, engine::ReadCost* cost = nullptr);
 
 /// Returns messages that have expired at `now`, and deduplication keys whose time is over, at most `count` of each, as
 /// operations that remove them. Errors: as above.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/instructions/queue_paths.h"
 #include "bench/instructions/set_edits.h"
 #include "bench/varve_bench/entities.h"
 #include "varve/store.h"
@@ -228,23 +229,27 @@ bool edit_of_many(const Setting& setting, const Counted& counted) {
 }  // namespace
 
 const std::vector<HotPath>& hot_paths() {
-  static const std::vector<HotPath> paths{
-      {"put, durable", "an entity", 5'000, put_durable},
-      {"put, buffered", "an entity", 5'000, put_buffered},
-      {"transaction of 100 replaces by ETag", "a transaction", 50, transaction_by_etags},
-      {"get, cached", "an entity", 5'000, cached_get},
-      {"get_many of 64, cached", "an entity", 6'400, cached_get_many},
-      {"get of an absent key", "a get", 5'000, absent_get},
-      {"scan of a partition of 100", "a scan", 100, scan_of_partition},
-      {"scan of a partition of 100, in place", "a scan", 100, scan_in_place},
-      {"scan of a partition of 100, as views", "a scan", 100, scan_as_views},
-      {"count by a filter", "an entity judged", kEntities, filter_scan},
-      {"flush", "an entity", kEntities, flush},
-      {"flush and merge", "an entity read", 2 * kEntities, merge},
-      {"edit in a store of 1,000 files", "an edit", 100, edit_of_few},
-      {"edit in a store of 16,000 files", "an edit", 100, edit_of_many},
-  };
-  return paths;
+  static const std::vector<HotPath> all = [] {
+    std::vector<HotPath> paths{
+        {"put, durable", "an entity", 5'000, put_durable},
+        {"put, buffered", "an entity", 5'000, put_buffered},
+        {"transaction of 100 replaces by ETag", "a transaction", 50, transaction_by_etags},
+        {"get, cached", "an entity", 5'000, cached_get},
+        {"get_many of 64, cached", "an entity", 6'400, cached_get_many},
+        {"get of an absent key", "a get", 5'000, absent_get},
+        {"scan of a partition of 100", "a scan", 100, scan_of_partition},
+        {"scan of a partition of 100, in place", "a scan", 100, scan_in_place},
+        {"scan of a partition of 100, as views", "a scan", 100, scan_as_views},
+        {"count by a filter", "an entity judged", kEntities, filter_scan},
+        {"flush", "an entity", kEntities, flush},
+        {"flush and merge", "an entity read", 2 * kEntities, merge},
+        {"edit in a store of 1,000 files", "an edit", 100, edit_of_few},
+        {"edit in a store of 16,000 files", "an edit", 100, edit_of_many},
+    };
+    paths.insert(paths.end(), queue_paths().begin(), queue_paths().end());
+    return paths;
+  }();
+  return all;
 }
 
 }  // namespace varve::bench

@@ -114,6 +114,7 @@ def ycsb(memory):
 MIXED = "mixed tables, buffered, 4 clients"
 FILES = "open and close of a store of {} files"
 MERGE = "gets right after a merge of everything"
+MESSAGES = "messages"
 MANY_QUEUES = "10,000 queues, beside one"
 
 GOALS = [
@@ -231,6 +232,39 @@ GOALS = [
     Goal("P26", "100 queues, of one queue's rate", value("queues", "100 queues, beside one", "of one queue"), 0.7, True),
     Goal("P26", "p99 of a read of a head, 10,000 queues, of one queue's",
          value("queues", MANY_QUEUES, "p99 / one queue"), 5, False),
+    Goal("QG-02", "durable put of a message, 1 producer: time, of an insert",
+         value(MESSAGES, "durable put of a message, 1 producer", "time, of an insert"), 1.1, False),
+    Goal("QG-02", "the same, 16 producers",
+         value(MESSAGES, "durable put of a message, 16 producers", "time, of an insert"), 1.1, False),
+    Goal("QG-03", "entity and message in one commit: time, of the entity alone",
+         value(MESSAGES, "entity and message in one durable commit", "time, of the entity alone"), 1.15, False),
+    Goal("QG-04", "message taken, and deleted durably: time, of an insert",
+         value(MESSAGES, "message taken, and deleted durably", "time, of an insert"), 1.3, False),
+    Goal("QG-05", "get after a million messages were taken (ten million are the goal): time, of a short queue's",
+         value(MESSAGES, "get from a queue after many were taken", "of a short queue"), 1.5, False),
+    Goal("QG-05", "the first get after an open: time, of a short queue's",
+         value(MESSAGES, "get from a queue after many were taken", "first after an open, of a short queue's"), 1.5, False),
+    Goal("QG-06", "get beside a million hidden messages (ten million are the goal): time, of a queue without",
+         value(MESSAGES, "get from a queue beside many hidden messages", "of a queue without"), 1.5, False),
+    Goal("QG-07", "16 consumers on two processors, of one consumer's rate",
+         value(MESSAGES, "messages consumed by 16 consumers", "of one consumer"), 1.7, True),
+    Goal("QG-08", "100,000 queues (a million are the goal), of a tenth of them: create",
+         value(MESSAGES, "open of a store with many queues", "create, of a tenth"), 1.1, False),
+    Goal("QG-08", "the same: a page of 1,000",
+         value(MESSAGES, "open of a store with many queues", "page, of a tenth"), 1.1, False),
+    Goal("QG-08", "the same: open", value(MESSAGES, "open of a store with many queues", "of a tenth of them"), 1.1, False),
+    Goal("QG-08", "the same: idle memory",
+         value(MESSAGES, "open of a store with many queues", "idle memory, of a tenth"), 1.1, False),
+    Goal("QG-09", "MB on disk, empty queue that 2 GiB passed (100 GiB are the goal)",
+         value(MESSAGES, "disk of an empty queue that many bytes passed"), 256, False),
+    Goal("QG-10", "durable put of a message, 16 producers, to Redis",
+         ratio(MESSAGES, "durable put of a message, 16 producers", "redis"), 1, True),
+    Goal("QG-10", "durable put of a message, 1 producer, to the best peer",
+         ratio(MESSAGES, "durable put of a message, 1 producer"), 1, True),
+    Goal("QG-10", "entity and message in one commit, to the best peer",
+         ratio(MESSAGES, "entity and message in one durable commit"), 1, True),
+    Goal("QG-10", "message taken and deleted, to the best peer",
+         ratio(MESSAGES, "message taken, and deleted durably"), 1, True),
     Goal("P27", "directory after everything settled, of RocksDB's",
          share("settled", "directory after everything settled", "rocksdb"), 1.1, False),
     Goal("P28", "sectors that a durable commit of one sector writes", value("log-space", "sectors of a durable commit"),

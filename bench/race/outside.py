@@ -82,7 +82,31 @@ class Serve:
         return _outcome(measured["rate"], "/s", True, figures)
 
 
-PROGRAMS = {"files": Files(), "serve": Serve()}
+class Messages:
+    """Queues, by varve-messages-bench, which prints the recorded form. SQLite and Redis run where they are installed."""
+    ROWS = ["durable put of a message, 1 producer", "durable put of a message, 16 producers",
+            "entity and message in one durable commit", "message taken, and deleted durably",
+            "get from a queue after many were taken", "get from a queue beside many hidden messages",
+            "messages consumed by 16 consumers", "open of a store with many queues",
+            "disk of an empty queue that many bytes passed"]
+    about = ("queues of messages of 1 KiB, beside an insert of an entity of that size, a queue in SQLite, and a stream of "
+             "Redis with `appendfsync always`")
+
+    def rows(self):
+        return list(self.ROWS)
+
+    def command(self, bench, scratch, quick):
+        program = pathlib.Path(bench).parent / "varve-messages-bench"
+        return [str(program), str(scratch)] + (["--quick"] if quick else [])
+
+    def lines(self, output, _scratch):
+        lines = json.loads(output)
+        if [line["row"] for line in lines] != self.ROWS:
+            raise ValueError("varve-messages-bench has other rows now")
+        return lines
+
+
+PROGRAMS = {"files": Files(), "serve": Serve(), "messages": Messages()}
 
 
 def listing():

@@ -349,7 +349,8 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(written, (False, goals.Measured([0.5], 300, None, None, 600)))
 
     def test_every_goal_has_a_row(self):
-        self.assertEqual({goal.name for goal in goals.GOALS}, {"cost", *(f"P{number}" for number in range(1, 32))})
+        self.assertEqual({goal.name for goal in goals.GOALS},
+                         {"cost", *(f"P{number}" for number in range(1, 32)), *(f"QG-{number:02}" for number in range(2, 11))})
         self.assertEqual(len({(goal.name, goal.text) for goal in goals.GOALS}), len(goals.GOALS))
 
     @unittest.skipUnless("VARVE_BENCH" in os.environ, "needs the program that is told by VARVE_BENCH")

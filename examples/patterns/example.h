@@ -30,7 +30,8 @@ class Example {
     if (::mkdtemp(name.data()) == nullptr) fail("no temporary directory");
     directory_ = name;
     // Buffered: a power cut may lose the last milliseconds of an example.
-    store_ = must(Store::open(name, {.create_if_absent = true, .default_durability = Durability::kBuffered}));
+    store_ =
+        must(Store::open(name + "/store", {.create_if_absent = true, .default_durability = Durability::kBuffered}));
     must(store_->create_account("examples"));
   }
   ~Example() {
@@ -42,6 +43,8 @@ class Example {
   Example& operator=(const Example&) = delete;
 
   Store& store() { return *store_; }
+  /// A place for other files of the example. It is removed at the end.
+  std::string directory() const { return directory_.string(); }
   Table table(std::string_view name) { return must(create_table_if_absent(*store_, "examples", name)); }
 
   /// Returns the value, or ends the program: an example cannot continue.

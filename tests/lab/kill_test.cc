@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/io/temporary_directory.h"
+#include "tests/lab/kill/outbox.h"
 #include "tests/lab/kill/writer.h"
 #include "tests/support/effort.h"
 
@@ -34,6 +35,17 @@ TEST(Kill, WhatAKilledWriterWasPromisedIsThere) {
   EXPECT_EQ(report.counts["kills by step"] + report.counts["kills by time"] + report.counts["clean ends"], 2 * lives);
   EXPECT_GE(report.counts["kills by step"] + report.counts["kills by time"], lives);
   EXPECT_GE(report.counts["operations"], lives);
+}
+
+TEST(Kill, AnOutboxLosesNoMessageAndDeliversNoneWithoutItsEntityOrAfterItsDelete) {
+  const std::uint64_t lives = test::effort<std::uint64_t>(24);
+  Report report = run_part("outbox", 2, lives);
+  expect_none(report);
+  EXPECT_GE(report.counts["checks of outboxes"], 2u);
+  EXPECT_EQ(report.counts["kills of outboxes"] + report.counts["clean ends"], 2 * lives);
+  EXPECT_GE(report.counts["kills of outboxes"], lives);
+  EXPECT_GE(report.counts["messages put"], lives);
+  EXPECT_GE(report.counts["messages deleted"], lives);
 }
 
 TEST(Kill, OneOfManyOpenersWinsAndAForkOfItDoesNot) {
@@ -98,6 +110,54 @@ TEST_F(KillChecker, FindsAnOperationThatWasNotBegun) {
 TEST_F(KillChecker, FindsAVersionThatWentBack) {
   ledger_->version = ledger_->version + 1'000'000'000;
   EXPECT_EQ(complaint(), "the store went back to an older version");
+}
+
+/// A queue whose messages are all done, and the ledger of it.
+class OutboxChecker : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    life_.directory = directory_.path();
+    life_.items_max = 20;
+    wait_for(start_child([&] { return run_outbox(life_, *ledger_); }));
+    ASSERT_EQ(ledger_->common.complaint(), "");
+    ASSERT_EQ(ledger_->next_item, 40u);
+  }
+  std::string complaint() {
+    wait_for(start_child([&] { return run_outbox_checker(life_, *ledger_); }));
+    return ledger_->common.complaint();
+  }
+  const io::TemporaryDirectory directory_;
+  SharedOutboxLedger ledger_;
+  OutboxLife life_;
+};
+
+TEST_F(OutboxChecker, AcceptsWhatIsDone) {
+  EXPECT_EQ(complaint(), "");
+}
+
+TEST_F(OutboxChecker, FindsALostMessage) {
+  ledger_->items[7].delete_begun = false;
+  EXPECT_EQ(complaint(), "message 7 was lost");
+}
+
+TEST_F(OutboxChecker, FindsAnEntityWithoutItsMessage) {
+  ledger_->items[8].delivered = false;
+  EXPECT_EQ(complaint(), "message 8 is missing, and its entity is there");
+}
+
+TEST_F(OutboxChecker, FindsAMessageWithoutItsEntity) {
+  ledger_->items[40].delivered = true;
+  ledger_->next_item = 41;
+  EXPECT_EQ(complaint(), "message 40 was delivered, and its entity is gone");
+}
+
+TEST_F(OutboxChecker, FindsADeliveryAfterTheDelete) {
+  life_.workers = 0;
+  life_.items_max = 1;
+  life_.producers = 1;
+  ledger_->items[40].deleted_at = 1;
+  wait_for(start_child([&] { return run_outbox(life_, *ledger_); }));
+  EXPECT_EQ(complaint(), "message 40 was delivered after its delete was acknowledged");
 }
 
 TEST_F(KillChecker, FindsALostStore) {

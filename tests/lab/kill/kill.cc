@@ -35,6 +35,10 @@ Report run_kill(const Share& share, const KillEffort& effort) {
     const std::uint64_t seed = share.seed + round;
     const Workplace place(std::filesystem::absolute(share.directory).string(), "kill-" + std::to_string(seed));
     if (wanted("writers")) report.add(run_killed_writers(seed, place.path(), effort.lives));
+    if (wanted("outbox")) {
+      const Workplace outbox(place.path(), "outbox");
+      report.add(run_killed_outbox(seed, outbox.path(), effort.lives));
+    }
     if (wanted("locks")) report.add(run_lock_races(seed, place.path()));
     if (wanted("limits")) report.add(run_limits(seed, place.path()));
     if (wanted("small-disk")) report.add(run_small_disk(seed, place.path()));

@@ -12,7 +12,7 @@ struct KillEffort {
   std::uint64_t lives = 20;
 };
 
-/// Parts: "writers", "locks", "limits", "small-disk".
+/// Parts: "writers", "outbox", "locks", "limits", "small-disk".
 Report run_kill(const Share& share);
 Report run_kill(const Share& share, const KillEffort& effort);
 
@@ -20,6 +20,8 @@ Report run_kill(const Share& share, const KillEffort& effort);
 
 /// Runs the lives of one store. Each life ends by a kill or a clean close.
 Report run_killed_writers(std::uint64_t seed, const std::string& directory, std::uint64_t lives);
+/// Runs the lives of one outbox: entities committed with messages, and workers that delete the messages.
+Report run_killed_outbox(std::uint64_t seed, const std::string& directory, std::uint64_t lives);
 /// Many processes open one store at the same time, by different names of its directory. Also tests a fork of an owner.
 Report run_lock_races(std::uint64_t seed, const std::string& directory);
 /// Runs with few descriptors, and with a limit on the size of files.
