@@ -22,7 +22,7 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kAnswers = 16 * kMiB;
 /// Further memory: the answers that each thread builds, as values and as text, and freed memory. Each arena of the
 /// allocator keeps freed memory for ten seconds.
-constexpr std::uint64_t kInTheMaking = 64 * kMiB;
+constexpr std::uint64_t kInTheMaking = 72 * kMiB;
 
 std::string batch_with(const std::string& resource) {
   return "--b\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\nGET http://127.0.0.1" +
