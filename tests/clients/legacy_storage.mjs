@@ -1,6 +1,6 @@
-// Goal: the legacy JavaScript client library, azure-storage, as it is, finds here what it expects of the table service.
+// Goal: the legacy JavaScript client library, azure-storage, as it is, finds here what it expects of tables and queues.
 // Method: each of its verbs is used once and its answer judged; the first that differs ends it with 1.
-// Usage: node legacy_storage.mjs http://127.0.0.1:PORT/
+// Usage: node legacy_storage.mjs http://127.0.0.1:PORT/ http://127.0.0.1:PORT/
 import assert from "node:assert/strict";
 import { promisify } from "node:util";
 import storage from "azure-storage";
@@ -148,7 +148,34 @@ async function properties() {
   await call("setServiceProperties", before);
 }
 
-for (const part of [tables, writes, etags, batches, queries, signatures, properties]) {
+async function queues() {
+  const work = storage.createQueueService(account, key, process.argv[3] + account);
+  const ask = (verb, ...words) => promisify(work[verb].bind(work))(...words);
+  await ask("createQueue", "legacy", { metadata: { owner: "Ann" } });
+  await assert.rejects(ask("createQueue", "legacy"), refusedWith(409, "QueueAlreadyExists"));
+  assert.equal((await ask("createQueueIfNotExists", "legacy")).created, false);
+  assert.equal((await ask("doesQueueExist", "absent")).exists, false);
+  assert.deepEqual((await ask("listQueuesSegmentedWithPrefix", "leg", null)).entries.map((queue) => queue.name), ["legacy"]);
+  const { metadata, approximateMessageCount } = await ask("getQueueMetadata", "legacy");
+  assert.deepEqual([metadata.owner, Number(approximateMessageCount)], ["Ann", 0]);
+  const sent = await ask("createMessage", "legacy", "a <b>");
+  assert.equal((await ask("peekMessage", "legacy")).messageText, "a <b>");
+  const held = await ask("getMessage", "legacy", { visibilityTimeout: 60 });
+  assert.deepEqual([held.messageId, held.messageText, Number(held.dequeueCount)], [sent.messageId, "a <b>", 1]);
+  const updated = await ask("updateMessage", "legacy", held.messageId, held.popReceipt, 60, { messageText: "b" });
+  await assert.rejects(ask("deleteMessage", "legacy", held.messageId, held.popReceipt), refusedWith(404, "MessageNotFound"));
+  await ask("deleteMessage", "legacy", held.messageId, updated.popReceipt);
+  const expiry = new Date(Date.now() + 3_600_000);
+  await ask("setQueueAcl", "legacy", { workers: { Permissions: "rp", Expiry: expiry } });
+  assert.equal((await ask("getQueueAcl", "legacy")).signedIdentifiers.workers.Permissions, "rp");
+  const worker = storage.createQueueServiceWithSas(process.argv[3] + account, work.generateSharedAccessSignature("legacy", { Id: "workers" }));
+  await promisify(worker.getMessages.bind(worker))("legacy");
+  await assert.rejects(promisify(worker.createMessage.bind(worker))("legacy", "no"), refusedWith(403, "AuthorizationPermissionMismatch"));
+  await ask("clearMessages", "legacy");
+  await ask("deleteQueue", "legacy");
+}
+
+for (const part of [tables, writes, etags, batches, queries, signatures, properties, queues]) {
   await part();
   console.log(`legacy ${part.name}: ok`);
 }
