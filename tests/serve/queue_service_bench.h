@@ -18,11 +18,11 @@ namespace varve::serve::test {
 /// test; the one of signatures does not advance.
 class QueueServiceBench {
  public:
-  QueueServiceBench()
+  explicit QueueServiceBench(std::vector<DeadLetterRule> dead_letters = {})
       : orders(bench.queue()),
         dispatcher(
             *bench.store, std::make_shared<Keyring>(accounts()), [] { return kPresent; },
-            [this](std::string_view, const Status& status) { failures.push_back(status); }) {}
+            [this](std::string_view, const Status& status) { failures.push_back(status); }, std::move(dead_letters)) {}
 
   HttpRequest signed_request(std::string_view verb, std::string_view resource, std::string body = {},
                              Headers headers = {}) {

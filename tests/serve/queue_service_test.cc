@@ -383,6 +383,24 @@ TEST_F(QueueService, QX13_AHeaderMayNameADeduplicationKey) {
   EXPECT_EQ(counted(service_.orders), 1U);
 }
 
+TEST(QueueServiceRules, QX12_AMessageThatWasDeliveredTooOftenMoves) {
+  QueueServiceBench service({{std::string(kAccount), "orders", 2, "orders-failed"}});
+  sent(service.orders, "bad");
+  for (int delivery = 1; delivery <= 2; ++delivery) {
+    EXPECT_EQ(element(service.send("GET", "orders/messages").body, "MessageText"), "bad") << delivery;
+    service.bench.pass(31s);
+  }
+  EXPECT_THAT(service.send("GET", "orders/messages").body, HasSubstr("<QueueMessagesList />"));
+  EXPECT_EQ(counted(service.orders), 0U);
+  EXPECT_EQ(element(service.send("GET", "orders-failed/messages?peekonly=true").body, "MessageText"), "bad");
+  Queue other = service.bench.queue("other");
+  sent(other, "bad");
+  for (int delivery = 1; delivery <= 4; ++delivery) {
+    EXPECT_EQ(element(service.send("GET", "other/messages").body, "MessageText"), "bad") << delivery;
+    service.bench.pass(31s);
+  }
+}
+
 TEST_F(QueueService, QH01_ABodyMustMatchItsDigest) {
   const std::string body = message_body("a");
   EXPECT_EQ(service_.told("POST", "orders/messages", body, {{"Content-MD5", "1B2M2Y8AsgTpgAmY7PhCfg=="}}),

@@ -38,6 +38,7 @@ std::string example_of(const OptionRule& rule) {
     case OptionId::kListen:
     case OptionId::kListenQueues:
     case OptionId::kMetrics: return "\"[::1]:9464\"";
+    case OptionId::kDeadLetter: return "[\"shop/orders:5:orders-failed\"]";
     case OptionId::kMemory: return "\"512MiB\"";
     case OptionId::kAccount: return "[\"shop:@/etc/varve/shop.key\", \"other:env=OTHER_KEY\"]";
     case OptionId::kDrainSeconds: return "45";
@@ -152,6 +153,15 @@ TEST(Config, InvalidValuesAreRefusedWithTheirLine) {
                                           "drain-seconds = 2",
                                           "drain-seconds = 3601",
                                           "drain-seconds = -9223372036854775808",
+                                          "listen-queues = \"10001\"",
+                                          "dead-letter = [\"orders:5:failed\"]",
+                                          "dead-letter = [\"shop/orders:5\"]",
+                                          "dead-letter = [\"shop/orders:0:failed\"]",
+                                          "dead-letter = [\"shop/orders:1000001:failed\"]",
+                                          "dead-letter = [\"shop/orders:five:failed\"]",
+                                          "dead-letter = [\"shop/orders:5:orders\"]",
+                                          "dead-letter = [\"shop/Orders:5:failed\"]",
+                                          "dead-letter = [\"S/orders:5:failed\"]",
                                           "account = [\"shop\"]",
                                           "account = [\":@file\"]",
                                           "tls-key = \"\""};

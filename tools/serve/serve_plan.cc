@@ -87,6 +87,12 @@ Result<ServePlan> plan_server(const Settings& settings) {
   const Result<std::optional<FurtherAddress>> queues = further_address(settings, OptionId::kListenQueues);
   if (!queues.ok()) return queues.status();
   listening.queues = *queues;
+  for (const SettingValue& value : settings.all(OptionId::kDeadLetter)) {
+    Result<DeadLetterDefinition> rule = parse_dead_letter(value.text);
+    if (!rule.ok()) return at_place(value.place, rule.status());
+    listening.dead_letters.push_back(
+        {std::move(rule->account), std::move(rule->queue), rule->deliveries_max, std::move(rule->target)});
+  }
   const Result<std::optional<FurtherAddress>> metrics = further_address(settings, OptionId::kMetrics);
   if (!metrics.ok()) return metrics.status();
   listening.metrics = *metrics;

@@ -172,7 +172,7 @@ struct Server::State {
                  [this] { return lost_log_lines() + lines.lost(); }, options.reloads},
         page(rules ? std::make_unique<StatusPage>(store, observed, names_of(keyring->accounts), *rules) : nullptr),
         tables(store, keyring, present_time, log_failure),
-        queues(store, keyring, present_time, log_failure),
+        queues(store, keyring, present_time, log_failure, options.dead_letters),
         front(tables, requests, page.get(), request_log(options)),
         queue_front(queues, requests, nullptr, request_log(options)),
         monitor(observed),

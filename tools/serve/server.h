@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "api/rest/queues/queue_call.h"
 #include "api/rest/service/accounts.h"
 #include "tools/serve/front.h"
 #include "tools/serve/transport/connection_host.h"
@@ -61,6 +63,8 @@ struct ListenOptions : LiveOptions {
   ConnectionLimits limits{};
   /// The address of the queue service, with the same accounts, TLS and limits. Absent: there is no such service.
   std::optional<FurtherAddress> queues{};
+  /// What happens to messages of queues that were delivered too often.
+  std::vector<DeadLetterRule> dead_letters{};
   /// The address of a separate listener without TLS for /metrics and /health.
   std::optional<FurtherAddress> metrics{};
   /// The directory of the store. The server makes a socket there, which only the owner of the directory and root can

@@ -95,6 +95,26 @@ Result<Named> named_message(const QueueCall& call) {
   return Named{*id, *receipt};
 }
 
+/// Returns the queue to which messages move that were delivered too often.
+Result<Queue> dead_letter_queue(Store& store, const DeadLetterRule& rule) {
+  for (;;) {
+    Result<Queue> present = store.open_queue(rule.account, rule.target);
+    if (present.code() != Code::kNotFound || present.status().service_error() != "QueueNotFound") return present;
+    Result<Queue> made = store.create_queue(rule.account, rule.target);
+    if (made.code() != Code::kExists) return made;
+  }
+}
+
+/// Gets messages by the rule of the queue, if it has one.
+Result<std::vector<ReceivedMessage>> take(Store& store, Queue& queue, GetOptions options, const DeadLetterRule* rule) {
+  if (rule == nullptr) return queue.get(options);
+  const Result<Queue> target = dead_letter_queue(store, *rule);
+  if (!target.ok()) return target.status();
+  options.deliveries_max = rule->deliveries_max;
+  options.dead_letter = &*target;
+  return queue.get(options);
+}
+
 }  // namespace
 
 Answer put_message(const QueueCall& call) {
@@ -129,7 +149,7 @@ Answer get_messages(const QueueCall& call) {
   if (*hold) options.hold = seconds(**hold);
   std::vector<ReceivedMessage> messages;
   Task<Status> getting = with_queue(call, [&](Queue& queue) {
-    Result<std::vector<ReceivedMessage>> got = queue.get(options);
+    Result<std::vector<ReceivedMessage>> got = take(call.store, queue, options, call.dead_letters);
     if (got.ok()) messages = *std::move(got);
     return got.status();
   });

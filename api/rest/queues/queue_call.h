@@ -23,6 +23,16 @@
 
 namespace varve::serve {
 
+/// What happens to messages of a queue that were delivered too often. Source: QX-12.
+struct DeadLetterRule {
+  std::string account;
+  std::string queue;
+  /// The number of deliveries after which a get moves the message.
+  std::uint32_t deliveries_max = 0;
+  /// A queue of the same account. The first get of `queue` creates it, if it does not exist.
+  std::string target;
+};
+
 /// Holds views. The dispatcher keeps the viewed values until the answer is complete.
 struct QueueCall {
   const HttpRequest& request;
@@ -38,6 +48,8 @@ struct QueueCall {
   Store& store;
   /// The elements that an error's body gets besides its code and message (QE-02).
   ErrorDetails& details;
+  /// The rule of the queue, or null.
+  const DeadLetterRule* dead_letters = nullptr;
 };
 
 /// Returns the value of a parameter that is a number from `least` to `most`, or nothing if it is missing.

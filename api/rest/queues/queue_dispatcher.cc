@@ -1,5 +1,6 @@
 #include "api/rest/queues/queue_dispatcher.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/rest/protocol/request_rules.h"
@@ -40,10 +41,19 @@ Result<RoutedRequest> routed(const HttpRequest& request, const Address& address,
 
 }  // namespace
 
-QueueDispatcher::QueueDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log)
+QueueDispatcher::QueueDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log,
+                                 std::vector<DeadLetterRule> dead_letters)
     : Dispatcher(store, std::move(keyring), std::move(clock), std::move(log), StorageService::kQueues,
                  "Varve-Queue/1.0"),
-      store_(store) {}
+      store_(store),
+      dead_letters_(std::move(dead_letters)) {}
+
+const DeadLetterRule* QueueDispatcher::rule_of(std::string_view account, std::string_view queue) const noexcept {
+  const auto found = std::find_if(dead_letters_.begin(), dead_letters_.end(), [&](const DeadLetterRule& rule) {
+    return rule.account == account && rule.queue == queue;
+  });
+  return found == dead_letters_.end() ? nullptr : &*found;
+}
 
 Result<std::string> QueueDispatcher::verb_of(const HttpRequest& request, std::string_view /*version*/) const {
   return request.head.verb;
@@ -67,8 +77,17 @@ Task<Result<HttpResponse>> QueueDispatcher::answer(const HttpRequest& request, c
   const Status allowed = co_await checking;
   co_await GoHome(home);
   if (!allowed.ok()) co_return allowed;
-  const QueueCall call{request, asked.address, found->target, found->parameters, told.version, trailer,
-                       home,    stop_token(),  store_,        told.details};
+  const QueueCall call{request,
+                       asked.address,
+                       found->target,
+                       found->parameters,
+                       told.version,
+                       trailer,
+                       home,
+                       stop_token(),
+                       store_,
+                       told.details,
+                       rule_of(asked.address.account, found->target.queue)};
   Answer answering = route.handler(call);
   Result<HttpResponse> outcome = co_await answering;
   if (route.operation == Operation::kSetQueueProperties) forget_properties(asked.address.account);

@@ -5,7 +5,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "api/rest/queues/queue_call.h"
 #include "api/rest/service/dispatcher.h"
 
 namespace varve::serve {
@@ -14,7 +16,8 @@ namespace varve::serve {
 class QueueDispatcher final : public Dispatcher {
  public:
   /// The store must outlive the dispatcher.
-  QueueDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log);
+  QueueDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log,
+                  std::vector<DeadLetterRule> dead_letters = {});
 
  private:
   Result<std::string> verb_of(const HttpRequest& request, std::string_view version) const override;
@@ -25,7 +28,10 @@ class QueueDispatcher final : public Dispatcher {
   HttpResponse failure(const Status& status, const ErrorTrailer& trailer, const Told& told,
                        const HttpRequest* request) const override;
 
+  const DeadLetterRule* rule_of(std::string_view account, std::string_view queue) const noexcept;
+
   Store& store_;
+  const std::vector<DeadLetterRule> dead_letters_;
 };
 
 }  // namespace varve::serve

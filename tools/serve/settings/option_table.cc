@@ -35,6 +35,10 @@ Status check_drain_seconds(const std::string& text) {
   return parse_drain_seconds(text).status();
 }
 
+Status check_dead_letter(const std::string& text) {
+  return parse_dead_letter(text).status();
+}
+
 Status check_account(const std::string& text) {
   return parse_account(text).status();
 }
@@ -68,6 +72,16 @@ constexpr std::array<OptionRule, kOptions> kRules = {{
      false,
      "Address of the queue service, such as 127.0.0.1:10001. It has the accounts, the TLS and the limits of --listen. "
      "Default: there is no queue service"},
+    {OptionId::kDeadLetter,
+     "dead-letter",
+     "ACCOUNT/QUEUE:DELIVERIES:TARGET",
+     ValueKind::kTexts,
+     "",
+     {},
+     check_dead_letter,
+     false,
+     "Messages of QUEUE that were delivered DELIVERIES times move to the queue TARGET of the account, instead of being "
+     "delivered again; may be repeated. TARGET is created if it is absent"},
     {OptionId::kAccount,
      "account",
      "NAME:@FILE",

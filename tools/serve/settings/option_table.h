@@ -17,6 +17,7 @@ enum class OptionId : std::uint8_t {
   kData,
   kListen,
   kListenQueues,
+  kDeadLetter,
   kAccount,
   kTlsCert,
   kTlsKey,
@@ -27,7 +28,7 @@ enum class OptionId : std::uint8_t {
   kLogFormat,
   kDrainSeconds,
 };
-inline constexpr std::size_t kOptions = 12;
+inline constexpr std::size_t kOptions = 13;
 
 /// The type of an option's value in the configuration file. The command line has texts only.
 enum class ValueKind : std::uint8_t { kText, kNumber, kTexts };

@@ -7,6 +7,9 @@
 
 #include <arpa/inet.h>
 
+#include "varve/names.h"
+#include "varve/queue.h"
+
 namespace varve::serve {
 namespace {
 
@@ -52,6 +55,31 @@ Result<std::chrono::seconds> parse_drain_seconds(std::string_view text) {
     return Status::invalid_argument("\"" + std::string(text) + "\" is not a whole number from 3 to 3600");
   }
   return std::chrono::seconds(seconds);
+}
+
+Result<DeadLetterDefinition> parse_dead_letter(const std::string& text) {
+  constexpr std::uint32_t kDeliveriesMax = 1'000'000;
+  const std::size_t slash = text.find('/');
+  const std::size_t first = text.find(':', slash);
+  const std::size_t second = first == std::string::npos ? first : text.find(':', first + 1);
+  if (slash == std::string::npos || second == std::string::npos) {
+    return Status::invalid_argument("\"" + text + "\" must be ACCOUNT/QUEUE:DELIVERIES:TARGET");
+  }
+  DeadLetterDefinition made{text.substr(0, slash), text.substr(slash + 1, first - slash - 1), 0,
+                            text.substr(second + 1)};
+  if (Status named = check_account_name(made.account); !named.ok()) return named;
+  for (const std::string& queue : {made.queue, made.target}) {
+    if (Status named = check_queue_name(queue); !named.ok()) return named;
+  }
+  if (made.queue == made.target) {
+    return Status::invalid_argument("queue " + made.queue +
+                                    " cannot take its own messages that were delivered too often");
+  }
+  const std::string number = text.substr(first + 1, second - first - 1);
+  if (!parse_number(number, made.deliveries_max) || made.deliveries_max < 1 || made.deliveries_max > kDeliveriesMax) {
+    return Status::invalid_argument("\"" + number + "\" is not a number of deliveries from 1 to 1000000");
+  }
+  return made;
 }
 
 Result<AccountDefinition> parse_account(const std::string& text) {

@@ -26,6 +26,19 @@ inline constexpr std::chrono::seconds kDrainMin{3};
 /// Parses a whole number of seconds from 3 to 3600. Errors: kInvalidArgument.
 Result<std::chrono::seconds> parse_drain_seconds(std::string_view text);
 
+/// What happens to messages of a queue that were delivered too often.
+struct DeadLetterDefinition {
+  std::string account;
+  std::string queue;
+  std::uint32_t deliveries_max = 0;
+  std::string target;
+};
+
+/// Parses `ACCOUNT/QUEUE:DELIVERIES:TARGET`, such as `shop/orders:5:orders-failed`. Errors: kInvalidArgument: another
+/// form, a name that no account or queue can have, the
+/// same queue twice, or a number that is not 1 to 1,000,000.
+Result<DeadLetterDefinition> parse_dead_letter(const std::string& text);
+
 enum class KeySource : std::uint8_t { kInline, kFile, kEnvironment };
 
 /// An account as an option defines it.
