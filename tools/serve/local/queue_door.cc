@@ -305,6 +305,10 @@ Status carry_out(Store& store, QueueRequest& request, JsonText& json) {
   if (verb == "create") return create(store, request, json);
   if (verb == "drop") return drop(store, request, json);
   if (verb == "list") return list(store, request, json);
+  if (verb == "sync") {
+    json.begin_object().end_object();
+    return store.sync();
+  }
   const auto* const found =
       std::find_if(kQueueVerbs.begin(), kQueueVerbs.end(), [&](const QueueVerb& one) { return one.name == verb; });
   if (verb != "get" && found == kQueueVerbs.end()) {

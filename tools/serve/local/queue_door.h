@@ -26,6 +26,7 @@ inline constexpr std::chrono::milliseconds kQueueWaitMax{2'000};
 ///   update     id, receipt, hold, durability; with `text=1`, the body is the new text
 ///   peek       count
 ///   show       returns the metadata
+///   sync       makes every acknowledged write durable; `queue` has no meaning
 ///   list       prefix, continuation, names (of a page), figures ("1"); `queue` has no meaning
 ///
 /// The metadata of a body is a list of names and values, each with a zero byte after it. The answer is JSON, which has

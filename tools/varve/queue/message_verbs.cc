@@ -97,10 +97,9 @@ int put_one(QueueAccess& queue, const MessageWords& words, std::string_view text
 }
 
 /// Puts each line of the file as a message. A failure names the line.
-int put_lines(QueueAccess& queue, const MessageWords& words, PutOptions options) {
+int put_each_line(QueueAccess& queue, const MessageWords& words, const PutOptions& options) {
   Result<Lines> lines = Lines::open(words.text.file);
   if (!lines.ok()) return fail(lines.status());
-  if (!options.durability) options.durability = Durability::kBuffered;  // the end of the verb syncs them together
   std::string line;
   while ((*lines).next(&line)) {
     const Result<SentMessage> sent = (*lines).too_long()
@@ -115,6 +114,15 @@ int put_lines(QueueAccess& queue, const MessageWords& words, PutOptions options)
   if ((*lines).end() == InputEnd::kSignal) return 128 + (*lines).stop_signal();
   if ((*lines).end() == InputEnd::kError) return fail((*lines).status());
   return kSuccess;
+}
+
+/// As put_each_line(). Unless the line chose a durability, one sync at the end makes all messages durable.
+int put_lines(QueueAccess& queue, const MessageWords& words, PutOptions options) {
+  if (options.durability) return put_each_line(queue, words, options);
+  options.durability = Durability::kBuffered;
+  const int put = put_each_line(queue, words, options);
+  const Status synced = queue.sync();
+  return put == kSuccess && !synced.ok() ? fail(synced) : put;
 }
 
 int put_message(const MessageWords& words) {
@@ -150,11 +158,14 @@ int delete_printed(QueueAccess& queue, const MessageWords& words, const std::vec
   std::cout.flush();
   if (!std::cout) return fail_output("standard output could not be written, so nothing was deleted");
   WriteOptions options;
-  options.durability = durability_of(words.durability);
+  const std::optional<Durability> chosen = durability_of(words.durability);
+  options.durability = chosen.value_or(Durability::kBuffered);
   for (const ReceivedMessage& message : messages) {
     if (const Status removed = queue.remove(message.id, message.receipt, options); !removed.ok()) return fail(removed);
   }
-  return kSuccess;
+  // One sync makes all of them durable.
+  const Status synced = chosen ? Status() : queue.sync();
+  return synced.ok() ? kSuccess : fail(synced);
 }
 
 /// Returns the failure with the nearest names of the queue, or of the queue for dead letters.

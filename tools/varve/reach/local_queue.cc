@@ -92,6 +92,7 @@ class LocalQueue final : public QueueAccess {
     if (!queue.ok()) return queue.status();
     return queue->metadata();
   }
+  Status sync() override { return store_->sync(); }
   Result<ListedQueues> list(const ListOptions& options, bool with_figures) override {
     return list_queues(*store_, account_, options, with_figures);
   }

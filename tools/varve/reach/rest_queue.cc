@@ -166,6 +166,7 @@ class ServedQueue final : public QueueAccess {
   Result<std::vector<MetadataPair>> metadata() override {
     return read<std::vector<MetadataPair>>(send(of("show")), &metadata_in);
   }
+  Status sync() override { return send(of("sync")).status(); }
   Result<ListedQueues> list(const ListOptions& options, bool with_figures) override {
     Request request = of("list");
     request.add("prefix", options.prefix);
