@@ -12,16 +12,11 @@
 namespace varve {
 namespace {
 
-/// Returns the lowest key that a message hidden at `now` can have. A walk ends there, so that it touches no file that
-/// holds hidden messages alone, however many there are.
-std::string first_hidden_key(format::TableId queue, Ticks now) {
-  return waiting_key(queue, now + 1, 0);
-}
-
 /// Returns a cursor over all rows of one kind, before its first move.
-engine::Cursor rows_of(const engine::ReadView& view, format::TableId queue, char kind) {
+engine::Cursor rows_of(const engine::ReadView& view, format::TableId queue, char kind,
+                       engine::ReadCost* cost = nullptr) {
   const std::string prefix = message_rows_prefix(queue, kind);
-  return view.cursor(prefix, format::end_of_prefix(prefix));
+  return view.cursor(prefix, format::end_of_prefix(prefix), cost);
 }
 
 Result<SeenMessage> see(const engine::ReadView& view, format::TableId queue, const TimedPlace& at,
@@ -54,26 +49,20 @@ Result<SeenMessage> see(const engine::ReadView& view, format::TableId queue, con
 Result<SeenMessages> walk_visible(const engine::ReadView& view, format::TableId queue, Ticks now, std::uint32_t count,
                                   const std::function<bool(Sequence)>& takes, engine::ReadCost* cost) {
   SeenMessages seen;
-  const std::string hidden = first_hidden_key(queue, now);
-  engine::Cursor cursor = view.cursor(message_rows_prefix(queue, 'W'), hidden, cost);
+  engine::Cursor cursor = rows_of(view, queue, 'W', cost);
   for (cursor.seek_to_first(); cursor.valid() && seen.messages.size() < count; cursor.next()) {
     const Result<TimedPlace> at = decode_timed_key(cursor.key());
     if (!at.ok()) return at.status();
+    if (at->time > now) {
+      seen.next_visible = at->time;
+      break;
+    }
     Result<SeenMessage> message = see(view, queue, *at, cursor);
     if (!message.ok()) return message.status();
     if (now >= message->expires || !takes(at->sequence)) continue;
     seen.messages.push_back(*std::move(message));
   }
   if (!cursor.status().ok()) return cursor.status();
-  if (!seen.messages.empty()) return seen;
-
-  engine::Cursor next = view.cursor(hidden, format::end_of_prefix(message_rows_prefix(queue, 'W')));
-  next.seek_to_first();
-  if (!next.status().ok()) return next.status();
-  if (!next.valid()) return seen;
-  const Result<TimedPlace> at = decode_timed_key(next.key());
-  if (!at.ok()) return at.status();
-  seen.next_visible = at->time;
   return seen;
 }
 

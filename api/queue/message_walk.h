@@ -18,7 +18,7 @@ namespace varve {
 struct SeenMessages {
   /// In the order of delivery.
   std::vector<SeenMessage> messages;
-  /// When the first hidden message is visible. Known only if the walk found no message.
+  /// When the first hidden message is visible. Known only if the walk came to the end of the visible ones.
   std::optional<Ticks> next_visible;
 };
 
