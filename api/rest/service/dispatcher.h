@@ -81,7 +81,7 @@ class Dispatcher {
     ErrorDetails details{};
   };
 
-  /// Discards what is cached of the account's service properties.
+  /// Discards the cached service properties of the account.
   void forget_properties(std::string_view account) { cross_origin_.forget(account); }
   std::stop_token stop_token() const noexcept { return stop_.get_token(); }
 

@@ -29,7 +29,7 @@
 
 namespace varve::security {
 
-/// What a signature must be for. A queue SAS does not name its queue, so the place tells it (QS-13).
+/// What a signature must be for. A queue SAS does not name its queue, so the place does (QS-13).
 struct SignedPlace {
   StorageService service = StorageService::kTables;
   /// The queue that the request's path names. Empty: the path names none.
