@@ -279,7 +279,7 @@ TEST_F(QueueService, QM05_QE02_TextHas65536BytesAtMost) {
   EXPECT_EQ(element(longer.body, "MaxLimit"), "65536");
 }
 
-TEST_F(QueueService, QM10_QM11_QM13_AGetHoldsMessages) {
+TEST_F(QueueService, QM10_QM11_QM13_QX19_AGetHoldsMessages) {
   sent(service_.orders, "a");
   sent(service_.orders, "b");
   const HttpResponse got = service_.send("GET", "orders/messages?numofmessages=32&visibilitytimeout=60");
@@ -366,7 +366,7 @@ TEST_F(QueueService, QM38_AClearTakesAll) {
   EXPECT_EQ(counted(service_.orders), 0U);
 }
 
-TEST_F(QueueService, QM40_TimesAreWholeSecondsRoundedDown) {
+TEST_F(QueueService, QM40_QM42_TimesAreTheServersInWholeSeconds) {
   service_.bench.pass(1'999ms);
   const SentMessage put = sent(service_.orders, "a");
   const HttpResponse seen = service_.send("GET", "orders/messages?peekonly=true");
@@ -424,7 +424,7 @@ TEST_F(QueueService, QH02_QH03_EveryAnswerHasTheCommonHeaders) {
   EXPECT_EQ(service_.told("GET", "orders/messages", "", {{"x-ms-version", "2026-04-06"}}), "200");
 }
 
-TEST_F(QueueService, QH06_TheSecondaryOnlyReads) {
+TEST_F(QueueService, QH06_QP04_TheSecondaryOnlyReads) {
   const auto at_secondary = [this](std::string_view verb, const std::string& resource) {
     HttpRequest request = ServiceBench::request(verb, "/" + std::string(kAccount) + "-secondary/" + resource);
     request.head.headers.emplace_back("x-ms-version", "2021-12-02");

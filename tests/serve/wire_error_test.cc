@@ -20,21 +20,27 @@ TEST(ServeErrors, E01_EveryErrorStringHasItsStatus) {
        {"CommandsInBatchActOnDifferentPartitions",
         "DuplicateKeyPropertySpecified",
         "DuplicatePropertiesSpecified",
+        "EmptyMetadataKey",
         "EntityTooLarge",
         "HostInformationNotPresent",
         "InvalidAuthenticationInfo",
         "InvalidDuplicateRow",
         "InvalidHeaderValue",
         "InvalidInput",
+        "InvalidMarker",
         "InvalidMd5",
+        "InvalidMetadata",
         "InvalidQueryParameterValue",
         "InvalidResourceName",
         "InvalidUri",
         "InvalidXmlDocument",
         "InvalidXmlNodeValue",
         "Md5Mismatch",
+        "MetadataTooLarge",
         "MissingRequiredHeader",
+        "MissingRequiredQueryParameter",
         "OutOfRangeInput",
+        "OutOfRangeQueryParameterValue",
         "PropertiesNeedValue",
         "PropertyNameInvalid",
         "PropertyNameTooLong",
@@ -49,9 +55,11 @@ TEST(ServeErrors, E01_EveryErrorStringHasItsStatus) {
        {"AuthenticationFailed", "AuthorizationFailure", "AuthorizationPermissionMismatch",
         "AuthorizationProtocolMismatch", "AuthorizationResourceTypeMismatch", "AuthorizationServiceMismatch",
         "AuthorizationSourceIPMismatch", "CorsPreflightFailure", "InsufficientAccountPermissions"}},
-      {404, {"ResourceNotFound", "TableNotFound"}},
-      {405, {"MethodNotAllowed"}},
-      {409, {"EntityAlreadyExists", "ResourceAlreadyExists", "TableAlreadyExists", "TableBeingDeleted"}},
+      {404, {"MessageNotFound", "QueueNotFound", "ResourceNotFound", "TableNotFound"}},
+      {405, {"MethodNotAllowed", "UnsupportedHttpVerb"}},
+      {409,
+       {"EntityAlreadyExists", "QueueAlreadyExists", "QueueBeingDeleted", "ResourceAlreadyExists", "TableAlreadyExists",
+        "TableBeingDeleted"}},
       {411, {"MissingContentLengthHeader"}},
       {412, {"UpdateConditionNotSatisfied"}},
       {413, {"RequestBodyTooLarge"}},
@@ -70,15 +78,15 @@ TEST(ServeErrors, E01_EveryErrorStringHasItsStatus) {
   }
 }
 
-TEST(ServeErrors, E04_WhatMayPassHasAStatusThatClientsRepeatAndNothingElseHas) {
+TEST(ServeErrors, E04_QE03_WhatMayPassHasAStatusThatClientsRepeatAndNothingElseHas) {
   const std::set<std::uint16_t> repeated = {408, 429, 500, 502, 503, 504};
   for (const Code code : {Code::kBusy, Code::kConflict, Code::kNoSpace, Code::kOutOfMemory, Code::kTooManyFiles,
                           Code::kClosed, Code::kCancelled, Code::kIoError, Code::kUnknown}) {
     EXPECT_EQ(repeated.count(wire_error(Status(code, "why")).status), 1U) << code_name(code);
   }
-  for (const std::string_view code :
-       {"ResourceNotFound", "EntityAlreadyExists", "UpdateConditionNotSatisfied", "InvalidInput", "RequestBodyTooLarge",
-        "NotImplemented", "AuthorizationFailure"}) {
+  for (const std::string_view code : {"MessageNotFound", "QueueAlreadyExists", "ResourceNotFound",
+                                      "EntityAlreadyExists", "UpdateConditionNotSatisfied", "InvalidInput",
+                                      "RequestBodyTooLarge", "NotImplemented", "AuthorizationFailure"}) {
     EXPECT_EQ(repeated.count(wire_error(refused(code, "why")).status), 0U) << code;
   }
 }

@@ -132,7 +132,7 @@ void judge(StoreBench& bench, const Law& law) {
   }
 }
 
-TEST(QueueCrash, QX05_QX07_QX30_AcknowledgedIsAcknowledgedAtEveryStep) {
+TEST(QueueCrash, QX05_QX07_QX27_QX30_AcknowledgedIsAcknowledgedAtEveryStep) {
   std::vector<Image> images;
   {
     QueueBench bench(11, OneThreadAtATime{});

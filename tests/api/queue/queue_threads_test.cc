@@ -55,7 +55,7 @@ class Holds {
   std::map<Guid, std::vector<std::uint64_t>> ends_;
 };
 
-TEST(QueueThreads, QM14_QX32_NoMessageHasTwoHoldersAndNoneIsLost) {
+TEST(QueueThreads, QM14_QX22_QX32_NoMessageHasTwoHoldersAndNoneIsLost) {
   for_each_queue_seed([](QueueBench& bench) {
     Queue queue = bench.queue();
     constexpr int kMessages = 12;

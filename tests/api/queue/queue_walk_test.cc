@@ -61,7 +61,7 @@ TEST(QueueWalks, CostNoMoreBesideManyHiddenMessages) {
   EXPECT_EQ(blocks_beside_hidden(4'000), few);
 }
 
-TEST(QueueWalks, CostNoMoreAfterManyTakenMessages) {
+TEST(QueueWalks, QX24_CostNoMoreAfterManyTakenMessages) {
   const std::uint64_t few = blocks_after_taken(20);
   EXPECT_GT(few, 0U);
   EXPECT_EQ(blocks_after_taken(2'000), few);
