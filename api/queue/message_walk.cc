@@ -19,23 +19,22 @@ engine::Cursor rows_of(const engine::ReadView& view, format::TableId queue, char
   return view.cursor(prefix, format::end_of_prefix(prefix), cost);
 }
 
+/// Copies the message, and reads its text if that has a row of its own.
 Result<SeenMessage> see(const engine::ReadView& view, format::TableId queue, const TimedPlace& at,
-                        const engine::Cursor& cursor) {
-  const Result<WaitingMessage> row = decode_waiting(cursor.value());
-  if (!row.ok()) return row.status();
+                        engine::CommitVersion version, const WaitingMessage& row, engine::ReadCost* cost) {
   SeenMessage seen;
   seen.sequence = at.sequence;
   seen.visible = at.time;
-  seen.version = cursor.version();
-  seen.id = row->id;
-  seen.inserted = row->inserted;
-  seen.expires = row->expires;
-  seen.deliveries = row->deliveries;
-  seen.is_apart = row->is_apart;
-  seen.origin = row->origin;
-  seen.text = row->text;
-  if (!row->is_apart) return seen;
-  const auto found = view.get(text_key(queue, at.sequence));
+  seen.version = version;
+  seen.id = row.id;
+  seen.inserted = row.inserted;
+  seen.expires = row.expires;
+  seen.deliveries = row.deliveries;
+  seen.is_apart = row.is_apart;
+  seen.origin = row.origin;
+  seen.text = row.text;
+  if (!row.is_apart) return seen;
+  const auto found = view.get(text_key(queue, at.sequence), cost);
   if (!found.ok()) return found.status();
   if (!*found) return Status::corruption("the text of a message is missing");
   const Result<std::string_view> text = decode_text((*found)->value);
@@ -57,9 +56,12 @@ Result<SeenMessages> walk_visible(const engine::ReadView& view, format::TableId 
       seen.next_visible = at->time;
       break;
     }
-    Result<SeenMessage> message = see(view, queue, *at, cursor);
+    const Result<WaitingMessage> row = decode_waiting(cursor.value());
+    if (!row.ok()) return row.status();
+    // Consumers beside each other meet what the others claim. So nothing is copied before it is claimed.
+    if (now >= row->expires || !takes(at->sequence)) continue;
+    Result<SeenMessage> message = see(view, queue, *at, cursor.version(), *row, cost);
     if (!message.ok()) return message.status();
-    if (now >= message->expires || !takes(at->sequence)) continue;
     seen.messages.push_back(*std::move(message));
   }
   if (!cursor.status().ok()) return cursor.status();

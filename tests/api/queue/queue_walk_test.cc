@@ -3,11 +3,13 @@
 // Method: the blocks of table files that a walk touches are counted, beside few and beside many other messages.
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include "api/queue/message_walk.h"
 #include "tests/api/queue/queue_bench.h"
+#include "varve/limits.h"
 
 namespace varve::test {
 namespace {
@@ -17,54 +19,79 @@ using namespace std::chrono_literals;
 /// The id of the first queue of the first account.
 constexpr format::TableId kWalkedQueue = format::make_table_id(1, 1);
 
-/// Returns the blocks that a walk over one visible message touches. It comes after `prepare`, whose messages are in
-/// table files.
-template <typename Prepare>
-std::uint64_t blocks_of_a_walk(const Prepare& prepare) {
-  QueueBench bench;
-  Queue queue = bench.queue();
-  prepare(queue);
-  EXPECT_EQ(said(bench.store->compact()), kDone);
-  (void)sent(queue, "visible");
-  bench.store.reset();
-  auto engine = bench.machine.open();
-  EXPECT_TRUE(engine.ok()) << engine.status().to_string();
-  if (!engine.ok()) return 0;
-  engine::ReadCost cost;
-  const Result<SeenMessages> seen =
-      walk_visible((*engine)->view(), kWalkedQueue, (*engine)->time(), 32, [](Sequence) { return true; }, &cost);
-  EXPECT_TRUE(seen.ok()) << seen.status().to_string();
-  if (!seen.ok()) return 0;
-  EXPECT_EQ(seen->messages.size(), 1U);
-  return cost.blocks_read + cost.blocks_from_cache;
-}
+/// A larger file may have more blocks of indexes and filters on the way to a key. All data would be over a hundred.
+constexpr std::uint64_t kOfLargerFiles = 4;
+
+/// A queue with a message "visible" in memory, and those of `prepare` in table files.
+class WalkedQueue {
+ public:
+  template <typename Prepare>
+  explicit WalkedQueue(const Prepare& prepare) {
+    Queue queue = bench_.queue();
+    prepare(queue);
+    EXPECT_EQ(said(bench_.store->compact()), kDone);
+    (void)sent(queue, "visible");
+    bench_.store.reset();
+    auto engine = bench_.machine.open();
+    EXPECT_TRUE(engine.ok()) << engine.status().to_string();
+    if (engine.ok()) engine_ = *std::move(engine);
+  }
+
+  /// Returns the blocks that a walk touches. `takes` says whether it may claim the messages that it meets.
+  std::uint64_t blocks_of_a_walk(std::size_t visible, bool takes = true) {
+    if (!engine_) return 0;
+    engine::ReadCost cost;
+    const auto claim = [takes](Sequence) { return takes; };
+    const Result<SeenMessages> seen =
+        walk_visible(engine_->view(), kWalkedQueue, engine_->time(), limits::kMessagesMax, claim, &cost);
+    EXPECT_TRUE(seen.ok()) << seen.status().to_string();
+    if (!seen.ok()) return 0;
+    EXPECT_EQ(seen->messages.size(), takes ? visible : 0U);
+    return cost.blocks_read + cost.blocks_from_cache;
+  }
+
+ private:
+  QueueBench bench_;
+  std::unique_ptr<engine::Engine> engine_;
+};
 
 std::uint64_t blocks_beside_hidden(int hidden) {
-  return blocks_of_a_walk([hidden](Queue& queue) {
+  WalkedQueue walked([hidden](Queue& queue) {
     for (int i = 0; i < hidden; ++i) (void)sent(queue, "hidden", {.delay = 24h});
   });
+  return walked.blocks_of_a_walk(1);
 }
 
 std::uint64_t blocks_after_taken(int taken) {
-  return blocks_of_a_walk([taken](Queue& queue) {
+  WalkedQueue walked([taken](Queue& queue) {
     (void)sent(queue, "hidden", {.delay = 24h});  // so that the file is not empty
     for (int i = 0; i < taken; ++i) {
       (void)sent(queue, "taken");
       EXPECT_EQ(said(queue.remove(got(queue).front())), kDone);
     }
   });
+  return walked.blocks_of_a_walk(1);
 }
 
 TEST(QueueWalks, CostNoMoreBesideManyHiddenMessages) {
   const std::uint64_t few = blocks_beside_hidden(20);
   EXPECT_GT(few, 0U);
-  EXPECT_EQ(blocks_beside_hidden(4'000), few);
+  EXPECT_LE(blocks_beside_hidden(4'000), few + kOfLargerFiles);
 }
 
 TEST(QueueWalks, QX24_CostNoMoreAfterManyTakenMessages) {
   const std::uint64_t few = blocks_after_taken(20);
   EXPECT_GT(few, 0U);
-  EXPECT_EQ(blocks_after_taken(2'000), few);
+  EXPECT_LE(blocks_after_taken(4'000), few + kOfLargerFiles);
+}
+
+TEST(QueueWalks, ReadNoTextOfAMessageThatAnotherGetHas) {
+  constexpr int kLargeTexts = 10;
+  WalkedQueue walked([](Queue& queue) {
+    for (int i = 0; i < kLargeTexts; ++i) (void)sent(queue, std::string(20'000, 'x'));
+  });
+  const std::uint64_t claimed = walked.blocks_of_a_walk(kLargeTexts + 1, false);
+  EXPECT_GE(walked.blocks_of_a_walk(kLargeTexts + 1), claimed + kLargeTexts);
 }
 
 }  // namespace
