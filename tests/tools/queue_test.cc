@@ -190,6 +190,19 @@ TEST_F(QueueVerbs, TakeTheStoreOfTheEnvironment) {
   ::unsetenv("VARVE_STORE");
 }
 
+TEST_F(QueueVerbs, TellAQueueFromATable) {
+  ASSERT_EQ(run_program({"table", "create", store_, "Mail"}).exit_code, 0);
+  const ProgramResult table = queue({"peek", store_, "mail"});
+  EXPECT_EQ(table.exit_code, 1);
+  EXPECT_THAT(table.err, HasSubstr("mail is a table"));
+  for (const Words& words : {Words{"count", store_, "orders"}, Words{"export", store_, "orders"},
+                             Words{"table", "drop", store_, "orders"}}) {
+    const ProgramResult found = run_program(words);
+    EXPECT_EQ(found.exit_code, 1) << words.front();
+    EXPECT_THAT(found.err, HasSubstr("orders is a queue; `varve queue` has its verbs")) << words.front();
+  }
+}
+
 // -- Bad input --------------------------------------------------------------------------------------------------------
 
 struct Refusal {

@@ -59,6 +59,9 @@ Result<std::unique_ptr<QueueAccess>> reach_or_make_queue(const QueuePlace& place
 Status with_nearest_queues(QueueAccess& queue, const QueuePlace& place, const Status& failure) {
   const bool is_absent = failure.service_error() == "QueueNotFound" || failure.service_error() == "ResourceNotFound";
   if (!is_absent || !failure.hint().empty()) return failure;
+  if (queue.local() != nullptr && queue.local()->open_table(place.place.account, place.queue).ok()) {
+    return failure.with_hint(place.queue + " is a table; `varve help` lists the verbs of tables");
+  }
   const Result<ListedQueues> page = queue.list(ListOptions(), false);
   std::vector<std::string> names;
   if (page.ok()) {

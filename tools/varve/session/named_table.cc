@@ -35,6 +35,9 @@ std::string hint_among_accounts(StoreAccess& store, const std::string& wanted) {
 
 Status with_nearest_names(StoreAccess& store, const Place& place, const Status& failure) {
   if (failure.code() != Code::kNotFound || !failure.hint().empty()) return failure;
+  if (store.local() != nullptr && store.local()->open_queue(place.account, place.table).ok()) {
+    return failure.with_hint(place.table + " is a queue; `varve queue` has its verbs");
+  }
   const Result<TablePage> page = store.list_tables(place.account, ListOptions());
   if (!page.ok()) return failure.with_hint(hint_among_accounts(store, place.account));
   std::vector<std::string> names;
