@@ -67,6 +67,10 @@ std::string queue_secret_key() {
   return *format::encode_sort_key(kServiceTable, "", kSecretRow);
 }
 
+std::string queue_drop_note_key(std::string_view account, std::string_view queue) {
+  return *format::encode_sort_key(kQueueDropsTable, account, queue);
+}
+
 std::string queue_rows_prefix(std::string_view account) {
   return *format::encode_partition(kQueuesTable, account);
 }

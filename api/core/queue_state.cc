@@ -12,7 +12,7 @@ Result<ResolvedQueue> Queue::State::resolve() const {
   }
   const Result<std::optional<QueueRow>> row = Catalog::find_queue(resolved->view, name);
   if (!row.ok()) return row.status();
-  if (!*row) return no_such_queue(name.account, name.spelling);
+  if (!*row) return core->catalog().missing_queue(resolved->view, name);
   const Result<std::uint64_t> secret = Catalog::queue_secret(resolved->view);
   if (!secret.ok()) return secret.status();
   core->keep_queues();

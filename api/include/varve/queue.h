@@ -174,9 +174,10 @@ struct QueueFigures {
 ///
 /// Any thread may use it. It may outlive the Store object; its verbs then return kClosed.
 ///
-/// Errors that every verb may return: kNotFound (QueueNotFound), kClosed, kLocked, kCorruption, kIoError,
-/// kTooManyFiles, kOutOfMemory. A verb that writes may also return those that table.h lists for any write. Nothing
-/// changed, except perhaps after kUnknown.
+/// Errors that every verb may return: kNotFound (QueueNotFound), kBusy (QueueBeingDeleted: the queue was deleted, and
+/// StoreOptions::recreation_delay has not passed), kClosed, kLocked, kCorruption, kIoError, kTooManyFiles, kOutOfMemory.
+/// A verb that writes may also return those that table.h lists for any write. Nothing changed, except perhaps after
+/// kUnknown.
 class VARVE_EXPORT Queue {
  public:
   /// The account's name.
