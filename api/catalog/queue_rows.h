@@ -2,8 +2,9 @@
 // Must never: lose a property of a row that it does not know.
 //
 //   (0,5) queues     PartitionKey: account name, RowKey: queue name. Properties: Id, optionally Created,
-//                    MessageBytesMax (Int32, if it is not the service's limit), access policies (policy_rows.h), and
-//                    for metadata number n, from 0, Meta<n>Name and Meta<n>Value (String). The numbers have no gaps.
+//                    MessageBytesMax (Int32, if it is not the service's limit), ReleaseOnOpen (Boolean, if true),
+//                    access policies (policy_rows.h), and for metadata number n, from 0, Meta<n>Name and Meta<n>Value
+//                    (String). The numbers have no gaps.
 //   (0,7) drops      PartitionKey: account name, RowKey: queue name. No properties (name_release.h)
 //   (0,3) service    PartitionKey: empty, RowKey: "queues". Property: Secret
 //
@@ -39,6 +40,7 @@ struct QueueRow {
   format::TableId id = 0;
   format::CommitVersion created = 0;
   std::uint32_t message_bytes_max = 0;
+  bool release_on_open = false;
   std::vector<MetadataPair> metadata;
 };
 

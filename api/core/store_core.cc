@@ -84,7 +84,9 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   core->engine_ = *std::move(engine);
   core->backend_ = std::make_unique<EngineBackend>(*core->engine_);
   core->catalog_ = std::make_unique<Catalog>(*core->backend_, options.recreation_delay);
-  core->queues_ = std::make_unique<QueueBoard>((*core->backend_).env());
+  OpenMoment opened;
+  if (!options.read_only) opened = {core->backend_->view().version(), core->backend_->time() - 1};
+  core->queues_ = std::make_unique<QueueBoard>((*core->backend_).env(), opened);
   if (!options.read_only) {
     Result<std::shared_ptr<engine::PoolThreads>> threads = chosen.pool->threads_for(env);
     if (!threads.ok()) return threads.status();

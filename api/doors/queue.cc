@@ -80,7 +80,7 @@ Result<std::vector<Message>> Queue::peek(std::uint32_t count) const {
     const Result<ResolvedQueue> resolved = state_->resolve();
     if (!resolved.ok()) return resolved.status();
     Result<SeenMessages> seen =
-        walk_visible(resolved->view, resolved->live->id, core.backend().time(), count, [](Sequence) { return true; });
+        walk_visible(resolved->view, *resolved->live, core.backend().time(), count, [](Sequence) { return true; });
     if (!seen.ok()) return seen.status();
     std::vector<Message> messages;
     for (SeenMessage& message : seen->messages) messages.push_back(shown_message(std::move(message)));

@@ -77,7 +77,7 @@ Result<Taken> take_once(const Queue::State& state, const Queue::State* dead_lett
   }
   const Ticks now = backend.time();
   LiveQueue::Claims claims(*from.live);  // until the commit is published
-  Result<SeenMessages> seen = walk_visible(from.view, from.live->id, now, options.count,
+  Result<SeenMessages> seen = walk_visible(from.view, *from.live, now, options.count,
                                            [&claims](Sequence sequence) { return claims.try_claim(sequence); });
   if (!seen.ok()) return seen.status();
   Taken taken;

@@ -7,6 +7,21 @@
 
 namespace varve {
 
+std::optional<TimedPlace> LiveQueue::released_from() const noexcept {
+  if (!may_have_released_.load(std::memory_order_relaxed)) return std::nullopt;
+  const io::MutexGuard guard(mutex_);
+  return released_from_;
+}
+
+void LiveQueue::raise_released(const std::optional<TimedPlace>& place) noexcept {
+  if (!place) return may_have_released_.store(false, std::memory_order_relaxed);
+  const io::MutexGuard guard(mutex_);
+  const auto order = [](const TimedPlace& of) { return std::pair(of.time, of.sequence); };
+  released_from_ = std::max(released_from_, *place, [order](const TimedPlace& left, const TimedPlace& right) {
+    return order(left) < order(right);
+  });
+}
+
 LiveQueue::Claims::~Claims() {
   const io::MutexGuard guard(queue_.mutex_);
   for (const Sequence sequence : own_) queue_.claimed_.erase(sequence);
@@ -85,8 +100,8 @@ std::shared_ptr<LiveQueue> QueueBoard::find(format::TableId id) const {
   return found == queues_.end() ? nullptr : found->second;
 }
 
-std::shared_ptr<LiveQueue> QueueBoard::add(format::TableId id, std::uint32_t message_bytes_max, std::uint64_t secret) {
-  auto made = std::make_shared<LiveQueue>(env_, id, message_bytes_max, MessageIdentity(secret));
+std::shared_ptr<LiveQueue> QueueBoard::add(format::TableId id, const QueueTraits& traits, std::uint64_t secret) {
+  auto made = std::make_shared<LiveQueue>(env_, id, traits, MessageIdentity(secret), opened_);
   const io::MutexGuard guard(mutex_);
   std::shared_ptr<LiveQueue> state = queues_.try_emplace(id, std::move(made)).first->second;
   if (queues_.size() > sweep_at_) let_some_go();

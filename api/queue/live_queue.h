@@ -5,6 +5,9 @@
 // L2  A commit that makes messages visible wakes as many waiters as it has messages, after its publication. Those who
 //     wait longest are woken first. A waiter that leaves wakes the next one, so that no wake-up is lost.
 // L3  The first waiter also waits for the time at which the next hidden message is visible. The others need not.
+// L4  A message was held when the store was opened if its row is not younger than the open, and it was delivered before.
+//     Such rows become fewer only, since every change makes a row younger. So the mark below which there is none never
+//     goes down (QX-10).
 #pragma once
 
 #include <atomic>
@@ -28,15 +31,43 @@
 
 namespace varve {
 
+/// What a queue's row says about its messages.
+struct QueueTraits {
+  std::uint32_t message_bytes_max = 0;
+  bool release_on_open = false;
+};
+
+/// The moment at which the store was opened for writing.
+struct OpenMoment {
+  /// All commits of earlier opens have this version at most, and all of this open have a greater one.
+  format::CommitVersion version = 0;
+  /// All ticks that this open draws are above.
+  Ticks time = 0;
+};
+
 /// The state of one id. Any thread.
 class LiveQueue {
  public:
-  LiveQueue(const io::Env& env, format::TableId queue, std::uint32_t message_limit, MessageIdentity names)
-      : id(queue), message_bytes_max(message_limit), identity(names), env_(env), mutex_(env.scheduler) {}
+  LiveQueue(const io::Env& env, format::TableId queue, const QueueTraits& traits, MessageIdentity names,
+            const OpenMoment& opened)
+      : id(queue),
+        message_bytes_max(traits.message_bytes_max),
+        identity(names),
+        opened_at(opened),
+        env_(env),
+        may_have_released_(traits.release_on_open && opened.version != 0),
+        mutex_(env.scheduler),
+        released_from_{opened.time + 1, 0} {}
 
   const format::TableId id;
   const std::uint32_t message_bytes_max;
   const MessageIdentity identity;
+  const OpenMoment opened_at;
+
+  /// Returns the place from which on there may be messages that the open released, or nothing if there is none.
+  std::optional<TimedPlace> released_from() const noexcept;
+  /// Raises the place. Nothing: there is no such message any more.
+  void raise_released(const std::optional<TimedPlace>& place) noexcept;
 
   /// Returns the stripe of the counters that the next commit takes. Commits side by side take different ones.
   std::uint32_t next_stripe() noexcept {
@@ -93,7 +124,9 @@ class LiveQueue {
 
   const io::Env& env_;
   std::atomic<std::uint32_t> next_stripe_{0};
-  io::Mutex mutex_;  // a leaf
+  std::atomic<bool> may_have_released_;
+  mutable io::Mutex mutex_;  // a leaf
+  TimedPlace released_from_ VARVE_GUARDED_BY(mutex_);
   std::unordered_set<Sequence> claimed_ VARVE_GUARDED_BY(mutex_);
   std::deque<Waiter*> waiters_ VARVE_GUARDED_BY(mutex_);
 };
@@ -101,13 +134,13 @@ class LiveQueue {
 /// The queues of a store that are in use. Any thread.
 class QueueBoard {
  public:
-  /// `env` outlives it.
-  explicit QueueBoard(const io::Env& env) : env_(env), mutex_(env.scheduler) {}
+  /// `env` outlives it. `opened` is empty in a store opened for reading only, which releases nothing.
+  QueueBoard(const io::Env& env, const OpenMoment& opened) : env_(env), opened_(opened), mutex_(env.scheduler) {}
 
   /// Returns the state of the id, or null if it is not in use.
   std::shared_ptr<LiveQueue> find(format::TableId id) const;
   /// Returns the state of the id, made anew if it is not in use.
-  std::shared_ptr<LiveQueue> add(format::TableId id, std::uint32_t message_bytes_max, std::uint64_t secret);
+  std::shared_ptr<LiveQueue> add(format::TableId id, const QueueTraits& traits, std::uint64_t secret);
   /// Wakes those who wait at the id, or at all ids of the account, because the queue has another id or is gone.
   void wake_all_at(format::TableId id) const noexcept;
   void wake_all_of(std::uint32_t account) const noexcept;
@@ -118,6 +151,7 @@ class QueueBoard {
   void let_some_go() VARVE_REQUIRES(mutex_);
 
   const io::Env& env_;
+  const OpenMoment opened_;
   mutable io::Mutex mutex_;  // a leaf
   std::map<format::TableId, std::shared_ptr<LiveQueue>> queues_ VARVE_GUARDED_BY(mutex_);
   std::size_t sweep_at_ VARVE_GUARDED_BY(mutex_) = kUnusedMax;

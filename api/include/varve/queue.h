@@ -57,6 +57,10 @@ struct QueueOptions {
   /// Limit of a message's text in bytes of UTF-8, 1 to limits::kMessageBytesMaxLimit. The service's limit is the
   /// default. It is stored.
   std::uint32_t message_bytes_max = 65'536;
+  /// If true, each open of the store makes the messages visible at once that consumers held before. Their deliveries
+  /// stay. Use it if the consumers end together with the store, for example in one program. Messages that were put with
+  /// a delay stay hidden. It is stored. Source: QX-10.
+  bool release_on_open = false;
 };
 
 /// Proof that its holder may delete or update a message. It names one change of the message's visibility: a put, a get
