@@ -53,6 +53,7 @@
 #include "home_thread.h"
 #include "options.h"
 #include "query.h"
+#include "queue.h"
 #include "result.h"
 #include "service_properties.h"
 #include "statistics.h"
@@ -105,6 +106,11 @@ class VARVE_EXPORT AsyncTable {
   /// Commits the transaction, as Table::execute(). Returns one ETag for each operation, in their order.
   Task<Result<std::vector<ETag>>> execute(EntityGroupTransaction transaction, WriteOptions options = {},
                                           std::stop_token stop = {}) const;
+
+  /// Commits the transaction together with changes of messages, as Table::execute_with_messages().
+  Task<Result<ExecutedTransaction>> execute_with_messages(EntityGroupTransaction transaction,
+                                                          std::vector<MessageWrite> messages, WriteOptions options = {},
+                                                          std::stop_token stop = {}) const;
 
   /// Returns the entity, or no value if it does not exist, as Table::get().
   Task<Result<std::optional<Entity>>> get(std::string partition_key, std::string row_key, ReadOptions options = {},
