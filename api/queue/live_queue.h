@@ -90,34 +90,71 @@ class LiveQueue {
     std::vector<Sequence> own_;
   };
 
-  /// The place of a get in the row of those who wait.
-  class Waiter {
+  /// The place of a get in the row of those who wait. What waits at it, a thread or a coroutine, derives from it.
+  class Place {
    public:
-    /// Joins the row at its end. `queue` and the token's source outlive it.
-    Waiter(LiveQueue& queue, std::stop_token stop);
-    ~Waiter();
-    Waiter(const Waiter&) = delete;
-    Waiter& operator=(const Waiter&) = delete;
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
 
-    /// Must be called before the look for messages that precedes wait().
+    /// Must be called before the look for messages that precedes a wait.
     void begin_look() noexcept;
+
+   protected:
+    /// `queue` outlives it.
+    explicit Place(LiveQueue& queue) noexcept : queue_(queue) {}
+    virtual ~Place() = default;
+    /// Joins the row at its end. From then on, until leave(), notify() may be called.
+    void join();
+    void leave() noexcept;
+    /// How a wait begins.
+    enum class Arming : std::uint8_t {
+      kWoken,  // a wake-up came since begin_look(), or the store is closed: there is nothing to wait for
+      kFirst,  // it is the first in the row (L3)
+      kLater,
+    };
+    /// Begins a wait. The next wake-up calls notify(), once, unless disarm() comes first.
+    Arming arm() noexcept;
+    Arming arm_locked() noexcept VARVE_REQUIRES(queue_.mutex_);
+    /// Ends a wait. Returns false if notify() was called.
+    bool disarm() noexcept;
+
+    /// Called under the queue's mutex for a wake-up.
+    virtual void notify() noexcept = 0;
+
+    LiveQueue& queue_;
+
+   private:
+    friend class LiveQueue;
+    // Under the queue's mutex:
+    bool is_woken_ = false;
+    bool is_armed_ = false;
+  };
+
+  /// The place of a thread.
+  class Waiter final : public Place {
+   public:
+    /// Joins the row. `queue` and the token's source outlive it.
+    Waiter(LiveQueue& queue, std::stop_token stop);
+    ~Waiter() override { leave(); }
+
     /// Waits for a wake-up since begin_look(), for a stop, or for the end of `time_max`. If this waiter is the first, it
     /// waits `until_visible` at most. Returns false after a stop, and after `time_max`.
     bool wait(std::chrono::nanoseconds time_max, std::optional<std::chrono::nanoseconds> until_visible);
 
    private:
-    friend class LiveQueue;
     bool wait_for_change(std::chrono::nanoseconds time_max, std::optional<std::chrono::nanoseconds> until_visible);
+    void notify() noexcept override { changed_.notify_one(); }
 
-    LiveQueue& queue_;
     std::stop_token stop_;
     io::Condition changed_;
-    bool is_woken_ = false;  // under the queue's mutex
   };
 
   /// Wakes as many waiters. Called after a commit is published.
   void wake(std::size_t messages) noexcept;
   void wake_all() noexcept { wake(SIZE_MAX); }
+  /// Ends all waits, and prevents new ones: the store is closed.
+  void end_waits() noexcept;
+  bool has_ended() const noexcept { return has_ended_.load(std::memory_order_acquire); }
 
  private:
   void wake_locked(std::size_t waiters) noexcept VARVE_REQUIRES(mutex_);
@@ -125,10 +162,11 @@ class LiveQueue {
   const io::Env& env_;
   std::atomic<std::uint32_t> next_stripe_{0};
   std::atomic<bool> may_have_released_;
-  mutable io::Mutex mutex_;  // a leaf
+  std::atomic<bool> has_ended_{false};
+  mutable io::Mutex mutex_;  // a wake-up is posted under it
   TimedPlace released_from_ VARVE_GUARDED_BY(mutex_);
   std::unordered_set<Sequence> claimed_ VARVE_GUARDED_BY(mutex_);
-  std::deque<Waiter*> waiters_ VARVE_GUARDED_BY(mutex_);
+  std::deque<Place*> places_ VARVE_GUARDED_BY(mutex_);
 };
 
 /// The queues of a store that are in use. Any thread.
@@ -144,6 +182,8 @@ class QueueBoard {
   /// Wakes those who wait at the id, or at all ids of the account, because the queue has another id or is gone.
   void wake_all_at(format::TableId id) const noexcept;
   void wake_all_of(std::uint32_t account) const noexcept;
+  /// Ends all waits, and prevents new ones: the store is closed.
+  void end_waits() noexcept;
 
  private:
   static constexpr std::size_t kUnusedMax = 4096;
@@ -152,7 +192,8 @@ class QueueBoard {
 
   const io::Env& env_;
   const OpenMoment opened_;
-  mutable io::Mutex mutex_;  // a leaf
+  mutable io::Mutex mutex_;  // before the mutex of a queue
+  bool has_ended_ VARVE_GUARDED_BY(mutex_) = false;
   std::map<format::TableId, std::shared_ptr<LiveQueue>> queues_ VARVE_GUARDED_BY(mutex_);
   std::size_t sweep_at_ VARVE_GUARDED_BY(mutex_) = kUnusedMax;
 };

@@ -246,6 +246,7 @@ class VARVE_EXPORT Queue {
 
  private:
   friend class Store;
+  friend class AsyncQueue;
   friend class MessagePart;
   explicit Queue(std::shared_ptr<const State> state) noexcept;
   std::shared_ptr<const State> state_;
