@@ -1,5 +1,6 @@
 // Goal: an entity group transaction may carry messages, which are committed with its entities or not at all (QX-04).
 // Method: transactions that succeed, one for each reason to fail, and transactions beside clears and crashes.
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -191,6 +192,30 @@ TEST_F(QueueGroups, QX04_TheAsynchronousFormDoesTheSame) {
   stopped.insert(with_value("p", "never", "v"));
   EXPECT_EQ(wait(table.execute_with_messages(std::move(stopped), {}, {}, source.get_token())).code(), Code::kCancelled);
   EXPECT_FALSE(*table_.get("p", "never"));
+}
+
+TEST(QueueGroupThreads, QX04_QX03_OfTransactionsWithOneReceiptOneSucceeds) {
+  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(25); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    QueueBench bench(seed, OneThreadAtATime{});
+    Table table = bench.table();
+    Queue queue = bench.queue();
+    (void)sent(queue, "work");
+    const ReceivedMessage message = got(queue).front();
+    std::atomic<int> succeeded{0};
+    auto worker = [&, table](const std::string& partition) mutable {
+      const WriteOperation insert = insert_of("done", partition);
+      const MessageWrite remove = MessageWrite::remove(queue, message.id, message.receipt);
+      const Result<ExecutedTransaction> done = table.execute_with_messages({&insert, 1}, {&remove, 1});
+      if (done.ok()) ++succeeded;
+      EXPECT_EQ(said(done), done.ok() ? kDone : (Said{Code::kConflict, "MessageNotFound"}));
+      EXPECT_EQ((*table.get(partition, "done")).has_value(), done.ok());
+    };
+    run_together(bench, {[&] { worker("a"); }, [&] { worker("b"); }, [&] { worker("c"); }});
+    EXPECT_EQ(succeeded, 1);
+    EXPECT_EQ(counted(queue), 0U);
+    if (testing::Test::HasFailure()) return;
+  }
 }
 
 /// Each acknowledged transaction that a clear did not overtake has its message, and each has its entity.
