@@ -63,11 +63,39 @@ bool Commit::await_suspend(std::coroutine_handle<> coroutine) {
   return false;
 }
 
+void StopSignal::begin(const std::stop_token& stop) {
+  has_run_ = false;
+  was_stopped_.store(false, std::memory_order_relaxed);
+  callback_.emplace(stop, Post{*this});
+}
+
+void StopSignal::Post::operator()() const noexcept {
+  signal.is_stopping_.store(true, std::memory_order_relaxed);
+  signal.was_stopped_.store(true, std::memory_order_relaxed);
+  signal.executor_.post(signal);
+  signal.is_stopping_.store(false, std::memory_order_release);
+}
+
+void StopSignal::run() noexcept {
+  has_run_ = true;
+  step_.run();
+}
+
+bool StopSignal::end() noexcept {
+  if (is_stopping_.load(std::memory_order_acquire)) {
+    if (has_run_) executor_.post(*this);
+    return false;
+  }
+  callback_.reset();  // From here on, nothing posts a step.
+  return !was_stopped_.load(std::memory_order_relaxed) || has_run_;
+}
+
 LockWait::LockWait(AsyncCall& call, std::optional<std::chrono::milliseconds> wait_max) noexcept
     : executor_(call.async().executor()),
       clock_(call.core().backend().env().clock),
       stop_(call.stop()),
       wait_max_(bounded(wait_max)),
+      stop_signal_(executor_, on_stop_),
       request_(call.async().lock_request(on_turn_)) {
   if (wait_max_) deadline_ = clock_.monotonic() + *wait_max_;
 }
@@ -75,26 +103,16 @@ LockWait::LockWait(AsyncCall& call, std::optional<std::chrono::milliseconds> wai
 bool LockWait::begin(std::coroutine_handle<> coroutine) noexcept {
   coroutine_ = coroutine;
   has_ended_ = false;
-  has_stop_run_ = false;
-  was_stopped_.store(false, std::memory_order_relaxed);
   if (wait_max_) {
     outcome_ = executor_.set(timer_, deadline_);
     if (!outcome_.ok() && request_.call_off()) return false;
     // If call_off() fails, the turn is already on its way, and no timer is needed.
   }
-  stop_callback_.emplace(stop_, PostStop{*this});
+  stop_signal_.begin(stop_);
   return true;
 }
 
-void LockWait::PostStop::operator()() const noexcept {
-  wait.is_stopping_.store(true, std::memory_order_relaxed);
-  wait.was_stopped_.store(true, std::memory_order_relaxed);
-  wait.executor_.post(wait.on_stop_);
-  wait.is_stopping_.store(false, std::memory_order_release);
-}
-
 void LockWait::tell(Why why) noexcept {
-  if (why == Why::kStop) has_stop_run_ = true;
   if (has_ended_) {
     resume();
   } else if (why == Why::kTurn) {
@@ -114,17 +132,9 @@ void LockWait::end(Status outcome) noexcept {
   resume();
 }
 
-/// Resumes the coroutine when no step or callback of the wait can run any more. If the stop callback is running, this
-/// posts on_stop_, which calls resume() again. Destroying the callback instead would block until the other thread has
-/// left it.
+/// Resumes the coroutine when no step or callback of the wait can run any more.
 void LockWait::resume() noexcept {
-  if (is_stopping_.load(std::memory_order_acquire)) {
-    if (has_stop_run_) executor_.post(on_stop_);
-    return;
-  }
-  stop_callback_.reset();  // From here on, nothing posts a step.
-  if (was_stopped_.load(std::memory_order_relaxed) && !has_stop_run_) return;
-  coroutine_.resume();
+  if (stop_signal_.end()) coroutine_.resume();
 }
 
 }  // namespace varve

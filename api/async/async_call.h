@@ -155,6 +155,35 @@ class PointReads {
   ResumeStep step_;
 };
 
+/// Posts a step of a wait on the asynchronous thread when the wait's stop token is triggered.
+class StopSignal final : public engine::Step {
+ public:
+  /// After a stop, `step` runs on the executor's thread. It runs again if end() returned false.
+  StopSignal(engine::Executor& executor, engine::Step& step) noexcept : executor_(executor), step_(step) {}
+
+  /// Begins to listen. Called on the executor's thread.
+  void begin(const std::stop_token& stop);
+  /// Ends listening. Returns false if a step or the callback of the stop may still run: the wait must go on until `step`
+  /// runs again. Destroying the callback instead would block until the other thread has left it.
+  bool end() noexcept;
+
+  void run() noexcept override;
+
+ private:
+  /// The callback of the stop token. It runs on any thread.
+  struct Post {
+    StopSignal& signal;
+    void operator()() const noexcept;
+  };
+
+  engine::Executor& executor_;
+  engine::Step& step_;
+  std::optional<std::stop_callback<Post>> callback_;
+  std::atomic<bool> is_stopping_{false};  // Post is running
+  std::atomic<bool> was_stopped_{false};  // Post has begun
+  bool has_run_ = false;                  // the step that Post posts has run
+};
+
 /// Waits in the queues of partition locks, on the asynchronous thread. Use it like LockRequest: if advance() returns
 /// false, `co_await turn()` and call advance() again.
 class LockWait {
@@ -191,11 +220,6 @@ class LockWait {
    private:
     LockWait& wait_;
   };
-  /// The callback of the stop token. It runs on any thread.
-  struct PostStop {
-    LockWait& wait;
-    void operator()() const noexcept;
-  };
 
   bool begin(std::coroutine_handle<> coroutine) noexcept;
   void tell(Why why) noexcept;
@@ -212,10 +236,7 @@ class LockWait {
   Told<Why::kTime> on_time_{*this};
   Told<Why::kStop> on_stop_{*this};
   engine::Executor::Timer timer_{on_time_};
-  std::optional<std::stop_callback<PostStop>> stop_callback_;
-  std::atomic<bool> is_stopping_{false};  // PostStop is running
-  std::atomic<bool> was_stopped_{false};  // PostStop has begun
-  bool has_stop_run_ = false;             // the step that PostStop posts has run
+  StopSignal stop_signal_;
   bool has_ended_ = false;
   Status outcome_;
   std::coroutine_handle<> coroutine_;

@@ -81,6 +81,34 @@ Task<Result<TablePage>> AsyncStore::list_tables(std::string account, ListOptions
                           });
 }
 
+Task<Result<Queue>> AsyncStore::create_queue(std::string account, std::string queue, QueueOptions options,
+                                             std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), queue = std::move(queue), options = std::move(options)](
+                              Store& store) { return store.create_queue(account, queue, options); });
+}
+
+Task<Result<Queue>> AsyncStore::open_queue(std::string account, std::string queue, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), queue = std::move(queue)](Store& store) {
+                            return store.open_queue(account, queue);
+                          });
+}
+
+Task<Status> AsyncStore::drop_queue(std::string account, std::string queue, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), queue = std::move(queue)](Store& store) {
+                            return store.drop_queue(account, queue);
+                          });
+}
+
+Task<Result<QueuePage>> AsyncStore::list_queues(std::string account, ListOptions options, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), options = std::move(options)](Store& store) {
+                            return store.list_queues(account, options);
+                          });
+}
+
 Task<Status> AsyncStore::set_access_policies(std::string account, std::string table, std::vector<AccessPolicy> policies,
                                              std::stop_token stop) const {
   return Verbs::on_worker(*store_, std::move(stop),

@@ -320,6 +320,22 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     set_etags(transaction.operations(), *etag, etags);
     co_return std::move(etags);
   }
+
+  /// Runs the blocking verb on a worker thread.
+  static Task<Result<ExecutedTransaction>> execute_with_messages(Called called, Table table,
+                                                                 EntityGroupTransaction transaction,
+                                                                 std::vector<MessageWrite> messages,
+                                                                 OwnedWriteOptions owned) {
+    AsyncCall call = call_of(called);
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    co_await call.to_worker();
+    Result<ExecutedTransaction> done = guarded([&]() -> Result<ExecutedTransaction> {
+      if (Status stopped = call.check_stop(); !stopped.ok()) return stopped;
+      return table.execute_with_messages(transaction.operations(), messages, owned.options());
+    });
+    co_await call.back();
+    co_return done;
+  }
 };
 
 Task<Result<ETag>> AsyncTable::write(WriteOperation operation, WriteOptions options, std::stop_token stop) const {
@@ -336,6 +352,14 @@ Task<Result<std::vector<ETag>>> AsyncTable::execute(EntityGroupTransaction trans
                                                     std::stop_token stop) const {
   return Verbs::ending_at_home(
       *this, Verbs::execute({*this, std::move(stop)}, std::move(transaction), OwnedWriteOptions(options)));
+}
+
+Task<Result<ExecutedTransaction>> AsyncTable::execute_with_messages(EntityGroupTransaction transaction,
+                                                                    std::vector<MessageWrite> messages,
+                                                                    WriteOptions options, std::stop_token stop) const {
+  return Verbs::ending_at_home(
+      *this, Verbs::execute_with_messages({*this, std::move(stop)}, table_, std::move(transaction), std::move(messages),
+                                          OwnedWriteOptions(options)));
 }
 
 Task<Result<std::optional<Entity>>> AsyncTable::get(std::string partition_key, std::string row_key, ReadOptions options,

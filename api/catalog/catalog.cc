@@ -34,7 +34,8 @@ Catalog::Catalog(Backend& backend, std::chrono::milliseconds recreation_delay)
     : backend_(backend),
       names_(backend.env().scheduler),
       queue_names_(backend.env().scheduler),
-      release_(recreation_delay, backend.env().clock) {}
+      release_(NameRelease::Of::kTables, recreation_delay, backend.env().clock),
+      queue_release_(NameRelease::Of::kQueues, recreation_delay, backend.env().clock) {}
 
 Result<std::optional<AccountRow>> Catalog::find_account(const engine::ReadView& view, std::string_view account) {
   const auto found = view.get(account_row_key(account));
@@ -154,7 +155,7 @@ Status Catalog::create_table(const TableName& name) {
     if (!number.ok()) return number.status();
     batch.put(account_key, number->account_row);
     batch.put(table_key, encode_table_row(name.spelling, number->id));
-    NameRelease::forget(batch, *dropped, name.account, name.lower);
+    release_.forget(batch, *dropped, name.account, name.lower);
     return {};
   });
   change.paced_bytes = table_key.size();

@@ -95,13 +95,16 @@ class Catalog {
   static Result<std::optional<QueueRow>> find_queue(const engine::ReadView& view, const TableName& name);
   /// Returns the secret of ids and receipts. The store has a queue. Errors: kCorruption, kIoError.
   static Result<std::uint64_t> queue_secret(const engine::ReadView& view);
+  /// Returns the error of an operation on a queue that has no row in the view: kNotFound (QueueNotFound), or kBusy
+  /// (QueueBeingDeleted) during the recreation delay.
+  Status missing_queue(const engine::ReadView& view, const TableName& name) const;
   Status create_queue(const TableName& name, const QueueOptions& options);
   /// Returns the id that the queue had.
   Result<format::TableId> drop_queue(const TableName& name);
   /// Gives the queue a new id, which has no messages. Returns the id that it had.
   Result<format::TableId> clear_queue(const TableName& name);
   Status set_queue_metadata(const TableName& name, const std::vector<MetadataPair>& metadata);
-  static Result<std::vector<AccessPolicy>> find_queue_policies(const engine::ReadView& view, const TableName& name);
+  Result<std::vector<AccessPolicy>> find_queue_policies(const engine::ReadView& view, const TableName& name) const;
   Status set_queue_policies(const TableName& name, std::span<const AccessPolicy> policies);
 
   /// Errors: as Store::access_policies.
@@ -127,6 +130,8 @@ class Catalog {
   /// rights must not return after a power cut. If the row does not exist, the call fails with the status of `absent`.
   Status change_row(const std::string& key, const std::function<Status(const engine::ReadView&)>& absent,
                     const std::function<Result<std::string>(const engine::Newest&)>& change);
+  /// Returns the refusal of a change of a queue whose row, in its newest state, is `row` and has no value.
+  Refusal refuse_missing_queue(const engine::ReadView& view, const TableName& name, const engine::Newest& row) const;
   /// Resolves a name in the cache, or else by `find`, which takes a view and returns the id.
   template <typename Find>
   Result<ResolvedTable> resolve(NameCache& names, NameEntry& entry, Find find);
@@ -137,6 +142,7 @@ class Catalog {
   NameCache names_;
   NameCache queue_names_;
   NameRelease release_;
+  NameRelease queue_release_;
 };
 
 template <typename Find>

@@ -129,7 +129,7 @@ Status Catalog::finish_load(const TableName& name, const LoadTarget& target, eng
     if (!dropped->status.ok()) return {dropped->status, dropped->rests_on};
     batch.put(account_key, *owner.value);  // A drop of the account waits for its newest row, and so for this commit.
     batch.put(table_key, encode_table_row(name.spelling, target.id));
-    NameRelease::forget(batch, *dropped, name.account, name.lower);
+    release_.forget(batch, *dropped, name.account, name.lower);
     return {};
   });
   change.request.load = &load;

@@ -44,16 +44,29 @@ Result<ResolvedTable> Catalog::resolve_queue(const TableName& name, NameEntry& e
   return resolve(queue_names_, entry, [&](const engine::ReadView& view) -> Result<format::TableId> {
     const Result<std::optional<QueueRow>> row = find_queue(view, name);
     if (!row.ok()) return row.status();
-    if (!*row) return no_such_queue(name.account, name.spelling);
+    if (!*row) return missing_queue(view, name);
     return (*row)->id;
   });
+}
+
+Status Catalog::missing_queue(const engine::ReadView& view, const TableName& name) const {
+  if (Status free = queue_release_.check(view, name.account, name.lower); !free.ok()) return free;
+  return no_such_queue(name.account, name.spelling);
+}
+
+Refusal Catalog::refuse_missing_queue(const engine::ReadView& view, const TableName& name,
+                                      const engine::Newest& row) const {
+  const Result<NameRelease::Found> dropped = queue_release_.look(view, name.account, name.lower);
+  if (!dropped.ok()) return dropped.status();
+  if (!dropped->status.ok()) return {dropped->status, dropped->rests_on};
+  return {no_such_queue(name.account, name.lower), row.version};
 }
 
 Status Catalog::create_queue(const TableName& name, const QueueOptions& options) {
   const std::string account_key = account_row_key(name.account);
   const std::string queue_key = queue_row_key(name.account, name.lower);
   const std::string secret_key = queue_secret_key();
-  const auto judge = [&](const auto& /*view*/, auto rows, format::BatchBuilder& batch) -> Refusal {
+  const auto judge = [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
     const engine::Newest& owner = rows[0];
     const engine::Newest& queue = rows[1];
     if (!owner.value) return {no_such_account(name.account), owner.version};
@@ -62,10 +75,14 @@ Status Catalog::create_queue(const TableName& name, const QueueOptions& options)
                                                   quoted(name.account) + " already exists"),
               queue.version};
     }
+    const Result<NameRelease::Found> dropped = queue_release_.look(view, name.account, name.lower);
+    if (!dropped.ok()) return dropped.status();
+    if (!dropped->status.ok()) return {dropped->status, dropped->rests_on};
     const Result<DrawnNumber> number = draw_table_number(name.account, owner);
     if (!number.ok()) return number.status();
     batch.put(account_key, number->account_row);
     batch.put(queue_key, encode_queue_row(number->id, options));
+    queue_release_.forget(batch, *dropped, name.account, name.lower);
     if (!rows[2].value) batch.put(secret_key, encode_queue_secret(backend_.env().random.next() | 1));
     return {};
   };
@@ -78,13 +95,14 @@ Status Catalog::create_queue(const TableName& name, const QueueOptions& options)
 Result<format::TableId> Catalog::drop_queue(const TableName& name) {
   format::TableId retired = 0;
   const std::string key = queue_row_key(name.account, name.lower);
-  RowChange change({key}, [&](const auto& /*view*/, auto rows, format::BatchBuilder& batch) -> Refusal {
+  RowChange change({key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
     const engine::Newest& row = rows[0];
-    if (!row.value) return {no_such_queue(name.account, name.lower), row.version};
+    if (!row.value) return refuse_missing_queue(view, name, row);
     const Result<QueueRow> queue = decode_queue_row(name.account, name.lower, row.version, *row.value);
     if (!queue.ok()) return queue.status();
     batch.remove(key);
     batch.retire_table(queue->id);
+    queue_release_.note_drop(batch, name.account, name.lower);
     retired = queue->id;
     return {};
   });
@@ -97,11 +115,11 @@ Result<format::TableId> Catalog::clear_queue(const TableName& name) {
   format::TableId retired = 0;
   const std::string account_key = account_row_key(name.account);
   const std::string queue_key = queue_row_key(name.account, name.lower);
-  const auto judge = [&](const auto& /*view*/, auto rows, format::BatchBuilder& batch) -> Refusal {
+  const auto judge = [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
     const engine::Newest& owner = rows[0];
     const engine::Newest& row = rows[1];
-    if (!owner.value || !row.value)
-      return {no_such_queue(name.account, name.lower), std::max(owner.version, row.version)};
+    if (!row.value) return refuse_missing_queue(view, name, row);
+    if (!owner.value) return {no_such_queue(name.account, name.lower), owner.version};
     const Result<QueueRow> queue = decode_queue_row(name.account, name.lower, row.version, *row.value);
     if (!queue.ok()) return queue.status();
     const Result<DrawnNumber> number = draw_table_number(name.account, owner);
@@ -120,10 +138,11 @@ Result<format::TableId> Catalog::clear_queue(const TableName& name) {
   return retired;
 }
 
-Result<std::vector<AccessPolicy>> Catalog::find_queue_policies(const engine::ReadView& view, const TableName& name) {
+Result<std::vector<AccessPolicy>> Catalog::find_queue_policies(const engine::ReadView& view,
+                                                               const TableName& name) const {
   const auto row = view.get(queue_row_key(name.account, name.lower));
   if (!row.ok()) return row.status();
-  if (!*row) return no_such_queue(name.account, name.spelling);
+  if (!*row) return missing_queue(view, name);
   Result<std::vector<AccessPolicy>> policies = decode_queue_access_policies((*row)->value);
   if (!policies.ok()) return in_queue_row(policies.status(), name);
   return policies;
@@ -132,7 +151,7 @@ Result<std::vector<AccessPolicy>> Catalog::find_queue_policies(const engine::Rea
 Status Catalog::set_queue_policies(const TableName& name, std::span<const AccessPolicy> policies) {
   return change_row(
       queue_row_key(name.account, name.lower),
-      [&](const engine::ReadView& /*view*/) { return no_such_queue(name.account, name.lower); },
+      [&](const engine::ReadView& view) { return refuse_missing_queue(view, name, {}).status; },
       [&](const engine::Newest& row) -> Result<std::string> {
         const Result<QueueRow> queue = decode_queue_row(name.account, name.lower, row.version, *row.value);
         if (!queue.ok()) return queue.status();
@@ -147,7 +166,7 @@ Status Catalog::set_queue_policies(const TableName& name, std::span<const Access
 Status Catalog::set_queue_metadata(const TableName& name, const std::vector<MetadataPair>& metadata) {
   return change_row(
       queue_row_key(name.account, name.lower),
-      [&](const engine::ReadView& /*view*/) { return no_such_queue(name.account, name.lower); },
+      [&](const engine::ReadView& view) { return refuse_missing_queue(view, name, {}).status; },
       [&](const engine::Newest& row) -> Result<std::string> {
         const Result<QueueRow> queue = decode_queue_row(name.account, name.lower, row.version, *row.value);
         if (!queue.ok()) return queue.status();

@@ -11,6 +11,7 @@
 //   (0,4) drops      PartitionKey: account name, RowKey: table name in lower case. No properties (name_release.h)
 //   (0,5) queues     see queue_rows.h
 //   (0,6) services   see service_property_rows.h
+//   (0,7) drops      of queues, see queue_rows.h
 //
 // All numbers are Int64. Created is the commit version that created the account or table. It is absent while it equals
 // the version of the row, that is, until the row is written again. NextTable and NextAccount are the next numbers to

@@ -3,37 +3,55 @@
 #include "api/catalog/name_release.h"
 
 #include "api/catalog/catalog_rows.h"
+#include "api/catalog/queue_rows.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "format/keys/entity.h"
 
 namespace varve {
 
+std::string NameRelease::note_key(std::string_view account, std::string_view lower_name) const {
+  return of_ == Of::kTables ? drop_note_key(account, lower_name) : queue_drop_note_key(account, lower_name);
+}
+
+Status NameRelease::judge(engine::CommitVersion dropped_at, std::string_view account,
+                          std::string_view lower_name) const {
+  const auto delay = static_cast<io::Ticks>(delay_.count()) * io::kTicksPerMillisecond;
+  if (clock_.wall() >= dropped_at + delay) return Status();
+  const std::string text = " " + quoted(lower_name) + " of account " + quoted(account) +
+                           " was dropped; its name can be used again " + std::to_string(delay_.count()) +
+                           " ms after the drop";
+  return of_ == Of::kTables ? service_error::table_being_deleted("table" + text)
+                            : service_error::queue_being_deleted("queue" + text);
+}
+
 Result<NameRelease::Found> NameRelease::look(const engine::ReadView& view, std::string_view account,
                                              std::string_view lower_name) const {
   Found found;
   if (!is_delayed()) return found;
-  const Result<engine::Newest> note = view.newest(drop_note_key(account, lower_name));
+  const Result<engine::Newest> note = view.newest(note_key(account, lower_name));
   if (!note.ok()) return note.status();
   if (!note->value) return found;
   found.rests_on = note->version;
   found.has_note = true;
-  const auto delay = static_cast<io::Ticks>(delay_.count()) * io::kTicksPerMillisecond;
-  if (clock_.wall() < note->version + delay) {
-    found.status = service_error::table_being_deleted("table " + quoted(lower_name) + " of account " + quoted(account) +
-                                                      " was dropped; its name can be used again " +
-                                                      std::to_string(delay_.count()) + " ms after the drop");
-  }
+  found.status = judge(note->version, account, lower_name);
   return found;
 }
 
+Status NameRelease::check(const engine::ReadView& view, std::string_view account, std::string_view lower_name) const {
+  if (!is_delayed()) return Status();
+  const auto note = view.get(note_key(account, lower_name));
+  if (!note.ok()) return note.status();
+  return *note ? judge((*note)->version, account, lower_name) : Status();
+}
+
 void NameRelease::note_drop(format::BatchBuilder& batch, std::string_view account, std::string_view lower_name) const {
-  if (is_delayed()) batch.put(drop_note_key(account, lower_name), format::EntityBuilder().finish());
+  if (is_delayed()) batch.put(note_key(account, lower_name), format::EntityBuilder().finish());
 }
 
 void NameRelease::forget(format::BatchBuilder& batch, const Found& found, std::string_view account,
-                         std::string_view lower_name) {
-  if (found.has_note) batch.remove(drop_note_key(account, lower_name));
+                         std::string_view lower_name) const {
+  if (found.has_note) batch.remove(note_key(account, lower_name));
 }
 
 }  // namespace varve

@@ -1,5 +1,5 @@
-// Owns: when the name of a dropped table may be used again, if the store has a recreation delay (B-04).
-// Must never: be called without the lock of the table's row. That lock also protects the note of the drop.
+// Owns: when the name of a dropped table or queue may be used again, if the store has a recreation delay (B-04, QB-03).
+// Must never: judge a change without the lock of the name's row. That lock also protects the note of the drop.
 //
 // A drop writes a note next to the catalog's rows: an entity without properties, whose version is the time of the drop.
 // The note stays until the name is used again, also by a later account of the same name. The drop of an account writes
@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,8 +20,12 @@ namespace varve {
 
 class NameRelease {
  public:
+  /// What the names are of. Tables and queues have notes of their own.
+  enum class Of : std::uint8_t { kTables, kQueues };
+
   /// If the delay is zero, nothing is written or read. The clock must outlive this object.
-  NameRelease(std::chrono::milliseconds delay, io::Clock& clock) noexcept : delay_(delay), clock_(clock) {}
+  NameRelease(Of what, std::chrono::milliseconds delay, io::Clock& clock) noexcept
+      : of_(what), delay_(delay), clock_(clock) {}
 
   bool is_delayed() const noexcept { return delay_.count() > 0; }
 
@@ -30,15 +35,22 @@ class NameRelease {
     engine::CommitVersion rests_on = 0;
     bool has_note = false;
   };
-  /// Looks for a note. `status` is kBusy (TableBeingDeleted) until the delay has passed. Errors: those of reading.
+  /// Looks for a note in the newest state, under the lock of the name's row. `status` is kBusy (TableBeingDeleted,
+  /// QueueBeingDeleted) until the delay has passed. Errors: those of reading.
   Result<Found> look(const engine::ReadView& view, std::string_view account, std::string_view lower_name) const;
+  /// Looks for a note in the view, for a read. Returns kBusy until the delay has passed. Errors: those of reading.
+  Status check(const engine::ReadView& view, std::string_view account, std::string_view lower_name) const;
 
-  // These two add to the commit that drops the table, and to the commit that uses its name again.
+  // These two add to the commit that drops the table or queue, and to the commit that uses its name again.
   void note_drop(format::BatchBuilder& batch, std::string_view account, std::string_view lower_name) const;
-  static void forget(format::BatchBuilder& batch, const Found& found, std::string_view account,
-                     std::string_view lower_name);
+  void forget(format::BatchBuilder& batch, const Found& found, std::string_view account,
+              std::string_view lower_name) const;
 
  private:
+  std::string note_key(std::string_view account, std::string_view lower_name) const;
+  Status judge(engine::CommitVersion dropped_at, std::string_view account, std::string_view lower_name) const;
+
+  const Of of_;
   const std::chrono::milliseconds delay_;
   io::Clock& clock_;
 };

@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kQueueIdName = "Id";
 constexpr std::string_view kSecret = "Secret";
 constexpr std::string_view kMessageBytesMax = "MessageBytesMax";
+constexpr std::string_view kReleaseOnOpen = "ReleaseOnOpen";
 constexpr std::string_view kMeta = "Meta";
 constexpr std::string_view kSecretRow = "queues";
 
@@ -55,6 +56,13 @@ std::optional<std::uint32_t> find_message_limit(const format::EncodedEntity& row
   return static_cast<std::uint32_t>(bytes);
 }
 
+std::optional<bool> find_release(const format::EncodedEntity& row) {
+  const std::optional<format::PropertyView> release = row.find(kReleaseOnOpen);
+  if (!release) return false;
+  if (release->type != format::PropertyType::kBoolean) return std::nullopt;
+  return release->as_boolean();
+}
+
 }  // namespace
 
 // Legal names are ASCII, so encoding them cannot fail.
@@ -65,6 +73,10 @@ std::string queue_row_key(std::string_view account, std::string_view queue) {
 
 std::string queue_secret_key() {
   return *format::encode_sort_key(kServiceTable, "", kSecretRow);
+}
+
+std::string queue_drop_note_key(std::string_view account, std::string_view queue) {
+  return *format::encode_sort_key(kQueueDropsTable, account, queue);
 }
 
 std::string queue_rows_prefix(std::string_view account) {
@@ -79,11 +91,12 @@ Result<QueueRow> decode_queue_row(std::string_view account, std::string_view que
       find_number(*row, kQueueIdName, format::make_table_id(kFirstNumber, kFirstNumber), UINT64_MAX);
   const std::optional<format::CommitVersion> created = find_created(*row, version);
   const std::optional<std::uint32_t> limit = find_message_limit(*row);
+  const std::optional<bool> release = find_release(*row);
   std::optional<std::vector<MetadataPair>> metadata = find_metadata(*row);
-  if (!id || !created || !limit || !metadata) {
+  if (!id || !created || !limit || !release || !metadata) {
     return Status::corruption("a property is missing or out of its range").in_file(queue_in_message(account, queue));
   }
-  return QueueRow{*id, *created, *limit, *std::move(metadata)};
+  return QueueRow{*id, *created, *limit, *release, *std::move(metadata)};
 }
 
 Result<std::uint64_t> decode_queue_secret(std::string_view value) {
@@ -101,6 +114,7 @@ std::string encode_queue_row(format::TableId id, const QueueOptions& options) {
   if (options.message_bytes_max != QueueOptions().message_bytes_max) {
     builder.add_int32(kMessageBytesMax, static_cast<std::int32_t>(options.message_bytes_max));
   }
+  if (options.release_on_open) builder.add_boolean(kReleaseOnOpen, true);
   add_metadata(builder, options.metadata);
   return builder.finish();
 }

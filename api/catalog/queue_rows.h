@@ -2,8 +2,10 @@
 // Must never: lose a property of a row that it does not know.
 //
 //   (0,5) queues     PartitionKey: account name, RowKey: queue name. Properties: Id, optionally Created,
-//                    MessageBytesMax (Int32, if it is not the service's limit), access policies (policy_rows.h), and
-//                    for metadata number n, from 0, Meta<n>Name and Meta<n>Value (String). The numbers have no gaps.
+//                    MessageBytesMax (Int32, if it is not the service's limit), ReleaseOnOpen (Boolean, if true),
+//                    access policies (policy_rows.h), and for metadata number n, from 0, Meta<n>Name and Meta<n>Value
+//                    (String). The numbers have no gaps.
+//   (0,7) drops      PartitionKey: account name, RowKey: queue name. No properties (name_release.h)
 //   (0,3) service    PartitionKey: empty, RowKey: "queues". Property: Secret
 //
 // A queue's id is a table's id: a number of its account that NextTable gives (catalog_rows.h). Clearing a queue gives
@@ -25,10 +27,12 @@
 namespace varve {
 
 inline constexpr format::TableId kQueuesTable = format::make_table_id(0, 5);
+inline constexpr format::TableId kQueueDropsTable = format::make_table_id(0, 7);
 
 // Names must be legal.
 std::string queue_row_key(std::string_view account, std::string_view queue);
 std::string queue_secret_key();
+std::string queue_drop_note_key(std::string_view account, std::string_view queue);
 /// Returns the common prefix of the keys of all queue rows of an account.
 std::string queue_rows_prefix(std::string_view account);
 
@@ -36,6 +40,7 @@ struct QueueRow {
   format::TableId id = 0;
   format::CommitVersion created = 0;
   std::uint32_t message_bytes_max = 0;
+  bool release_on_open = false;
   std::vector<MetadataPair> metadata;
 };
 

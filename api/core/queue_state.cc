@@ -12,11 +12,12 @@ Result<ResolvedQueue> Queue::State::resolve() const {
   }
   const Result<std::optional<QueueRow>> row = Catalog::find_queue(resolved->view, name);
   if (!row.ok()) return row.status();
-  if (!*row) return no_such_queue(name.account, name.spelling);
+  if (!*row) return core->catalog().missing_queue(resolved->view, name);
   const Result<std::uint64_t> secret = Catalog::queue_secret(resolved->view);
   if (!secret.ok()) return secret.status();
   core->keep_queues();
-  std::shared_ptr<LiveQueue> live = core->queues().add((*row)->id, (*row)->message_bytes_max, *secret);
+  std::shared_ptr<LiveQueue> live =
+      core->queues().add((*row)->id, {(*row)->message_bytes_max, (*row)->release_on_open}, *secret);
   return ResolvedQueue{std::move(resolved->view), std::move(live)};
 }
 

@@ -84,7 +84,9 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   core->engine_ = *std::move(engine);
   core->backend_ = std::make_unique<EngineBackend>(*core->engine_);
   core->catalog_ = std::make_unique<Catalog>(*core->backend_, options.recreation_delay);
-  core->queues_ = std::make_unique<QueueBoard>((*core->backend_).env());
+  OpenMoment opened;
+  if (!options.read_only) opened = {core->backend_->view().version(), core->backend_->time() - 1};
+  core->queues_ = std::make_unique<QueueBoard>((*core->backend_).env(), opened);
   if (!options.read_only) {
     Result<std::shared_ptr<engine::PoolThreads>> threads = chosen.pool->threads_for(env);
     if (!threads.ok()) return threads.status();
@@ -106,6 +108,7 @@ Status StoreCore::close() {
     makes_no_async_ = true;
     async = own_async_.get();
   }
+  queues_->end_waits();  // An asynchronous get may wait for a message without end.
   // Stops this before other verbs are refused, because operations that are running may call them.
   if (async != nullptr) async->stop();
   closed_.store(true, std::memory_order_release);

@@ -80,7 +80,7 @@ Result<std::vector<Message>> Queue::peek(std::uint32_t count) const {
     const Result<ResolvedQueue> resolved = state_->resolve();
     if (!resolved.ok()) return resolved.status();
     Result<SeenMessages> seen =
-        walk_visible(resolved->view, resolved->live->id, core.backend().time(), count, [](Sequence) { return true; });
+        walk_visible(resolved->view, *resolved->live, core.backend().time(), count, [](Sequence) { return true; });
     if (!seen.ok()) return seen.status();
     std::vector<Message> messages;
     for (SeenMessage& message : seen->messages) messages.push_back(shown_message(std::move(message)));
@@ -158,9 +158,10 @@ Status Queue::set_metadata(const std::vector<MetadataPair>& metadata) {
 Result<std::vector<MetadataPair>> Queue::metadata() const {
   return guarded([&]() -> Result<std::vector<MetadataPair>> {
     if (Status open = state_->core->check_open(); !open.ok()) return open;
-    Result<std::optional<QueueRow>> row = Catalog::find_queue(state_->core->backend().view(), state_->name);
+    const engine::ReadView view = state_->core->backend().view();
+    Result<std::optional<QueueRow>> row = Catalog::find_queue(view, state_->name);
     if (!row.ok()) return row.status();
-    if (!*row) return no_such_queue(state_->name.account, state_->name.spelling);
+    if (!*row) return state_->core->catalog().missing_queue(view, state_->name);
     return std::move((*row)->metadata);
   });
 }
@@ -176,7 +177,7 @@ Status Queue::set_access_policies(std::span<const AccessPolicy> policies) {
 Result<std::vector<AccessPolicy>> Queue::access_policies() const {
   return guarded([&]() -> Result<std::vector<AccessPolicy>> {
     if (Status open = state_->core->check_open(); !open.ok()) return open;
-    return Catalog::find_queue_policies(state_->core->backend().view(), state_->name);
+    return state_->core->catalog().find_queue_policies(state_->core->backend().view(), state_->name);
   });
 }
 

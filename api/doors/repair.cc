@@ -23,6 +23,7 @@ std::string system_table_name(format::TableId table) {
     case kDropsTable: return "drops";
     case kQueuesTable: return "queues";
     case kServicePropertiesTable: return "services";
+    case kQueueDropsTable: return "queue drops";
     default: return std::to_string(static_cast<std::uint32_t>(table));
   }
 }

@@ -319,7 +319,9 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
   std::unique_ptr<MessagePart> part;
   std::vector<format::TableId> all = *tables;
   if (!messages.empty()) {
-    Result<std::unique_ptr<MessagePart>> made = MessagePart::make(*core, messages, writes.size());
+    std::vector<const MessageWrite*> changes;
+    for (const PlacedMessage& message : messages) changes.push_back(&message.write);
+    Result<std::unique_ptr<MessagePart>> made = MessagePart::make(*core, std::move(changes), writes.size());
     if (!made.ok()) return made.status();
     part = *std::move(made);
     const std::vector<format::TableId> queues = part->queues();

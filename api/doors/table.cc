@@ -12,6 +12,7 @@
 #include "api/read/scan_read.h"
 #include "api/write/entity_change.h"
 #include "api/write/entity_write.h"
+#include "api/write/group_change.h"
 
 namespace varve {
 Result<Page> Table::State::read_page(const Scan& scan, const EntityReader* reader) const {
@@ -58,6 +59,21 @@ Result<std::vector<ETag>> Table::execute(std::span<const WriteOperation> operati
     if (!etag.ok()) return etag.status();
     set_etags(operations, *etag, etags);
     return etags;
+  });
+}
+
+Result<ExecutedTransaction> Table::execute_with_messages(std::span<const WriteOperation> operations,
+                                                         std::span<const MessageWrite> messages,
+                                                         const WriteOptions& options) {
+  return guarded([&]() -> Result<ExecutedTransaction> {
+    StoreCore& core = *state_->core;
+    if (Status writable = core.check_writable(); !writable.ok()) return writable;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    Result<std::vector<PreparedWrite>> writes = prepare_transaction(*granted, operations, core.limits());
+    if (!writes.ok()) return writes.status();
+    if (Status checked = check_group_messages(operations, messages, core.limits()); !checked.ok()) return checked;
+    return commit_group(core, state_->name, *state_->entry, operations, *writes, messages, options);
   });
 }
 

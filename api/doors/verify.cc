@@ -53,7 +53,8 @@ class Verifier {
       case kTablesTable: return visit_table(entry);
       case kQueuesTable: return visit_queue(entry);
       case kServiceTable: return visit_service(entry);
-      case kDropsTable: return visit_drop_note(entry, properties);
+      case kDropsTable: return visit_drop_note(entry, properties, check_table_name(entry.key.row_key));
+      case kQueueDropsTable: return visit_drop_note(entry, properties, check_queue_name(entry.key.row_key));
       case kServicePropertiesTable: return visit_service_properties(entry);
       default: break;
     }
@@ -115,10 +116,11 @@ class Verifier {
     accounts_[name] = *row;
   }
 
-  void visit_drop_note(const Entry& entry, std::size_t properties) {
-    const bool could_be_dropped =
-        check_account_name(entry.key.partition_key).ok() && check_table_name(entry.key.row_key).ok();
-    if (!could_be_dropped) add_finding(name_of(entry), "it records the drop of a table whose name is not valid");
+  void visit_drop_note(const Entry& entry, std::size_t properties, const Status& named) {
+    const bool could_be_dropped = check_account_name(entry.key.partition_key).ok() && named.ok();
+    if (!could_be_dropped) {
+      add_finding(name_of(entry), "it records the drop of a table or queue whose name is not valid");
+    }
     if (properties > 0) add_finding(name_of(entry), "the record of a drop must have no properties");
   }
 

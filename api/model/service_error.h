@@ -68,6 +68,9 @@ inline Status table_being_deleted(std::string_view message) noexcept {
 inline Status queue_already_exists(std::string_view message) noexcept {
   return Status::exists(message).with_service_error("QueueAlreadyExists");
 }
+inline Status queue_being_deleted(std::string_view message) noexcept {
+  return Status(Code::kBusy, message).with_service_error("QueueBeingDeleted");
+}
 inline Status queue_not_found(std::string_view message) noexcept {
   return Status::not_found(message).with_service_error("QueueNotFound");
 }

@@ -43,29 +43,103 @@ Result<SeenMessage> see(const engine::ReadView& view, format::TableId queue, con
   return seen;
 }
 
+/// A walk over the waiting messages of a queue.
+class VisibleWalk {
+ public:
+  VisibleWalk(const engine::ReadView& view, LiveQueue& queue, Ticks now, std::uint32_t count,
+              const std::function<bool(Sequence)>& takes, engine::ReadCost* cost)
+      : view_(view),
+        queue_(queue),
+        now_(now),
+        count_(count),
+        takes_(takes),
+        cost_(cost),
+        cursor_(rows_of(view, queue.id, 'W', cost)) {}
+
+  Result<SeenMessages> run() {
+    const std::optional<TimedPlace> released = queue_.released_from();
+    cursor_.seek_to_first();
+    if (released) {
+      if (Status walked = see_visible(std::min(queue_.opened_at.time, now_)); !walked.ok()) return walked;
+      if (Status walked = see_released(*released); !walked.ok()) return walked;
+      cursor_.seek(waiting_key(queue_.id, queue_.opened_at.time + 1, 0));
+      passes_released_ = true;
+      seen_.next_visible.reset();
+    }
+    if (Status walked = see_visible(now_); !walked.ok()) return walked;
+    return std::move(seen_);
+  }
+
+ private:
+  bool has_room() const noexcept { return seen_.messages.size() < count_; }
+
+  /// Sees the messages from the cursor on that are visible at `until`.
+  Status see_visible(Ticks until) {
+    for (; cursor_.valid() && has_room(); cursor_.next()) {
+      const Result<TimedPlace> at = decode_timed_key(cursor_.key());
+      if (!at.ok()) return at.status();
+      if (at->time > until) {
+        seen_.next_visible = at->time;
+        break;
+      }
+      const Result<WaitingMessage> row = decode_waiting(cursor_.value());
+      if (!row.ok()) return row.status();
+      if (passes_released_ && was_held_at_open(*row)) continue;  // see_released() saw it.
+      if (Status seen = see_one(*at, *row); !seen.ok()) return seen;
+    }
+    return cursor_.status();
+  }
+
+  /// Sees the messages that the open released, from this place on.
+  Status see_released(const TimedPlace& from) {
+    if (!has_room()) return Status();
+    std::optional<TimedPlace> first;
+    cursor_.seek(waiting_key(queue_.id, from.time, from.sequence));
+    for (; cursor_.valid() && has_room(); cursor_.next()) {
+      const Result<WaitingMessage> row = decode_waiting(cursor_.value());
+      if (!row.ok()) return row.status();
+      if (!was_held_at_open(*row)) continue;
+      const Result<TimedPlace> at = decode_timed_key(cursor_.key());
+      if (!at.ok()) return at.status();
+      if (!first) first = *at;
+      if (Status seen = see_one(*at, *row); !seen.ok()) return seen;
+    }
+    if (!cursor_.status().ok()) return cursor_.status();
+    queue_.raise_released(first);
+    return Status();
+  }
+
+  /// L4 of live_queue.h.
+  bool was_held_at_open(const WaitingMessage& row) const noexcept {
+    return cursor_.version() <= queue_.opened_at.version && row.deliveries > 0;
+  }
+
+  /// Takes the message at the cursor if it is wanted. Consumers beside each other meet what the others claim. So nothing is
+  /// copied before it is claimed.
+  Status see_one(const TimedPlace& at, const WaitingMessage& row) {
+    if (now_ >= row.expires || !takes_(at.sequence)) return Status();
+    Result<SeenMessage> message = see(view_, queue_.id, at, cursor_.version(), row, cost_);
+    if (!message.ok()) return message.status();
+    seen_.messages.push_back(*std::move(message));
+    return Status();
+  }
+
+  const engine::ReadView& view_;
+  LiveQueue& queue_;
+  const Ticks now_;
+  const std::uint32_t count_;
+  const std::function<bool(Sequence)>& takes_;
+  engine::ReadCost* const cost_;
+  engine::Cursor cursor_;
+  SeenMessages seen_;
+  bool passes_released_ = false;
+};
+
 }  // namespace
 
-Result<SeenMessages> walk_visible(const engine::ReadView& view, format::TableId queue, Ticks now, std::uint32_t count,
+Result<SeenMessages> walk_visible(const engine::ReadView& view, LiveQueue& queue, Ticks now, std::uint32_t count,
                                   const std::function<bool(Sequence)>& takes, engine::ReadCost* cost) {
-  SeenMessages seen;
-  engine::Cursor cursor = rows_of(view, queue, 'W', cost);
-  for (cursor.seek_to_first(); cursor.valid() && seen.messages.size() < count; cursor.next()) {
-    const Result<TimedPlace> at = decode_timed_key(cursor.key());
-    if (!at.ok()) return at.status();
-    if (at->time > now) {
-      seen.next_visible = at->time;
-      break;
-    }
-    const Result<WaitingMessage> row = decode_waiting(cursor.value());
-    if (!row.ok()) return row.status();
-    // Consumers beside each other meet what the others claim. So nothing is copied before it is claimed.
-    if (now >= row->expires || !takes(at->sequence)) continue;
-    Result<SeenMessage> message = see(view, queue, *at, cursor.version(), *row, cost);
-    if (!message.ok()) return message.status();
-    seen.messages.push_back(*std::move(message));
-  }
-  if (!cursor.status().ok()) return cursor.status();
-  return seen;
+  return VisibleWalk(view, queue, now, count, takes, cost).run();
 }
 
 Result<std::vector<MessageOperation>> walk_expired(const engine::ReadView& view,

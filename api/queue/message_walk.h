@@ -22,9 +22,10 @@ struct SeenMessages {
   std::optional<Ticks> next_visible;
 };
 
-/// Returns up to `count` messages of the queue that are visible at `now` and that `takes` accepts. Adds to
-/// `cost` what the walk over them costs. Errors: those of a cursor, kCorruption.
-Result<SeenMessages> walk_visible(const engine::ReadView& view, format::TableId queue, Ticks now, std::uint32_t count,
+/// Returns up to `count` messages of the queue that are visible at `now` and that `takes` accepts. Messages that the open
+/// released come in the order of the moment of the open. Adds to `cost` what the walk costs. Errors: those of a cursor,
+/// kCorruption.
+Result<SeenMessages> walk_visible(const engine::ReadView& view, LiveQueue& queue, Ticks now, std::uint32_t count,
                                   const std::function<bool(Sequence)>& takes, engine::ReadCost* cost = nullptr);
 
 /// Returns messages that have expired at `now`, and deduplication keys whose time is over, at most `count` of each, as

@@ -46,7 +46,7 @@ Result<std::chrono::nanoseconds> QueueKeeper::sweep() {
     if (!row.ok()) return row.status();
     const Result<std::uint64_t> secret = Catalog::queue_secret(view);
     if (!secret.ok()) return secret.status();
-    const Result<bool> has_more = clean(board_.add(row->id, row->message_bytes_max, *secret));
+    const Result<bool> has_more = clean(board_.add(row->id, {row->message_bytes_max, row->release_on_open}, *secret));
     if (!has_more.ok()) return has_more.status();
     if (*has_more) return std::chrono::nanoseconds(0);
   }

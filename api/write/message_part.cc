@@ -11,18 +11,18 @@
 
 namespace varve {
 
-Result<std::unique_ptr<MessagePart>> MessagePart::make(StoreCore& core, std::span<const PlacedMessage> writes,
+Result<std::unique_ptr<MessagePart>> MessagePart::make(StoreCore& core, std::vector<const MessageWrite*> writes,
                                                        std::size_t first_index) {
-  std::unique_ptr<MessagePart> part(new MessagePart(writes, first_index));
-  part->operations_.reserve(writes.size());
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    Result<MessageOperation> operation = part->make_operation(core, writes[i].write);
+  std::unique_ptr<MessagePart> part(new MessagePart(std::move(writes), first_index));
+  part->operations_.reserve(part->writes_.size());
+  for (std::size_t i = 0; i < part->writes_.size(); ++i) {
+    Result<MessageOperation> operation = part->make_operation(core, *part->writes_[i]);
     if (!operation.ok()) return part->blamed(operation.status(), i);
     part->operations_.push_back(*std::move(operation));
   }
   if (Status once = part->check_each_once(); !once.ok()) return once;
   part->work_ = std::make_unique<MessageWork>(part->operations_);
-  part->sent_.reserve(writes.size());
+  part->sent_.reserve(part->writes_.size());
   return part;
 }
 
@@ -95,7 +95,7 @@ Refusal MessagePart::finish(const engine::ReadView& view, format::BatchBuilder& 
 
 Result<bool> MessagePart::has_moved() const {
   for (std::size_t i = 0; i < operations_.size(); ++i) {
-    const Result<ResolvedQueue> now = writes_[i].write.queue().state_->resolve();
+    const Result<ResolvedQueue> now = writes_[i]->queue().state_->resolve();
     if (!now.ok()) return blamed(now.status(), i);
     if (now->live->id != operations_[i].queue->id) return true;
   }

@@ -17,19 +17,13 @@
 
 namespace varve {
 
-/// A write of a message, and its place among all writes of the transaction.
-struct PlacedMessage {
-  MessageWrite write;
-  std::uint32_t place = 0;
-};
-
 /// One attempt to commit the messages.
 class MessagePart final : public Extension {
  public:
-  /// Checks the writes, and makes them for what their queues are now. `writes` outlives the object. Errors name the
-  /// operation by its index in `writes` plus `first_index`: those of the verbs of Queue; kInvalidArgument (InvalidInput: a queue of another store, or a message or
-  /// deduplication key that is written twice).
-  static Result<std::unique_ptr<MessagePart>> make(StoreCore& core, std::span<const PlacedMessage> writes,
+  /// Checks the writes, and makes them for what their queues are now. The writes outlive the object. Errors name the
+  /// operation by its index in `writes` plus `first_index`: those of the verbs of Queue; kInvalidArgument (InvalidInput:
+  /// a queue of another store, or a message or deduplication key that is written twice).
+  static Result<std::unique_ptr<MessagePart>> make(StoreCore& core, std::vector<const MessageWrite*> writes,
                                                    std::size_t first_index);
 
   std::vector<std::uint64_t> locks() const;
@@ -54,15 +48,15 @@ class MessagePart final : public Extension {
   std::vector<SentMessage> committed(engine::CommitVersion version) noexcept;
 
  private:
-  MessagePart(std::span<const PlacedMessage> writes, std::size_t first_index)
-      : writes_(writes), first_index_(first_index) {}
+  MessagePart(std::vector<const MessageWrite*> writes, std::size_t first_index)
+      : writes_(std::move(writes)), first_index_(first_index) {}
   Status blamed(const Status& status, std::size_t index) const {
     return status.at_operation(static_cast<std::uint32_t>(first_index_ + index));
   }
   Result<MessageOperation> make_operation(StoreCore& core, const MessageWrite& write) const;
   Status check_each_once() const;
 
-  std::span<const PlacedMessage> writes_;
+  const std::vector<const MessageWrite*> writes_;
   const std::size_t first_index_;
   std::vector<MessageOperation> operations_;
   std::unique_ptr<MessageWork> work_;

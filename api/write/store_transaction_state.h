@@ -21,6 +21,11 @@ struct VARVE_LOCAL StoreTransaction::State {
   explicit State(std::shared_ptr<StoreCore> store)
       : core(std::move(store)), snapshot(core->snapshot()), began_at(snapshot.version()) {}
 
+  /// A write of a message, and its place among all writes.
+  struct PlacedMessage {
+    MessageWrite write;
+    std::uint32_t place = 0;
+  };
   struct Write {
     std::shared_ptr<const Table::State> table;
     WriteOperation operation;

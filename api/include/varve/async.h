@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns: the operations of a store and its tables as tasks. Hundreds of tasks run at once without a thread for each.
+// Owns: the operations of a store, its tables and its queues as tasks. Hundreds of tasks run at once without a thread for each.
 // Must never: differ in meaning from the blocking operation of the same name. table.h and store.h document each one.
 //
 //   AsyncTable orders(table);
@@ -40,6 +40,8 @@
 #error "Varve needs C++20: compile with -std=c++20 or a later standard"
 #endif
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -53,6 +55,7 @@
 #include "home_thread.h"
 #include "options.h"
 #include "query.h"
+#include "queue.h"
 #include "result.h"
 #include "service_properties.h"
 #include "statistics.h"
@@ -106,6 +109,11 @@ class VARVE_EXPORT AsyncTable {
   Task<Result<std::vector<ETag>>> execute(EntityGroupTransaction transaction, WriteOptions options = {},
                                           std::stop_token stop = {}) const;
 
+  /// Commits the transaction together with changes of messages, as Table::execute_with_messages().
+  Task<Result<ExecutedTransaction>> execute_with_messages(EntityGroupTransaction transaction,
+                                                          std::vector<MessageWrite> messages, WriteOptions options = {},
+                                                          std::stop_token stop = {}) const;
+
   /// Returns the entity, or no value if it does not exist, as Table::get().
   Task<Result<std::optional<Entity>>> get(std::string partition_key, std::string row_key, ReadOptions options = {},
                                           std::stop_token stop = {}) const;
@@ -131,6 +139,61 @@ class VARVE_EXPORT AsyncTable {
   HomeThread* home_;
 };
 
+/// The asynchronous form of Queue: a name and the store it belongs to. Cheap to copy.
+///
+/// A worker thread runs each verb as the blocking call of queue.h. A get that waits for a message occupies no thread, and
+/// takes no processor time until a message is visible, its time is over, or its stop token is triggered.
+///
+///   AsyncQueue orders(queue);
+///   Result<std::vector<ReceivedMessage>> got = co_await orders.get({.count = 32, .wait = std::chrono::hours(1)});
+class VARVE_EXPORT AsyncQueue {
+ public:
+  /// Creates a handle. If `home` is not null, operations end on that thread.
+  explicit AsyncQueue(Queue queue, HomeThread* home = nullptr) noexcept : queue_(std::move(queue)), home_(home) {}
+  /// Returns the blocking handle of the queue.
+  /// @{
+  const Queue& queue() const& noexcept { return queue_; }
+  Queue queue() && noexcept { return std::move(queue_); }
+  /// @}
+
+  /// Appends a message, as Queue::put().
+  Task<Result<SentMessage>> put(std::string text, PutOptions options = {}, std::stop_token stop = {}) const;
+  /// Takes visible messages, or waits for one, as Queue::get(). GetOptions::stop ends the wait; the task then returns no
+  /// message, never kCancelled. Store::close() ends the wait with kClosed. Source: QX-17.
+  Task<Result<std::vector<ReceivedMessage>>> get(GetOptions options = {}) const;
+  /// Returns visible messages and changes nothing, as Queue::peek().
+  Task<Result<std::vector<Message>>> peek(std::uint32_t count = 1, std::stop_token stop = {}) const;
+  /// Deletes a message, as Queue::remove().
+  /// @{
+  Task<Status> remove(Guid id, PopReceipt receipt, WriteOptions options = {}, std::stop_token stop = {}) const;
+  Task<Status> remove(const ReceivedMessage& message, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return remove(message.id, message.receipt, options, std::move(stop));
+  }
+  /// @}
+  /// Hides a message for `hold` from now on, and replaces its text if one is given, as Queue::update().
+  Task<Result<UpdatedMessage>> update(Guid id, PopReceipt receipt, std::chrono::milliseconds hold,
+                                      std::optional<std::string> text = std::nullopt, WriteOptions options = {},
+                                      std::stop_token stop = {}) const;
+  /// Deletes all messages, as Queue::clear().
+  Task<Status> clear(std::stop_token stop = {}) const;
+  /// Returns the number of messages and their bytes, as Queue::figures().
+  Task<Result<QueueFigures>> figures(std::stop_token stop = {}) const;
+  /// Replaces all metadata, as Queue::set_metadata().
+  Task<Status> set_metadata(std::vector<MetadataPair> metadata, std::stop_token stop = {}) const;
+  /// Returns the metadata, as Queue::metadata().
+  Task<Result<std::vector<MetadataPair>>> metadata(std::stop_token stop = {}) const;
+  /// Replaces all access policies, as Queue::set_access_policies().
+  Task<Status> set_access_policies(std::vector<AccessPolicy> policies, std::stop_token stop = {}) const;
+  /// Returns the access policies, as Queue::access_policies().
+  Task<Result<std::vector<AccessPolicy>>> access_policies(std::stop_token stop = {}) const;
+
+ private:
+  struct Verbs;
+
+  Queue queue_;
+  HomeThread* home_;
+};
+
 /// The operations of a store that wait for the disk.
 class VARVE_EXPORT AsyncStore {
  public:
@@ -151,6 +214,15 @@ class VARVE_EXPORT AsyncStore {
   Task<Status> drop_table(std::string account, std::string table, std::stop_token stop = {}) const;
   /// Returns one page of an account's table names, as Store::list_tables().
   Task<Result<TablePage>> list_tables(std::string account, ListOptions options = {}, std::stop_token stop = {}) const;
+  /// Creates a queue and opens it, as Store::create_queue().
+  Task<Result<Queue>> create_queue(std::string account, std::string queue, QueueOptions options = {},
+                                   std::stop_token stop = {}) const;
+  /// Opens a queue, as Store::open_queue().
+  Task<Result<Queue>> open_queue(std::string account, std::string queue, std::stop_token stop = {}) const;
+  /// Deletes a queue and all its messages, as Store::drop_queue().
+  Task<Status> drop_queue(std::string account, std::string queue, std::stop_token stop = {}) const;
+  /// Returns one page of an account's queues, as Store::list_queues().
+  Task<Result<QueuePage>> list_queues(std::string account, ListOptions options = {}, std::stop_token stop = {}) const;
   /// Replaces the access policies of a table, as Store::set_access_policies().
   Task<Status> set_access_policies(std::string account, std::string table, std::vector<AccessPolicy> policies,
                                    std::stop_token stop = {}) const;

@@ -92,9 +92,10 @@ struct StoreOptions {
   /// The limits of writes and queries. They are stored when the store is created (the service's limits if absent).
   /// Later opens use the stored limits; an open that asks for other limits is refused.
   std::optional<StoreLimits> limits{};
-  /// Time for which the name of a dropped table cannot be used again: 0 to 24 hours, by the wall clock. Until then,
-  /// creating, loading and dropping the table return kBusy (TableBeingDeleted). With zero, the name is free at once.
-  /// Set it to imitate the service, which blocks a name for 40 seconds or more. The option is not stored (B-04, X-11).
+  /// Time for which the name of a dropped table or queue cannot be used again: 0 to 24 hours, by the wall clock. Until
+  /// then, creating, loading and dropping the table return kBusy (TableBeingDeleted), and every verb on the queue returns
+  /// kBusy (QueueBeingDeleted). With zero, the name is free at once. Set it to imitate the service, which blocks a name
+  /// for 40 seconds or more. The option is not stored (B-04, X-11, QB-03).
   std::chrono::milliseconds recreation_delay{0};
   /// If true, pages of scans and counts end after a few entities, often after none, with a continuation. The service
   /// may return such pages, so use it to test clients.

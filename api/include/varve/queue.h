@@ -57,6 +57,10 @@ struct QueueOptions {
   /// Limit of a message's text in bytes of UTF-8, 1 to limits::kMessageBytesMaxLimit. The service's limit is the
   /// default. It is stored.
   std::uint32_t message_bytes_max = 65'536;
+  /// If true, each open of the store makes the messages visible at once that consumers held before. Their deliveries
+  /// stay. Use it if the consumers end together with the store, for example in one program. Messages that were put with
+  /// a delay stay hidden. It is stored. Source: QX-10.
+  bool release_on_open = false;
 };
 
 /// Proof that its holder may delete or update a message. It names one change of the message's visibility: a put, a get
@@ -174,9 +178,10 @@ struct QueueFigures {
 ///
 /// Any thread may use it. It may outlive the Store object; its verbs then return kClosed.
 ///
-/// Errors that every verb may return: kNotFound (QueueNotFound), kClosed, kLocked, kCorruption, kIoError,
-/// kTooManyFiles, kOutOfMemory. A verb that writes may also return those that table.h lists for any write. Nothing
-/// changed, except perhaps after kUnknown.
+/// Errors that every verb may return: kNotFound (QueueNotFound), kBusy (QueueBeingDeleted: the queue was deleted, and
+/// StoreOptions::recreation_delay has not passed), kClosed, kLocked, kCorruption, kIoError, kTooManyFiles, kOutOfMemory.
+/// A verb that writes may also return those that table.h lists for any write. Nothing changed, except perhaps after
+/// kUnknown.
 class VARVE_EXPORT Queue {
  public:
   /// The account's name.
@@ -241,6 +246,7 @@ class VARVE_EXPORT Queue {
 
  private:
   friend class Store;
+  friend class AsyncQueue;
   friend class MessagePart;
   explicit Queue(std::shared_ptr<const State> state) noexcept;
   std::shared_ptr<const State> state_;

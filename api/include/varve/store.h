@@ -267,13 +267,16 @@ class VARVE_EXPORT Store {
   ///   kNotFound (ResourceNotFound)               the account does not exist
   ///   kInvalidArgument, kTooLarge                the name or the metadata, as check_queue_name() and check_metadata();
   ///                                              InvalidInput: another option
-  /// Source: QN-01, QN-02, QB-01.
+  ///   kBusy (QueueBeingDeleted)                  the queue was deleted, and StoreOptions::recreation_delay has not
+  ///                                              passed
+  /// Source: QN-01, QN-02, QB-01, QB-03.
   Result<Queue> create_queue(std::string_view account, std::string_view queue, const QueueOptions& options = {});
   /// Returns a handle of an existing queue. Errors: kNotFound (QueueNotFound; or ResourceNotFound: the account does not
-  /// exist).
+  /// exist), kBusy (QueueBeingDeleted).
   Result<Queue> open_queue(std::string_view account, std::string_view queue) const;
   /// Deletes a queue with all its messages, in one small commit. It is on stable storage when this returns. The name is
-  /// free at once. Errors: kNotFound (QueueNotFound), also for a name that no queue can have. Source: QB-02, QB-03.
+  /// free at once, or after StoreOptions::recreation_delay. Errors: kNotFound (QueueNotFound), also for a name that no
+  /// queue can have; kBusy (QueueBeingDeleted). Source: QB-02, QB-03.
   Status drop_queue(std::string_view account, std::string_view queue);
   /// Returns one page of queues. Errors: kNotFound (ResourceNotFound: the account does not exist), kInvalidArgument
   /// (InvalidInput: page size, prefix, token, or a snapshot of another store). Source: QB-07.

@@ -15,6 +15,7 @@
 #include "entity_view.h"
 #include "options.h"
 #include "query.h"
+#include "queue.h"
 #include "result.h"
 #include "scan_plan.h"
 #include "status.h"
@@ -23,6 +24,14 @@
 #include "version.h"
 
 namespace varve {
+
+/// What Table::execute_with_messages() returns.
+struct ExecutedTransaction {
+  /// As Table::execute() returns them: one for each operation.
+  std::vector<ETag> etags;
+  /// What each put of a message returned, in the order of the messages.
+  std::vector<SentMessage> sent;
+};
 
 /// A handle that follows a name. If the table is dropped, its verbs return TableNotFound. If a table of that name is
 /// created again, in any spelling, they use the new table. The new table is empty: a write that was meant for the old
@@ -137,6 +146,20 @@ class VARVE_EXPORT Table {
   /// Then execute() checks the input of each operation, in their order. Then it checks the table (index 0, T-10). Last,
   /// in their order, it checks existence, ETag and resulting size of each entity.
   Result<std::vector<ETag>> execute(std::span<const WriteOperation> operations, const WriteOptions& options = {});
+
+  /// Does execute(), and changes the messages in the same commit: all of it happens or none. Puts are visible when the
+  /// entities are. The limits of execute() count entities alone, except that texts of messages count for the bytes.
+  ///
+  ///   WriteOperation order = WriteOperation::insert(std::move(entity));
+  ///   MessageWrite notice = MessageWrite::put(queue, "0007");
+  ///   Result<ExecutedTransaction> done = orders.execute_with_messages({&order, 1}, {&notice, 1});
+  ///
+  /// Errors: those of execute(), and for each message those of StoreTransaction::commit(). kTooLarge (InvalidInput): more
+  /// messages than limits::kStoreTransactionOperationsMax. The operation_index() of a message is its index after all
+  /// operations. Source: QX-04.
+  Result<ExecutedTransaction> execute_with_messages(std::span<const WriteOperation> operations,
+                                                    std::span<const MessageWrite> messages,
+                                                    const WriteOptions& options = {});
 
   /// Returns the entity, or nothing if it does not exist. A key that is too long to exist is not found (D-12).
   /// Errors: kInvalidArgument (OutOfRangeInput, InvalidInput: a forbidden character in a key, as above; InvalidInput:

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/queue/live_queue.h"
 #include "api/queue/message_walk.h"
 #include "tests/api/queue/queue_bench.h"
 #include "varve/limits.h"
@@ -42,8 +43,9 @@ class WalkedQueue {
     if (!engine_) return 0;
     engine::ReadCost cost;
     const auto claim = [takes](Sequence) { return takes; };
+    LiveQueue live(bench_.env, kWalkedQueue, QueueTraits(), MessageIdentity(0), OpenMoment());
     const Result<SeenMessages> seen =
-        walk_visible(engine_->view(), kWalkedQueue, engine_->time(), limits::kMessagesMax, claim, &cost);
+        walk_visible(engine_->view(), live, engine_->time(), limits::kMessagesMax, claim, &cost);
     EXPECT_TRUE(seen.ok()) << seen.status().to_string();
     if (!seen.ok()) return 0;
     EXPECT_EQ(seen->messages.size(), takes ? visible : 0U);

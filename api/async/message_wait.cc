@@ -1,0 +1,55 @@
+// Owns: how a coroutine's wait for a message begins and ends (message_wait.h).
+// Must never: lose a wake-up. If one is on its way, it decides how the wait ends.
+#include "api/async/message_wait.h"
+
+#include <utility>
+
+#include "io/env.h"
+
+namespace varve {
+
+MessageWait::MessageWait(AsyncCall& call, LiveQueue& queue, std::stop_token stop)
+    : Place(queue),
+      executor_(call.async().executor()),
+      clock_(call.core().backend().env().clock),
+      stop_(std::move(stop)),
+      stop_signal_(executor_, on_stop_) {
+  join();
+}
+
+bool MessageWait::begin(std::coroutine_handle<> coroutine, std::chrono::nanoseconds deadline,
+                        std::optional<std::chrono::nanoseconds> until_visible) noexcept {
+  coroutine_ = coroutine;
+  has_ended_ = false;
+  const Arming arming = arm();
+  if (arming == Arming::kWoken) {
+    outcome_ = !stop_.stop_requested();
+    return false;
+  }
+  const std::chrono::nanoseconds now = clock_.monotonic();
+  looks_early_ = arming == Arming::kFirst && until_visible && *until_visible < deadline - now;
+  if (Status set = executor_.set(timer_, looks_early_ ? now + *until_visible : deadline); !set.ok()) {
+    if (disarm()) {
+      outcome_ = set;
+      return false;
+    }
+    // The wake-up is on its way, so no timer is needed.
+  }
+  stop_signal_.begin(stop_);
+  return true;
+}
+
+void MessageWait::end_for(Why why) noexcept {
+  if (has_ended_) return resume();
+  if (why != Why::kWakeUp && !disarm()) return;
+  has_ended_ = true;
+  outcome_ = why == Why::kWakeUp ? !stop_.stop_requested() : why == Why::kTime && looks_early_;
+  executor_.call_off(timer_);
+  resume();
+}
+
+void MessageWait::resume() noexcept {
+  if (stop_signal_.end()) coroutine_.resume();
+}
+
+}  // namespace varve

@@ -1,0 +1,117 @@
+// Owns: taking messages out of a queue (message_take.h).
+// Must never: fail after a commit.
+#include "api/write/message_take.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/commit/commit.h"
+#include "api/model/service_error.h"
+#include "api/queue/message_change.h"
+#include "api/queue/message_limits.h"
+#include "api/queue/message_walk.h"
+
+namespace varve {
+namespace {
+
+std::vector<MessageOperation> operations_for(SeenMessages seen, const std::shared_ptr<LiveQueue>& live,
+                                             const std::shared_ptr<LiveQueue>& dead_letter, std::string_view name,
+                                             const GetOptions& options, Ticks now) {
+  std::vector<MessageOperation> operations;
+  operations.reserve(seen.messages.size());
+  for (SeenMessage& message : seen.messages) {
+    MessageOperation& operation = operations.emplace_back();
+    const bool is_dead = options.deliveries_max != 0 && message.deliveries >= options.deliveries_max;
+    operation.kind = is_dead ? MessageOperation::Kind::kBury : MessageOperation::Kind::kTake;
+    operation.queue = live;
+    operation.sequence = message.sequence;
+    operation.now = now;
+    operation.visible = is_dead ? now : after(now, options.hold);
+    if (is_dead) {
+      operation.target = dead_letter;
+      operation.origin = name;
+    }
+    operation.seen = std::move(message);
+  }
+  return operations;
+}
+
+/// Fills `messages`, which has room for all of them: after a commit nothing may fail.
+void receive(std::vector<MessageOperation>& operations, engine::CommitVersion version,
+             std::vector<ReceivedMessage>& messages) noexcept {
+  for (MessageOperation& operation : operations) {
+    if (operation.kind != MessageOperation::Kind::kTake || operation.is_left_out) continue;
+    ReceivedMessage& message = messages.emplace_back();
+    static_cast<Message&>(message) = shown_message(std::move(operation.seen));
+    message.receipt = operation.queue->identity.receipt_of(operation.sequence, version);
+    message.visible = DateTime{operation.visible};
+  }
+}
+
+Result<TakenMessages> take_once(const Queue::State& state, const Queue::State* dead_letter, const ResolvedQueue& from,
+                                const GetOptions& options) {
+  Backend& backend = state.core->backend();
+  std::shared_ptr<LiveQueue> grave;
+  if (dead_letter != nullptr) {
+    const Result<ResolvedQueue> resolved = dead_letter->resolve();
+    if (!resolved.ok()) return resolved.status();
+    grave = resolved->live;
+  }
+  const Ticks now = backend.time();
+  LiveQueue::Claims claims(*from.live);  // until the commit is published
+  Result<SeenMessages> seen = walk_visible(from.view, *from.live, now, options.count,
+                                           [&claims](Sequence sequence) { return claims.try_claim(sequence); });
+  if (!seen.ok()) return seen.status();
+  TakenMessages taken;
+  taken.from = from.live;
+  taken.next_visible = seen->next_visible;
+  if (seen->messages.empty()) return taken;
+  std::vector<MessageOperation> operations =
+      operations_for(*std::move(seen), from.live, grave, state.name.spelling, options, now);
+  MessageChange change(operations, options.durability);
+  taken.messages.reserve(operations.size());
+  const Result<engine::CommitVersion> version = commit(backend, change);
+  if (version.ok()) {
+    change.wake();
+    receive(operations, *version, taken.messages);
+    taken.goes_on = taken.messages.empty();
+    return taken;
+  }
+  taken.goes_on = version.code() == Code::kConflict || service_error::is_table_gone(version.status());
+  if (!taken.goes_on) return version.status();
+  return taken;
+}
+
+}  // namespace
+
+Status check_take(const Queue::State& state, const Queue::State* dead_letter, const GetOptions& options) {
+  if (Status writable = state.core->check_writable(); !writable.ok()) return writable;
+  if (Status checked = check_get_options(options); !checked.ok()) return checked;
+  if (dead_letter != nullptr && dead_letter->core != state.core) {
+    return service_error::invalid_input("the queue for dead letters belongs to another store");
+  }
+  if (dead_letter != nullptr && dead_letter->name.account == state.name.account &&
+      dead_letter->name.lower == state.name.lower) {
+    return service_error::invalid_input("a queue cannot keep its own dead letters; name another queue");
+  }
+  return Status();
+}
+
+Result<TakenMessages> take_messages(const Queue::State& state, const Queue::State* dead_letter,
+                                    const GetOptions& options) {
+  for (;;) {
+    const Result<ResolvedQueue> from = state.resolve();
+    if (!from.ok()) return from.status();
+    Result<TakenMessages> taken = take_once(state, dead_letter, *from, options);
+    if (!taken.ok() || !taken->goes_on) return taken;
+  }
+}
+
+std::optional<std::chrono::nanoseconds> time_until_visible(const TakenMessages& taken, Ticks now) noexcept {
+  constexpr Ticks kDay = Ticks{86'400} * io::kTicksPerSecond;
+  if (!taken.next_visible) return std::nullopt;
+  const Ticks time = *taken.next_visible;
+  return std::chrono::nanoseconds(time > now ? 100 * std::min(time - now, kDay) : 0);
+}
+
+}  // namespace varve
