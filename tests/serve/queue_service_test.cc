@@ -1,4 +1,7 @@
 // Goal: the queue service answers as the specification says: resources, queues, messages, errors.
+#include <future>
+#include <optional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -381,6 +384,31 @@ TEST_F(QueueService, QX13_AHeaderMayNameADeduplicationKey) {
   const HttpResponse second = service_.send("POST", "orders/messages", message_body("a"), key);
   EXPECT_EQ(element(first.body, "MessageId"), element(second.body, "MessageId"));
   EXPECT_EQ(counted(service_.orders), 1U);
+}
+
+TEST_F(QueueService, QX19_AGetWaitsOnlyIfAsked) {
+  Task<Result<HttpResponse>> waiting =
+      service_.dispatcher.handle(service_.signed_request("GET", "orders/messages?x-varve-wait=30"));
+  std::optional<HttpResponse> answer;
+  std::promise<void> answered;
+  start(std::move(waiting), [&](Result<HttpResponse> response) {
+    answer = *std::move(response);
+    answered.set_value();
+  });
+  EXPECT_EQ(service_.told("POST", "orders/messages", message_body("late")), "201");
+  answered.get_future().wait();
+  EXPECT_EQ(element(answer->body, "MessageText"), "late");
+  EXPECT_EQ(service_.told("GET", "orders/messages?x-varve-wait=31"), "400 OutOfRangeQueryParameterValue");
+  EXPECT_EQ(service_.told("GET", "orders/messages?x-varve-wait=0"), "200");
+}
+
+TEST_F(QueueService, QX19_AWaitEndsWithTheServer) {
+  Task<Result<HttpResponse>> waiting =
+      service_.dispatcher.handle(service_.signed_request("GET", "orders/messages?x-varve-wait=30"));
+  std::promise<HttpResponse> answered;
+  start(std::move(waiting), [&](Result<HttpResponse> response) { answered.set_value(*std::move(response)); });
+  service_.dispatcher.stop();
+  EXPECT_THAT(outcome(answered.get_future().get()), ::testing::AnyOf("200", "500 OperationTimedOut"));
 }
 
 TEST(QueueServiceRules, QX12_AMessageThatWasDeliveredTooOftenMoves) {

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "api/model/service_error.h"
 #include "api/rest/protocol/wire_error.h"
@@ -21,6 +23,8 @@ using std::chrono::seconds;
 
 constexpr std::int64_t kWeekSeconds = 7 * 24 * 3600;
 constexpr std::uint32_t kTextBytesMax = 65'536;
+/// The longest wait of a get (QX-19).
+constexpr std::int64_t kWaitSecondsMax = 30;
 /// The version from which a time to live may exceed 7 days or be -1 (QM-03).
 constexpr std::string_view kLongLives = "2017-07-29";
 /// The version from which a put answers with the message (QM-01).
@@ -105,14 +109,38 @@ Result<Queue> dead_letter_queue(Store& store, const DeadLetterRule& rule) {
   }
 }
 
-/// Gets messages by the rule of the queue, if it has one.
-Result<std::vector<ReceivedMessage>> take(Store& store, Queue& queue, GetOptions options, const DeadLetterRule* rule) {
-  if (rule == nullptr) return queue.get(options);
-  const Result<Queue> target = dead_letter_queue(store, *rule);
+/// The queues of a get.
+struct Source {
+  std::optional<Queue> queue;
+  std::optional<Queue> dead_letters;
+};
+
+/// Opens the queue, and the one of its rule if it has a rule.
+Status open_source(Store& store, const QueueCall& call, Source& source) {
+  Result<Queue> queue = store.open_queue(call.address.account, call.target.queue);
+  if (!queue.ok()) return queue.status();
+  source.queue = *std::move(queue);
+  if (call.dead_letters == nullptr) return Status();
+  Result<Queue> target = dead_letter_queue(store, *call.dead_letters);
   if (!target.ok()) return target.status();
-  options.deliveries_max = rule->deliveries_max;
-  options.dead_letter = &*target;
-  return queue.get(options);
+  source.dead_letters = *std::move(target);
+  return Status();
+}
+
+/// Returns what a get asks for. Source: QM-10, QX-19.
+Result<GetOptions> get_options(const QueueCall& call) {
+  GetOptions options;
+  const Result<std::uint32_t> count = message_count(call);
+  if (!count.ok()) return count.status();
+  const Result<std::optional<std::int64_t>> hold = number_parameter(call, "visibilitytimeout", 1, kWeekSeconds);
+  if (!hold.ok()) return hold.status();
+  const Result<std::optional<std::int64_t>> wait = number_parameter(call, "x-varve-wait", 0, kWaitSecondsMax);
+  if (!wait.ok()) return wait.status();
+  options.count = *count;
+  if (*hold) options.hold = seconds(**hold);
+  options.wait = seconds(wait->value_or(0));
+  options.stop = call.stop;
+  return options;
 }
 
 }  // namespace
@@ -140,21 +168,34 @@ Answer put_message(const QueueCall& call) {
 }
 
 Answer get_messages(const QueueCall& call) {
-  const Result<std::uint32_t> count = message_count(call);
-  if (!count.ok()) co_return count.status();
-  const Result<std::optional<std::int64_t>> hold = number_parameter(call, "visibilitytimeout", 1, kWeekSeconds);
-  if (!hold.ok()) co_return hold.status();
-  GetOptions options;
-  options.count = *count;
-  if (*hold) options.hold = seconds(**hold);
+  Result<GetOptions> options = get_options(call);
+  if (!options.ok()) co_return options.status();
+  Source source;
   std::vector<ReceivedMessage> messages;
-  Task<Status> getting = with_queue(call, [&](Queue& queue) {
-    Result<std::vector<ReceivedMessage>> got = take(call.store, queue, options, call.dead_letters);
-    if (got.ok()) messages = *std::move(got);
-    return got.status();
-  });
-  const Status got = co_await getting;
-  if (!got.ok()) co_return got;
+  // Most gets end on the worker that opens the queue. Only a wait goes on without one.
+  Task<Status> taking = AsyncStore(call.store)
+                            .run(
+                                [&](Store& store) -> Status {
+                                  if (Status opened = open_source(store, call, source); !opened.ok()) return opened;
+                                  if (source.dead_letters) {
+                                    options->deliveries_max = call.dead_letters->deliveries_max;
+                                    options->dead_letter = &*source.dead_letters;
+                                  }
+                                  GetOptions at_once = *options;
+                                  at_once.wait = seconds(0);
+                                  Result<std::vector<ReceivedMessage>> got = source.queue->get(at_once);
+                                  if (got.ok()) messages = *std::move(got);
+                                  return got.status();
+                                },
+                                call.stop);
+  const Status taken = co_await at_home(call.home, std::move(taking));
+  if (!taken.ok()) co_return taken;
+  if (messages.empty() && options->wait > seconds(0)) {
+    Task<Result<std::vector<ReceivedMessage>>> waiting = AsyncQueue(*source.queue, call.home).get(*options);
+    Result<std::vector<ReceivedMessage>> got = co_await waiting;
+    if (!got.ok()) co_return got.status();
+    messages = *std::move(got);
+  }
   co_return carried_out_answer([&] { return xml_response(write_received_messages(messages)); });
 }
 
