@@ -269,6 +269,8 @@ Offences check_threads_and_clocks(const SourceFile& file) {
   for (std::size_t at = 0; at < source.tokens.size(); ++at) {
     const std::string_view name = token(at, 0);
     if (!is_word(name)) continue;
+    // The C door ends the waits of its callers at a close. No seeded schedule runs it.
+    if (name == "stop_source" && file.path.starts_with("api/c/")) continue;
     const bool forbidden = (is_std_name(token, at) && contains(kStdThreadNames, name)) || contains(kClocks, name) ||
                            name.starts_with("pthread_") ||
                            (contains(kTimeAndRandomCalls, name) && is_free_call(token, at)) ||

@@ -1,5 +1,5 @@
 // Owns: the processes of an outbox: producers that commit an entity with its message, workers that do the message's work
-// and delete it, and the ledger of what was begun and acknowledged.
+// and delete it, and the ledger of their begun and acknowledged operations.
 // Must never: run in the process that started it, except the ledger.
 #pragma once
 
@@ -67,7 +67,7 @@ struct OutboxLife {
 int run_outbox(const OutboxLife& life, OutboxLedger& ledger);
 
 /// Works until the queue is empty, also of messages that a killed worker held. Then compares store and ledger:
-/// - A message whose put was acknowledged was delivered, and somebody began to delete it.
+/// - A message whose put was acknowledged was delivered, and a worker began to delete it.
 /// - An entity is there exactly if its message was delivered.
 int run_outbox_checker(const OutboxLife& life, OutboxLedger& ledger);
 

@@ -1,4 +1,6 @@
 // Owns: the calls of the C interface on queues, and on the messages of transactions.
+#include "api/c/queues.h"
+
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -7,7 +9,6 @@
 
 #include "api/c/call.h"
 #include "api/c/objects.h"
-#include "api/c/queues.h"
 #include "api/c/sized.h"
 #include "varve/limits.h"
 
