@@ -60,7 +60,7 @@ Result<bool> make_queue(Store& store, std::string_view account, std::string_view
 }
 
 /// The parameters of a listing.
-struct Listing {
+struct AskedQueues {
   QueueListing shown;
   ListOptions options;
   std::size_t left = static_cast<std::size_t>(kListedMax);
@@ -79,8 +79,8 @@ Result<std::string> position_of(const QueueCall& call, const std::string& marker
   return refused("InvalidMarker", "the marker is not one that a listing of this account returned");
 }
 
-Result<Listing> read_listing(const QueueCall& call) {
-  Listing listing;
+Result<AskedQueues> read_queue_listing(const QueueCall& call) {
+  AskedQueues listing;
   listing.shown.endpoint = call.address.root + "/";
   listing.shown.prefix = copied(call.parameters.find("prefix"));
   listing.shown.marker = copied(call.parameters.find("marker"));
@@ -107,7 +107,7 @@ Result<Listing> read_listing(const QueueCall& call) {
 }
 
 /// Reads pages of the store until the listing is full, ends, or has taken its time.
-Status fill(const QueueCall& call, const Store& store, Listing& listing) {
+Status fill(const QueueCall& call, const Store& store, AskedQueues& listing) {
   const auto deadline = std::chrono::steady_clock::now() + limits::kPageTimeMax;
   do {
     listing.options.page_names_max =
@@ -133,7 +133,7 @@ ServiceCall of_account(const QueueCall& call) {
 }  // namespace
 
 Answer list_queues(const QueueCall& call) {
-  Result<Listing> listing = read_listing(call);
+  Result<AskedQueues> listing = read_queue_listing(call);
   if (!listing.ok()) co_return listing.status();
   Task<Status> reading =
       AsyncStore(call.store).run([&](Store& store) { return fill(call, store, *listing); }, call.stop);
