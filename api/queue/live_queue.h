@@ -95,6 +95,7 @@ class LiveQueue {
    public:
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
+    virtual ~Place() = default;
 
     /// Must be called before the look for messages that precedes a wait.
     void begin_look() noexcept;
@@ -102,7 +103,6 @@ class LiveQueue {
    protected:
     /// `queue` outlives it.
     explicit Place(LiveQueue& queue) noexcept : queue_(queue) {}
-    virtual ~Place() = default;
     /// Joins the row at its end. From then on, until leave(), notify() may be called.
     void join();
     void leave() noexcept;

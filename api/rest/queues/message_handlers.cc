@@ -127,6 +127,22 @@ Status open_source(Store& store, const QueueCall& call, Source& source) {
   return Status();
 }
 
+/// Opens the queues of a get, and takes the messages that are visible now.
+Status take_at_once(Store& store, const QueueCall& call, Source& source, GetOptions& options,
+                    std::vector<ReceivedMessage>& messages) {
+  if (Status opened = open_source(store, call, source); !opened.ok()) return opened;
+  if (source.dead_letters) {
+    options.deliveries_max = call.dead_letters->deliveries_max;
+    options.dead_letter = &*source.dead_letters;
+  }
+  GetOptions at_once = options;
+  at_once.wait = seconds(0);
+  Result<std::vector<ReceivedMessage>> got = source.queue->get(at_once);
+  if (!got.ok()) return got.status();
+  messages = *std::move(got);
+  return Status();
+}
+
 /// Returns what a get asks for. Source: QM-10, QX-19.
 Result<GetOptions> get_options(const QueueCall& call) {
   GetOptions options;
@@ -152,10 +168,11 @@ Answer put_message(const QueueCall& call) {
   if (!text.ok()) co_return text.status();
   if (!*text) co_return service_error::invalid_xml_document("the body is no QueueMessage with a MessageText");
   SentMessage sent;
-  Task<Status> putting = with_queue(call, [&](Queue& queue) {
+  Task<Status> putting = with_queue(call, [&](Queue& queue) -> Status {
     Result<SentMessage> put = queue.put(**text, *options);
-    if (put.ok()) sent = *std::move(put);
-    return put.status();
+    if (!put.ok()) return put.status();
+    sent = *std::move(put);
+    return Status();
   });
   const Status put = co_await putting;
   if (!put.ok()) co_return put;
@@ -173,21 +190,9 @@ Answer get_messages(const QueueCall& call) {
   Source source;
   std::vector<ReceivedMessage> messages;
   // Most gets end on the worker that opens the queue. Only a wait goes on without one.
-  Task<Status> taking = AsyncStore(call.store)
-                            .run(
-                                [&](Store& store) -> Status {
-                                  if (Status opened = open_source(store, call, source); !opened.ok()) return opened;
-                                  if (source.dead_letters) {
-                                    options->deliveries_max = call.dead_letters->deliveries_max;
-                                    options->dead_letter = &*source.dead_letters;
-                                  }
-                                  GetOptions at_once = *options;
-                                  at_once.wait = seconds(0);
-                                  Result<std::vector<ReceivedMessage>> got = source.queue->get(at_once);
-                                  if (got.ok()) messages = *std::move(got);
-                                  return got.status();
-                                },
-                                call.stop);
+  Task<Status> taking =
+      AsyncStore(call.store)
+          .run([&](Store& store) { return take_at_once(store, call, source, *options, messages); }, call.stop);
   const Status taken = co_await at_home(call.home, std::move(taking));
   if (!taken.ok()) co_return taken;
   if (messages.empty() && options->wait > seconds(0)) {
@@ -203,10 +208,11 @@ Answer peek_messages(const QueueCall& call) {
   const Result<std::uint32_t> count = message_count(call);
   if (!count.ok()) co_return count.status();
   std::vector<Message> messages;
-  Task<Status> peeking = with_queue(call, [&](const Queue& queue) {
+  Task<Status> peeking = with_queue(call, [&](const Queue& queue) -> Status {
     Result<std::vector<Message>> seen = queue.peek(*count);
-    if (seen.ok()) messages = *std::move(seen);
-    return seen.status();
+    if (!seen.ok()) return seen.status();
+    messages = *std::move(seen);
+    return Status();
   });
   const Status seen = co_await peeking;
   if (!seen.ok()) co_return seen;
@@ -249,8 +255,9 @@ Answer update_message(const QueueCall& call) {
     std::optional<std::string_view> changed;
     if (*text) changed = **text;
     const Result<UpdatedMessage> done = queue.update(named->id, named->receipt, seconds(**hold), changed);
-    if (done.ok()) updated = *done;
-    return done.status();
+    if (!done.ok()) return done.status();
+    updated = *done;
+    return Status();
   });
   const Status done = co_await updating;
   if (!done.ok()) co_return done;

@@ -203,8 +203,9 @@ Answer get_queue_policies(const QueueCall& call) {
   std::vector<AccessPolicy> policies;
   Task<Status> reading = with_queue(call, [&](const Queue& queue) -> Status {
     Result<std::vector<AccessPolicy>> stored = queue.access_policies();
-    if (stored.ok()) policies = *std::move(stored);
-    return stored.status();
+    if (!stored.ok()) return stored.status();
+    policies = *std::move(stored);
+    return Status();
   });
   const Status read = co_await reading;
   if (!read.ok()) co_return read;
