@@ -25,6 +25,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/model/stored_row.h"
 #include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"
 #include "varve/result.h"
@@ -33,8 +34,6 @@
 namespace varve {
 
 using Sequence = std::uint64_t;
-/// Ticks of 100 ns since year 1, as commit versions have them.
-using Ticks = std::uint64_t;
 
 /// A text of this many bytes or more has a row of its own, so that a get need not write it again (QX-25).
 inline constexpr std::size_t kTextApartBytes = 16 * 1024;
