@@ -34,8 +34,10 @@ Catalog::Catalog(Backend& backend, std::chrono::milliseconds recreation_delay)
     : backend_(backend),
       names_(backend.env().scheduler),
       queue_names_(backend.env().scheduler),
+      container_names_(backend.env().scheduler),
       release_(NameRelease::Of::kTables, recreation_delay, backend.env().clock),
-      queue_release_(NameRelease::Of::kQueues, recreation_delay, backend.env().clock) {}
+      queue_release_(NameRelease::Of::kQueues, recreation_delay, backend.env().clock),
+      container_release_(NameRelease::Of::kContainers, recreation_delay, backend.env().clock) {}
 
 Result<std::optional<AccountRow>> Catalog::find_account(const engine::ReadView& view, std::string_view account) {
   const auto found = view.get(account_row_key(account));
@@ -127,11 +129,12 @@ Status Catalog::create_account(std::string_view account) {
   return commit(backend_, change).status();
 }
 
-Result<DrawnNumber> draw_table_number(std::string_view account, const engine::Newest& account_row) {
+Result<DrawnNumber> draw_table_number(std::string_view account, const engine::Newest& account_row,
+                                      std::uint32_t count) {
   const Result<AccountRow> row = decode_account_row(account, account_row.version, *account_row.value);
   if (!row.ok()) return row.status();
-  if (row->next_table == kTableNumberEnd) return numbers_used_up("table");
-  Result<std::string> raised = with_next_table(*account_row.value, *row, row->next_table + 1);
+  if (kTableNumberEnd - row->next_table < count) return numbers_used_up("table");
+  Result<std::string> raised = with_next_table(*account_row.value, *row, row->next_table + count);
   if (!raised.ok()) return raised.status();
   return DrawnNumber{format::make_table_id(row->number, row->next_table), *std::move(raised)};
 }
@@ -193,11 +196,13 @@ Status Catalog::drop_table(std::string_view account, std::string_view lower_name
 Result<std::uint32_t> Catalog::drop_account(std::string_view account) {
   std::uint32_t number = 0;
   const std::string account_key = account_row_key(account);
-  const std::array<std::string, 2> prefixes{table_rows_prefix(account), queue_rows_prefix(account)};
+  const std::array<std::string, 3> prefixes{table_rows_prefix(account), queue_rows_prefix(account),
+                                            container_rows_prefix(account)};
   const std::array<std::string, 2> service_keys{service_properties_key(account, StorageService::kQueues),
                                                 service_properties_key(account, StorageService::kBlobs)};
   const NameCache::DropMark mark = names_.mark_account_drop(account);
   const NameCache::DropMark queues_mark = queue_names_.mark_account_drop(account);
+  const NameCache::DropMark containers_mark = container_names_.mark_account_drop(account);
   for (;;) {
     bool is_unpublished = false;
     RowChange change(
@@ -205,9 +210,9 @@ Result<std::uint32_t> Catalog::drop_account(std::string_view account) {
         [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
           const engine::Newest& row = rows[0];
           if (!row.value) return {no_such_account(account), row.version};
-          // A commit that adds a table row also writes the account's row, and so does one that adds a queue row. So if
-          // this row is published, the view has the rows of all tables and queues. If the drop of a row is not published, this deletes the row a second time, which changes
-          // nothing.
+          // A commit that adds a row of a table, queue or container also writes the account's row. So if this row is
+          // published, the view has all those rows. If the drop of a row is not published, this deletes the row a
+          // second time, which changes nothing.
           is_unpublished = row.version > view.version();
           if (is_unpublished) return {Status(Code::kConflict, "the account was changed meanwhile"), row.version};
           const Result<AccountRow> owner = decode_account_row(account, row.version, *row.value);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/catalog/catalog_rows.h"
+#include "api/catalog/container_rows.h"
 #include "api/catalog/name_cache.h"
 #include "api/catalog/name_release.h"
 #include "api/catalog/queue_rows.h"
@@ -35,7 +36,10 @@ Status no_such_table(std::string_view account, std::string_view table);
 /// Returns kNotFound (QueueNotFound).
 Status no_such_queue(std::string_view account, std::string_view queue);
 
-/// The name of a table, or of a queue, whose two spellings are equal. Every part is legal (names.h).
+/// Returns kNotFound (ContainerNotFound).
+Status no_such_container(std::string_view account, std::string_view container);
+
+/// The name of a table, a queue or a container, whose two spellings are equal. Every part is legal (names.h).
 struct TableName {
   std::string account;
   std::string spelling;
@@ -51,7 +55,7 @@ struct LoadTarget {
   std::optional<format::TableId> replaced;
 };
 
-/// A view of the newest state of the store, and the id that the name of a table or queue has in this view.
+/// A view of the newest state of the store, and the id that the name of a table, queue or container has in this view.
 struct ResolvedTable {
   engine::ReadView view;
   format::TableId id;
@@ -65,6 +69,7 @@ class Catalog {
 
   NameCache& names() noexcept { return names_; }
   NameCache& queue_names() noexcept { return queue_names_; }
+  NameCache& container_names() noexcept { return container_names_; }
 
   // Errors of all: kNotFound (TableNotFound), kCorruption, kIoError.
   /// Resolves a name for a read of the newest state.
@@ -107,6 +112,21 @@ class Catalog {
   Result<std::vector<AccessPolicy>> find_queue_policies(const engine::ReadView& view, const TableName& name) const;
   Status set_queue_policies(const TableName& name, std::span<const AccessPolicy> policies);
 
+  // Containers. These work as in Store and Container. Names must be legal, options and metadata checked.
+  /// Errors: kNotFound (ContainerNotFound), kCorruption, kIoError.
+  Result<ResolvedTable> resolve_container(const TableName& name, NameEntry& entry);
+  static Result<std::optional<ContainerRow>> find_container(const engine::ReadView& view, const TableName& name);
+  /// As missing_queue().
+  Status missing_container(const engine::ReadView& view, const TableName& name) const;
+  Status create_container(const TableName& name, const ContainerOptions& options);
+  /// Retires the fence, and leaves the rest as work to do. `admit` judges the drop by the container's row.
+  Status drop_container(const TableName& name, const std::function<Status(ContainerRow&)>& admit);
+  /// Replaces the row with what `change` makes of it. If it sets `changed` to zero, the ETag changes. If `policies` are
+  /// given, they replace those of the row. Returns the new row. Always durable.
+  Result<ContainerRow> change_container(const TableName& name, const std::function<Status(ContainerRow&)>& change,
+                                        const std::optional<std::span<const AccessPolicy>>& policies = std::nullopt);
+  Result<std::vector<AccessPolicy>> find_container_policies(const engine::ReadView& view, const TableName& name) const;
+
   /// Errors: as Store::access_policies.
   static Result<std::vector<AccessPolicy>> find_access_policies(const engine::ReadView& view, const TableName& name);
   /// The caller has checked `policies`. Errors: as Store::set_access_policies.
@@ -132,6 +152,9 @@ class Catalog {
                     const std::function<Result<std::string>(const engine::Newest&)>& change);
   /// Returns the refusal of a change of a queue whose row, in its newest state, is `row` and has no value.
   Refusal refuse_missing_queue(const engine::ReadView& view, const TableName& name, const engine::Newest& row) const;
+  /// As refuse_missing_queue().
+  Refusal refuse_missing_container(const engine::ReadView& view, const TableName& name,
+                                   const engine::Newest& row) const;
   /// Resolves a name in the cache, or else by `find`, which takes a view and returns the id.
   template <typename Find>
   Result<ResolvedTable> resolve(NameCache& names, NameEntry& entry, Find find);
@@ -141,8 +164,10 @@ class Catalog {
   Backend& backend_;
   NameCache names_;
   NameCache queue_names_;
+  NameCache container_names_;
   NameRelease release_;
   NameRelease queue_release_;
+  NameRelease container_release_;
 };
 
 template <typename Find>
@@ -156,12 +181,13 @@ Result<ResolvedTable> Catalog::resolve(NameCache& names, NameEntry& entry, Find 
   return ResolvedTable{std::move(view), *id};
 }
 
-/// A number for a new table or queue, and the account's row after it was given.
+/// The first of the numbers for a new table, queue or container, and the account's row after they were given.
 struct DrawnNumber {
   format::TableId id = 0;
   std::string account_row;
 };
 /// Errors: kNoSpace (no number is left), those of decoding the row.
-Result<DrawnNumber> draw_table_number(std::string_view account, const engine::Newest& account_row);
+Result<DrawnNumber> draw_table_number(std::string_view account, const engine::Newest& account_row,
+                                      std::uint32_t count = 1);
 
 }  // namespace varve

@@ -12,6 +12,7 @@
 //   (0,5) queues     see queue_rows.h
 //   (0,6) services   see service_property_rows.h
 //   (0,7) drops      of queues, see queue_rows.h
+//   (0,8) containers see container_rows.h; (0,9) and (0,10), too
 //
 // All numbers are Int64. Created is the commit version that created the account or table. It is absent while it equals
 // the version of the row, that is, until the row is written again. NextTable and NextAccount are the next numbers to

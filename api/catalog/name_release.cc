@@ -3,6 +3,7 @@
 #include "api/catalog/name_release.h"
 
 #include "api/catalog/catalog_rows.h"
+#include "api/catalog/container_rows.h"
 #include "api/catalog/queue_rows.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
@@ -11,7 +12,12 @@
 namespace varve {
 
 std::string NameRelease::note_key(std::string_view account, std::string_view lower_name) const {
-  return of_ == Of::kTables ? drop_note_key(account, lower_name) : queue_drop_note_key(account, lower_name);
+  switch (of_) {
+    case Of::kTables: return drop_note_key(account, lower_name);
+    case Of::kQueues: return queue_drop_note_key(account, lower_name);
+    case Of::kContainers: break;
+  }
+  return container_drop_note_key(account, lower_name);
 }
 
 Status NameRelease::judge(engine::CommitVersion dropped_at, std::string_view account,
@@ -21,8 +27,12 @@ Status NameRelease::judge(engine::CommitVersion dropped_at, std::string_view acc
   const std::string text = " " + quoted(lower_name) + " of account " + quoted(account) +
                            " was dropped; its name can be used again " + std::to_string(delay_.count()) +
                            " ms after the drop";
-  return of_ == Of::kTables ? service_error::table_being_deleted("table" + text)
-                            : service_error::queue_being_deleted("queue" + text);
+  switch (of_) {
+    case Of::kTables: return service_error::table_being_deleted("table" + text);
+    case Of::kQueues: return service_error::queue_being_deleted("queue" + text);
+    case Of::kContainers: break;
+  }
+  return service_error::container_being_deleted("container" + text);
 }
 
 Result<NameRelease::Found> NameRelease::look(const engine::ReadView& view, std::string_view account,

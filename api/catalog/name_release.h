@@ -1,4 +1,5 @@
-// Owns: when the name of a dropped table or queue may be used again, if the store has a recreation delay (B-04, QB-03).
+// Owns: when the name of a dropped table, queue or container may be used again, if the store has a recreation delay (B-04,
+// QB-03).
 // Must never: judge a change without the lock of the name's row. That lock also protects the note of the drop.
 //
 // A drop writes a note next to the catalog's rows: an entity without properties, whose version is the time of the drop.
@@ -20,8 +21,8 @@ namespace varve {
 
 class NameRelease {
  public:
-  /// What the names are of. Tables and queues have notes of their own.
-  enum class Of : std::uint8_t { kTables, kQueues };
+  /// What the names are of. Each has notes of its own.
+  enum class Of : std::uint8_t { kTables, kQueues, kContainers };
 
   /// If the delay is zero, nothing is written or read. The clock must outlive this object.
   NameRelease(Of what, std::chrono::milliseconds delay, io::Clock& clock) noexcept
@@ -36,12 +37,12 @@ class NameRelease {
     bool has_note = false;
   };
   /// Looks for a note in the newest state, under the lock of the name's row. `status` is kBusy (TableBeingDeleted,
-  /// QueueBeingDeleted) until the delay has passed. Errors: those of reading.
+  /// QueueBeingDeleted, ContainerBeingDeleted) until the delay has passed. Errors: those of reading.
   Result<Found> look(const engine::ReadView& view, std::string_view account, std::string_view lower_name) const;
   /// Looks for a note in the view, for a read. Returns kBusy until the delay has passed. Errors: those of reading.
   Status check(const engine::ReadView& view, std::string_view account, std::string_view lower_name) const;
 
-  // These two add to the commit that drops the table or queue, and to the commit that uses its name again.
+  // These two add to the commit that drops the owner of the name, and to the commit that uses its name again.
   void note_drop(format::BatchBuilder& batch, std::string_view account, std::string_view lower_name) const;
   void forget(format::BatchBuilder& batch, const Found& found, std::string_view account,
               std::string_view lower_name) const;

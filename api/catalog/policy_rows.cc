@@ -80,6 +80,10 @@ Result<std::vector<AccessPolicy>> decode_queue_access_policies(std::string_view 
   return decode_policies(row, {&Permissions::parse_for_queue, &check_queue_access_policies});
 }
 
+Result<std::vector<AccessPolicy>> decode_container_access_policies(std::string_view row) {
+  return decode_policies(row, {&Permissions::parse_for_blob, &check_container_access_policies});
+}
+
 Result<std::string> with_access_policies(std::string_view row, std::span<const AccessPolicy> policies) {
   const Result<format::EncodedEntity> view = format::EncodedEntity::open(row);
   if (!view.ok()) return view.status();

@@ -20,6 +20,8 @@ namespace varve {
 Result<std::vector<AccessPolicy>> decode_access_policies(std::string_view row);
 /// Decodes the policies of a queue's row. Errors: as decode_access_policies().
 Result<std::vector<AccessPolicy>> decode_queue_access_policies(std::string_view row);
+/// Decodes the policies of a container's row. Errors: as decode_access_policies().
+Result<std::vector<AccessPolicy>> decode_container_access_policies(std::string_view row);
 /// Returns the row with its policies replaced by these. Errors: as format::EncodedEntity::open.
 Result<std::string> with_access_policies(std::string_view row, std::span<const AccessPolicy> policies);
 

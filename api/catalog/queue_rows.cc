@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/catalog/metadata_rows.h"
 #include "api/catalog/row_numbers.h"
 #include "api/model/quoted.h"
 #include "format/keys/entity.h"
@@ -17,34 +18,10 @@ constexpr std::string_view kQueueIdName = "Id";
 constexpr std::string_view kSecret = "Secret";
 constexpr std::string_view kMessageBytesMax = "MessageBytesMax";
 constexpr std::string_view kReleaseOnOpen = "ReleaseOnOpen";
-constexpr std::string_view kMeta = "Meta";
 constexpr std::string_view kSecretRow = "queues";
 
 std::string queue_in_message(std::string_view account, std::string_view queue) {
   return "catalog row of queue " + quoted(queue) + " of account " + quoted(account);
-}
-
-std::string meta_name(std::size_t number, std::string_view part) {
-  return std::string(kMeta).append(std::to_string(number)).append(part);
-}
-
-void add_metadata(format::EntityBuilder& builder, const std::vector<MetadataPair>& metadata) {
-  for (std::size_t number = 0; number < metadata.size(); ++number) {
-    builder.add_string(meta_name(number, "Name"), metadata[number].name);
-    builder.add_string(meta_name(number, "Value"), metadata[number].value);
-  }
-}
-
-std::optional<std::vector<MetadataPair>> find_metadata(const format::EncodedEntity& row) {
-  std::vector<MetadataPair> metadata;
-  for (std::size_t number = 0;; ++number) {
-    const std::optional<format::PropertyView> name = row.find(meta_name(number, "Name"));
-    if (!name) return metadata;
-    const std::optional<format::PropertyView> value = row.find(meta_name(number, "Value"));
-    constexpr auto kText = format::PropertyType::kString;
-    if (name->type != kText || !value || value->type != kText) return std::nullopt;
-    metadata.push_back({std::string(name->value), std::string(value->value)});
-  }
 }
 
 std::optional<std::uint32_t> find_message_limit(const format::EncodedEntity& row) {
@@ -137,7 +114,7 @@ Result<std::string> with_metadata(std::string_view value, const QueueRow& row,
   format::EntityBuilder builder;
   for (std::size_t i = 0; i < before->property_count(); ++i) {
     const format::PropertyView property = before->property(i);
-    if (!property.name.starts_with(kMeta) && property.name != kCreated) builder.add(property);
+    if (!property.name.starts_with(kMetadataPrefix) && property.name != kCreated) builder.add(property);
   }
   builder.add_int64(kCreated, static_cast<std::int64_t>(row.created));
   add_metadata(builder, metadata);

@@ -39,6 +39,8 @@ StoreCore::~StoreCore() {
   // A thread of the parent may have been inside any of these when the process forked.
   io::leave_to_parent(own_async_);
   io::leave_to_parent(async_mutex_);
+  io::leave_to_parent(blob_keeper_);
+  io::leave_to_parent(blobs_);
   io::leave_to_parent(keeper_);
   io::leave_to_parent(queues_);
   io::leave_to_parent(catalog_);
@@ -87,10 +89,12 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   OpenMoment opened;
   if (!options.read_only) opened = {core->backend_->view().version(), core->backend_->time() - 1};
   core->queues_ = std::make_unique<QueueBoard>((*core->backend_).env(), opened);
+  core->blobs_ = std::make_unique<BlobBoard>(env.scheduler);
   if (!options.read_only) {
     Result<std::shared_ptr<engine::PoolThreads>> threads = chosen.pool->threads_for(env);
     if (!threads.ok()) return threads.status();
-    core->keeper_ = std::make_unique<QueueKeeper>(*std::move(threads), *core->backend_, *core->queues_);
+    core->keeper_ = std::make_unique<QueueKeeper>(*threads, *core->backend_, *core->queues_);
+    core->blob_keeper_ = std::make_unique<BlobKeeper>(*std::move(threads), *core->backend_, *core->blobs_);
   }
   core->async_mutex_ = std::make_unique<io::Mutex>(env.scheduler);
   return core;
@@ -113,6 +117,7 @@ Status StoreCore::close() {
   if (async != nullptr) async->stop();
   closed_.store(true, std::memory_order_release);
   keeper_.reset();
+  blob_keeper_.reset();
   return engine_->close();
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "api/blob/blob_board.h"
+#include "api/blob/blob_keeper.h"
 #include "api/catalog/catalog.h"
 #include "api/commit/backend.h"
 #include "api/filter/plan_cache.h"
@@ -69,6 +71,16 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
     if (keeper_) keeper_->begin();
   }
 
+  BlobBoard& blobs() noexcept { return *blobs_; }
+  /// Called when a container is used.
+  void keep_blobs() noexcept {
+    if (blob_keeper_) blob_keeper_->begin();
+  }
+  /// Called after a commit that left work to do for blobs.
+  void wake_blob_keeper() noexcept {
+    if (blob_keeper_) blob_keeper_->wake();
+  }
+
   Snapshot snapshot();
   /// Returns the state that a read sees. Errors: kInvalidArgument (InvalidInput: a snapshot of another store, or of no
   /// store).
@@ -94,6 +106,8 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   std::unique_ptr<Catalog> catalog_;
   std::unique_ptr<QueueBoard> queues_;
   std::unique_ptr<QueueKeeper> keeper_;  // none in a store opened read-only, or closed
+  std::unique_ptr<BlobBoard> blobs_;
+  std::unique_ptr<BlobKeeper> blob_keeper_;  // as keeper_
   PlanCache plans_;
   StoreLimits limits_;
   bool makes_short_pages_ = false;

@@ -16,11 +16,23 @@ struct Letter {
   char letter;
   Permission permission;
 };
-constexpr std::array<Letter, 5> kLetters = {{{'r', Permission::kQuery},
+constexpr std::array<Letter, 9> kLetters = {{{'r', Permission::kQuery},
                                              {'a', Permission::kAdd},
+                                             {'c', Permission::kCreate},
+                                             {'w', Permission::kWrite},
                                              {'u', Permission::kUpdate},
                                              {'d', Permission::kRemove},
-                                             {'p', Permission::kProcess}}};
+                                             {'p', Permission::kProcess},
+                                             {'l', Permission::kList},
+                                             {'t', Permission::kTags}}};
+/// Letters of blobs that name permissions for what the store does not have (BS-12).
+constexpr std::string_view kIdleBlobLetters = "xyfmeopi";
+
+const Letter* find_letter(char letter) {
+  const auto* const known = std::find_if(kLetters.begin(), kLetters.end(),
+                                         [letter](const Letter& candidate) { return candidate.letter == letter; });
+  return known == kLetters.end() ? nullptr : known;
+}
 
 Status check_bound(const std::optional<KeyBound>& bound) {
   if (!bound) return Status();
@@ -40,7 +52,7 @@ Result<Permissions> Permissions::parse(std::string_view letters) {
   std::string_view rest = letters;
   for (const Letter& known : kLetters) {
     if (rest.empty() || rest.front() != known.letter || !all().contains({known.permission})) continue;
-    permissions.bits_ = static_cast<std::uint8_t>(permissions.bits_ | static_cast<std::uint8_t>(known.permission));
+    permissions.bits_ = static_cast<std::uint16_t>(permissions.bits_ | static_cast<std::uint16_t>(known.permission));
     rest.remove_prefix(1);
   }
   if (rest.empty()) return permissions;
@@ -51,15 +63,30 @@ Result<Permissions> Permissions::parse(std::string_view letters) {
 Result<Permissions> Permissions::parse_for_queue(std::string_view letters) {
   Permissions permissions;
   for (const char letter : letters) {
-    const auto* const known = std::find_if(kLetters.begin(), kLetters.end(),
-                                           [letter](const Letter& candidate) { return candidate.letter == letter; });
-    const bool is_usable = known != kLetters.end() && all_for_queues().contains({known->permission}) &&
+    const Letter* const known = find_letter(letter);
+    const bool is_usable = known != nullptr && all_for_queues().contains({known->permission}) &&
                            !permissions.contains({known->permission});
     if (!is_usable) {
       return service_error::invalid_xml_node_value("the permissions " + quoted(letters) +
                                                    " must be some of the letters raup, each once");
     }
-    permissions.bits_ = static_cast<std::uint8_t>(permissions.bits_ | static_cast<std::uint8_t>(known->permission));
+    permissions.bits_ = static_cast<std::uint16_t>(permissions.bits_ | static_cast<std::uint16_t>(known->permission));
+  }
+  return permissions;
+}
+
+Result<Permissions> Permissions::parse_for_blob(std::string_view letters) {
+  Permissions permissions;
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    const bool is_repeated = letters.find(letters[i], i + 1) != std::string_view::npos;
+    const Letter* const known = find_letter(letters[i]);
+    const bool is_usable = known != nullptr && all_for_blobs().contains({known->permission});
+    if (is_repeated || (!is_usable && kIdleBlobLetters.find(letters[i]) == std::string_view::npos)) {
+      return service_error::invalid_xml_node_value("the permissions " + quoted(letters) +
+                                                   " must be some of the letters racwdxyltfmeopi, each once");
+    }
+    if (!is_usable) continue;
+    permissions.bits_ = static_cast<std::uint16_t>(permissions.bits_ | static_cast<std::uint16_t>(known->permission));
   }
   return permissions;
 }

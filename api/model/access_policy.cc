@@ -77,6 +77,10 @@ Status check_queue_access_policies(std::span<const AccessPolicy> policies) {
   return check_policies(policies, Permissions::all_for_queues(), "raup");
 }
 
+Status check_container_access_policies(std::span<const AccessPolicy> policies) {
+  return check_policies(policies, Permissions::all_for_blobs(), "racwdlt");
+}
+
 Result<DateTime> parse_access_time(std::string_view text) {
   Result<DateTime> time = DateTime::parse(completed(text));
   if (time.ok()) return time;

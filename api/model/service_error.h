@@ -74,6 +74,33 @@ inline Status queue_being_deleted(std::string_view message) noexcept {
 inline Status queue_not_found(std::string_view message) noexcept {
   return Status::not_found(message).with_service_error("QueueNotFound");
 }
+inline Status container_already_exists(std::string_view message) noexcept {
+  return Status::exists(message).with_service_error("ContainerAlreadyExists");
+}
+inline Status container_being_deleted(std::string_view message) noexcept {
+  return Status(Code::kBusy, message).with_service_error("ContainerBeingDeleted");
+}
+inline Status container_not_found(std::string_view message) noexcept {
+  return Status::not_found(message).with_service_error("ContainerNotFound");
+}
+inline Status blob_not_found(std::string_view message) noexcept {
+  return Status::not_found(message).with_service_error("BlobNotFound");
+}
+inline Status blob_already_exists(std::string_view message) noexcept {
+  return Status::exists(message).with_service_error("BlobAlreadyExists");
+}
+inline Status condition_not_met(std::string_view message) noexcept {
+  return Status(Code::kPreconditionFailed, message).with_service_error("ConditionNotMet");
+}
+inline Status source_condition_not_met(std::string_view message) noexcept {
+  return Status(Code::kPreconditionFailed, message).with_service_error("SourceConditionNotMet");
+}
+inline Status invalid_blob_type(std::string_view message) noexcept {
+  return Status(Code::kConflict, message).with_service_error("InvalidBlobType");
+}
+inline Status invalid_header_value(std::string_view message) noexcept {
+  return Status::invalid_argument(message).with_service_error("InvalidHeaderValue");
+}
 inline Status message_not_found(std::string_view message) noexcept {
   return Status::not_found(message).with_service_error("MessageNotFound");
 }

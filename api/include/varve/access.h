@@ -16,8 +16,8 @@
 
 namespace varve {
 
-/// One kind of access to entities or messages. Source: S-21, S-24, QS-12.
-enum class Permission : std::uint8_t {
+/// One kind of access to entities or messages. Source: S-21, S-24, QS-12, BS-12.
+enum class Permission : std::uint16_t {
   /// Permits reads: get(), get_many(), scan(), list_rows(), count() and explain().
   kQuery = 1,
   /// Permits inserts. insert_or_replace() and insert_or_merge() need both kAdd and kUpdate.
@@ -28,6 +28,15 @@ enum class Permission : std::uint8_t {
   kRemove = 8,
   /// Permits a consumer to get and delete messages. Only policies of queues have it. Source: QS-12.
   kProcess = 16,
+  /// Permits to write a blob that does not exist yet. Only signatures and policies of blobs have this and the following.
+  /// Source: BS-12.
+  kCreate = 32,
+  /// Permits to write and replace a blob, and to change its state.
+  kWrite = 64,
+  /// Permits to list blobs.
+  kList = 128,
+  /// Permits to read and change tags.
+  kTags = 256,
 };
 
 /// A set of permissions.
@@ -37,7 +46,7 @@ class VARVE_EXPORT Permissions {
   constexpr Permissions() noexcept = default;
   /// Makes the set of these permissions. A permission may occur twice.
   constexpr Permissions(std::initializer_list<Permission> these) noexcept {
-    for (const Permission one : these) bits_ = static_cast<std::uint8_t>(bits_ | static_cast<std::uint8_t>(one));
+    for (const Permission one : these) bits_ = static_cast<std::uint16_t>(bits_ | static_cast<std::uint16_t>(one));
   }
   /// Returns the set of all four permissions for entities.
   static constexpr Permissions all() noexcept {
@@ -55,8 +64,17 @@ class VARVE_EXPORT Permissions {
   /// and read metadata, with `a` put, with `u` update, and with `p` get and delete. The empty text is the empty set.
   /// Errors: kInvalidArgument (InvalidXmlNodeValue: any other text). Source: QS-12, QB-09.
   static Result<Permissions> parse_for_queue(std::string_view letters);
-  /// Returns the letters of the set in the order `raudp`. parse() reads those of a table, and parse_for_queue() those
-  /// of a queue. The empty set gives an empty text.
+  /// Returns the set of all permissions for blobs.
+  static constexpr Permissions all_for_blobs() noexcept {
+    return {Permission::kQuery,  Permission::kAdd,  Permission::kCreate, Permission::kWrite,
+            Permission::kRemove, Permission::kList, Permission::kTags};
+  }
+  /// Parses permissions for blobs: a subset of `racwdlt`, in any order. The letters `xyfmeopi` name permissions that give
+  /// nothing here; they are left out. Errors: kInvalidArgument (InvalidXmlNodeValue: any other text, or a letter twice).
+  /// Source: BS-12.
+  static Result<Permissions> parse_for_blob(std::string_view letters);
+  /// Returns the letters of the set in the order `racwudplt`. parse() reads those of a table, parse_for_queue() those of
+  /// a queue, and parse_for_blob() those of a container. The empty set gives an empty text.
   std::string to_string() const;
 
   /// Returns whether the set permits nothing.
@@ -72,7 +90,7 @@ class VARVE_EXPORT Permissions {
   constexpr bool operator==(const Permissions&) const = default;
 
  private:
-  std::uint8_t bits_ = 0;
+  std::uint16_t bits_ = 0;
 };
 
 /// One end of a key interval. The interval includes the bound. If `row_key` is absent, the bound covers the whole

@@ -17,8 +17,8 @@
 
 namespace varve {
 
-/// A policy that is stored with a table or a queue under an id; see Store::set_access_policies() and
-/// Queue::set_access_policies(). Signatures refer to the id. If the policy leaves a field out, the signature itself
+/// A policy that is stored with a table, a queue or a container under an id; see Store::set_access_policies(),
+/// Queue::set_access_policies() and Container::set_access(). Signatures refer to the id. If the policy leaves a field out, the signature itself
 /// supplies that field. Source: S-27, S-41, QB-09.
 struct AccessPolicy {
   /// The id has 1 to limits::kAccessPolicyIdCodeUnitsMax UTF-16 code units and is unique within the table
@@ -43,6 +43,9 @@ VARVE_EXPORT Status check_access_policies(std::span<const AccessPolicy> policies
 /// Checks the policies of one queue. Its permissions are those of Permissions::all_for_queues(). Errors: as
 /// check_access_policies(). Source: QB-09.
 VARVE_EXPORT Status check_queue_access_policies(std::span<const AccessPolicy> policies);
+/// Checks the policies of one container. Its permissions are those of Permissions::all_for_blobs(). Errors: as
+/// check_access_policies(). Source: BB-14, BS-12.
+VARVE_EXPORT Status check_container_access_policies(std::span<const AccessPolicy> policies);
 
 /// Parses a time as signatures and policies write it: `YYYY-MM-DD`, alone or followed by `Thh:mm`, `Thh:mm:ss` or
 /// `Thh:mm:ss.f`. A time of day may end in a zone. Without a zone the time is UTC.

@@ -487,8 +487,4 @@ VARVE_EXPORT Status check_blob_name(std::string_view name);
 /// Checks the tags of a blob. Errors: kInvalidArgument (InvalidTag, EmptyTagName, DuplicateTagNames), kTooLarge
 /// (TagsTooLarge). Source: BT-10.
 VARVE_EXPORT Status check_blob_tags(const std::vector<BlobTag>& tags);
-/// Checks the policies of a container, whose permissions are those of Permissions::all_for_blobs(). Errors: as
-/// check_access_policies(). Source: BB-14, BS-12.
-VARVE_EXPORT Status check_container_access_policies(std::span<const AccessPolicy> policies);
-
 }  // namespace varve

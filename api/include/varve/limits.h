@@ -120,4 +120,27 @@ inline constexpr std::chrono::hours kMessageHoldMax{24 * 7};
 /// Bytes of a deduplication key (QX-13).
 inline constexpr std::size_t kDeduplicationKeyBytesMax = 128;
 
+/// Characters of a blob's name (BN-02).
+inline constexpr std::size_t kBlobNameCharactersMax = 1024;
+/// Bytes of a block id (BB-06).
+inline constexpr std::size_t kBlockIdBytesMax = 64;
+/// Blocks of one list (BB-07).
+inline constexpr std::uint32_t kBlocksMax = 50'000;
+/// Blocks that may be staged under one name (BB-06).
+inline constexpr std::uint32_t kStagedBlocksMax = 100'000;
+/// Blocks that an append blob may be made of (BA-04).
+inline constexpr std::uint32_t kAppendsMax = 50'000;
+/// Bytes of one append. This is a limit of the store.
+inline constexpr std::size_t kAppendBytesMax = std::size_t{4} << 20;
+/// Bytes of a blob's content: 50,000 blocks of 4,000 MiB (BB-06).
+inline constexpr std::uint64_t kBlobBytesMax = std::uint64_t{50'000} * 4'000 << 20;
+/// Blobs and prefixes in a page of a listing (BL-01).
+inline constexpr std::uint32_t kBlobPageMax = 5'000;
+/// Tags of a blob, and characters of their names and values (BT-10).
+/// @{
+inline constexpr std::size_t kBlobTagsMax = 10;
+inline constexpr std::size_t kBlobTagNameCharactersMax = 128;
+inline constexpr std::size_t kBlobTagValueCharactersMax = 256;
+/// @}
+
 }  // namespace varve::limits

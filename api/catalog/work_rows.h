@@ -1,0 +1,49 @@
+// Owns: the rows (0,9) of work that is left to do for blobs: their keys and their content.
+// Must never: be needed for a right answer. They lead to what nobody can see.
+//
+//   row                    first part      second part    properties
+//   filling content        F, content      account        none
+//   content without owner  L, content      account        Done (Int64: entries of a list that were let go)
+//   discarded blocks       S, generation   container      none
+//   dropped container      C, container    fence          none
+//
+// The account is its number, and the container its id. Each row has a lock of its own. A filling content is being
+// written: the commit that gives it an owner removes the row. The others are removed by the last commit of their work.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "format/keys/sort_key.h"
+#include "varve/result.h"
+
+namespace varve {
+
+inline constexpr format::TableId kWorkTable = format::make_table_id(0, 9);
+
+enum class WorkKind : char {
+  kFilling = 'F',
+  kLeaving = 'L',
+  kStaged = 'S',
+  kContainer = 'C',
+};
+
+/// What a work row is about.
+struct Work {
+  WorkKind kind = WorkKind::kFilling;
+  /// The content, the generation, or the container.
+  std::uint64_t subject = 0;
+  /// The account's number, or the id of the container or fence.
+  std::uint64_t owner = 0;
+};
+
+std::string work_key(const Work& work);
+/// Errors: kCorruption.
+Result<Work> decode_work_key(std::string_view key);
+
+std::string encode_work(std::uint64_t done = 0);
+/// Returns how much of the work was done. Errors: kCorruption, kUnsupported.
+Result<std::uint64_t> decode_work(std::string_view value);
+
+}  // namespace varve
