@@ -23,10 +23,7 @@ namespace varve {
 
 class BlobKeeper final : private engine::BackgroundPool::Source {
  public:
-  static constexpr std::size_t kRowsAtOnce = 256;
   static constexpr std::chrono::nanoseconds kRest = std::chrono::seconds(30);
-  /// Time after which blocks that were staged and not used are discarded (BX-30).
-  static constexpr Ticks kStagedTime = Ticks{7} * 24 * 3600 * 10'000'000;
 
   /// The backend and the board outlive it.
   BlobKeeper(std::shared_ptr<engine::PoolThreads> threads, Backend& backend, const BlobBoard& board) noexcept
@@ -44,21 +41,9 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
 
  private:
   engine::BackgroundPool::Pause work(bool is_due) noexcept override;
-  /// Does a part of the first piece of work that can be done. Returns whether it found one.
+  /// Does a part of the first piece of work that can be done. Returns whether it found one. An error of one piece does
+  /// not keep it from others. Errors: those of the first piece that failed, if nothing was done.
   Result<bool> walk();
-  /// Returns whether anything was done. Errors: those of reading and commits.
-  Result<bool> do_part(const Work& work, std::string_view value);
-  Result<bool> remove_filling(const Work& work);
-  Result<bool> remove_leaving(const Work& work, std::uint64_t done);
-  Result<bool> release_entries(const Work& work, std::uint64_t done);
-  Result<bool> remove_staged(const Work& work);
-  Result<bool> remove_container(const Work& work);
-  /// Removes up to kRowsAtOnce rows of a content, and after the last one the work row. The work row must still be there.
-  Result<bool> remove_rows(const Work& work);
-  Result<bool> finish(const Work& work);
-  /// Discards staged blocks whose time is over. Returns whether it found any.
-  Result<bool> expire_staged();
-  Result<bool> expire_in(format::TableId container);
 
   const std::shared_ptr<engine::PoolThreads> threads_;
   Backend& backend_;

@@ -35,7 +35,6 @@ constexpr std::string_view kGeneration = "Generation";
 constexpr std::string_view kCount = "Count";
 constexpr std::string_view kIdBytes = "IdBytes";
 constexpr std::string_view kLast = "Last";
-constexpr std::string_view kBlobNameName = "Name";
 constexpr std::size_t kPieceBytes = 16;
 
 struct TextProperty {
@@ -199,9 +198,6 @@ std::string staged_list_key(format::TableId container, std::string_view name) {
 std::string staged_block_key(format::TableId container, std::uint64_t generation, std::string_view id) {
   return stored_row_key(container, KindAndNumber('U', generation), encode_base64(id));
 }
-std::string staged_expiry_key(format::TableId container, Ticks time, std::uint64_t generation) {
-  return stored_row_key(container, KindAndNumber('X', time), NumberText(generation));
-}
 
 std::string named_rows_prefix(format::TableId container, char kind, std::string_view prefix) {
   std::string key = format::encode_table(container);
@@ -210,9 +206,6 @@ std::string named_rows_prefix(format::TableId container, char kind, std::string_
 }
 std::string staged_blocks_prefix(format::TableId container, std::uint64_t generation) {
   return std::string(format::partition_of(staged_block_key(container, generation, {})));
-}
-std::string staged_expiries_prefix(format::TableId container) {
-  return format::encode_table(container) + 'X';
 }
 
 char blob_row_kind(std::string_view key) noexcept {
@@ -233,14 +226,6 @@ Result<std::string> decode_staged_key(std::string_view key) {
   std::optional<std::string> id = parts ? decode_base64(parts->second) : std::nullopt;
   if (!id) return Status::corruption("the key of a staged block has no id");
   return *std::move(id);
-}
-
-Result<StagedExpiry> decode_expiry_key(std::string_view key) {
-  const std::optional<KeyParts> parts = key_parts_of(key);
-  const std::optional<std::uint64_t> time = parts ? parse_kind_and_number('X', parts->first) : std::nullopt;
-  const std::optional<std::uint64_t> generation = parts ? parse_number_text(parts->second) : std::nullopt;
-  if (!time || !generation) return Status::corruption("the key of an expiry has no two numbers");
-  return StagedExpiry{*time, *generation};
 }
 
 std::string encode_blob_row(const BlobRow& row) {
@@ -314,17 +299,6 @@ Result<ContentPiece> decode_staged_block(std::string_view value) {
     return ContentPiece{static_cast<std::uint64_t>(reader.number(kContent)),
                         static_cast<std::uint64_t>(reader.number(kBlobLength))};
   });
-}
-
-std::string encode_staged_expiry(std::string_view name) {
-  format::EntityBuilder builder;
-  builder.add_string(kBlobNameName, name);
-  return builder.finish();
-}
-
-Result<std::string> decode_staged_expiry(std::string_view value) {
-  return decode_stored_row(value, "expiry of staged blocks",
-                           [](RowReader& reader) { return std::string(reader.text(kBlobNameName)); });
 }
 
 BlobState state_of(std::string_view name, const BlobRow& row, format::CommitVersion version, Ticks now) {

@@ -12,10 +12,9 @@
 //                                                (metadata_rows.h), lease (lease.h)
 //   staged list    H, name         empty         Generation (Int64), Count, IdBytes (Int32), Last (DateTime)
 //   staged block   U, generation   block id      Content, Length (Int64)
-//   expiry         X, time         generation    Name (String)
 //
 // A block id is written as base64. Created and Changed are versions of commits. They are absent while they equal the
-// version of the row. Changed is that of the ETag. An expiry leads to a staged list whose last block may be a week old.
+// version of the row. Changed is that of the ETag.
 //
 // Sort keys order texts by UTF-16 code units, so characters from U+10000 on sort below U+E000. Names are ordered by UTF-8
 // bytes. So in a key U+FFFF goes before each character from U+10000 on, and U+FFFF itself is written as U+FFFF and `!`.
@@ -45,23 +44,15 @@ inline constexpr std::size_t kInlineBytesMax = 16 * 1024 - 1;
 std::string blob_row_key(format::TableId container, std::string_view name);
 std::string staged_list_key(format::TableId container, std::string_view name);
 std::string staged_block_key(format::TableId container, std::uint64_t generation, std::string_view id);
-std::string staged_expiry_key(format::TableId container, Ticks time, std::uint64_t generation);
 /// The common prefix of the keys of all blobs, or staged lists (`kind` is B or H), whose names begin with `prefix`.
 std::string named_rows_prefix(format::TableId container, char kind, std::string_view prefix);
 std::string staged_blocks_prefix(format::TableId container, std::uint64_t generation);
-std::string staged_expiries_prefix(format::TableId container);
 
 /// Returns the kind of a row: the first letter of its key, or 0.
 char blob_row_kind(std::string_view key) noexcept;
-/// Return the name of a key of kind B or H, the id of a staged block, and the time of an expiry. Errors: kCorruption.
+/// Return the name of a key of kind B or H, and the id of a staged block. Errors: kCorruption.
 Result<std::string> decode_named_key(std::string_view key);
 Result<std::string> decode_staged_key(std::string_view key);
-struct StagedExpiry {
-  Ticks time = 0;
-  std::uint64_t generation = 0;
-};
-Result<StagedExpiry> decode_expiry_key(std::string_view key);
-
 /// A content, or the beginning of one, that a blob consists of.
 struct ContentPiece {
   ContentId content = 0;
@@ -107,8 +98,6 @@ std::string encode_staged_list(const StagedList& list);
 Result<StagedList> decode_staged_list(std::string_view value);
 std::string encode_staged_block(const ContentPiece& block);
 Result<ContentPiece> decode_staged_block(std::string_view value);
-std::string encode_staged_expiry(std::string_view name);
-Result<std::string> decode_staged_expiry(std::string_view value);
 
 /// The state that a row describes at a time. `version` is that of the row.
 BlobState state_of(std::string_view name, const BlobRow& row, format::CommitVersion version, Ticks now);

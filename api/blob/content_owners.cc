@@ -33,13 +33,17 @@ bool ContentOwners::is_planned(ContentId content) const noexcept {
   return std::binary_search(planned_.begin(), planned_.end(), content);
 }
 
+const engine::Newest& ContentOwners::head_of(ContentId content, std::span<const engine::Newest> heads) const noexcept {
+  const auto planned = std::lower_bound(planned_.begin(), planned_.end(), content);
+  assert(planned != planned_.end() && *planned == content);
+  return heads[static_cast<std::size_t>(planned - planned_.begin())];
+}
+
 Result<bool> ContentOwners::settle(std::span<const engine::Newest> heads, format::BatchBuilder& batch) {
   bool has_work = false;
   for (const auto& [content, change] : changes_) {
     if (change == 0) continue;
-    const auto planned = std::lower_bound(planned_.begin(), planned_.end(), content);
-    assert(planned != planned_.end() && *planned == content);
-    const engine::Newest& state = heads[static_cast<std::size_t>(planned - planned_.begin())];
+    const engine::Newest& state = head_of(content, heads);
     if (!state.value) return Status::corruption("a content that a blob names is missing");
     Result<ContentHead> head = decode_content_head(*state.value);
     if (!head.ok()) return head.status();

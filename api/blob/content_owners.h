@@ -30,6 +30,8 @@ class ContentOwners {
   /// The keys of the heads, whose states settle() needs, and whose partitions are locked.
   const std::vector<std::string>& keys() const noexcept { return keys_; }
   bool is_planned(ContentId content) const noexcept;
+  /// Returns the state of a planned content's head. `heads` are the states of keys().
+  const engine::Newest& head_of(ContentId content, std::span<const engine::Newest> heads) const noexcept;
 
   /// Notes that the commit adds or removes owners of a planned content.
   void add(ContentId content, std::int64_t owners) { changes_[content] += owners; }

@@ -27,6 +27,8 @@ class RowChange final : public Change {
     wanted_.assign(keys_.begin(), keys_.end());
     for (const std::string& key : keys_) lock(format::partition_of(key));
   }
+  /// The batch, to which the caller may add operations before the commit.
+  format::BatchBuilder& batch() noexcept { return batch_; }
   /// Locks another partition.
   void lock(std::string_view partition) { hashes_.push_back(format::partition_hash(partition)); }
 

@@ -11,9 +11,11 @@ namespace varve {
 namespace {
 
 constexpr std::string_view kDone = "Done";
+constexpr std::string_view kExpiryContainer = "Container";
+constexpr std::string_view kExpiryName = "Name";
 
 bool is_work_kind(char letter) noexcept {
-  return letter == 'F' || letter == 'L' || letter == 'S' || letter == 'C';
+  return letter == 'F' || letter == 'L' || letter == 'S' || letter == 'C' || letter == 'X';
 }
 
 }  // namespace
@@ -40,6 +42,20 @@ std::string encode_work(std::uint64_t done) {
 Result<std::uint64_t> decode_work(std::string_view value) {
   return decode_stored_row(value, "work row", [](RowReader& reader) {
     return reader.has(kDone) ? static_cast<std::uint64_t>(reader.number(kDone)) : std::uint64_t{0};
+  });
+}
+
+std::string encode_expiry(const StagedPlace& place) {
+  format::EntityBuilder builder;
+  builder.add_int64(kExpiryContainer, static_cast<std::int64_t>(place.container));
+  builder.add_string(kExpiryName, place.name);
+  return builder.finish();
+}
+
+Result<StagedPlace> decode_expiry(std::string_view value) {
+  return decode_stored_row(value, "expiry of staged blocks", [](RowReader& reader) {
+    return StagedPlace{static_cast<format::TableId>(reader.number(kExpiryContainer)),
+                       std::string(reader.text(kExpiryName))};
   });
 }
 

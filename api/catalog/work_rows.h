@@ -6,9 +6,12 @@
 //   content without owner  L, content      account        Done (Int64: entries of a list that were let go)
 //   discarded blocks       S, generation   container      none
 //   dropped container      C, container    fence          none
+//   expiry of blocks       X, time         generation     Container (Int64), Name (String)
 //
 // The account is its number, and the container its id. Each row has a lock of its own. A filling content is being
-// written: the commit that gives it an owner removes the row. The others are removed by the last commit of their work.
+// written: the commit that gives it an owner removes the row. An expiry leads to a list of staged blocks. From its time
+// on, the last block of the list may be old enough to be discarded. The others are removed by the last commit of their
+// work.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +30,15 @@ enum class WorkKind : char {
   kLeaving = 'L',
   kStaged = 'S',
   kContainer = 'C',
+  kExpiry = 'X',
 };
 
 /// What a work row is about.
 struct Work {
   WorkKind kind = WorkKind::kFilling;
-  /// The content, the generation, or the container.
+  /// The content, the generation, the container, or the time.
   std::uint64_t subject = 0;
-  /// The account's number, or the id of the container or fence.
+  /// The account's number, the id of the container or fence, or the generation.
   std::uint64_t owner = 0;
 };
 
@@ -45,5 +49,14 @@ Result<Work> decode_work_key(std::string_view key);
 std::string encode_work(std::uint64_t done = 0);
 /// Returns how much of the work was done. Errors: kCorruption, kUnsupported.
 Result<std::uint64_t> decode_work(std::string_view value);
+
+/// The list of staged blocks that an expiry leads to.
+struct StagedPlace {
+  format::TableId container = 0;
+  std::string name;
+};
+std::string encode_expiry(const StagedPlace& place);
+/// Errors: kCorruption, kUnsupported.
+Result<StagedPlace> decode_expiry(std::string_view value);
 
 }  // namespace varve

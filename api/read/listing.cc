@@ -136,4 +136,30 @@ Result<QueuePage> list_queue_page(const engine::ReadView& view, std::string_view
   return page;
 }
 
+Result<ContainerPage> list_container_page(const engine::ReadView& view, std::string_view account,
+                                          const ListOptions& options, Ticks now) {
+  const Result<std::string> from = check_options(options);
+  if (!from.ok()) return from.status();
+  const Result<std::optional<AccountRow>> owner = Catalog::find_account(view, account);
+  if (!owner.ok()) return owner.status();
+  if (!*owner) return no_such_account(account);
+  const Result<NameRange> range = names_behind(container_rows_prefix(account), options.prefix, *from);
+  if (!range.ok()) return range.status();
+
+  ContainerPage page;
+  const auto name_of = [](const format::SortKey& key) { return key.row_key; };
+  const auto add = [&page, now](const format::SortKey& key, const engine::Cursor& cursor) {
+    Result<ContainerRow> row = decode_container_row(key.partition_key, key.row_key, cursor.version(), cursor.value());
+    if (!row.ok()) return row.status();
+    const DateTime modified{row->changed};
+    page.containers.push_back({key.row_key, ETag::of_timestamp(modified), modified, std::move(row->metadata),
+                               row->public_access, row->lease.info(now)});
+    return Status();
+  };
+  Result<std::optional<std::string>> next = walk(view, *range, options.page_names_max, name_of, add);
+  if (!next.ok()) return next.status();
+  page.continuation = *std::move(next);
+  return page;
+}
+
 }  // namespace varve

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "access_policy.h"
+#include "blob.h"
 #include "options.h"
 #include "queue.h"
 #include "repair.h"
@@ -97,6 +98,14 @@ struct QueueInfo {
 struct QueuePage {
   /// In the order of their names (QB-07).
   std::vector<QueueInfo> queues;
+  /// As Page::continuation.
+  std::optional<std::string> continuation;
+};
+
+/// One page of a listing of the containers of one account.
+struct ContainerPage {
+  /// In the order of their names (BB-17).
+  std::vector<ContainerState> containers;
   /// As Page::continuation.
   std::optional<std::string> continuation;
 };
@@ -281,6 +290,30 @@ class VARVE_EXPORT Store {
   /// Returns one page of queues. Errors: kNotFound (ResourceNotFound: the account does not exist), kInvalidArgument
   /// (InvalidInput: page size, prefix, token, or a snapshot of another store). Source: QB-07.
   Result<QueuePage> list_queues(std::string_view account, const ListOptions& options = {}) const;
+
+  // -- Containers -------------------------------------------------------------------------------------------------
+  /// Creates a container, and returns a handle of it. Errors:
+  ///
+  ///   kExists (ContainerAlreadyExists)           the container exists
+  ///   kNotFound (ResourceNotFound)               the account does not exist
+  ///   kInvalidArgument, kTooLarge                the name or the metadata, as check_container_name() and
+  ///                                              check_metadata()
+  ///   kBusy (ContainerBeingDeleted)              the container was deleted, and StoreOptions::recreation_delay has not
+  ///                                              passed
+  ///   kNoSpace                                   the account has no number left
+  /// Source: BB-10.
+  Result<Container> create_container(std::string_view account, std::string_view container,
+                                     const ContainerOptions& options = {});
+  /// Returns a handle of an existing container. Errors: kNotFound (ContainerNotFound; or ResourceNotFound: the account
+  /// does not exist), kBusy (ContainerBeingDeleted).
+  Result<Container> open_container(std::string_view account, std::string_view container) const;
+  /// Deletes a container with all its blobs, in one small commit. Their space comes back in the background. Of the
+  /// conditions, the dates and the lease count. Errors: kNotFound (ContainerNotFound), also for a name that no container
+  /// can have; kBusy (ContainerBeingDeleted); kPreconditionFailed (ConditionNotMet, LeaseIdMissing and others of BE-03).
+  /// Source: BB-11, BX-32.
+  Status drop_container(std::string_view account, std::string_view container, const BlobConditions& conditions = {});
+  /// Returns a page of the account's containers. Errors: as list_queues(). Source: BB-17.
+  Result<ContainerPage> list_containers(std::string_view account, const ListOptions& options = {}) const;
 
   // -- Access policies --------------------------------------------------------------------------------------------
 

@@ -1,0 +1,185 @@
+// Owns: the parts of the work (left_work.h).
+// Must never: change a row of which another commit may still add a part.
+#include "api/blob/left_work.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "api/blob/blob_rows.h"
+#include "api/blob/content_owners.h"
+#include "api/catalog/row_change.h"
+#include "api/commit/commit.h"
+#include "engine/read/cursor.h"
+#include "format/keys/batch.h"
+
+namespace varve {
+namespace {
+
+constexpr std::size_t kRowsAtOnce = 256;
+constexpr std::size_t kOwnersAtOnce = 64;
+
+Refusal was_done(const engine::Newest& row) {
+  return {Status(Code::kConflict, "others did this work"), row.version};
+}
+
+/// Commits what `judge` adds, if the work row is still there with the same content.
+template <typename Judge>
+Result<bool> commit_part(Backend& backend, const std::string& row_key, std::optional<std::uint64_t> done,
+                         const std::vector<std::string>& more_keys, std::vector<format::TableId> tables, Judge judge) {
+  std::vector<std::string> keys{row_key};
+  keys.insert(keys.end(), more_keys.begin(), more_keys.end());
+  RowChange change(std::move(keys), [&](const auto& /*view*/, auto rows, format::BatchBuilder& batch) -> Refusal {
+    const engine::Newest& row = rows[0];
+    if (!row.value) return was_done(row);
+    if (done) {
+      const Result<std::uint64_t> present = decode_work(*row.value);
+      if (!present.ok()) return present.status();
+      if (*present != *done) return was_done(row);
+    }
+    return judge(rows.subspan(1), batch);
+  });
+  change.request.tables = std::move(tables);
+  change.request.durability = Durability::kBuffered;
+  change.request.frees_space = true;
+  const Result<engine::CommitVersion> version = commit(backend, change);
+  if (!version.ok()) return version.status();
+  return true;
+}
+
+}  // namespace
+
+Result<bool> LeftWork::do_part(const Work& work, std::string_view value) {
+  if (work.kind == WorkKind::kExpiry) return expire(work, value);
+  const Result<std::uint64_t> done = decode_work(value);
+  if (!done.ok()) return done.status();
+  switch (work.kind) {
+    case WorkKind::kFilling: return board_.is_filling(work.subject) ? Result<bool>(false) : remove_rows(work);
+    case WorkKind::kLeaving: return remove_leaving(work, *done);
+    case WorkKind::kStaged: return release_rows(work, work.owner, staged_blocks_prefix(work.owner, work.subject));
+    case WorkKind::kContainer: return release_rows(work, work.subject, format::encode_table(work.subject));
+    case WorkKind::kExpiry: break;
+  }
+  return false;
+}
+
+Result<bool> LeftWork::forget(const Work& work) {
+  return commit_part(backend_, work_key(work), std::nullopt, {}, {},
+                     [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
+                       batch.remove(work_key(work));
+                       if (work.kind == WorkKind::kContainer) batch.retire_table(work.subject);
+                       return {};
+                     });
+}
+
+Result<bool> LeftWork::remove_rows(const Work& work) {
+  const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
+  const std::string prefix = content_prefix(contents, work.subject);
+  engine::Cursor cursor = view_.cursor(prefix, format::end_of_prefix(prefix));
+  std::vector<std::string> keys;
+  for (cursor.seek_to_first(); cursor.valid() && keys.size() < kRowsAtOnce; cursor.next()) {
+    keys.emplace_back(cursor.key());
+  }
+  if (!cursor.status().ok()) return cursor.status();
+  if (keys.empty()) return forget(work);
+  return commit_part(backend_, work_key(work), std::nullopt, {content_head_key(contents, work.subject)}, {contents},
+                     [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
+                       for (const std::string& key : keys) batch.remove(key);
+                       return {};
+                     });
+}
+
+Result<bool> LeftWork::remove_leaving(const Work& work, std::uint64_t done) {
+  const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
+  const auto head = view_.get(content_head_key(contents, work.subject));
+  if (!head.ok()) return head.status();
+  if (!*head) return remove_rows(work);
+  const Result<ContentHead> decoded = decode_content_head((*head)->value);
+  if (!decoded.ok()) return decoded.status();
+  const bool has_entries = decoded->kind == ContentKind::kList && done < decoded->length;
+  return has_entries ? release_entries(work, done) : remove_rows(work);
+}
+
+Result<bool> LeftWork::release_entries(const Work& work, std::uint64_t done) {
+  const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
+  const std::uint64_t part = done / kListEntriesOfPart * kListEntriesOfPart;
+  const auto found = view_.get(content_part_key(contents, work.subject, part));
+  if (!found.ok()) return found.status();
+  if (!*found) return Status::corruption("a part of a list of blocks is missing");
+  const Result<std::string_view> bytes = decode_part(work.subject, part, (*found)->value);
+  if (!bytes.ok()) return bytes.status();
+  const Result<std::vector<ListEntry>> entries = decode_list_entries(*bytes);
+  if (!entries.ok()) return entries.status();
+  const std::size_t first = static_cast<std::size_t>(done - part);
+  const std::size_t end = std::min(entries->size(), first + kOwnersAtOnce);
+  if (first >= end) return Status::corruption("a part of a list of blocks is too short");
+  std::vector<ContentId> planned;
+  for (std::size_t i = first; i < end; ++i) planned.push_back((*entries)[i].content);
+  ContentOwners owners(contents, planned);
+  return commit_part(backend_, work_key(work), done, owners.keys(), {contents},
+                     [&](auto heads, format::BatchBuilder& batch) -> Refusal {
+                       for (const ContentId content : planned) owners.add(content, -1);
+                       const Result<bool> settled = owners.settle(heads, batch);
+                       if (!settled.ok()) return settled.status();
+                       batch.put(work_key(work), encode_work(done + (end - first)));
+                       return {};
+                     });
+}
+
+Result<bool> LeftWork::release_rows(const Work& work, format::TableId container, const std::string& prefix) {
+  const format::TableId contents = contents_of(container);
+  engine::Cursor cursor = view_.cursor(prefix, format::end_of_prefix(prefix));
+  std::vector<std::string> keys;
+  std::vector<ContentId> planned;
+  for (cursor.seek_to_first(); cursor.valid() && keys.size() < kOwnersAtOnce; cursor.next()) {
+    const char kind = blob_row_kind(cursor.key());
+    if (kind == 'B') {
+      const Result<BlobRow> row = decode_blob_row(cursor.version(), cursor.value());
+      if (!row.ok()) return row.status();
+      for (const ContentPiece& piece : row->pieces) planned.push_back(piece.content);
+    } else if (kind == 'U') {
+      const Result<ContentPiece> block = decode_staged_block(cursor.value());
+      if (!block.ok()) return block.status();
+      planned.push_back(block->content);
+    }
+    keys.emplace_back(cursor.key());
+  }
+  if (!cursor.status().ok()) return cursor.status();
+  if (keys.empty()) return forget(work);
+  ContentOwners owners(contents, planned);
+  std::vector<std::string> locked = owners.keys();
+  locked.insert(locked.end(), keys.begin(), keys.end());
+  return commit_part(backend_, work_key(work), std::nullopt, locked, {contents},
+                     [&](auto rows, format::BatchBuilder& batch) -> Refusal {
+                       for (const ContentId content : planned) owners.add(content, -1);
+                       for (const std::string& key : keys) batch.remove(key);
+                       const Result<bool> settled = owners.settle(rows.first(owners.keys().size()), batch);
+                       return settled.ok() ? Refusal() : Refusal(settled.status());
+                     });
+}
+
+Result<bool> LeftWork::expire(const Work& work, std::string_view value) {
+  const Ticks now = backend_.time();
+  if (work.subject + kStagedTime > now) return false;
+  const Result<StagedPlace> place = decode_expiry(value);
+  if (!place.ok()) return place.status();
+  const std::string list_key = staged_list_key(place->container, place->name);
+  return commit_part(backend_, work_key(work), std::nullopt, {list_key}, {},
+                     [&](auto rows, format::BatchBuilder& batch) -> Refusal {
+                       batch.remove(work_key(work));
+                       if (!rows[0].value) return {};
+                       const Result<StagedList> list = decode_staged_list(*rows[0].value);
+                       if (!list.ok()) return list.status();
+                       if (list->generation != work.owner) return {};
+                       if (list->last + kStagedTime > now) {
+                         batch.put(work_key({WorkKind::kExpiry, list->last, work.owner}), encode_expiry(*place));
+                         return {};
+                       }
+                       batch.remove(list_key);
+                       batch.put(work_key({WorkKind::kStaged, list->generation, place->container}), encode_work());
+                       return {};
+                     });
+}
+
+}  // namespace varve

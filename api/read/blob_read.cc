@@ -1,0 +1,207 @@
+// Owns: the reads of a blob (blob_read.h).
+// Must never: read behind the end of a piece.
+#include "api/read/blob_read.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "engine/read/cursor.h"
+
+namespace varve {
+namespace {
+
+Status missing_part() {
+  return Status::corruption("a part of a content is missing");
+}
+
+Result<std::vector<ListEntry>> read_list_part(const engine::ReadView& view, format::TableId contents, ContentId list,
+                                              std::uint64_t first) {
+  const auto found = view.get(content_part_key(contents, list, first));
+  if (!found.ok()) return found.status();
+  if (!*found) return missing_part();
+  const Result<std::string_view> bytes = decode_part(list, first, (*found)->value);
+  if (!bytes.ok()) return bytes.status();
+  return decode_list_entries(*bytes);
+}
+
+Result<std::size_t> count_list_parts(const engine::ReadView& view, format::TableId contents, ContentId list) {
+  const auto found = view.get(content_head_key(contents, list));
+  if (!found.ok()) return found.status();
+  if (!*found) return Status::corruption("a list of blocks has no head");
+  const Result<ContentHead> head = decode_content_head((*found)->value);
+  if (!head.ok()) return head.status();
+  if (head->kind != ContentKind::kList) return Status::corruption("a content is no list of blocks");
+  return static_cast<std::size_t>((head->length + kListEntriesOfPart - 1) / kListEntriesOfPart);
+}
+
+/// Copies the bytes of a part from `begin` on, as many as both have. Returns their number.
+std::size_t copy_from(std::string_view part, std::size_t begin, std::span<char> out) noexcept {
+  const std::size_t bytes = std::min(out.size(), part.size() - begin);
+  std::memcpy(out.data(), part.data() + begin, bytes);
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::optional<FoundBlob>> find_blob(const engine::ReadView& view, format::TableId container,
+                                           std::string_view name) {
+  const auto found = view.get(blob_row_key(container, name));
+  if (!found.ok()) return found.status();
+  if (!*found) return std::optional<FoundBlob>();
+  Result<BlobRow> row = decode_blob_row((*found)->version, (*found)->value);
+  if (!row.ok()) return row.status();
+  return std::optional<FoundBlob>(FoundBlob{*std::move(row), (*found)->version});
+}
+
+Result<format::TableId> container_at(const Container::State& container, const engine::ReadView& view) {
+  const Result<std::optional<ContainerRow>> row = Catalog::find_container(view, container.name);
+  if (!row.ok()) return row.status();
+  if (!*row) return container.core->catalog().missing_container(view, container.name);
+  return (*row)->id;
+}
+
+Result<std::vector<ListEntry>> read_list(const engine::ReadView& view, format::TableId contents, ContentId list) {
+  const Result<std::size_t> parts = count_list_parts(view, contents, list);
+  if (!parts.ok()) return parts.status();
+  std::vector<ListEntry> entries;
+  for (std::size_t i = 0; i < *parts; ++i) {
+    Result<std::vector<ListEntry>> part = read_list_part(view, contents, list, i * kListEntriesOfPart);
+    if (!part.ok()) return part.status();
+    std::move(part->begin(), part->end(), std::back_inserter(entries));
+  }
+  return entries;
+}
+
+Status ListIndex::open(const engine::ReadView& view) {
+  if (is_open_) return Status();
+  const Result<std::size_t> parts = count_list_parts(view, contents_, list_);
+  if (!parts.ok()) return parts.status();
+  parts_.resize(*parts);
+  is_open_ = true;
+  return Status();
+}
+
+Result<ListIndex::Part> ListIndex::part(const engine::ReadView& view, std::size_t index) {
+  if (!parts_[index]) {
+    Result<std::vector<ListEntry>> entries = read_list_part(view, contents_, list_, index * kListEntriesOfPart);
+    if (!entries.ok()) return entries.status();
+    if (entries->empty()) return Status::corruption("a part of a list of blocks is empty");
+    parts_[index] = std::make_shared<const std::vector<ListEntry>>(*std::move(entries));
+  }
+  return parts_[index];
+}
+
+Result<std::vector<ListEntry>> ListIndex::find(const engine::ReadView& view, std::uint64_t offset) {
+  const io::MutexGuard guard(mutex_);
+  if (Status opened = open(view); !opened.ok()) return opened;
+  std::size_t low = 0;
+  std::size_t high = parts_.size();
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    const Result<Part> probe = part(view, middle);
+    if (!probe.ok()) return probe.status();
+    ((*probe)->front().offset <= offset ? low : high) = middle;
+  }
+  if (low == high) return Status::corruption("a list of blocks is empty");
+  const Result<Part> entries = part(view, low);
+  if (!entries.ok()) return entries.status();
+  const auto behind = std::upper_bound((*entries)->begin(), (*entries)->end(), offset,
+                                       [](std::uint64_t at, const ListEntry& entry) { return at < entry.offset; });
+  if (behind == (*entries)->begin()) return Status::corruption("a list of blocks does not begin at its first byte");
+  return std::vector<ListEntry>(behind - 1, (*entries)->end());
+}
+
+Status read_plain(const engine::ReadView& view, format::TableId contents, ContentId content, std::uint64_t offset,
+                  std::span<char> out) {
+  while (!out.empty()) {
+    const std::uint64_t part_at = offset / kPartBytes * kPartBytes;
+    const auto found = view.get(content_part_key(contents, content, part_at));
+    if (!found.ok()) return found.status();
+    if (!*found) return missing_part();
+    const Result<std::string_view> bytes = decode_part(content, part_at, (*found)->value);
+    if (!bytes.ok()) return bytes.status();
+    const auto begin = static_cast<std::size_t>(offset - part_at);
+    if (begin >= bytes->size()) return missing_part();
+    const std::size_t copied = copy_from(*bytes, begin, out);
+    offset += copied;
+    out = out.subspan(copied);
+  }
+  return Status();
+}
+
+Status read_growing(const engine::ReadView& view, format::TableId contents, ContentId content, std::uint64_t offset,
+                    std::span<char> out) {
+  if (out.empty()) return Status();
+  const std::string prefix = content_prefix(contents, content);
+  engine::Cursor cursor = view.cursor(prefix, format::end_of_prefix(prefix));
+  cursor.seek_before(content_part_key(contents, content, offset + 1));
+  while (!out.empty()) {
+    if (!cursor.valid()) return cursor.status().ok() ? missing_part() : cursor.status();
+    const Result<ContentPlace> place = decode_content_key(cursor.key());
+    if (!place.ok()) return place.status();
+    if (!place->offset || *place->offset > offset) return missing_part();
+    const Result<std::string_view> bytes = decode_part(content, *place->offset, cursor.value());
+    if (!bytes.ok()) return bytes.status();
+    const auto begin = static_cast<std::size_t>(offset - *place->offset);
+    if (begin >= bytes->size()) return missing_part();
+    const std::size_t copied = copy_from(*bytes, begin, out);
+    offset += copied;
+    out = out.subspan(copied);
+    if (!out.empty()) cursor.next();
+  }
+  return Status();
+}
+
+Status BlobReader::State::read(std::uint64_t offset, std::span<char> buffer) const {
+  const Result<engine::ReadView> view = core->view(snapshot);
+  if (!view.ok()) return view.status();
+  if (row.pieces.empty()) {
+    (void)copy_from(row.inlined, static_cast<std::size_t>(offset), buffer);
+    return Status();
+  }
+  return list ? read_list_range(*view, offset, buffer) : read_pieces(*view, offset, buffer);
+}
+
+Status BlobReader::State::read_list_range(const engine::ReadView& view, std::uint64_t offset,
+                                          std::span<char> buffer) const {
+  while (!buffer.empty()) {
+    const Result<std::vector<ListEntry>> entries = list->find(view, offset);
+    if (!entries.ok()) return entries.status();
+    bool has_read = false;
+    for (const ListEntry& entry : *entries) {
+      if (buffer.empty()) break;
+      const std::uint64_t begin = offset - entry.offset;
+      if (begin >= entry.length) continue;
+      const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), entry.length - begin));
+      const Status read = read_plain(view, contents, entry.content, begin, buffer.first(bytes));
+      if (!read.ok()) return read;
+      offset += bytes;
+      buffer = buffer.subspan(bytes);
+      has_read = true;
+    }
+    if (!has_read) return Status::corruption("a list of blocks has a gap");
+  }
+  return Status();
+}
+
+Status BlobReader::State::read_pieces(const engine::ReadView& view, std::uint64_t offset,
+                                      std::span<char> buffer) const {
+  for (const ContentPiece& piece : row.pieces) {
+    if (buffer.empty()) break;
+    if (offset >= piece.length) {
+      offset -= piece.length;
+      continue;
+    }
+    const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), piece.length - offset));
+    const bool grows = row.kind == BlobKind::kAppend;
+    const Status read = grows ? read_growing(view, contents, piece.content, offset, buffer.first(bytes))
+                              : read_plain(view, contents, piece.content, offset, buffer.first(bytes));
+    if (!read.ok()) return read;
+    buffer = buffer.subspan(bytes);
+    offset = 0;
+  }
+  return buffer.empty() ? Status() : missing_part();
+}
+
+}  // namespace varve

@@ -1,0 +1,103 @@
+// Owns: the commit of an append (append_change.h).
+// Must never: make an append visible in parts.
+#include "api/write/append_change.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/blob/blob_rows.h"
+#include "api/write/blob_change.h"
+#include "api/write/blob_checks.h"
+#include "varve/limits.h"
+
+namespace varve {
+namespace {
+
+/// Contents that the row of one blob may name. A new one begins only when the last one is shared with a copy.
+constexpr std::size_t kPiecesMax = 1024;
+
+Status position_differs(std::uint64_t length) {
+  return Status(Code::kPreconditionFailed,
+                "the blob has " + std::to_string(length) + " bytes, not as the condition says")
+      .with_service_error("AppendPositionConditionNotMet");
+}
+Status would_be_longer(std::uint64_t length_max) {
+  return Status(Code::kPreconditionFailed, "the blob would have more than " + std::to_string(length_max) + " bytes")
+      .with_service_error("MaxBlobSizeConditionNotMet");
+}
+Status too_many_appends() {
+  return Status(Code::kConflict, "the blob was made of 50000 appends; begin another one")
+      .with_service_error("BlockCountExceedsLimit");
+}
+
+Status admit_append(const BlobRow& row, std::size_t bytes, const AppendOptions& options) {
+  if (options.position && *options.position != row.length) return position_differs(row.length);
+  const bool is_too_long =
+      options.length_max && (row.length > *options.length_max || bytes > *options.length_max - row.length);
+  if (is_too_long) return would_be_longer(*options.length_max);
+  return row.appends < limits::kAppendsMax ? Status() : too_many_appends();
+}
+
+/// Whether the last content of the row may grow: it is the blob's alone.
+Result<bool> may_grow(const BlobDraft& draft) {
+  if (draft.row->pieces.empty()) return false;
+  const engine::Newest& state = draft.owners.head_of(draft.row->pieces.back().content, draft.heads);
+  if (!state.value) return Status::corruption("a content that a blob names is missing");
+  const Result<ContentHead> head = decode_content_head(*state.value);
+  if (!head.ok()) return head.status();
+  return head->kind == ContentKind::kGrowing && head->owners == 1;
+}
+
+Refusal judge_append(BlobDraft& draft, std::string_view bytes, const AppendOptions& options, ContentId fresh) {
+  if (!draft.row) return draft.refuse(no_such_blob(draft.name));
+  if (draft.row->kind != BlobKind::kAppend) return draft.refuse(wrong_kind(draft.name, draft.row->kind));
+  const Status admitted = admit_change(draft.row, draft.name, options.conditions, draft.now);
+  if (!admitted.ok()) return draft.refuse(admitted);
+  const Status fits = admit_append(*draft.row, bytes.size(), options);
+  if (!fits.ok()) return draft.refuse(fits);
+  const Result<bool> grows = may_grow(draft);
+  if (!grows.ok()) return grows.status();
+  BlobRow row = *draft.row;
+  const format::TableId contents = contents_of(draft.container);
+  if (!*grows) {
+    if (row.pieces.size() >= kPiecesMax) return draft.refuse(too_many_appends());
+    row.pieces.push_back({fresh, 0});
+    draft.batch.put(content_head_key(contents, fresh), encode_content_head({ContentKind::kGrowing, 1, 0, {}}));
+  }
+  ContentPiece& tail = row.pieces.back();
+  for (std::size_t at = 0; at < bytes.size(); at += kPartBytes) {
+    const std::string_view part = bytes.substr(at, kPartBytes);
+    draft.batch.put(content_part_key(contents, tail.content, tail.length),
+                    encode_part(tail.content, tail.length, part));
+    tail.length += part.size();
+  }
+  row.length += bytes.size();
+  ++row.appends;
+  row.crc64.reset();
+  row.changed = 0;
+  draft.replace(std::move(row));
+  return {};
+}
+
+}  // namespace
+
+Result<AppendedBlock> append_to_blob(const Container::State& container, std::string_view blob, std::string_view bytes,
+                                     const AppendOptions& options, Durability durability) {
+  ContentId fresh = 0;
+  BlobVerb verb;
+  verb.name = blob;
+  verb.durability = durability;
+  verb.plan = [&](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) {
+    plan.bytes = bytes.size();
+    fresh = container.core->backend().draw_tick();
+    plan.locks.push_back(content_head_key(contents_of(at.id), fresh));
+    return Status();
+  };
+  verb.judge = [&](BlobDraft& draft) { return judge_append(draft, bytes, options, fresh); };
+  const Result<WrittenBlob> written = commit_blob(container, verb);
+  if (!written.ok()) return written.status();
+  const BlobRow& row = *written->row;
+  return AppendedBlock{row.length - bytes.size(), ETag::of_timestamp(DateTime{written->version}), row.appends};
+}
+
+}  // namespace varve

@@ -1,0 +1,33 @@
+// Owns: the checks of what a caller asks of a blob, and the judgement that most writes share.
+// Must never: judge a condition before the lease.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "api/blob/blob_conditions.h"
+#include "api/write/blob_change.h"
+#include "varve/blob.h"
+#include "varve/status.h"
+
+namespace varve {
+
+/// Errors: as the verbs of Container.
+Status check_blob_write(std::string_view blob, const BlobWriteOptions& options, BlobKind kind);
+Status check_tier(BlobTier tier, BlobKind kind);
+Status check_block_id(std::string_view id);
+
+Status no_such_blob(std::string_view name);
+Status wrong_kind(std::string_view name, BlobKind kind);
+
+/// Judges the lease and the conditions of a write that replaces the blob or makes it. Returns the lease that the new
+/// blob has. Errors: those of admit_write() and judge_write().
+Result<Lease> admit_replacement(const std::optional<BlobRow>& row, const BlobConditions& conditions, Ticks now);
+/// Judges a change of a blob that must exist. `uses_lease` is false for changes that need none.
+Status admit_change(std::optional<BlobRow>& row, std::string_view name, const BlobConditions& conditions, Ticks now,
+                    bool uses_lease = true);
+
+/// A new row with what the caller gives besides the content.
+BlobRow new_blob_row(BlobKind kind, const BlobWriteOptions& options);
+
+}  // namespace varve

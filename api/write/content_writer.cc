@@ -1,0 +1,102 @@
+// Owns: the stream of a content (content_writer.h).
+// Must never: write a part before its work row.
+#include "api/write/content_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/catalog/row_change.h"
+#include "api/catalog/work_rows.h"
+#include "api/model/service_error.h"
+#include "varve/limits.h"
+
+namespace varve {
+
+ContentWriter::ContentWriter(std::shared_ptr<StoreCore> core, format::TableId container, Inline in_row)
+    : core_(std::move(core)),
+      contents_(contents_of(container)),
+      in_row_(in_row),
+      content_(core_->backend().draw_tick()) {}
+
+ContentWriter::~ContentWriter() {
+  if (!core_ || !has_rows_) return;
+  filling_.reset();
+  core_->wake_blob_keeper();
+}
+
+Status ContentWriter::append(std::string_view bytes) {
+  if (!failure_.ok()) return failure_;
+  if (bytes.size() > limits::kBlobBytesMax - length_) {
+    failure_ = service_error::request_body_too_large("the content has more bytes than a blob may have");
+    return failure_;
+  }
+  while (!bytes.empty()) {
+    if (pending_.size() == kPartBytes) {
+      failure_ = write_part();
+      if (!failure_.ok()) return failure_;
+    }
+    const std::size_t taken = std::min(bytes.size(), kPartBytes - pending_.size());
+    pending_.append(bytes.substr(0, taken));
+    length_ += taken;
+    bytes.remove_prefix(taken);
+  }
+  return Status();
+}
+
+Status ContentWriter::write_part() {
+  const Work work{WorkKind::kFilling, content_, format::account_of(contents_)};
+  const std::uint64_t offset = length_ - pending_.size();
+  RowChange change({}, [](const auto& /*view*/, auto /*rows*/, format::BatchBuilder& /*batch*/) { return Refusal(); });
+  const std::string key = content_part_key(contents_, content_, offset);
+  change.lock(format::partition_of(key));
+  const std::string work_row = work_key(work);
+  if (!has_rows_) {
+    filling_.emplace(core_->blobs(), content_);
+    change.lock(format::partition_of(work_row));
+    change.batch().put(work_row, encode_work());
+  }
+  change.batch().put(key, encode_part(content_, offset, pending_));
+  change.paced_bytes = pending_.size();
+  change.request.tables = {contents_};
+  change.request.durability = Durability::kBuffered;
+  has_rows_ = true;  // Even after an error the row may be there.
+  const Status written = commit(core_->backend(), change).status();
+  pending_.clear();
+  if (service_error::is_table_gone(written)) {
+    return service_error::container_not_found("the account was dropped while the content was written");
+  }
+  return written;
+}
+
+bool ContentWriter::is_in_row() const noexcept {
+  return in_row_ == Inline::kYes && length_ <= kInlineBytesMax;
+}
+
+void ContentWriter::end() {
+  if (is_in_row() || length_ == 0) return;
+  last_part_ = encode_part(content_, length_ - pending_.size(), pending_);
+}
+
+void ContentWriter::add_to(BlobPlan& plan) const {
+  plan.bytes += pending_.size();
+  if (is_in_row()) return;
+  plan.locks.push_back(content_head_key(contents_, content_));
+  const Work work{WorkKind::kFilling, content_, format::account_of(contents_)};
+  if (has_rows_) plan.locks.push_back(work_key(work));
+  plan.fill = [this, work](format::BatchBuilder& batch) {
+    batch.put(content_head_key(contents_, content_), encode_content_head({ContentKind::kPlain, 1, length_, {}}));
+    if (length_ > 0) batch.put(content_part_key(contents_, content_, length_ - pending_.size()), last_part_);
+    if (has_rows_) batch.remove(work_key(work));
+  };
+}
+
+void ContentWriter::give_to(BlobRow& row) const {
+  row.length = length_;
+  if (is_in_row()) {
+    row.inlined = pending_;
+  } else {
+    row.pieces = {piece()};
+  }
+}
+
+}  // namespace varve

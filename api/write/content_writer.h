@@ -1,0 +1,62 @@
+// Owns: writing one content as a stream: parts in commits of their own, until a commit gives the content an owner.
+// Must never: hold more than two parts in memory.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/blob/blob_board.h"
+#include "api/blob/blob_rows.h"
+#include "api/core/container_state.h"
+#include "api/write/blob_change.h"
+#include "varve/status.h"
+
+namespace varve {
+
+/// One thread at a time may use it. Movable.
+class ContentWriter {
+ public:
+  /// Whether a short content may lie in the row of its owner.
+  enum class Inline : std::uint8_t { kNo, kYes };
+
+  /// Begins a content of the account of this container.
+  ContentWriter(std::shared_ptr<StoreCore> core, format::TableId container, Inline in_row);
+  ContentWriter(ContentWriter&&) noexcept = default;
+  ContentWriter& operator=(ContentWriter&&) = delete;
+  /// If the content has rows and no owner, lets them be removed.
+  ~ContentWriter();
+
+  /// Adds bytes. Errors: those of commits; kTooLarge (RequestBodyTooLarge). The writer cannot be used afterwards.
+  Status append(std::string_view bytes);
+  std::uint64_t length() const noexcept { return length_; }
+
+  /// Prepares the last part, after which nothing may be added.
+  void end();
+  /// Adds what the commit of the owner needs. May be called for each attempt. This object outlives the attempt.
+  void add_to(BlobPlan& plan) const;
+  /// Gives the row this content. It must be empty.
+  void give_to(BlobRow& row) const;
+  /// The content, if it does not lie in the row.
+  ContentPiece piece() const noexcept { return {content_, length_}; }
+  /// Says that the content has an owner.
+  void has_owner() noexcept { has_rows_ = false; }
+
+ private:
+  bool is_in_row() const noexcept;
+  Status write_part();
+
+  std::shared_ptr<StoreCore> core_;
+  format::TableId contents_;
+  Inline in_row_;
+  ContentId content_;
+  std::optional<BlobBoard::Filling> filling_;
+  std::uint64_t length_ = 0;
+  std::string pending_;    // less than a part, or a whole one if no byte followed yet
+  std::string last_part_;  // encoded by end()
+  bool has_rows_ = false;
+  Status failure_;
+};
+
+}  // namespace varve
