@@ -427,6 +427,14 @@ Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<cons
   return found;
 }
 
+Result<std::optional<FoundPlace>> ReadView::locate(std::string_view sort_key, ReadCost* cost) const {
+  return locate_point(*pin_, *state_->blocks, sort_key, version_, cost);
+}
+
+Status ReadView::read_part(const FoundPlace& place, std::uint64_t offset, std::span<char> out, ReadCost* cost) const {
+  return read_found_part(*pin_, *state_->blocks, place, {offset, out}, cost);
+}
+
 void keep_live(std::vector<std::optional<FoundEntry>>& found) noexcept {
   for (std::optional<FoundEntry>& entry : found) {
     if (entry && entry->kind != Kind::kPut) entry.reset();

@@ -21,6 +21,7 @@
 #include "engine/load/load_options.h"
 #include "engine/memory/read_states.h"
 #include "engine/read/cursor.h"
+#include "engine/read/part_read.h"
 #include "engine/read/point_read.h"
 #include "engine/settings/options.h"
 #include "format/log/manifest_edit.h"
@@ -67,6 +68,15 @@ class ReadView {
   /// first key that fails.
   Result<std::vector<std::optional<FoundEntry>>> get_many(std::span<const std::string_view> sort_keys,
                                                           ReadCost* cost = nullptr) const;
+  /// Returns the place of the key's value at this version, or empty. A value in a value file is not read. A value in a
+  /// table is read with its block, and verified. Errors: as get().
+  Result<std::optional<FoundPlace>> locate(std::string_view sort_key, ReadCost* cost = nullptr) const;
+  /// Copies bytes [offset, offset + out.size()) of the value. `place` is of this view. After an error, the content of
+  /// `out` is undefined. If the block cache has the value, the bytes come from there. Otherwise only their sectors are
+  /// read from the value file, nothing is cached, and the bytes are NOT compared with the entry's content hash: the
+  /// caller has hashes of its own for parts.
+  /// Errors: kInvalidArgument (the part ends after the value; nothing was done), those of get().
+  Status read_part(const FoundPlace& place, std::uint64_t offset, std::span<char> out, ReadCost* cost = nullptr) const;
   /// Returns the newest assigned state, whatever this view's version. With kVersion, the value of a put only says that
   /// it exists. Errors: as get().
   Result<Newest> newest(std::string_view sort_key, EntryPart part = EntryPart::kAll) const;

@@ -26,8 +26,9 @@ struct Entry {
 };
 
 /// The requested part of an entry. kVersion saves readers that need only the version from copying values out of their
-/// blocks and from reading external ones.
-enum class EntryPart : std::uint8_t { kAll, kVersion };
+/// blocks and from reading external ones. kPlace is for engine/read/part_read.h: an external value is not read, any
+/// other value is copied.
+enum class EntryPart : std::uint8_t { kAll, kVersion, kPlace };
 
 /// Minimum size in bytes of a value that may remain in the log segment of its commit. The segment becomes a value file
 /// while tables point into it, so a large value is written once. Small values are better stored next to their

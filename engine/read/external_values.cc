@@ -7,18 +7,21 @@
 
 #include "engine/tables/stored_bytes.h"
 #include "format/bytes/checksum.h"
-#include "format/keys/value_pointer.h"
 
 namespace varve::engine {
 
 Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer, ReadCost* cost) {
   const Result<format::ValuePointer> decoded = format::decode_value_pointer(pointer);
   if (!decoded.ok()) return decoded.status();
-  const ValueFile* const file = levels.value_file(decoded->file);
+  return locate_value(levels, *decoded, cost);
+}
+
+Result<BlockWanted> locate_value(const Levels& levels, const format::ValuePointer& pointer, ReadCost* cost) {
+  const ValueFile* const file = levels.value_file(pointer.file);
   if (file == nullptr) {
-    return Status::corruption("an entry points into value file " + std::to_string(decoded->file) +
+    return Status::corruption("an entry points into value file " + std::to_string(pointer.file) +
                               ", which the manifest does not name")
-        .at_place({FileKind::kLogSegment, decoded->file});
+        .at_place({FileKind::kLogSegment, pointer.file});
   }
   if (file->open_already() == nullptr) {
     if (Status may = may_use_disk(cost); !may.ok()) return may;
@@ -26,11 +29,11 @@ Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer,
   const Result<const OpenValueFile*> open = file->open();
   if (!open.ok()) return open.status();
   BlockWanted wanted;
-  wanted.handle = {decoded->offset, decoded->bytes};
+  wanted.handle = {pointer.offset, pointer.bytes};
   wanted.values = *open;
-  wanted.value_hash = decoded->content_hash;
+  wanted.value_hash = pointer.content_hash;
   if (wanted.handle.end() > file->entry().size_bytes) {
-    return Status::corruption("an entry points past the end of the file").in_file((*open)->name, decoded->offset);
+    return Status::corruption("an entry points past the end of the file").in_file((*open)->name, pointer.offset);
   }
   return wanted;
 }

@@ -7,6 +7,7 @@
 #include "engine/base/read_cost.h"
 #include "engine/levels/levels.h"
 #include "engine/tables/block_reader.h"
+#include "format/keys/value_pointer.h"
 #include "varve/result.h"
 
 namespace varve::engine {
@@ -34,6 +35,7 @@ class ExternalValues {
 /// Returns the block of the value. The levels must outlive it. Errors: kCorruption, those of may_use_disk(), and those
 /// of opening the value file.
 Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer, ReadCost* cost = nullptr);
+Result<BlockWanted> locate_value(const Levels& levels, const format::ValuePointer& pointer, ReadCost* cost);
 
 /// Reads the value from the disk and compares it with its entry. Errors: those of locate_value(), kCorruption (it is
 /// another value), kIoError, kOutOfMemory.

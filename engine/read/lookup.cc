@@ -6,7 +6,6 @@
 
 #include "format/bytes/checksum.h"
 #include "format/bytes/prefetch.h"
-#include "format/keys/value_pointer.h"
 
 namespace varve::engine {
 
@@ -80,7 +79,7 @@ Lookup::Step Lookup::take_found(BlockCache::ReadGuard& guard) {
   external_ = {entry.sort_key, entry.version, Kind::kPut, std::string_view()};
   value_.handle = {pointer->offset, pointer->bytes};
   value_.value_hash = pointer->content_hash;
-  return part_ == EntryPart::kVersion ? Step::kFound : take_value(guard, nullptr);
+  return part_ == EntryPart::kAll ? take_value(guard, nullptr) : Step::kFound;
 }
 
 Lookup::Step Lookup::take_value(BlockCache::ReadGuard& guard, const CachedBlock* block) {

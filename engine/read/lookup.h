@@ -7,17 +7,20 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "engine/base/read_cost.h"
 #include "engine/levels/levels.h"
 #include "engine/tables/table_lookup.h"
+#include "format/keys/value_pointer.h"
 #include "varve/result.h"
 
 namespace varve::engine {
 
 class Lookup {
  public:
-  /// All arguments must outlive the search. With kVersion, the value of a put is undefined. `cost`, which may be null,
+  /// All arguments must outlive the search. With kVersion, the value of a put is undefined. With kPlace, it is undefined
+  /// if external() returns a place. `cost`, which may be null,
   /// counts cache hits and the blocks that filters saved. The caller counts the blocks that it reads. `known`, which
   /// may be null, is shared by searches in the same levels.
   Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, EntryPart part = EntryPart::kAll,
@@ -47,6 +50,11 @@ class Lookup {
   /// After kWantsTable, opens the file (a table or a value file) before the next advance(). Errors: those of open().
   Status open_wanted() const;
   const Entry& entry() const noexcept { return values_ != nullptr ? external_ : table_.entry(); }
+  /// Called after kFound. Returns the place of the entry's value in a value file, or nothing if the entry has its value.
+  std::optional<format::ValuePointer> external() const noexcept {
+    if (values_ == nullptr) return std::nullopt;
+    return format::ValuePointer{values_->entry().number, value_.handle.offset, value_.handle.bytes, value_.value_hash};
+  }
   Status status() const { return status_.ok() ? table_.status() : status_; }
 
  private:

@@ -51,11 +51,7 @@ void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexc
   for (const auto& memtable : state.sealed) memtable->prefetch(hash);
 }
 
-namespace {
-
-Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader& blocks, const LookupKey& key,
-                                              ReadCost* cost, EntryPart part) {
-  Lookup lookup(levels, key, part, cost, nullptr);
+Result<std::optional<FoundEntry>> read_tables(Lookup& lookup, BlockReader& blocks, ReadCost* cost, EntryPart part) {
   std::optional<FoundEntry> found;
   PinnedBlock block;
   for (;;) {
@@ -88,15 +84,14 @@ Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader&
   }
 }
 
-}  // namespace
-
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
                                              CommitVersion at_most, ReadCost* cost, EntryPart part) {
   const LookupKey key{sort_key, Memtable::hash_of(sort_key), at_most};
   if (std::optional<FoundEntry> found = read_memtables(state, key)) return found;
   if (state.tables->file_count() == 0) return std::optional<FoundEntry>();
   try {
-    return read_tables(*state.tables, blocks, key, cost, part);
+    Lookup lookup(*state.tables, key, part, cost, nullptr);
+    return read_tables(lookup, blocks, cost, part);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -17,6 +17,8 @@
 
 namespace varve::engine {
 
+class Lookup;
+
 /// A found entry. Its value is in a memtable of the state that it was read from, or in memory of its own.
 class FoundEntry {
  public:
@@ -44,5 +46,8 @@ void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexc
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
                                              CommitVersion at_most, ReadCost* cost = nullptr,
                                              EntryPart part = EntryPart::kAll);
+/// Runs a new search in the tables to its end, with the `cost` and the `part` that it was made with. Returns the found
+/// entry. Throws std::bad_alloc. Errors: as read_point().
+Result<std::optional<FoundEntry>> read_tables(Lookup& lookup, BlockReader& blocks, ReadCost* cost, EntryPart part);
 
 }  // namespace varve::engine
