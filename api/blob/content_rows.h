@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/catalog/container_rows.h"
 #include "api/model/stored_row.h"
 #include "format/keys/sort_key.h"
 #include "varve/result.h"
@@ -35,15 +36,6 @@ using ContentId = std::uint64_t;
 inline constexpr std::size_t kPartBytes = std::size_t{1} << 20;
 /// Bytes that one hash covers.
 inline constexpr std::size_t kHashedBytes = std::size_t{64} << 10;
-/// The number, in each account, of the id of contents.
-inline constexpr std::uint32_t kContentsNumber = UINT32_MAX;
-constexpr format::TableId contents_of(format::TableId container) noexcept {
-  return format::make_table_id(format::account_of(container), kContentsNumber);
-}
-constexpr format::TableId contents_of_account(std::uint32_t account) noexcept {
-  return format::make_table_id(account, kContentsNumber);
-}
-
 /// One of the numbers by which contents are stored; FORMAT.md has them.
 enum class ContentKind : std::uint8_t {
   kPlain = 0,

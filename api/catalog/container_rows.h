@@ -39,6 +39,15 @@ constexpr format::TableId fence_of(format::TableId container) noexcept {
   return container + 1;
 }
 
+/// The number, in each account, of the id of contents.
+inline constexpr std::uint32_t kContentsNumber = UINT32_MAX;
+constexpr format::TableId contents_of(format::TableId container) noexcept {
+  return format::make_table_id(format::account_of(container), kContentsNumber);
+}
+constexpr format::TableId contents_of_account(std::uint32_t account) noexcept {
+  return format::make_table_id(account, kContentsNumber);
+}
+
 struct ContainerRow {
   format::TableId id = 0;
   format::CommitVersion created = 0;

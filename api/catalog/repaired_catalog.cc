@@ -33,6 +33,7 @@ void RepairedCatalog::take_system_rows(const engine::SystemRows& rows) {
       case kAccountsTable: take_account(row, std::move(key->partition_key)); break;
       case kTablesTable: take_table(row, std::move(key->partition_key), std::move(key->row_key)); break;
       case kQueuesTable: take_queue(row, std::move(key->partition_key), std::move(key->row_key)); break;
+      case kContainersTable: take_container(row, std::move(key->partition_key), std::move(key->row_key)); break;
       case kServiceTable:
         has_secret_ = has_secret_ || row.key == queue_secret_key();
         if (row.key == account_counter_key()) {
@@ -61,7 +62,7 @@ void RepairedCatalog::take_table(const engine::SystemRow& row, std::string accou
   see(decoded->id);
   if (found_->is_dropped(decoded->id)) return;
   const format::TableId id = decoded->id;
-  tables_[id] = {std::move(account), std::move(lower_name), *std::move(decoded), &row, false};
+  tables_[id] = {std::move(account), std::move(lower_name), *std::move(decoded), &row};
 }
 
 void RepairedCatalog::take_queue(const engine::SystemRow& row, std::string account, std::string name) {
@@ -69,7 +70,18 @@ void RepairedCatalog::take_queue(const engine::SystemRow& row, std::string accou
   if (!decoded.ok()) return mended_.push_back(row);
   see(decoded->id);
   if (found_->is_dropped(decoded->id)) return;
-  tables_[decoded->id] = {std::move(account), name, {name, decoded->id, decoded->created}, &row, true};
+  tables_[decoded->id] = {
+      std::move(account), name, {name, decoded->id, decoded->created}, &row, TableFound::Kind::kQueue};
+}
+
+void RepairedCatalog::take_container(const engine::SystemRow& row, std::string account, std::string name) {
+  const Result<ContainerRow> decoded = decode_container_row(account, name, row.version, row.value);
+  if (!decoded.ok()) return mended_.push_back(row);
+  see(fence_of(decoded->id));
+  // The fence is dropped with the row. The work row that was written then leads to what is left.
+  if (found_->is_dropped(fence_of(decoded->id))) return;
+  tables_[decoded->id] = {
+      std::move(account), name, {name, decoded->id, decoded->created}, &row, TableFound::Kind::kContainer};
 }
 
 /// If an account was dropped and created again, lost deletions may have left table rows with the old number. If the
@@ -101,6 +113,7 @@ bool RepairedCatalog::keeps(format::TableId table) {
   if (found_->is_dropped(table)) return false;
   if (tables_.contains(table)) return true;
   const auto number = static_cast<std::uint32_t>(table);
+  if (number == kContentsNumber) return true;  // Blobs that are kept name its rows.
   if (number == 0 || number >= kTableNumberEnd) return false;
   // Keeps the table only if its row may be among the lost ones, and if every drop is known.
   if (!found_->may_be_incomplete || !found_->drops_are_known) return false;
@@ -118,7 +131,8 @@ Result<std::vector<engine::SystemRow>> RepairedCatalog::mended_rows(format::Comm
   for (const auto& [id, table] : tables_) {
     mended_.push_back(*table.found);
     table_names_[id] = {table.account, table.row.name};
-    if (table.is_queue) ++queues_;
+    if (table.kind == TableFound::Kind::kQueue) ++queues_;
+    if (table.kind == TableFound::Kind::kContainer) ++containers_;
   }
   mend_secret(version);
   if (Status mended = mend_accounts(version); !mended.ok()) return mended;

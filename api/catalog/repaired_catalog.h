@@ -1,4 +1,4 @@
-// Owns: the catalog of a repaired store: its tables and queues, and new rows for those that were lost.
+// Owns: the catalog of a repaired store: its tables, queues and containers, and new rows for those that were lost.
 // Must never: restore a dropped table, or let a number be given twice.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/catalog/catalog_rows.h"
+#include "api/catalog/container_rows.h"
 #include "api/catalog/queue_rows.h"
 #include "engine/repair/repair_model.h"
 
@@ -28,9 +29,10 @@ class RepairedCatalog final : public engine::RepairModel {
 
   // The results; valid after mended_rows().
   const std::map<std::uint32_t, std::string>& accounts() const noexcept { return account_names_; }
-  /// Tables and queues.
+  /// Tables, queues and containers.
   const std::map<format::TableId, TableNames>& tables() const noexcept { return table_names_; }
   std::uint64_t queue_count() const noexcept { return queues_; }
+  std::uint64_t container_count() const noexcept { return containers_; }
   const std::vector<std::string>& renamed_tables() const noexcept { return renamed_; }
   const std::vector<std::string>& remade_accounts() const noexcept { return remade_; }
 
@@ -44,12 +46,13 @@ class RepairedCatalog final : public engine::RepairModel {
     std::string lower_name;
     TableRow row;
     const engine::SystemRow* found = nullptr;
-    bool is_queue = false;
+    enum class Kind : std::uint8_t { kTable, kQueue, kContainer } kind = Kind::kTable;
   };
 
   void take_account(const engine::SystemRow& row, std::string name);
   void take_table(const engine::SystemRow& row, std::string account, std::string lower_name);
   void take_queue(const engine::SystemRow& row, std::string account, std::string name);
+  void take_container(const engine::SystemRow& row, std::string account, std::string name);
   void drop_orphaned_rows();
   void see(format::TableId table);
   std::string name_for_account(std::uint32_t number) const;
@@ -67,6 +70,7 @@ class RepairedCatalog final : public engine::RepairModel {
   const engine::SystemRow* counter_ = nullptr;
   bool has_secret_ = false;
   std::uint64_t queues_ = 0;
+  std::uint64_t containers_ = 0;
   /// The highest table number seen in each account, and the highest account number.
   std::map<std::uint32_t, std::uint32_t> highest_table_;
   std::uint32_t highest_account_ = 0;

@@ -6,6 +6,7 @@
 
 #include "api/catalog/repaired_catalog.h"
 #include "api/catalog/service_property_rows.h"
+#include "api/catalog/work_rows.h"
 #include "api/model/guarded.h"
 #include "engine/repair/repair.h"
 #include "format/keys/sort_key.h"
@@ -24,6 +25,9 @@ std::string system_table_name(format::TableId table) {
     case kQueuesTable: return "queues";
     case kServicePropertiesTable: return "services";
     case kQueueDropsTable: return "queue drops";
+    case kContainersTable: return "containers";
+    case kWorkTable: return "work";
+    case kContainerDropsTable: return "container drops";
     default: return std::to_string(static_cast<std::uint32_t>(table));
   }
 }
@@ -67,7 +71,8 @@ RepairReport final_report(engine::RepairFigures figures, const RepairedCatalog& 
   RepairReport report = std::move(figures.report);
   report.accounts = catalog.accounts().size();
   report.queues = catalog.queue_count();
-  report.tables = catalog.tables().size() - report.queues;
+  report.containers = catalog.container_count();
+  report.tables = catalog.tables().size() - report.queues - report.containers;
   report.renamed_tables = catalog.renamed_tables();
   report.remade_accounts = catalog.remade_accounts();
   report.finding_count = figures.findings.size();

@@ -10,7 +10,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "api/blob/blob_check.h"
 #include "api/catalog/catalog_rows.h"
+#include "api/catalog/container_rows.h"
 #include "api/catalog/policy_rows.h"
 #include "api/catalog/queue_rows.h"
 #include "api/catalog/service_property_rows.h"
@@ -38,13 +40,14 @@ void add_finding(VerifyReport& report, std::string finding) {
 /// Visits a store in the order of keys. The catalog comes first, so it is known when the entities follow.
 class Verifier {
  public:
-  Verifier(VerifyReport& report, const engine::ReadView& view) : report_(report), view_(view) {}
+  Verifier(VerifyReport& report, const engine::ReadView& view) : report_(report), view_(view), blobs_(view) {}
 
   void visit(const engine::Cursor& cursor) {
     Result<format::SortKey> key = format::decode_sort_key(cursor.key());
     if (!key.ok()) return add_finding("a key", key.status());
     const format::TableId table = key->table;
     if (queue_ && queue_->queue() != table) end_queue();
+    if (contents_ != 0 && contents_ != table) end_contents();
     const Entry entry{*std::move(key), cursor.version(), cursor.value()};
     if (entry.version > limits::kDateTimeTicksMax) add_finding(name_of(entry), "its Timestamp is after the year 9999");
     const std::size_t properties = visit_value(entry);
@@ -56,16 +59,30 @@ class Verifier {
       case kDropsTable: return visit_drop_note(entry, properties, check_table_name(entry.key.row_key));
       case kQueueDropsTable: return visit_drop_note(entry, properties, check_queue_name(entry.key.row_key));
       case kServicePropertiesTable: return visit_service_properties(entry);
+      case kContainersTable: return visit_container(entry);
+      case kContainerDropsTable: return visit_drop_note(entry, properties, check_container_name(entry.key.row_key));
+      case kWorkTable: return report_row(entry, blobs_.visit_work(cursor.key(), entry.value));
       default: break;
+    }
+    if (blobs_.is_container(table))
+      return report_row(entry, blobs_.visit_row(cursor.key(), entry.version, entry.value));
+    if (static_cast<std::uint32_t>(table) == kContentsNumber && format::account_of(table) != 0) {
+      contents_ = table;
+      return report_row(entry, blobs_.visit_content(cursor.key(), entry.value));
     }
     if (queue_ids_.count(table) == 0) return visit_entity(entry, properties);
     if (!queue_) queue_.emplace(view_, table);
-    if (Status row = queue_->visit(cursor.key(), entry.version, entry.value); !row.ok())
-      add_finding(name_of(entry), row);
+    report_row(entry, queue_->visit(cursor.key(), entry.version, entry.value));
   }
 
   void finish() {
     if (queue_) end_queue();
+    if (contents_ != 0) end_contents();
+    blobs_.compare_owners([this](std::uint32_t account, const Status& status) {
+      add_finding("account number " + std::to_string(account), status);
+    });
+    report_.blobs = blobs_.blobs();
+    report_.content_bytes = blobs_.content_bytes();
     for (const auto& [name, account] : accounts_) {
       if (account.number >= next_account_) add_finding("account " + quoted(name), "its number was never assigned");
     }
@@ -88,6 +105,10 @@ class Verifier {
     varve::add_finding(report_, subject + ": " + std::string(what));
   }
   void add_finding(const std::string& subject, const Status& status) { add_finding(subject, status.to_string()); }
+
+  void report_row(const Entry& entry, const Status& row) {
+    if (!row.ok()) add_finding(name_of(entry), row);
+  }
 
   /// Returns the number of properties.
   std::size_t visit_value(const Entry& entry) {
@@ -119,7 +140,7 @@ class Verifier {
   void visit_drop_note(const Entry& entry, std::size_t properties, const Status& named) {
     const bool could_be_dropped = check_account_name(entry.key.partition_key).ok() && named.ok();
     if (!could_be_dropped) {
-      add_finding(name_of(entry), "it records the drop of a table or queue whose name is not valid");
+      add_finding(name_of(entry), "it records the drop of a name that is not valid");
     }
     if (properties > 0) add_finding(name_of(entry), "the record of a drop must have no properties");
   }
@@ -157,9 +178,31 @@ class Verifier {
     check_id(subject, owner_name, row->id);
   }
 
-  /// Checks the id of a table or a queue, which share their numbers.
+  void visit_container(const Entry& entry) {
+    ++report_.containers;
+    const std::string& owner_name = entry.key.partition_key;
+    const std::string subject = "container " + quoted(entry.key.row_key) + " of account " + quoted(owner_name);
+    const Result<ContainerRow> row = decode_container_row(owner_name, entry.key.row_key, entry.version, entry.value);
+    if (!row.ok()) return add_finding(subject, row.status());
+    if (Status named = check_container_name(entry.key.row_key); !named.ok()) add_finding(subject, named);
+    if (Status metadata = check_metadata(row->metadata); !metadata.ok()) add_finding(subject, metadata);
+    if (const auto policies = decode_container_access_policies(entry.value); !policies.ok())
+      add_finding(subject, policies.status());
+    blobs_.add_container(row->id);
+    check_id(subject, owner_name, row->id);
+    check_id(subject, owner_name, fence_of(row->id));
+  }
+
+  void end_contents() {
+    if (Status ended = blobs_.end_contents(); !ended.ok()) {
+      add_finding("the contents of account number " + std::to_string(format::account_of(contents_)), ended);
+    }
+    contents_ = 0;
+  }
+
+  /// Checks the id of a table, a queue or a container, which share their numbers.
   void check_id(const std::string& subject, const std::string& owner_name, format::TableId id) {
-    if (!table_ids_.insert(id).second) add_finding(subject, "another table or queue has its id");
+    if (!table_ids_.insert(id).second) add_finding(subject, "another table, queue or container has its id");
     const auto owner = accounts_.find(owner_name);
     if (owner == accounts_.end()) return add_finding(subject, "its account does not exist");
     if (format::account_of(id) != owner->second.number) add_finding(subject, "its id is another account's");
@@ -201,6 +244,8 @@ class Verifier {
   const engine::ReadView& view_;
   std::optional<QueueCheck> queue_;  // whose rows are being visited
   std::unordered_set<format::TableId> queue_ids_;
+  BlobCheck blobs_;
+  format::TableId contents_ = 0;  // whose rows are being visited
   std::map<std::string, AccountRow> accounts_;
   std::unordered_set<std::uint32_t> account_numbers_;
   std::unordered_set<format::TableId> table_ids_;

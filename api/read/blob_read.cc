@@ -42,6 +42,52 @@ std::size_t copy_from(std::string_view part, std::size_t begin, std::span<char> 
   return bytes;
 }
 
+/// Bytes of a part, from `begin` on.
+struct PartWanted {
+  ContentId content;
+  std::uint64_t offset;  // of the part
+  std::size_t begin;
+  std::span<char> out;
+};
+
+/// Reads a part through the block cache.
+Status read_whole_part(const engine::ReadView& view, const std::string& key, const PartWanted& part) {
+  const auto found = view.get(key);
+  if (!found.ok()) return found.status();
+  if (!*found) return missing_part();
+  const Result<std::string_view> bytes = decode_part(part.content, part.offset, (*found)->value);
+  if (!bytes.ok()) return bytes.status();
+  if (bytes->size() < part.begin + part.out.size()) return missing_part();
+  (void)copy_from(*bytes, part.begin, part.out);
+  return Status();
+}
+
+/// Reads what is wanted of a part, rounded out to the bytes that have one hash, and its hashes.
+Status read_in_part(const engine::ReadView& view, const std::string& key, const PartWanted& part) {
+  const Result<std::optional<engine::FoundPlace>> place = view.locate(key);
+  if (!place.ok()) return place.status();
+  if (!*place) return missing_part();
+  const std::optional<std::size_t> bytes = part_bytes_of((*place)->bytes);
+  const std::size_t end = part.begin + part.out.size();
+  if (!bytes || *bytes < end) return missing_part();
+  const std::size_t head_bytes = part_head_bytes(*bytes);
+  const std::size_t low = part.begin / kHashedBytes * kHashedBytes;
+  const std::size_t high = std::min(*bytes, (end + kHashedBytes - 1) / kHashedBytes * kHashedBytes);
+  std::string head(head_bytes, '\0');
+  if (Status read = view.read_part(**place, 0, head); !read.ok()) return read;
+  const Result<PartHead> hashes = PartHead::open(part.content, part.offset, *bytes, head);
+  if (!hashes.ok()) return hashes.status();
+  if (low == part.begin && high == end) {
+    if (Status read = view.read_part(**place, head_bytes + low, part.out); !read.ok()) return read;
+    return hashes->check(low, {part.out.data(), part.out.size()});
+  }
+  std::string around(high - low, '\0');
+  if (Status read = view.read_part(**place, head_bytes + low, around); !read.ok()) return read;
+  if (Status checked = hashes->check(low, around); !checked.ok()) return checked;
+  (void)copy_from(around, part.begin - low, part.out);
+  return Status();
+}
+
 }  // namespace
 
 Result<std::optional<FoundBlob>> find_blob(const engine::ReadView& view, format::TableId container,
@@ -116,16 +162,14 @@ Status read_plain(const engine::ReadView& view, format::TableId contents, Conten
                   std::span<char> out) {
   while (!out.empty()) {
     const std::uint64_t part_at = offset / kPartBytes * kPartBytes;
-    const auto found = view.get(content_part_key(contents, content, part_at));
-    if (!found.ok()) return found.status();
-    if (!*found) return missing_part();
-    const Result<std::string_view> bytes = decode_part(content, part_at, (*found)->value);
-    if (!bytes.ok()) return bytes.status();
     const auto begin = static_cast<std::size_t>(offset - part_at);
-    if (begin >= bytes->size()) return missing_part();
-    const std::size_t copied = copy_from(*bytes, begin, out);
-    offset += copied;
-    out = out.subspan(copied);
+    const std::span<char> wanted = out.first(std::min(out.size(), kPartBytes - begin));
+    const std::string key = content_part_key(contents, content, part_at);
+    const PartWanted part{content, part_at, begin, wanted};
+    const Status read = wanted.size() == kPartBytes ? read_whole_part(view, key, part) : read_in_part(view, key, part);
+    if (!read.ok()) return read;
+    offset += wanted.size();
+    out = out.subspan(wanted.size());
   }
   return Status();
 }

@@ -98,6 +98,9 @@ struct RepairReport {
   /// Queues of the new store, in all accounts. The rows of their messages count as entities. A queue whose catalog row
   /// was lost is one of `renamed_tables`, with its messages as entities.
   std::uint64_t queues = 0;
+  /// Containers of the new store, in all accounts. The rows of their blobs count as entities, and so do the parts of
+  /// contents. A container whose catalog row was lost is one of `renamed_tables`.
+  std::uint64_t containers = 0;
   /// Entities of the new store, in all tables.
   std::uint64_t entities = 0;
   /// Bytes of these entities' properties, as encoded and before compression.

@@ -28,6 +28,12 @@ struct VerifyReport {
   std::uint64_t queues = 0;
   /// Messages of all queues, hidden and expired ones too.
   std::uint64_t messages = 0;
+  /// Containers in the catalog.
+  std::uint64_t containers = 0;
+  /// Blobs of all containers.
+  std::uint64_t blobs = 0;
+  /// Bytes of contents that do not lie in the row of their blob. Each is counted once, whatever shares it.
+  std::uint64_t content_bytes = 0;
   /// Live table files and value files.
   std::uint64_t table_files = 0;
   /// Bytes of the live table files and value files. Every byte was read.

@@ -1,0 +1,151 @@
+// Owns: the check of blobs (blob_check.h).
+// Must never: accept a content with a gap.
+#include "api/blob/blob_check.h"
+
+#include <utility>
+#include <vector>
+
+#include "engine/read/cursor.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+
+namespace varve {
+namespace {
+
+std::uint64_t hash_of(ContentId content) {
+  char bytes[8];
+  format::store_u64(bytes, content);
+  return format::content_hash({bytes, sizeof bytes});
+}
+
+Status broken(std::string_view what) {
+  return Status::corruption(what);
+}
+
+}  // namespace
+
+Status BlobCheck::visit_work(std::string_view key, std::string_view value) {
+  const Result<Work> work = decode_work_key(key);
+  if (!work.ok()) return work.status();
+  if (work->kind == WorkKind::kExpiry) return decode_expiry(value).status();
+  const Result<std::uint64_t> done = decode_work(value);
+  if (!done.ok()) return done.status();
+  if (work->kind == WorkKind::kFilling) filling_.insert(work->subject);
+  if (work->kind == WorkKind::kLeaving) leaving_[work->subject] = *done;
+  if (work->kind == WorkKind::kContainer) add_container(work->subject);
+  return Status();
+}
+
+Status BlobCheck::name(format::TableId container, ContentId content) {
+  balances_[format::account_of(container)] += hash_of(content);
+  const auto head = view_.get(content_head_key(contents_of(container), content));
+  if (!head.ok()) return head.status();
+  return *head ? Status() : broken("it names a content that is not there");
+}
+
+Status BlobCheck::visit_row(std::string_view key, format::CommitVersion version, std::string_view value) {
+  switch (blob_row_kind(key)) {
+    case 'B': return visit_blob(key, version, value);
+    case 'H': return visit_staged_list(key, value);
+    case 'U': {
+      if (const Result<std::string> id = decode_staged_key(key); !id.ok()) return id.status();
+      const Result<ContentPiece> block = decode_staged_block(value);
+      return block.ok() ? name(format::table_id_of(key), block->content) : block.status();
+    }
+    default: return broken("a row of a container has an unknown kind");
+  }
+}
+
+Status BlobCheck::visit_blob(std::string_view key, format::CommitVersion version, std::string_view value) {
+  ++blobs_;
+  const Result<std::string> blob = decode_named_key(key);
+  if (!blob.ok()) return blob.status();
+  if (Status named = check_blob_name(*blob); !named.ok()) return named;
+  const Result<BlobRow> row = decode_blob_row(version, value);
+  if (!row.ok()) return row.status();
+  for (const ContentPiece& piece : row->pieces) {
+    if (Status named = name(format::table_id_of(key), piece.content); !named.ok()) return named;
+  }
+  return Status();
+}
+
+Status BlobCheck::visit_staged_list(std::string_view key, std::string_view value) {
+  const Result<StagedList> list = decode_staged_list(value);
+  if (!list.ok()) return list.status();
+  const std::string prefix = staged_blocks_prefix(format::table_id_of(key), list->generation);
+  engine::Cursor rows = view_.cursor(prefix, format::end_of_prefix(prefix));
+  std::uint64_t blocks = 0;
+  for (rows.seek_to_first(); rows.valid(); rows.next()) ++blocks;
+  if (!rows.status().ok()) return rows.status();
+  return blocks == list->count ? Status() : broken("a list of staged blocks has another count than there are blocks");
+}
+
+Status BlobCheck::visit_content(std::string_view key, std::string_view value) {
+  const Result<ContentPlace> place = decode_content_key(key);
+  if (!place.ok()) return place.status();
+  Status before;
+  if (present_ && present_->content != place->content) before = end_content();
+  if (!present_) {
+    present_ = Present{place->content, std::nullopt, 0, 0};
+  }
+  const std::uint32_t account = format::account_of(format::table_id_of(key));
+  Status row;
+  if (place->offset) {
+    row = visit_part(account, *place->offset, value);
+  } else {
+    Result<ContentHead> head = decode_content_head(value);
+    row = head.status();
+    if (head.ok()) {
+      balances_[account] -= head->owners * hash_of(place->content);
+      if (head->owners == 0 && leaving_.count(place->content) == 0) row = broken("a content has no owner");
+      present_->head = *head;
+    }
+  }
+  return before.ok() ? row : before;
+}
+
+Status BlobCheck::visit_part(std::uint32_t account, std::uint64_t offset, std::string_view value) {
+  Present& present = *present_;
+  const Result<std::string_view> bytes = decode_part(present.content, offset, value);
+  if (!bytes.ok()) return bytes.status();
+  if (!present.head) {
+    if (filling_.count(present.content) != 0 || leaving_.count(present.content) != 0) return Status();
+    return broken("a part of a content has no head");
+  }
+  if (present.head->kind == ContentKind::kList) return visit_entries(account, offset, *bytes);
+  const bool is_leaving = leaving_.count(present.content) != 0;
+  if (offset != present.bytes && !is_leaving) return broken("a content has a gap");
+  present.bytes += bytes->size();
+  content_bytes_ += bytes->size();
+  return Status();
+}
+
+Status BlobCheck::visit_entries(std::uint32_t account, std::uint64_t first, std::string_view bytes) {
+  Present& present = *present_;
+  const Result<std::vector<ListEntry>> entries = decode_list_entries(bytes);
+  if (!entries.ok()) return entries.status();
+  const auto leaving = leaving_.find(present.content);
+  const std::uint64_t done = leaving == leaving_.end() ? 0 : leaving->second;
+  present.entries += entries->size();
+  for (std::size_t i = 0; i < entries->size(); ++i) {
+    if (first + i < done) continue;
+    const format::TableId id = contents_of_account(account);
+    if (Status named = name(id, (*entries)[i].content); !named.ok()) return named;
+  }
+  return Status();
+}
+
+Status BlobCheck::end_content() {
+  const Present present = *std::exchange(present_, std::nullopt);
+  if (!present.head || leaving_.count(present.content) != 0) return Status();
+  const ContentHead& head = *present.head;
+  const bool is_whole = head.kind == ContentKind::kGrowing ||
+                        head.length == (head.kind == ContentKind::kList ? present.entries : present.bytes);
+  return is_whole ? Status() : broken("a content is not as long as its head says");
+}
+
+Status BlobCheck::end_contents() {
+  return present_ ? end_content() : Status();
+}
+
+}  // namespace varve

@@ -1,0 +1,81 @@
+// Owns: the check of blobs and contents: each row decodes, each content is whole, and owners are a recount.
+// Must never: keep memory for each blob or content.
+//
+// Names of contents and their owners are compared as sums of a hash of each content's number: the rows that name a
+// content add its hash, and its head subtracts the hash for each owner. So a lost or a surplus name is found, but not
+// which. A name without a content is also found where it stands.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "api/blob/blob_rows.h"
+#include "api/blob/content_rows.h"
+#include "api/catalog/work_rows.h"
+#include "engine/engine.h"
+#include "varve/status.h"
+
+namespace varve {
+
+class BlobCheck {
+ public:
+  /// The view outlives the object.
+  explicit BlobCheck(const engine::ReadView& view) noexcept : view_(view) {}
+
+  /// Takes a work row. All of them come before the rows of containers. Errors: kCorruption, kUnsupported.
+  Status visit_work(std::string_view key, std::string_view value);
+  /// Says that the id is a container's.
+  void add_container(format::TableId container) { containers_.insert(container); }
+  bool is_container(format::TableId id) const noexcept { return containers_.count(id) != 0; }
+
+  /// Checks a row of a container. Errors: kCorruption, kUnsupported, those of reading.
+  Status visit_row(std::string_view key, format::CommitVersion version, std::string_view value);
+  /// Checks a row of the id of contents. Errors: the same.
+  Status visit_content(std::string_view key, std::string_view value);
+  /// Compares the last content's parts with its head, after the last row of an id of contents. Errors: kCorruption.
+  Status end_contents();
+  /// Compares names and owners. Calls `report` with each account's number and the error.
+  template <typename Report>
+  void compare_owners(Report report) const {
+    for (const auto& [account, balance] : balances_) {
+      if (balance != 0) {
+        report(account, Status::corruption("the names of contents and the counts of their owners differ"));
+      }
+    }
+  }
+
+  std::uint64_t blobs() const noexcept { return blobs_; }
+  std::uint64_t content_bytes() const noexcept { return content_bytes_; }
+
+ private:
+  /// The content whose rows are being visited.
+  struct Present {
+    ContentId content = 0;
+    std::optional<ContentHead> head;
+    std::uint64_t bytes = 0;    // of its parts
+    std::uint64_t entries = 0;  // of a list
+  };
+
+  Status name(format::TableId container, ContentId content);
+  Status visit_blob(std::string_view key, format::CommitVersion version, std::string_view value);
+  Status visit_staged_list(std::string_view key, std::string_view value);
+  Status visit_part(std::uint32_t account, std::uint64_t offset, std::string_view value);
+  Status visit_entries(std::uint32_t account, std::uint64_t first, std::string_view bytes);
+  Status end_content();
+
+  const engine::ReadView& view_;
+  std::unordered_set<format::TableId> containers_;
+  std::unordered_set<ContentId> filling_;
+  std::unordered_map<ContentId, std::uint64_t> leaving_;  // and the entries that were let go
+  std::map<std::uint32_t, std::uint64_t> balances_;       // by account
+  std::optional<Present> present_;
+  std::uint64_t blobs_ = 0;
+  std::uint64_t content_bytes_ = 0;
+};
+
+}  // namespace varve
