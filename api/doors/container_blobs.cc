@@ -10,6 +10,7 @@
 #include "api/write/blob_checks.h"
 #include "api/write/blob_writer_state.h"
 #include "api/write/block_list_change.h"
+#include "api/write/copy_change.h"
 #include "varve/blob.h"
 #include "varve/limits.h"
 
@@ -318,6 +319,20 @@ Result<AppendedBlock> Container::append(std::string_view blob, std::string_view 
                                                    " bytes; 4194304 are allowed");
     }
     return append_to_blob(*state_, blob, bytes, options, durability_of(*state_, options.durability));
+  });
+}
+
+Result<BlobState> Container::copy(std::string_view blob, const Container& source, std::string_view source_blob,
+                                  const BlobCopyOptions& options) {
+  return guarded([&]() -> Result<BlobState> {
+    if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
+    if (source.state_->core != state_->core) {
+      return service_error::invalid_input("the source of the copy belongs to another store");
+    }
+    const BlobWriteOptions given{{}, options.metadata.value_or(std::vector<MetadataPair>()), options.tags, {}, {}, {}};
+    if (Status checked = check_blob_write(blob, given, BlobKind::kBlock); !checked.ok()) return checked;
+    if (Status named = check_blob_name(source_blob); !named.ok()) return named;
+    return copy_blob(*state_, blob, *source.state_, source_blob, options, durability_of(*state_, options.durability));
   });
 }
 
