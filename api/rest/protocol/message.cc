@@ -72,6 +72,12 @@ std::string host_of(const HttpRequest& request) {
   return host == nullptr || count_headers(request.head.headers, "host") > 1 ? std::string() : *host;
 }
 
+HttpResponse empty_response(std::uint16_t status) {
+  HttpResponse response;
+  response.status = status;
+  return response;
+}
+
 std::string_view reason_phrase(std::uint16_t status) noexcept {
   switch (status) {
     case 200: return "OK";

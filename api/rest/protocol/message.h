@@ -65,6 +65,9 @@ struct HttpResponse {
   }
 };
 
+/// Returns an answer without a body.
+HttpResponse empty_response(std::uint16_t status);
+
 /// Returns the reason phrase: "Not Found" for 404.
 std::string_view reason_phrase(std::uint16_t status) noexcept;
 

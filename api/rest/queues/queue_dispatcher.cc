@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/rest/protocol/query_parameters.h"
 #include "api/rest/protocol/request_rules.h"
 #include "api/rest/protocol/version_rules.h"
 #include "api/rest/protocol/wire_error.h"
@@ -15,7 +16,7 @@ namespace {
 /// An authenticated request for an existing kind of resource.
 struct RoutedRequest {
   QueueTarget target;
-  QueueParameters parameters;
+  QueryParameters parameters;
   const QueueRoute* route;
 };
 
@@ -29,7 +30,7 @@ Result<RoutedRequest> routed(const HttpRequest& request, const Address& address,
   if (Status known = check_signature_is_known(request.head, version); !known.ok()) return known;
   Result<QueueTarget> target = parse_queue_target(address.resource);
   if (!target.ok()) return target.status();
-  Result<QueueParameters> parameters = QueueParameters::parse(request.head.query);
+  Result<QueryParameters> parameters = QueryParameters::parse(request.head.query);
   if (!parameters.ok()) return parameters.status();
   const Result<const QueueRoute*> route = find_queue_route(target->resource, *parameters, verb);
   if (!route.ok()) return route.status();
