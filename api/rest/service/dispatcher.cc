@@ -196,7 +196,10 @@ Task<Result<HttpResponse>> Dispatcher::handle(HttpRequest request, HomeThread* h
     if (request.is_operator) add_operator_error(response, outcome.status());
     if (is_ours(wire_error(outcome.status()))) log_(request_id, outcome.status());
   }
-  if (request.head.verb == "HEAD") response.body.clear();
+  if (request.head.verb == "HEAD") {
+    response.body.clear();
+    response.source.reset();
+  }
   add_common_headers(request, trailer, told.version, response);
   if (cross_origin_.concerns(request, told.account, told.version)) {
     // If the rules cannot be read, the answer is sent without CORS headers (P-13).

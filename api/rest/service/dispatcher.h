@@ -43,6 +43,9 @@ class Dispatcher {
   /// Implements RequestHandler::admit(): authenticates the caller.
   Task<Status> admit(const HttpRequest& request, HomeThread* home = nullptr);
 
+  /// Implements RequestHandler::reads_pieces().
+  virtual bool reads_pieces(const HttpRequest& /*request*/) const { return false; }
+
   /// Implements RequestHandler::handle(). Sets `operation` to the operation that the request named. `operation` must
   /// outlive the task.
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home = nullptr, Operation* operation = nullptr);
