@@ -44,10 +44,16 @@ Result<std::vector<AccessPolicy>> policies_now(const Store& store, std::string_v
   return policies;
 }
 
-/// Returns no policies: the store has no containers that could have some.
-Result<std::vector<AccessPolicy>> policies_now(const Store& /*store*/, std::string_view /*account*/,
-                                               const BlobSasTerms& /*terms*/) {
-  return std::vector<AccessPolicy>();
+/// Returns the container's current policies, as the functions above.
+Result<std::vector<AccessPolicy>> policies_now(const Store& store, std::string_view account,
+                                               const BlobSasTerms& terms) {
+  if (terms.policy.empty()) return std::vector<AccessPolicy>();
+  const Result<Container> container = store.open_container(account, terms.container);
+  if (container.code() == Code::kNotFound) return std::vector<AccessPolicy>();
+  if (!container.ok()) return container.status();
+  Result<std::vector<AccessPolicy>> policies = container->access_policies();
+  if (policies.code() == Code::kNotFound) return std::vector<AccessPolicy>();
+  return policies;
 }
 
 template <typename Terms>

@@ -61,7 +61,7 @@ Result<std::string> QueueDispatcher::verb_of(const HttpRequest& request, std::st
 }
 
 /// Judges the name of the queue, since the service does so before it authenticates the caller. Source: QN-02, QE-04.
-Result<security::SignedPlace> QueueDispatcher::place_of(const Asked& asked) const {
+Result<security::SignedPlace> QueueDispatcher::place_of(const HttpRequest& /*request*/, const Asked& asked) const {
   Result<QueueTarget> target = parse_queue_target(asked.address.resource);
   if (!target.ok()) return target.status();
   return security::SignedPlace{StorageService::kQueues, std::move(target->queue)};
