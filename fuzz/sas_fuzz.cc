@@ -10,6 +10,7 @@
 #include "api/model/percent.h"
 #include "fuzz/mutation.h"
 #include "varve/security/account_sas.h"
+#include "varve/security/blob_sas.h"
 #include "varve/security/queue_sas.h"
 #include "varve/security/table_sas.h"
 
@@ -68,6 +69,33 @@ void try_queue_sas(std::string_view query) {
   if (*verify_queue_sas(*signed_again, account(), "orders") != *terms) std::abort();
 }
 
+void try_blob_sas(std::string_view query) {
+  Result<BlobSas> sas = parse_blob_sas(query);
+  if (!sas.ok()) {
+    if (sas.status().service_error() != "NotImplemented") check_refusal(sas.status());
+    return;
+  }
+  const Result<BlobSas> again = parse_blob_sas(to_query(*sas));
+  if (!again.ok() || *again != *sas) std::abort();
+  const std::string text = string_to_sign(*sas, "devstoreaccount1", "photos", "a.txt");
+  std::ptrdiff_t lines = 5;
+  if (sas->sv >= "2013-08-15") lines += 5;
+  if (sas->sv >= "2015-04-05") lines += 2;
+  if (sas->sv >= "2018-11-09") lines += 2;
+  if (sas->sv >= "2020-12-06") lines += 1;
+  check_lines(text, lines);
+
+  sas->sig = *account().keys.sign(text);
+  if (verify_blob_sas(*sas, account(), "others", "a.txt").ok()) std::abort();
+  const Result<BlobSasTerms> terms = verify_blob_sas(*sas, account(), "photos", "a.txt");
+  if (!terms.ok()) return check_refusal(terms.status());
+  const Result<Permissions> permitted = permitted_at(*terms, {}, DateTime{638'000'000'000'000'000});
+  if (!permitted.ok()) check_refusal(permitted.status());
+  const Result<BlobSas> signed_again = sign_blob_sas(*terms, account());
+  if (!signed_again.ok()) return;  // A required term is missing, or another text says the same.
+  if (*verify_blob_sas(*signed_again, account(), "photos", "a.txt") != *terms) std::abort();
+}
+
 void try_account_sas(std::string_view query) {
   Result<AccountSas> sas = parse_account_sas(query);
   if (!sas.ok()) return check_refusal(sas.status());
@@ -96,12 +124,14 @@ constexpr std::string_view kWords[] = {
     "raup",       "p",          "srt=",       "ses=",       "&",      "?",           "2019-02-02",
     "2020-12-06", "2014-02-14", "2015-04-05", "raud",       "r",      "rwdlacu",     "sco",
     "t",          "bt",         "https",      "https,http", "Orders", "203.0.113.5", "-203.0.113.9",
-    "2026-03-03", "T00:00:00Z", "%3A",        "%0A",        "%2B",    "0001",        "eu%20west"};
+    "2026-03-03", "T00:00:00Z", "%3A",        "%0A",        "%2B",    "0001",        "eu%20west",
+    "sr=",        "rsct=",      "rscc=",      "racwdl",     "bs",     "2012-02-12",  "2018-11-09"};
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   varve::security::try_table_sas(text);
   varve::security::try_queue_sas(text);
+  varve::security::try_blob_sas(text);
   varve::security::try_account_sas(text);
   const std::optional<std::string> back = varve::percent_decode(varve::percent_encode(text));
   if (!back || *back != text) std::abort();

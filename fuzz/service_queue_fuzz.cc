@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   const Result<QueueTarget> target = parse_queue_target(take_line(rest));
   if (!target.ok()) check_refusal(target.status());
-  const Result<QueueParameters> parameters = QueueParameters::parse(take_line(rest));
+  const Result<QueryParameters> parameters = QueryParameters::parse(take_line(rest));
   if (!parameters.ok()) check_refusal(parameters.status());
   if (target.ok() && parameters.ok()) {
     for (const std::string_view verb : {"GET", "PUT", "POST", "DELETE", "HEAD"}) {

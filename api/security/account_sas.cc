@@ -78,7 +78,7 @@ bool says(const AccountSas& sas, const AccountSasTerms& terms) {
   const Result<AccountSas> read = parse_account_sas(to_query(sas));
   if (!read.ok() || *read != sas) return false;
   const Result<AccountSasTerms> meant = terms_of(*read);
-  return meant.ok() && *meant == terms && terms.services.find_first_of("tq") != std::string::npos;
+  return meant.ok() && *meant == terms && terms.services.find_first_of("tqb") != std::string::npos;
 }
 
 struct Need {
@@ -109,6 +109,23 @@ std::optional<Need> need_of(AccountOperation operation) noexcept {
     case AccountOperation::kRemoveMessage: return Need{kQueues, 'o', "p"};
     case AccountOperation::kUpdateMessage: return Need{kQueues, 'o', "u"};
     case AccountOperation::kClearMessages: return Need{kQueues, 'o', "d"};
+    case AccountOperation::kListContainers: return Need{kBlobs, 's', "l"};
+    case AccountOperation::kCreateContainer: return Need{kBlobs, 'c', "cw"};
+    case AccountOperation::kDropContainer: return Need{kBlobs, 'c', "d"};
+    case AccountOperation::kReadContainer: return Need{kBlobs, 'c', "r"};
+    case AccountOperation::kWriteContainerMetadata:
+    case AccountOperation::kLeaseContainer: return Need{kBlobs, 'c', "w"};
+    case AccountOperation::kBreakContainerLease: return Need{kBlobs, 'c', "wd"};
+    case AccountOperation::kListBlobs: return Need{kBlobs, 'c', "l"};
+    case AccountOperation::kReadBlob: return Need{kBlobs, 'o', "r"};
+    case AccountOperation::kCreateBlob:
+    case AccountOperation::kPutBlock: return Need{kBlobs, 'o', "cw"};
+    case AccountOperation::kAppendBlock: return Need{kBlobs, 'o', "aw"};
+    case AccountOperation::kReplaceBlob:
+    case AccountOperation::kChangeBlob: return Need{kBlobs, 'o', "w"};
+    case AccountOperation::kRemoveBlob: return Need{kBlobs, 'o', "d"};
+    case AccountOperation::kReadBlobTags:
+    case AccountOperation::kWriteBlobTags: return Need{kBlobs, 'o', "t"};
     case AccountOperation::kReadAccessPolicies:
     case AccountOperation::kWriteAccessPolicies: return std::nullopt;
   }

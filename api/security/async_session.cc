@@ -62,11 +62,11 @@ struct AsyncSession::Verbs {
     co_return shown;
   }
 
-  static Task<Status> check(State state, AccountOperation operation, std::string queue, std::stop_token stop) {
+  static Task<Status> check(State state, AccountOperation operation, std::string resource, std::stop_token stop) {
     StillValid judging(state, std::move(stop));
     const Result<Permissions> permitted = co_await judging;
     if (!permitted.ok()) co_return permitted.status();
-    co_return state->check_operation(operation, queue, *permitted);
+    co_return state->check_operation(operation, resource, *permitted);
   }
 
   static Task<Result<Table>> table(State state, std::string name, std::stop_token stop) {
@@ -97,8 +97,8 @@ Task<Result<Session>> AsyncSession::open(Store& store, const VerifiedSignature& 
   return Verbs::judged(std::move(shown), std::move(stop));
 }
 
-Task<Status> AsyncSession::check(AccountOperation operation, std::stop_token stop, std::string queue) const {
-  return Verbs::check(session_.state_, operation, std::move(queue), std::move(stop));
+Task<Status> AsyncSession::check(AccountOperation operation, std::stop_token stop, std::string resource) const {
+  return Verbs::check(session_.state_, operation, std::move(resource), std::move(stop));
 }
 
 Task<Result<Table>> AsyncSession::table(std::string table, std::stop_token stop) const {

@@ -8,54 +8,19 @@
 #include "api/model/service_error.h"
 #include "api/security/error.h"
 #include "api/security/query_fields.h"
+#include "api/security/service_terms.h"
 #include "api/security/token_conditions.h"
 #include "varve/queue.h"
 
 namespace varve::security {
 namespace {
 
-constexpr std::string_view kOldestQueueVersion = "2012-02-12";
-constexpr std::string_view kQueueServiceVersion = "2015-02-21";     // names the service in the signed resource
-constexpr std::string_view kQueueConditionsVersion = "2015-04-05";  // addresses and protocols
-
 /// Returns the meaning of the fields.
 Result<QueueSasTerms> terms_of(const QueueSas& sas, std::string_view queue) {
-  if (Status versioned = check_version(sas.sv, kOldestQueueVersion); !versioned.ok()) return versioned;
-  if (sas.sv < kQueueConditionsVersion && !(sas.sip.empty() && sas.spr.empty())) {
-    return authentication_failed("the version of the token (sv) does not allow sip and spr");
-  }
-  const Result<std::optional<DateTime>> start = parse_time(sas.st);
-  if (!start.ok()) return start.status();
-  const Result<std::optional<DateTime>> expiry = parse_time(sas.se);
-  if (!expiry.ok()) return expiry.status();
-  const Result<Permissions> permissions = Permissions::parse_for_queue(sas.sp);
-  if (!permissions.ok()) return authentication_failed(permissions.status().message());
-  const Result<bool> https_only = parse_protocols(sas.spr);
-  if (!https_only.ok()) return https_only.status();
-  if (Status placed = check_addresses(sas.sip); !placed.ok()) return placed;
-
   QueueSasTerms terms;
-  terms.version = sas.sv;
+  if (Status read = read_shared_terms(sas, Permissions::parse_for_queue, terms); !read.ok()) return read;
   terms.queue = queue;
-  if (!permissions->empty()) terms.permissions = *permissions;
-  terms.start = *start;
-  terms.expiry = *expiry;
-  terms.policy = sas.si;
-  terms.addresses = sas.sip;
-  terms.https_only = *https_only;
   return terms;
-}
-
-QueueSas fields_of(const QueueSasTerms& terms) {
-  QueueSas sas;
-  sas.sv = terms.version;
-  if (terms.permissions) sas.sp = terms.permissions->to_string();
-  if (terms.start) sas.st = terms.start->to_string();
-  if (terms.expiry) sas.se = terms.expiry->to_string();
-  sas.si = terms.policy;
-  sas.sip = terms.addresses;
-  if (terms.https_only) sas.spr = "https";
-  return sas;
 }
 
 /// Returns true if a verifier will read back the same terms.
@@ -78,7 +43,7 @@ Result<QueueSas> parse_queue_sas(std::string_view query) {
       if (in.has(foreign)) return authentication_failed("a queue SAS must not have ss, srt or tn");
     }
     QueueSas sas{in["sv"], in["sp"], in["st"], in["se"], in["si"], in["sip"], in["spr"], in["sig"]};
-    if (Status versioned = check_version(sas.sv, kOldestQueueVersion); !versioned.ok()) return versioned;
+    if (Status versioned = check_version(sas.sv, kOldestServiceVersion); !versioned.ok()) return versioned;
     if (sas.sig.empty()) return authentication_failed("a queue SAS needs sig");
     return sas;
   });
@@ -102,22 +67,19 @@ std::string string_to_sign(const QueueSas& sas, std::string_view account, std::s
   for (const std::string_view field : {std::string_view(sas.sp), std::string_view(sas.st), std::string_view(sas.se)}) {
     text.append(field).append(1, '\n');
   }
-  text.append(sas.sv >= kQueueServiceVersion ? "/queue/" : "/").append(account).append(1, '/').append(queue);
+  text.append(resource_prefix(sas.sv, "queue")).append(account).append(1, '/').append(queue);
   text.append(1, '\n').append(sas.si).append(1, '\n');
-  if (sas.sv >= kQueueConditionsVersion) text.append(sas.sip).append(1, '\n').append(sas.spr).append(1, '\n');
+  if (sas.sv >= kConditionsVersion) text.append(sas.sip).append(1, '\n').append(sas.spr).append(1, '\n');
   return text.append(sas.sv);
 }
 
 Result<QueueSas> sign_queue_sas(const QueueSasTerms& terms, const AccountCredentials& account, KeyChoice choice) {
   return guarded([&]() -> Result<QueueSas> {
     if (Status named = check_queue_name(terms.queue); !named.ok()) return named;
-    if (terms.policy.empty() && !(terms.permissions && terms.expiry)) {
-      return service_error::invalid_input("a queue SAS without a policy needs permissions and an expiry");
-    }
-    QueueSas sas = fields_of(terms);
-    Result<std::string> signature = account.keys.sign(string_to_sign(sas, account.name, terms.queue), choice);
-    if (!signature.ok()) return signature.status();
-    sas.sig = *std::move(signature);
+    QueueSas sas;
+    write_shared_fields(terms, sas);
+    const std::string text = string_to_sign(sas, account.name, terms.queue);
+    if (Status signing = sign_fields(terms, account, choice, text, sas); !signing.ok()) return signing;
     if (!says(sas, terms)) return service_error::invalid_input("a queue SAS cannot express these terms");
     return sas;
   });

@@ -15,6 +15,7 @@
 #include "api/security/session_state.h"
 #include "api/security/token_conditions.h"
 #include "varve/names.h"
+#include "varve/security/blob_sas.h"
 #include "varve/security/queue_sas.h"
 #include "varve/security/shared_key.h"
 #include "varve/security/table_sas.h"
@@ -39,6 +40,18 @@ Result<std::vector<AccessPolicy>> policies_now(const Store& store, std::string_v
   if (queue.code() == Code::kNotFound) return std::vector<AccessPolicy>();
   if (!queue.ok()) return queue.status();
   Result<std::vector<AccessPolicy>> policies = queue->access_policies();
+  if (policies.code() == Code::kNotFound) return std::vector<AccessPolicy>();
+  return policies;
+}
+
+/// Returns the container's current policies, as the functions above.
+Result<std::vector<AccessPolicy>> policies_now(const Store& store, std::string_view account,
+                                               const BlobSasTerms& terms) {
+  if (terms.policy.empty()) return std::vector<AccessPolicy>();
+  const Result<Container> container = store.open_container(account, terms.container);
+  if (container.code() == Code::kNotFound) return std::vector<AccessPolicy>();
+  if (!container.ok()) return container.status();
+  Result<std::vector<AccessPolicy>> policies = container->access_policies();
   if (policies.code() == Code::kNotFound) return std::vector<AccessPolicy>();
   return policies;
 }
@@ -69,6 +82,41 @@ Status check_queue_operation(const QueueSasTerms& terms, AccountOperation operat
   if (!needed) return service_error::authorization_failure("a queue SAS gives access to messages only");
   if (queue != terms.queue) return service_error::authorization_failure("the queue SAS is for another queue");
   if (permitted.contains({*needed})) return Status();
+  return service_error::permission_mismatch("the permissions of the token (sp) do not include this operation");
+}
+
+/// Returns the permissions of which a blob SAS must have one, or none if no blob SAS permits the operation. Source: BS-12.
+Permissions permissions_for_blobs(AccountOperation operation) noexcept {
+  switch (operation) {
+    case AccountOperation::kReadContainer:
+    case AccountOperation::kReadBlob: return {Permission::kQuery};
+    case AccountOperation::kListBlobs: return {Permission::kList};
+    case AccountOperation::kCreateBlob:
+    case AccountOperation::kPutBlock: return {Permission::kCreate, Permission::kWrite};
+    case AccountOperation::kAppendBlock: return {Permission::kAdd, Permission::kWrite};
+    case AccountOperation::kReplaceBlob:
+    case AccountOperation::kChangeBlob: return {Permission::kWrite};
+    case AccountOperation::kRemoveBlob: return {Permission::kRemove};
+    case AccountOperation::kReadBlobTags:
+    case AccountOperation::kWriteBlobTags: return {Permission::kTags};
+    default: return {};
+  }
+}
+
+/// Returns whether the signature is for the resource: its container, one of its blobs, or its blob.
+bool is_for(const BlobSasTerms& terms, std::string_view resource) noexcept {
+  const std::string_view container = resource.substr(0, resource.find('/'));
+  if (container != terms.container) return false;
+  if (terms.blob.empty()) return true;
+  return resource.size() > container.size() && resource.substr(container.size() + 1) == terms.blob;
+}
+
+Status check_blob_operation(const BlobSasTerms& terms, AccountOperation operation, std::string_view resource,
+                            Permissions permitted) {
+  const Permissions needed = permissions_for_blobs(operation);
+  if (needed.empty()) return service_error::authorization_failure("a blob SAS gives access to blobs only");
+  if (!is_for(terms, resource)) return service_error::authorization_failure("the blob SAS is for another resource");
+  if (!permitted.intersected(needed).empty()) return Status();
   return service_error::permission_mismatch("the permissions of the token (sp) do not include this operation");
 }
 
@@ -113,6 +161,7 @@ class AccountSasRule final : public AccessRule {
 
 bool Session::State::names_policy() const noexcept {
   if (const auto* const terms = std::get_if<QueueSasTerms>(&shown)) return !terms->policy.empty();
+  if (const auto* const terms = std::get_if<BlobSasTerms>(&shown)) return !terms->policy.empty();
   const auto* const terms = std::get_if<TableSasTerms>(&shown);
   return terms != nullptr && !terms->policy.empty();
 }
@@ -127,10 +176,13 @@ Result<Permissions> Session::State::permitted_now() const {
   if (const auto* const terms = std::get_if<QueueSasTerms>(&shown)) {
     return permitted_by(*store, account, *terms, clock());
   }
+  if (const auto* const terms = std::get_if<BlobSasTerms>(&shown)) {
+    return permitted_by(*store, account, *terms, clock());
+  }
   return Permissions();
 }
 
-Status Session::State::check_operation(AccountOperation operation, std::string_view queue,
+Status Session::State::check_operation(AccountOperation operation, std::string_view resource,
                                        Permissions permitted) const {
   if (const auto* const terms = std::get_if<AccountSasTerms>(&shown)) {
     return security::check_operation(*terms, operation);
@@ -139,7 +191,10 @@ Status Session::State::check_operation(AccountOperation operation, std::string_v
     return service_error::authorization_failure("a table SAS gives access to the entities of its table only");
   }
   if (const auto* const terms = std::get_if<QueueSasTerms>(&shown)) {
-    return check_queue_operation(*terms, operation, queue, permitted);
+    return check_queue_operation(*terms, operation, resource, permitted);
+  }
+  if (const auto* const terms = std::get_if<BlobSasTerms>(&shown)) {
+    return check_blob_operation(*terms, operation, resource, permitted);
   }
   return Status();
 }
@@ -148,6 +203,9 @@ Status Session::State::check_table(std::string_view name) const {
   if (const auto* const terms = std::get_if<AccountSasTerms>(&shown)) return entity_permissions(*terms).status();
   if (std::holds_alternative<QueueSasTerms>(shown)) {
     return service_error::authorization_failure("a queue SAS gives access to messages only");
+  }
+  if (std::holds_alternative<BlobSasTerms>(shown)) {
+    return service_error::authorization_failure("a blob SAS gives access to blobs only");
   }
   const auto* const terms = std::get_if<TableSasTerms>(&shown);
   if (terms == nullptr || lower_case(name) == lower_case(terms->table)) return Status();
@@ -172,7 +230,7 @@ Session::Session(std::shared_ptr<const State> state) noexcept : state_(std::move
 
 namespace {
 
-using Terms = std::variant<AccountSasTerms, TableSasTerms, QueueSasTerms>;
+using Terms = std::variant<AccountSasTerms, TableSasTerms, QueueSasTerms, BlobSasTerms>;
 
 Result<Terms> verified_terms(const AccountCredentials& account, std::string_view query, const SignedPlace& place) {
   const Result<QueryFields> kind = QueryFields::parse(query, {"sig", "ss", "srt", "tn"});
@@ -195,7 +253,13 @@ Result<Terms> verified_terms(const AccountCredentials& account, std::string_view
     if (!terms.ok()) return terms.status();
     return Terms(*std::move(terms));
   }
-  if (place.service != StorageService::kTables) return service_mismatch("no service signature is known here");
+  if (place.service == StorageService::kBlobs) {
+    const Result<BlobSas> sas = parse_blob_sas(query);
+    if (!sas.ok()) return sas.status();
+    Result<BlobSasTerms> terms = verify_blob_sas(*sas, account, place.container, place.blob);
+    if (!terms.ok()) return terms.status();
+    return Terms(*std::move(terms));
+  }
   const Result<TableSas> sas = parse_table_sas(query);
   if (!sas.ok()) return sas.status();
   Result<TableSasTerms> terms = verify_table_sas(*sas, account);
@@ -283,11 +347,16 @@ Result<Session> Session::open(Store& store, const VerifiedSignature& signature, 
   return guarded([&]() -> Result<Session> { return judged(shown(store, signature, arrival, std::move(clock))); });
 }
 
-Status Session::check(AccountOperation operation, std::string_view queue) const {
+const BlobHeaderOverrides* Session::header_overrides() const noexcept {
+  const auto* const terms = std::get_if<BlobSasTerms>(&state_->shown);
+  return terms == nullptr ? nullptr : &terms->overrides;
+}
+
+Status Session::check(AccountOperation operation, std::string_view resource) const {
   return guarded([&]() -> Status {
     const Result<Permissions> permitted = state_->permitted_now();
     if (!permitted.ok()) return permitted.status();
-    return state_->check_operation(operation, queue, *permitted);
+    return state_->check_operation(operation, resource, *permitted);
   });
 }
 

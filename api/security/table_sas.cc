@@ -9,19 +9,12 @@
 #include "api/model/service_error.h"
 #include "api/security/error.h"
 #include "api/security/query_fields.h"
+#include "api/security/service_terms.h"
 #include "api/security/token_conditions.h"
 #include "varve/names.h"
 
 namespace varve::security {
 namespace {
-
-constexpr std::string_view kOldestTableVersion = "2012-02-12";
-constexpr std::string_view kServiceNameVersion = "2015-02-21";
-constexpr std::string_view kConditionsVersion = "2015-04-05";  // addresses and protocols
-
-bool signs_conditions(const TableSas& sas) noexcept {
-  return sas.sv >= kConditionsVersion;
-}
 
 std::optional<KeyBound> bound_of(const std::string& partition_key, const std::string& row_key) {
   if (partition_key.empty()) return std::nullopt;
@@ -36,43 +29,19 @@ Status check_bounds(const TableSas& sas) {
 
 /// Returns the meaning of the fields.
 Result<TableSasTerms> terms_of(const TableSas& sas) {
-  if (Status versioned = check_version(sas.sv, kOldestTableVersion); !versioned.ok()) return versioned;
-  if (Status bounded = check_bounds(sas); !bounded.ok()) return bounded;
-  if (!signs_conditions(sas) && !(sas.sip.empty() && sas.spr.empty())) {
-    return authentication_failed("the version of the token (sv) does not allow sip and spr");
-  }
-  const Result<std::optional<DateTime>> start = parse_time(sas.st);
-  if (!start.ok()) return start.status();
-  const Result<std::optional<DateTime>> expiry = parse_time(sas.se);
-  if (!expiry.ok()) return expiry.status();
-  const Result<Permissions> permissions = Permissions::parse(sas.sp);
-  if (!permissions.ok()) return authentication_failed(permissions.status().message());
-  const Result<bool> https_only = parse_protocols(sas.spr);
-  if (!https_only.ok()) return https_only.status();
-  if (Status placed = check_addresses(sas.sip); !placed.ok()) return placed;
-
   TableSasTerms terms;
-  terms.version = sas.sv;
+  if (Status read = read_shared_terms(sas, Permissions::parse, terms); !read.ok()) return read;
+  if (Status bounded = check_bounds(sas); !bounded.ok()) return bounded;
   terms.table = sas.tn;
-  if (!permissions->empty()) terms.permissions = *permissions;
-  terms.start = *start;
-  terms.expiry = *expiry;
-  terms.policy = sas.si;
   terms.interval = KeyInterval{bound_of(sas.spk, sas.srk), bound_of(sas.epk, sas.erk)};
-  terms.addresses = sas.sip;
-  terms.https_only = *https_only;
   if (!check_key_interval(terms.interval).ok()) return authentication_failed("spk, srk, epk or erk is not valid UTF-8");
   return terms;
 }
 
 TableSas fields_of(const TableSasTerms& terms) {
   TableSas sas;
-  sas.sv = terms.version;
+  write_shared_fields(terms, sas);
   sas.tn = terms.table;
-  if (terms.permissions) sas.sp = terms.permissions->to_string();
-  if (terms.start) sas.st = terms.start->to_string();
-  if (terms.expiry) sas.se = terms.expiry->to_string();
-  sas.si = terms.policy;
   if (terms.interval.from) {
     sas.spk = terms.interval.from->partition_key;
     sas.srk = terms.interval.from->row_key.value_or("");
@@ -81,8 +50,6 @@ TableSas fields_of(const TableSasTerms& terms) {
     sas.epk = terms.interval.to->partition_key;
     sas.erk = terms.interval.to->row_key.value_or("");
   }
-  sas.sip = terms.addresses;
-  if (terms.https_only) sas.spr = "https";
   return sas;
 }
 
@@ -115,7 +82,7 @@ Result<TableSas> parse_table_sas(std::string_view query) {
     }
     TableSas sas{in["sv"],  in["tn"],  in["sp"], in["st"],  in["se"],  in["spk"], in["srk"],
                  in["epk"], in["erk"], in["si"], in["sip"], in["spr"], in["sig"]};
-    if (Status versioned = check_version(sas.sv, kOldestTableVersion); !versioned.ok()) return versioned;
+    if (Status versioned = check_version(sas.sv, kOldestServiceVersion); !versioned.ok()) return versioned;
     if (sas.tn.empty() || sas.sig.empty()) return authentication_failed("a table SAS needs tn and sig");
     return sas;
   });
@@ -140,14 +107,14 @@ std::string to_query(const TableSas& sas) {
 }
 
 std::string string_to_sign(const TableSas& sas, std::string_view account) {
-  std::string canonical(sas.sv >= kServiceNameVersion ? "/table/" : "/");
+  std::string canonical = resource_prefix(sas.sv, "table");
   canonical.append(account).append(1, '/').append(lower_case(sas.tn));
   std::string text;
   const auto add = [&text](std::initializer_list<std::string_view> fields) {
     for (const std::string_view field : fields) text.append(field).append(1, '\n');
   };
   add({sas.sp, sas.st, sas.se, canonical, sas.si});
-  if (signs_conditions(sas)) add({sas.sip, sas.spr});
+  if (sas.sv >= kConditionsVersion) add({sas.sip, sas.spr});
   add({sas.sv, sas.spk, sas.srk, sas.epk, sas.erk});
   text.pop_back();  // Line feeds separate the fields, and do not end them.
   return text;
@@ -156,14 +123,11 @@ std::string string_to_sign(const TableSas& sas, std::string_view account) {
 Result<TableSas> sign_table_sas(const TableSasTerms& terms, const AccountCredentials& account, KeyChoice choice) {
   return guarded([&]() -> Result<TableSas> {
     if (Status named = check_table_name(terms.table); !named.ok()) return named;
-    if (terms.policy.empty() && !(terms.permissions && terms.expiry)) {
-      return service_error::invalid_input("a table SAS without a policy needs permissions and an expiry");
-    }
     const TableSasTerms meant = simplified(terms);
     TableSas sas = fields_of(meant);
-    Result<std::string> signature = account.keys.sign(string_to_sign(sas, account.name), choice);
-    if (!signature.ok()) return signature.status();
-    sas.sig = *std::move(signature);
+    if (Status signing = sign_fields(meant, account, choice, string_to_sign(sas, account.name), sas); !signing.ok()) {
+      return signing;
+    }
     if (!says(sas, meant)) return service_error::invalid_input("a table SAS cannot express these terms");
     return sas;
   });

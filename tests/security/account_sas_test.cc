@@ -124,7 +124,7 @@ TEST(AccountSas, AreReadBackAsMeantOrNotSigned) {
     change(changed);
     return said(sign_account_sas(changed, credentials()));
   };
-  EXPECT_EQ(refused([](AccountSasTerms& t) { t.services = "b"; }), kInvalidInput);
+  EXPECT_EQ(refused([](AccountSasTerms& t) { t.services = "f"; }), kInvalidInput);
   EXPECT_EQ(refused([](AccountSasTerms& t) { t.expiry.reset(); }), kInvalidInput);
   EXPECT_EQ(refused([](AccountSasTerms& t) { t.permissions = ""; }), kInvalidInput);
   EXPECT_EQ(refused([](AccountSasTerms& t) { t.resource_types = "t"; }), kInvalidInput);

@@ -62,6 +62,31 @@ std::vector<Vector> vectors() {
       {"QL-1", SharedKeyScheme::kSharedKeyLite, request("PUT", account + "/orders", "comp=metadata&timeout=5"),
        "PUT\n\n\n\n" + headers + account + account + "/orders?comp=metadata",
        "Prts03Nw3uHKn/32SQvCAB+I2SAoK5Lyem8mLysfW2c="},
+      {"BK-1", kFull,
+       request("PUT", account + "/photos/eu/a%20b.txt", "",
+               {{"Content-Length", "5"}, {"Content-Type", "text/plain"}, {"x-ms-blob-type", "BlockBlob"}}),
+       "PUT\n\n\n5\n\ntext/plain" + n7 + "x-ms-blob-type:BlockBlob\n" + headers + account + account +
+           "/photos/eu/a%20b.txt",
+       "VGsW9q/AwBEOVLP/CQ1SvhkkZIDRlbZ405gk4cD3fik="},
+      {"BK-2", kFull, request("GET", account + "/photos/a.txt", "", {{"Range", "bytes=0-3"}}),
+       "GET" + std::string(11, '\n') + "bytes=0-3\n" + headers + account + account + "/photos/a.txt",
+       "AYA2fTgBWLZ/6pFFCjC3znEPqnQBi7afG3nmYVXIL1k="},
+      {"BK-3", kFull,
+       request("PUT", account + "/photos/a.txt", "comp=block&blockid=MDAwMQ%3D%3D", {{"Content-Length", "11"}}),
+       "PUT\n\n\n11" + std::string(9, '\n') + headers + account + account +
+           "/photos/a.txt\nblockid:MDAwMQ==\ncomp:block",
+       "r3OMcmBay/7ne6tLOpT6P0MrD2WdzFyEf2xvMiEe46s="},
+      {"BK-4", kFull,
+       request("GET", account + "/photos",
+               "restype=container&comp=list&delimiter=%2F&include=metadata%2Cuncommittedblobs"),
+       "GET" + n12 + headers + account + account +
+           "/photos\ncomp:list\ndelimiter:/\ninclude:metadata,uncommittedblobs\nrestype:container",
+       "lKFHr0MZdGbvnSKVNAS6nMPk/dGnAyYbwCa5mUriYts="},
+      {"BK-5", kFull,
+       request("PUT", account + "/photos/a.txt", "comp=metadata", {{"If-Match", "\"0x8D\""}, {"x-ms-meta-a", "1"}}),
+       "PUT" + std::string(8, '\n') + "\"0x8D\"" + std::string(4, '\n') + "x-ms-date:" + std::string(kDateText) +
+           "\nx-ms-meta-a:1\nx-ms-version:2021-12-02\n" + account + account + "/photos/a.txt\ncomp:metadata",
+       "Eh5DizXYayeNSxQx7uB4hm8cvUzmUPvV6GvGCphTHBg="},
   };
 }
 
@@ -73,7 +98,7 @@ Request signed_as(const Vector& vector, const std::string& signature) {
   return made;
 }
 
-TEST(WideSharedKey, QS01_QS05_SignsTheTextOfTheSpecification) {
+TEST(WideSharedKey, QS01_QS05_BS01_SignsTheTextOfTheSpecification) {
   for (const Vector& vector : vectors()) {
     SCOPED_TRACE(vector.name);
     const Result<std::string> text =

@@ -84,7 +84,7 @@ TEST_F(QueueService, QN05_ParametersIgnoreCaseAndUnknownOnesDoNothing) {
   EXPECT_EQ(element(got.body, "MessageText"), "a");
   EXPECT_EQ(service_.told("GET", "orders/messages?timeout=0"), "400 InvalidQueryParameterValue");
   EXPECT_EQ(service_.told("GET", "orders/messages?numofmessages=1&NUMOFMESSAGES=2"), "400 InvalidQueryParameterValue");
-  EXPECT_EQ(QueueParameters::parse("numofmessages=%zz").code(), Code::kInvalidArgument);
+  EXPECT_EQ(QueryParameters::parse("numofmessages=%zz").code(), Code::kInvalidArgument);
   EXPECT_EQ(service_.told("GET", "orders/messages?peekonly=yes"), "200");  // a get, as it does not say true
 }
 

@@ -37,6 +37,7 @@ std::string example_of(const OptionRule& rule) {
   switch (rule.id) {
     case OptionId::kListen:
     case OptionId::kListenQueues:
+    case OptionId::kListenBlobs:
     case OptionId::kMetrics: return "\"[::1]:9464\"";
     case OptionId::kDeadLetter: return "[\"shop/orders:5:orders-failed\"]";
     case OptionId::kMemory: return "\"512MiB\"";

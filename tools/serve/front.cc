@@ -29,6 +29,11 @@ Task<Status> Front::admit(const HttpRequest& request, HomeThread* home) {
   co_return admitted;
 }
 
+bool Front::reads_pieces(const HttpRequest& request) const {
+  const bool is_page = page_ != nullptr && StatusPage::owns(request.head.path);
+  return !is_page && dispatcher_.reads_pieces(request);
+}
+
 Task<Result<HttpResponse>> Front::handle(HttpRequest request, HomeThread* home) {
   const auto begun = std::chrono::steady_clock::now();
   const LoggedRequest what = logged(request);
@@ -37,6 +42,7 @@ Task<Result<HttpResponse>> Front::handle(HttpRequest request, HomeThread* home) 
   const bool is_preflight = request.head.verb == "OPTIONS";
   RequestRecord record;
   record.bytes_in = request.body.size();
+  const BodySource* const source = request.source;
   Task<Result<HttpResponse>> handling = is_page ? page_->serve(std::move(request), home)
                                                 : dispatcher_.handle(std::move(request), home, &record.operation);
   Result<HttpResponse> handled = co_await handling;
@@ -46,7 +52,8 @@ Task<Result<HttpResponse>> Front::handle(HttpRequest request, HomeThread* home) 
   if (is_preflight) record.operation = Operation::kPreflight;
   if (is_page) record.operation = Operation::kStatusPage;
   record.status = response.status;
-  record.bytes_out = response.body.size();
+  if (source != nullptr) record.bytes_in = source->bytes();
+  record.bytes_out = response.bytes_sent();
   if (!is_page) figures_.add(record);  // viewing the page must not change the figures on it
   if (!is_poll || response.status >= 400) log(what, record, response);
   co_return handled;

@@ -41,6 +41,7 @@ class Front final : public RequestHandler {
         write_(std::move(log.write)) {}
 
   Task<Status> admit(const HttpRequest& request, HomeThread* home) override;
+  bool reads_pieces(const HttpRequest& request) const override;
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) override;
   HttpResponse refuse(const Status& status, const std::string& client_ip) override;
   void stop() noexcept override;

@@ -63,7 +63,7 @@ Status serve_until_signal(const SettingSources& sources,
   Result<std::unique_ptr<Server>> started = Server::start(**store, std::move((*read).accounts), listening);
   if (!started.ok()) return started.status();
   Server& server = **started;
-  on_ready({server.url(), server.queues_url(), server.page_url(), server.metrics_port()});
+  on_ready({server.url(), server.queues_url(), server.blobs_url(), server.page_url(), server.metrics_port()});
   const Settings last = serve_requests(signals, Reloader(sources, *settings, server, reloads), manager,
                                        "Serving " + data + " at " + server.url());
   server.stop(drain_time(last) - kDrainMin, [&signals] { return signals.is_impatient(); });

@@ -16,6 +16,8 @@ struct ServedPlaces {
   std::string url;
   /// The URL of the queue service. Empty if there is none.
   std::string queues_url{};
+  /// The URL of the blob service. Empty if there is none.
+  std::string blobs_url{};
   /// The status page's URL. Empty if there is none. The metrics port is then 0 if there are no metrics.
   std::string status_page{};
   std::uint16_t metrics_port = 0;

@@ -87,6 +87,9 @@ Result<ServePlan> plan_server(const Settings& settings) {
   const Result<std::optional<FurtherAddress>> queues = further_address(settings, OptionId::kListenQueues);
   if (!queues.ok()) return queues.status();
   listening.queues = *queues;
+  const Result<std::optional<FurtherAddress>> blobs = further_address(settings, OptionId::kListenBlobs);
+  if (!blobs.ok()) return blobs.status();
+  listening.blobs = *blobs;
   for (const SettingValue& value : settings.all(OptionId::kDeadLetter)) {
     Result<DeadLetterDefinition> rule = parse_dead_letter(value.text);
     if (!rule.ok()) return at_place(value.place, rule.status());

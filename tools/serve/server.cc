@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/rest/blobs/blob_dispatcher.h"
 #include "api/rest/encoding/present_time.h"
 #include "api/rest/queues/queue_dispatcher.h"
 #include "api/rest/service/table_dispatcher.h"
@@ -173,11 +174,14 @@ struct Server::State {
         page(rules ? std::make_unique<StatusPage>(store, observed, names_of(keyring->accounts), *rules) : nullptr),
         tables(store, keyring, present_time, log_failure),
         queues(store, keyring, present_time, log_failure, options.dead_letters),
+        blobs(store, keyring, present_time, log_failure),
         front(tables, requests, page.get(), request_log(options)),
         queue_front(queues, requests, nullptr, request_log(options)),
+        blob_front(blobs, requests, nullptr, request_log(options)),
         monitor(observed),
         main_host(front, limits_within(options.limits, plan.connections)),
         queue_host(queue_front, main_host),
+        blob_host(blob_front, main_host, true),
         watch_host(monitor, watch_limits(options.limits, plan.watch)),
         loops(thread_count(options.threads)),
         heartbeat(loops.all(), options.watchdog, options.alive),
@@ -193,6 +197,9 @@ struct Server::State {
     if (options.queues) {
       if (Status listening = listen_beside(*options.queues, queue_listener, queue_host); !listening.ok())
         return listening;
+    }
+    if (options.blobs) {
+      if (Status listening = listen_beside(*options.blobs, blob_listener, blob_host); !listening.ok()) return listening;
     }
     if (options.metrics) {
       if (Status listening = listen_beside(*options.metrics, watch, watch_host); !listening.ok()) return listening;
@@ -259,6 +266,7 @@ struct Server::State {
   void for_each_listener(Use use) {
     use(main, main_host);
     if (queue_listener) use(*queue_listener, queue_host);
+    if (blob_listener) use(*blob_listener, blob_host);
     if (watch) use(*watch, watch_host);
     if (operators) use(*operators, *operator_host);
   }
@@ -296,11 +304,14 @@ struct Server::State {
   std::unique_ptr<StatusPage> page;
   TableDispatcher tables;
   QueueDispatcher queues;
+  BlobDispatcher blobs;
   Front front;
   Front queue_front;
+  Front blob_front;
   Monitor monitor;
   ConnectionHost main_host;
   ConnectionHost queue_host;
+  ConnectionHost blob_host;
   ConnectionHost watch_host;
   std::optional<ServedPlace> place;
   std::unique_ptr<OperatorDoor> door;
@@ -312,6 +323,7 @@ struct Server::State {
   TcpListener main{loops.first(), next_loop(),
                    [this](TcpListener::Accepted socket) { serve(std::move(socket), main_host); }};
   std::unique_ptr<TcpListener> queue_listener;
+  std::unique_ptr<TcpListener> blob_listener;
   std::unique_ptr<TcpListener> watch;
   std::unique_ptr<LocalListener> operators;
   bool is_running = false;
@@ -326,10 +338,11 @@ Result<std::unique_ptr<Server>> Server::start(Store& store, Accounts accounts, c
   Result<std::unique_ptr<asio::ssl::context>> tls = make_tls_of(options, true);
   if (!tls.ok()) return tls.status();
   if (Status exposed = check_exposure(*endpoint, accounts, *tls != nullptr); !exposed.ok()) return exposed;
-  if (options.queues) {
-    const Result<Tcp::endpoint> queues = endpoint_of(options.queues->address, options.queues->port);
-    if (!queues.ok()) return queues.status();
-    if (Status exposed = check_exposure(*queues, accounts, *tls != nullptr); !exposed.ok()) return exposed;
+  for (const std::optional<FurtherAddress>* further : {&options.queues, &options.blobs}) {
+    if (!*further) continue;
+    const Result<Tcp::endpoint> beside = endpoint_of((*further)->address, (*further)->port);
+    if (!beside.ok()) return beside.status();
+    if (Status exposed = check_exposure(*beside, accounts, *tls != nullptr); !exposed.ok()) return exposed;
   }
   const bool is_development = accounts.empty();
   if (is_development) {
@@ -373,6 +386,10 @@ std::string Server::queues_url() const {
   return state_->queue_listener ? url_of(state_->queue_listener->local(), state_->tls != nullptr) : std::string();
 }
 
+std::string Server::blobs_url() const {
+  return state_->blob_listener ? url_of(state_->blob_listener->local(), state_->tls != nullptr) : std::string();
+}
+
 std::string Server::page_url() const {
   return state_->page ? url() + "_varve/" : std::string();
 }
@@ -406,11 +423,13 @@ Status Server::reload(Accounts accounts, const LiveOptions& options) {
       state.tls.swap(tls);
       if (keyring) {
         state.tables.replace_keys(keyring);
-        state.queues.replace_keys(std::move(keyring));
+        state.queues.replace_keys(keyring);
+        state.blobs.replace_keys(std::move(keyring));
         if (state.page) state.page->replace_accounts(std::move(names));
       }
       state.front.set_log(options.request_log, options.log_format);
       state.queue_front.set_log(options.request_log, options.log_format);
+      state.blob_front.set_log(options.request_log, options.log_format);
       changed->set_value();
     });
     changed->get_future().wait();
@@ -440,6 +459,7 @@ void Server::stop(std::chrono::milliseconds patience, const std::function<bool()
     state.for_each_host([](ConnectionHost& host) { host.end_all_unread(); });
     state.front.stop();
     state.queue_front.stop();
+    state.blob_front.stop();
     if (state.door) state.door->stop();
     if (!state.wait_for_connections(kLastAnswersTime)) {
       state.for_each_host([](ConnectionHost& host) { host.end_all_now(); });

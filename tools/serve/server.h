@@ -63,6 +63,8 @@ struct ListenOptions : LiveOptions {
   ConnectionLimits limits{};
   /// The address of the queue service, with the same accounts, TLS and limits. Absent: there is no such service.
   std::optional<FurtherAddress> queues{};
+  /// The address of the blob service, as `queues`. Absent: there is no such service.
+  std::optional<FurtherAddress> blobs{};
   /// What happens to messages of queues that were delivered too often.
   std::vector<DeadLetterRule> dead_letters{};
   /// The address of a separate listener without TLS for /metrics and /health.
@@ -103,6 +105,8 @@ class Server {
   std::string url() const;
   /// Returns the URL of the queue service, or an empty text if there is no such service.
   std::string queues_url() const;
+  /// Returns the URL of the blob service, or an empty text if there is no such service.
+  std::string blobs_url() const;
   /// Returns an empty text if there is no status page.
   std::string page_url() const;
 

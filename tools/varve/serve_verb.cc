@@ -59,6 +59,7 @@ int run_server(const serve::SettingSources& sources, const std::string& data) {
   const Status served = serve::serve_until_signal(sources, [&](const serve::ServedPlaces& places) {
     output.write("varve: serving " + data + " at " + places.url + "\n");
     if (!places.queues_url.empty()) output.write("varve: serving queues at " + places.queues_url + "\n");
+    if (!places.blobs_url.empty()) output.write("varve: serving blobs at " + places.blobs_url + "\n");
     if (!places.status_page.empty()) output.write("varve: status page at " + places.status_page + "\n");
     if (places.metrics_port != 0) output.write("varve: metrics at port " + std::to_string(places.metrics_port) + "\n");
   });

@@ -77,7 +77,8 @@ std::string with_line_feeds(std::string_view body) {
 /// Parses a document front to back. Each step returns false if the text is not well-formed, or not understood.
 class XmlParser {
  public:
-  XmlParser(std::string_view text, XmlDocument& document) noexcept : rest_(text), nodes_(document.nodes_) {}
+  XmlParser(std::string_view text, std::size_t elements_max, XmlDocument& document) noexcept
+      : rest_(text), elements_max_(elements_max), nodes_(document.nodes_) {}
 
   bool parse() {
     if (!take_declaration()) return false;
@@ -192,7 +193,7 @@ class XmlParser {
     const bool is_closed = take("/>");
     if (!is_closed && !take(">")) return false;
     const bool is_second_root = open_ == XmlDocument::kNone && !nodes_.empty();
-    if (is_second_root || depth_ == kXmlDepthMax || nodes_.size() == kXmlElementsMax) return false;
+    if (is_second_root || depth_ == kXmlDepthMax || nodes_.size() == elements_max_) return false;
     const auto place = static_cast<std::uint32_t>(nodes_.size());
     nodes_.push_back({std::string(name), {}, open_});
     if (open_ != XmlDocument::kNone && !add_child(nodes_[open_], place)) return false;
@@ -285,13 +286,14 @@ class XmlParser {
   }
 
   std::string_view rest_;
+  const std::size_t elements_max_;
   std::vector<XmlDocument::Node>& nodes_;
   /// The innermost element that is still open.
   std::uint32_t open_ = XmlDocument::kNone;
   std::size_t depth_ = 0;
 };
 
-Result<XmlDocument> XmlDocument::read(std::string_view body, std::string_view root) {
+Result<XmlDocument> XmlDocument::read(std::string_view body, std::string_view root, std::size_t elements_max) {
   const auto refuse = [&] {
     return service_error::invalid_xml_document("the body must be an XML document with the root " + std::string(root));
   };
@@ -300,7 +302,7 @@ Result<XmlDocument> XmlDocument::read(std::string_view body, std::string_view ro
   const std::string text = with_line_feeds(body);
   XmlDocument document;
   document.nodes_.reserve(64);
-  if (!XmlParser(text, document).parse() || document.nodes_.front().name != root) return refuse();
+  if (!XmlParser(text, elements_max, document).parse() || document.nodes_.front().name != root) return refuse();
   return document;
 }
 

@@ -17,7 +17,7 @@
 
 namespace varve::serve {
 
-/// The most elements of one document. The bodies that the service accepts have fewer than 100.
+/// The most elements of one document, unless the caller allows more. Most bodies have fewer than 100.
 inline constexpr std::size_t kXmlElementsMax = 256;
 inline constexpr std::size_t kXmlDepthMax = 16;
 
@@ -32,8 +32,9 @@ class XmlDocument {
   /// - The body has two roots, text beside the root, or a document type.
   /// - An element has an attribute other than `xmlns:...` or an empty `xmlns`.
   /// - An element contains both elements and text.
-  /// - The document has more elements than kXmlElementsMax, or is nested deeper than kXmlDepthMax.
-  static Result<XmlDocument> read(std::string_view body, std::string_view root);
+  /// - The document has more elements than `elements_max`, or is nested deeper than kXmlDepthMax.
+  static Result<XmlDocument> read(std::string_view body, std::string_view root,
+                                  std::size_t elements_max = kXmlElementsMax);
 
   XmlDocument(XmlDocument&&) = default;
   XmlDocument& operator=(XmlDocument&&) = default;

@@ -72,12 +72,20 @@ std::string host_of(const HttpRequest& request) {
   return host == nullptr || count_headers(request.head.headers, "host") > 1 ? std::string() : *host;
 }
 
+HttpResponse empty_response(std::uint16_t status) {
+  HttpResponse response;
+  response.status = status;
+  return response;
+}
+
 std::string_view reason_phrase(std::uint16_t status) noexcept {
   switch (status) {
     case 200: return "OK";
     case 201: return "Created";
     case 202: return "Accepted";
     case 204: return "No Content";
+    case 206: return "Partial Content";
+    case 304: return "Not Modified";
     case 308: return "Permanent Redirect";
     case 400: return "Bad Request";
     case 401: return "Unauthorized";
@@ -91,6 +99,7 @@ std::string_view reason_phrase(std::uint16_t status) noexcept {
     case 413: return "Payload Too Large";
     case 414: return "URI Too Long";
     case 415: return "Unsupported Media Type";
+    case 416: return "Range Not Satisfiable";
     case 431: return "Request Header Fields Too Large";
     case 501: return "Not Implemented";
     case 503: return "Service Unavailable";

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/rest/protocol/answer_room.h"
+#include "api/rest/protocol/body_stream.h"
 #include "varve/security/request.h"
 #include "varve/status.h"
 
@@ -33,7 +34,10 @@ struct HttpRequest {
   security::Request head;
   /// The host of a request line with an absolute URL (`GET http://host/path`). Otherwise the Host header counts.
   std::optional<std::string> absolute_host{};
+  /// The whole body, unless `source` has it.
   std::string body{};
+  /// The body, if it is read piece by piece. Null if `body` has it. Valid until the request is answered.
+  BodySource* source = nullptr;
   security::Arrival arrival{"127.0.0.1", false};
   /// The reason why the server did not read the body. The server answers with this error, and does nothing else.
   std::optional<Status> refusal{};
@@ -57,13 +61,23 @@ std::string host_of(const HttpRequest& request);
 struct HttpResponse {
   std::uint16_t status = 200;
   Headers headers{};
+  /// The body, or its beginning if `source` has the rest.
   std::string body{};
+  /// The length that the answer states, if `body` is not the whole body: `source` has the rest, or the answer to a HEAD
+  /// has no body.
+  std::optional<std::uint64_t> stated_bytes{};
+  std::shared_ptr<AnswerSource> source{};
 
+  /// Returns the bytes of the body that are sent.
+  std::uint64_t bytes_sent() const noexcept { return source && stated_bytes ? *stated_bytes : body.size(); }
   HttpResponse& with(std::string_view name, std::string_view value) {
     headers.emplace_back(name, value);
     return *this;
   }
 };
+
+/// Returns an answer without a body.
+HttpResponse empty_response(std::uint16_t status);
 
 /// Returns the reason phrase: "Not Found" for 404.
 std::string_view reason_phrase(std::uint16_t status) noexcept;

@@ -23,7 +23,7 @@ std::optional<Code> code_of_name(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> number_of(std::string_view text) {
+std::optional<std::uint32_t> parsed_number(std::string_view text) {
   std::uint32_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, number);
@@ -62,13 +62,13 @@ std::optional<Status> read_operator_error(const Headers& headers,
   const std::optional<std::array<std::string_view, kFields>> fields = split(*text);
   if (!fields) return std::nullopt;
   const std::optional<Code> code = code_of_name((*fields)[0]);
-  const std::optional<std::uint32_t> os_error = number_of((*fields)[3]);
+  const std::optional<std::uint32_t> os_error = parsed_number((*fields)[3]);
   const std::optional<std::string> message = percent_decode((*fields)[4]);
   if (!code || !os_error || !message) return std::nullopt;
   Status status(*code, *message);
   if ((*fields)[1] != "-") status = status.with_service_error(known_error((*fields)[1]));
   if ((*fields)[2] != "-") {
-    const std::optional<std::uint32_t> index = number_of((*fields)[2]);
+    const std::optional<std::uint32_t> index = parsed_number((*fields)[2]);
     if (!index) return std::nullopt;
     status = status.at_operation(*index);
   }

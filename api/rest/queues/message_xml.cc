@@ -3,37 +3,11 @@
 #include <utility>
 
 #include "api/rest/encoding/xml_reader.h"
+#include "api/rest/encoding/xml_text.h"
 #include "api/security/http_date.h"
 
 namespace varve::serve {
 namespace {
-
-constexpr std::string_view kDeclaration = "<?xml version=\"1.0\" encoding=\"utf-8\"?>";
-
-/// Appends a text so that an XML reader returns the same characters. A reader turns a plain carriage return into a line
-/// feed, so it is written as a reference.
-void append_text(std::string& xml, std::string_view text) {
-  for (const char c : text) {
-    switch (c) {
-      case '&': xml.append("&amp;"); break;
-      case '<': xml.append("&lt;"); break;
-      case '>': xml.append("&gt;"); break;
-      case '\r': xml.append("&#xD;"); break;
-      default: xml.push_back(c);
-    }
-  }
-}
-
-void append_tag(std::string& xml, std::string_view name, std::string_view text) {
-  xml.append(1, '<').append(name);
-  if (text.empty()) {
-    xml.append(" />");
-    return;
-  }
-  xml.append(1, '>');
-  append_text(xml, text);
-  xml.append("</").append(name).append(1, '>');
-}
 
 /// The parts of a message that an answer shows. Null: the answer has no such element.
 struct Shown {
@@ -62,21 +36,11 @@ void append_message(std::string& xml, const Shown& shown) {
 /// Writes a list; `append` appends one element.
 template <typename Elements, typename Append>
 std::string write_messages(const Elements& messages, Append append) {
-  std::string xml(kDeclaration);
+  std::string xml(kXmlDeclaration);
   if (messages.empty()) return xml.append("<QueueMessagesList />");
   xml.append("<QueueMessagesList>");
   for (const auto& message : messages) append(xml, message);
   return xml.append("</QueueMessagesList>");
-}
-
-void append_metadata(std::string& xml, const std::vector<MetadataPair>& metadata) {
-  if (metadata.empty()) {
-    xml.append("<Metadata />");
-    return;
-  }
-  xml.append("<Metadata>");
-  for (const MetadataPair& pair : metadata) append_tag(xml, pair.name, pair.value);
-  xml.append("</Metadata>");
 }
 
 }  // namespace
@@ -107,16 +71,8 @@ std::string write_peeked_messages(std::span<const Message> messages) {
 }
 
 std::string write_queue_listing(const QueueListing& listing) {
-  std::string xml(kDeclaration);
-  xml.append("<EnumerationResults ServiceEndpoint=\"");
-  for (const char c : listing.endpoint) {
-    if (c == '"') {
-      xml.append("&quot;");
-    } else {
-      append_text(xml, std::string_view(&c, 1));
-    }
-  }
-  xml.append("\">");
+  std::string xml = begin_listing(listing.endpoint);
+  xml.append(1, '>');
   if (listing.prefix) append_tag(xml, "Prefix", *listing.prefix);
   if (listing.marker) append_tag(xml, "Marker", *listing.marker);
   if (listing.names_max) append_tag(xml, "MaxResults", *listing.names_max);

@@ -2,7 +2,6 @@
 // Must never: reach a handler before the permission was checked. The dispatcher checks it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -12,8 +11,10 @@
 
 #include "api/rest/encoding/error_body.h"
 #include "api/rest/protocol/message.h"
+#include "api/rest/protocol/query_parameters.h"
 #include "api/rest/protocol/target.h"
 #include "api/rest/queues/queue_target.h"
+#include "api/rest/service/asked_parameters.h"
 #include "api/rest/service/handlers.h"
 #include "varve/async.h"
 #include "varve/home_thread.h"
@@ -38,7 +39,7 @@ struct QueueCall {
   const HttpRequest& request;
   const Address& address;
   const QueueTarget& target;
-  const QueueParameters& parameters;
+  const QueryParameters& parameters;
   /// The protocol version, `YYYY-MM-DD`.
   std::string_view version;
   ErrorTrailer trailer;
@@ -50,17 +51,9 @@ struct QueueCall {
   ErrorDetails& details;
   /// The rule of the queue, or null.
   const DeadLetterRule* dead_letters = nullptr;
-};
 
-/// Returns the value of a parameter that is a number from `least` to `most`, or nothing if it is missing.
-/// Errors: kInvalidArgument (InvalidQueryParameterValue: no number; OutOfRangeQueryParameterValue), with details.
-Result<std::optional<std::int64_t>> number_parameter(const QueueCall& call, std::string_view name, std::int64_t least,
-                                                     std::int64_t most);
-/// Returns the refusal of a parameter's value, with details. `literal` is the error string.
-Status refuse_parameter(const QueueCall& call, std::string_view literal, std::string_view name, std::string_view value,
-                        std::string_view reason);
-/// Returns the refusal of a request without this parameter.
-Status missing_parameter(const QueueCall& call, std::string_view name);
+  operator AskedParameters() const noexcept { return {parameters, details}; }
+};
 
 /// Runs `work` with the queue of the request on a thread that may wait.
 template <typename Work>

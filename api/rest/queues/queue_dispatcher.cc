@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/rest/protocol/query_parameters.h"
 #include "api/rest/protocol/request_rules.h"
 #include "api/rest/protocol/version_rules.h"
 #include "api/rest/protocol/wire_error.h"
@@ -15,7 +16,7 @@ namespace {
 /// An authenticated request for an existing kind of resource.
 struct RoutedRequest {
   QueueTarget target;
-  QueueParameters parameters;
+  QueryParameters parameters;
   const QueueRoute* route;
 };
 
@@ -29,7 +30,7 @@ Result<RoutedRequest> routed(const HttpRequest& request, const Address& address,
   if (Status known = check_signature_is_known(request.head, version); !known.ok()) return known;
   Result<QueueTarget> target = parse_queue_target(address.resource);
   if (!target.ok()) return target.status();
-  Result<QueueParameters> parameters = QueueParameters::parse(request.head.query);
+  Result<QueryParameters> parameters = QueryParameters::parse(request.head.query);
   if (!parameters.ok()) return parameters.status();
   const Result<const QueueRoute*> route = find_queue_route(target->resource, *parameters, verb);
   if (!route.ok()) return route.status();
@@ -60,7 +61,7 @@ Result<std::string> QueueDispatcher::verb_of(const HttpRequest& request, std::st
 }
 
 /// Judges the name of the queue, since the service does so before it authenticates the caller. Source: QN-02, QE-04.
-Result<security::SignedPlace> QueueDispatcher::place_of(const Asked& asked) const {
+Result<security::SignedPlace> QueueDispatcher::place_of(const HttpRequest& /*request*/, const Asked& asked) const {
   Result<QueueTarget> target = parse_queue_target(asked.address.resource);
   if (!target.ok()) return target.status();
   return security::SignedPlace{StorageService::kQueues, std::move(target->queue)};

@@ -9,6 +9,7 @@
 #include "api/model/continuation_token.h"
 #include "api/model/service_error.h"
 #include "api/rest/encoding/policy_xml.h"
+#include "api/rest/protocol/metadata_headers.h"
 #include "api/rest/protocol/version_rules.h"
 #include "api/rest/protocol/wire_error.h"
 #include "api/rest/queues/message_xml.h"
@@ -21,26 +22,7 @@
 namespace varve::serve {
 namespace {
 
-constexpr std::string_view kMetadataPrefix = "x-ms-meta-";
 constexpr std::int64_t kListedMax = 5000;
-
-HttpResponse empty_response(std::uint16_t status) {
-  HttpResponse response;
-  response.status = status;
-  return response;
-}
-
-/// Returns the metadata that the headers give. The store checks it. Source: QB-05.
-std::vector<MetadataPair> metadata_of(const Headers& headers) {
-  std::vector<MetadataPair> metadata;
-  for (const auto& [name, value] : headers) {
-    const std::string_view written(name);
-    if (written.size() < kMetadataPrefix.size()) continue;
-    if (!equal_ignoring_case(written.substr(0, kMetadataPrefix.size()), kMetadataPrefix)) continue;
-    metadata.push_back({std::string(written.substr(kMetadataPrefix.size())), std::string(trimmed(value))});
-  }
-  return metadata;
-}
 
 /// Creates the queue. Returns false if it is there with the same metadata. Source: QB-01.
 Result<bool> make_queue(Store& store, std::string_view account, std::string_view name, const QueueOptions& options) {
@@ -186,7 +168,7 @@ Answer get_queue_metadata(const QueueCall& call) {
   const Status read = co_await reading;
   if (!read.ok()) co_return read;
   HttpResponse response;
-  for (const MetadataPair& pair : metadata) response.with(std::string(kMetadataPrefix) + pair.name, pair.value);
+  add_metadata(response, metadata);
   response.with("x-ms-approximate-messages-count", std::to_string(figures.messages));
   co_return response;
 }

@@ -49,7 +49,7 @@ bool says(const std::string* value, std::string_view expected) noexcept {
 }
 
 /// Returns the part that the query selects, or nothing if a value is unknown.
-std::optional<QueuePart> queue_part_of(QueueResource resource, const QueueParameters& parameters) {
+std::optional<QueuePart> queue_part_of(QueueResource resource, const QueryParameters& parameters) {
   const std::string* const comp = parameters.find("comp");
   const std::string* const restype = parameters.find("restype");
   if (comp == nullptr && restype == nullptr) {
@@ -69,7 +69,7 @@ std::optional<QueuePart> queue_part_of(QueueResource resource, const QueueParame
 
 }  // namespace
 
-Result<const QueueRoute*> find_queue_route(QueueResource resource, const QueueParameters& parameters,
+Result<const QueueRoute*> find_queue_route(QueueResource resource, const QueryParameters& parameters,
                                            std::string_view verb) {
   const std::optional<QueuePart> part = queue_part_of(resource, parameters);
   if (!part) return refused("InvalidQueryParameterValue", "comp and restype select nothing that this service has");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "api/rest/protocol/query_parameters.h"
 #include "api/rest/queues/queue_call.h"
 #include "api/rest/queues/queue_target.h"
 #include "api/rest/service/operation.h"
@@ -26,7 +27,7 @@ struct QueueRoute {
 
 /// Returns the route. Errors: kInvalidArgument (UnsupportedHttpVerb: the resource has only other verbs; InvalidUri: it
 /// has no such part; InvalidQueryParameterValue: `comp` or `restype` has an unknown value). Source: QN-04, QN-06.
-Result<const QueueRoute*> find_queue_route(QueueResource resource, const QueueParameters& parameters,
+Result<const QueueRoute*> find_queue_route(QueueResource resource, const QueryParameters& parameters,
                                            std::string_view verb);
 
 }  // namespace varve::serve

@@ -1,13 +1,10 @@
-// Owns: parsing the address and the query of a request to the queue service.
+// Owns: parsing the address of a request to the queue service.
 // Must never: decode anything twice, or check whether the named queue exists.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "varve/result.h"
 
@@ -30,18 +27,5 @@ struct QueueTarget {
 /// Parses the resource part of a decoded path. Errors: those of check_queue_name(); kInvalidArgument (InvalidUri: the
 /// path has other segments). Source: QN-02, QN-04, QN-06.
 Result<QueueTarget> parse_queue_target(std::string_view decoded);
-
-/// The parameters of a query, percent-decoded once. A `+` stays one. Names ignore case (QN-05).
-class QueueParameters {
- public:
-  /// Errors: kInvalidArgument (InvalidQueryParameterValue: a parameter is given twice or is badly encoded).
-  static Result<QueueParameters> parse(std::string_view query);
-
-  /// Returns null if the parameter is missing. `name` is in lower case.
-  const std::string* find(std::string_view name) const noexcept;
-
- private:
-  std::vector<std::pair<std::string, std::string>> values_;  // names in lower case
-};
 
 }  // namespace varve::serve

@@ -88,11 +88,12 @@ std::string Dispatcher::next_request_id() {
   return text;
 }
 
-void Dispatcher::add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer, std::string_view version,
+void Dispatcher::add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer, const Told& told,
                                     HttpResponse& response) const {
   response.headers.reserve(response.headers.size() + kCommonHeaders);
-  response.with("Cache-Control", "no-cache").with("X-Content-Type-Options", "nosniff");
-  response.with("x-ms-request-id", trailer.request_id).with("x-ms-version", version);
+  if (!told.may_be_kept) response.with("Cache-Control", "no-cache");
+  response.with("X-Content-Type-Options", "nosniff");
+  response.with("x-ms-request-id", trailer.request_id).with("x-ms-version", told.version);
   response.with("Date", date_of(trailer.time)).with("Server", name_);
   const std::string* const id = find_header(request.head.headers, "x-ms-client-request-id");
   if (id != nullptr && id->size() <= kClientRequestIdMax) response.with("x-ms-client-request-id", *id);
@@ -102,7 +103,7 @@ Task<Result<security::Session>> Dispatcher::open_session(const HttpRequest& requ
                                                          const Asked& asked) {
   const std::string& account = asked.address.account;
   if (request.is_operator) return opened(security::Session::of_operator(store_, account, clock_));
-  const Result<security::SignedPlace> place = place_of(asked);
+  const Result<security::SignedPlace> place = place_of(request, asked);
   if (!place.ok()) return ended(place.status());
   if (find_header(request.head.headers, "authorization") != nullptr) {
     return security::AsyncSession::open(store_, keyring.accounts.find(account), request.head, request.arrival, clock_,
@@ -196,8 +197,11 @@ Task<Result<HttpResponse>> Dispatcher::handle(HttpRequest request, HomeThread* h
     if (request.is_operator) add_operator_error(response, outcome.status());
     if (is_ours(wire_error(outcome.status()))) log_(request_id, outcome.status());
   }
-  if (request.head.verb == "HEAD") response.body.clear();
-  add_common_headers(request, trailer, told.version, response);
+  if (request.head.verb == "HEAD") {
+    response.body.clear();
+    response.source.reset();
+  }
+  add_common_headers(request, trailer, told, response);
   if (cross_origin_.concerns(request, told.account, told.version)) {
     // If the rules cannot be read, the answer is sent without CORS headers (P-13).
     Task<Status> adding = cross_origin_.add_headers(request, told.account, home, stop_.get_token(), response);
@@ -211,7 +215,7 @@ HttpResponse Dispatcher::refuse(const Status& status) {
   const ErrorTrailer trailer{request_id, clock_()};
   const Told told;
   HttpResponse response = failure(status, trailer, told, nullptr);
-  add_common_headers(HttpRequest(), trailer, told.version, response);
+  add_common_headers(HttpRequest(), trailer, told, response);
   return response;
 }
 

@@ -43,6 +43,9 @@ class Dispatcher {
   /// Implements RequestHandler::admit(): authenticates the caller.
   Task<Status> admit(const HttpRequest& request, HomeThread* home = nullptr);
 
+  /// Implements RequestHandler::reads_pieces().
+  virtual bool reads_pieces(const HttpRequest& /*request*/) const { return false; }
+
   /// Implements RequestHandler::handle(). Sets `operation` to the operation that the request named. `operation` must
   /// outlive the task.
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home = nullptr, Operation* operation = nullptr);
@@ -79,6 +82,10 @@ class Dispatcher {
     PayloadLevel level = PayloadLevel::kMinimal;
     /// Further elements of an error's body.
     ErrorDetails details{};
+    /// Further headers of an error.
+    Headers headers{};
+    /// Whether the answer itself says how long it may be kept.
+    bool may_be_kept = false;
   };
 
   /// Discards the cached service properties of the account.
@@ -90,7 +97,7 @@ class Dispatcher {
   virtual Result<std::string> verb_of(const HttpRequest& request, std::string_view version) const = 0;
   /// Returns the place that a signature of the service must be for. A service judges here what it judges before
   /// authentication.
-  virtual Result<security::SignedPlace> place_of(const Asked& asked) const = 0;
+  virtual Result<security::SignedPlace> place_of(const HttpRequest& request, const Asked& asked) const = 0;
   /// Answers an authenticated request. The arguments outlive the task.
   virtual Task<Result<HttpResponse>> answer(const HttpRequest& request, const Asked& asked,
                                             const security::AsyncSession& session, const ErrorTrailer& trailer,
@@ -105,7 +112,7 @@ class Dispatcher {
   Result<Asked> identify(const HttpRequest& request, const Keyring& keyring, Told& told) const;
   Result<Address> address_of(const HttpRequest& request, const Keyring& keyring) const;
   Task<Result<security::Session>> open_session(const HttpRequest& request, Keyring& keyring, const Asked& asked);
-  void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer, std::string_view version,
+  void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer, const Told& told,
                           HttpResponse& response) const;
   std::string next_request_id();
 

@@ -76,7 +76,7 @@ Result<std::string> TableDispatcher::verb_of(const HttpRequest& request, std::st
   return verb;
 }
 
-Result<security::SignedPlace> TableDispatcher::place_of(const Asked& /*asked*/) const {
+Result<security::SignedPlace> TableDispatcher::place_of(const HttpRequest& /*request*/, const Asked& /*asked*/) const {
   return security::SignedPlace();
 }
 

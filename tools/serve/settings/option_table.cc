@@ -72,6 +72,16 @@ constexpr std::array<OptionRule, kOptions> kRules = {{
      false,
      "Address of the queue service, such as 127.0.0.1:10001. It has the accounts, the TLS and the limits of --listen. "
      "Default: there is no queue service"},
+    {OptionId::kListenBlobs,
+     "listen-blobs",
+     "ADDRESS:PORT",
+     ValueKind::kText,
+     "",
+     {},
+     check_address,
+     false,
+     "Address of the blob service, such as 127.0.0.1:10000. It has the accounts, the TLS and the limits of --listen. "
+     "Default: there is no blob service"},
     {OptionId::kDeadLetter,
      "dead-letter",
      "ACCOUNT/QUEUE:DELIVERIES:TARGET",

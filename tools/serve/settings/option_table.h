@@ -17,6 +17,7 @@ enum class OptionId : std::uint8_t {
   kData,
   kListen,
   kListenQueues,
+  kListenBlobs,
   kDeadLetter,
   kAccount,
   kTlsCert,
@@ -28,7 +29,7 @@ enum class OptionId : std::uint8_t {
   kLogFormat,
   kDrainSeconds,
 };
-inline constexpr std::size_t kOptions = 13;
+inline constexpr std::size_t kOptions = 14;
 
 /// The type of an option's value in the configuration file. The command line has texts only.
 enum class ValueKind : std::uint8_t { kText, kNumber, kTexts };

@@ -61,10 +61,13 @@ class ConnectionHost {
   ConnectionHost(RequestHandler& handler, const ConnectionLimits& limits)
       : handler_(handler), shared_(std::make_shared<Shared>(limits)) {}
   /// Makes a host for another handler. Its connections count with those of `other`, under the same limits and budget.
-  ConnectionHost(RequestHandler& handler, const ConnectionHost& other) : handler_(handler), shared_(other.shared_) {}
+  /// With `allows_pieces` the handler may read bodies piece by piece. Such a body has no limit here; the handler has one.
+  ConnectionHost(RequestHandler& handler, const ConnectionHost& other, bool allows_pieces = false)
+      : handler_(handler), shared_(other.shared_), allows_pieces_(allows_pieces) {}
 
   RequestHandler& handler() noexcept { return handler_; }
   const ConnectionLimits& limits() const noexcept { return shared_->limits; }
+  bool allows_pieces() const noexcept { return allows_pieces_; }
   ByteBudget& budget() noexcept { return shared_->budget; }
 
   /// Adds a connection. `address` is an address_key(). Returns false if there are too many connections or the server is
@@ -114,6 +117,7 @@ class ConnectionHost {
 
   RequestHandler& handler_;
   const std::shared_ptr<Shared> shared_;
+  const bool allows_pieces_ = false;
 };
 
 }  // namespace varve::serve

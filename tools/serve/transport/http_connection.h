@@ -47,6 +47,7 @@ template <typename Stream>
 class HttpConnection final : public OpenConnection,
                              public ByteBudget::Owner,
                              public AnswerRoom,
+                             public BodySource,
                              public HomeThread,
                              public std::enable_shared_from_this<HttpConnection<Stream>> {
  public:
@@ -98,6 +99,13 @@ class HttpConnection final : public OpenConnection,
   void cut_off() override { end_now(); }
   bool is_here() const noexcept override { return executor_.running_in_this_thread(); }
   void post(std::coroutine_handle<> coroutine) noexcept override { home_.post(home_place_, coroutine); }
+  Task<Result<std::string_view>> next() override {
+    PieceArrival arrival(*this);
+    const Status arrived = co_await arrival;
+    if (!arrived.ok()) co_return arrived;
+    co_return std::string_view(reader_->piece());
+  }
+  std::uint64_t bytes() const noexcept override { return piece_bytes_; }
 
  private:
   using Milliseconds = std::chrono::milliseconds;
@@ -165,7 +173,8 @@ class HttpConnection final : public OpenConnection,
 
   /// Waits for a request. The first byte of a request may take the idle time. The rest has the shorter header time.
   void wait_for_request() {
-    reader_.emplace(host_.limits());
+    reader_.emplace(host_.limits(), host_.allows_pieces());
+    is_in_pieces_ = false;
     if (buffer_.size() > 0) {
       is_first_read_ = true;
       return read_header();
@@ -248,6 +257,10 @@ class HttpConnection final : public OpenConnection,
     reader_->eager(true);
     if (reader_->is_done()) return on_request();
     if (reader_->is_body_within(buffer_.size())) return read_body();
+    if (host_.allows_pieces()) {
+      if (host_.handler().reads_pieces(reader_->request())) return begin_pieces();
+      if (const Status limited = reader_->limit_kept_body(); !limited.ok()) return refuse_unread(limited);
+    }
     admit();
   }
 
@@ -274,7 +287,7 @@ class HttpConnection final : public OpenConnection,
   }
   void look_for_room() {
     const Clock::time_point now = Clock::now();
-    if (finds_room(now)) return reader_->is_done() ? run(reader_->take()) : ask_for_body();
+    if (finds_room(now)) return reader_->is_done() || is_in_pieces_ ? run(reader_->take()) : ask_for_body();
     if (is_late_ || now >= room_deadline_) return refuse_unread(busy());
     room_timer_.expires_at(std::min(room_deadline_, now + kRoomLookTime));
     room_timer_.async_wait(handler(&HttpConnection::on_room_timer));
@@ -286,7 +299,7 @@ class HttpConnection final : public OpenConnection,
       share_.make_room(now);
       return false;
     }
-    const std::uint64_t bytes = reader_->body_bytes_expected();
+    const std::uint64_t bytes = is_in_pieces_ ? piece_room_ : reader_->body_bytes_expected();
     return bytes <= ByteBudget::kFreeBytes || share_.take(ByteBudget::Use::kBody, bytes, now);
   }
   static Status busy() { return Status(Code::kBusy, "the server has no memory for this request; repeat it later"); }
@@ -297,7 +310,6 @@ class HttpConnection final : public OpenConnection,
   }
 
   void send_continue() {
-    static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     asio::async_write(stream_, asio::buffer(kContinue.data(), kContinue.size()),
                       handler(&HttpConnection::on_continue_sent));
   }
@@ -336,6 +348,7 @@ class HttpConnection final : public OpenConnection,
     return has_room;
   }
   void run(HttpRequest request) {
+    if (is_in_pieces_ && !request.refusal) request.source = this;
     request.room = this;
     request.kept = &kept_;
     body_bytes_ = request.body.size();
@@ -369,6 +382,103 @@ class HttpConnection final : public OpenConnection,
     send(host_.handler().refuse(status, client_ip_));
   }
 
+  // -- A body in pieces ---------------------------------------------------------------------------------------------
+
+  /// Passes a request to the handler, which reads the body by next(). Takes room for the pieces before.
+  void begin_pieces() {
+    is_in_pieces_ = true;
+    reader_->begin_pieces();
+    piece_room_ =
+        reader_->tells_body_bytes() ? std::min(reader_->body_bytes_expected(), kPiecesRoomBytes) : kPiecesRoomBytes;
+    piece_bytes_ = 0;
+    piece_status_ = Status();
+    must_continue_ = reader_->wants_continue();
+    keeps_alive_ = reader_->keep_alive();
+    clear_deadline();  // as in admit()
+    load_.count_request(part_of_load_);
+    wait_for_room();
+  }
+
+  /// Awaited, waits until a piece or the end of the body is in the reader. Gives the failure of the connection.
+  class PieceArrival {
+   public:
+    explicit PieceArrival(HttpConnection& connection) noexcept : connection_(connection) {}
+    bool await_ready() const { return !connection_.begin_piece(); }
+    void await_suspend(std::coroutine_handle<> waiting) {
+      connection_.waiting_for_piece_ = waiting;
+      connection_.ask_for_piece();
+    }
+    Status await_resume() const { return connection_.piece_status_; }
+
+   private:
+    HttpConnection& connection_;
+  };
+
+  /// Removes the last piece, and begins the next one with the bytes that have arrived. Returns whether more must arrive.
+  bool begin_piece() {
+    reader_->piece().clear();
+    if (!piece_status_.ok() || reader_->is_done()) return false;
+    if (is_late_) piece_status_ = Status(Code::kBusy, "the server ends");
+    if (buffer_.size() > 0 && piece_status_.ok()) parse_piece();
+    return wants_more_of_piece();
+  }
+  void parse_piece() {
+    const std::size_t before = reader_->piece().size();
+    const ErrorCode error = parse();
+    piece_bytes_ += reader_->piece().size() - before;
+    if (!error || error == http::error::need_more) return;
+    piece_status_ = answer_to(error).value_or(client_is_gone());
+  }
+  bool wants_more_of_piece() {
+    return piece_status_.ok() && !reader_->is_done() && reader_->piece().size() < kBodyPieceBytes;
+  }
+  static Status client_is_gone() { return Status::io_error("the client has closed the connection, or was too slow"); }
+
+  /// Reads until the piece is complete. An exception on the way leaves no operation pending, so the piece ends with it.
+  void ask_for_piece() {
+    try {
+      if (share_.holds()) share_.take_anyway(ByteBudget::Use::kBody, piece_room_, Clock::now());
+      set_deadline(time_for(kBodyPieceBytes));
+      if (std::exchange(must_continue_, false)) return send_continue_for_piece();
+      read_for_piece();
+    } catch (const std::bad_alloc&) {
+      end_piece(Status::out_of_memory());
+    }
+  }
+  void send_continue_for_piece() {
+    asio::async_write(stream_, asio::buffer(kContinue.data(), kContinue.size()),
+                      [self = this->shared_from_this()](const ErrorCode& error, std::size_t /*bytes*/) {
+                        self->on_more_of_piece(error, 0);
+                      });
+  }
+  void read_for_piece() {
+    const std::size_t bytes = std::min(kBodyReadBytes, buffer_.max_size() - buffer_.size());
+    is_reading_ = true;
+    stream_.async_read_some(buffer_.prepare(bytes),
+                            [self = this->shared_from_this()](const ErrorCode& error, std::size_t count) {
+                              self->on_more_of_piece(error, count);
+                            });
+  }
+  void on_more_of_piece(const ErrorCode& error, std::size_t bytes) {
+    is_reading_ = false;
+    if (error) return end_piece(is_late_ ? Status(Code::kBusy, "the server ends") : client_is_gone());
+    try {
+      buffer_.commit(bytes);
+      if (share_.holds()) share_.moved(bytes, Clock::now());
+      if (bytes > 0) parse_piece();
+      if (wants_more_of_piece()) return read_for_piece();
+    } catch (const std::bad_alloc&) {
+      return end_piece(Status::out_of_memory());
+    }
+    end_piece(piece_status_);
+  }
+  void end_piece(const Status& status) {
+    piece_status_ = status;
+    clear_deadline();
+    if (share_.holds()) share_.is_served();
+    std::exchange(waiting_for_piece_, nullptr).resume();
+  }
+
   // -- Writing ------------------------------------------------------------------------------------------------------
 
   /// Sends the answer at the end of a request's task, which must not throw. If there is no answer, the connection is
@@ -383,7 +493,15 @@ class HttpConnection final : public OpenConnection,
   }
   void send(HttpResponse response) {
     if (is_ending_) keeps_alive_ = false;
+    if (is_in_pieces_ && !reader_->is_done()) {
+      keeps_alive_ = false;
+      has_unread_ = true;
+    }
     const std::size_t bytes = response.body.size();
+    if (response.source && response.stated_bytes) {
+      rest_ = std::move(response.source);
+      rest_bytes_ = *response.stated_bytes - bytes;
+    }
     answer_ = to_bytes(std::move(response), keeps_alive_);
     sent_ = 0;
     if (bytes > ByteBudget::kFreeBytes) {
@@ -429,10 +547,41 @@ class HttpConnection final : public OpenConnection,
   }
   void on_sent(const ErrorCode& error) {
     answer_ = AnswerBytes();  // an idle connection holds no answer
+    if (rest_ && !error && socket_layer().is_open()) return ask_for_rest();
+    rest_.reset();
     if (share_.holds()) share_.give_back();
     if (error || !socket_layer().is_open()) return close();  // No request is carried out on a closed connection.
     if (keeps_alive_) return wait_for_request();
     say_goodbye();
+  }
+
+  /// Sends the next piece of an answer, as soon as the handler has made it.
+  void ask_for_rest() {
+    if (share_.holds()) share_.is_served();
+    clear_deadline();
+    start(rest_->next(),
+          [self = this->shared_from_this()](Result<std::string> piece) { self->on_rest(std::move(piece)); });
+  }
+  /// Throws nothing, like answer().
+  void on_rest(Result<std::string> piece) noexcept {
+    try {
+      if (!piece.ok() || piece->empty() || piece->size() > rest_bytes_) return lose_rest();
+      rest_bytes_ -= piece->size();
+      if (rest_bytes_ == 0) rest_.reset();
+      const std::size_t bytes = piece->size();
+      answer_.head = *std::move(piece);
+      sent_ = 0;
+      share_.take_anyway(ByteBudget::Use::kAnswer, bytes, Clock::now());
+      set_deadline(time_for(bytes));
+      send_piece();
+    } catch (const std::bad_alloc&) {
+      lose_rest();
+    }
+  }
+  /// Cuts the connection, because the client was promised more bytes.
+  void lose_rest() noexcept {
+    rest_.reset();
+    close();
   }
 
   /// Ends the sending side. Reads and drops the client's remaining bytes for a moment, because a reset would discard
@@ -478,8 +627,11 @@ class HttpConnection final : public OpenConnection,
     socket_layer().close(ignored);
   }
 
+  static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   static constexpr std::size_t kReadBytes = 8192;
   static constexpr std::size_t kBodyReadBytes = std::size_t{64} << 10;
+  /// The most bytes of a body in pieces that a connection holds: a piece, a read, and the bytes before it.
+  static constexpr std::uint64_t kPiecesRoomBytes = kBodyPieceBytes + 3 * kBodyReadBytes;
   static constexpr Milliseconds kGoodbyeTime{2000};
   static constexpr Milliseconds kRoomLookTime{50};
 
@@ -503,6 +655,17 @@ class HttpConnection final : public OpenConnection,
   std::optional<RequestReader> reader_;
   AnswerBytes answer_;
   std::size_t sent_ = 0;  // bytes of answer_
+  /// The pieces of the answer that were not made yet, and their bytes.
+  std::shared_ptr<AnswerSource> rest_;
+  std::uint64_t rest_bytes_ = 0;
+  /// The coroutine that waits for a piece of the request's body.
+  std::coroutine_handle<> waiting_for_piece_;
+  Status piece_status_;
+  std::uint64_t piece_bytes_ = 0;
+  /// The memory for the pieces of the present body.
+  std::uint64_t piece_room_ = 0;
+  bool is_in_pieces_ = false;
+  bool must_continue_ = false;
   bool is_timer_set_ = false;
   bool is_counted_ = false;
   bool is_idle_ = false;

@@ -3,6 +3,8 @@
 #include <array>
 #include <cassert>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -32,9 +34,9 @@ bool has_body_verb(std::string_view verb) noexcept {
 
 }  // namespace
 
-RequestReader::RequestReader(const ConnectionLimits& limits) : limits_(limits) {
+RequestReader::RequestReader(const ConnectionLimits& limits, bool allows_pieces) : limits_(limits) {
   header_limit(kHeaderSlackBytes + limits.target_bytes_max + limits.header_bytes_max);
-  body_limit(limits.body_bytes_max);
+  body_limit(allows_pieces ? std::numeric_limits<std::uint64_t>::max() : limits.body_bytes_max);
 }
 
 void RequestReader::on_request_impl(Verb /*verb*/, Text verb_text, Text target, int /*version*/, ErrorCode& error) {
@@ -52,7 +54,7 @@ void RequestReader::on_field_impl(Field /*field*/, Text name, Text value, ErrorC
 
 void RequestReader::on_body_init_impl(const Length& length, ErrorCode& error) {
   error = {};
-  if (length) request_.body.reserve(static_cast<std::size_t>(*length));  // the parser has checked the limit
+  if (length && !is_in_pieces_) request_.body.reserve(static_cast<std::size_t>(*length));  // its limit was checked
 }
 
 std::size_t RequestReader::on_body_impl(Text body, ErrorCode& error) {
@@ -84,6 +86,12 @@ Status RequestReader::check_framing() const {
     return refused("MissingContentLengthHeader", "the request needs Content-Length or Transfer-Encoding: chunked");
   }
   return Status();
+}
+
+Status RequestReader::limit_kept_body() {
+  body_limit(limits_.body_bytes_max);  // counts the chunks of a body without a length
+  if (!tells_body_bytes() || *content_length() <= limits_.body_bytes_max) return Status();
+  return service_error::request_body_too_large("the body is larger than the largest allowed body");
 }
 
 bool RequestReader::wants_continue() const {
@@ -121,7 +129,8 @@ std::optional<Status> answer_to(const boost::system::error_code& error) {
 AnswerBytes to_bytes(HttpResponse response, bool keeps_alive) {
   const std::string_view reason = reason_phrase(response.status);
   std::array<char, 20> length{};
-  const auto written = std::to_chars(length.data(), length.data() + length.size(), response.body.size());
+  const std::uint64_t stated = response.stated_bytes.value_or(response.body.size());
+  const auto written = std::to_chars(length.data(), length.data() + length.size(), stated);
   const std::string_view body_bytes(length.data(), static_cast<std::size_t>(written.ptr - length.data()));
   constexpr std::size_t kLineBytes = 64;  // of the status line, and of the last lines
   std::size_t bytes = 2 * kLineBytes + reason.size();

@@ -22,7 +22,7 @@ namespace varve::serve {
 class RequestReader final : public boost::beast::http::basic_parser<true> {
  public:
   /// The limits must outlive the reader.
-  explicit RequestReader(const ConnectionLimits& limits);
+  explicit RequestReader(const ConnectionLimits& limits, bool allows_pieces = false);
 
   /// Checks the framing after the headers were read. Errors: kInvalidArgument (InvalidUri, InvalidHeaderValue: over the
   /// limits; InvalidInput: the body is framed in two ways or in an unknown way; MissingContentLengthHeader).
@@ -32,6 +32,14 @@ class RequestReader final : public boost::beast::http::basic_parser<true> {
   bool tells_body_bytes() const { return static_cast<bool>(content_length()); }
   /// Returns whether `bytes` bytes after the headers include the whole body.
   bool is_body_within(std::uint64_t bytes) const { return tells_body_bytes() && *content_length() <= bytes; }
+
+  /// Limits a body that is kept in memory. Called after the headers were read, if the limits allow pieces. Errors: kTooLarge
+  /// (RequestBodyTooLarge).
+  Status limit_kept_body();
+  /// Lets the body be read in pieces. Called after the headers were read, before eager(true) reads a byte of the body.
+  void begin_pieces() noexcept { is_in_pieces_ = true; }
+  /// The bytes of the body that were read and not removed, after begin_pieces() and take().
+  std::string& piece() noexcept { return request_.body; }
 
   /// Completes the request's head. Called once, after the headers were read. Returns false if the target is neither a
   /// path nor an absolute URL.
@@ -66,6 +74,7 @@ class RequestReader final : public boost::beast::http::basic_parser<true> {
   HttpRequest request_;
   std::string target_;
   std::size_t header_bytes_ = 0;
+  bool is_in_pieces_ = false;
 };
 
 Status bad_target();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns: account signatures ("account SAS"): query parameters that allow their bearer some operations on all tables or
-// queues.
+// Owns: account signatures ("account SAS"): query parameters that allow their bearer some operations on all tables,
+// queues or blobs.
 // Must never: accept a signature of a narrower kind as an account signature.
 #pragma once
 
@@ -18,7 +18,8 @@
 
 namespace varve::security {
 
-/// An operation on an account, on a table as a whole, or on a queue and its messages. Source: S-24, S-32, QS-12.
+/// An operation on an account, on a table as a whole, on a queue and its messages, or on a container and its blobs.
+/// Source: S-24, S-32, QS-12, BS-12.
 enum class AccountOperation : std::uint8_t {
   kListTables,
   kCreateTable,
@@ -39,6 +40,28 @@ enum class AccountOperation : std::uint8_t {
   kRemoveMessage,
   kUpdateMessage,
   kClearMessages,
+  kListContainers,
+  kCreateContainer,
+  kDropContainer,
+  /// Reads the properties and metadata of a container.
+  kReadContainer,
+  kWriteContainerMetadata,
+  kLeaseContainer,
+  kBreakContainerLease,
+  kListBlobs,
+  /// Reads content, properties, metadata or the list of blocks, or copies from the blob.
+  kReadBlob,
+  /// Puts a blob under a name that has none.
+  kCreateBlob,
+  /// Puts a blob under a name that may have one.
+  kReplaceBlob,
+  kPutBlock,
+  kAppendBlock,
+  /// Sets properties, metadata, lease or tier.
+  kChangeBlob,
+  kRemoveBlob,
+  kReadBlobTags,
+  kWriteBlobTags,
 };
 
 /// The fields under their names in the query, percent-decoded. A missing field is empty. Source: S-30.
@@ -57,11 +80,13 @@ struct AccountSas {
 struct AccountSasTerms {
   /// `YYYY-MM-DD`, 2015-04-05 or later.
   std::string version = "2020-12-06";
-  /// Lower-case letters: `t` is the table service, `q` the queue service.
+  /// Lower-case letters: `t` is the table service, `q` the queue service, `b` the blob service.
   std::string services = "t";
-  /// Some of the letters `sco`: service, containers (tables, queues), objects (entities, messages).
+  /// Some of the letters `sco`: service, containers (tables, queues, containers), objects (entities, messages,
+  /// blobs).
   std::string resource_types{};
-  /// Lower-case letters. For tables, `r` `w` `d` `l` `a` `c` `u` have a meaning (S-32, S-33); for queues `p` too.
+  /// Lower-case letters. For tables, `r` `w` `d` `l` `a` `c` `u` have a meaning (S-32, S-33); for queues `p` too, for blobs
+  /// `t` (BS-12).
   std::string permissions{};
   /// Time from which the signature is valid. If not set, it is valid at once.
   std::optional<DateTime> start{};

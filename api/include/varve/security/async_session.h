@@ -32,7 +32,9 @@ class AsyncSession {
   /// @}
 
   /// Checks that the session permits the operation, as Session::check().
-  Task<Status> check(AccountOperation operation, std::stop_token stop = {}, std::string queue = {}) const;
+  Task<Status> check(AccountOperation operation, std::stop_token stop = {}, std::string resource = {}) const;
+  /// Returns the headers of Session::header_overrides().
+  const BlobHeaderOverrides* header_overrides() const noexcept { return session_.header_overrides(); }
   /// Returns a table of the account, restricted as by Session::table().
   Task<Result<Table>> table(std::string table, std::stop_token stop = {}) const;
 

@@ -25,16 +25,22 @@
 #include "../types.h"
 #include "account_keys.h"
 #include "account_sas.h"
+#include "blob_sas.h"
 #include "request.h"
 
 namespace varve::security {
 
-/// What a signature must be for. A queue SAS does not name its queue, so the place does (QS-13).
+/// What a signature must be for. A queue SAS does not name its queue, nor a blob SAS its container and blob, so the
+/// place does (QS-13, BS-10).
 struct SignedPlace {
   StorageService service = StorageService::kTables;
   /// The queue that the request's path names. Empty: the path names none.
   std::string queue{};
-  /// Compares both.
+  /// The container that the request's path names. Empty: the path names none.
+  std::string container{};
+  /// The blob that the request's path names, decoded. Empty: the path names none.
+  std::string blob{};
+  /// Compares all.
   bool operator==(const SignedPlace&) const = default;
 };
 
@@ -70,23 +76,25 @@ class VerifiedSignature {
 /// Lifetime  The store must outlive the session. Tables from the session may outlive both; their verbs then return
 ///           kClosed.
 ///
-/// A session by a key or an account SAS is for all resources of its service. A session by a queue SAS is for its queue.
+/// A session by a key or an account SAS is for all resources of its service. A session by a queue SAS is for its queue,
+/// one by a blob SAS for its container or blob.
 ///
 /// Errors of each verb, besides those of the Store verb of the same name; nothing was read or changed:
 ///   kForbidden (AuthenticationFailed)                            the signature has expired, or its policy does not
 ///                                                                exist any more
-///   kForbidden (AuthorizationFailure)                            a table or queue SAS does not permit this (S-21, S-24,
-///                                                                QS-12); or an account SAS was used for access
+///   kForbidden (AuthorizationFailure)                            a table, queue or blob SAS does not permit this (S-21,
+///                                                                S-24, QS-12, BS-12); or an account SAS was used for access
 ///                                                                policies (S-32)
 ///   kForbidden (AuthorizationResourceTypeMismatch, AuthorizationPermissionMismatch)
 ///                                                                an account SAS lacks the resource type or permission
-///                                                                (S-32); or a queue SAS lacks the permission (QS-14)
+///                                                                (S-32); or a queue or blob SAS lacks the permission
+///                                                                (QS-14, BS-13)
 ///
 /// If the signature names a policy, open() and the verbs wait for a read of the store. On a thread that must not wait,
 /// use AsyncSession (async_session.h).
 class Session {
  public:
-  /// Opens a session by the query parameters of an account SAS, or of a table or queue SAS. Ignores other parameters
+  /// Opens a session by the query parameters of an account SAS, or of a table, queue or blob SAS. Ignores other parameters
   /// (S-10, S-13, QS-10).
   /// Errors:
   ///   kForbidden (NoAuthenticationInformation)      the query has no `sig`
@@ -108,9 +116,13 @@ class Session {
   /// without a signature, such as the user who owns the store. Errors: kOutOfMemory.
   static Result<Session> of_operator(Store& store, std::string_view account, Clock clock);
 
-  /// Checks that the session permits the operation. It is for operations without a verb below. An operation on a queue or
-  /// its messages names the queue.
-  Status check(AccountOperation operation, std::string_view queue = {}) const;
+  /// Checks that the session permits the operation. It is for operations without a verb below. `resource` names what the
+  /// operation is on: a queue, for its messages too; a container, for example `photos`; or a blob with its container, for
+  /// example `photos/eu/ann.jpg`.
+  Status check(AccountOperation operation, std::string_view resource = {}) const;
+  /// Returns the headers that the signature puts in place of those of blobs, or null if it is no blob SAS. Valid as long
+  /// as a copy of this session exists. Source: BG-07.
+  const BlobHeaderOverrides* header_overrides() const noexcept;
 
   /// Returns a table of the account, restricted to what the session may do (Table::restricted_to). A table SAS permits
   /// only its own table.

@@ -1,0 +1,33 @@
+// Owns: the steps of a request that only the blob service has: its addresses, its routes, its errors.
+// Must never: look whether a container exists before the caller is authenticated.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "api/rest/blobs/blob_call.h"
+#include "api/rest/service/dispatcher.h"
+
+namespace varve::serve {
+
+/// The dispatcher of the blob service. Can be used by any thread.
+class BlobDispatcher final : public Dispatcher {
+ public:
+  /// The store must outlive the dispatcher.
+  BlobDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log);
+
+  bool reads_pieces(const HttpRequest& request) const override;
+
+ private:
+  Result<std::string> verb_of(const HttpRequest& request, std::string_view version) const override;
+  Result<security::SignedPlace> place_of(const HttpRequest& request, const Asked& asked) const override;
+  Task<Result<HttpResponse>> answer(const HttpRequest& request, const Asked& asked,
+                                    const security::AsyncSession& session, const ErrorTrailer& trailer,
+                                    HomeThread* home, Told& told) override;
+  HttpResponse failure(const Status& status, const ErrorTrailer& trailer, const Told& told,
+                       const HttpRequest* request) const override;
+
+  Store& store_;
+};
+
+}  // namespace varve::serve

@@ -1,0 +1,268 @@
+// Owns: the routes that write content: blobs, blocks, lists of blocks, appends.
+// Must never: read a body before the caller, the container and the lease are judged, except a small one.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/model/service_error.h"
+#include "api/rest/blobs/blob_answers.h"
+#include "api/rest/blobs/blob_call.h"
+#include "api/rest/blobs/blob_conditions.h"
+#include "api/rest/blobs/blob_headers.h"
+#include "api/rest/blobs/blob_xml.h"
+#include "api/rest/blobs/upload.h"
+#include "api/rest/protocol/metadata_headers.h"
+#include "api/rest/protocol/wire_error.h"
+
+namespace varve::serve {
+namespace {
+
+/// The version from which answers have a CRC-64 in place of an MD5.
+constexpr std::string_view kCrcVersion = "2019-02-02";
+
+/// Reads what a put gives a blob besides its content. Source: BB-01 to BB-05.
+Result<BlobWriteOptions> write_options(const BlobCall& call, PropertyHeaders where) {
+  BlobWriteOptions options;
+  Result<BlobProperties> properties = read_blob_properties(call.headers(), where);
+  if (!properties.ok()) return properties.status();
+  Result<std::vector<BlobTag>> tags = read_tags_header(call.headers());
+  if (!tags.ok()) return tags.status();
+  const Result<BlobTier> tier = read_tier(call.headers());
+  if (!tier.ok()) return tier.status();
+  Result<BlobConditions> conditions = read_blob_conditions(call.headers(), BlobAccess::kWrite);
+  if (!conditions.ok()) return conditions.status();
+  options.properties = *std::move(properties);
+  options.tags = *std::move(tags);
+  options.tier = *tier;
+  options.conditions = *std::move(conditions);
+  options.metadata = metadata_of(call.headers());
+  // A caller who may only create must meet no blob. The store judges that with the change (BS-13).
+  if (!call.may_replace && !options.conditions.if_none_match) options.conditions.if_none_match = ETag::any();
+  return options;
+}
+
+/// Adds the checksum that a client can compare. Source: BB-01, BB-06.
+void add_sums(HttpResponse& response, const ContentSums& sums, const BodyChecksums& sent, std::string_view version) {
+  if (sums.md5()) response.with("Content-MD5", md5_text(*sums.md5()));
+  if (version >= kCrcVersion && !sent.md5) response.with("x-ms-content-crc64", crc64_text(sums.crc64()));
+}
+
+Result<BlobKind> read_kind(const BlobCall& call) {
+  constexpr std::string_view kName = "x-ms-blob-type";
+  const std::string* const text = find_header(call.headers(), kName);
+  if (text == nullptr) return refused("MissingRequiredHeader", "the request needs the header x-ms-blob-type");
+  if (equal_ignoring_case(trimmed(*text), "BlockBlob")) return BlobKind::kBlock;
+  if (equal_ignoring_case(trimmed(*text), "AppendBlob")) return BlobKind::kAppend;
+  return invalid_header(kName, "expected BlockBlob or AppendBlob");
+}
+
+/// Takes over the computed MD5, unless the client gave one, which must be equal. Source: BB-04.
+Status settle_md5(const ContentSums& sums, BlobProperties& properties) {
+  if (!properties.content_md5) {
+    properties.content_md5 = sums.md5();
+    return Status();
+  }
+  if (properties.content_md5 == sums.md5()) return Status();
+  return refused("Md5Mismatch", "the content does not match x-ms-blob-content-md5");
+}
+
+/// Puts a content that is in memory, in one step of the store.
+Task<Result<BlobState>> put_small(const BlobCall& call, BlobWriteOptions& options, ContentSums& sums,
+                                  const BodyChecksums& sent) {
+  Task<Result<std::string_view>> reading = small_body(call);
+  const Result<std::string_view> body = co_await reading;
+  if (!body.ok()) co_return body.status();
+  const std::string_view content = *body;
+  Task<Result<BlobState>> putting =
+      ask_container<BlobState>(call, [&, content](Container& container) -> Result<BlobState> {
+        sums.update(content);
+        if (Status finished = sums.finish(); !finished.ok()) return finished;
+        if (Status equal = check_sums(sums, sent); !equal.ok()) return equal;
+        if (Status settled = settle_md5(sums, options.properties); !settled.ok()) return settled;
+        return container.put(call.target.blob, content, options);
+      });
+  Result<BlobState> put = co_await putting;
+  co_return put;
+}
+
+/// Puts a content that is read piece by piece.
+Task<Result<BlobState>> put_large(const BlobCall& call, const BlobWriteOptions& options, ContentSums& sums,
+                                  const BodyChecksums& sent) {
+  Task<Result<BlobWriter>> beginning =
+      ask_container<BlobWriter>(call, [&](Container& container) { return container.write(call.target.blob, options); });
+  Result<BlobWriter> writer = co_await beginning;
+  if (!writer.ok()) co_return writer.status();
+  Task<Status> uploading = upload(call, *writer, sums, sent, put_bytes_max(call.version));
+  const Status uploaded = co_await uploading;
+  if (!uploaded.ok()) co_return uploaded;
+  if (Status settled = settle_md5(sums, writer->properties()); !settled.ok()) co_return settled;
+  Task<Result<BlobState>> publishing =
+      ask_container<BlobState>(call, [&](Container& /*container*/) { return writer->publish(); });
+  Result<BlobState> published = co_await publishing;
+  co_return published;
+}
+
+Answer create_append_blob(const BlobCall& call, const BlobWriteOptions& options) {
+  if (call.request.source != nullptr || !call.request.body.empty()) {
+    co_return invalid_header("Content-Length", "an append blob is created without content");
+  }
+  if (options.tier != BlobTier::kDefault) {
+    co_return refused("AccessTierNotSupportedForBlobType", "an append blob has no tier");
+  }
+  Task<Result<BlobState>> making = ask_container<BlobState>(
+      call, [&](Container& container) { return container.create_append_blob(call.target.blob, options); });
+  const Result<BlobState> made = co_await making;
+  if (!made.ok()) co_return made.status();
+  co_return written_response(201, made->etag, made->modified);
+}
+
+/// Returns the block id of the request. Source: BB-06.
+Result<std::string> read_block_id(const BlobCall& call) {
+  const std::string* const text = call.parameters.find("blockid");
+  if (text == nullptr) return missing_parameter(call, "blockid");
+  std::optional<std::string> id = decode_block_id(*text);
+  if (id) return *std::move(id);
+  return refuse_parameter(call, "InvalidQueryParameterValue", "blockid", *text, "it is not base64 of 1 to 64 bytes");
+}
+
+}  // namespace
+
+Answer put_blob(const BlobCall& call) {
+  const Result<BlobKind> kind = read_kind(call);
+  if (!kind.ok()) co_return kind.status();
+  Result<BlobWriteOptions> options = write_options(call, PropertyHeaders::kOwnOrCommon);
+  if (!options.ok()) co_return options.status();
+  if (*kind == BlobKind::kAppend) {
+    Answer creating = create_append_blob(call, *options);
+    Result<HttpResponse> created = co_await creating;
+    co_return created;
+  }
+  const Result<BodyChecksums> sent = read_body_checksums(call.headers());
+  if (!sent.ok()) co_return sent.status();
+  if (Status sized = check_stated_length(call, put_bytes_max(call.version)); !sized.ok()) co_return sized;
+  ContentSums sums(true);
+  Task<Result<BlobState>> putting =
+      is_small_upload(call) ? put_small(call, *options, sums, *sent) : put_large(call, *options, sums, *sent);
+  const Result<BlobState> put = co_await putting;
+  if (!put.ok()) co_return put.status();
+  HttpResponse response = written_response(201, put->etag, put->modified);
+  add_sums(response, sums, *sent, call.version);
+  co_return response;
+}
+
+Answer put_block(const BlobCall& call) {
+  const Result<std::string> id = read_block_id(call);
+  if (!id.ok()) co_return id.status();
+  const Result<BodyChecksums> sent = read_body_checksums(call.headers());
+  if (!sent.ok()) co_return sent.status();
+  const Result<BlobConditions> conditions = read_blob_conditions(call.headers(), BlobAccess::kWrite);
+  if (!conditions.ok()) co_return conditions.status();
+  if (Status sized = check_stated_length(call, block_bytes_max(call.version)); !sized.ok()) co_return sized;
+  BlobWriteOptions options;
+  options.conditions = lease_alone(*conditions);
+  Task<Result<BlobWriter>> beginning = ask_container<BlobWriter>(
+      call, [&](Container& container) { return container.stage_block(call.target.blob, *id, options); });
+  Result<BlobWriter> writer = co_await beginning;
+  if (!writer.ok()) co_return writer.status();
+  ContentSums sums(sent->md5 || call.version < kCrcVersion);
+  Task<Status> uploading = upload(call, *writer, sums, *sent, block_bytes_max(call.version));
+  const Status uploaded = co_await uploading;
+  if (!uploaded.ok()) co_return uploaded;
+  if (sums.bytes() == 0) co_return invalid_header("Content-Length", "a block has at least one byte");
+  Task<Result<BlobState>> staging =
+      ask_container<BlobState>(call, [&](Container& /*container*/) { return writer->publish(); });
+  const Result<BlobState> staged = co_await staging;
+  if (!staged.ok()) co_return staged.status();
+  HttpResponse response = empty_response(201);
+  response.with("x-ms-request-server-encrypted", "true");
+  add_sums(response, sums, *sent, call.version);
+  co_return response;
+}
+
+Answer put_block_list(const BlobCall& call) {
+  const Result<BlobWriteOptions> options = write_options(call, PropertyHeaders::kOwn);
+  if (!options.ok()) co_return options.status();
+  const Result<BodyChecksums> sent = read_body_checksums(call.headers());
+  if (!sent.ok()) co_return sent.status();
+  std::string kept;
+  Task<Result<std::string_view>> reading = whole_body(call, kBlockListBytesMax, kept);
+  const Result<std::string_view> body = co_await reading;
+  if (!body.ok()) co_return body.status();
+  ContentSums sums(sent->md5.has_value());
+  sums.update(*body);
+  if (Status finished = sums.finish(); !finished.ok()) co_return finished;
+  if (Status equal = check_sums(sums, *sent); !equal.ok()) co_return equal;
+  const Result<std::vector<BlockChoice>> blocks = read_block_list(*body);
+  if (!blocks.ok()) co_return blocks.status();
+  Task<Result<BlobState>> committing = ask_container<BlobState>(
+      call, [&](Container& container) { return container.commit_blocks(call.target.blob, *blocks, *options); });
+  const Result<BlobState> committed = co_await committing;
+  if (!committed.ok()) co_return committed.status();
+  HttpResponse response = written_response(201, committed->etag, committed->modified);
+  add_sums(response, sums, *sent, call.version);
+  co_return response;
+}
+
+Answer get_block_list(const BlobCall& call) {
+  if (Status live = check_no_snapshot(call, true); !live.ok()) co_return live;
+  ShownBlocks shown = ShownBlocks::kCommitted;
+  if (const std::string* const type = call.parameters.find("blocklisttype")) {
+    if (equal_ignoring_case(*type, "uncommitted")) {
+      shown = ShownBlocks::kStaged;
+    } else if (equal_ignoring_case(*type, "all")) {
+      shown = ShownBlocks::kAll;
+    } else if (!equal_ignoring_case(*type, "committed")) {
+      co_return refuse_parameter(call, "InvalidQueryParameterValue", "blocklisttype", *type,
+                                 "expected committed, uncommitted or all");
+    }
+  }
+  const Result<BlobConditions> conditions = read_blob_conditions(call.headers(), BlobAccess::kRead);
+  if (!conditions.ok()) co_return conditions.status();
+  BlobReadOptions options;
+  options.conditions = lease_alone(*conditions);
+  Task<Result<BlockLists>> reading = ask_container<BlockLists>(
+      call, [&](Container& container) { return container.blocks(call.target.blob, options); });
+  const Result<BlockLists> blocks = co_await reading;
+  if (!blocks.ok()) co_return blocks.status();
+  std::string body = write_block_lists(*blocks, shown);
+  if (call.request.room != nullptr && !call.request.room->grow_to(body.size())) co_return no_room_for_answer();
+  HttpResponse response = xml_response(std::move(body));
+  response.with("x-ms-blob-content-length", std::to_string(blocks->blob ? blocks->blob->length : 0));
+  if (blocks->blob) add_version(response, blocks->blob->etag, blocks->blob->modified);
+  co_return response;
+}
+
+Answer append_block(const BlobCall& call) {
+  AppendOptions options;
+  const Result<BlobConditions> conditions = read_blob_conditions(call.headers(), BlobAccess::kWrite);
+  if (!conditions.ok()) co_return conditions.status();
+  const Result<std::optional<std::uint64_t>> position = number_header(call.headers(), "x-ms-blob-condition-appendpos");
+  if (!position.ok()) co_return position.status();
+  const Result<std::optional<std::uint64_t>> length_max = number_header(call.headers(), "x-ms-blob-condition-maxsize");
+  if (!length_max.ok()) co_return length_max.status();
+  const Result<BodyChecksums> sent = read_body_checksums(call.headers());
+  if (!sent.ok()) co_return sent.status();
+  if (Status sized = check_stated_length(call, append_bytes_max(call.version)); !sized.ok()) co_return sized;
+  options.conditions = *conditions;
+  options.position = *position;
+  options.length_max = *length_max;
+  ContentSums sums(sent->md5 || call.version < kCrcVersion);
+  Task<Result<AppendedBlock>> appending =
+      ask_container<AppendedBlock>(call, [&](Container& container) -> Result<AppendedBlock> {
+        sums.update(call.request.body);
+        if (Status finished = sums.finish(); !finished.ok()) return finished;
+        if (Status equal = check_sums(sums, *sent); !equal.ok()) return equal;
+        return container.append(call.target.blob, call.request.body, options);
+      });
+  const Result<AppendedBlock> appended = co_await appending;
+  if (!appended.ok()) co_return appended.status();
+  HttpResponse response = written_response(201, appended->etag, appended->etag.timestamp());
+  response.with("x-ms-blob-append-offset", std::to_string(appended->offset));
+  response.with("x-ms-blob-committed-block-count", std::to_string(appended->append_count));
+  add_sums(response, sums, *sent, call.version);
+  co_return response;
+}
+
+}  // namespace varve::serve
