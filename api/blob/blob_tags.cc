@@ -41,6 +41,7 @@ std::string stored_tags(const std::vector<BlobTag>& tags) {
 }
 
 std::optional<std::vector<BlobTag>> parse_stored_tags(std::string_view text) {
+  const std::string_view all = text;
   std::vector<BlobTag> tags;
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find('&'));
@@ -49,7 +50,7 @@ std::optional<std::vector<BlobTag>> parse_stored_tags(std::string_view text) {
     tags.push_back({plain_tag_text(pair.substr(0, equals)), plain_tag_text(pair.substr(equals + 1))});
     text.remove_prefix(pair.size() == text.size() ? pair.size() : pair.size() + 1);
   }
-  if (!check_blob_tags(tags).ok()) return std::nullopt;
+  if (!check_blob_tags(tags).ok() || stored_tags(tags) != all) return std::nullopt;
   return tags;
 }
 

@@ -113,12 +113,16 @@ Result<LeaseAnswer> break_lease(Lease& lease, const LeaseRequest& request, Ticks
   return LeaseAnswer{lease.id, seconds_until(lease.ends, now)};
 }
 
-std::string error_of(std::string_view stem, Leased what) {
-  return std::string(stem) + (what == Leased::kBlob ? "WithBlobOperation" : "WithContainerOperation");
+// A status keeps a view of its error, so errors are literals.
+constexpr std::string_view not_present_error(Leased what) noexcept {
+  return what == Leased::kBlob ? "LeaseNotPresentWithBlobOperation" : "LeaseNotPresentWithContainerOperation";
+}
+constexpr std::string_view mismatch_error(Leased what) noexcept {
+  return what == Leased::kBlob ? "LeaseIdMismatchWithBlobOperation" : "LeaseIdMismatchWithContainerOperation";
 }
 
-Status refused(const std::string& error, std::string_view message) {
-  return Status(Code::kPreconditionFailed, message).with_service_error(error);
+Status refused(std::string_view error_literal, std::string_view message) {
+  return Status(Code::kPreconditionFailed, message).with_service_error(error_literal);
 }
 
 }  // namespace
@@ -149,10 +153,10 @@ Status admit_read(const Lease& lease, const std::optional<Guid>& given, Ticks no
   if (!given) return Status();
   if (!lease.is_held(now)) {
     if (lease.seconds != 0 && *given == lease.id) return refused("LeaseLost", "the lease has ended");
-    return refused(error_of("LeaseNotPresent", what), "there is no lease, but the caller gives the id of one");
+    return refused(not_present_error(what), "there is no lease, but the caller gives the id of one");
   }
   if (*given == lease.id) return Status();
-  return refused(error_of("LeaseIdMismatch", what), "the lease has another id");
+  return refused(mismatch_error(what), "the lease has another id");
 }
 
 Status admit_write(Lease& lease, const std::optional<Guid>& given, Ticks now, Leased what) {
