@@ -98,6 +98,9 @@ Status Grant::check_read(std::string_view partition_key, std::string_view row_ke
 }
 
 Status Grant::check_write(Kind kind, std::string_view partition_key, std::string_view row_key) const {
+  if (access_ && access_->is_to_metrics() && kind != Kind::kRemove) {
+    return service_error::authorization_failure("only the service itself writes tables of metrics");
+  }
   if (Status permitted = check_permissions(needed_for(kind)); !permitted.ok()) return permitted;
   return check_key(partition_key, row_key);
 }
@@ -116,9 +119,16 @@ Result<std::shared_ptr<const TableAccess>> TableAccess::restricted(const TableAc
     made->permissions_ = before->permissions_.intersected(access.permissions);
     made->fence_ = before->fence_.intersected(made->fence_);
     made->rules_ = before->rules_;
+    made->is_to_metrics_ = before->is_to_metrics_;
   }
   if (access.rule) made->rules_.push_back(access.rule);
   return std::shared_ptr<const TableAccess>(std::move(made));
+}
+
+std::shared_ptr<const TableAccess> TableAccess::to_metrics() {
+  auto made = std::make_shared<TableAccess>();
+  made->is_to_metrics_ = true;
+  return made;
 }
 
 bool TableAccess::may_wait() const noexcept {

@@ -52,7 +52,7 @@ class Grant {
       : permissions_(permissions), access_(std::move(access)) {}
 
   // Errors: kForbidden (AuthorizationPermissionMismatch: a permission is missing; AuthorizationFailure: the key is
-  // outside, S-26), kInvalidArgument (InvalidInput: the key is not UTF-8).
+  // outside, S-26, or only the service writes the table, AM-05), kInvalidArgument (InvalidInput: the key is not UTF-8).
   Status check_query() const;
   Status check_read(std::string_view partition_key, std::string_view row_key) const;
   Status check_write(WriteOperation::Kind kind, std::string_view partition_key, std::string_view row_key) const;
@@ -73,13 +73,19 @@ class TableAccess : public std::enable_shared_from_this<TableAccess> {
   /// `before` may be null. Errors: kInvalidArgument (InvalidInput: a bound is not UTF-8).
   static Result<std::shared_ptr<const TableAccess>> restricted(const TableAccess* before, const Access& access);
 
+  /// Returns the access of everyone to a metrics table: reads and removes. Source: AM-05.
+  static std::shared_ptr<const TableAccess> to_metrics();
+
   /// Evaluates the rules. Errors: those of the rules.
   Result<Grant> grant() const;
   /// Returns true if grant() may wait, because one of the rules may.
   bool may_wait() const noexcept;
   const KeyFence& fence() const noexcept { return fence_; }
+  /// Returns whether only the service writes entities of the table.
+  bool is_to_metrics() const noexcept { return is_to_metrics_; }
 
  private:
+  bool is_to_metrics_ = false;
   Permissions permissions_ = Permissions::all();
   KeyFence fence_;
   std::vector<std::shared_ptr<const AccessRule>> rules_;

@@ -9,6 +9,7 @@
 #include "api/catalog/catalog.h"
 #include "api/core/store_core.h"
 #include "api/model/guarded.h"
+#include "api/model/metrics_tables.h"
 #include "api/model/service_error.h"
 #include "api/write/entity_write.h"
 #include "engine/load/load.h"
@@ -96,6 +97,7 @@ Loader::~Loader() = default;
 Result<Loader> Store::load_table(std::string_view account, std::string_view table) {
   return guarded([&]() -> Result<Loader> {
     if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (metrics_table(table)) return metrics_are_read_only(table);
     if (Status named = check_table_name(table); !named.ok()) return named;
     if (!check_account_name(account).ok()) return no_such_account(account);
     auto state = std::make_unique<Loader::State>();

@@ -8,6 +8,7 @@
 #include "api/core/store_core.h"
 #include "api/core/table_state.h"
 #include "api/model/guarded.h"
+#include "api/model/metrics_tables.h"
 #include "api/model/service_error.h"
 #include "api/read/listing.h"
 #include "api/write/store_transaction_state.h"
@@ -24,6 +25,18 @@ Status find_legal_account(std::string_view account) {
 
 TableName table_name(std::string_view account, std::string_view spelling) {
   return TableName{std::string(account), std::string(spelling), lower_case(spelling)};
+}
+
+/// Returns the name of a table that a caller reads, by its present spelling if it is a metrics table. Errors: kNotFound
+/// (TableNotFound: no table can have the name).
+Result<TableName> name_to_read(std::string_view account, std::string_view table) {
+  if (const std::optional<std::string_view> metrics = metrics_table(table)) return table_name(account, *metrics);
+  if (!check_table_name(table).ok()) return no_such_table(account, table);
+  return table_name(account, table);
+}
+
+bool is_of_metrics(const TableName& name) noexcept {
+  return name.spelling.starts_with('$');
 }
 
 }  // namespace
@@ -145,6 +158,7 @@ Result<AccountPage> Store::list_accounts(const ListOptions& options) const {
 Result<Table> Store::create_table(std::string_view account, std::string_view table) {
   return guarded([&]() -> Result<Table> {
     if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (metrics_table(table)) return metrics_are_read_only(table);
     if (Status named = check_table_name(table); !named.ok()) return named;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
     // Makes the handle first. After the table is created, nothing may fail.
@@ -158,8 +172,10 @@ Result<std::optional<Table>> Store::open_known_table(std::string_view account, s
   return guarded([&]() -> Result<std::optional<Table>> {
     if (core_->is_closed()) return Status(Code::kClosed, "the store was closed; open it again");
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
-    if (!check_table_name(table).ok()) return no_such_table(account, table);
-    const std::shared_ptr<Table::State> state = Table::State::named(core_, table_name(account, table));
+    Result<TableName> name = name_to_read(account, table);
+    if (!name.ok()) return name.status();
+    const std::shared_ptr<Table::State> state = Table::State::named(core_, *std::move(name));
+    if (is_of_metrics(state->name)) state->access = TableAccess::to_metrics();
     if (state->entry->live_id() == 0) return std::optional<Table>();
     return std::optional<Table>(Table(state));
   });
@@ -169,8 +185,10 @@ Result<Table> Store::open_table(std::string_view account, std::string_view table
   return guarded([&]() -> Result<Table> {
     if (Status open = core_->check_open(); !open.ok()) return open;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
-    if (!check_table_name(table).ok()) return no_such_table(account, table);
-    std::shared_ptr<Table::State> state = Table::State::named(core_, table_name(account, table));
+    Result<TableName> name = name_to_read(account, table);
+    if (!name.ok()) return name.status();
+    std::shared_ptr<Table::State> state = Table::State::named(core_, *std::move(name));
+    if (is_of_metrics(state->name)) state->access = TableAccess::to_metrics();
     const Result<ResolvedTable> found = core_->catalog().resolve_newest(state->name, *state->entry);
     if (found.ok()) return Table(std::move(state));
     if (found.code() != Code::kNotFound) return found.status();
@@ -184,6 +202,7 @@ Status Store::drop_table(std::string_view account, std::string_view table) {
   return guarded([&]() -> Status {
     if (Status writable = core_->check_writable(); !writable.ok()) return writable;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (metrics_table(table)) return metrics_are_read_only(table);
     if (!check_table_name(table).ok()) return no_such_table(account, table).with_service_error("ResourceNotFound");
     return core_->catalog().drop_table(account, lower_case(table));
   });
@@ -247,6 +266,7 @@ Status Store::set_access_policies(std::string_view account, std::string_view tab
   return guarded([&]() -> Status {
     if (Status writable = core_->check_writable(); !writable.ok()) return writable;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (metrics_table(table)) return metrics_are_read_only(table);
     if (!check_table_name(table).ok()) return no_such_table(account, table);
     if (Status checked = check_access_policies(policies); !checked.ok()) return checked;
     return core_->catalog().set_access_policies(table_name(account, table), policies);
@@ -257,8 +277,9 @@ Result<std::vector<AccessPolicy>> Store::access_policies(std::string_view accoun
   return guarded([&]() -> Result<std::vector<AccessPolicy>> {
     if (Status open = core_->check_open(); !open.ok()) return open;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
-    if (!check_table_name(table).ok()) return no_such_table(account, table);
-    return Catalog::find_access_policies(core_->backend().view(), table_name(account, table));
+    const Result<TableName> name = name_to_read(account, table);
+    if (!name.ok()) return name.status();
+    return Catalog::find_access_policies(core_->backend().view(), *name);
   });
 }
 

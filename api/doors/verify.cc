@@ -18,6 +18,7 @@
 #include "api/catalog/service_property_rows.h"
 #include "api/core/store_core.h"
 #include "api/model/guarded.h"
+#include "api/model/metrics_tables.h"
 #include "api/model/quoted.h"
 #include "api/queue/queue_check.h"
 #include "engine/read/cursor.h"
@@ -158,7 +159,7 @@ class Verifier {
     const std::string subject = "table " + quoted(entry.key.row_key) + " of account " + quoted(owner_name);
     const Result<TableRow> row = decode_table_row(owner_name, entry.key.row_key, entry.version, entry.value);
     if (!row.ok()) return add_finding(subject, row.status());
-    if (!check_table_name(row->name).ok() || lower_case(row->name) != entry.key.row_key) {
+    if (!check_stored_table_name(row->name).ok() || lower_case(row->name) != entry.key.row_key) {
       add_finding(subject, "its row has the name " + quoted(row->name));
     }
     check_id(subject, owner_name, row->id);

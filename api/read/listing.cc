@@ -2,6 +2,7 @@
 // Must never: read more rows than a page shows plus one.
 #include "api/read/listing.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -95,8 +96,10 @@ Result<TablePage> list_table_page(const engine::ReadView& view, std::string_view
   const Result<std::optional<AccountRow>> owner = Catalog::find_account(view, account);
   if (!owner.ok()) return owner.status();
   if (!*owner) return no_such_account(account);
-  const Result<NameRange> range =
-      names_behind(table_rows_prefix(account), lower_case(options.prefix), lower_case(*from));
+  // The names of users' tables begin with letters, so they follow `$` and the byte after it.
+  const bool has_metrics = options.include_metrics_tables || options.prefix.starts_with('$');
+  const std::string first = std::max(lower_case(*from), std::string(has_metrics ? "" : "%"));
+  const Result<NameRange> range = names_behind(table_rows_prefix(account), lower_case(options.prefix), first);
   if (!range.ok()) return range.status();
 
   TablePage page;

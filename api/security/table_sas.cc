@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/model/guarded.h"
+#include "api/model/metrics_tables.h"
 #include "api/model/service_error.h"
 #include "api/security/error.h"
 #include "api/security/query_fields.h"
@@ -122,7 +123,7 @@ std::string string_to_sign(const TableSas& sas, std::string_view account) {
 
 Result<TableSas> sign_table_sas(const TableSasTerms& terms, const AccountCredentials& account, KeyChoice choice) {
   return guarded([&]() -> Result<TableSas> {
-    if (Status named = check_table_name(terms.table); !named.ok()) return named;
+    if (Status named = check_stored_table_name(terms.table); !named.ok()) return named;
     const TableSasTerms meant = simplified(terms);
     TableSas sas = fields_of(meant);
     if (Status signing = sign_fields(meant, account, choice, string_to_sign(sas, account.name), sas); !signing.ok()) {

@@ -20,6 +20,13 @@ void Front::log(const LoggedRequest& request, const RequestRecord& record, const
          format);
 }
 
+void Front::count(const RequestFacts& facts, const RequestRecord& record, const HttpResponse& response) const {
+  if (counted_.analytics == nullptr) return;
+  counted_.analytics->count(counted_.service, facts, record, response);
+  const bool sets = facts.operation == Operation::kSetProperties || facts.operation == Operation::kSetQueueProperties;
+  if (sets && record.status < 400) counted_.properties_changed();
+}
+
 Task<Status> Front::admit(const HttpRequest& request, HomeThread* home) {
   // These requests need no key, and none of them has a body.
   const bool is_open = (page_ != nullptr && StatusPage::owns(request.head.path)) || request.head.verb == "OPTIONS";
@@ -43,18 +50,25 @@ Task<Result<HttpResponse>> Front::handle(HttpRequest request, HomeThread* home) 
   RequestRecord record;
   record.bytes_in = request.body.size();
   const BodySource* const source = request.source;
-  Task<Result<HttpResponse>> handling = is_page ? page_->serve(std::move(request), home)
-                                                : dispatcher_.handle(std::move(request), home, &record.operation);
+  RequestFacts facts;
+  Task<Result<HttpResponse>> handling =
+      is_page ? page_->serve(std::move(request), home) : dispatcher_.handle(std::move(request), home, &facts);
   Result<HttpResponse> handled = co_await handling;
   if (!handled.ok()) co_return handled;
   HttpResponse& response = *handled;
-  record.duration = std::chrono::steady_clock::now() - begun;
-  if (is_preflight) record.operation = Operation::kPreflight;
+  const auto ended = std::chrono::steady_clock::now();
+  record.duration = ended - begun;
+  record.end_to_end = ended - facts.request.headers_arrived.value_or(begun);
+  if (is_preflight) facts.named = facts.operation = Operation::kPreflight;
+  record.operation = facts.operation;
   if (is_page) record.operation = Operation::kStatusPage;
   record.status = response.status;
   if (source != nullptr) record.bytes_in = source->bytes();
   record.bytes_out = response.bytes_sent();
-  if (!is_page) figures_.add(record);  // viewing the page must not change the figures on it
+  if (!is_page) {  // viewing the page must not change the figures on it
+    figures_.add(record);
+    count(facts, record, response);
+  }
   if (!is_poll || response.status >= 400) log(what, record, response);
   co_return handled;
 }

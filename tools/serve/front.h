@@ -1,5 +1,5 @@
-// Owns: the entry of a service: it counts each request, logs it if required, and passes it to the dispatcher or
-// to the status page.
+// Owns: the entry of a service: it counts each request, for the server and for its account, logs it if required, and
+// passes it to the dispatcher or to the status page.
 // Must never: check a request. The dispatcher and the status page check it.
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include "api/rest/service/dispatcher.h"
 #include "api/rest/service/request_handler.h"
+#include "tools/serve/analytics/analytics.h"
 #include "tools/serve/watch/log_text.h"
 #include "tools/serve/watch/request_figures.h"
 #include "tools/serve/watch/status_page.h"
@@ -28,17 +29,27 @@ struct RequestLog {
   std::function<void(std::string_view line, LogFormat format)> write{};
 };
 
+/// Where the requests of a service are counted for their accounts.
+struct CountedService {
+  /// Null: they are not counted.
+  Analytics* analytics = nullptr;
+  StorageService service = StorageService::kTables;
+  /// Called when the properties of an account may have changed. Must not wait.
+  std::function<void()> properties_changed = [] {};
+};
+
 /// Can be used by any thread.
 class Front final : public RequestHandler {
  public:
   /// All arguments must outlive the front. `page` may be null.
-  Front(Dispatcher& dispatcher, RequestFigures& figures, StatusPage* page, RequestLog log)
+  Front(Dispatcher& dispatcher, RequestFigures& figures, StatusPage* page, RequestLog log, CountedService counted = {})
       : dispatcher_(dispatcher),
         figures_(figures),
         page_(page),
         level_(log.level),
         format_(log.format),
-        write_(std::move(log.write)) {}
+        write_(std::move(log.write)),
+        counted_(std::move(counted)) {}
 
   Task<Status> admit(const HttpRequest& request, HomeThread* home) override;
   bool reads_pieces(const HttpRequest& request) const override;
@@ -54,6 +65,7 @@ class Front final : public RequestHandler {
  private:
   void log(const LoggedRequest& request, const RequestRecord& record, const HttpResponse& response) const;
   LoggedRequest logged(const HttpRequest& request) const;
+  void count(const RequestFacts& facts, const RequestRecord& record, const HttpResponse& response) const;
 
   Dispatcher& dispatcher_;
   RequestFigures& figures_;
@@ -61,6 +73,7 @@ class Front final : public RequestHandler {
   std::atomic<RequestLogLevel> level_;
   std::atomic<LogFormat> format_;
   const std::function<void(std::string_view line, LogFormat format)> write_;
+  const CountedService counted_;
 };
 
 }  // namespace varve::serve

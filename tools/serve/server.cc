@@ -21,6 +21,7 @@
 #include "api/rest/encoding/present_time.h"
 #include "api/rest/queues/queue_dispatcher.h"
 #include "api/rest/service/table_dispatcher.h"
+#include "tools/serve/analytics/analytics_worker.h"
 #include "tools/serve/local/operator_door.h"
 #include "tools/serve/local/served_place.h"
 #include "tools/serve/transport/connection.h"
@@ -175,8 +176,9 @@ struct Server::State {
         tables(store, keyring, present_time, log_failure),
         queues(store, keyring, present_time, log_failure, options.dead_letters),
         blobs(store, keyring, present_time, log_failure),
-        front(tables, requests, page.get(), request_log(options)),
-        queue_front(queues, requests, nullptr, request_log(options)),
+        analytics(store),
+        front(tables, requests, page.get(), request_log(options), counted(StorageService::kTables)),
+        queue_front(queues, requests, nullptr, request_log(options), counted(StorageService::kQueues)),
         blob_front(blobs, requests, nullptr, request_log(options)),
         monitor(observed),
         main_host(front, limits_within(options.limits, plan.connections)),
@@ -185,7 +187,16 @@ struct Server::State {
         watch_host(monitor, watch_limits(options.limits, plan.watch)),
         loops(thread_count(options.threads)),
         heartbeat(loops.all(), options.watchdog, options.alive),
-        is_watched(options.watchdog.count() > 0) {}
+        is_watched(options.watchdog.count() > 0) {
+    analytics.add_accounts(names_of(keyring->accounts));
+  }
+
+  CountedService counted(StorageService service) {
+    return {&analytics, service, [this] { follow_properties(); }};
+  }
+  void follow_properties() noexcept {
+    if (worker) worker->wake();
+  }
 
   RequestLog request_log(const LiveOptions& options) {
     return {options.request_log, options.log_format,
@@ -207,6 +218,7 @@ struct Server::State {
     if (!options.operator_store.empty()) listen_for_operators(options.operator_store);
     asio::post(loops.first(), [this] { for_each_listener([](auto& listener, auto& /*host*/) { listener.accept(); }); });
     if (is_watched) heartbeat.resume();
+    worker = std::make_unique<AnalyticsWorker>(analytics, present_time);
     Status started = loops.start([this] {
       for_each_listener([](auto& listener, auto& /*host*/) { listener.resume(); });
       if (is_watched) heartbeat.resume();
@@ -305,6 +317,7 @@ struct Server::State {
   TableDispatcher tables;
   QueueDispatcher queues;
   BlobDispatcher blobs;
+  Analytics analytics;
   Front front;
   Front queue_front;
   Front blob_front;
@@ -326,6 +339,7 @@ struct Server::State {
   std::unique_ptr<TcpListener> blob_listener;
   std::unique_ptr<TcpListener> watch;
   std::unique_ptr<LocalListener> operators;
+  std::unique_ptr<AnalyticsWorker> worker;
   bool is_running = false;
   bool is_development = false;
 };
@@ -412,9 +426,11 @@ Status Server::reload(Accounts accounts, const LiveOptions& options) {
   try {
     std::shared_ptr<Keyring> keyring;
     std::vector<std::string> names;
+    std::vector<std::string> added;
     if (!state.is_development) {
       if (Status created = make_accounts(state.store, accounts); !created.ok()) return created;
       names = names_of(accounts);
+      added = names;
       keyring = std::make_shared<Keyring>(std::move(accounts));
     }
     const auto changed = std::make_shared<std::promise<void>>();  // shared, as in stop()
@@ -433,6 +449,8 @@ Status Server::reload(Accounts accounts, const LiveOptions& options) {
       changed->set_value();
     });
     changed->get_future().wait();
+    state.analytics.add_accounts(added);
+    state.follow_properties();
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
@@ -467,6 +485,7 @@ void Server::stop(std::chrono::milliseconds patience, const std::function<bool()
     }
   }
   state.finish_loops();
+  state.worker->finish();
   if (state.place) (*state.place).remove();
 }
 

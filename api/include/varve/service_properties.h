@@ -35,7 +35,8 @@ struct LoggingProperties {
   bool operator==(const LoggingProperties&) const = default;
 };
 
-/// Settings for request metrics. The store keeps them, but they have no effect. Source: P-02, P-03.
+/// Settings for request metrics. The store itself only keeps them. `varve serve` counts the requests to tables and queues
+/// accordingly, and writes metrics tables. Source: P-02, P-03, AM-01.
 struct MetricsProperties {
   /// Whether to collect metrics.
   bool enabled = false;

@@ -66,6 +66,9 @@ struct ListOptions {
   std::uint32_t page_names_max = limits::kPageEntitiesMax;
   /// Lists the names that existed at this snapshot. If not set, lists those that exist now.
   std::optional<Snapshot> snapshot{};
+  /// Whether to list the metrics tables of `varve serve` too, whose names begin with `$`. Only tables use it. A prefix
+  /// that begins with `$` lists them in any case (D-06).
+  bool include_metrics_tables = false;
 };
 
 /// One page of a listing of accounts.
@@ -248,21 +251,24 @@ class VARVE_EXPORT Store {
   ///   kInvalidArgument (InvalidResourceName)     the name has characters other than letters and digits, or begins with
   ///                                              a digit
   ///   kInvalidArgument (InvalidInput)            the name is `tables`, which is reserved
+  ///   kForbidden (AuthorizationFailure)          the name is that of a metrics table, which only the server creates
   ///   kBusy (TableBeingDeleted)                  the table was dropped, and StoreOptions::recreation_delay has not
   ///                                              passed
-  /// Source: D-04, D-05, D-06, B-01, B-02.
+  /// Source: D-04, D-05, D-06, B-01, B-02, AM-05.
   Result<Table> create_table(std::string_view account, std::string_view table);
   /// Begins to load a new or empty table, without writing its entities to the log. See loader.h.
   /// Errors: kExists (TableAlreadyExists: the table has entities); otherwise as create_table().
   Result<Loader> load_table(std::string_view account, std::string_view table);
-  /// Returns a handle of an existing table. Errors: kNotFound (TableNotFound; or ResourceNotFound: the account does not
+  /// Returns a handle of an existing table. The handle of a metrics table can only read and remove entities (AM-05).
+  /// Errors: kNotFound (TableNotFound; or ResourceNotFound: the account does not
   /// exist).
   Result<Table> open_table(std::string_view account, std::string_view table) const;
   /// Drops a table with all its entities, in one commit. Its cost does not depend on the size of the table. The drop is
   /// on stable storage when this returns. Snapshots taken before still read the table. The name may be used again at
   /// once, or after StoreOptions::recreation_delay.
   /// Errors: kNotFound (ResourceNotFound), also for a name that no table can have; kBusy (TableBeingDeleted: the table
-  /// was dropped, and the delay has not passed). Source: B-03, B-04, B-05, X-11.
+  /// was dropped, and the delay has not passed); kForbidden (AuthorizationFailure: a metrics table). Source: B-03, B-04,
+  /// B-05, X-11, AM-05.
   Status drop_table(std::string_view account, std::string_view table);
   /// Returns one page of table names. Errors: kNotFound (ResourceNotFound: the account does not exist),
   /// kInvalidArgument (InvalidInput: page size, prefix, token, or a snapshot of another store). Source: B-06.
@@ -323,6 +329,7 @@ class VARVE_EXPORT Store {
   /// Errors:
   ///   kNotFound (TableNotFound; or ResourceNotFound: the account does not exist)
   ///   kInvalidArgument (InvalidXmlDocument, InvalidXmlNodeValue), as check_access_policies()
+  ///   kForbidden (AuthorizationFailure: a metrics table)
   /// Source: S-40, S-41, S-42.
   Status set_access_policies(std::string_view account, std::string_view table, std::span<const AccessPolicy> policies);
   /// Returns the policies in the order in which they were set. Errors: kNotFound, as set_access_policies().
@@ -382,6 +389,7 @@ class VARVE_EXPORT Store {
 
  private:
   friend class AsyncStore;
+  friend class ServiceTables;
   explicit Store(std::shared_ptr<StoreCore> core) noexcept;
   /// Does open_table() if that needs no read of the catalog, else returns nothing. Any thread. Errors: those known
   /// without a read.

@@ -224,6 +224,7 @@ class VARVE_EXPORT Table {
 
  private:
   friend class AsyncTable;
+  friend class ServiceTables;
   friend class Store;
   friend class StoreTransaction;
   struct State;

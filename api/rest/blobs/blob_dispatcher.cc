@@ -117,6 +117,16 @@ Result<security::SignedPlace> BlobDispatcher::place_of(const HttpRequest& reques
   return place;
 }
 
+Operation BlobDispatcher::operation_of(const HttpRequest& request, const Asked& asked) const {
+  const Result<QueryParameters> parameters = QueryParameters::parse(request.head.query);
+  if (!parameters.ok()) return Operation::kUnresolved;
+  const Result<BlobTarget> target = parse_blob_target(asked.address.resource, *parameters);
+  if (!target.ok()) return Operation::kUnresolved;
+  const Result<const BlobRoute*> route =
+      find_blob_route(target->resource, *parameters, request.head.headers, asked.verb);
+  return route.ok() ? (*route)->operation : Operation::kUnresolved;
+}
+
 Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, const Asked& asked,
                                                   const security::AsyncSession& session, const ErrorTrailer& trailer,
                                                   HomeThread* home, Told& told) {

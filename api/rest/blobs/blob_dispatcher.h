@@ -21,6 +21,7 @@ class BlobDispatcher final : public Dispatcher {
  private:
   Result<std::string> verb_of(const HttpRequest& request, std::string_view version) const override;
   Result<security::SignedPlace> place_of(const HttpRequest& request, const Asked& asked) const override;
+  Operation operation_of(const HttpRequest& request, const Asked& asked) const override;
   Task<Result<HttpResponse>> answer(const HttpRequest& request, const Asked& asked,
                                     const security::AsyncSession& session, const ErrorTrailer& trailer,
                                     HomeThread* home, Told& told) override;

@@ -2,6 +2,7 @@
 // Must never: know a socket, or interpret the content of a message.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -49,6 +50,8 @@ struct HttpRequest {
   /// Whether the operating system has shown that the caller owns the store. Such a caller needs no signature. Never set
   /// from the bytes of a request.
   bool is_operator = false;
+  /// When the headers had arrived, if the body arrived later.
+  std::optional<std::chrono::steady_clock::time_point> headers_arrived{};
 };
 
 /// Splits `path?query` or `http://host/path?query` into a request's fields. Returns false if the target has neither

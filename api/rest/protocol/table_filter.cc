@@ -1,6 +1,9 @@
 #include "api/rest/protocol/table_filter.h"
 
+#include <algorithm>
 #include <cassert>
+#include <string>
+#include <vector>
 
 #include "api/model/service_error.h"
 #include "format/keys/entity.h"
@@ -20,6 +23,14 @@ Result<TableFilter> TableFilter::parse(std::string_view text) {
     return service_error::invalid_input("a filter on Tables may only compare TableName");
   }
   return TableFilter(*std::move(filter));
+}
+
+bool TableFilter::names_metrics_tables() const {
+  const std::vector<Comparison>& all = filter_.comparisons();
+  return std::any_of(all.begin(), all.end(), [](const Comparison& comparison) {
+    const std::string* const name = comparison.literal.get_if<std::string>();
+    return name != nullptr && name->starts_with('$');
+  });
 }
 
 bool TableFilter::matches(std::string_view table) const {

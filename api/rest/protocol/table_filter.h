@@ -17,6 +17,9 @@ class TableFilter {
   static Result<TableFilter> parse(std::string_view text);
 
   bool matches(std::string_view table) const;
+  /// Returns whether the filter compares with a name that begins with `$`. Other listings leave metrics tables out.
+  /// Source: D-06, AM-05.
+  bool names_metrics_tables() const;
 
  private:
   explicit TableFilter(Filter filter) noexcept : filter_(std::move(filter)) {}

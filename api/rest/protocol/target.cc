@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/model/metrics_tables.h"
 #include "api/model/percent.h"
 #include "api/model/service_error.h"
 #include "api/rest/protocol/member_names.h"
@@ -133,8 +134,10 @@ class PredicateReader {
 /// Checks the name of a table. A name of a wrong length and the reserved name pass: no such table can exist, and the
 /// store reports that.
 Status check_name(std::string_view table) {
-  if (table.starts_with('$'))
-    return service_error::table_not_found("system tables, whose names begin with $, do not exist here");
+  if (table.starts_with('$')) {
+    if (metrics_table(table)) return Status();
+    return service_error::table_not_found("no table of the service's own has this name");
+  }
   const auto is_letter_or_digit = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
   };

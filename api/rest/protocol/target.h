@@ -64,8 +64,8 @@ struct Target {
 };
 
 /// Parses the resource part of a decoded path. Errors: kInvalidArgument (InvalidInput: keys are not written as
-/// required; InvalidResourceName: no table can have this name), kNotFound (TableNotFound: a table of the service's own,
-/// D-06). Source: H-02, H-03, O-16, X-10.
+/// required; InvalidResourceName: no table can have this name), kNotFound (TableNotFound: a name with `$` that no
+/// metrics table has, D-06). Source: H-02, H-03, O-16, X-10.
 Result<Target> parse_resource(std::string_view decoded);
 
 /// Returns the reference to an entity: `Orders(PartitionKey='O''B%20n',RowKey='1')`. Source: H-22, H-44.

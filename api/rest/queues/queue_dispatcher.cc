@@ -67,6 +67,14 @@ Result<security::SignedPlace> QueueDispatcher::place_of(const HttpRequest& /*req
   return security::SignedPlace{StorageService::kQueues, std::move(target->queue)};
 }
 
+Operation QueueDispatcher::operation_of(const HttpRequest& request, const Asked& asked) const {
+  const Result<QueueTarget> target = parse_queue_target(asked.address.resource);
+  const Result<QueryParameters> parameters = QueryParameters::parse(request.head.query);
+  if (!target.ok() || !parameters.ok()) return Operation::kUnresolved;
+  const Result<const QueueRoute*> route = find_queue_route(target->resource, *parameters, asked.verb);
+  return route.ok() ? (*route)->operation : Operation::kUnresolved;
+}
+
 Task<Result<HttpResponse>> QueueDispatcher::answer(const HttpRequest& request, const Asked& asked,
                                                    const security::AsyncSession& session, const ErrorTrailer& trailer,
                                                    HomeThread* home, Told& told) {

@@ -152,7 +152,7 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   }
   if (Status once = check_headers_once(request.head.headers); !once.ok()) co_return once;
   if (request.head.verb == "OPTIONS") {
-    Task<Result<HttpResponse>> answering = preflight(request, home, *keyring);
+    Task<Result<HttpResponse>> answering = preflight(request, home, *keyring, told);
     Result<HttpResponse> outcome = co_await answering;
     co_return outcome;
   }
@@ -162,6 +162,7 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   Result<security::Session> session = co_await opening;
   co_await GoHome(home);
   if (!session.ok()) {
+    told.refused_operation = operation_of(request, *asked);
     co_return told_of_account(session.status(), keyring->accounts.knows(asked->address.account));
   }
   const security::AsyncSession of_caller(*std::move(session));
@@ -172,23 +173,24 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
 
 /// Answers a preflight for any path, even if no resource exists there. An unknown account is treated like an account
 /// without rules.
-Task<Result<HttpResponse>> Dispatcher::preflight(const HttpRequest& request, HomeThread* home, const Keyring& keyring) {
+Task<Result<HttpResponse>> Dispatcher::preflight(const HttpRequest& request, HomeThread* home, const Keyring& keyring,
+                                                 Told& told) {
   const Result<Address> address = address_of(request, keyring);
   const bool is_known = address.ok() && keyring.accounts.knows(address->account);
+  if (is_known) told.preflight_account = address->account;
   Task<Result<HttpResponse>> answering =
       cross_origin_.preflight(request, is_known ? address->account : std::string(), home, stop_.get_token());
   Result<HttpResponse> outcome = co_await answering;
   co_return outcome;
 }
 
-Task<Result<HttpResponse>> Dispatcher::handle(HttpRequest request, HomeThread* home, Operation* operation) {
+Task<Result<HttpResponse>> Dispatcher::handle(HttpRequest request, HomeThread* home, RequestFacts* facts) {
   const std::string request_id = next_request_id();
   const ErrorTrailer trailer{request_id, clock_()};
   Told told;
   // A separate task turns a lack of memory during the request into an ordinary error answer.
   Task<Result<HttpResponse>> carrying = carry_out(request, trailer, home, told);
   Result<HttpResponse> outcome = co_await carrying;
-  if (operation != nullptr) *operation = told.operation;
   HttpResponse response;
   if (outcome.ok()) {
     response = *std::move(outcome);
@@ -206,6 +208,12 @@ Task<Result<HttpResponse>> Dispatcher::handle(HttpRequest request, HomeThread* h
     // If the rules cannot be read, the answer is sent without CORS headers (P-13).
     Task<Status> adding = cross_origin_.add_headers(request, told.account, home, stop_.get_token(), response);
     (void)co_await adding;
+  }
+  if (facts != nullptr) {
+    facts->operation = told.operation;
+    facts->named = told.operation == Operation::kUnresolved ? told.refused_operation : told.operation;
+    facts->account = std::move(told.account.empty() ? told.preflight_account : told.account);
+    facts->request = std::move(request);
   }
   co_return response;
 }

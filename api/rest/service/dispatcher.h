@@ -23,6 +23,7 @@
 #include "api/rest/service/cross_origin.h"
 #include "api/rest/service/keyring.h"
 #include "api/rest/service/operation.h"
+#include "api/rest/service/request_facts.h"
 #include "varve/home_thread.h"
 #include "varve/security/async_session.h"
 #include "varve/store.h"
@@ -46,9 +47,8 @@ class Dispatcher {
   /// Implements RequestHandler::reads_pieces().
   virtual bool reads_pieces(const HttpRequest& /*request*/) const { return false; }
 
-  /// Implements RequestHandler::handle(). Sets `operation` to the operation that the request named. `operation` must
-  /// outlive the task.
-  Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home = nullptr, Operation* operation = nullptr);
+  /// Implements RequestHandler::handle(). Fills `facts` after the answer is complete. `facts` must outlive the task.
+  Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home = nullptr, RequestFacts* facts = nullptr);
 
   /// Ends waiting requests that have not begun to write. They answer OperationTimedOut. Any thread may call it.
   void stop() noexcept { stop_.request_stop(); }
@@ -75,6 +75,10 @@ class Dispatcher {
   struct Told {
     std::string version{kNewestVersion};
     Operation operation = Operation::kUnresolved;
+    /// The operation that a refused caller named.
+    Operation refused_operation = Operation::kUnresolved;
+    /// The account of a preflight, as `account`.
+    std::string preflight_account{};
     /// An account that the server knows, or empty.
     std::string account{};
     /// The form of errors of the table service.
@@ -98,6 +102,8 @@ class Dispatcher {
   /// Returns the place that a signature of the service must be for. A service judges here what it judges before
   /// authentication.
   virtual Result<security::SignedPlace> place_of(const HttpRequest& request, const Asked& asked) const = 0;
+  /// Returns the operation that a request names, or kUnresolved. Checks nothing else of it.
+  virtual Operation operation_of(const HttpRequest& request, const Asked& asked) const = 0;
   /// Answers an authenticated request. The arguments outlive the task.
   virtual Task<Result<HttpResponse>> answer(const HttpRequest& request, const Asked& asked,
                                             const security::AsyncSession& session, const ErrorTrailer& trailer,
@@ -108,7 +114,8 @@ class Dispatcher {
 
   Task<Result<HttpResponse>> carry_out(const HttpRequest& request, const ErrorTrailer& trailer, HomeThread* home,
                                        Told& told);
-  Task<Result<HttpResponse>> preflight(const HttpRequest& request, HomeThread* home, const Keyring& keyring);
+  Task<Result<HttpResponse>> preflight(const HttpRequest& request, HomeThread* home, const Keyring& keyring,
+                                       Told& told);
   Result<Asked> identify(const HttpRequest& request, const Keyring& keyring, Told& told) const;
   Result<Address> address_of(const HttpRequest& request, const Keyring& keyring) const;
   Task<Result<security::Session>> open_session(const HttpRequest& request, Keyring& keyring, const Asked& asked);

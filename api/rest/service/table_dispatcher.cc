@@ -80,6 +80,15 @@ Result<security::SignedPlace> TableDispatcher::place_of(const HttpRequest& /*req
   return security::SignedPlace();
 }
 
+Operation TableDispatcher::operation_of(const HttpRequest& request, const Asked& asked) const {
+  const Result<Target> target = parse_resource(asked.address.resource);
+  const Result<Part> part = part_of(request.head.query);
+  if (!target.ok() || !part.ok()) return Operation::kUnresolved;
+  const Result<const Route*> route = find_route(target->resource, *part, asked.verb);
+  if (!route.ok()) return Operation::kUnresolved;
+  return serve::operation_of((*route)->resource, (*route)->part, (*route)->verb);
+}
+
 Task<Result<HttpResponse>> TableDispatcher::answer(const HttpRequest& request, const Asked& asked,
                                                    const security::AsyncSession& session, const ErrorTrailer& trailer,
                                                    HomeThread* home, Told& told) {
@@ -88,7 +97,7 @@ Task<Result<HttpResponse>> TableDispatcher::answer(const HttpRequest& request, c
   const Routed& routed = prepared->routed;
   told.preference = routed.preference;
   told.level = routed.level;
-  told.operation = operation_of(routed.route->resource, routed.route->part, routed.route->verb);
+  told.operation = serve::operation_of(routed.route->resource, routed.route->part, routed.route->verb);
   const Call call{request,         asked.address,   prepared->target, asked.verb, told.version, told.level,
                   told.preference, routed.time_max, trailer,          home,       stop_token(), store_.limits()};
   Answer answering = run(routed.route->door, call, session, store_);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/model/continuation_token.h"
+#include "api/model/metrics_tables.h"
 #include "api/model/service_error.h"
 #include "api/rest/encoding/entity_reader.h"
 #include "api/rest/encoding/entity_writer.h"
@@ -34,6 +35,7 @@ Result<Listing> read_listing(std::string_view query) {
   Result<std::optional<std::string>> next = query_value(query, "NextTableName");
   if (!next.ok()) return next.status();
   Listing listing{*std::move(filter), {}, asked->page_entities_max};
+  listing.options.include_metrics_tables = listing.filter.names_metrics_tables();
   if (*next && !(*next)->empty()) listing.options.continuation = key_token_of(**next);
   return listing;
 }
@@ -105,13 +107,14 @@ Answer create_table(const Call& call, Store& store) {
 /// Gets a table by listing it, because a listing has the spelling of the table's creation (D-04). The name itself sorts
 /// before all other names that begin with it.
 Answer get_table(const Call& call, Store& store) {
+  const std::string name(metrics_table(call.target.table).value_or(call.target.table));
   ListOptions options;
-  options.prefix = call.target.table;
+  options.prefix = name;
   options.page_names_max = 1;
   Task<Result<TablePage>> reading = AsyncStore(store).list_tables(call.address.account, options, call.stop);
   const Result<TablePage> page = co_await at_home(call.home, std::move(reading));
   if (!page.ok()) co_return page.status();
-  if (page->tables.empty() || lower_case(page->tables.front().name) != lower_case(call.target.table)) {
+  if (page->tables.empty() || lower_case(page->tables.front().name) != lower_case(name)) {
     co_return service_error::resource_not_found("The table does not exist.");
   }
   co_return json_response(200, call.level, write_table(call.place(), page->tables.front().name));

@@ -268,6 +268,7 @@ class HttpConnection final : public OpenConnection,
 
   /// Authenticates the client and waits for room before any byte of a body is read or asked for.
   void admit() {
+    headers_arrived_ = Clock::now();
     clear_deadline();  // the store has no deadline
     start(host_.handler().admit(reader_->request(), this),
           [self = this->shared_from_this()](const Status& admitted) { self->on_admitted(admitted); });
@@ -351,6 +352,7 @@ class HttpConnection final : public OpenConnection,
     if (is_in_pieces_ && !request.refusal) request.source = this;
     request.room = this;
     request.kept = &kept_;
+    request.headers_arrived = std::exchange(headers_arrived_, std::nullopt);
     body_bytes_ = request.body.size();
     start(host_.handler().handle(std::move(request), this),
           [self = this->shared_from_this()](Result<HttpResponse> response) { self->answer(std::move(response)); });
@@ -648,6 +650,8 @@ class HttpConnection final : public OpenConnection,
   Timer room_timer_;
   Clock::time_point room_deadline_{};
   std::uint64_t body_bytes_ = 0;
+  /// When the headers of the present request had arrived, if its body arrives later.
+  std::optional<Clock::time_point> headers_arrived_{};
   ByteBudget::Share share_;
   Clock::time_point deadline_ = Clock::time_point::max();
   Stream stream_;

@@ -28,6 +28,8 @@ struct RequestRecord {
   std::chrono::nanoseconds duration{0};
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
+  /// From the arrival of the headers. It is longer than `duration` if the body arrived later.
+  std::chrono::nanoseconds end_to_end{0};
 };
 
 struct OperationFigures {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/model/metrics_tables.h"
 #include "api/rest/protocol/target.h"
 #include "api/rest/service/accounts.h"
 #include "api/security/http_date.h"
@@ -132,7 +133,7 @@ class RestStore final : public StoreAccess {
   }
   Status check_names(const std::string& account, const std::string& table) const {
     const Status named = check_account(account);
-    return named.ok() ? check_table_name(table) : named;
+    return named.ok() && !metrics_table(table) ? check_table_name(table) : named;
   }
 
   Status send(HttpRequest request) const {

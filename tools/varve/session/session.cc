@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "api/model/metrics_tables.h"
 #include "tools/varve/reach/local_access.h"
 #include "varve/names.h"
 
@@ -11,7 +12,7 @@ namespace varve::tool {
 
 Status check_place(const Place& place) {
   const Status account = check_account_name(place.account);
-  return account.ok() ? check_table_name(place.table) : account;
+  return account.ok() && !metrics_table(place.table) ? check_table_name(place.table) : account;
 }
 
 Result<OpenedStore> open_for_reading(const Place& place) {

@@ -1,0 +1,342 @@
+// Goal: an entry of an account's log is read back, field by field, by a reader that was written from its format alone.
+#include "tools/serve/analytics/log_entry.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/rest/queues/queue_routes.h"
+#include "tests/serve/service_bench.h"
+
+namespace varve::serve {
+namespace {
+
+using namespace test;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Reads one line: fields between semicolons; a field in quotes is HTML, and may have semicolons.
+class LogReader {
+ public:
+  static std::optional<std::vector<std::string>> read(const std::string& line) {
+    LogReader reader(line);
+    std::vector<std::string> fields;
+    for (;;) {
+      const std::optional<std::string> field = reader.field();
+      if (!field) return std::nullopt;
+      fields.push_back(*field);
+      if (reader.is_at('\n')) return reader.place_ + 1 == line.size() ? std::optional(fields) : std::nullopt;
+      if (!reader.is_at(';')) return std::nullopt;
+      ++reader.place_;
+    }
+  }
+
+ private:
+  explicit LogReader(const std::string& line) : line_(line) {}
+  bool is_at(char byte) const { return place_ < line_.size() && line_[place_] == byte; }
+
+  std::optional<std::string> field() {
+    if (!is_at('"')) {
+      const std::size_t end = line_.find_first_of(";\n\"\r", place_);
+      if (end == std::string::npos || line_[end] == '"' || line_[end] == '\r') return std::nullopt;
+      const std::size_t begin = std::exchange(place_, end);
+      return line_.substr(begin, end - begin);
+    }
+    const std::size_t end = line_.find('"', place_ + 1);
+    if (end == std::string::npos) return std::nullopt;
+    const std::string html = line_.substr(place_ + 1, end - place_ - 1);
+    place_ = end + 1;
+    return text_of(html);
+  }
+  static std::optional<std::string> text_of(const std::string& html) {
+    std::string text;
+    for (std::size_t i = 0; i < html.size(); ++i) {
+      if (html[i] == '\n' || html[i] == '\r') return std::nullopt;
+      if (html[i] != '&') {
+        text += html[i];
+        continue;
+      }
+      const std::size_t end = html.find(';', i);
+      if (end == std::string::npos) return std::nullopt;
+      const std::string name = html.substr(i + 1, end - i - 1);
+      if (name == "amp")
+        text += '&';
+      else if (name == "quot")
+        text += '"';
+      else if (name == "lt")
+        text += '<';
+      else if (name == "gt")
+        text += '>';
+      else if (name.starts_with("#"))
+        text += static_cast<char>(std::stoi(name.substr(1)));
+      else
+        return std::nullopt;
+      i = end;
+    }
+    return text;
+  }
+
+  const std::string& line_;
+  std::size_t place_ = 0;
+};
+
+/// The places of the fields, by the names of the format.
+enum Field : std::size_t {
+  kVersionField,
+  kStartField,
+  kTypeField,
+  kStatusField,
+  kHttpField,
+  kEndToEndField,
+  kServerField,
+  kAuthenticationField,
+  kRequesterField,
+  kOwnerField,
+  kServiceField,
+  kUrlField,
+  kKeyField,
+  kRequestIdField,
+  kCountField,
+  kAddressField,
+  kRequestVersionField,
+  kRequestHeaderField,
+  kRequestPacketField,
+  kResponseHeaderField,
+  kResponsePacketField,
+  kContentLengthField,
+  kRequestMd5Field,
+  kServerMd5Field,
+  kEtagField,
+  kModifiedField,
+  kConditionsField,
+  kAgentField,
+  kReferrerField,
+  kClientIdField,
+  kFieldCount,
+};
+
+/// A request to the table service and its answer.
+struct Exchange {
+  Exchange(std::string_view verb, std::string_view target, Headers headers = {}) {
+    facts.account = kAccount;
+    facts.named = Operation::kQueryEntities;
+    facts.request = ServiceBench::request(verb, target, "body", std::move(headers));
+    facts.request.arrival = {"203.0.113.7", true};
+    response.with("x-ms-request-id", "5f0c");
+    record.duration = std::chrono::microseconds(12'900);
+    record.end_to_end = std::chrono::milliseconds(40);
+    record.bytes_in = 4;
+    record.bytes_out = 99;
+  }
+  LoggedExchange logged() const { return {at("2026-03-03T18:07:09.1234567Z"), service, facts, record, response, 4321}; }
+  std::vector<std::string> fields() const {
+    const std::string line = log_entry(logged());
+    const std::optional<std::vector<std::string>> read = LogReader::read(line);
+    EXPECT_TRUE(read) << line;
+    EXPECT_EQ(read.value_or(std::vector<std::string>()).size(), kFieldCount) << line;
+    return read && read->size() == kFieldCount ? *read : std::vector<std::string>(kFieldCount);
+  }
+
+  RequestFacts facts;
+  RequestRecord record;
+  HttpResponse response;
+  StorageService service = StorageService::kTables;
+};
+
+std::string account_path(const std::string& rest) {
+  return ServiceBench::path_of(rest);
+}
+
+TEST(LogEntry, AL05_HasTheThirtyFieldsInTheirOrder) {
+  Exchange exchange("GET", account_path("Orders(PartitionKey='a%20b',RowKey='1')?$select=A&timeout=5"),
+                    {{"Authorization", "SharedKey a:b"},
+                     {"x-ms-version", "2019-02-02"},
+                     {"Content-Length", "4"},
+                     {"Content-MD5", "MD5="},
+                     {"If-Match", "W/\"x;y\""},
+                     {"User-Agent", "Agent; \"quoted\" <x> & more"},
+                     {"Referer", "https://shop.example/"},
+                     {"x-ms-client-request-id", "id-1"}});
+  exchange.facts.named = Operation::kGetEntity;
+  exchange.response.with("ETag", "W/\"datetime'2026'\"").with("Last-Modified", "Tue, 03 Mar 2026 10:20:30 GMT");
+  exchange.response.with("Content-MD5", "ANSWER=");
+  const std::vector<std::string> fields = exchange.fields();
+  EXPECT_EQ(fields[kVersionField], "1.0");
+  EXPECT_EQ(fields[kStartField], "2026-03-03T18:07:09.1234567Z");
+  EXPECT_EQ(fields[kTypeField], "QueryEntity");
+  EXPECT_EQ(fields[kStatusField], "Success");
+  EXPECT_EQ(fields[kHttpField], "200");
+  EXPECT_EQ(fields[kEndToEndField], "40");
+  EXPECT_EQ(fields[kServerField], "12");
+  EXPECT_EQ(fields[kAuthenticationField], "authenticated");
+  EXPECT_EQ(fields[kRequesterField], kAccount);
+  EXPECT_EQ(fields[kOwnerField], kAccount);
+  EXPECT_EQ(fields[kServiceField], "table");
+  EXPECT_EQ(fields[kUrlField],
+            "https://127.0.0.1:10002" + account_path("Orders(PartitionKey='a%20b',RowKey='1')?$select=A&timeout=5"));
+  EXPECT_EQ(fields[kKeyField], account_path("Orders(PartitionKey='a b',RowKey='1')"));
+  EXPECT_EQ(fields[kRequestIdField], "5f0c");
+  EXPECT_EQ(fields[kCountField], "0");
+  EXPECT_EQ(fields[kAddressField], "203.0.113.7:4321");
+  EXPECT_EQ(fields[kRequestVersionField], "2019-02-02");
+  EXPECT_GT(std::stoi(fields[kRequestHeaderField]), 200);
+  EXPECT_EQ(fields[kRequestPacketField], "4");
+  EXPECT_GT(std::stoi(fields[kResponseHeaderField]), 50);
+  EXPECT_EQ(fields[kResponsePacketField], "99");
+  EXPECT_EQ(fields[kContentLengthField], "4");
+  EXPECT_EQ(fields[kRequestMd5Field], "MD5=");
+  EXPECT_EQ(fields[kServerMd5Field], "ANSWER=");
+  EXPECT_EQ(fields[kEtagField], "W/\"datetime'2026'\"");
+  EXPECT_EQ(fields[kModifiedField], "Tue, 03 Mar 2026 10:20:30 GMT");
+  EXPECT_EQ(fields[kConditionsField], "If-Match=W/\"x;y\"");
+  EXPECT_EQ(fields[kAgentField], "Agent; \"quoted\" <x> & more");
+  EXPECT_EQ(fields[kReferrerField], "https://shop.example/");
+  EXPECT_EQ(fields[kClientIdField], "id-1");
+}
+
+TEST(LogEntry, AL05_AFieldWithoutAValueIsEmptyAndUrlAndKeyAreAlwaysInQuotes) {
+  const Exchange exchange("GET", account_path("Orders()"));
+  const std::string line = log_entry(exchange.logged());
+  EXPECT_EQ(line.back(), '\n');
+  EXPECT_THAT(line, HasSubstr(";\"https://127.0.0.1:10002" + account_path("Orders()") + "\";\"" +
+                              account_path("Orders()") + "\";5f0c;0;"));
+  const std::vector<std::string> fields = exchange.fields();
+  for (const Field empty :
+       {kRequesterField, kRequestVersionField, kContentLengthField, kRequestMd5Field, kServerMd5Field, kEtagField,
+        kModifiedField, kConditionsField, kAgentField, kReferrerField, kClientIdField}) {
+    EXPECT_EQ(fields[empty], "") << empty;
+  }
+}
+
+TEST(LogEntry, AL05_NoEntryShowsASignature) {
+  for (const std::string name : {"sig", "SIG", "%73ig", "si%67"}) {
+    const Exchange exchange("GET", account_path("Orders()?sv=2019-02-02&" + name + "=SECRET%2B1%3D&sp=r"));
+    const std::string line = log_entry(exchange.logged());
+    EXPECT_THAT(line, Not(HasSubstr("SECRET")));
+    EXPECT_EQ(exchange.fields()[kUrlField],
+              "https://127.0.0.1:10002" + account_path("Orders()?sv=2019-02-02&" + name + "=XXXXX&sp=r"));
+  }
+}
+
+TEST(LogEntry, AL05_EachByteInEachTextIsReadBack) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string text = "a" + std::string(1, static_cast<char>(byte)) + ";\"&quot;";
+    Exchange exchange("GET", account_path("Orders()"), {{"User-Agent", text}, {"x-ms-client-request-id", text}});
+    exchange.facts.request.head.path += text;
+    const std::vector<std::string> fields = exchange.fields();
+    EXPECT_EQ(fields[kAgentField], text);
+    EXPECT_EQ(fields[kClientIdField], text);
+    EXPECT_THAT(fields[kUrlField], HasSubstr(text));
+  }
+}
+
+TEST(LogEntry, AL05_TheKeyNamesTheAccountInEveryStyleOfAddress) {
+  const auto key = [](std::string_view target) { return Exchange("GET", target).fields()[kKeyField]; };
+  const std::string account(kAccount);
+  EXPECT_EQ(key("/" + account + "/Orders()"), "/" + account + "/Orders()");
+  EXPECT_EQ(key("/" + account + "-secondary/Orders()"), "/" + account + "/Orders()");
+  EXPECT_EQ(key("/Orders()"), "/" + account + "/Orders()");
+  EXPECT_EQ(key("/" + account), "/" + account + "/");
+  EXPECT_EQ(key("/" + account + "?restype=service"), "/" + account + "/");
+}
+
+TEST(LogEntry, AL05_AnAddressOfVersionSixIsInBracketsBeforeItsPort) {
+  Exchange exchange("GET", account_path("Orders()"));
+  exchange.facts.request.arrival.client_ip = "::1";
+  EXPECT_EQ(exchange.fields()[kAddressField], "[::1]:4321");
+}
+
+TEST(LogEntry, AL06_TheStatusSaysWhoAskedAndHowItEnded) {
+  const auto status = [](std::uint16_t http, std::string_view code, std::string_view query, bool has_key) {
+    Exchange exchange("GET", account_path("Orders()") + std::string(query));
+    if (has_key) exchange.facts.request.head.headers.emplace_back("authorization", "SharedKey a:b");
+    exchange.response.status = http;
+    if (!code.empty()) exchange.response.with("x-ms-error-code", code);
+    const std::vector<std::string> fields = exchange.fields();
+    return fields[kAuthenticationField] + " " + fields[kStatusField];
+  };
+  EXPECT_EQ(status(200, "", "", true), "authenticated Success");
+  EXPECT_EQ(status(204, "", "?sig=x", false), "SAS SASSuccess");
+  EXPECT_EQ(status(200, "", "", false), "anonymous AnonymousSuccess");
+  EXPECT_EQ(status(404, "TableNotFound", "", true), "authenticated ClientOtherError");
+  EXPECT_EQ(status(412, "UpdateConditionNotSatisfied", "?sig=x", false), "SAS SASClientOtherError");
+  EXPECT_EQ(status(403, "AuthenticationFailed", "?sig=x", false), "SAS SASAuthorizationError");
+  EXPECT_EQ(status(401, "NoAuthenticationInformation", "", false), "anonymous AnonymousAuthorizationError");
+  EXPECT_EQ(status(503, "ServerBusy", "", true), "authenticated ThrottlingError");
+  EXPECT_EQ(status(500, "OperationTimedOut", "", true), "authenticated ServerTimeoutError");
+  EXPECT_EQ(status(500, "OperationTimedOut", "?timeout=1", true), "authenticated ClientTimeoutError");
+  EXPECT_EQ(status(500, "InternalError", "", true), "authenticated ServerOtherError");
+  EXPECT_EQ(status(408, "", "", true), "authenticated ClientTimeoutError");
+}
+
+TEST(LogEntry, AL06_EveryOperationHasATypeOfItsService) {
+  std::set<std::string_view> types;
+  for (std::size_t i = 0; i < kOperations; ++i) {
+    const auto operation = static_cast<Operation>(i);
+    const bool has_none = operation == Operation::kUnresolved || operation == Operation::kStatusPage;
+    for (const StorageService service : {StorageService::kTables, StorageService::kQueues}) {
+      for (const bool has_condition : {false, true}) {
+        const OperationType type = operation_type(operation, service, has_condition);
+        EXPECT_EQ(type == OperationType::kUnknown, has_none) << operation_name(operation);
+        types.insert(operation_type_name(type));
+      }
+    }
+  }
+  EXPECT_EQ(types.size(), kOperationTypes);
+  const auto name = [](Operation operation, bool has_condition = false) {
+    return operation_type_name(operation_type(operation, StorageService::kTables, has_condition));
+  };
+  EXPECT_EQ(name(Operation::kReplaceEntity, true), "UpdateEntity");
+  EXPECT_EQ(name(Operation::kReplaceEntity), "InsertOrReplaceEntity");
+  EXPECT_EQ(name(Operation::kMergeEntity, true), "MergeEntity");
+  EXPECT_EQ(name(Operation::kMergeEntity), "InsertOrMergeEntity");
+  EXPECT_EQ(name(Operation::kBatch), "EntityGroupTransaction");
+  EXPECT_EQ(name(Operation::kListTables), "QueryTables");
+  EXPECT_EQ(name(Operation::kGetProperties), "GetTableServiceProperties");
+  EXPECT_EQ(name(Operation::kSetQueuePolicies), "SetQueueAcl");
+  EXPECT_EQ(name(Operation::kPreflight), "TablePreflightRequest");
+  EXPECT_EQ(name(Operation::kPutMessage), "PutMessage");
+  EXPECT_EQ(name(Operation::kClearMessages), "ClearMessages");
+}
+
+TEST(LogEntry, AL03_TheNameOfALogHasItsServiceItsHourAndItsNumber) {
+  EXPECT_EQ(log_name(StorageService::kTables, at("2026-03-03T18:59:59.9Z"), 1), "table/2026/03/03/1800/000001.log");
+  EXPECT_EQ(log_name(StorageService::kQueues, at("2026-12-31T00:00:00Z"), 0), "queue/2026/12/31/0000/000000.log");
+  EXPECT_EQ(log_name(StorageService::kBlobs, at("2026-12-31T00:00:00Z"), 1'234'567),
+            "blob/2026/12/31/0000/1234567.log");
+}
+
+TEST(LogEntry, SettingsChooseAClassAndAnonymousFailuresAreLeftOut) {
+  const LoggingProperties reads{true, false, false, std::nullopt};
+  const LoggingProperties writes{false, true, false, std::nullopt};
+  const LoggingProperties deletions{false, false, true, std::nullopt};
+  Exchange exchange("GET", account_path("Orders()"), {{"Authorization", "SharedKey a:b"}});
+  const auto logged = [&](Operation operation) {
+    exchange.facts.named = operation;
+    std::string classes;
+    if (is_logged(reads, exchange.logged())) classes += "r";
+    if (is_logged(writes, exchange.logged())) classes += "w";
+    if (is_logged(deletions, exchange.logged())) classes += "d";
+    return classes;
+  };
+  EXPECT_EQ(logged(Operation::kQueryEntities), "r");
+  EXPECT_EQ(logged(Operation::kInsertEntity), "w");
+  EXPECT_EQ(logged(Operation::kBatch), "w");
+  EXPECT_EQ(logged(Operation::kDeleteTable), "d");
+  EXPECT_EQ(logged(Operation::kDeleteMessage), "d");
+  exchange.response.status = 404;
+  EXPECT_EQ(logged(Operation::kQueryEntities), "r");
+  Exchange anonymous("GET", account_path("Orders()"));
+  EXPECT_TRUE(is_logged(reads, anonymous.logged()));
+  anonymous.response.status = 304;
+  EXPECT_TRUE(is_logged(reads, anonymous.logged()));
+  anonymous.response.status = 401;
+  EXPECT_FALSE(is_logged(reads, anonymous.logged()));
+}
+
+}  // namespace
+}  // namespace varve::serve

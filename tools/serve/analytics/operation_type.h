@@ -1,0 +1,68 @@
+// Owns: the names by which logs and metrics of an account call the operations of its clients.
+// Must never: take a name from a request.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "api/rest/service/operation.h"
+#include "varve/service_properties.h"
+
+namespace varve::serve {
+
+/// The operations as the service names them. Source: AL-06.
+enum class OperationType : std::uint8_t {
+  /// The request named no operation.
+  kUnknown,
+
+  kQueryTables,
+  kQueryTable,
+  kCreateTable,
+  kDeleteTable,
+  kQueryEntities,
+  kQueryEntity,
+  kInsertEntity,
+  kUpdateEntity,
+  kMergeEntity,
+  kDeleteEntity,
+  kInsertOrReplaceEntity,
+  kInsertOrMergeEntity,
+  kEntityGroupTransaction,
+  kGetTableAcl,
+  kSetTableAcl,
+  kGetTableServiceProperties,
+  kSetTableServiceProperties,
+  kGetTableServiceStats,
+  kTablePreflightRequest,
+
+  kListQueues,
+  kCreateQueue,
+  kDeleteQueue,
+  kGetQueueMetadata,
+  kSetQueueMetadata,
+  kGetQueueAcl,
+  kSetQueueAcl,
+  kGetQueueServiceProperties,
+  kSetQueueServiceProperties,
+  kGetQueueServiceStats,
+  kPutMessage,
+  kGetMessages,
+  kPeekMessages,
+  kUpdateMessage,
+  kDeleteMessage,
+  kClearMessages,
+  kQueuePreflightRequest,
+};
+inline constexpr std::size_t kOperationTypes = static_cast<std::size_t>(OperationType::kQueuePreflightRequest) + 1;
+
+/// The classes of requests that an account can log. Source: AL-01.
+enum class RequestClass : std::uint8_t { kRead, kWrite, kDelete };
+
+/// Returns the type of an operation. A write without If-Match also inserts, so `has_condition` decides its type (O-01).
+OperationType operation_type(Operation operation, StorageService service, bool has_condition) noexcept;
+/// Returns a name such as "QueryEntities".
+std::string_view operation_type_name(OperationType type) noexcept;
+RequestClass request_class(OperationType type) noexcept;
+
+}  // namespace varve::serve
