@@ -113,11 +113,17 @@ Result<LeaseAnswer> break_lease(Lease& lease, const LeaseRequest& request, Ticks
   return LeaseAnswer{lease.id, seconds_until(lease.ends, now)};
 }
 
-std::string error_of(std::string_view stem, Leased what) {
-  return std::string(stem) + (what == Leased::kBlob ? "WithBlobOperation" : "WithContainerOperation");
+/// The names of the errors. A status keeps no copy of a name, so each is a constant.
+struct RefusalNames {
+  std::string_view not_present;
+  std::string_view mismatch;
+};
+constexpr RefusalNames names_of(Leased what) {
+  if (what == Leased::kBlob) return {"LeaseNotPresentWithBlobOperation", "LeaseIdMismatchWithBlobOperation"};
+  return {"LeaseNotPresentWithContainerOperation", "LeaseIdMismatchWithContainerOperation"};
 }
 
-Status refused(const std::string& error, std::string_view message) {
+Status refused(std::string_view error, std::string_view message) {
   return Status(Code::kPreconditionFailed, message).with_service_error(error);
 }
 
@@ -149,10 +155,10 @@ Status admit_read(const Lease& lease, const std::optional<Guid>& given, Ticks no
   if (!given) return Status();
   if (!lease.is_held(now)) {
     if (lease.seconds != 0 && *given == lease.id) return refused("LeaseLost", "the lease has ended");
-    return refused(error_of("LeaseNotPresent", what), "there is no lease, but the caller gives the id of one");
+    return refused(names_of(what).not_present, "there is no lease, but the caller gives the id of one");
   }
   if (*given == lease.id) return Status();
-  return refused(error_of("LeaseIdMismatch", what), "the lease has another id");
+  return refused(names_of(what).mismatch, "the lease has another id");
 }
 
 Status admit_write(Lease& lease, const std::optional<Guid>& given, Ticks now, Leased what) {
