@@ -14,6 +14,7 @@
 
 #include "api/blob/blob_rows.h"
 #include "api/blob/content_rows.h"
+#include "api/catalog/row_numbers.h"
 #include "api/catalog/work_rows.h"
 #include "engine/engine.h"
 #include "engine/read/cursor.h"
@@ -127,15 +128,12 @@ class BlobRecount {
       }
       case 'U': {
         const Result<ContentPiece> block = decode_staged_block(row.value());
-        const Result<format::SortKey> key = format::decode_sort_key(row.key());
-        if (checked(block) == nullptr || checked(key) == nullptr) return;
+        const std::optional<KeyParts> parts = key_parts_of(row.key());
+        const auto generation = parts ? parse_kind_and_number('U', parts->first) : std::nullopt;
+        if (!generation) return fault("the key of a block has no generation");
+        if (checked(block) == nullptr) return;
         own(block->content, block->length);
-        std::uint64_t generation = 0;
-        for (const char letter : key->partition_key.substr(1)) {
-          const auto digit = static_cast<unsigned char>(letter);
-          generation = generation * 16 + (digit <= '9' ? digit - '0' : (digit | 0x20U) - 'a' + 10U);
-        }
-        ++blocks_[generation];
+        ++blocks_[*generation];
         return;
       }
       default: fault("a row of no kind in table " + std::to_string(format::table_id_of(row.key())));
