@@ -24,7 +24,8 @@ Status check_tag_pair(const BlobTag& tag) {
     return Status::invalid_argument("a tag has no name").with_service_error("EmptyTagName");
   }
   if (tag.name.size() > limits::kBlobTagNameCharactersMax || tag.value.size() > limits::kBlobTagValueCharactersMax) {
-    return Status::too_large("the tag " + quoted(tag.name) + " is too long; its name may have 128 characters, its value 256")
+    return Status::too_large("the tag " + quoted(tag.name) +
+                             " is too long; its name may have 128 characters, its value 256")
         .with_service_error("TagsTooLarge");
   }
   if (is_tag_text(tag.name) && is_tag_text(tag.value)) return Status();
@@ -64,9 +65,8 @@ Status check_blob_tags(const std::vector<BlobTag>& tags) {
   }
   for (std::size_t i = 0; i < tags.size(); ++i) {
     if (Status checked = check_tag_pair(tags[i]); !checked.ok()) return checked;
-    const bool is_repeated =
-        std::any_of(tags.begin(), tags.begin() + static_cast<std::ptrdiff_t>(i),
-                    [&](const BlobTag& earlier) { return earlier.name == tags[i].name; });
+    const bool is_repeated = std::any_of(tags.begin(), tags.begin() + static_cast<std::ptrdiff_t>(i),
+                                         [&](const BlobTag& earlier) { return earlier.name == tags[i].name; });
     if (!is_repeated) continue;
     return Status::invalid_argument("the tag " + quoted(tags[i].name) + " is given twice")
         .with_service_error("DuplicateTagNames");
