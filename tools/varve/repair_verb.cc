@@ -90,6 +90,7 @@ void print(const RepairReport& report, const std::string& target, std::chrono::n
             << "saved     " << counted(report.accounts, "account", "accounts") << ", "
             << counted(report.tables, "table", "tables") << ", "
             << (report.queues > 0 ? counted(report.queues, "queue", "queues") + ", " : std::string())
+            << (report.containers > 0 ? counted(report.containers, "container", "containers") + ", " : std::string())
             << counted(report.entities, "entity", "entities") << ", " << bytes_text(report.value_bytes) << "\n"
             << "written   " << counted(report.written_files, "file", "files") << " of "
             << bytes_text(report.written_bytes) << "\n";
@@ -154,6 +155,7 @@ void print_json(const RepairReport& report, std::chrono::nanoseconds elapsed) {
                   {"accounts", report.accounts},
                   {"tables", report.tables},
                   {"queues", report.queues},
+                  {"containers", report.containers},
                   {"entities", report.entities},
                   {"value_bytes", report.value_bytes},
                   {"written_files", report.written_files},

@@ -36,6 +36,11 @@ void print_report(const VerifyReport& report, std::chrono::nanoseconds elapsed) 
     std::cout << "queues    " << with_commas(report.queues) << ", " << counted(report.messages, "message", "messages")
               << "\n";
   }
+  if (report.containers > 0) {
+    std::cout << "blobs     " << with_commas(report.blobs) << " in "
+              << counted(report.containers, "container", "containers") << ", " << bytes_text(report.content_bytes)
+              << " of contents\n";
+  }
   for (const std::string& finding : report.findings) std::cout << "damaged   " << finding << "\n";
   std::cout << (report.sound() ? "sound" : with_commas(report.finding_count) + " findings") << ", read in "
             << duration_text(elapsed) << "\n";
@@ -50,6 +55,9 @@ void print_report_json(const VerifyReport& report) {
                                       {"value_bytes", report.value_bytes},
                                       {"queues", report.queues},
                                       {"messages", report.messages},
+                                      {"containers", report.containers},
+                                      {"blobs", report.blobs},
+                                      {"content_bytes", report.content_bytes},
                                       {"table_files", report.table_files},
                                       {"table_file_bytes", report.table_file_bytes},
                                       {"log_records", report.recovery.log_records},
