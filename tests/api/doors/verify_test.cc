@@ -143,7 +143,7 @@ TEST_F(Verification, FindsServicePropertiesThatCouldNotHaveBeenSet) {
 TEST_F(Verification, FindsCatalogRowsThatContradictEachOther) {
   bench_.table();
   plant(table_row_key(kAccount, "other"), encode_table_row("Other", format::make_table_id(1, 1)));
-  expect_finding("another table or queue has its id");
+  expect_finding("another table, queue or container has its id");
   plant(table_row_key(kAccount, "other"), encode_table_row("Else", format::make_table_id(1, 9)));
   expect_finding("its row has the name 'Else'");
   plant(table_row_key(kAccount, "other"), encode_table_row("Other", format::make_table_id(1, 9)));
