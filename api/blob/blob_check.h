@@ -3,7 +3,7 @@
 //
 // Names of contents and their owners are compared as sums of a hash of each content's number: the rows that name a
 // content add its hash, and its head subtracts the hash for each owner. So a lost or a surplus name is found, but not
-// which. A name without a content is also found where it stands.
+// which. A name without a content is found in the row that has the name.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ struct BlobRow {
   std::vector<ContentPiece> pieces;
   bool is_list = false;
   std::optional<std::uint64_t> crc64;
-  /// Zero stands for the version of the row that is being written.
+  /// Zero means the version of the row that is being written.
   format::CommitVersion created = 0;
   format::CommitVersion changed = 0;
   BlobProperties properties;

@@ -1,5 +1,5 @@
 // Owns: the changes of contents' owners in one commit (BX-08).
-// Must never: remove a content that has an owner, or leave one without an owner behind without a work row.
+// Must never: remove a content that has an owner, or leave one without an owner that no work row names.
 //
 // O1  The head of a content is read and written under the lock of its rows. Each commit that adds or removes a name of a
 //     content also changes the head.

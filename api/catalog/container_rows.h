@@ -51,7 +51,7 @@ constexpr format::TableId contents_of_account(std::uint32_t account) noexcept {
 struct ContainerRow {
   format::TableId id = 0;
   format::CommitVersion created = 0;
-  /// Of the ETag.
+  /// The version of the ETag.
   format::CommitVersion changed = 0;
   PublicAccess public_access = PublicAccess::kNone;
   std::vector<MetadataPair> metadata;

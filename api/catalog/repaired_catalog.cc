@@ -78,7 +78,7 @@ void RepairedCatalog::take_container(const engine::SystemRow& row, std::string a
   const Result<ContainerRow> decoded = decode_container_row(account, name, row.version, row.value);
   if (!decoded.ok()) return mended_.push_back(row);
   see(fence_of(decoded->id));
-  // The fence is dropped with the row. The work row that was written then leads to what is left.
+  // The fence is dropped with the row. The work row of that commit leads to the rows that are left.
   if (found_->is_dropped(fence_of(decoded->id))) return;
   tables_[decoded->id] = {
       std::move(account), name, {name, decoded->id, decoded->created}, &row, TableFound::Kind::kContainer};

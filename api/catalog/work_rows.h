@@ -1,5 +1,5 @@
 // Owns: the rows (0,9) of work that is left to do for blobs: their keys and their content.
-// Must never: be needed for a right answer. They lead to what nobody can see.
+// Must never: be needed for a right answer. They lead to rows that users cannot see.
 //
 //   row                    first part      second part    properties
 //   filling content        F, content      account        none

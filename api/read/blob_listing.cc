@@ -29,7 +29,7 @@ class NamedRows {
     cursor_.seek(named_rows_prefix(container_, kind_, name));
     return take();
   }
-  /// Moves behind all names that begin with `prefix`.
+  /// Moves past all names that begin with `prefix`.
   Status seek_behind(std::string_view prefix) {
     cursor_.seek(format::end_of_prefix(named_rows_prefix(container_, kind_, prefix)));
     return take();

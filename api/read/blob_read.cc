@@ -1,5 +1,5 @@
 // Owns: the reads of a blob (blob_read.h).
-// Must never: read behind the end of a piece.
+// Must never: read past the end of a piece.
 #include "api/read/blob_read.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ Status read_whole_part(const engine::ReadView& view, const std::string& key, con
   return Status();
 }
 
-/// Reads what is wanted of a part, rounded out to the bytes that have one hash, and its hashes.
+/// Reads the wanted bytes of a part, rounded out to the bytes that have one hash, and its hashes.
 Status read_in_part(const engine::ReadView& view, const std::string& key, const PartWanted& part) {
   const Result<std::optional<engine::FoundPlace>> place = view.locate(key);
   if (!place.ok()) return place.status();

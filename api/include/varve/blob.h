@@ -68,7 +68,7 @@ struct BlobTag {
 /// Where a blob would be kept in a service with several stores. Only kArchive has an effect: the content cannot be read.
 /// Source: BT-01.
 enum class BlobTier : std::uint8_t {
-  /// Nobody chose one: readers see kHot.
+  /// The writer chose none: readers see kHot.
   kDefault,
   kHot,
   kCool,
@@ -291,7 +291,7 @@ struct BlobPage {
   std::optional<std::string> continuation;
 };
 
-/// Who may read without a key. Source: BB-15.
+/// The reads that need no key. Source: BB-15.
 enum class PublicAccess : std::uint8_t {
   kNone,
   /// The content and state of each blob whose name is known.
@@ -481,7 +481,7 @@ class VARVE_EXPORT Container {
 /// Checks the name of a container: that of a queue, or `$root`, `$logs` or `$web`. Errors: kInvalidArgument
 /// (OutOfRangeInput: the length; InvalidResourceName: characters). Source: BN-01.
 VARVE_EXPORT Status check_container_name(std::string_view name);
-/// Checks the name of a blob: 1 to 1,024 characters of UTF-8. Errors: kInvalidArgument (OutOfRangeInput: the length;
+/// Checks the name of a blob: 1 to 1,024 UTF-16 code units, in UTF-8. Errors: kInvalidArgument (OutOfRangeInput: the length;
 /// InvalidResourceName: not UTF-8). Source: BN-02.
 VARVE_EXPORT Status check_blob_name(std::string_view name);
 /// Checks the tags of a blob. Errors: kInvalidArgument (InvalidTag, EmptyTagName, DuplicateTagNames), kTooLarge

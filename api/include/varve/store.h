@@ -298,16 +298,10 @@ class VARVE_EXPORT Store {
   Result<QueuePage> list_queues(std::string_view account, const ListOptions& options = {}) const;
 
   // -- Containers -------------------------------------------------------------------------------------------------
-  /// Creates a container, and returns a handle of it. Errors:
-  ///
-  ///   kExists (ContainerAlreadyExists)           the container exists
-  ///   kNotFound (ResourceNotFound)               the account does not exist
-  ///   kInvalidArgument, kTooLarge                the name or the metadata, as check_container_name() and
-  ///                                              check_metadata()
-  ///   kBusy (ContainerBeingDeleted)              the container was deleted, and StoreOptions::recreation_delay has not
-  ///                                              passed
-  ///   kNoSpace                                   the account has no number left
-  /// Source: BB-10.
+  /// Creates a container, and returns a handle of it. Errors: kExists (ContainerAlreadyExists), kNotFound
+  /// (ResourceNotFound: the account does not exist), kNoSpace (the account has no number left). Names and metadata have
+  /// the errors of check_container_name() and check_metadata(). A name that was deleted is kBusy (ContainerBeingDeleted)
+  /// until StoreOptions::recreation_delay has passed. Source: BB-10.
   Result<Container> create_container(std::string_view account, std::string_view container,
                                      const ContainerOptions& options = {});
   /// Returns a handle of an existing container. Errors: kNotFound (ContainerNotFound; or ResourceNotFound: the account

@@ -1,7 +1,7 @@
 // Goal: whatever crashes, an acknowledged blob is whole, one that was not acknowledged is whole or not there, and the
-// space of what was lost comes back (BX-12, BX-40).
+// space of lost contents comes back (BX-12, BX-40).
 // Method: every verb that writes works on the in-memory disk. Images of the disk are taken at every step. Each image is
-// opened, and compared with what was acknowledged before it. Then the keeper works, and all owners are counted again.
+// opened, and compared with the verbs that were acknowledged before it. Then the keeper works, and all owners are counted again.
 #include <map>
 #include <set>
 #include <string>

@@ -1,5 +1,5 @@
 // Goal: containers and blobs do what the rules say, whatever the order of the verbs (BX-42), and each content is kept
-// exactly as long as somebody names it (BX-08, BX-30 to BX-32).
+// exactly as long as it has an owner (BX-08, BX-30 to BX-32).
 // Method: random verbs go to a container and to a map of byte strings. All answers are compared. The store is opened anew
 // and compacted now and then. At the end the keeper does its work, and all owners of contents are counted again.
 #include <algorithm>
