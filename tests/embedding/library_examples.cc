@@ -3,8 +3,10 @@
 // Must never: need more than the public headers.
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <varve/async.h>
 #include <varve/encryption/encrypted_table.h>
@@ -89,6 +91,28 @@ varve::Status queues(varve::Store& store, varve::Table orders, void (*ship)(cons
   }
   // [/queue]
   return {};
+}
+
+varve::Status blobs(varve::Store& store, const std::string& bytes, std::optional<std::string> (*next_piece)()) {
+  // [blob]
+  auto photos = store.create_container("myaccount", "photos");
+  if (!photos.ok()) return photos.status();
+  auto picture = photos->put("eu/ann.jpg", bytes, {.properties = {.content_type = "image/jpeg"}});
+  if (!picture.ok()) return picture.status();
+
+  auto writer = photos->write("eu/film.mp4");  // for a content that does not fit memory
+  if (!writer.ok()) return writer.status();
+  while (auto piece = next_piece()) {
+    if (auto added = writer->append(*piece); !added.ok()) return added;
+  }
+  if (auto written = writer->publish(); !written.ok()) return written.status();
+
+  auto reader = photos->read("eu/film.mp4");
+  if (!reader.ok()) return reader.status();
+  std::vector<char> buffer(1 << 20);
+  auto bytes_read = reader->read(0, buffer);  // any range, on any thread
+  // [/blob]
+  return bytes_read.status();
 }
 
 varve::Status signed_access(const varve::Result<std::unique_ptr<varve::Store>>& store,
