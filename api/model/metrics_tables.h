@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "varve/names.h"
 #include "varve/service_properties.h"
 #include "varve/status.h"
 
@@ -20,9 +21,6 @@ std::optional<std::string_view> metrics_table(std::string_view name) noexcept;
 /// Returns the name of the table for the requests to a service: `$MetricsHourPrimaryTransactionsTable`.
 std::string_view metrics_table(StorageService service, MetricsInterval interval) noexcept;
 
-/// Checks the name of a table that a store may hold: one of a user, or the present spelling of a metrics table. Errors:
-/// as check_table_name().
-Status check_stored_table_name(std::string_view name);
 /// Returns kForbidden (AuthorizationFailure): the table belongs to the service. Source: AM-05.
 Status metrics_are_read_only(std::string_view table);
 

@@ -20,6 +20,9 @@ VARVE_EXPORT Status check_account_name(std::string_view name);
 /// Errors: kInvalidArgument (OutOfRangeInput: length; InvalidResourceName: characters; InvalidInput: reserved, or not
 /// UTF-8). Source: D-04, D-05, D-06, B-02.
 VARVE_EXPORT Status check_table_name(std::string_view name);
+/// Checks the name of a table to read: one that check_table_name() accepts, or that of a metrics table such as
+/// `$MetricsHourPrimaryTransactionsTable`. Errors: as check_table_name(). Source: AM-01, AM-05.
+VARVE_EXPORT Status check_stored_table_name(std::string_view name);
 /// Returns the name with A to Z as a to z, and all other characters unchanged. Table names are compared in this form.
 VARVE_EXPORT std::string lower_case(std::string_view name);
 
