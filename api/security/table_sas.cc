@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "api/model/guarded.h"
-#include "api/model/service_error.h"
 #include "api/security/error.h"
 #include "api/security/query_fields.h"
 #include "api/security/service_terms.h"
