@@ -36,7 +36,7 @@ Task<Status> add_piece(const BlobCall& call, BlobWriter& writer, ContentSums& su
 
 struct ContentSums::Digest {
   struct Free {
-    void operator()(EVP_MD_CTX* context) const noexcept { ::EVP_MD_CTX_free(context); }
+    void operator()(EVP_MD_CTX* digest) const noexcept { ::EVP_MD_CTX_free(digest); }
   };
   std::unique_ptr<EVP_MD_CTX, Free> context{::EVP_MD_CTX_new()};
   bool is_good = context && ::EVP_DigestInit_ex(context.get(), EVP_md5(), nullptr) == 1;
