@@ -68,7 +68,7 @@ struct BlobPlan {
   std::vector<std::string> keys;
   /// Rows of which only the locks are needed.
   std::vector<std::string> locks;
-  /// Adds what does not depend on any state to the batch, before a lock is taken.
+  /// Adds operations that depend on no state to the batch, before a lock is taken.
   std::function<void(format::BatchBuilder&)> fill;
   std::uint64_t bytes = 0;
 };
