@@ -15,7 +15,7 @@
 #include "tests/support/effort.h"
 #include "varve/store.h"
 
-namespace varve {
+namespace varve::flip_sweep_test {
 namespace {
 
 constexpr std::string_view kPath = "/store";
@@ -231,4 +231,4 @@ TEST_F(FlipSweep, ARefusedStoreIsLeftAsItWas) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::flip_sweep_test

@@ -20,7 +20,7 @@
 #error "asserts guard our own mistakes and are alive in every build; varve_flags undefines NDEBUG"
 #endif
 
-namespace varve::test {
+namespace varve::test::layers_test {
 namespace {
 
 const std::vector<std::string> kCpp = {".h", ".cc"};
@@ -192,6 +192,27 @@ TEST(Lint, LinksInDocumentsLeadToFiles) {
       ADD_FAILURE() << offence.to_string();
     }
   }
+}
+
+/// Checks that a test has a namespace that ends in its own name. Several tests are compiled as one file, so a name of
+/// one would otherwise be in the way of the next.
+Offences check_test_namespace(const SourceFile& file) {
+  if (!file.path.ends_with("_test.cc")) return {};
+  const std::string stem = std::filesystem::path(file.path).stem().string();
+  const std::size_t place = file.text.find("\nnamespace varve");
+  const std::size_t end = file.text.find(" {", place);
+  if (end != std::string::npos && file.text.substr(0, end).ends_with("::" + stem)) return {};
+  return {{file.path, 1, "has no namespace of its own; put all of it into varve::<room>::" + stem}};
+}
+
+TEST(Lint, EveryTestHasANamespaceOfItsOwn) {
+  const std::vector<SourceFile> tests = sources_of({"tests"}, {".cc"});
+  EXPECT_GE(tests.size(), 400U);
+  expect_none(tests, check_test_namespace);
+  EXPECT_EQ(lines_found(check_test_namespace, "tests/a/b_test.cc", "\nnamespace varve::a {\nint b_test {}\n"),
+            Lines{1});
+  EXPECT_EQ(lines_found(check_test_namespace, "tests/a/b_test.cc", "\nnamespace varve::a::b_test {\n"), Lines());
+  EXPECT_EQ(lines_found(check_test_namespace, "tests/a/b.cc", "\nint a;\n"), Lines());
 }
 
 TEST(Lint, NothingIsLeftUnfinished) {
@@ -444,4 +465,4 @@ TEST(FinishedRule, FindsMarksOfUnfinishedWorkAndMissingNewlines) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::layers_test

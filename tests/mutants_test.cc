@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve {
+namespace varve::mutants_test {
 namespace {
 
 struct Mutant {
@@ -93,4 +93,4 @@ TEST(Mutants, LeaveOutEverySync) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::mutants_test

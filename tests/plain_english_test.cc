@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::test {
+namespace varve::test::plain_english_test {
 namespace {
 
 constexpr std::size_t kShownMax = 12;
@@ -112,4 +112,4 @@ TEST(PlainEnglishRule, FindsLongSentencesOverLines) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::plain_english_test

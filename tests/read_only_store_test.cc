@@ -15,7 +15,7 @@
 #include "tests/io/temporary_directory.h"
 #include "varve/store.h"
 
-namespace varve {
+namespace varve::read_only_store_test {
 namespace {
 
 constexpr std::string_view kAccount = "account";
@@ -153,4 +153,4 @@ TEST(ReadOnlyFileSystem, IsReadAndAWriterIsToldSo) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::read_only_store_test

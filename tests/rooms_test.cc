@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::test {
+namespace varve::test::rooms_test {
 namespace {
 
 const std::vector<std::string> kCpp = {".h", ".cc"};
@@ -138,4 +138,4 @@ TEST(RoomsRule, FindsReadmesThatLackALineOrNameNothing) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::rooms_test

@@ -10,7 +10,7 @@
 
 #include "tests/io/temporary_directory.h"
 
-namespace varve {
+namespace varve::spec_table_test {
 namespace {
 
 struct Outcome {
@@ -109,4 +109,4 @@ TEST_F(SpecTable, RulesThatAreNoneOrThereTwiceAreRefused) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::spec_table_test

@@ -17,7 +17,7 @@
 #include "varve/async.h"
 #include "varve/store.h"
 
-namespace varve {
+namespace varve::store_threads_test {
 namespace {
 
 using Counts = std::map<std::string, int>;
@@ -110,4 +110,4 @@ TEST(StoreThreads, TheListOfTheHeaderNamesEveryThreadThatTheSourcesStart) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::store_threads_test

@@ -12,7 +12,7 @@
 #include "tests/api/store_bench.h"
 #include "varve/loader.h"
 
-namespace varve {
+namespace varve::concurrency_test {
 namespace {
 
 using namespace test;
@@ -301,4 +301,4 @@ TEST(Concurrency, AWriterOfABusyPartitionWaitsNoLongerThanItIsTold) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::concurrency_test

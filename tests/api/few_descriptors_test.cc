@@ -20,7 +20,7 @@
 #include "tests/support/entity_bytes.h"
 #include "varve/async.h"
 
-namespace varve {
+namespace varve::few_descriptors_test {
 namespace {
 
 constexpr rlim_t kDescriptors = 64;
@@ -288,4 +288,4 @@ TEST_F(FewDescriptors, AStoreIsCopiedVerifiedAndRepaired) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::few_descriptors_test

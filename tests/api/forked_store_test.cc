@@ -19,7 +19,7 @@
 #include "varve/store.h"
 #include "varve/store_transaction.h"
 
-namespace varve {
+namespace varve::forked_store_test {
 namespace {
 
 using test::kAccount;
@@ -312,4 +312,4 @@ TEST(ForkedStore, AChildThatClosedDoesNotKeepTheLockOfAParentThatDied) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::forked_store_test

@@ -13,7 +13,7 @@
 #include "tests/support/allocation_counter.h"
 #include "varve/queue.h"
 
-namespace varve {
+namespace varve::out_of_memory_test {
 namespace {
 
 using namespace test;
@@ -262,4 +262,4 @@ TEST(OutOfMemoryOfAStore, InItsRepairIsToldAndLeavesNoStore) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::out_of_memory_test

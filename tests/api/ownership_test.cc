@@ -18,7 +18,7 @@
 #include "tests/support/remove_in_use.h"
 #include "varve/store.h"
 
-namespace varve {
+namespace varve::ownership_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -349,4 +349,4 @@ TEST(Ownership, InMemoryTooAStoreWhoseFilesGoAcknowledgesNothingThatIsLost) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::ownership_test

@@ -11,7 +11,7 @@
 #include "varve/loader.h"
 #include "varve/store_transaction.h"
 
-namespace varve::test {
+namespace varve::test::refused_verbs_test {
 namespace {
 
 struct NamedVerb {
@@ -116,4 +116,4 @@ TEST_F(RefusedVerbs, ATransactionWithATagThatIsTooLongCommitsNothing) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::refused_verbs_test

@@ -15,7 +15,7 @@
 #include "engine/base/sync_points.h"
 #include "tests/api/store_bench.h"
 
-namespace varve::test {
+namespace varve::test::stuck_io_test {
 namespace {
 
 constexpr std::uint64_t kSeeds = 8;
@@ -249,4 +249,4 @@ TEST_P(StuckIo, AFlushThatNeverEndsHoldsUpWritersWithinTheWriteBuffer) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::stuck_io_test

@@ -16,7 +16,7 @@
 
 #include "varve/store.h"
 
-namespace varve {
+namespace varve::conformance_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -296,4 +296,4 @@ TEST(Conformance, EveryCasePasses) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::conformance_test

@@ -6,7 +6,7 @@
 
 #include "tests/encryption/encryption_bench.h"
 
-namespace varve {
+namespace varve::cipher_test {
 namespace {
 
 using namespace test;
@@ -62,4 +62,4 @@ TEST(Ciphers, HashesPartsAsOneText) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::cipher_test

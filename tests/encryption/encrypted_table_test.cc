@@ -6,7 +6,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/encryption/encryption_bench.h"
 
-namespace varve {
+namespace varve::encrypted_table_test {
 namespace {
 
 using namespace test;
@@ -214,4 +214,4 @@ INSTANTIATE_TEST_SUITE_P(Protocols, EncryptedTables,
                          });
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::encrypted_table_test

@@ -4,7 +4,7 @@
 
 #include "tests/encryption/encryption_bench.h"
 
-namespace varve {
+namespace varve::encryption_metadata_test {
 namespace {
 
 using namespace test;
@@ -163,4 +163,4 @@ TEST(EncryptedNames, C23_AreAListOfDifferentPropertyNames) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::encryption_metadata_test

@@ -7,7 +7,7 @@
 #include "tests/encryption/encryption_bench.h"
 #include "tests/encryption/test_keys.h"
 
-namespace varve {
+namespace varve::entity_encryption_test {
 namespace {
 
 using namespace test;
@@ -321,4 +321,4 @@ TEST(EntityEncryption, C27_ChosenBytesAreTakenInTurnAndAFailingSourceEndsIt) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::entity_encryption_test

@@ -3,7 +3,7 @@
 #include "tests/encryption/encryption_bench.h"
 #include "tests/encryption/test_keys.h"
 
-namespace varve {
+namespace varve::key_encryption_key_test {
 namespace {
 
 using namespace test;
@@ -122,4 +122,4 @@ TEST(SystemRandomBytes, C20_GivesOtherBytesEveryTime) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::key_encryption_key_test

@@ -6,7 +6,7 @@
 
 #include "format/keys/sort_key.h"
 
-namespace varve {
+namespace varve::utf8_test {
 namespace {
 
 /// Compares with the store's own check, for every relevant beginning with every relevant end.
@@ -30,4 +30,4 @@ TEST(Utf8, IsJudgedAsTheStoreJudgesIt) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::utf8_test

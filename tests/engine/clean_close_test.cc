@@ -8,7 +8,7 @@
 #include "io/simulated/fault_plan.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::clean_close_test {
 namespace {
 
 using test::Change;
@@ -115,4 +115,4 @@ TEST_F(CleanClose, CrashedAtEveryStepLosesNothing) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::clean_close_test

@@ -10,7 +10,7 @@
 #include "format/keys/batch.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::commit_request_test {
 namespace {
 
 class CommitRequestTest : public testing::Test {
@@ -63,4 +63,4 @@ TEST_F(CommitRequestTest, ThatAdoptsATableItDidNotLoadIsRefused) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::commit_request_test

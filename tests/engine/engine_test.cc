@@ -5,7 +5,7 @@
 #include "io/env.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::engine_test {
 namespace {
 
 using test::Change;
@@ -440,4 +440,4 @@ TEST(Engine, ManyThreadsOnOnePartitionLoseNothing) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::engine_test

@@ -13,7 +13,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::give_back_power_cut_test {
 namespace {
 
 using test::Change;
@@ -145,4 +145,4 @@ TEST_P(GiveBackPowerCut, LosesNothingThatIsLive) {
 INSTANTIATE_TEST_SUITE_P(, GiveBackPowerCut, testing::Range<std::uint64_t>(0, 16));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::give_back_power_cut_test

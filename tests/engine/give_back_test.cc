@@ -17,7 +17,7 @@
 #include "engine/load/load.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::give_back_test {
 namespace {
 
 using test::Change;
@@ -342,4 +342,4 @@ TEST(ClockAhead, IsToldOfAStoreWhoseMachineWasOnceInAnotherCentury) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::give_back_test

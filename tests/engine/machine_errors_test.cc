@@ -13,7 +13,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::machine_errors_test {
 namespace {
 
 using test::Change;
@@ -104,4 +104,4 @@ TEST_P(MachineErrors, AtAnyCallOfAnyVerbAreNoAnswerOfTheModel) {
 INSTANTIATE_TEST_SUITE_P(Errnos, MachineErrors, testing::ValuesIn(kErrnos));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::machine_errors_test

@@ -16,7 +16,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::power_cut_test {
 namespace {
 
 using test::Change;
@@ -265,4 +265,4 @@ TEST_P(PowerCutSoak, LeavesAPrefixOfTheOrderWithEverythingAcknowledged) {
 INSTANTIATE_TEST_SUITE_P(Seeds, PowerCutSoak, testing::Range<std::uint64_t>(3, 13));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::power_cut_test

@@ -8,7 +8,7 @@
 #include "tests/engine/checkpoint/checkpoint_bench.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::read_only_test {
 namespace {
 
 using test::Change;
@@ -209,4 +209,4 @@ TEST_F(ReadOnly, AllOfItFailsCleanlyWhereNothingMayBeWritten) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::read_only_test

@@ -18,7 +18,7 @@
 #include "tests/format/hex_text.h"
 #include "tests/format/log/independent_log_reader.h"
 
-namespace varve::format {
+namespace varve::format::format_document_test {
 namespace {
 
 std::vector<std::string> page() {
@@ -229,4 +229,4 @@ TEST(FormatDocument, TextShownIsEncodedAsShown) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::format_document_test

@@ -8,7 +8,7 @@
 #include "tests/format/hex_text.h"
 #include "tests/format/log/golden_samples.h"
 
-namespace varve::format {
+namespace varve::format::golden_files_test {
 namespace {
 
 constexpr std::string_view kFileHeader = R"(
@@ -254,4 +254,4 @@ TEST(GoldenFiles, SlotHeader) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::golden_files_test

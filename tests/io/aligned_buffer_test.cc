@@ -14,7 +14,7 @@ extern "C" __attribute__((weak)) const char* __tsan_default_options() {
   return "allocator_may_return_null=1";
 }
 
-namespace varve::io {
+namespace varve::io::aligned_buffer_test {
 namespace {
 
 TEST(AlignedBuffer, IsAlignedWholeAndZero) {
@@ -64,4 +64,4 @@ TEST(AlignedBuffer, RoundingKeepsMultiplesAndMovesTheRest) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::aligned_buffer_test

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-namespace varve::io {
+namespace varve::io::file_system_contract_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -429,4 +429,4 @@ INSTANTIATE_TEST_SUITE_P(Every, FileSystemContract,
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::file_system_contract_test

@@ -5,7 +5,7 @@
 
 #include "tests/io/file_system_contract.h"
 
-namespace varve::io {
+namespace varve::io::log_segment_contract_test {
 namespace {
 
 // -- Log segments -----------------------------------------------------------------------------------------------------
@@ -260,4 +260,4 @@ TEST_P(FileSystemContract, SharedMemoryStaysValidWhenItsFileIsRemoved) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::log_segment_contract_test

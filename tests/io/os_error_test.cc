@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::io {
+namespace varve::io::os_error_test {
 namespace {
 
 TEST(OsError, EachErrnoHasItsCode) {
@@ -77,4 +77,4 @@ TEST(OsError, FailuresWithoutAnErrnoReadTheSame) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::os_error_test

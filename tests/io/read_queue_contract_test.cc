@@ -7,7 +7,7 @@
 
 #include "tests/io/file_system_contract.h"
 
-namespace varve::io {
+namespace varve::io::read_queue_contract_test {
 namespace {
 
 constexpr std::size_t kDepths[] = {1, 2, 7, 32};
@@ -451,4 +451,4 @@ INSTANTIATE_TEST_SUITE_P(Every, ReadQueueContract,
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::read_queue_contract_test

@@ -22,7 +22,7 @@
 #include "tests/io/temporary_directory.h"
 #include "tests/io/uring/interposed_ring.h"
 
-namespace varve::io {
+namespace varve::io::read_queue_wake_test {
 namespace {
 
 /// The writable end of a pipe.
@@ -339,4 +339,4 @@ TEST(RingAlarm, GoesWithARingThatIsRefusedAndWhatIsInFlightIsReadByCalls) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::read_queue_wake_test

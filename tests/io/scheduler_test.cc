@@ -16,7 +16,7 @@
 #include "tests/io/io_test_support.h"
 #include "tests/io/posix/refused_system_calls.h"
 
-namespace varve::io {
+namespace varve::io::scheduler_test {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -272,4 +272,4 @@ TEST(Event, MayBeFreedByItsWaiterAsSoonAsTheWaitIsOver) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::scheduler_test

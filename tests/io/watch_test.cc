@@ -10,7 +10,7 @@
 #include "io/simulated/seeded_scheduler.h"
 #include "tests/io/io_test_support.h"
 
-namespace varve::io {
+namespace varve::io::watch_test {
 namespace {
 
 TEST(Watch, EndsByItselfAndSeesWhatWasSetBefore) {
@@ -69,4 +69,4 @@ TEST(Watch, HandsTurnsOverBetweenThreads) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::watch_test

@@ -12,7 +12,7 @@
 #include "tests/lab/isolated/isolated.h"
 #include "tests/support/effort.h"
 
-namespace varve::lab {
+namespace varve::lab::corrupt_test {
 namespace {
 
 void expect_none(const Report& report) {
@@ -132,4 +132,4 @@ TEST(Isolated, ACaseThatCrashesOrHangsIsAFindingAndTheOthersRun) {
 }
 
 }  // namespace
-}  // namespace varve::lab
+}  // namespace varve::lab::corrupt_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::lab {
+namespace varve::lab::crash_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
@@ -84,4 +84,4 @@ TEST(CrashLaw, FindsAFileThatNothingNames) {
 }
 
 }  // namespace
-}  // namespace varve::lab
+}  // namespace varve::lab::crash_test

@@ -10,7 +10,7 @@
 
 #include "tests/lab/memory/memory.h"
 
-namespace varve::lab {
+namespace varve::lab::errors_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
@@ -86,4 +86,4 @@ TEST(ErrorAftermath, FindsWhatWasAcknowledgedAndIsGone) {
 }
 
 }  // namespace
-}  // namespace varve::lab
+}  // namespace varve::lab::errors_test

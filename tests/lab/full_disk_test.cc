@@ -6,7 +6,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::lab {
+namespace varve::lab::full_disk_test {
 namespace {
 
 TEST(FullDisk, ReadsAndDropsGoOnAndWritesResume) {
@@ -51,4 +51,4 @@ TEST(FullDisk, ABrokenPromiseIsAFinding) {
 }
 
 }  // namespace
-}  // namespace varve::lab
+}  // namespace varve::lab::full_disk_test

@@ -20,7 +20,7 @@
 #include "tests/lab/corrupt/sample.h"
 #include "tests/support/disk_machine.h"
 
-namespace varve::lab {
+namespace varve::lab::golden_test {
 namespace {
 
 constexpr std::uint16_t kNewerVersion = format::kFormatVersion + 1;
@@ -240,4 +240,4 @@ TEST(GoldenNewer, RecordsAreRefusedAndLeftAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace varve::lab
+}  // namespace varve::lab::golden_test

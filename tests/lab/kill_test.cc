@@ -12,7 +12,7 @@
 #include "tests/lab/kill/writer.h"
 #include "tests/support/effort.h"
 
-namespace varve::lab {
+namespace varve::lab::kill_test {
 namespace {
 
 void expect_none(const Report& report) {
@@ -166,4 +166,4 @@ TEST_F(KillChecker, FindsALostStore) {
 }
 
 }  // namespace
-}  // namespace varve::lab
+}  // namespace varve::lab::kill_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::lab {
+namespace varve::lab::lies_test {
 namespace {
 
 class Lies : public testing::TestWithParam<std::uint64_t> {};
@@ -26,4 +26,4 @@ TEST_P(Lies, LeadToNoWrongAnswer) {
 INSTANTIATE_TEST_SUITE_P(Scenarios, Lies, testing::Values(56, 70, 84, 98));
 
 }  // namespace
-}  // namespace varve::lab
+}  // namespace varve::lab::lies_test

@@ -15,7 +15,7 @@
 #include "tests/lab/model/run.h"
 #include "tests/support/effort.h"
 
-namespace varve::lab {
+namespace varve::lab::model_test {
 namespace {
 
 void expect_no_findings(const Report& report) {
@@ -132,4 +132,4 @@ TEST(LabModel, RegressionsStayMended) {
 }
 
 }  // namespace
-}  // namespace varve::lab
+}  // namespace varve::lab::model_test

@@ -16,7 +16,7 @@
 
 #include "io/probe.h"
 
-namespace varve::lab {
+namespace varve::lab::probes_test {
 namespace {
 
 std::set<std::string> probes_in_source() {
@@ -73,4 +73,4 @@ TEST(LabProbes, AreAddedOverSuitesAndThoseNeverHitAreNamed) {
 }
 
 }  // namespace
-}  // namespace varve::lab
+}  // namespace varve::lab::probes_test

@@ -9,7 +9,7 @@
 #include "tests/lab/repair/repair_suite.h"
 #include "tests/support/effort.h"
 
-namespace varve::lab {
+namespace varve::lab::repair_test {
 namespace {
 
 void expect_none(const Report& report) {
@@ -48,4 +48,4 @@ TEST(RepairRandom, RandomDamageIsSurvivedAndTold) {
 }
 
 }  // namespace
-}  // namespace varve::lab
+}  // namespace varve::lab::repair_test

@@ -10,7 +10,7 @@
 #include "tests/lab/schedules/recorder.h"
 #include "tests/support/effort.h"
 
-namespace varve::lab {
+namespace varve::lab::schedules_test {
 namespace {
 
 // -- Histories of one object with only cell 0 -------------------------------------------------------------------------
@@ -212,4 +212,4 @@ TEST(LabSchedules, AFixedShareOfRoundsHasNoFinding) {
 }
 
 }  // namespace
-}  // namespace varve::lab
+}  // namespace varve::lab::schedules_test

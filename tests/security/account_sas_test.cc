@@ -6,7 +6,7 @@
 #include "api/model/percent.h"
 #include "tests/security/security_bench.h"
 
-namespace varve::security {
+namespace varve::security::account_sas_test {
 namespace {
 
 using namespace test;
@@ -132,4 +132,4 @@ TEST(AccountSas, AreReadBackAsMeantOrNotSigned) {
 }
 
 }  // namespace
-}  // namespace varve::security
+}  // namespace varve::security::account_sas_test

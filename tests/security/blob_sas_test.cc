@@ -10,7 +10,7 @@
 
 #include "tests/security/security_bench.h"
 
-namespace varve::security {
+namespace varve::security::blob_sas_test {
 namespace {
 
 using namespace test;
@@ -347,4 +347,4 @@ TEST_F(BlobSessions, BS12_BS13_AnAccountSignatureNeedsTypeServiceAndLetter) {
 }
 
 }  // namespace
-}  // namespace varve::security
+}  // namespace varve::security::blob_sas_test

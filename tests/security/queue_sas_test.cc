@@ -11,7 +11,7 @@
 #include "tests/security/security_bench.h"
 #include "varve/queue.h"
 
-namespace varve::security {
+namespace varve::security::queue_sas_test {
 namespace {
 
 using namespace test;
@@ -241,4 +241,4 @@ TEST_F(QueueSessions, QS10_AnAccountSignatureForQueuesGivesNoTables) {
 }
 
 }  // namespace
-}  // namespace varve::security
+}  // namespace varve::security::queue_sas_test

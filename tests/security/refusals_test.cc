@@ -9,7 +9,7 @@
 #include "tests/security/security_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve::security {
+namespace varve::security::refusals_test {
 namespace {
 
 using namespace test;
@@ -370,4 +370,4 @@ TEST(Refusals, TwoThousandAttemptsAreRefusedAndChangeNothing) {
 }
 
 }  // namespace
-}  // namespace varve::security
+}  // namespace varve::security::refusals_test

@@ -5,7 +5,7 @@
 
 #include "tests/security/security_bench.h"
 
-namespace varve::security {
+namespace varve::security::session_test {
 namespace {
 
 using namespace test;
@@ -228,4 +228,4 @@ TEST_F(Sessions, TablesOutliveTheStoreAndAreClosedThen) {
 }
 
 }  // namespace
-}  // namespace varve::security
+}  // namespace varve::security::session_test

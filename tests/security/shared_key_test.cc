@@ -6,7 +6,7 @@
 
 #include "tests/security/security_bench.h"
 
-namespace varve::security {
+namespace varve::security::shared_key_test {
 namespace {
 
 using namespace test;
@@ -230,4 +230,4 @@ TEST(AccountKeys, AreCanonicalBase64OfSomeBytes) {
 }
 
 }  // namespace
-}  // namespace varve::security
+}  // namespace varve::security::shared_key_test

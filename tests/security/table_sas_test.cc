@@ -6,7 +6,7 @@
 #include "api/model/percent.h"
 #include "tests/security/security_bench.h"
 
-namespace varve::security {
+namespace varve::security::table_sas_test {
 namespace {
 
 using namespace test;
@@ -241,4 +241,4 @@ TEST(TableSas, C10_WhatTheFormatCannotSayIsNotSigned) {
 }
 
 }  // namespace
-}  // namespace varve::security
+}  // namespace varve::security::table_sas_test

@@ -10,7 +10,7 @@
 #include "tests/security/security_bench.h"
 #include "varve/security/shared_key.h"
 
-namespace varve::security {
+namespace varve::security::wide_shared_key_test {
 namespace {
 
 using namespace test;
@@ -152,4 +152,4 @@ TEST(WideSharedKey, QS06_AChangedPartIsRefused) {
 }
 
 }  // namespace
-}  // namespace varve::security
+}  // namespace varve::security::wide_shared_key_test

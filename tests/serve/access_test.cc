@@ -4,7 +4,7 @@
 
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::access_test {
 namespace {
 
 using namespace test;
@@ -174,4 +174,4 @@ TEST_F(ServiceAccess, P04_StatisticsAreReadFromTheSecondary) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::access_test

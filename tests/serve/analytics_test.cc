@@ -14,7 +14,7 @@
 #include "tools/serve/analytics/metrics_row.h"
 #include "tools/serve/analytics/request_sizes.h"
 
-namespace varve::serve {
+namespace varve::serve::analytics_test {
 namespace {
 
 using namespace test;
@@ -441,4 +441,4 @@ TEST(ServiceCounters, CountsOfManyThreadsAreComplete) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::analytics_test

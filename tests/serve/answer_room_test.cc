@@ -11,7 +11,7 @@
 
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::answer_room_test {
 namespace {
 
 using namespace test;
@@ -95,4 +95,4 @@ TEST(AnswerRoom, WritesNeedNone) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::answer_room_test

@@ -5,7 +5,7 @@
 #include "api/rest/protocol/batch_reader.h"
 #include "tests/serve/batch_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::batch_rules_test {
 namespace {
 
 using namespace test;
@@ -366,4 +366,4 @@ TEST(ServeBatchReader, H52_PartsAreWhatTheyAreSaidToBe) {
   }
 }
 
-}  // namespace varve::serve
+}  // namespace varve::serve::batch_rules_test

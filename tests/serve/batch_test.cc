@@ -6,7 +6,7 @@
 #include "api/rest/protocol/batch_writer.h"
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::batch_test {
 namespace {
 
 using namespace test;
@@ -221,4 +221,4 @@ TEST(ServeBatchReader, H52_EveryCutIsABatchOrAnError) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::batch_test

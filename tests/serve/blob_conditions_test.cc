@@ -11,7 +11,7 @@
 
 #include "api/rest/blobs/blob_range.h"
 
-namespace varve::serve {
+namespace varve::serve::blob_conditions_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -212,4 +212,4 @@ TEST(BlobRanges, BG04_AChecksumNeedsARangeAndIsOne) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::blob_conditions_test

@@ -11,7 +11,7 @@
 
 #include "api/rest/blobs/left_out.h"
 
-namespace varve::serve {
+namespace varve::serve::blob_headers_test {
 namespace {
 
 template <typename Value>
@@ -157,4 +157,4 @@ TEST(LeftOutFeatures, BZ02_WhatHasNoEffectPasses) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::blob_headers_test

@@ -10,7 +10,7 @@
 
 #include "api/rest/blobs/blob_target.h"
 
-namespace varve::serve {
+namespace varve::serve::blob_routes_test {
 namespace {
 
 Result<BlobTarget> target_of(const std::string& path, const std::string& query = "") {
@@ -134,4 +134,4 @@ TEST(BlobRoutes, BH06_ContentIsTheBodyOfThreeOperations) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::blob_routes_test

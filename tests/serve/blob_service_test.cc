@@ -11,7 +11,7 @@
 #include "format/bytes/crc64.h"
 #include "tests/serve/blob_service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::blob_service_test {
 namespace {
 
 using namespace test;
@@ -373,4 +373,4 @@ TEST_F(BlobService, BN05_BZ01_ErrorsComeAfterTheCallerIsKnown) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::blob_service_test

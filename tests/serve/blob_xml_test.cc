@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace varve::serve {
+namespace varve::serve::blob_xml_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -200,4 +200,4 @@ TEST(BlobListingXml, BB17_ContainersHaveTheirProperties) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::blob_xml_test

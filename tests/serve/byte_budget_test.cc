@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::serve {
+namespace varve::serve::byte_budget_test {
 namespace {
 
 using Use = ByteBudget::Use;
@@ -111,4 +111,4 @@ TEST(ByteBudget, SumsHoldInAnyOrder) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::byte_budget_test

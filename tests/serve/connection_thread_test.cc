@@ -12,7 +12,7 @@
 
 #include "tests/serve/watch_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::connection_thread_test {
 namespace {
 
 using namespace test;
@@ -181,4 +181,4 @@ TEST_F(ConnectionThread, IsFreeWhileThePageLooksIntoTables) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::connection_thread_test

@@ -5,7 +5,7 @@
 
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::cors_test {
 namespace {
 
 using namespace test;
@@ -197,4 +197,4 @@ TEST_F(ServiceCors, H11_OldVersionsAreToldNothing) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::cors_test

@@ -6,7 +6,7 @@
 #include "tests/api/async/async_support.h"
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::cross_origin_test {
 namespace {
 
 using namespace test;
@@ -74,4 +74,4 @@ TEST_F(CrossOriginRules, ThatWereReadBeforeAChangeAreNotKeptBehindIt) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::cross_origin_test

@@ -8,7 +8,7 @@
 
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::entity_reader_test {
 namespace {
 
 using namespace test;
@@ -254,4 +254,4 @@ TEST(ServeEntityReader, B02_ATableNeedsAName) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::entity_reader_test

@@ -9,7 +9,7 @@
 #include "api/rest/encoding/entity_reader.h"
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::entity_writer_test {
 namespace {
 
 using namespace test;
@@ -134,4 +134,4 @@ TEST(ServeEntityWriter, D31_D36_WhatIsWrittenReadsBackTheSame) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::entity_writer_test

@@ -4,7 +4,7 @@
 
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::habits_test {
 namespace {
 
 using namespace test;
@@ -105,4 +105,4 @@ TEST_F(ServiceHabits, H61_CppSendsEveryValueAsATextAndEncodesTheWholeSegment) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::habits_test

@@ -7,7 +7,7 @@
 
 #include "api/rest/encoding/json_members.h"
 
-namespace varve::serve {
+namespace varve::serve::json_text_test {
 namespace {
 
 std::string written(std::string_view text) {
@@ -57,4 +57,4 @@ TEST(ServeJsonText, EachCharacterComesBackFromEachPlaceInTextsOfAnyLength) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::json_text_test

@@ -11,7 +11,7 @@
 
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::keyring_test {
 namespace {
 
 using namespace test;
@@ -80,4 +80,4 @@ TEST_F(ReplacedKeys, AtAnyMomentLeaveEachRequestOneKeyring) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::keyring_test

@@ -9,7 +9,7 @@
 #include "tests/serve/service_bench.h"
 #include "tests/support/allocation_counter.h"
 
-namespace varve::serve {
+namespace varve::serve::known_signatures_test {
 namespace {
 
 using namespace test;
@@ -113,4 +113,4 @@ TEST_F(SignaturesKnown, ThoseThatDriveEachOtherOutAreVerifiedAgain) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::known_signatures_test

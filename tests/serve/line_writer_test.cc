@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace varve::serve {
+namespace varve::serve::line_writer_test {
 namespace {
 
 class Pipe {
@@ -82,4 +82,4 @@ TEST(LineWriter, HoldsNoMoreThanItsRoom) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::line_writer_test

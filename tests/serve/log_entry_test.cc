@@ -12,7 +12,7 @@
 #include "api/rest/queues/queue_routes.h"
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::log_entry_test {
 namespace {
 
 using namespace test;
@@ -340,4 +340,4 @@ TEST(LogEntry, SettingsChooseAClassAndAnonymousFailuresAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::log_entry_test

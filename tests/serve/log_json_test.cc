@@ -6,7 +6,7 @@
 #include "api/rest/protocol/message.h"
 #include "tools/serve/watch/log_text.h"
 
-namespace varve::serve {
+namespace varve::serve::log_json_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -65,4 +65,4 @@ TEST(JsonLog, OfAnyBytesIsOneLineOfValidJson) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::log_json_test

@@ -9,7 +9,7 @@
 #include "api/rest/protocol/payload_level.h"
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::media_type_test {
 namespace {
 
 using namespace test;
@@ -111,4 +111,4 @@ TEST(ServeMediaType, H40_ListsAreReadElementByElement) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::media_type_test

@@ -7,7 +7,7 @@
 #include "tests/serve/analytics_bench.h"
 #include "varve/loader.h"
 
-namespace varve::serve {
+namespace varve::serve::metrics_access_test {
 namespace {
 
 using namespace test;
@@ -167,4 +167,4 @@ TEST_F(MetricsAccess, AM05_AStoreWithThemVerifies) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::metrics_access_test

@@ -12,7 +12,7 @@
 #include "tests/tools/run_program.h"
 #include "varve/version.h"
 
-namespace varve::serve {
+namespace varve::serve::monitoring_test {
 namespace {
 
 using namespace test;
@@ -82,4 +82,4 @@ TEST(Monitoring, TheDashboardIsJsonWithAnExpressionInEachPanel) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::monitoring_test

@@ -7,7 +7,7 @@
 #include "api/rest/protocol/operator_error.h"
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::operator_requests_test {
 namespace {
 
 using test::outcome;
@@ -90,4 +90,4 @@ TEST(OperatorError, ThatIsMalformedIsNone) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::operator_requests_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::serve {
+namespace varve::serve::payload_level_test {
 namespace {
 
 PayloadLevel by_accept(const std::string& accept) {
@@ -75,4 +75,4 @@ TEST(ServePayloadLevel, H40_BodiesAreJsonOfAnyLevel) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::payload_level_test

@@ -13,7 +13,7 @@
 #include "tools/serve/transport/memory_plan.h"
 #include "tools/serve/transport/secret_file.h"
 
-namespace varve::serve {
+namespace varve::serve::process_limits_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -133,4 +133,4 @@ TEST(AddressKeys, AreOfWhatOneClientHas) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::process_limits_test

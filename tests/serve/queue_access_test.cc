@@ -4,7 +4,7 @@
 #include "tests/serve/queue_service_bench.h"
 #include "varve/security/queue_sas.h"
 
-namespace varve::serve {
+namespace varve::serve::queue_access_test {
 namespace {
 
 using namespace test;
@@ -131,4 +131,4 @@ TEST_F(QueueAccess, QS06_AForeignSignatureIsRefused) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::queue_access_test

@@ -8,7 +8,7 @@
 #include "api/rest/queues/queue_target.h"
 #include "tests/serve/queue_service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::queue_service_test {
 namespace {
 
 using namespace test;
@@ -519,4 +519,4 @@ TEST_F(QueueService, QP05_CorsFollowsTheRulesOfQueues) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::queue_service_test

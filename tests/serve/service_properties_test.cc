@@ -4,7 +4,7 @@
 
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::service_properties_test {
 namespace {
 
 using namespace test;
@@ -222,4 +222,4 @@ TEST_F(ServiceProperties, H11_OldVersionsKnowNeitherMinuteMetricsNorRules) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::service_properties_test

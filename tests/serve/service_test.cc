@@ -4,7 +4,7 @@
 
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::service_test {
 namespace {
 
 using namespace test;
@@ -323,4 +323,4 @@ TEST_F(Service, FailuresOfTheMachineAreToldToTheLogAndNotToTheClient) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::service_test

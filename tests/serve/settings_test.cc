@@ -16,7 +16,7 @@
 #include "tools/serve/settings/nearest_name.h"
 #include "tools/serve/settings/option_values.h"
 
-namespace varve::serve {
+namespace varve::serve::settings_test {
 namespace {
 
 using ::testing::AllOf;
@@ -308,4 +308,4 @@ TEST(OptionTable, TheDefaultsAndChoicesAreValid) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::settings_test

@@ -9,7 +9,7 @@
 #include "tools/serve/watch/page_files.h"
 #include "tools/serve/watch/page_guard.h"
 
-namespace varve::serve {
+namespace varve::serve::status_page_test {
 namespace {
 
 using namespace test;
@@ -294,4 +294,4 @@ TEST_F(Page, HoldsValuesAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::status_page_test

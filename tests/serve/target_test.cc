@@ -5,7 +5,7 @@
 
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::target_test {
 namespace {
 
 using namespace test;
@@ -133,4 +133,4 @@ TEST(ServeTarget, H22_H44_ReferencesDoubleQuotesAndEncodeTheRest) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::target_test

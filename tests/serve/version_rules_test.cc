@@ -4,7 +4,7 @@
 
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::version_rules_test {
 namespace {
 
 using namespace test;
@@ -117,4 +117,4 @@ TEST_F(ServiceVersions, H11_DataServiceVersionsAreThoseOfTheProtocolVersion) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::version_rules_test

@@ -7,7 +7,7 @@
 #include "tools/serve/watch/metrics_text.h"
 #include "tools/serve/watch/store_health.h"
 
-namespace varve::serve {
+namespace varve::serve::watch_test {
 namespace {
 
 using namespace test;
@@ -273,4 +273,4 @@ INSTANTIATE_TEST_SUITE_P(SyncPoints, StuckDisk,
                                            &engine::sync_points::kManifestAppend));
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::watch_test

@@ -8,7 +8,7 @@
 
 #include "tests/serve/service_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::wire_error_test {
 namespace {
 
 using namespace test;
@@ -133,4 +133,4 @@ TEST(ServeErrors, E02_PropertiesStatisticsAndPoliciesFailInXmlAndTheRestInJson) 
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::wire_error_test

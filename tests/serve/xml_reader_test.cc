@@ -13,7 +13,7 @@
 #include "api/rest/encoding/service_properties_xml.h"
 #include "tests/api/store_bench.h"
 
-namespace varve::serve {
+namespace varve::serve::xml_reader_test {
 namespace {
 
 using namespace test;
@@ -226,4 +226,4 @@ TEST(ServePolicyXml, X19_APolicyWithoutTermsHasNoAccessPolicyElement) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::xml_reader_test

@@ -17,7 +17,7 @@
 #include "tests/tools/run_program.h"
 #include "varve/store.h"
 
-namespace varve {
+namespace varve::backup_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -308,4 +308,4 @@ TEST_F(Backup, OfAStoreThatAnotherProgramHasOpenNamesThatProgram) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::backup_test

@@ -9,7 +9,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve::test {
+namespace varve::test::bench_test {
 namespace {
 
 struct BenchRun {
@@ -120,4 +120,4 @@ TEST(Bench, WhatIsNotKnownIsRefused) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::bench_test

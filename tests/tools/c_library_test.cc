@@ -13,7 +13,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::c_library_test {
 namespace {
 
 using Names = std::set<std::string>;
@@ -89,4 +89,4 @@ TEST_F(CLibrary, TheProgramsOfThePageAboutCRun) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::c_library_test

@@ -8,7 +8,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::checkpoint_test {
 namespace {
 
 using test::ProgramResult;
@@ -72,4 +72,4 @@ TEST_F(CheckpointVerb, RefusesADirectoryThatHoldsSomethingAndAStoreThatIsAbsent)
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::checkpoint_test

@@ -14,7 +14,7 @@
 #include "tests/tools/run_program.h"
 #include "tools/varve/text/entity_json.h"
 
-namespace varve {
+namespace varve::export_round_trip_test {
 namespace {
 
 using test::ProgramResult;
@@ -120,4 +120,4 @@ TEST(ExportRoundTrip, GivesTheSameEntitiesInEachFormatThatKeepsTypes) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::export_round_trip_test

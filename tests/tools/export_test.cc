@@ -9,7 +9,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::export_test {
 namespace {
 
 using test::ProgramResult;
@@ -108,4 +108,4 @@ TEST_F(ExportOutput, IsRefusedWhereItCannotBe) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::export_test

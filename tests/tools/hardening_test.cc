@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace varve {
+namespace varve::hardening_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -47,4 +47,4 @@ TEST(Hardening, TheProgramGuardsItsStackAndItsBuffers) {
 #endif
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::hardening_test

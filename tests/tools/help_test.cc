@@ -18,7 +18,7 @@
 #include "tests/tools/run_on_terminal.h"
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::help_test {
 namespace {
 
 using test::ProgramResult;
@@ -248,4 +248,4 @@ TEST(Json, IsTheFormOfErrorsToo) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::help_test

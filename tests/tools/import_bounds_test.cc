@@ -18,7 +18,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::import_bounds_test {
 namespace {
 
 using test::ProgramResult;
@@ -144,4 +144,4 @@ TEST(ImportBounds, AnArchiveInAnArchiveIsNamed) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::import_bounds_test

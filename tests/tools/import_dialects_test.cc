@@ -12,7 +12,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::import_dialects_test {
 namespace {
 
 using test::count_of;
@@ -171,4 +171,4 @@ TEST_F(ImportDialects, ARefusedRowIsReportedWithTheFileThatHasIt) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::import_dialects_test

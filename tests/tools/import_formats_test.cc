@@ -16,7 +16,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::import_formats_test {
 namespace {
 
 using nlohmann::json;
@@ -335,4 +335,4 @@ TEST_F(ImportFormats, AnExportedArrayIsImportedAgain) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::import_formats_test

@@ -11,7 +11,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::import_report_test {
 namespace {
 
 using nlohmann::json;
@@ -157,4 +157,4 @@ TEST_F(ImportReport, ExplainNamesWhatWasReadAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::import_report_test

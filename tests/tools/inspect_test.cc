@@ -14,7 +14,7 @@
 #include "tests/tools/run_program.h"
 #include "varve/store.h"
 
-namespace varve {
+namespace varve::inspect_test {
 namespace {
 
 using nlohmann::json;
@@ -324,4 +324,4 @@ TEST_F(Inspect, StatsDrawsLevelsAndCountsTables) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::inspect_test

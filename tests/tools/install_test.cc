@@ -14,7 +14,7 @@
 #include "tests/support/source_text.h"
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::install_test {
 namespace {
 
 using ::testing::AllOf;
@@ -302,4 +302,4 @@ TEST_F(InstallLong, TheSharedLibraryShowsWhatTheHeadersMarkAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::install_test

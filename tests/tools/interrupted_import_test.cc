@@ -18,7 +18,7 @@
 #include "tests/tools/cut_input.h"
 #include "tools/varve/rows/row_source.h"
 
-namespace varve {
+namespace varve::interrupted_import_test {
 namespace {
 
 using nlohmann::json;
@@ -278,4 +278,4 @@ TEST_F(InterruptedImport, AShellCarriesOutNoLineThatIsTooLongToKeep) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::interrupted_import_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve {
+namespace varve::kill_test {
 namespace {
 
 /// Runs the tour's loop with this number of kills.
@@ -31,4 +31,4 @@ TEST(Kill, InTheMiddleOfFlushesCompactionsAndDropsTheyLoseNothingEither) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::kill_test

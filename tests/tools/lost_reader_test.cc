@@ -9,7 +9,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::lost_reader_test {
 namespace {
 
 using test::ProgramLimits;
@@ -139,4 +139,4 @@ TEST(ReaderOfOneLine, EndsAVerbThatWouldPrintMuchMore) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::lost_reader_test

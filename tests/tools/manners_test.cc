@@ -14,7 +14,7 @@
 #include "tests/tools/run_program.h"
 #include "tests/tools/talk_on_terminal.h"
 
-namespace varve {
+namespace varve::manners_test {
 namespace {
 
 using nlohmann::json;
@@ -347,4 +347,4 @@ TEST_F(Manners, ExplainThatCsvReadsTwice) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::manners_test

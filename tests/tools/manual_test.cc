@@ -11,7 +11,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::manual_test {
 namespace {
 
 using test::ProgramResult;
@@ -148,4 +148,4 @@ TEST_F(Manual, CompletesInBash) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::manual_test

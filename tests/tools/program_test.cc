@@ -11,7 +11,7 @@
 #include "tests/tools/run_program.h"
 #include "varve/store.h"
 
-namespace varve {
+namespace varve::program_test {
 namespace {
 
 using nlohmann::json;
@@ -515,4 +515,4 @@ TEST_F(Program, AnImportThatIsInterruptedKeepsWhatItReadAndSaysSo) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::program_test

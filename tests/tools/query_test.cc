@@ -8,7 +8,7 @@
 #include "tests/tools/run_on_terminal.h"
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::query_test {
 namespace {
 
 using nlohmann::json;
@@ -242,4 +242,4 @@ TEST_F(Query, ExplainTellsRangesAndCost) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::query_test

@@ -12,7 +12,7 @@
 #include "tests/tools/run_program.h"
 #include "varve/store.h"
 
-namespace varve {
+namespace varve::queue_test {
 namespace {
 
 using nlohmann::json;
@@ -267,4 +267,4 @@ TEST_F(QueueVerbs, RefuseBadInputByName) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::queue_test

@@ -7,7 +7,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::readme_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -58,4 +58,4 @@ TEST(LibraryPage, ShowsOnlyExamplesThatAreCompiled) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::readme_test

@@ -11,7 +11,7 @@
 #include "tests/tools/run_program.h"
 #include "varve/store.h"
 
-namespace varve {
+namespace varve::repair_test {
 namespace {
 
 using test::ProgramResult;
@@ -161,4 +161,4 @@ TEST_F(RepairVerb, LeavesAStoreAloneThatIsOpenForWriting) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::repair_test

@@ -9,7 +9,7 @@
 #include "tests/tools/run_program.h"
 #include "tests/tools/talk_on_terminal.h"
 
-namespace varve {
+namespace varve::shell_test {
 namespace {
 
 using test::ProgramResult;
@@ -106,4 +106,4 @@ TEST_F(ShellProgram, AStoreThatIsNotThereIsNotMade) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::shell_test

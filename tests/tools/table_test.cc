@@ -10,7 +10,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::table_test {
 namespace {
 
 using nlohmann::json;
@@ -89,4 +89,4 @@ TEST_F(TableVerbs, ADescriptionHasNamesTypesFillAndExamples) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::table_test

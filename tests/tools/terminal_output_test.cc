@@ -13,7 +13,7 @@
 #include "tests/tools/run_program.h"
 #include "tests/tools/talk_on_terminal.h"
 
-namespace varve {
+namespace varve::terminal_output_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -168,4 +168,4 @@ TEST_F(AccountDrop, OfATableAsksNothing) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::terminal_output_test

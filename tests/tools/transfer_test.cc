@@ -12,7 +12,7 @@
 
 #include "tests/tools/run_program.h"
 
-namespace varve {
+namespace varve::transfer_test {
 namespace {
 
 using nlohmann::json;
@@ -113,4 +113,4 @@ TEST_F(Transfer, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::transfer_test

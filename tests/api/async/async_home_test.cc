@@ -15,7 +15,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve {
+namespace varve::async_home_test {
 namespace {
 
 using namespace test;
@@ -197,4 +197,4 @@ TEST(AsyncHomes, IncrementsFromEverywhereSumUpExactlyUnderTheSystemsScheduler) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::async_home_test

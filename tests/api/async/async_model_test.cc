@@ -16,7 +16,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve {
+namespace varve::async_model_test {
 namespace {
 
 using namespace test;
@@ -447,4 +447,4 @@ TEST(AsyncModel, AnswersAsTheVerbsThatWait) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::async_model_test

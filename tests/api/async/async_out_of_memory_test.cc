@@ -16,7 +16,7 @@
 #include "tests/io/temporary_directory.h"
 #include "tests/support/allocation_counter.h"
 
-namespace varve {
+namespace varve::async_out_of_memory_test {
 namespace {
 
 using namespace test;
@@ -199,4 +199,4 @@ TEST_F(AsyncOutOfMemory, InATransactionChangesNothing) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::async_out_of_memory_test

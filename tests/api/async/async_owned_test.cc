@@ -15,7 +15,7 @@
 #include "varve/async_typed_table.h"
 #include "varve/store_transaction.h"
 
-namespace varve {
+namespace varve::async_owned_test {
 namespace {
 
 struct Lamp {
@@ -151,4 +151,4 @@ TEST_F(AsyncOwnership, AReadKeepsItsKeysAndItsHandle) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::async_owned_test

@@ -24,7 +24,7 @@
 #include "varve/async.h"
 #include "varve/verify.h"
 
-namespace varve::test {
+namespace varve::test::async_queue_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -326,4 +326,4 @@ TEST(AsyncQueueThreads, QX17_ACloseBesidePutsEndsEveryWait) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::async_queue_test

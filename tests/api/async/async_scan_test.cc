@@ -16,7 +16,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve {
+namespace varve::async_scan_test {
 namespace {
 
 using namespace test;
@@ -314,4 +314,4 @@ TEST(AsyncRandomScans, AnswerAsThoseThatWait) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::async_scan_test

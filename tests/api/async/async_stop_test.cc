@@ -15,7 +15,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve {
+namespace varve::async_stop_test {
 namespace {
 
 using namespace test;
@@ -232,4 +232,4 @@ TEST(AsyncStops, AtRandomLeaveEachWriteDoneOrCancelled) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::async_stop_test

@@ -17,7 +17,7 @@
 #include "varve/loader.h"
 #include "varve/store_transaction.h"
 
-namespace varve {
+namespace varve::async_store_test {
 namespace {
 
 using namespace test;
@@ -362,4 +362,4 @@ TEST_F(AsyncStores, WhatIsBegunInTheLastCallbacksIsRefusedAndNobodyHangs) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::async_store_test

@@ -15,7 +15,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve {
+namespace varve::async_table_test {
 namespace {
 
 using namespace test;
@@ -451,4 +451,4 @@ TEST_F(AsyncTables, OfTwoRulesOneThatWaitsIsEnoughToBeAskedWhereThatMayBe) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::async_table_test

@@ -18,7 +18,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve {
+namespace varve::async_threads_test {
 namespace {
 
 using namespace test;
@@ -316,4 +316,4 @@ TEST(AsyncThreads, ALogThatFailsEndsEveryWriteAndKeepsWhatWasAcknowledged) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::async_threads_test

@@ -18,7 +18,7 @@
 #include "tests/support/effort.h"
 #include "varve/result.h"
 
-namespace varve {
+namespace varve::task_test {
 namespace {
 
 /// A coroutine waits here until the gate is opened. It continues on the opening thread.
@@ -372,4 +372,4 @@ TEST(Task, OnAnotherThreadDoesNotGrowItsStackEither) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::task_test

@@ -10,7 +10,7 @@
 #include "tests/api/blob/blob_bench.h"
 #include "varve/limits.h"
 
-namespace varve::test {
+namespace varve::test::blob_blocks_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -239,4 +239,4 @@ TEST_F(BlobBlocks, BY06_ACopyOntoItselfAndOfAList) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::blob_blocks_test

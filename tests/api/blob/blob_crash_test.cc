@@ -14,7 +14,7 @@
 #include "tests/support/effort.h"
 #include "varve/blob.h"
 
-namespace varve::test {
+namespace varve::test::blob_crash_test {
 namespace {
 
 /// What a name may be: contents, or "-" for no blob.
@@ -184,4 +184,4 @@ TEST(BlobCrash, BX12_BX40_AcknowledgedIsAcknowledgedAtEveryStep) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::blob_crash_test

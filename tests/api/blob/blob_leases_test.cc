@@ -8,7 +8,7 @@
 
 #include "tests/api/blob/blob_bench.h"
 
-namespace varve::test {
+namespace varve::test::blob_leases_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -215,4 +215,4 @@ TEST_F(BlobLeases, BB16_ALeaseOfAContainerGuardsItsDelete) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::blob_leases_test

@@ -17,7 +17,7 @@
 #include "tests/support/effort.h"
 #include "varve/blob.h"
 
-namespace varve::test {
+namespace varve::test::blob_model_test {
 namespace {
 
 class BlobModel : private BlobModelState {
@@ -439,4 +439,4 @@ TEST_P(BlobModels, BX42_BX43_BX08_BlobsFollowTheirRules) {
 INSTANTIATE_TEST_SUITE_P(Seeds, BlobModels, testing::Range<std::uint64_t>(1, 1 + effort(20)));
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::blob_model_test

@@ -10,7 +10,7 @@
 #include "api/blob/blob_tags.h"
 #include "tests/api/blob/blob_bench.h"
 
-namespace varve::test {
+namespace varve::test::blob_names_test {
 namespace {
 
 using testing::ElementsAre;
@@ -135,4 +135,4 @@ TEST(BlobTags, BT10_TheirTextIsReadAsItWasWritten) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::blob_names_test

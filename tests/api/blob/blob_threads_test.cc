@@ -13,7 +13,7 @@
 #include "tests/support/effort.h"
 #include "varve/blob.h"
 
-namespace varve::test {
+namespace varve::test::blob_threads_test {
 namespace {
 
 using BlobBody = std::function<void()>;
@@ -137,4 +137,4 @@ TEST(BlobThreads, BX43_AReaderReadsOneStateToItsEnd) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::blob_threads_test

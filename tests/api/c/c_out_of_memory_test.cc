@@ -10,7 +10,7 @@
 #include "tests/support/allocation_counter.h"
 #include "varve/c.h"
 
-namespace varve {
+namespace varve::c_out_of_memory_test {
 namespace {
 
 /// Ok, or the code of a status, which is freed.
@@ -168,4 +168,4 @@ TEST_F(COutOfMemory, AMessageIsPutWholeAndTakenOnce) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::c_out_of_memory_test

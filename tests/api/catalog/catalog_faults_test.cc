@@ -14,7 +14,7 @@
 #include "varve/loader.h"
 #include "varve/store_transaction.h"
 
-namespace varve {
+namespace varve::catalog_faults_test {
 namespace {
 
 using namespace test;
@@ -314,4 +314,4 @@ TEST(CatalogDamage, NumbersThatAreUsedUpAreToldAndNeverGivenTwice) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::catalog_faults_test

@@ -4,7 +4,7 @@
 
 #include "format/keys/entity.h"
 
-namespace varve {
+namespace varve::catalog_rows_test {
 namespace {
 
 constexpr format::CommitVersion kVersion = 1'000;
@@ -98,4 +98,4 @@ TEST(CatalogRows, NumbersOutOfTheirRangeAreCorruptionAndTheRowIsNamed) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::catalog_rows_test

@@ -4,7 +4,7 @@
 
 #include "io/scheduler.h"
 
-namespace varve {
+namespace varve::name_cache_test {
 namespace {
 
 class Names : public ::testing::Test {
@@ -110,4 +110,4 @@ TEST_F(Names, N2_EntriesInUseAreNeverLetGoAndOthersAre) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::name_cache_test

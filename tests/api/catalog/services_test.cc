@@ -12,7 +12,7 @@
 #include "tests/api/store_bench.h"
 #include "varve/verify.h"
 
-namespace varve::test {
+namespace varve::test::services_test {
 namespace {
 
 constexpr std::array kServices = {StorageService::kTables, StorageService::kQueues, StorageService::kBlobs};
@@ -160,4 +160,4 @@ TEST_F(Services, DamagedPropertiesAreAFindingAndAnError) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::services_test

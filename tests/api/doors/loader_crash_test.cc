@@ -7,7 +7,7 @@
 #include "tests/api/store_bench.h"
 #include "varve/loader.h"
 
-namespace varve {
+namespace varve::loader_crash_test {
 namespace {
 
 using test::kAccount;
@@ -198,4 +198,4 @@ INSTANTIATE_TEST_SUITE_P(Shapes, LoaderCrash,
                          ::testing::Values(Shape{true, false}, Shape{false, false}, Shape{true, true}));
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::loader_crash_test

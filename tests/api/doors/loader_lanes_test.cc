@@ -14,7 +14,7 @@
 #include "tests/support/effort.h"
 #include "varve/loader.h"
 
-namespace varve {
+namespace varve::loader_lanes_test {
 namespace {
 
 using namespace test;
@@ -174,4 +174,4 @@ TEST_F(LoaderLanes, OutliveTheirLoadAndAnswerClosed) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::loader_lanes_test

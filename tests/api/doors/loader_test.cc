@@ -6,7 +6,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::loader_test {
 namespace {
 
 using test::kAccount;
@@ -393,4 +393,4 @@ TEST_F(LoaderTest, WritersToTheNameBesideItLoseNothing) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::loader_test

@@ -8,7 +8,7 @@
 #include "tests/api/store_bench.h"
 #include "varve/loader.h"
 
-namespace varve {
+namespace varve::recreation_delay_test {
 namespace {
 
 using namespace test;
@@ -131,4 +131,4 @@ TEST_F(RecreationDelay, AStoreWithNotesVerifies) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::recreation_delay_test

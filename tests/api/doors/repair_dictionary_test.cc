@@ -10,7 +10,7 @@
 #include "format/table/table_index.h"
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::repair_dictionary_test {
 namespace {
 
 using namespace test;
@@ -128,4 +128,4 @@ TEST_F(RepairWithDictionary, NamesAsLostWhatNeedsOneThatTheDeviceDoesNotGive) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::repair_dictionary_test

@@ -15,7 +15,7 @@
 #include "format/table/table_footer.h"
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::repair_test {
 namespace {
 
 using namespace test;
@@ -409,4 +409,4 @@ TEST_F(Repair, OnAFullDeviceIsToldAndGivesTheRoomBack) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::repair_test

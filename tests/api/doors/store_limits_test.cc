@@ -7,7 +7,7 @@
 #include "api/core/stored_limits.h"
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::store_limits_test {
 namespace {
 
 using namespace test;
@@ -169,4 +169,4 @@ TEST(StoreLimits, Q30_AStrictStoreTakesFifteenComparisonsAndOthersAnyNumber) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::store_limits_test

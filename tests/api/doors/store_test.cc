@@ -4,7 +4,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::store_test {
 namespace {
 
 using namespace test;
@@ -284,4 +284,4 @@ TEST(DamagedStore, ATableFileThatGoesMissingIsDamageAndNoAnswerThatSomethingIsNo
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::store_test

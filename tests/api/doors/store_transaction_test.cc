@@ -12,7 +12,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve {
+namespace varve::store_transaction_test {
 namespace {
 
 using namespace test;
@@ -456,4 +456,4 @@ TEST(StoreTransactionsBeside, OneAnotherKeepTheSumInEveryStateAndWaitInNoCircle)
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::store_transaction_test

@@ -3,7 +3,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::table_operations_test {
 namespace {
 
 using namespace test;
@@ -63,4 +63,4 @@ TEST_F(TableOperations, B11_ANewTableTakesEveryWriteFromItsFirstMoment) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::table_operations_test

@@ -2,7 +2,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::tables_test {
 namespace {
 
 using namespace test;
@@ -310,4 +310,4 @@ TEST_F(Accounts, ImpossibleNamesAreNotFoundByADrop) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::tables_test

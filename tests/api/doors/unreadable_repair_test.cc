@@ -10,7 +10,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::unreadable_repair_test {
 namespace {
 
 using namespace test;
@@ -214,4 +214,4 @@ TEST_F(UnreadableRepair, ADeviceThatReadsNothingIsAnErrorAndLeavesNoTarget) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::unreadable_repair_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve {
+namespace varve::version_test {
 namespace {
 
 TEST(Version, OfTheHeadersIsThatOfTheLibrary) {
@@ -19,4 +19,4 @@ TEST(Version, HasThreeParts) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::version_test

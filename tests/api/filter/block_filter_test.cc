@@ -17,7 +17,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/entity_bytes.h"
 
-namespace varve {
+namespace varve::block_filter_test {
 namespace {
 
 using namespace test;
@@ -402,4 +402,4 @@ TEST(BlockFilter, IsOfUseWhereItMaySayNo) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::block_filter_test

@@ -19,7 +19,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/entity_bytes.h"
 
-namespace varve {
+namespace varve::condition_test {
 namespace {
 
 using namespace test;
@@ -235,4 +235,4 @@ TEST(Conditions, C05_BuiltAndWrittenFiltersHaveTheSamePlanAndTheSameAnswers) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::condition_test

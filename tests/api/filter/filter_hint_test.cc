@@ -8,7 +8,7 @@
 
 #include "api/filter/filter.h"
 
-namespace varve {
+namespace varve::filter_hint_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -79,4 +79,4 @@ TEST(FilterHint, IsAbsentWhereNothingIsKnown) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::filter_hint_test

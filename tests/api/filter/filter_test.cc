@@ -15,7 +15,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/entity_bytes.h"
 
-namespace varve {
+namespace varve::filter_test {
 namespace {
 
 constexpr format::TableId kTable = format::make_table_id(3, 4);
@@ -375,4 +375,4 @@ TEST(Filters, AgreeWithASlowEvaluationAndTheirPlanHoldsEveryMatch) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::filter_test

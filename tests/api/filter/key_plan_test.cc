@@ -18,7 +18,7 @@
 #include "tests/support/effort.h"
 #include "varve/limits.h"
 
-namespace varve {
+namespace varve::key_plan_test {
 namespace {
 
 constexpr format::TableId kTable = format::make_table_id(3, 4);
@@ -296,4 +296,4 @@ TEST(KeptPlans, AreFoundByTextAndTableAndAreBounded) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::key_plan_test

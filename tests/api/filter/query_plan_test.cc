@@ -7,7 +7,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::query_plan_test {
 namespace {
 
 using namespace test;
@@ -156,4 +156,4 @@ TEST_F(QueryPlans, Q32_APointThatIsNotThereIsSkippedByTheFilter) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::query_plan_test

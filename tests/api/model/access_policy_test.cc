@@ -8,7 +8,7 @@
 #include "format/keys/entity.h"
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::access_policy_test {
 namespace {
 
 using namespace test;
@@ -176,4 +176,4 @@ TEST(PolicyRows, ThatCouldNotHaveBeenSetAreCorruption) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::access_policy_test

@@ -7,7 +7,7 @@
 #include "tests/support/effort.h"
 #include "varve/store_transaction.h"
 
-namespace varve {
+namespace varve::access_test {
 namespace {
 
 using namespace test;
@@ -399,4 +399,4 @@ TEST(AccessInterval, S25_RandomIntervalsHoldWhatASlowCheckSays) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::access_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve {
+namespace varve::base64_test {
 namespace {
 
 constexpr Base64Alphabet kOther{"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*_", '-'};
@@ -50,4 +50,4 @@ TEST(Base64, UnusedBitsMayBeSetWhereTheCallerAllowsIt) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::base64_test

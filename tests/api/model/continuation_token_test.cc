@@ -5,7 +5,7 @@
 #include "io/simulated/manual_clock.h"
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::continuation_token_test {
 namespace {
 
 using test::kInvalidInput;
@@ -99,4 +99,4 @@ TEST(ContinuationToken, Q46_RefusesWhatDoesNotDecode) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::continuation_token_test

@@ -6,7 +6,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::data_model_test {
 namespace {
 
 using namespace test;
@@ -165,4 +165,4 @@ TEST_F(DataModel, D54_TheTimestampIsFilteredOnAsADateTimeByReadingEverything) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::data_model_test

@@ -6,7 +6,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/support/entity_bytes.h"
 
-namespace varve {
+namespace varve::entity_limits_test {
 namespace {
 
 using namespace test;
@@ -214,4 +214,4 @@ TEST(EntityCodec, DamagedBytesAreToldWithTheKey) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::entity_limits_test

@@ -16,7 +16,7 @@
 #include "varve/limits.h"
 #include "varve/names.h"
 
-namespace varve {
+namespace varve::keys_test {
 namespace {
 
 /// Returns the order of keys in a table: by UTF-16 code unit.
@@ -179,4 +179,4 @@ TEST(Keys, C12_CompositeKeysSortByTheirPartsAndComeApart) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::keys_test

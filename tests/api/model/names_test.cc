@@ -4,7 +4,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::names_test {
 namespace {
 
 using test::kFine;
@@ -183,4 +183,4 @@ TEST(PropertyNames, X12_MustBeUtf8) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::names_test

@@ -15,7 +15,7 @@
 
 #include "api/model/spare_pieces.h"
 
-namespace varve {
+namespace varve::page_memory_test {
 namespace {
 
 TEST(PageMemory, GivesRoomsThatNeverOverlapOrMove) {
@@ -80,4 +80,4 @@ TEST(PageMemory, ReturnsItsPiecesToTheNextPage) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::page_memory_test

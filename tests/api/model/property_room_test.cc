@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve {
+namespace varve::property_room_test {
 namespace {
 
 Property numbered(std::size_t number) {
@@ -99,4 +99,4 @@ TEST(PropertyRoom, EntitiesOfARoomCanBeChanged) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::property_room_test

@@ -9,7 +9,7 @@
 #include "api/model/continuation_token.h"
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::query_options_test {
 namespace {
 
 using namespace test;
@@ -104,4 +104,4 @@ TEST(QueryOptions, Q53_TheContextEndsInTheProjection) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::query_options_test

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve {
+namespace varve::result_test {
 namespace {
 
 TEST(ResultDeathTest, NamesTheStatusWhoseValueIsMissing) {
@@ -78,4 +78,4 @@ TEST(Results, AVariableGivesReferences) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::result_test

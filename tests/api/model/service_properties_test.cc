@@ -9,7 +9,7 @@
 #include "tests/api/async/async_support.h"
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::service_properties_test {
 namespace {
 
 using namespace test;
@@ -234,4 +234,4 @@ TEST(AsyncServiceProperties, AreTheSameAsTasks) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::service_properties_test

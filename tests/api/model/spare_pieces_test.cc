@@ -14,7 +14,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::spare_pieces_test {
 namespace {
 
 using spare_pieces::give_back;
@@ -135,4 +135,4 @@ TEST(SparePieces, TheNextPageTakesThoseOfThePageBefore) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::spare_pieces_test

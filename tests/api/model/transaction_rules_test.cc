@@ -3,7 +3,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::transaction_rules_test {
 namespace {
 
 using namespace test;
@@ -79,4 +79,4 @@ TEST_F(TransactionRules, T11_TheIndexIsCountedFromZeroAndNamesTheCulpritWherever
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::transaction_rules_test

@@ -4,7 +4,7 @@
 #include "tests/api/store_bench.h"
 #include "varve/limits.h"
 
-namespace varve {
+namespace varve::transaction_test {
 namespace {
 
 using namespace test;
@@ -244,4 +244,4 @@ TEST_F(Transactions, T03_AllOfATransactionHasOneTimestampAndOneTag) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::transaction_test

@@ -17,7 +17,7 @@
 #include "tests/api/store_bench.h"
 #include "varve/limits.h"
 
-namespace varve {
+namespace varve::types_test {
 namespace {
 
 using test::kInvalidInput;
@@ -418,4 +418,4 @@ TEST(EntitySize, D60_CountsEveryTypeAndCodeUnitsNotBytes) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::types_test

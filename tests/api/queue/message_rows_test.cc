@@ -14,7 +14,7 @@
 #include "format/bytes/bytes.h"
 #include "io/simulated/manual_clock.h"
 
-namespace varve::test {
+namespace varve::test::message_rows_test {
 namespace {
 
 constexpr format::TableId kRowsQueue = format::make_table_id(7, 9);
@@ -97,4 +97,4 @@ TEST(MessageTexts, AreRefusedForAForbiddenCharacterAtEachPlace) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::message_rows_test

@@ -14,7 +14,7 @@
 #include "tests/api/queue/queue_bench.h"
 #include "varve/verify.h"
 
-namespace varve::test {
+namespace varve::test::queue_check_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -140,4 +140,4 @@ TEST_F(QueueChecks, ARepairWithoutTheSecretMakesANewOne) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::queue_check_test

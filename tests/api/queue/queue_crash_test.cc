@@ -13,7 +13,7 @@
 #include "tests/api/queue/queue_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve::test {
+namespace varve::test::queue_crash_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -199,4 +199,4 @@ TEST(QueueCrash, QX08_AReceiptWhoseGetAPowerCutTookStillDeletes) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::queue_crash_test

@@ -15,7 +15,7 @@
 #include "varve/limits.h"
 #include "varve/verify.h"
 
-namespace varve::test {
+namespace varve::test::queue_group_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -253,4 +253,4 @@ TEST(QueueGroupThreads, QX04_QX20_ATransactionThatAClearOvertookGoesToTheCleared
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::queue_group_test

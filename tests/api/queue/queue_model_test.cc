@@ -14,7 +14,7 @@
 #include "tests/api/queue/queue_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve::test {
+namespace varve::test::queue_model_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -227,4 +227,4 @@ TEST_P(QueueModels, QX31_AQueueFollowsItsRules) {
 INSTANTIATE_TEST_SUITE_P(Seeds, QueueModels, testing::Range<std::uint64_t>(1, 1 + effort(40)));
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::queue_model_test

@@ -13,7 +13,7 @@
 #include "varve/limits.h"
 #include "varve/verify.h"
 
-namespace varve::test {
+namespace varve::test::queue_policies_test {
 namespace {
 
 using testing::ElementsAre;
@@ -149,4 +149,4 @@ TEST_F(QueuePolicies, ADamagedPolicyIsAFindingAndAnError) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::queue_policies_test

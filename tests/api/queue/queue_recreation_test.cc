@@ -16,7 +16,7 @@
 #include "tests/support/effort.h"
 #include "varve/verify.h"
 
-namespace varve::test {
+namespace varve::test::queue_recreation_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -172,4 +172,4 @@ TEST(QueueRecreationThreads, QB03_NoLateWriteToTheOldQueueShowsInTheNewOne) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::queue_recreation_test

@@ -15,7 +15,7 @@
 #include "tests/support/effort.h"
 #include "varve/verify.h"
 
-namespace varve::test {
+namespace varve::test::queue_release_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -183,4 +183,4 @@ TEST(QueueReleaseThreads, QX10_QM14_ConsumersSideBySideShareWhatTheOpenReleased)
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::queue_release_test

@@ -9,7 +9,7 @@
 
 #include "tests/api/queue/queue_bench.h"
 
-namespace varve::test {
+namespace varve::test::queue_rules_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -201,4 +201,4 @@ TEST(QueueRules, QX33_TheArchiveExampleEndsWithEachEntityInOneTable) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::queue_rules_test

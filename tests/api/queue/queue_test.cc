@@ -12,7 +12,7 @@
 #include "tests/api/queue/queue_bench.h"
 #include "varve/limits.h"
 
-namespace varve::test {
+namespace varve::test::queue_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -477,4 +477,4 @@ TEST_F(Queues, QX15_AWallClockThatGoesBackDelaysNothingVisible) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::queue_test

@@ -17,7 +17,7 @@
 #include "tests/support/effort.h"
 #include "varve/verify.h"
 
-namespace varve::test {
+namespace varve::test::queue_threads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -258,4 +258,4 @@ TEST(QueueThreads, QX26_ExpiredMessagesAndForgottenKeysLeaveTheDisk) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::queue_threads_test

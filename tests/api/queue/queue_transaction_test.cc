@@ -10,7 +10,7 @@
 #include "tests/api/queue/queue_bench.h"
 #include "varve/limits.h"
 
-namespace varve::test {
+namespace varve::test::queue_transaction_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -189,4 +189,4 @@ TEST_F(QueueTransactions, QX02_ASnapshotShowsEntityAndMessageOfOneMoment) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::queue_transaction_test

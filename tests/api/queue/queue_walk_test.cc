@@ -12,7 +12,7 @@
 #include "tests/api/queue/queue_bench.h"
 #include "varve/limits.h"
 
-namespace varve::test {
+namespace varve::test::queue_walk_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -97,4 +97,4 @@ TEST(QueueWalks, ReadNoTextOfAMessageThatAnotherGetHas) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::queue_walk_test

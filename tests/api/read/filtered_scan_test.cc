@@ -7,7 +7,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::filtered_scan_test {
 namespace {
 
 using namespace test;
@@ -122,4 +122,4 @@ TEST_F(FilteredScans, PagesEndByTimeThoughNothingMatches) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::filtered_scan_test

@@ -5,7 +5,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::get_many_test {
 namespace {
 
 using namespace test;
@@ -75,4 +75,4 @@ TEST_F(GetMany, OfATableThatIsNotThereIsTableNotFound) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::get_many_test

@@ -14,7 +14,7 @@
 #include "varve/limits.h"
 #include "varve/view_page.h"
 
-namespace varve {
+namespace varve::in_place_scan_test {
 namespace {
 
 using namespace test;
@@ -151,4 +151,4 @@ TEST_F(InPlaceScans, AreRefusedAsScansAre) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::in_place_scan_test

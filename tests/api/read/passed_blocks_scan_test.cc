@@ -14,7 +14,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::passed_blocks_scan_test {
 namespace {
 
 using namespace test;
@@ -235,4 +235,4 @@ TEST_F(PassedBlockScans, ASnapshotKeepsWhatItSaw) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::passed_blocks_scan_test

@@ -15,7 +15,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve {
+namespace varve::random_query_test {
 namespace {
 
 using namespace test;
@@ -246,4 +246,4 @@ TEST_P(RandomQuerySoak, Q31_GiveWhatASlowEvaluationGives) {
 INSTANTIATE_TEST_SUITE_P(Parts, RandomQuerySoak, ::testing::Range<std::uint64_t>(1, 1 + effort<std::uint64_t>(20)));
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::random_query_test

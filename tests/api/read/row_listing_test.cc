@@ -12,7 +12,7 @@
 #include "tests/api/store_bench.h"
 #include "varve/async.h"
 
-namespace varve {
+namespace varve::row_listing_test {
 namespace {
 
 using namespace test;
@@ -189,4 +189,4 @@ TEST_F(RowListings, RunAsTasks) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::row_listing_test

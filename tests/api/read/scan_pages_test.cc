@@ -7,7 +7,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::scan_pages_test {
 namespace {
 
 using namespace test;
@@ -206,4 +206,4 @@ TEST_F(ScanPages, Q24_WideningWorksOnlyTowardTheTypeOfTheProperty) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::scan_pages_test

@@ -7,7 +7,7 @@
 #include "format/keys/sort_key.h"
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::scan_test {
 namespace {
 
 using namespace test;
@@ -418,4 +418,4 @@ TEST_F(Scans, Q43_RandomRangesInRandomPagesAgreeWithASortedMap) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::scan_test

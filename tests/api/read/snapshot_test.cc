@@ -4,7 +4,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::snapshot_test {
 namespace {
 
 using namespace test;
@@ -133,4 +133,4 @@ TEST_F(Snapshots, SeeAllOfATransactionOrNothing) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::snapshot_test

@@ -12,7 +12,7 @@
 #include "tests/api/copied_entity.h"
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::view_page_test {
 namespace {
 
 using namespace test;
@@ -114,4 +114,4 @@ TEST_F(ViewPages, AreRefusedAsScansAre) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::view_page_test

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::testing {
+namespace varve::testing::testing_test {
 namespace {
 
 StoreOptions creating() {
@@ -202,4 +202,4 @@ TEST(SimulatedMachine, MovesItsClockWhenTold) {
 }
 
 }  // namespace
-}  // namespace varve::testing
+}  // namespace varve::testing::testing_test

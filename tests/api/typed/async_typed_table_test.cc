@@ -5,7 +5,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::async_typed_table_test {
 namespace {
 
 struct Part {
@@ -119,4 +119,4 @@ TEST_F(AsyncTypedTableTest, AStopIsPassedOn) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::async_typed_table_test

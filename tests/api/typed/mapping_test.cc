@@ -16,7 +16,7 @@
 #include "varve/mapped_entity.h"
 #include "varve/typed_table.h"
 
-namespace varve {
+namespace varve::mapping_test {
 namespace {
 
 enum class Stage : std::uint8_t { kOpen, kShipped, kLost };
@@ -495,4 +495,4 @@ TEST_F(TypedTables, C03_AnEntityThatIsNoSuchStructIsAnError) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::mapping_test

@@ -12,7 +12,7 @@
 #include "tests/api/store_bench.h"
 #include "varve/parts.h"
 
-namespace varve {
+namespace varve::merged_cursor_test {
 namespace {
 
 using namespace test;
@@ -161,4 +161,4 @@ TEST_F(MergedCursors, C08_NoQueriesAreNoResults) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::merged_cursor_test

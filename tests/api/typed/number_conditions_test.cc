@@ -10,7 +10,7 @@
 #include "varve/condition.h"
 #include "varve/query_builder.h"
 
-namespace varve {
+namespace varve::number_conditions_test {
 namespace {
 
 struct Figures {
@@ -67,4 +67,4 @@ TEST(NumberConditions, ANumberThatDoesNotFitIsRefused) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::number_conditions_test

@@ -12,7 +12,7 @@
 #include "varve/limits.h"
 #include "varve/retry.h"
 
-namespace varve {
+namespace varve::parts_test {
 namespace {
 
 using namespace test;
@@ -208,4 +208,4 @@ TEST(Handles, C10_TablesAreListedByPrefix) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::parts_test

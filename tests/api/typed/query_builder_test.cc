@@ -14,7 +14,7 @@
 #include "tests/api/store_bench.h"
 #include "varve/typed_table.h"
 
-namespace varve {
+namespace varve::query_builder_test {
 namespace {
 
 enum class Colour : std::uint8_t { kRed, kBlue };
@@ -289,4 +289,4 @@ TEST_F(Mixed, C04_AResolverSeesTheWholeEntityAndPicksByWhatItLikes) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::query_builder_test

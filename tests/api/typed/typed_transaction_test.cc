@@ -8,7 +8,7 @@
 #include "tests/api/store_bench.h"
 #include "varve/typed_table.h"
 
-namespace varve {
+namespace varve::typed_transaction_test {
 namespace {
 
 struct Account {
@@ -120,4 +120,4 @@ TEST_F(TypedTransactionTest, WritesWithoutAConditionRequireTheETagOfTheStruct) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::typed_transaction_test

@@ -24,7 +24,7 @@
 #include "tests/api/store_bench.h"
 #include "varve/names.h"
 
-namespace varve::test {
+namespace varve::test::entity_change_test {
 namespace {
 
 using Kind = WriteOperation::Kind;
@@ -170,4 +170,4 @@ TEST_F(EntityChanges, AChangeThatIsRefusedIsNotExtended) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::entity_change_test

@@ -3,7 +3,7 @@
 
 #include "tests/api/store_bench.h"
 
-namespace varve {
+namespace varve::entity_operations_test {
 namespace {
 
 using namespace test;
@@ -107,4 +107,4 @@ TEST_F(EntityOperations, O17_AnEntityMovesByADeleteAndAnInsertTogether) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::entity_operations_test

@@ -12,7 +12,7 @@
 #include "varve/async.h"
 #include "varve/store_transaction.h"
 
-namespace varve {
+namespace varve::entity_write_test {
 namespace {
 
 using namespace test;
@@ -414,4 +414,4 @@ TEST_F(EntityWrites, BufferedWritesAreVisibleAtOnceAndSyncMakesThemDurable) {
 }
 
 }  // namespace
-}  // namespace varve
+}  // namespace varve::entity_write_test

@@ -11,7 +11,7 @@
 #include "tests/api/async/async_support.h"
 #include "tests/api/store_bench.h"
 
-namespace varve::test {
+namespace varve::test::overtaken_write_test {
 namespace {
 
 constexpr int kTurns = 2'000;
@@ -182,4 +182,4 @@ TEST_P(OvertakenWrite, OfAnEntityThatWasNeverThereWithoutADropFindsNoEntity) {
 INSTANTIATE_TEST_SUITE_P(Schedules, OvertakenWrite, testing::Range<std::uint64_t>(1, 4));
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::overtaken_write_test

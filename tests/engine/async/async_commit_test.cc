@@ -23,7 +23,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::async_commit_test {
 namespace {
 
 using format::CommitVersion;
@@ -475,4 +475,4 @@ TEST_F(AsyncCommitTest, OfAReadOnlyStoreItIsRefused) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::async_commit_test

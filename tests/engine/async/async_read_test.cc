@@ -20,7 +20,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::async_read_test {
 namespace {
 
 using test::Call;
@@ -396,4 +396,4 @@ TEST(AsyncRead, OneReadFailsAndThoseBesideItDoNotMix) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::async_read_test

@@ -19,7 +19,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::async_real_test {
 namespace {
 
 using test::Call;
@@ -166,4 +166,4 @@ TEST_F(AsyncReal, SoTheyDoWhereThreadsRead) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::async_real_test

@@ -20,7 +20,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::executor_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -414,4 +414,4 @@ INSTANTIATE_TEST_SUITE_P(Seeds, ExecutorBySeed, testing::Range<std::uint64_t>(1,
 INSTANTIATE_TEST_SUITE_P(Seeds, ExecutorAndReadsBySeed, testing::Range<std::uint64_t>(1, 1 + test::effort(kSeeds / 2)));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::executor_test

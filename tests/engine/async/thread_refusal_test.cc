@@ -8,7 +8,7 @@
 #include "engine/async/async_engine.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::thread_refusal_test {
 namespace {
 
 using test::Change;
@@ -97,4 +97,4 @@ TEST(ThreadRefusal, TheAsynchronousCallsDoNotBeginAndDoLater) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::thread_refusal_test

@@ -18,7 +18,7 @@
 #include "tests/engine/async/async_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve::engine {
+namespace varve::engine::workers_test {
 namespace {
 
 using test::Call;
@@ -161,4 +161,4 @@ TEST(Workers, RealThreadsRunEveryStepOnce) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::workers_test

@@ -16,7 +16,7 @@
 #include "io/simulated/memory_file_system.h"
 #include "io/simulated/seeded_scheduler.h"
 
-namespace varve::engine {
+namespace varve::engine::background_pool_test {
 namespace {
 
 using Kind = BackgroundPool::Kind;
@@ -225,4 +225,4 @@ TEST_P(BackgroundPoolTest, StoresShareThreadsFromTheFirstOpenToTheLastClose) {
 INSTANTIATE_TEST_SUITE_P(Schedules, BackgroundPoolTest, testing::Range<std::uint64_t>(1, 40));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::background_pool_test

@@ -5,7 +5,7 @@
 
 #include "io/simulated/memory_file_system.h"
 
-namespace varve::engine {
+namespace varve::engine::name_removal_test {
 namespace {
 
 class NameRemovalTest : public testing::Test {
@@ -50,4 +50,4 @@ TEST_F(NameRemovalTest, OfANameThatIsGoneIsNothing) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::name_removal_test

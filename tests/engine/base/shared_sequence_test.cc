@@ -15,7 +15,7 @@
 
 #include "engine/base/shared_map.h"
 
-namespace varve::engine {
+namespace varve::engine::shared_sequence_test {
 namespace {
 
 struct ItsValue {
@@ -183,4 +183,4 @@ TEST(SharedMapProperty, BehavesLikeAMapAndChangesNoCopy) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::shared_sequence_test

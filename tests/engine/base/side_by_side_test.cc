@@ -14,7 +14,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::side_by_side_test {
 namespace {
 
 std::vector<std::string> told_by(io::Scheduler& scheduler, std::size_t count,
@@ -100,4 +100,4 @@ TEST(SideBySide, EndsItsThreadsBeforeAFailureOfTheTellerLeavesIt) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::side_by_side_test

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::engine {
+namespace varve::engine::snapshots_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 4711;
@@ -120,4 +120,4 @@ TEST_F(SnapshotsTest, ThreadsTakeAndLetGoWhileOneIsHeld) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::snapshots_test

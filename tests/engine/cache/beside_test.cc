@@ -9,7 +9,7 @@
 #include "io/scheduler.h"
 #include "tests/engine/cache/cache_fill.h"
 
-namespace varve::engine {
+namespace varve::engine::beside_test {
 namespace {
 
 constexpr std::uint64_t kBudget = std::uint64_t{4} << 20;
@@ -59,4 +59,4 @@ TEST_F(CacheBeside, RemovedMemoryComesBack) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::beside_test

@@ -19,7 +19,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/effort.h"
 
-namespace varve::engine {
+namespace varve::engine::block_cache_test {
 namespace {
 
 constexpr std::uint64_t kBudget = 1 << 20;
@@ -600,4 +600,4 @@ INSTANTIATE_TEST_SUITE_P(Seeds, BlockCacheBySeed,
                          testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(12)));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::block_cache_test

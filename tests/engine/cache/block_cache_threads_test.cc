@@ -23,7 +23,7 @@
 #include "tests/engine/cache/cache_fill.h"
 #include "tests/support/allocation_counter.h"
 
-namespace varve::engine {
+namespace varve::engine::block_cache_threads_test {
 namespace {
 
 constexpr std::uint64_t kBudget = 256 << 10;
@@ -295,4 +295,4 @@ TEST(BlockCacheSchedules, OfManyWhoReadOneBlockAtOnceAllGetTheSame) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::block_cache_threads_test

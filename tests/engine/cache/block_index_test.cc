@@ -12,7 +12,7 @@
 
 #include "tests/engine/cache/cache_fill.h"
 
-namespace varve::engine {
+namespace varve::engine::block_index_test {
 namespace {
 
 /// Nodes by name. The index owns none.
@@ -139,4 +139,4 @@ TEST(BlockIndex, EqualsASetUnderRandomChange) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::block_index_test

@@ -18,7 +18,7 @@
 #include "tests/engine/cache/cache_fill.h"
 #include "tests/support/allocation_counter.h"
 
-namespace varve::engine {
+namespace varve::engine::block_memory_test {
 namespace {
 
 struct Held {
@@ -210,4 +210,4 @@ TEST_F(BlockMemoryTest, SpansOfASizeBeginAtManyPlacesOfTheProcessorsCaches) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::block_memory_test

@@ -17,7 +17,7 @@
 #include "io/simulated/seeded_scheduler.h"
 #include "tests/engine/cache/cache_fill.h"
 
-namespace varve::engine {
+namespace varve::engine::block_moves_test {
 namespace {
 
 constexpr std::uint64_t kBudget = std::uint64_t{8} << 20;  // of one shard
@@ -168,4 +168,4 @@ TEST_P(BlockMovesBySeed, ReadersNoticeNothing) {
 INSTANTIATE_TEST_SUITE_P(Seeds, BlockMovesBySeed, testing::Range<std::uint64_t>(1, 5));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::block_moves_test

@@ -13,7 +13,7 @@
 #include "io/scheduler.h"
 #include "tests/engine/cache/cache_fill.h"
 
-namespace varve::engine {
+namespace varve::engine::eviction_test {
 namespace {
 
 constexpr std::uint32_t kBlockBytes = 4032;  // 4,096 with the header
@@ -191,4 +191,4 @@ TEST_F(Eviction, HitsMoreOftenThanLeastRecentlyUsedWouldOnSkewedReadsWithScans) 
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::eviction_test

@@ -8,7 +8,7 @@
 
 #include "engine/cache/block_node.h"
 
-namespace varve::engine {
+namespace varve::engine::ghost_table_test {
 namespace {
 
 std::uint64_t name(std::uint64_t number) {
@@ -62,4 +62,4 @@ TEST(GhostTable, KeepsItsNamesWhenItGrowsAndTheYoungestWhenItShrinks) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::ghost_table_test

@@ -11,7 +11,7 @@
 
 #include "io/scheduler.h"
 
-namespace varve::engine {
+namespace varve::engine::read_epoch_test {
 namespace {
 
 TEST(ReadEpoch, MovesOnFreelyWhileNobodyReads) {
@@ -183,4 +183,4 @@ TEST(ReadEpoch, NobodySeesWhatWasUnlinkedTwoStepsAgo) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::read_epoch_test

@@ -12,7 +12,7 @@
 #include "io/scheduler.h"
 #include "tests/format/random_values.h"
 
-namespace varve::engine {
+namespace varve::engine::span_source_test {
 namespace {
 
 using Span = SpanSource::Span;
@@ -95,4 +95,4 @@ TEST_F(SpanSourceTest, ManySpansComeAndGoAndNoneIsGivenTwice) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::span_source_test

@@ -9,7 +9,7 @@
 #include "tests/engine/checkpoint/checkpoint_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve::engine {
+namespace varve::engine::checkpoint_crash_test {
 namespace {
 
 using test::Change;
@@ -271,4 +271,4 @@ INSTANTIATE_TEST_SUITE_P(By, CheckpointCrash, testing::Bool(),
                          [](const auto& each) { return each.param ? "Links" : "Copies"; });
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::checkpoint_crash_test

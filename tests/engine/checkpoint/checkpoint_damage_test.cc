@@ -6,7 +6,7 @@
 #include "format/bytes/bytes.h"
 #include "tests/engine/checkpoint/checkpoint_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::checkpoint_damage_test {
 namespace {
 
 using test::Change;
@@ -73,4 +73,4 @@ TEST_P(CheckpointDamage, AReadThatFailsIsToldWhereATableIsRead) {
 INSTANTIATE_TEST_SUITE_P(Links, CheckpointDamage, testing::Bool());
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::checkpoint_damage_test

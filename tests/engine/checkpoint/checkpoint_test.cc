@@ -12,7 +12,7 @@
 #include "tests/engine/checkpoint/checkpoint_bench.h"
 #include "tests/support/table_file_faults.h"
 
-namespace varve::engine {
+namespace varve::engine::checkpoint_test {
 namespace {
 
 using test::Change;
@@ -457,4 +457,4 @@ TEST_P(CheckpointBeside, WritersFlushesCompactionsAndDropsIsOnePrefixOfTheOrder)
 INSTANTIATE_TEST_SUITE_P(Seeds, CheckpointBeside, testing::Range<std::uint64_t>(1, 13));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::checkpoint_test

@@ -11,7 +11,7 @@
 #include "engine/commit/commit_queue.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::gathering_test {
 namespace {
 
 using test::Change;
@@ -124,4 +124,4 @@ TEST_P(Gathering, WhoHoldsALockThatOthersWaitForWaitsForNobody) {
 INSTANTIATE_TEST_SUITE_P(Seeds, Gathering, testing::Range<std::uint64_t>(1, 1 + kSeeds));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::gathering_test

@@ -10,7 +10,7 @@
 #include "engine/log/log_files.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::hole_test {
 namespace {
 
 using test::Change;
@@ -158,4 +158,4 @@ TEST(Hole, ASegmentIsSealedWhenNoWriteToItIsUnderWay) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::hole_test

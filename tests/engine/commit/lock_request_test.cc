@@ -15,7 +15,7 @@
 #include "io/simulated/seeded_scheduler.h"
 #include "tests/support/allocation_counter.h"
 
-namespace varve::engine {
+namespace varve::engine::lock_request_test {
 namespace {
 
 bool is_free(PartitionLocks& locks, std::uint64_t hash) {
@@ -299,4 +299,4 @@ TEST(LockRequestUnderSeeds, BothOutcomesOfALateChangeOfMindHappen) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::lock_request_test

@@ -20,7 +20,7 @@
 #include "tests/engine/async/async_bench.h"
 #include "tests/support/effort.h"
 
-namespace varve::engine {
+namespace varve::engine::lock_request_threads_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -266,4 +266,4 @@ TEST(LockRequestAndThreads, RealThreadsExcludeEachOtherAndAllEnd) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::lock_request_threads_test

@@ -11,7 +11,7 @@
 #include "format/bytes/bytes.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::log_timer_test {
 namespace {
 
 using test::Change;
@@ -96,4 +96,4 @@ TEST(LogTimer, AnIdleLogTellsDamageToItsLastCommitFromATornOne) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::log_timer_test

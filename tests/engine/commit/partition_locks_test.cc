@@ -20,7 +20,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/effort.h"
 
-namespace varve::engine {
+namespace varve::engine::partition_locks_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -421,4 +421,4 @@ TEST(PartitionLocksUnderSeeds, BothOutcomesOfALateHandOverHappen) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::partition_locks_test

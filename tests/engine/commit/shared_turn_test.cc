@@ -14,7 +14,7 @@
 #include "engine/commit/partition_locks.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::shared_turn_test {
 namespace {
 
 using test::Change;
@@ -156,4 +156,4 @@ TEST(SharedTurn, ACommitThatLeadsItselfTakesTheQueuesMutexThreeTimes) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::shared_turn_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::engine {
+namespace varve::engine::back_off_test {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -63,4 +63,4 @@ TEST(BackOff, KindsAndNumbersRestByThemselves) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::back_off_test

@@ -14,7 +14,7 @@
 #include "tests/support/engine_bench.h"
 #include "tests/support/small_trees.h"
 
-namespace varve::engine {
+namespace varve::engine::background_fault_test {
 namespace {
 
 using test::Change;
@@ -228,4 +228,4 @@ TEST_P(FullDiskInTheBackground, RefusesKeepsAndGoesOnWhenThereIsSpaceAgain) {
 INSTANTIATE_TEST_SUITE_P(Rooms, FullDiskInTheBackground, testing::Range<std::uint64_t>(0, 24, test::kStride));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::background_fault_test

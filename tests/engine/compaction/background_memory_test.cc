@@ -9,7 +9,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::background_memory_test {
 namespace {
 
 using test::Change;
@@ -94,4 +94,4 @@ TEST_F(BackgroundMemory, ThatAnOpenCannotHaveAtAnyAllocationIsToldAndEndsNoLater
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::background_memory_test

@@ -9,7 +9,7 @@
 
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::damaged_drop_test {
 namespace {
 
 using test::Change;
@@ -107,4 +107,4 @@ TEST_F(DamagedDrop, ADirectoryThatDoesNotVerifyHoldsUpNoOtherFile) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::damaged_drop_test

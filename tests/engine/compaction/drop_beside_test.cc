@@ -9,7 +9,7 @@
 
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::drop_beside_test {
 namespace {
 
 using test::Change;
@@ -70,4 +70,4 @@ TEST_F(DropBeside, GivesSpaceBackByItselfThoughItIsTheSmallerPartOfAFile) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::drop_beside_test

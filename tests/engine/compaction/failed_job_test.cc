@@ -14,7 +14,7 @@
 
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::failed_job_test {
 namespace {
 
 using test::Change;
@@ -180,4 +180,4 @@ INSTANTIATE_TEST_SUITE_P(FilesAndWays, FailedJob, testing::ValuesIn(all_cases())
 });
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::failed_job_test

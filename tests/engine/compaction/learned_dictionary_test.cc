@@ -10,7 +10,7 @@
 #include "format/bytes/bytes.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::learned_dictionary_test {
 namespace {
 
 using test::Change;
@@ -112,4 +112,4 @@ TEST_F(LearnedDictionary, ServesReadsAndCopiesOfRuns) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::learned_dictionary_test

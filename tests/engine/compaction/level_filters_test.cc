@@ -9,7 +9,7 @@
 #include "engine/compaction/tree.h"
 #include "format/block/filter.h"
 
-namespace varve::engine {
+namespace varve::engine::level_filters_test {
 namespace {
 
 /// Returns the share of absent keys that passes, in percent. Their number is that of the keys in a file of the last
@@ -37,4 +37,4 @@ TEST(LevelFilters, LetOneAbsentKeyOf200PassAtMostAtEveryLevel) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::level_filters_test

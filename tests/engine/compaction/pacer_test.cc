@@ -8,7 +8,7 @@
 #include "io/simulated/memory_file_system.h"
 #include "io/simulated/seeded_scheduler.h"
 
-namespace varve::engine {
+namespace varve::engine::pacer_test {
 namespace {
 
 class PacerTest : public testing::Test {
@@ -50,4 +50,4 @@ TEST_F(PacerTest, NobodyWaitsOnceItIsStopped) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::pacer_test

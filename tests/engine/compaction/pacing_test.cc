@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::engine {
+namespace varve::engine::pacing_test {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -107,4 +107,4 @@ TEST(Pacing, AStoreWithoutAWriteBufferIsNotDividedByZero) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::pacing_test

@@ -13,7 +13,7 @@
 #include "tests/engine/compaction/tree_files.h"
 #include "tests/support/effort.h"
 
-namespace varve::engine {
+namespace varve::engine::picker_property_test {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
@@ -130,4 +130,4 @@ TEST_P(RandomTree, EveryJobIsFreeAndClosedAndTheyEnd) {
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomTree, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(50)));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::picker_property_test

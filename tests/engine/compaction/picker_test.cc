@@ -11,7 +11,7 @@
 #include "format/keys/sort_key.h"
 #include "tests/engine/compaction/tree_files.h"
 
-namespace varve::engine {
+namespace varve::engine::picker_test {
 namespace {
 
 using testing::ElementsAre;
@@ -394,4 +394,4 @@ TEST(JobConflict, IsAboutFilesAndAboutPlaces) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::picker_test

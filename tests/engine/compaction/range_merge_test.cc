@@ -16,7 +16,7 @@
 #include "tests/support/engine_bench.h"
 #include "tests/support/small_trees.h"
 
-namespace varve::engine {
+namespace varve::engine::range_merge_test {
 namespace {
 
 using test::Change;
@@ -209,4 +209,4 @@ TEST_P(RangeMerge, BesideWritersKeepsTheNewestVersions) {
 INSTANTIATE_TEST_SUITE_P(Seeds, RangeMerge, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(12)));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::range_merge_test

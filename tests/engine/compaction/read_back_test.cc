@@ -7,7 +7,7 @@
 
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::read_back_test {
 namespace {
 
 using test::Change;
@@ -55,4 +55,4 @@ TEST(ReadBack, ATableWhoseWriteWasLostIsWrittenAgain) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::read_back_test

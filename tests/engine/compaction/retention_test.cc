@@ -11,7 +11,7 @@
 #include "io/clock.h"
 #include "io/simulated/manual_clock.h"
 
-namespace varve::engine {
+namespace varve::engine::retention_test {
 namespace {
 
 constexpr format::TableId kTable = format::make_table_id(7, 1);
@@ -117,4 +117,4 @@ TEST(Retention, ReadersAtTheHorizonAndAboveSeeWhatTheySaw) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::retention_test

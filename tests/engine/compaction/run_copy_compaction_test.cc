@@ -13,7 +13,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::run_copy_compaction_test {
 namespace {
 
 using test::Change;
@@ -147,4 +147,4 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RunCopyCompaction,
                          testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(3)));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::run_copy_compaction_test

@@ -14,7 +14,7 @@
 #include "tests/support/engine_bench.h"
 #include "tests/support/small_trees.h"
 
-namespace varve::engine {
+namespace varve::engine::tables_model_test {
 namespace {
 
 using test::Change;
@@ -316,4 +316,4 @@ TEST_F(Drops, ASnapshotKeepsWhatWasDroppedUntilItIsLetGo) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::tables_model_test

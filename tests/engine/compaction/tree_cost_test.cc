@@ -12,7 +12,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::tree_cost_test {
 namespace {
 
 constexpr std::uint64_t kFirstNumber = 100'000;
@@ -186,4 +186,4 @@ TEST_F(TreeCost, AValueFileIsForgottenWithItsLastPointerAndNotBefore) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::tree_cost_test

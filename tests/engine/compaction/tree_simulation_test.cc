@@ -9,7 +9,7 @@
 #include "tests/engine/compaction/tree_simulator.h"
 #include "tests/support/effort.h"
 
-namespace varve::engine {
+namespace varve::engine::tree_simulation_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 60'221;
@@ -236,4 +236,4 @@ TEST_P(MixedWorkload, KeepsEveryKeyAndComesToRest) {
 INSTANTIATE_TEST_SUITE_P(Seeds, MixedWorkload, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(40)));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::tree_simulation_test

@@ -7,7 +7,7 @@
 
 #include "format/keys/sort_key.h"
 
-namespace varve::engine {
+namespace varve::engine::dead_ranges_test {
 namespace {
 
 format::DeadId dead_table(TableId table, CommitVersion version) {
@@ -60,4 +60,4 @@ TEST(DeadRanges, ADropThatSomebodyReadsBeneathIsNotDeadYet) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::dead_ranges_test

@@ -7,7 +7,7 @@
 #include "format/keys/sort_key.h"
 #include "tests/engine/compaction/tree_files.h"
 
-namespace varve::engine {
+namespace varve::engine::job_parts_test {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
@@ -121,4 +121,4 @@ TEST(OutputCuts, PrefersTheEdgeOfAFileBelow) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::job_parts_test

@@ -8,7 +8,7 @@
 
 #include "tests/engine/compaction/tree_files.h"
 
-namespace varve::engine {
+namespace varve::engine::levels_test {
 namespace {
 
 using testing::ElementsAre;
@@ -176,4 +176,4 @@ TEST(LevelsProperty, ChangedLevelsEqualLevelsMadeAnew) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::levels_test

@@ -4,7 +4,7 @@
 #include "engine/levels/debt.h"
 #include "tests/engine/compaction/tree_files.h"
 
-namespace varve::engine {
+namespace varve::engine::tree_shape_test {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
@@ -70,4 +70,4 @@ TEST(Debt, RisesWithWhatIsAboveTheTarget) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::tree_shape_test

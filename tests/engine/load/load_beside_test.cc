@@ -7,7 +7,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::load_beside_test {
 namespace {
 
 using test::Change;
@@ -133,4 +133,4 @@ TEST_P(LoadsBeside, CompactionsAndWritersNothingIsLost) {
 INSTANTIATE_TEST_SUITE_P(Seeds, LoadsBeside, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(30)));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::load_beside_test

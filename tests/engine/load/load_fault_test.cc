@@ -12,7 +12,7 @@
 #include "tests/support/table_file_faults.h"
 #include "tests/support/thread_refusal.h"
 
-namespace varve::engine {
+namespace varve::engine::load_fault_test {
 namespace {
 
 using test::Change;
@@ -234,4 +234,4 @@ TEST(LoadFault, WhatWasInstalledInAStoreThatStoppedIsDroppedByTheNextOpen) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::load_fault_test

@@ -8,7 +8,7 @@
 #include "tests/support/engine_bench.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::load_power_cut_test {
 namespace {
 
 using test::Change;
@@ -188,4 +188,4 @@ TEST_P(LoadPowerCutLong, LeavesTheTableWholeOrNotThere) {
 INSTANTIATE_TEST_SUITE_P(Seeds, LoadPowerCutLong, testing::Range<std::uint64_t>(2, 7));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::load_power_cut_test

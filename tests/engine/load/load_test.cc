@@ -7,7 +7,7 @@
 
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::load_test {
 namespace {
 
 using test::Change;
@@ -408,4 +408,4 @@ TEST_F(LoadTest, AnswersClosedOnceTheStoreIsClosed) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::load_test

@@ -11,7 +11,7 @@
 #include "tests/support/engine_bench.h"
 #include "tests/support/table_file_faults.h"
 
-namespace varve::engine {
+namespace varve::engine::write_behind_test {
 namespace {
 
 using test::Change;
@@ -207,4 +207,4 @@ TEST(WriteBehind, AStoreThatClosesEndsIt) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::write_behind_test

@@ -6,7 +6,7 @@
 
 #include "io/simulated/manual_clock.h"
 
-namespace varve::engine {
+namespace varve::engine::fill_pace_test {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
@@ -45,4 +45,4 @@ TEST(FillPace, DueFollowsUseAtAnyPoint) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::fill_pace_test

@@ -14,7 +14,7 @@
 #include "tests/io/temporary_directory.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::log_buffer_damage_test {
 namespace {
 
 using test::Change;
@@ -114,4 +114,4 @@ TEST_F(LogBufferDamage, ARemovalIsTold) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::log_buffer_damage_test

@@ -9,7 +9,7 @@
 #include "engine/base/whole_file.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::log_files_test {
 namespace {
 
 using test::StoreMachine;
@@ -109,4 +109,4 @@ TEST(WholeFile, TheBoundIsCheckedFirst) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::log_files_test

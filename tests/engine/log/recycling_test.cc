@@ -17,7 +17,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::recycling_test {
 namespace {
 
 using test::Change;
@@ -351,4 +351,4 @@ TEST_P(RecyclingPowerCut, LosesNothingAndBelievesNothingOld) {
 INSTANTIATE_TEST_SUITE_P(, RecyclingPowerCut, testing::Range<std::uint64_t>(1, 5));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::recycling_test

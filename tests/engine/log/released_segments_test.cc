@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::engine {
+namespace varve::engine::released_segments_test {
 namespace {
 
 class ReleasedSegmentsTest : public testing::Test {
@@ -68,4 +68,4 @@ TEST_F(ReleasedSegmentsTest, ASegmentThatStayedAsAValueFileIsForgotten) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::released_segments_test

@@ -12,7 +12,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::roll_memory_test {
 namespace {
 
 using test::Change;
@@ -74,4 +74,4 @@ TEST_F(RollMemory, ACommitThatRollsTheLogWithoutMemoryDoesNotEndTheProcess) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::roll_memory_test

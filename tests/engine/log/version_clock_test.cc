@@ -4,7 +4,7 @@
 
 #include "io/simulated/manual_clock.h"
 
-namespace varve::engine {
+namespace varve::engine::version_clock_test {
 namespace {
 
 using std::chrono::hours;
@@ -67,4 +67,4 @@ TEST(VersionClock, GoesOnWithTheMonotonicClockWhileAJumpIsIgnored) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::version_clock_test

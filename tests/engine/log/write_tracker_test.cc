@@ -7,7 +7,7 @@
 
 #include "io/simulated/manual_clock.h"
 
-namespace varve::engine {
+namespace varve::engine::write_tracker_test {
 namespace {
 
 TEST(WriteTracker, MovesTheMarkOnlyOverAnUnbrokenRowOfCompletedWrites) {
@@ -104,4 +104,4 @@ TEST(WriteTracker, AgreesWithItsDefinitionInAnyOrderOfCompletion) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::write_tracker_test

@@ -12,7 +12,7 @@
 #include "format/bytes/bytes.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::clean_end_test {
 namespace {
 
 using test::LogWriter;
@@ -181,4 +181,4 @@ TEST(CleanEnd, WhatCurrentSaysMustBeWhatTheManifestSays) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::clean_end_test

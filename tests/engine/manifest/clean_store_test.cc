@@ -12,7 +12,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::clean_store_test {
 namespace {
 
 using test::LogWriter;
@@ -317,4 +317,4 @@ TEST(CleanStore, ReadingWritesNothing) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::clean_store_test

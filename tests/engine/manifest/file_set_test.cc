@@ -6,7 +6,7 @@
 #include "format/bytes/tagged_fields.h"
 #include "format/keys/sort_key.h"
 
-namespace varve::engine {
+namespace varve::engine::file_set_test {
 namespace {
 
 format::TableFileEntry table(std::uint64_t number) {
@@ -335,4 +335,4 @@ TEST(FileSet, NamesItsFilesByTypeAndNumber) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::file_set_test

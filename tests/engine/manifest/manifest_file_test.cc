@@ -8,7 +8,7 @@
 #include "format/log/file_header.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::manifest_file_test {
 namespace {
 
 using test::StoreMachine;
@@ -196,4 +196,4 @@ TEST(ManifestFile, AFailedBeginningLeavesNoFile) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::manifest_file_test

@@ -9,7 +9,7 @@
 #include "engine/recovery/establish.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::manifest_test {
 namespace {
 
 using test::StoreMachine;
@@ -375,4 +375,4 @@ TEST(Manifest, EveryErrorWhileFinishingIsToldAndLeavesAStore) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::manifest_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::root_file_test {
 namespace {
 
 using test::StoreMachine;
@@ -113,4 +113,4 @@ TEST(RootFile, AnUnreadableOneIsNotCalledAbsent) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::root_file_test

@@ -10,7 +10,7 @@
 
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::unconfirmed_owner_test {
 namespace {
 
 using test::Change;
@@ -86,4 +86,4 @@ INSTANTIATE_TEST_SUITE_P(Each, UnconfirmedOwner,
                          [](const auto& each) { return std::string(kSteps[static_cast<int>(each.param)]); });
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::unconfirmed_owner_test

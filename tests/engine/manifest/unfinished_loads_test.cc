@@ -5,7 +5,7 @@
 
 #include "format/bytes/bytes.h"
 
-namespace varve::engine {
+namespace varve::engine::unfinished_loads_test {
 namespace {
 
 format::TableFileEntry table(std::uint64_t number, format::TableId first, format::TableId last) {
@@ -64,4 +64,4 @@ TEST(UnfinishedLoads, InFilesOfOthersTheyBecomeDead) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::unfinished_loads_test

@@ -12,7 +12,7 @@
 
 #include "tests/support/allocation_counter.h"
 
-namespace varve::engine {
+namespace varve::engine::arena_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 20260101;
@@ -107,4 +107,4 @@ TEST(Arena, APieceLargerThanMemoryIsRefused) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::arena_test

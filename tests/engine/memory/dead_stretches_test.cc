@@ -20,7 +20,7 @@
 #include "tests/engine/memory/memtable_fill.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::dead_stretches_test {
 namespace {
 
 using Found = std::optional<std::string>;
@@ -501,4 +501,4 @@ TEST_F(ManyDeletes, HideNothingFromASnapshotBeforeThem) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::dead_stretches_test

@@ -17,7 +17,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/thread_refusal.h"
 
-namespace varve::engine {
+namespace varve::engine::insert_behind_test {
 namespace {
 
 /// Adds to a memtable, and records the newest value of each key.
@@ -129,4 +129,4 @@ TEST(InsertBehind, EndsWhatWasNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::insert_behind_test

@@ -18,7 +18,7 @@
 #include "io/scheduler.h"
 #include "tests/support/allocation_counter.h"
 
-namespace varve::engine {
+namespace varve::engine::key_index_test {
 namespace {
 
 using format::CommitVersion;
@@ -231,4 +231,4 @@ TEST(KeyIndex, ThreadsThatInsertTheSameKeysLoseNone) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::key_index_test

@@ -14,7 +14,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/effort.h"
 
-namespace varve::engine {
+namespace varve::engine::memtable_test {
 namespace {
 
 /// (key, newest version first), as the memtable orders them.
@@ -392,4 +392,4 @@ TEST_P(MemtableModel, ACursorSeesWhatIsInsertedWhileItStands) {
 INSTANTIATE_TEST_SUITE_P(Seeds, MemtableModel, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(6)));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::memtable_test

@@ -13,7 +13,7 @@
 #include "io/scheduler.h"
 #include "tests/engine/memory/memtable_fill.h"
 
-namespace varve::engine {
+namespace varve::engine::memtable_threads_test {
 namespace {
 
 constexpr std::uint64_t kWriters = 4;
@@ -186,4 +186,4 @@ TEST(MemtableThreads, WritersAtOnePlacePutEveryEntryInItsPlace) {
 INSTANTIATE_TEST_SUITE_P(Seeds, MemtableThreadsBySeed, testing::Range<std::uint64_t>(1, 4));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::memtable_threads_test

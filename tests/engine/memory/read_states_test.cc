@@ -10,7 +10,7 @@
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/seeded_scheduler.h"
 
-namespace varve::engine {
+namespace varve::engine::read_states_test {
 namespace {
 
 std::shared_ptr<Memtable> new_memtable() {
@@ -131,4 +131,4 @@ TEST(ReadStatesThreads, TheSameUnderManySchedules) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::read_states_test

@@ -12,7 +12,7 @@
 #include "format/bytes/bytes.h"
 #include "tests/support/allocation_counter.h"
 
-namespace varve::engine {
+namespace varve::engine::retired_ids_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 77;
@@ -186,4 +186,4 @@ TEST(RetiredIds, AnswersAsASortedMapWould) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::retired_ids_test

@@ -17,7 +17,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::shared_buffer_test {
 namespace {
 
 using test::Change;
@@ -347,4 +347,4 @@ TEST(SharedBufferOfOne, ATransactionOfMostOfTheBufferIsTakenEachTime) {
 INSTANTIATE_TEST_SUITE_P(Seeds, SharedBuffer, testing::Range(std::uint64_t{1}, test::effort(kSeeds) + 1));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::shared_buffer_test

@@ -16,7 +16,7 @@
 #include "engine/memory/write_budget.h"
 #include "io/env.h"
 
-namespace varve::engine {
+namespace varve::engine::spare_blocks_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 20261123;
@@ -153,4 +153,4 @@ TEST(Arena, WithoutABudgetGivesItsBlocksToTheSystem) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::spare_blocks_test

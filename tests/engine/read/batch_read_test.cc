@@ -9,7 +9,7 @@
 
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::batch_read_test {
 namespace {
 
 using test::Change;
@@ -143,4 +143,4 @@ TEST_F(BatchReadTest, AFlippedBitInAnyBlockIsAnErrorAndNeverAnAnswer) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::batch_read_test

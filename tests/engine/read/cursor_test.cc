@@ -15,7 +15,7 @@
 #include "io/scheduler.h"
 #include "tests/engine/memory/memtable_fill.h"
 
-namespace varve::engine {
+namespace varve::engine::cursor_test {
 namespace {
 
 struct Live {
@@ -314,4 +314,4 @@ TEST(CursorThreads, AWalkShowsItsVersionWhileOthersWrite) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::cursor_test

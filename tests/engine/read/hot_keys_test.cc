@@ -15,7 +15,7 @@
 #include "engine/read/merge_cursor.h"
 #include "tests/engine/memory/memtable_fill.h"
 
-namespace varve::engine {
+namespace varve::engine::hot_keys_test {
 namespace {
 
 struct Moves {
@@ -271,4 +271,4 @@ TEST_P(HotKeyModel, IsScannedAsSortedMapsAreAtEveryVersion) {
 INSTANTIATE_TEST_SUITE_P(Seeds, HotKeyModel, testing::Range<std::uint64_t>(1, 41));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::hot_keys_test

@@ -15,7 +15,7 @@
 #include "format/table/table_builder.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::lookup_links_test {
 namespace {
 
 constexpr std::uint64_t kNumber = 7;
@@ -147,4 +147,4 @@ TEST_F(LookupLinksTest, AFileThatEndsTakesItsLinksAlongBeforeItsBlocks) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::lookup_links_test

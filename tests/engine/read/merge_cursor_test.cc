@@ -16,7 +16,7 @@
 #include "tests/engine/memory/memtable_fill.h"
 #include "tests/support/effort.h"
 
-namespace varve::engine {
+namespace varve::engine::merge_cursor_test {
 namespace {
 
 struct Expected {
@@ -126,4 +126,4 @@ TEST_P(MergeCursorTest, MaySeekTheKeyItIsAt) {
 INSTANTIATE_TEST_SUITE_P(Seeds, MergeCursorTest, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(20)));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::merge_cursor_test

@@ -25,7 +25,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::part_read_test {
 namespace {
 
 using test::Change;
@@ -527,4 +527,4 @@ TEST(PartsOnThisMachine, AreReadDirectlyAndWithoutMemoryFail) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::part_read_test

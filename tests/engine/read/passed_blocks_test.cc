@@ -31,7 +31,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::passed_blocks_test {
 namespace {
 
 constexpr std::uint64_t kFileSeed = 0x9a55;
@@ -548,4 +548,4 @@ TEST(PassedBlocks, AreSoManyInOneMoveAndNoMore) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::passed_blocks_test

@@ -8,7 +8,7 @@
 #include "engine/memory/dead_stretches.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::passed_deletes_test {
 namespace {
 
 using test::Change;
@@ -44,4 +44,4 @@ TEST(PassedDeletes, HideNoNewerEntryOfAKeyThatAnEarlierBlockHas) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::passed_deletes_test

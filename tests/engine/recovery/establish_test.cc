@@ -14,7 +14,7 @@
 #include "io/aligned_buffer.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::establish_test {
 namespace {
 
 using test::LogWriter;
@@ -500,4 +500,4 @@ TEST(MakeStore, EveryErrorIsToldAndItCanBeMadeLater) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::establish_test

@@ -9,7 +9,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::establish_twice_test {
 namespace {
 
 using test::Change;
@@ -86,4 +86,4 @@ TEST(EstablishTwice, AtEveryStepAStoreThatIsBeingOpenedOutlivesAKillAndThenAPowe
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::establish_twice_test

@@ -12,7 +12,7 @@
 #include "format/bytes/bytes.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::presence_check_test {
 namespace {
 
 constexpr std::size_t kFiles = 300;
@@ -122,4 +122,4 @@ TEST_F(PresenceCheck, WithoutAListingOpensEachFile) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::presence_check_test

@@ -7,7 +7,7 @@
 #include "format/log/log_buffer.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::recovery_buffer_test {
 namespace {
 
 using test::LogWriter;
@@ -317,4 +317,4 @@ TEST(RecoveryBuffer, AnotherBufferInItsPlaceIsDamage) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::recovery_buffer_test

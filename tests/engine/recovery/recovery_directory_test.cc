@@ -11,7 +11,7 @@
 #include "format/bytes/bytes.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::recovery_directory_test {
 namespace {
 
 using test::LogWriter;
@@ -131,4 +131,4 @@ TEST(RecoveryDirectory, AFooterThatNamesAFirstVersionIsDamage) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::recovery_directory_test

@@ -9,7 +9,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::recovery_files_test {
 namespace {
 
 using test::LogWriter;
@@ -536,4 +536,4 @@ TEST(FindStore, ADirectoryOnlyLookedAtIsNotChanged) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::recovery_files_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::recovery_footer_test {
 namespace {
 
 using test::LogWriter;
@@ -69,4 +69,4 @@ TEST(RecoveryFooter, GarbageInItsSectorIsDamageOnceTheFileWasCut) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::recovery_footer_test

@@ -7,7 +7,7 @@
 #include "format/bytes/bytes.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::recovery_log_test {
 namespace {
 
 using test::LogWriter;
@@ -551,4 +551,4 @@ TEST(RecoveryLog, ANewerSegmentFormatIsUnsupported) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::recovery_log_test

@@ -10,7 +10,7 @@
 #include "format/table/table_builder.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::recovery_manifest_test {
 namespace {
 
 using test::LogWriter;
@@ -122,4 +122,4 @@ TEST_F(RecoveryManifest, IsReadWithEveryErrorOnTheWayTold) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::recovery_manifest_test

@@ -16,7 +16,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::recovery_memory_test {
 namespace {
 
 using test::LogWriter;
@@ -135,4 +135,4 @@ TEST_F(RecoveryMemory, RefusedToARepairIsTold) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::recovery_memory_test

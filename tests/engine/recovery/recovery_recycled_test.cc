@@ -12,7 +12,7 @@
 #include "io/simulated/crash_image.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::recovery_recycled_test {
 namespace {
 
 using test::LogWriter;
@@ -210,4 +210,4 @@ TEST(RecoveryRecycled, AClosedOneHasTheRulesOfAllSegments) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::recovery_recycled_test

@@ -13,7 +13,7 @@
 #include "tests/support/store_image.h"
 #include "tests/support/thread_refusal.h"
 
-namespace varve::engine {
+namespace varve::engine::recovery_threads_test {
 namespace {
 
 using test::LogWriter;
@@ -177,4 +177,4 @@ TEST(RecoveryThreads, AMissingSegmentIsTheSameError) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::recovery_threads_test

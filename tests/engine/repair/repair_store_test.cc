@@ -14,7 +14,7 @@
 #include "format/log/file_header.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::repair_store_test {
 namespace {
 
 using test::LogWriter;
@@ -241,4 +241,4 @@ TEST_F(RepairStoreTest, TellsEveryErrorOfAStoreInDoubt) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::repair_store_test

@@ -11,7 +11,7 @@
 #include "engine/levels/tree_shape.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::repaired_files_test {
 namespace {
 
 constexpr std::uint64_t kValueBytes = (std::uint64_t{1} << 20) + 64'000;
@@ -62,4 +62,4 @@ TEST_F(RepairedFilesTest, TellAnErrorOfTheFileThatIsFull) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::repaired_files_test

@@ -14,7 +14,7 @@
 #include "format/log/file_header.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::salvaged_log_test {
 namespace {
 
 using test::LogWriter;
@@ -305,4 +305,4 @@ TEST_F(SalvagedLogTest, TellsEveryErrorWithoutNames) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::salvaged_log_test

@@ -12,7 +12,7 @@
 #include "format/log/manifest_edit.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::salvaged_manifest_test {
 namespace {
 
 class SalvagedManifestTest : public testing::Test {
@@ -100,4 +100,4 @@ TEST_F(SalvagedManifestTest, OfANewerBuildIsRefused) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::salvaged_manifest_test

@@ -21,7 +21,7 @@
 #include "tests/support/engine_bench.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::salvaged_table_test {
 namespace {
 
 using format::BlockHandle;
@@ -384,4 +384,4 @@ TEST_F(SalvagedTableTest, TellsEveryErrorWithoutItsNameAndIndex) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::salvaged_table_test

@@ -18,7 +18,7 @@
 #include "format/table/table_builder.h"
 #include "tests/support/store_image.h"
 
-namespace varve::engine {
+namespace varve::engine::survey_test {
 namespace {
 
 using test::StoreImage;
@@ -447,4 +447,4 @@ TEST_F(SurveyErrorTest, IsToldWhereTheManifestIsDamaged) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::survey_test

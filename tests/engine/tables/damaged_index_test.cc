@@ -23,7 +23,7 @@
 #include "format/table/table_index.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::damaged_index_test {
 namespace {
 
 constexpr std::uint64_t kFileSeed = 0x1dec;
@@ -227,4 +227,4 @@ TEST_F(DamagedIndex, ThatEndsBeforeItsRunsLargestKeyIsToldByEveryLook) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::damaged_index_test

@@ -26,7 +26,7 @@
 #include "format/table/table_verify.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::damaged_table_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 0x5eed;
@@ -429,4 +429,4 @@ TEST(DamagedTable, EachReadThatFailsIsToldByEveryWayAndTheNextTimeServed) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::damaged_table_test

@@ -9,7 +9,7 @@
 #include "io/simulated/manual_clock.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::fresh_blocks_test {
 namespace {
 
 using test::Change;
@@ -244,4 +244,4 @@ TEST_F(FreshBlocksWithoutCache, EverythingIsReadFromTheDisk) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::fresh_blocks_test

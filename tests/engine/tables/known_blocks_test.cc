@@ -12,7 +12,7 @@
 
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::known_blocks_test {
 namespace {
 
 using test::Change;
@@ -123,4 +123,4 @@ TEST(KnownBlocks, SpareNeighboursTheFilterAndTheIndex) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::known_blocks_test

@@ -20,7 +20,7 @@
 #include "io/os_error.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::open_files_test {
 namespace {
 
 constexpr std::size_t kFiles = 12;
@@ -346,4 +346,4 @@ TEST(OpenFilesCapacity, IsAQuarterOfTheLimitWithinBounds) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::open_files_test

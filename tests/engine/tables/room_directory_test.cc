@@ -14,7 +14,7 @@
 #include "format/bytes/bytes.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::room_directory_test {
 namespace {
 
 struct Verb {
@@ -90,4 +90,4 @@ TEST_F(RoomDirectoryTest, OtherErrorsAreToldAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::room_directory_test

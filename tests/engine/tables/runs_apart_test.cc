@@ -21,7 +21,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::runs_apart_test {
 namespace {
 
 constexpr std::uint64_t kNumber = 9;
@@ -269,4 +269,4 @@ TEST_P(RunsApartTest, TellThatAHelperLacksMemory) {
 INSTANTIATE_TEST_SUITE_P(Seeds, RunsApartTest, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(12)));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::runs_apart_test

@@ -14,7 +14,7 @@
 #include "format/table/table_builder.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::table_files_test {
 namespace {
 
 constexpr std::uint64_t kNumber = 7;
@@ -112,4 +112,4 @@ TEST_F(TableFilesTest, AFileThatStaysInTheStoreTakesItsBlocksAlongWhenItIsClosed
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::table_files_test

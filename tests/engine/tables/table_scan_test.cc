@@ -16,7 +16,7 @@
 #include "format/table/table_builder.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::table_scan_test {
 namespace {
 
 struct Row {
@@ -165,4 +165,4 @@ TEST_P(TableScanSpan, OfOneRangeReadsNoRunOfTheOthers) {
 INSTANTIATE_TEST_SUITE_P(Seeds, TableScanSpan, testing::Range<std::uint64_t>(1, 5));
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::table_scan_test

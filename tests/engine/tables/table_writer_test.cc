@@ -11,7 +11,7 @@
 #include "format/bytes/bytes.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::table_writer_test {
 namespace {
 
 constexpr std::string_view kTableName = "000009.sst";
@@ -118,4 +118,4 @@ TEST(TableWriterTest, EveryStepThatFailsIsToldAndLeavesNoFile) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::table_writer_test

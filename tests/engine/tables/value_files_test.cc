@@ -14,7 +14,7 @@
 #include "format/log/file_header.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::value_files_test {
 namespace {
 
 using test::Change;
@@ -347,4 +347,4 @@ TEST_F(DamagedValueFile, AMissingOneIsDamage) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::value_files_test

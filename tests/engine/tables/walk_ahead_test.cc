@@ -17,7 +17,7 @@
 #include "format/table/table_builder.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::walk_ahead_test {
 namespace {
 
 constexpr std::uint64_t kBytesMax = std::uint64_t{2} << 20;
@@ -276,4 +276,4 @@ TEST(WalkAheadTest, AWalkGoesOnByItselfWhenTheStoreCloses) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::walk_ahead_test

@@ -22,7 +22,7 @@
 #include "io/os_error.h"
 #include "tests/support/engine_bench.h"
 
-namespace varve::engine {
+namespace varve::engine::warmer_test {
 namespace {
 
 using test::Change;
@@ -376,4 +376,4 @@ TEST_F(WarmerTest, AStoreReadsItsBlocksBackByItsOwnThread) {
 }
 
 }  // namespace
-}  // namespace varve::engine
+}  // namespace varve::engine::warmer_test

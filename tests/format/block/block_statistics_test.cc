@@ -17,7 +17,7 @@
 #include "tests/format/keys/property_sample.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::block_statistics_test {
 namespace {
 
 using RangeKind = PropertyRange::Kind;
@@ -369,4 +369,4 @@ TEST(Covers, TextsAsTheirCodeUnitsCompare) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::block_statistics_test

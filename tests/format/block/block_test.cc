@@ -12,7 +12,7 @@
 #include "tests/format/block/entry_sample.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::block_test {
 namespace {
 
 constexpr FilePlace kPlace{0x5eedf00d, 8192};
@@ -323,4 +323,4 @@ TEST(Block, MessagesNameTypeAndPlace) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::block_test

@@ -14,7 +14,7 @@
 #include "tests/format/block/entry_sample.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::data_block_test {
 namespace {
 
 std::string build(const std::vector<OwnedEntry>& entries) {
@@ -154,4 +154,4 @@ TEST(DataBlock, HostileEntriesAreRefused) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::data_block_test

@@ -13,7 +13,7 @@
 #include "tests/format/random_values.h"
 #include "tests/format/table/table_sample.h"
 
-namespace varve::format {
+namespace varve::format::dictionary_learner_test {
 namespace {
 
 constexpr int kLevel = 1;
@@ -167,4 +167,4 @@ TEST(LearningTableBuilder, WithoutCompressionNothingIsLearned) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::dictionary_learner_test

@@ -14,7 +14,7 @@
 #include "format/bytes/checksum.h"
 #include "tests/format/hex_text.h"
 
-namespace varve::format {
+namespace varve::format::filter_test {
 namespace {
 
 constexpr FilterKind kKinds[] = {FilterKind::kBlockedBloom, FilterKind::kBinaryFuse};
@@ -255,4 +255,4 @@ TEST(Filter, LargeFiltersAreWhatTheDocumentSays) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::filter_test

@@ -17,7 +17,7 @@
 #include "tests/format/random_values.h"
 #include "tests/support/allocation_counter.h"
 
-namespace varve::format {
+namespace varve::format::sorted_block_test {
 namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -332,4 +332,4 @@ TEST(SortedBlock, DeepCheckFindsWhatReadersTakeOnTrust) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::sorted_block_test

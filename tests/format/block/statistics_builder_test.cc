@@ -19,7 +19,7 @@
 #include "tests/format/keys/property_sample.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::statistics_builder_test {
 namespace {
 
 using GatheredFields = StatisticsBuilder::Fields;
@@ -497,4 +497,4 @@ TEST(StatisticsBuilder, ToldOnceItIsEmptyAgain) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::statistics_builder_test

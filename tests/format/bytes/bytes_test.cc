@@ -11,7 +11,7 @@
 #include "tests/format/hex_text.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::bytes_test {
 namespace {
 
 constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
@@ -282,4 +282,4 @@ TEST(Bytes, WhatIsWrittenAmongZerosIsFoundFromBothEnds) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::bytes_test

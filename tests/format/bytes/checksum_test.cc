@@ -9,7 +9,7 @@
 
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::checksum_test {
 namespace {
 
 constexpr FilePlace kPlace{0x0123456789ABCDEF, 4096};
@@ -109,4 +109,4 @@ TEST(Checksum, AlignmentDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::checksum_test

@@ -10,7 +10,7 @@
 
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::crc64_test {
 namespace {
 
 /// The definition, bit by bit.
@@ -75,4 +75,4 @@ TEST(Crc64, BB04_JoiningIsAssociativeForLengthsThatNoTestCanHold) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::crc64_test

@@ -11,7 +11,7 @@
 #include "tests/format/hex_text.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::tagged_fields_test {
 namespace {
 
 struct Walk {
@@ -186,4 +186,4 @@ TEST(TaggedFields, WhatIsReadIsWhatWouldBeWritten) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::tagged_fields_test

@@ -13,7 +13,7 @@
 #include "tests/format/hostile_text.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::batch_test {
 namespace {
 
 constexpr std::string_view kPutOfKey = "01 0a 00 00 00 00 00 00 00 01 00 00 00";
@@ -350,4 +350,4 @@ TEST(Batch, WhatIsReadIsWhatWouldBeBuilt) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::batch_test

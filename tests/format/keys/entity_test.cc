@@ -21,7 +21,7 @@
 #include "tests/format/hostile_text.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::entity_test {
 namespace {
 
 constexpr GuidBytes kGuid = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
@@ -454,4 +454,4 @@ TEST(Entity, VerifyFindsWhatOpenDoesNotLookAt) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::entity_test

@@ -16,7 +16,7 @@
 #include "format/keys/sort_key.h"
 #include "tests/format/hex_text.h"
 
-namespace varve::format {
+namespace varve::format::golden_keys_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -294,4 +294,4 @@ TEST(GoldenKeys, ChecksumsOfSixtyFourBytes) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::golden_keys_test

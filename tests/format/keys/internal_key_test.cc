@@ -11,7 +11,7 @@
 #include "tests/format/hostile_text.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::internal_key_test {
 namespace {
 
 std::string internal_key(std::string_view sort_key, CommitVersion version, Kind kind) {
@@ -63,4 +63,4 @@ TEST(InternalKey, AKindFromADiskIsHandedOnUnjudged) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::internal_key_test

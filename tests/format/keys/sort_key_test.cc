@@ -19,7 +19,7 @@
 #include "tests/format/random_values.h"
 #include "tests/support/effort.h"
 
-namespace varve::format {
+namespace varve::format::sort_key_test {
 namespace {
 
 int sign(int value) {
@@ -371,4 +371,4 @@ TEST(SortKey, AccountsAreTheUpperHalfOfTableIds) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::sort_key_test

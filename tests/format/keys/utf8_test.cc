@@ -12,7 +12,7 @@
 #include "tests/format/random_values.h"
 #include "tests/support/effort.h"
 
-namespace varve::format {
+namespace varve::format::utf8_test {
 namespace {
 
 bool slow_is_valid(std::string_view text) {
@@ -133,4 +133,4 @@ TEST(Utf8, LengthsAreCodeUnits) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::utf8_test

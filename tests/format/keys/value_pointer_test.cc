@@ -8,7 +8,7 @@
 
 #include "format/bytes/bytes.h"
 
-namespace varve::format {
+namespace varve::format::value_pointer_test {
 namespace {
 
 std::string bytes_of(const ValuePointer& pointer) {
@@ -61,4 +61,4 @@ TEST(ValueFileUses, RefuseWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::value_pointer_test

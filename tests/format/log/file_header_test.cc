@@ -12,7 +12,7 @@
 #include "format/bytes/checksum.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::file_header_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 0x8877665544332211;
@@ -228,4 +228,4 @@ TEST(FileName, NoNameParsesThatIsNotMadeAgain) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::file_header_test

@@ -10,7 +10,7 @@
 #include "format/log/log_record.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::group_test {
 namespace {
 
 std::string group_payload(const std::vector<GroupMember>& members) {
@@ -122,4 +122,4 @@ TEST(Group, BatchLengthBeyondTheGroupIsCorruption) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::group_test

@@ -14,7 +14,7 @@
 #include "tests/format/random_values.h"
 #include "tests/support/effort.h"
 
-namespace varve::format {
+namespace varve::format::independent_log_reader_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 0x7061676573656564;
@@ -312,4 +312,4 @@ TEST(IndependentLogReader, RecordOfAnotherSegmentAtTheSameOffsetIsNotTaken) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::independent_log_reader_test

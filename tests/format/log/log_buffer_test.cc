@@ -8,7 +8,7 @@
 
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::log_buffer_test {
 namespace {
 
 constexpr FilePlace kPlace{0x1122334455667788, 4096};
@@ -66,4 +66,4 @@ TEST(LogBuffer, HeaderOfAnotherSlotOrBufferIsNotFound) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::log_buffer_test

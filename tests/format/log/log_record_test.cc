@@ -13,7 +13,7 @@
 #include "tests/format/random_values.h"
 #include "tests/support/allocation_counter.h"
 
-namespace varve::format {
+namespace varve::format::log_record_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 0x5eedf00d5eedf00d;
@@ -489,4 +489,4 @@ TEST(LogRecord, MovingCannotMakeADamagedPayloadValid) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::log_record_test

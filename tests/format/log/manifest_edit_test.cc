@@ -14,7 +14,7 @@
 #include "format/log/log_record.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::manifest_edit_test {
 namespace {
 
 std::string key(TableId table, std::string_view partition, std::string_view row) {
@@ -486,4 +486,4 @@ TEST(ManifestEdit, UnknownDurabilityIsUnsupported) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::manifest_edit_test

@@ -12,7 +12,7 @@
 #include "format/log/file_header.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::root_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 0xc0ffee00c0ffee00;
@@ -306,4 +306,4 @@ TEST(Features, UnknownIncompatibleBitRefusesTheStoreNamingTheLowest) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::root_test

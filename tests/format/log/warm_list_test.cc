@@ -12,7 +12,7 @@
 #include "format/log/file_header.h"
 #include "tests/format/random_values.h"
 
-namespace varve::format {
+namespace varve::format::warm_list_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 0xc0ffee00c0ffee00;
@@ -125,4 +125,4 @@ TEST(WarmList, LeavesOutTheLastBlocksBeyondItsBound) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::warm_list_test

@@ -7,7 +7,7 @@
 #include "format/table/run_verify.h"
 #include "tests/format/table/table_sample.h"
 
-namespace varve::format {
+namespace varve::format::entry_tally_test {
 namespace {
 
 DataEntry entry_of(std::string_view key, CommitVersion version, Kind kind = Kind::kPut) {
@@ -66,4 +66,4 @@ TEST(EntryTallyTest, WhatIsNoSortKeyIsDamage) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::entry_tally_test

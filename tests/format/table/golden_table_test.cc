@@ -14,7 +14,7 @@
 #include "format/table/table_verify.h"
 #include "tests/format/hex_text.h"
 
-namespace varve::format {
+namespace varve::format::golden_table_test {
 namespace {
 
 /// The bytes up to the top index.
@@ -306,4 +306,4 @@ TEST(GoldenTable, TellsWhatWasPinned) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::golden_table_test

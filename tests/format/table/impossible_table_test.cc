@@ -18,7 +18,7 @@
 #include "tests/format/random_values.h"
 #include "tests/format/table/table_sample.h"
 
-namespace varve::format {
+namespace varve::format::impossible_table_test {
 namespace {
 
 constexpr std::uint64_t kAnotherSeed = 0x1337;
@@ -340,4 +340,4 @@ TEST(TooLarge, ContentsAreRefusedBeforeTheyAreRead) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::impossible_table_test

@@ -13,7 +13,7 @@
 #include "tests/format/random_values.h"
 #include "tests/format/table/table_sample.h"
 
-namespace varve::format {
+namespace varve::format::run_copy_test {
 namespace {
 
 constexpr std::uint64_t kOtherSeed = 0x99aabbccddeeff00;
@@ -171,4 +171,4 @@ TEST(RunCopy, AnotherDictionaryIsRefused) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::run_copy_test

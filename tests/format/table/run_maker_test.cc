@@ -14,7 +14,7 @@
 #include "tests/format/random_values.h"
 #include "tests/format/table/table_sample.h"
 
-namespace varve::format {
+namespace varve::format::run_maker_test {
 namespace {
 
 std::vector<OwnedEntry> ascending_puts(std::size_t count, std::size_t value_bytes) {
@@ -197,4 +197,4 @@ TEST(RunMaker, RefusesWhatNoTableHoldsAndOptionsThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::run_maker_test

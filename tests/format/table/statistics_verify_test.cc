@@ -19,7 +19,7 @@
 #include "tests/format/random_values.h"
 #include "tests/format/table/table_sample.h"
 
-namespace varve::format {
+namespace varve::format::statistics_verify_test {
 namespace {
 
 constexpr std::uint64_t kPlaceOfCopy = 0x4242;
@@ -284,4 +284,4 @@ TEST(StatisticsCopy, ARunCopiedWholeKeepsThem) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::statistics_verify_test

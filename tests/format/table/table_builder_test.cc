@@ -14,7 +14,7 @@
 #include "tests/format/random_values.h"
 #include "tests/format/table/table_sample.h"
 
-namespace varve::format {
+namespace varve::format::table_builder_test {
 namespace {
 
 /// Returns the newest version of the key that is not above `newest`.
@@ -375,4 +375,4 @@ TEST(TableBuilder, SeparatorsDivide) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::table_builder_test

@@ -14,7 +14,7 @@
 #include "tests/format/random_values.h"
 #include "tests/format/table/table_sample.h"
 
-namespace varve::format {
+namespace varve::format::table_parts_test {
 namespace {
 
 constexpr FilePlace kFooterPlace{99, 8192 - kTableFooterBytes};
@@ -401,4 +401,4 @@ TEST(TakeVarint, AgreesWithTheBoundedCursor) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::table_parts_test

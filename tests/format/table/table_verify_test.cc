@@ -16,7 +16,7 @@
 #include "tests/format/random_values.h"
 #include "tests/format/table/table_sample.h"
 
-namespace varve::format {
+namespace varve::format::table_verify_test {
 namespace {
 
 /// Returns the smallest file with every part: two runs (one copied), two dictionaries, three tables, a key in several
@@ -398,4 +398,4 @@ TEST(TableVerify, APartitionThatChangesBetweenTwoReadsIsFound) {
 }
 
 }  // namespace
-}  // namespace varve::format
+}  // namespace varve::format::table_verify_test

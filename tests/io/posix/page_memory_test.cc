@@ -13,7 +13,7 @@
 
 #include "io/posix/large_pages.h"
 
-namespace varve::io {
+namespace varve::io::page_memory_test {
 namespace {
 
 std::size_t anonymous_kilobytes() {
@@ -92,4 +92,4 @@ TEST(PageMemory, ThatNoSystemHasIsRefused) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::page_memory_test

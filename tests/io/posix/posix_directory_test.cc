@@ -15,7 +15,7 @@
 #include "tests/io/posix/refused_system_calls.h"
 #include "tests/io/posix/small_file_system.h"
 
-namespace varve::io {
+namespace varve::io::posix_directory_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -460,4 +460,4 @@ TEST_F(PosixDirectoryTest, BallastThroughALinkIsRefused) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::posix_directory_test

@@ -13,7 +13,7 @@
 #include "tests/io/posix/posix_test_support.h"
 #include "tests/io/posix/refused_system_calls.h"
 
-namespace varve::io {
+namespace varve::io::posix_file_test {
 namespace {
 
 using PosixFile = PosixTest;
@@ -214,4 +214,4 @@ TEST_F(PosixFile, LargeUnalignedDirectReadsGoThroughABoundedBuffer) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::posix_file_test

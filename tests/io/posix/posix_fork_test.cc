@@ -7,7 +7,7 @@
 #include "tests/io/child_process.h"
 #include "tests/io/posix/posix_test_support.h"
 
-namespace varve::io {
+namespace varve::io::posix_fork_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -118,4 +118,4 @@ TEST_F(PosixForkTest, AChildMayOpenADirectoryOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::posix_fork_test

@@ -10,7 +10,7 @@
 #include "tests/io/posix/posix_test_support.h"
 #include "tests/io/posix/refused_system_calls.h"
 
-namespace varve::io {
+namespace varve::io::posix_lock_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -120,4 +120,4 @@ TEST_F(PosixLockTest, AnInterruptedCallIsTriedAgainButNotForEver) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::posix_lock_test

@@ -17,7 +17,7 @@
 #include "tests/io/posix/refused_system_calls.h"
 #include "tests/io/posix/small_file_system.h"
 
-namespace varve::io {
+namespace varve::io::posix_log_segment_test {
 namespace {
 
 constexpr int kWriteZeroes = 0x80;  // FALLOC_FL_WRITE_ZEROES
@@ -317,4 +317,4 @@ TEST_F(PosixLogSegmentDeathTest, MisuseEndsTheProcessBeforeItHarmsTheLog) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::posix_log_segment_test

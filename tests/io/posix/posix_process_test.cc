@@ -8,7 +8,7 @@
 
 #include "tests/io/child_process.h"
 
-namespace varve::io {
+namespace varve::io::posix_process_test {
 namespace {
 
 class ForkDetectorByMethod : public testing::TestWithParam<ForkDetector::Method> {
@@ -71,4 +71,4 @@ TEST(OwnerProcess, IsThisProcessAndNoForkOfIt) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::posix_process_test

@@ -9,7 +9,7 @@
 #include "io/posix/posix_transfer.h"
 #include "tests/io/posix/posix_test_support.h"
 
-namespace varve::io {
+namespace varve::io::posix_read_test {
 namespace {
 
 constexpr std::size_t kFileBytes = 5 * kSectorBytes + 100;
@@ -140,4 +140,4 @@ TEST_F(PosixReadTest, AnErrorNamesTheOffsetItCameAt) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::posix_read_test

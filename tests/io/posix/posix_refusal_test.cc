@@ -20,7 +20,7 @@
 #include "tests/io/posix/refused_system_calls.h"
 #include "tests/io/posix/small_file_system.h"
 
-namespace varve::io {
+namespace varve::io::posix_refusal_test {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
@@ -378,4 +378,4 @@ TEST_F(PosixRefusalTest, WithoutAPageThatForksWipeTheProcessIdTellsThemApart) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::posix_refusal_test

@@ -5,7 +5,7 @@
 
 #include "tests/io/posix/posix_test_support.h"
 
-namespace varve::io {
+namespace varve::io::posix_shared_memory_test {
 namespace {
 
 constexpr std::size_t kBytes = 4 * kSectorBytes;
@@ -66,4 +66,4 @@ TEST_F(PosixSharedMemoryTest, AFileThatLostItsNameIsFenced) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::posix_shared_memory_test

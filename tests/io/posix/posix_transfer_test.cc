@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace varve::io {
+namespace varve::io::posix_transfer_test {
 namespace {
 
 /// A scripted call. Each entry is a number of bytes, or a negative errno. The last entry repeats.
@@ -104,4 +104,4 @@ TEST(PosixTransfer, RetryAnswersWhatTheCallAnsweredLast) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::posix_transfer_test

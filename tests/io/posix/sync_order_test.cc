@@ -12,7 +12,7 @@
 #include "tests/io/posix/recorded_calls.h"
 #include "tests/io/posix/refused_system_calls.h"
 
-namespace varve::io {
+namespace varve::io::sync_order_test {
 namespace {
 
 using Calls = std::vector<std::string>;
@@ -129,4 +129,4 @@ INSTANTIATE_TEST_SUITE_P(BackEnds, SyncOrder,
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::sync_order_test

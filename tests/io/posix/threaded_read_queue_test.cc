@@ -13,7 +13,7 @@
 #include "tests/io/posix/posix_test_support.h"
 #include "tests/io/posix/refused_system_calls.h"
 
-namespace varve::io {
+namespace varve::io::threaded_read_queue_test {
 namespace {
 
 class ThreadedReadQueueTest : public PosixTest {
@@ -108,4 +108,4 @@ TEST_F(ThreadedReadQueueTest, AQueueOfOneHasNoThread) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::threaded_read_queue_test

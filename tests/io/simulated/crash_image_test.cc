@@ -16,7 +16,7 @@
 #include "io/simulated/seeded_scheduler.h"
 #include "tests/io/simulated/memory_test_support.h"
 
-namespace varve::io {
+namespace varve::io::crash_image_test {
 namespace {
 
 using Texts = std::set<std::string>;
@@ -468,4 +468,4 @@ TEST(ProcessDeath, LeavesANameInFlightMadeOrNot) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::crash_image_test

@@ -12,7 +12,7 @@
 #include "io/simulated/memory_content.h"
 #include "tests/io/simulated/memory_test_support.h"
 
-namespace varve::io {
+namespace varve::io::memory_disk_test {
 namespace {
 
 // -- MemoryContent ----------------------------------------------------------------------------------------------------
@@ -184,4 +184,4 @@ TEST(MemoryDisk, SameContentSeesNamesBytesAndDirectories) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::memory_disk_test

@@ -10,7 +10,7 @@
 #include "io/simulated/fault_plan.h"
 #include "tests/io/simulated/memory_test_support.h"
 
-namespace varve::io {
+namespace varve::io::memory_fault_test {
 namespace {
 
 using Texts = std::set<std::string>;
@@ -460,4 +460,4 @@ TEST_F(MemoryFault, AReadThatIsStuckEndsWithTheAnswerOfItsEnd) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::memory_fault_test

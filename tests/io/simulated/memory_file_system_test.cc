@@ -17,7 +17,7 @@
 #include "io/simulated/seeded_scheduler.h"
 #include "tests/io/simulated/memory_test_support.h"
 
-namespace varve::io {
+namespace varve::io::memory_file_system_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -495,4 +495,4 @@ TEST_F(MemoryFileSystemDeathTest, MisuseOfASegmentEndsTheProcess) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::memory_file_system_test

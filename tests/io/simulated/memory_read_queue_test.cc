@@ -8,7 +8,7 @@
 
 #include "tests/io/simulated/memory_test_support.h"
 
-namespace varve::io {
+namespace varve::io::memory_read_queue_test {
 namespace {
 
 constexpr std::size_t kReads = 6;
@@ -116,4 +116,4 @@ TEST_F(MemoryReadQueueTest, TheEndOfAQueueFinishesItsReadsIntoTheirMemory) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::memory_read_queue_test

@@ -8,7 +8,7 @@
 #include "tests/io/child_process.h"
 #include "tests/io/simulated/memory_test_support.h"
 
-namespace varve::io {
+namespace varve::io::memory_refusal_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -218,4 +218,4 @@ TEST(MemoryRefusals, ASharedLockOutlivesTheLossOfAnExclusiveOne) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::memory_refusal_test

@@ -15,7 +15,7 @@
 #include "tests/io/posix/refused_system_calls.h"
 #include "tests/support/allocation_counter.h"
 
-namespace varve::io {
+namespace varve::io::posix_memory_test {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
@@ -152,4 +152,4 @@ TEST(ThreadMemory, AThreadThatTheSystemRefusesKeepsTheCodeWithoutTheWords) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::posix_memory_test

@@ -17,7 +17,7 @@
 #include "tests/io/io_test_support.h"
 #include "tests/support/effort.h"
 
-namespace varve::io {
+namespace varve::io::seeded_scheduler_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -464,4 +464,4 @@ TEST(SeededRandom, FollowsFromItsSeed) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::seeded_scheduler_test

@@ -5,7 +5,7 @@
 #include "io/env.h"
 #include "io/uring/ring.h"
 
-namespace varve::io {
+namespace varve::io::system_env_test {
 namespace {
 
 TEST(SystemEnv, IsTheSameEveryTime) {
@@ -40,4 +40,4 @@ TEST(SystemEnv, RandomNumbersDiffer) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::system_env_test

@@ -17,7 +17,7 @@
 #include "tests/io/posix/refused_system_calls.h"
 #include "tests/io/uring/interposed_ring.h"
 
-namespace varve::io {
+namespace varve::io::uring_file_system_test {
 namespace {
 
 constexpr std::size_t kDepth = 16;
@@ -342,4 +342,4 @@ TEST_F(UringTest, WithoutDescriptorsThreadsServe) {
 }
 
 }  // namespace
-}  // namespace varve::io
+}  // namespace varve::io::uring_file_system_test

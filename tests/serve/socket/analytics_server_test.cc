@@ -7,7 +7,7 @@
 #include "tests/serve/socket/http_client.h"
 #include "tools/serve/server.h"
 
-namespace varve::serve {
+namespace varve::serve::analytics_server_test {
 namespace {
 
 using namespace test;
@@ -91,4 +91,4 @@ TEST_F(ServerWithMetrics, AM01_AnAccountThatAskedForNoneHasNone) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::analytics_server_test

@@ -23,7 +23,7 @@
 #include "tools/serve/transport/loops.h"
 #include "tools/serve/transport/tls_settings.h"
 
-namespace varve::serve {
+namespace varve::serve::connection_answers_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -135,4 +135,4 @@ INSTANTIATE_TEST_SUITE_P(Streams, ConnectionAnswers, ::testing::Bool(),
                          [](const ::testing::TestParamInfo<bool>& shown) { return shown.param ? "Tls" : "Plain"; });
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::connection_answers_test

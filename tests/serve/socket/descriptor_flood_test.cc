@@ -11,7 +11,7 @@
 #include "tests/serve/socket/served_program.h"
 #include "tests/serve/socket/signed_bytes.h"
 
-namespace varve::serve {
+namespace varve::serve::descriptor_flood_test {
 namespace {
 
 using namespace test;
@@ -133,4 +133,4 @@ TEST(DescriptorLimits, ThatAreTooLowAreRefusedWithTheNumberThatIsEnough) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::descriptor_flood_test

@@ -23,7 +23,7 @@
 #include "tools/varve/base/owned_descriptor.h"
 #include "varve/store.h"
 
-namespace varve::serve {
+namespace varve::serve::held_store_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -303,4 +303,4 @@ TEST(HeldStore, LosesTheCheckpointOfAClientThatIsKilled) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::held_store_test

@@ -30,7 +30,7 @@
 #include "tools/serve/transport/loop_load.h"
 #include "tools/serve/transport/loops.h"
 
-namespace varve::serve {
+namespace varve::serve::moving_connections_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -297,4 +297,4 @@ TEST_F(MovingConnections, NewOnesGoWhereTheFewestAre) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::moving_connections_test

@@ -18,7 +18,7 @@
 #include "tests/tools/run_program.h"
 #include "tools/serve/local/store_identity.h"
 
-namespace varve::serve {
+namespace varve::serve::operator_socket_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -248,4 +248,4 @@ TEST(OperatorSocketLong, EndsAConnectionWhoseRequestDoesNotArrive) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::operator_socket_test

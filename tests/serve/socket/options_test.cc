@@ -14,7 +14,7 @@
 #include "tests/tools/run_program.h"
 #include "varve/store.h"
 
-namespace varve::test {
+namespace varve::test::options_test {
 namespace {
 
 using ::testing::AllOf;
@@ -136,4 +136,4 @@ TEST(ServeOptions, AreDescribedInTheHelp) {
 }
 
 }  // namespace
-}  // namespace varve::test
+}  // namespace varve::test::options_test

@@ -15,7 +15,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tools/serve/server.h"
 
-namespace varve::serve {
+namespace varve::serve::out_of_memory_test {
 namespace {
 
 using namespace test;
@@ -220,4 +220,4 @@ TEST_F(ServerOutOfMemory, LeavesNoConnectionBehind) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::out_of_memory_test

@@ -11,7 +11,7 @@
 #include "tests/serve/socket/signed_bytes.h"
 #include "tools/serve/server.h"
 
-namespace varve::serve {
+namespace varve::serve::queue_server_test {
 namespace {
 
 using namespace test;
@@ -124,4 +124,4 @@ TEST_F(QueueServer, DoesNotStartWhereItMayNotOrCannotListen) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::queue_server_test

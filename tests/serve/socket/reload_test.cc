@@ -19,7 +19,7 @@
 #include "tests/serve/socket/served_program.h"
 #include "tests/serve/socket/signed_bytes.h"
 
-namespace varve::serve {
+namespace varve::serve::reload_test {
 namespace {
 
 using namespace test;
@@ -426,4 +426,4 @@ TEST(Drain, IsCutShortByASecondSignal) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::reload_test

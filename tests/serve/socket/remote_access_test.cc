@@ -15,7 +15,7 @@
 #include "tests/serve/socket/variable.h"
 #include "tests/tools/run_program.h"
 
-namespace varve::serve {
+namespace varve::serve::remote_access_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -216,4 +216,4 @@ TEST(RemoteAccess, ToAServerThatDiesInAPullIsAnErrorAndTheNextRunContinues) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::remote_access_test

@@ -11,7 +11,7 @@
 #include "tests/serve/socket/signed_bytes.h"
 #include "tests/support/remove_in_use.h"
 
-namespace varve::serve {
+namespace varve::serve::removed_store_test {
 namespace {
 
 using namespace test;
@@ -93,4 +93,4 @@ TEST(RemovedStore, IsNoAnswerOfTheModel) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::removed_store_test

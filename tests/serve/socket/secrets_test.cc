@@ -11,7 +11,7 @@
 #include "tests/serve/socket/served_program.h"
 #include "tests/serve/socket/signed_bytes.h"
 
-namespace varve::serve {
+namespace varve::serve::secrets_test {
 namespace {
 
 using namespace test;
@@ -122,4 +122,4 @@ TEST(Secrets, WhatTheProgramWritesIsItsOwners) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::secrets_test

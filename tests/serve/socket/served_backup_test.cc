@@ -19,7 +19,7 @@
 #include "tests/serve/socket/signed_bytes.h"
 #include "tests/tools/run_program.h"
 
-namespace varve::serve {
+namespace varve::serve::served_backup_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +182,4 @@ TEST(ServedBackup, StaysWholeIfTheServerIsKilledMeanwhile) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::served_backup_test

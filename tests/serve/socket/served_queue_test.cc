@@ -12,7 +12,7 @@
 #include "tests/serve/socket/served_program.h"
 #include "tests/tools/run_program.h"
 
-namespace varve::serve {
+namespace varve::serve::served_queue_test {
 namespace {
 
 using nlohmann::json;
@@ -166,4 +166,4 @@ TEST_F(ServedQueues, AWaitEndsWithTheMessageOfAnotherProgram) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::served_queue_test

@@ -15,7 +15,7 @@
 #include "tests/serve/socket/http_client.h"
 #include "tests/serve/socket/signed_bytes.h"
 
-namespace varve::serve {
+namespace varve::serve::server_test {
 namespace {
 
 using namespace test;
@@ -334,4 +334,4 @@ TEST_F(RunningServer, WithTlsTheSameIsServed) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::server_test

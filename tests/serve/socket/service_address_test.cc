@@ -10,7 +10,7 @@
 #include "tests/serve/socket/variable.h"
 #include "tests/tools/run_program.h"
 
-namespace varve::serve {
+namespace varve::serve::service_address_test {
 namespace {
 
 using test::ProgramOptions;
@@ -133,4 +133,4 @@ TEST(ServiceAddress, ThatNobodyServesIsAFaultOfTheMachine) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::service_address_test

@@ -20,7 +20,7 @@
 #include "tests/serve/socket/served_program.h"
 #include "tools/serve/transport/heartbeat.h"
 
-namespace varve::serve {
+namespace varve::serve::service_manager_test {
 namespace {
 
 using namespace test;
@@ -215,4 +215,4 @@ TEST(Heartbeat, EndsAndLeavesNoHandler) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::service_manager_test

@@ -10,7 +10,7 @@
 #include "tests/serve/socket/served_program.h"
 #include "tests/serve/socket/signed_bytes.h"
 
-namespace varve::serve {
+namespace varve::serve::signals_test {
 namespace {
 
 using namespace test;
@@ -131,4 +131,4 @@ TEST(ServerSignals, ThatChangeNothingAreLogged) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::signals_test

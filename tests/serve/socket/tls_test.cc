@@ -13,7 +13,7 @@
 #include "tests/serve/socket/served_program.h"
 #include "tools/serve/server.h"
 
-namespace varve::serve {
+namespace varve::serve::tls_test {
 namespace {
 
 using namespace test;
@@ -107,4 +107,4 @@ INSTANTIATE_TEST_SUITE_P(Certificates, Tls,
                          });
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::tls_test

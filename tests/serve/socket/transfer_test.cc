@@ -12,7 +12,7 @@
 #include "tests/serve/socket/served_program.h"
 #include "tests/tools/run_program.h"
 
-namespace varve::serve {
+namespace varve::serve::transfer_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -91,4 +91,4 @@ TEST(ServedTransfer, APullWhoseServerDiesSaysSoAndTheNextRunContinues) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::transfer_test

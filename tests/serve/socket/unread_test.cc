@@ -12,7 +12,7 @@
 #include "tests/serve/socket/served_program.h"
 #include "tests/serve/socket/signed_bytes.h"
 
-namespace varve::serve {
+namespace varve::serve::unread_test {
 namespace {
 
 using namespace test;
@@ -123,4 +123,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const ::testing::TestParamInfo<Kind>& shown) { return shown.param.name; });
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::unread_test

@@ -10,7 +10,7 @@
 #include "tools/serve/server.h"
 #include "tools/serve/transport/request_log.h"
 
-namespace varve::serve {
+namespace varve::serve::watch_server_test {
 namespace {
 
 using namespace test;
@@ -173,4 +173,4 @@ TEST(RequestLogLines, AreLostRatherThanWaitedFor) {
 }
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::watch_server_test

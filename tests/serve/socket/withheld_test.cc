@@ -11,7 +11,7 @@
 #include "tests/serve/socket/signed_bytes.h"
 #include "tools/serve/server.h"
 
-namespace varve::serve {
+namespace varve::serve::withheld_test {
 namespace {
 
 using namespace test;
@@ -114,4 +114,4 @@ INSTANTIATE_TEST_SUITE_P(Clients, WithheldBodies,
                          });
 
 }  // namespace
-}  // namespace varve::serve
+}  // namespace varve::serve::withheld_test

@@ -593,16 +593,20 @@ class HttpConnection final : public OpenConnection,
     if constexpr (kIsTls) {
       stream_.async_shutdown(handler(&HttpConnection::on_goodbye));
     } else {
-      ErrorCode ignored;
-      socket_layer().shutdown(Socket::shutdown_send, ignored);
-      if (!has_unread_) return close();
-      drain();
+      on_goodbye(ErrorCode());
     }
   }
-  void on_goodbye(const ErrorCode& /*error*/) { close(); }
+  /// Unread bytes make the end of TLS fail, so the error says nothing about the client.
+  void on_goodbye(const ErrorCode& /*error*/) {
+    ErrorCode ignored;
+    socket_layer().shutdown(Socket::shutdown_send, ignored);
+    if (!has_unread_) return close();
+    drain();
+  }
+  /// Below TLS: what arrives now is dropped, so nobody decrypts it.
   void drain() {
     buffer_.clear();
-    stream_.async_read_some(buffer_.prepare(kReadBytes), handler(&HttpConnection::on_drained));
+    socket_layer().async_read_some(buffer_.prepare(kReadBytes), handler(&HttpConnection::on_drained));
   }
   void on_drained(const ErrorCode& error) {
     if (error) return close();
