@@ -67,7 +67,7 @@ struct Bench {
   std::optional<OperatorDoor> door;
 };
 
-std::string_view known_error(std::string_view /*text*/) {
+ErrorName known_error(std::string_view /*text*/) {
   return "AnyError";
 }
 

@@ -69,6 +69,23 @@ void BlobKeeper::begin() noexcept {
   if (!has_begun_.exchange(true, std::memory_order_relaxed)) seat_.wake();
 }
 
+void BlobKeeper::begin_if_work_was_left() noexcept {
+  if (may_have_work()) begin();
+}
+
+/// If the look fails, the walk finds out.
+bool BlobKeeper::may_have_work() const noexcept {
+  try {
+    const engine::ReadView view = backend_.view();
+    const std::string prefix = format::encode_table(kWorkTable);
+    engine::Cursor rows = view.cursor(prefix, format::end_of_prefix(prefix));
+    rows.seek_to_first();
+    return rows.valid() || !rows.status().ok();
+  } catch (const std::bad_alloc&) {
+    return true;
+  }
+}
+
 engine::BackgroundPool::Pause BlobKeeper::work(bool /*is_due*/) noexcept {
   try {
     const Result<bool> found = walk();

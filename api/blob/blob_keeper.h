@@ -36,6 +36,8 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
 
   /// Begins the first walk. Later calls do nothing.
   void begin() noexcept;
+  /// Begins the first walk if the store has work rows. It looks for the first one (BX-31).
+  void begin_if_work_was_left() noexcept;
   /// Says that there is new work.
   void wake() noexcept { seat_.wake(); }
 
@@ -44,6 +46,7 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
   /// Does a part of the first piece of work that can be done. Returns whether it found one. An error of one piece does
   /// not keep it from others. Errors: those of the first piece that failed, if nothing was done.
   Result<bool> walk();
+  bool may_have_work() const noexcept;
 
   const std::shared_ptr<engine::PoolThreads> threads_;
   Backend& backend_;

@@ -325,4 +325,11 @@ BlobState state_of(std::string_view name, const BlobRow& row, format::CommitVers
   return state;
 }
 
+void complete_state(BlobState& state, format::CommitVersion version) noexcept {
+  if (state.created.ticks == 0) state.created = DateTime{version};
+  if (state.modified.ticks != 0) return;
+  state.modified = DateTime{version};
+  state.etag = ETag::of_timestamp(state.modified);
+}
+
 }  // namespace varve

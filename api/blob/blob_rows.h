@@ -99,7 +99,9 @@ Result<StagedList> decode_staged_list(std::string_view value);
 std::string encode_staged_block(const ContentPiece& block);
 Result<ContentPiece> decode_staged_block(std::string_view value);
 
-/// The state that a row describes at a time. `version` is that of the row.
+/// The state that a row describes at a time. `version` is that of the row, or zero if it is not known yet.
 BlobState state_of(std::string_view name, const BlobRow& row, format::CommitVersion version, Ticks now);
+/// Completes a state that was made before the version was known. It allocates nothing.
+void complete_state(BlobState& state, format::CommitVersion version) noexcept;
 
 }  // namespace varve

@@ -30,17 +30,21 @@ Result<ContainerState> change_state_of(const Container::State& container, const 
   StoreCore& core = *container.core;
   if (Status writable = core.check_writable(); !writable.ok()) return writable;
   const Ticks now = core.backend().time();
+  ContainerState shown;  // made before the commit: after it nothing may fail
   const Result<ContainerRow> row = core.catalog().change_container(
       container.name,
       [&](ContainerRow& changed) -> Status {
         if (Status admitted = admit_container_change(changed, conditions, now); !admitted.ok()) return admitted;
         change(changed);
         changed.changed = 0;
+        shown = shown_container(container.name.spelling, changed, now);
         return Status();
       },
       policies);
   if (!row.ok()) return row.status();
-  return shown_container(container.name.spelling, *row, now);
+  shown.modified = DateTime{row->changed};
+  shown.etag = ETag::of_timestamp(shown.modified);
+  return shown;
 }
 
 }  // namespace

@@ -57,23 +57,21 @@ Result<FoundBlob> find_for_read(const ReadPlace& at, std::string_view blob, cons
 /// Changes the state of a blob that must exist. `change` gets the row, and sets `changed` to zero for a new ETag.
 template <typename Change>
 Result<BlobState> change_state(const Container::State& container, std::string_view blob,
-                               const BlobChangeOptions& options, bool uses_lease, Change change) {
+                               const BlobChangeOptions& options, const ChangeNeeds& needs, Change change) {
   if (Status writable = container.core->check_writable(); !writable.ok()) return writable;
   if (Status named = check_blob_name(blob); !named.ok()) return named;
   BlobVerb verb;
   verb.name = blob;
   verb.durability = durability_of(container, options.durability);
   verb.judge = [&](BlobDraft& draft) -> Refusal {
-    const Status admitted = admit_change(draft.row, blob, options.conditions, draft.now, uses_lease);
+    const Status admitted = admit_change(draft.row, blob, options.conditions, draft.now, needs);
     if (!admitted.ok()) return draft.refuse(admitted);
     BlobRow row = *draft.row;
     if (Status changed = change(row, draft.now); !changed.ok()) return draft.refuse(changed);
     draft.replace(std::move(row));
     return {};
   };
-  const Result<WrittenBlob> written = commit_blob(container, verb);
-  if (!written.ok()) return written.status();
-  return state_of(blob, *written->row, written->version, container.core->backend().time());
+  return commit_blob(container, verb);
 }
 
 }  // namespace
@@ -169,7 +167,7 @@ Status Container::remove(std::string_view blob, const BlobChangeOptions& options
 Result<BlobState> Container::set_properties(std::string_view blob, const BlobProperties& properties,
                                             const BlobChangeOptions& options) {
   return guarded([&] {
-    return change_state(*state_, blob, options, true, [&](BlobRow& row, Ticks /*now*/) {
+    return change_state(*state_, blob, options, {}, [&](BlobRow& row, Ticks /*now*/) {
       row.properties = properties;
       row.changed = 0;
       return Status();
@@ -181,7 +179,7 @@ Result<BlobState> Container::set_metadata(std::string_view blob, const std::vect
                                           const BlobChangeOptions& options) {
   return guarded([&]() -> Result<BlobState> {
     if (Status checked = check_metadata(metadata); !checked.ok()) return checked;
-    return change_state(*state_, blob, options, true, [&](BlobRow& row, Ticks /*now*/) {
+    return change_state(*state_, blob, options, {}, [&](BlobRow& row, Ticks /*now*/) {
       row.metadata = metadata;
       row.changed = 0;
       return Status();
@@ -193,7 +191,7 @@ Result<BlobState> Container::set_tags(std::string_view blob, const std::vector<B
                                       const BlobChangeOptions& options) {
   return guarded([&]() -> Result<BlobState> {
     if (Status checked = check_blob_tags(tags); !checked.ok()) return checked;
-    return change_state(*state_, blob, options, false, [&](BlobRow& row, Ticks /*now*/) {
+    return change_state(*state_, blob, options, {.lease = false}, [&](BlobRow& row, Ticks /*now*/) {
       row.tags = tags;
       return Status();
     });
@@ -202,8 +200,8 @@ Result<BlobState> Container::set_tags(std::string_view blob, const std::vector<B
 
 Result<BlobState> Container::set_tier(std::string_view blob, BlobTier tier, const BlobChangeOptions& options) {
   return guarded([&] {
-    return change_state(*state_, blob, options, false, [&](BlobRow& row, Ticks now) {
-      if (row.kind != BlobKind::kBlock) return wrong_kind(blob, row.kind);
+    const ChangeNeeds needs{.lease = false, .kind = BlobKind::kBlock};
+    return change_state(*state_, blob, options, needs, [&](BlobRow& row, Ticks now) {
       row.tier = tier;
       row.tier_changed = now;
       return Status();
@@ -217,7 +215,7 @@ Result<LeaseAnswer> Container::lease(std::string_view blob, const LeaseRequest& 
     LeaseAnswer answer;
     const Guid random = Guid::random();
     const Result<BlobState> changed =
-        change_state(*state_, blob, options, false, [&](BlobRow& row, Ticks now) -> Status {
+        change_state(*state_, blob, options, {.lease = false}, [&](BlobRow& row, Ticks now) -> Status {
           const Result<LeaseAnswer> done = change_lease(row.lease, request, now, random);
           if (!done.ok()) return done.status();
           answer = *done;
@@ -303,9 +301,7 @@ Result<BlobState> Container::create_append_blob(std::string_view blob, const Blo
       draft.discard_staged();
       return {};
     };
-    const Result<WrittenBlob> written = commit_blob(*state_, verb);
-    if (!written.ok()) return written.status();
-    return state_of(blob, *written->row, written->version, state_->core->backend().time());
+    return commit_blob(*state_, verb);
   });
 }
 

@@ -18,7 +18,7 @@ constexpr std::string_view kLeaseBreaks = "LeaseBreaks";
 constexpr std::int32_t kNoEnd = -1;
 constexpr Ticks kTicksPerSecond = 10'000'000;
 
-Status lease_conflict(std::string_view error, std::string_view message) {
+Status lease_conflict(ErrorName error, std::string_view message) {
   return Status(Code::kConflict, message).with_service_error(error);
 }
 Status id_mismatch() {
@@ -113,16 +113,17 @@ Result<LeaseAnswer> break_lease(Lease& lease, const LeaseRequest& request, Ticks
   return LeaseAnswer{lease.id, seconds_until(lease.ends, now)};
 }
 
-// A status keeps a view of its error, so errors are literals.
-constexpr std::string_view not_present_error(Leased what) noexcept {
-  return what == Leased::kBlob ? "LeaseNotPresentWithBlobOperation" : "LeaseNotPresentWithContainerOperation";
+constexpr ErrorName not_present_error(Leased what) noexcept {
+  if (what == Leased::kBlob) return "LeaseNotPresentWithBlobOperation";
+  return "LeaseNotPresentWithContainerOperation";
 }
-constexpr std::string_view mismatch_error(Leased what) noexcept {
-  return what == Leased::kBlob ? "LeaseIdMismatchWithBlobOperation" : "LeaseIdMismatchWithContainerOperation";
+constexpr ErrorName mismatch_error(Leased what) noexcept {
+  if (what == Leased::kBlob) return "LeaseIdMismatchWithBlobOperation";
+  return "LeaseIdMismatchWithContainerOperation";
 }
 
-Status refused(std::string_view error_literal, std::string_view message) {
-  return Status(Code::kPreconditionFailed, message).with_service_error(error_literal);
+Status refused(ErrorName error, std::string_view message) {
+  return Status(Code::kPreconditionFailed, message).with_service_error(error);
 }
 
 }  // namespace

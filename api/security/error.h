@@ -9,7 +9,7 @@
 
 namespace varve::security {
 
-inline Status forbidden(std::string_view service_error, std::string_view message) noexcept {
+inline Status forbidden(ErrorName service_error, std::string_view message) noexcept {
   return Status(Code::kForbidden, message).with_service_error(service_error);
 }
 inline Status authentication_failed(std::string_view message) noexcept {

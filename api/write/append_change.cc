@@ -49,9 +49,8 @@ Result<bool> may_grow(const BlobDraft& draft) {
 }
 
 Refusal judge_append(BlobDraft& draft, std::string_view bytes, const AppendOptions& options, ContentId fresh) {
-  if (!draft.row) return draft.refuse(no_such_blob(draft.name));
-  if (draft.row->kind != BlobKind::kAppend) return draft.refuse(wrong_kind(draft.name, draft.row->kind));
-  const Status admitted = admit_change(draft.row, draft.name, options.conditions, draft.now);
+  const ChangeNeeds needs{.lease = true, .kind = BlobKind::kAppend};
+  const Status admitted = admit_change(draft.row, draft.name, options.conditions, draft.now, needs);
   if (!admitted.ok()) return draft.refuse(admitted);
   const Status fits = admit_append(*draft.row, bytes.size(), options);
   if (!fits.ok()) return draft.refuse(fits);
@@ -94,10 +93,9 @@ Result<AppendedBlock> append_to_blob(const Container::State& container, std::str
     return Status();
   };
   verb.judge = [&](BlobDraft& draft) { return judge_append(draft, bytes, options, fresh); };
-  const Result<WrittenBlob> written = commit_blob(container, verb);
+  const Result<BlobState> written = commit_blob(container, verb);
   if (!written.ok()) return written.status();
-  const BlobRow& row = *written->row;
-  return AppendedBlock{row.length - bytes.size(), ETag::of_timestamp(DateTime{written->version}), row.appends};
+  return AppendedBlock{written->length - bytes.size(), written->etag, written->append_count};
 }
 
 }  // namespace varve

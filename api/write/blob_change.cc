@@ -21,7 +21,7 @@ bool has_piece(const std::optional<BlobRow>& row, ContentId content) {
 }
 
 struct Attempt {
-  WrittenBlob written;
+  BlobState state;
   bool has_work = false;
 };
 
@@ -80,7 +80,7 @@ Result<Attempt> attempt(const Container::State& container, const BlobVerb& verb,
     const Result<bool> settled = owners.settle(states.subspan(kOwnKeys, heads), batch);
     if (!settled.ok()) return settled.status();
     result.has_work = *settled || draft.leaves_work;
-    result.written.row = std::move(draft.next);
+    if (draft.next) result.state = state_of(verb.name, *draft.next, 0, draft.now);
     return {};
   });
   for (const std::string& lock : plan.locks) change.lock(format::partition_of(lock));
@@ -90,7 +90,7 @@ Result<Attempt> attempt(const Container::State& container, const BlobVerb& verb,
   change.request.durability = verb.durability;
   const Result<engine::CommitVersion> version = commit(backend, change);
   if (!version.ok()) return version.status();
-  result.written.version = *version;
+  complete_state(result.state, *version);
   return result;
 }
 
@@ -127,14 +127,14 @@ Refusal plan_again(engine::CommitVersion rests_on) {
   return {Status(Code::kConflict, "the blob was changed meanwhile"), rests_on};
 }
 
-Result<WrittenBlob> commit_blob(const Container::State& container, const BlobVerb& verb) {
+Result<BlobState> commit_blob(const Container::State& container, const BlobVerb& verb) {
   for (;;) {
     const Result<ResolvedTable> at = container.resolve();
     if (!at.ok()) return at.status();
     Result<Attempt> done = attempt(container, verb, *at);
     if (done.ok()) {
       if (done->has_work) container.core->wake_blob_keeper();
-      return std::move(done->written);
+      return std::move(done->state);
     }
     if (!may_go_on(done.status())) return done.status();
   }

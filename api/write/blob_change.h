@@ -81,15 +81,10 @@ struct BlobVerb {
   std::function<Refusal(BlobDraft& draft)> judge;
 };
 
-/// The row that a change wrote, and its version.
-struct WrittenBlob {
-  std::optional<BlobRow> row;
-  engine::CommitVersion version = 0;
-};
-
-/// Plans, judges and commits, again if the name changed meanwhile. Errors: those of the verb, of the container, and of
-/// commits. A refusal with kConflict and without a service error makes another attempt.
-Result<WrittenBlob> commit_blob(const Container::State& container, const BlobVerb& verb);
+/// Plans, judges and commits, again if the name changed meanwhile. Returns the state that the row describes which the
+/// change wrote, if it wrote one. It is made before the commit: after it nothing may fail. Errors: those of the verb, of
+/// the container, and of commits. A refusal with kConflict and without a service error makes another attempt.
+Result<BlobState> commit_blob(const Container::State& container, const BlobVerb& verb);
 
 /// Returns the refusal that makes another attempt, when the commit on which it rests is published.
 Refusal plan_again(engine::CommitVersion rests_on);

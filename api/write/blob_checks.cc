@@ -46,13 +46,14 @@ Result<Lease> admit_replacement(const std::optional<BlobRow>& row, const BlobCon
 }
 
 Status admit_change(std::optional<BlobRow>& row, std::string_view name, const BlobConditions& conditions, Ticks now,
-                    bool uses_lease) {
+                    const ChangeNeeds& needs) {
   if (!row) return no_such_blob(name);
-  if (uses_lease) {
+  if (needs.lease) {
     const Status admitted = admit_write(row->lease, conditions.lease, now, Leased::kBlob);
     if (!admitted.ok()) return admitted;
   }
-  return judge_write(conditions, row->changed, Creates::kNo);
+  if (Status judged = judge_write(conditions, row->changed, Creates::kNo); !judged.ok()) return judged;
+  return needs.kind && *needs.kind != row->kind ? wrong_kind(name, row->kind) : Status();
 }
 
 BlobRow new_blob_row(BlobKind kind, const BlobWriteOptions& options) {

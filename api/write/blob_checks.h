@@ -23,9 +23,16 @@ Status wrong_kind(std::string_view name, BlobKind kind);
 /// Judges the lease and the conditions of a write that replaces the blob or makes it. Returns the lease that the new
 /// blob has. Errors: those of admit_write() and judge_write().
 Result<Lease> admit_replacement(const std::optional<BlobRow>& row, const BlobConditions& conditions, Ticks now);
-/// Judges a change of a blob that must exist. `uses_lease` is false for changes that need none.
+/// What a change needs besides its conditions.
+struct ChangeNeeds {
+  /// It is a write that a lease guards.
+  bool lease = true;
+  std::optional<BlobKind> kind{};
+};
+/// Judges a change of a blob that must exist, in the order of BC-05: absence, lease, conditions, kind. Errors:
+/// kNotFound (BlobNotFound), those of admit_write() and judge_write(), kConflict (InvalidBlobType).
 Status admit_change(std::optional<BlobRow>& row, std::string_view name, const BlobConditions& conditions, Ticks now,
-                    bool uses_lease = true);
+                    const ChangeNeeds& needs = {});
 
 /// A new row with what the caller gives besides the content.
 BlobRow new_blob_row(BlobKind kind, const BlobWriteOptions& options);

@@ -90,8 +90,8 @@ class BlockStaging {
 
 Status BlobWriter::State::check_usable() const {
   if (Status writable = container->core->check_writable(); !writable.ok()) return writable;
-  if (!is_over) return Status();
-  return service_error::invalid_input("the writer has published its content; begin another one");
+  if (is_over) return service_error::invalid_input("the writer has published its content; begin another one");
+  return content.failure();
 }
 
 Result<BlobState> publish_written_blob(BlobWriter::State& writer) {
@@ -113,10 +113,9 @@ Result<BlobState> publish_written_blob(BlobWriter::State& writer) {
     draft.discard_staged();
     return {};
   };
-  const Result<WrittenBlob> written = commit_blob(*writer.container, verb);
-  if (!written.ok()) return written.status();
-  writer.content.has_owner();
-  return state_of(writer.name, *written->row, written->version, writer.container->core->backend().time());
+  Result<BlobState> written = commit_blob(*writer.container, verb);
+  if (written.ok()) writer.content.has_owner();
+  return written;
 }
 
 Result<BlobState> stage_written_block(BlobWriter::State& writer) {
@@ -128,12 +127,11 @@ Result<BlobState> stage_written_block(BlobWriter::State& writer) {
   verb.durability = writer.durability();
   verb.plan = [&](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) { return staging.plan(at, plan); };
   verb.judge = [&](BlobDraft& draft) { return staging.judge(draft); };
-  const Result<WrittenBlob> written = commit_blob(*writer.container, verb);
-  if (!written.ok()) return written.status();
-  writer.content.has_owner();
   BlobState state;
   state.name = writer.name;
   state.length = writer.content.length();
+  if (Status written = commit_blob(*writer.container, verb).status(); !written.ok()) return written;
+  writer.content.has_owner();
   return state;
 }
 

@@ -23,7 +23,7 @@ struct VARVE_LOCAL BlobWriter::State {
         block_id(std::move(block)),
         content(container->core, id, block_id ? ContentWriter::Inline::kNo : ContentWriter::Inline::kYes) {}
 
-  /// Errors: kClosed, kInvalidArgument (InvalidInput: the writer has ended).
+  /// Errors: kClosed, kInvalidArgument (InvalidInput: the writer has ended), that of an append that failed before.
   Status check_usable() const;
   Durability durability() const noexcept {
     return options.durability.value_or(container->core->backend().default_durability());

@@ -40,7 +40,8 @@ class BlockListCommit {
       if (!entries.ok()) return entries.status();
       committed = *std::move(entries);
     }
-    if (Status chosen = choose(committed); !chosen.ok()) return chosen;
+    chosen_ = choose(committed);
+    if (!chosen_.ok()) use_nothing();
     list_ = container.core->backend().draw_tick();
     contents_ = contents_of(at.id);
     for (const auto& [content, owners] : owners_) plan.contents.push_back(content);
@@ -59,6 +60,7 @@ class BlockListCommit {
     if (is_staged_other) return plan_again(draft.staged_rests_on);
     const bool is_row_other = draft.row ? draft.rests_on != row_version_ : row_version_ != 0;
     if (uses_committed_ && is_row_other) return plan_again(draft.rests_on);
+    if (!chosen_.ok()) return {chosen_, std::max(draft.rests_on, draft.staged_rests_on)};
     for (const auto& [content, owners] : owners_) draft.owners.add(content, owners);
     BlobRow row = new_blob_row(BlobKind::kBlock, options_);
     row.lease = *lease;
@@ -71,6 +73,7 @@ class BlockListCommit {
   }
 
  private:
+  /// Returns what is wrong with the list. The lease and the conditions are judged before it (BC-05).
   Status choose(const std::vector<ListEntry>& committed) {
     entries_.clear();
     owners_.clear();
@@ -81,9 +84,10 @@ class BlockListCommit {
     for (const ListEntry& entry : committed) by_id.emplace(entry.id, &entry);
     for (const BlockChoice& choice : choices_) {
       if (choice.from != BlockChoice::From::kCommitted && choose_staged(choice.id)) continue;
-      const auto found = by_id.find(choice.id);
-      if (choice.from == BlockChoice::From::kStaged || found == by_id.end()) return no_such_block();
+      if (choice.from == BlockChoice::From::kStaged) return no_such_block();
       uses_committed_ = true;
+      const auto found = by_id.find(choice.id);
+      if (found == by_id.end()) return no_such_block();
       ++owners_[found->second->content];
       add(choice.id, {found->second->content, found->second->length});
     }
@@ -93,6 +97,12 @@ class BlockListCommit {
           .with_service_error("InvalidBlobOrBlock");
     }
     return Status();
+  }
+
+  void use_nothing() {
+    entries_.clear();
+    owners_.clear();
+    length_ = 0;
   }
 
   /// Returns false if no such block is staged. Its first place in the list takes the owner over from the stage.
@@ -143,6 +153,7 @@ class BlockListCommit {
   StagedBlocks staged_;
   std::vector<bool> used_;
   format::CommitVersion row_version_ = 0;
+  Status chosen_;
   bool uses_committed_ = false;
   std::vector<ListEntry> entries_;
   std::map<ContentId, std::int64_t> owners_;
@@ -190,9 +201,7 @@ Result<BlobState> commit_block_list(const Container::State& container, std::stri
     return list.plan(container, at, plan);
   };
   verb.judge = [&](BlobDraft& draft) { return list.judge(draft); };
-  const Result<WrittenBlob> written = commit_blob(container, verb);
-  if (!written.ok()) return written.status();
-  return state_of(blob, *written->row, written->version, container.core->backend().time());
+  return commit_blob(container, verb);
 }
 
 }  // namespace varve

@@ -26,14 +26,18 @@ ContentWriter::~ContentWriter() {
 
 Status ContentWriter::append(std::string_view bytes) {
   if (!failure_.ok()) return failure_;
+  failure_ = Status::out_of_memory();  // It stays if an allocation throws, because a part of the bytes may be added.
+  failure_ = add(bytes);
+  return failure_;
+}
+
+Status ContentWriter::add(std::string_view bytes) {
   if (bytes.size() > limits::kBlobBytesMax - length_) {
-    failure_ = service_error::request_body_too_large("the content has more bytes than a blob may have");
-    return failure_;
+    return service_error::request_body_too_large("the content has more bytes than a blob may have");
   }
   while (!bytes.empty()) {
     if (pending_.size() == kPartBytes) {
-      failure_ = write_part();
-      if (!failure_.ok()) return failure_;
+      if (Status written = write_part(); !written.ok()) return written;
     }
     const std::size_t taken = std::min(bytes.size(), kPartBytes - pending_.size());
     pending_.append(bytes.substr(0, taken));

@@ -28,8 +28,11 @@ class ContentWriter {
   /// If the content has rows and no owner, lets them be removed.
   ~ContentWriter();
 
-  /// Adds bytes. Errors: those of commits; kTooLarge (RequestBodyTooLarge). The writer cannot be used afterwards.
+  /// Adds bytes. Errors: those of commits; kTooLarge (RequestBodyTooLarge). The writer cannot be used afterwards. The same
+  /// holds if an allocation throws.
   Status append(std::string_view bytes);
+  /// Returns the error that ended the writer.
+  const Status& failure() const noexcept { return failure_; }
   std::uint64_t length() const noexcept { return length_; }
 
   /// Prepares the last part, after which nothing may be added.
@@ -45,6 +48,7 @@ class ContentWriter {
 
  private:
   bool is_in_row() const noexcept;
+  Status add(std::string_view bytes);
   Status write_part();
 
   std::shared_ptr<StoreCore> core_;

@@ -62,12 +62,12 @@ Refusal judge_copy(BlobDraft& draft, const CopyArguments& arguments) {
   for (const ContentPiece& piece : source->pieces) {
     if (!draft.owners.is_planned(piece.content)) return plan_again(found.version);
   }
+  const Result<Lease> lease = admit_replacement(draft.row, arguments.options.conditions, draft.now);
+  if (!lease.ok()) return draft.refuse(lease.status());
   const Status judged = judge_source(arguments.options.source_conditions, source->changed);
   if (!judged.ok()) return {judged, found.version};
   if (source->tier == BlobTier::kArchive) return {archived_source(), found.version};
   if (Status fits = check_tier(arguments.options.tier, source->kind); !fits.ok()) return {fits, found.version};
-  const Result<Lease> lease = admit_replacement(draft.row, arguments.options.conditions, draft.now);
-  if (!lease.ok()) return draft.refuse(lease.status());
   BlobRow row = copied_row(*source, arguments, draft.now);
   row.lease = *lease;
   for (const ContentPiece& piece : row.pieces) {
@@ -100,9 +100,7 @@ Result<BlobState> copy_blob(const Container::State& container, std::string_view 
     return Status();
   };
   verb.judge = [&](BlobDraft& draft) { return judge_copy(draft, arguments); };
-  const Result<WrittenBlob> written = commit_blob(container, verb);
-  if (!written.ok()) return written.status();
-  return state_of(blob, *written->row, written->version, container.core->backend().time());
+  return commit_blob(container, verb);
 }
 
 }  // namespace varve

@@ -14,8 +14,9 @@ using test::outcome;
 using test::ServiceBench;
 using ::testing::HasSubstr;
 
-std::string_view known_error(std::string_view text) {
-  return text == "EntityAlreadyExists" ? "EntityAlreadyExists" : "OtherError";
+ErrorName known_error(std::string_view text) {
+  if (text == "EntityAlreadyExists") return "EntityAlreadyExists";
+  return "OtherError";
 }
 
 HttpRequest of_operator(HttpRequest request) {

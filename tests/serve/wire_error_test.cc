@@ -15,7 +15,7 @@ using namespace test;
 using ::testing::HasSubstr;
 
 TEST(ServeErrors, E01_EveryErrorStringHasItsStatus) {
-  const std::vector<std::pair<std::uint16_t, std::vector<std::string_view>>> statuses = {
+  const std::vector<std::pair<std::uint16_t, std::vector<ErrorName>>> statuses = {
       {400,
        {"CommandsInBatchActOnDifferentPartitions",
         "DuplicateKeyPropertySpecified",
@@ -69,10 +69,10 @@ TEST(ServeErrors, E01_EveryErrorStringHasItsStatus) {
       {501, {"NotImplemented"}},
       {503, {"ServerBusy"}}};
   for (const auto& [status, codes] : statuses) {
-    for (const std::string_view code : codes) {
+    for (const ErrorName code : codes) {
       const WireError error = wire_error(refused(code, "why"));
-      EXPECT_EQ(error.code, code);
-      EXPECT_EQ(error.status, status) << code;
+      EXPECT_EQ(error.code, code.text());
+      EXPECT_EQ(error.status, status) << code.text();
       EXPECT_NE(reason_phrase(status), "Error") << status;
     }
   }
@@ -84,10 +84,11 @@ TEST(ServeErrors, E04_QE03_WhatMayPassHasAStatusThatClientsRepeatAndNothingElseH
                           Code::kClosed, Code::kCancelled, Code::kIoError, Code::kUnknown}) {
     EXPECT_EQ(repeated.count(wire_error(Status(code, "why")).status), 1U) << code_name(code);
   }
-  for (const std::string_view code : {"MessageNotFound", "QueueAlreadyExists", "ResourceNotFound",
-                                      "EntityAlreadyExists", "UpdateConditionNotSatisfied", "InvalidInput",
-                                      "RequestBodyTooLarge", "NotImplemented", "AuthorizationFailure"}) {
-    EXPECT_EQ(repeated.count(wire_error(refused(code, "why")).status), 0U) << code;
+  for (const ErrorName code : std::initializer_list<ErrorName>{
+           "MessageNotFound", "QueueAlreadyExists", "ResourceNotFound", "EntityAlreadyExists",
+           "UpdateConditionNotSatisfied", "InvalidInput", "RequestBodyTooLarge", "NotImplemented",
+           "AuthorizationFailure"}) {
+    EXPECT_EQ(repeated.count(wire_error(refused(code, "why")).status), 0U) << code.text();
   }
 }
 

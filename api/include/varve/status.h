@@ -9,6 +9,7 @@
 #error "Varve needs C++20: compile with -std=c++20 or a later standard"
 #endif
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -143,6 +144,44 @@ struct NamedFile {
   operator std::string_view() const noexcept { return name; }  // NOLINT(google-explicit-constructor)
 };
 
+namespace error_name_detail {
+/// False for every type, but known only when the type is.
+template <typename Text>
+inline constexpr bool kNever = false;
+}  // namespace error_name_detail
+
+/// The error string of a failure, for example `EntityAlreadyExists`. A status keeps a view of the text, so the text must
+/// never end. A string literal is one; the compiler refuses any other text.
+class ErrorName {
+ public:
+  /// No error string.
+  constexpr ErrorName() noexcept = default;
+  /// The text of a string literal.
+  template <std::size_t Size>
+  consteval ErrorName(const char (&literal)[Size]) noexcept  // NOLINT(google-explicit-constructor)
+      : text_(literal, Size - 1) {}
+  /// Not for other texts.
+  template <typename Text>
+  ErrorName(const Text& /*text*/) noexcept {  // NOLINT(google-explicit-constructor)
+    static_assert(error_name_detail::kNever<Text>,
+                  "an error string must be a string literal, because a status keeps no copy of it");
+  }
+
+  /// Returns the name of a text that is known only at run time. The caller promises that the text lives as long as the
+  /// process.
+  static constexpr ErrorName of_text_that_never_ends(std::string_view text) noexcept {
+    ErrorName name;
+    name.text_ = text;
+    return name;
+  }
+
+  /// Returns the text. It is empty without an error string.
+  constexpr std::string_view text() const noexcept { return text_; }
+
+ private:
+  std::string_view text_;
+};
+
 /// Ok, or a code with a message. The message says what a person needs to know: the file, offset, key or limit.
 ///
 /// A failure of the table model also has the error string of the table service: service_error() may be
@@ -201,18 +240,20 @@ class [[nodiscard]] Status {
   StoredPlace place() const noexcept { return detail_ ? detail_->place : StoredPlace(); }
 
   /// Returns the error string of the table service. It is empty if the failure has none.
-  std::string_view service_error() const noexcept { return service_error_; }
+  std::string_view service_error() const noexcept { return service_error_.text(); }
+  /// Returns the error string in the form that another status can take.
+  ErrorName error_name() const noexcept { return service_error_; }
 
   /// Returns the zero-based index of the operation that failed, if one operation of a batch failed.
   std::optional<std::uint32_t> operation_index() const noexcept {
     return operation_index_ < 0 ? std::nullopt : std::optional<std::uint32_t>(operation_index_);
   }
 
-  /// Returns a copy with the error string of the table service. The string must outlive the status, as a string literal
-  /// does.
-  [[nodiscard]] Status with_service_error(std::string_view literal) const noexcept {
+  /// Returns a copy with the error string of the table service. The name is a string literal, or another status's
+  /// error_name().
+  [[nodiscard]] Status with_service_error(ErrorName name) const noexcept {
     Status copy = *this;
-    copy.service_error_ = literal;
+    copy.service_error_ = name;
     return copy;
   }
 
@@ -269,7 +310,7 @@ class [[nodiscard]] Status {
   /// Returns for example "Corruption: 000003.wal, offset 4096: ..." or "Exists (EntityAlreadyExists): ...".
   std::string to_string() const {
     std::string text(code_name(code_));
-    if (!service_error_.empty()) text.append(" (").append(service_error_).append(")");
+    if (!service_error().empty()) text.append(" (").append(service_error()).append(")");
     if (!message().empty()) text.append(": ").append(message());
     return text;
   }
@@ -322,7 +363,7 @@ class [[nodiscard]] Status {
   Code code_ = Code::kOk;
   std::int32_t os_error_ = 0;
   std::int64_t operation_index_ = -1;
-  std::string_view service_error_;
+  ErrorName service_error_;
   std::shared_ptr<const Detail> detail_;
 };
 

@@ -55,8 +55,7 @@ void add_operator_error(HttpResponse& response, const Status& status) {
   response.with(kOperatorErrorHeader, text);
 }
 
-std::optional<Status> read_operator_error(const Headers& headers,
-                                          std::string_view (*known_error)(std::string_view text)) {
+std::optional<Status> read_operator_error(const Headers& headers, ErrorName (*known_error)(std::string_view text)) {
   const std::string* const text = find_header(headers, kOperatorErrorHeader);
   if (text == nullptr) return std::nullopt;
   const std::optional<std::array<std::string_view, kFields>> fields = split(*text);

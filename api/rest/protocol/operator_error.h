@@ -16,9 +16,8 @@ inline constexpr std::string_view kOperatorErrorHeader = "x-varve-error";
 /// errno, message. The message is percent-encoded and cut to 4 KiB.
 void add_operator_error(HttpResponse& response, const Status& status);
 
-/// Reads the header. Returns nothing if the answer has none, or if its fields are malformed. `known_error` returns an
-/// equal text that outlives the status (Status::with_service_error).
-std::optional<Status> read_operator_error(const Headers& headers,
-                                          std::string_view (*known_error)(std::string_view text));
+/// Reads the header. Returns nothing if the answer has none, or if its fields are malformed. `known_error` returns the
+/// name with an equal text.
+std::optional<Status> read_operator_error(const Headers& headers, ErrorName (*known_error)(std::string_view text));
 
 }  // namespace varve::serve

@@ -23,7 +23,7 @@ struct WireError {
 WireError wire_error(const Status& status);
 
 /// Returns a failure with an error string that wire_error() knows. The unchanged request can never succeed.
-inline Status refused(std::string_view service_error, std::string_view message) noexcept {
+inline Status refused(ErrorName service_error, std::string_view message) noexcept {
   return Status::invalid_argument(message).with_service_error(service_error);
 }
 

@@ -15,12 +15,12 @@ std::string range_text(std::int64_t least, std::int64_t most) {
 
 }  // namespace
 
-Status refuse_parameter(const AskedParameters& asked, std::string_view literal, std::string_view name,
+Status refuse_parameter(const AskedParameters& asked, ErrorName error, std::string_view name,
                         std::string_view value, std::string_view reason) {
   asked.details.emplace_back("QueryParameterName", name);
   asked.details.emplace_back("QueryParameterValue", value);
   asked.details.emplace_back("Reason", reason);
-  return refused(literal, "The query parameter " + std::string(name) + " cannot be used: " + std::string(reason) + ".");
+  return refused(error, "The query parameter " + std::string(name) + " cannot be used: " + std::string(reason) + ".");
 }
 
 Status missing_parameter(const AskedParameters& asked, std::string_view name) {

@@ -21,7 +21,7 @@ Status with_remedy(const Status& refused, const Entity& entity) {
   for (const std::string& key : {entity.partition_key(), entity.row_key()}) {
     if (with_replaced_characters(key, "") == key) continue;
     const std::string message = std::string(refused.message()) + "; --key-replace TEXT replaces them";
-    return Status(refused.code(), message).with_service_error(refused.service_error());
+    return Status(refused.code(), message).with_service_error(refused.error_name());
   }
   return refused;
 }

@@ -19,16 +19,17 @@ using Json = nlohmann::ordered_json;
 using serve::find_header;
 using serve::HttpResponse;
 
-/// Returns an equal text that lives as long as the process. A service has about a hundred error strings. If a server
-/// sends more, the others become empty.
-std::string_view kept_text(std::string_view text) {
+/// Returns the name of an equal text that lives as long as the process. A service has about a hundred error strings. If a
+/// server sends more, the others become empty.
+ErrorName kept_name(std::string_view text) {
   constexpr std::size_t kTextsMax = 1000;
   static std::mutex mutex;
-  static std::set<std::string, std::less<>> texts;
+  static std::set<std::string, std::less<>> texts;  // no text is ever removed
   const std::lock_guard lock(mutex);
   const auto known = texts.find(text);
-  if (known != texts.end()) return *known;
-  return texts.size() < kTextsMax ? std::string_view(*texts.emplace(text).first) : std::string_view();
+  if (known != texts.end()) return ErrorName::of_text_that_never_ends(*known);
+  if (texts.size() >= kTextsMax) return ErrorName();
+  return ErrorName::of_text_that_never_ends(*texts.emplace(text).first);
 }
 
 Status malformed(std::string_view what) {
@@ -102,12 +103,12 @@ std::string_view line_of(std::string_view& text) {
 
 Status status_of(const HttpResponse& response) {
   if (response.status >= 200 && response.status < 300) return Status();
-  if (std::optional<Status> whole = serve::read_operator_error(response.headers, &kept_text)) return *std::move(whole);
+  if (std::optional<Status> whole = serve::read_operator_error(response.headers, &kept_name)) return *std::move(whole);
   std::string message = message_of(response.body);
   if (message.empty()) message = "HTTP " + std::to_string(response.status);
   const Status status(code_of(response.status), message);
   const std::string* const error = find_header(response.headers, "x-ms-error-code");
-  return error == nullptr ? status : status.with_service_error(kept_text(*error));
+  return error == nullptr ? status : status.with_service_error(kept_name(*error));
 }
 
 Result<ETag> etag_of(const HttpResponse& response) {
