@@ -80,41 +80,58 @@ Status BlobCheck::visit_staged_list(std::string_view key, std::string_view value
   return blocks == list->count ? Status() : broken("a list of staged blocks has another count than there are blocks");
 }
 
+Status BlobCheck::begin_content(ContentId content) {
+  Status before;
+  if (present_ && present_->content != content) before = end_content();
+  if (!present_) present_ = Present{content, std::nullopt, 0, 0};
+  return before;
+}
+
+/// Notes that a row of the present content is damaged. The head comes first: without one, the row may be of a list.
+void BlobCheck::note_damage(format::TableId contents) {
+  present_->is_damaged = true;
+  if (damaged_.size() < kDamagedKept) damaged_.insert(present_->content);
+  const bool has_names = !present_->head || present_->head->kind == ContentKind::kList;
+  if (has_names) incomplete_.insert(format::account_of(contents));
+}
+
+void BlobCheck::note_unread(std::string_view key) {
+  const Result<ContentPlace> place = decode_content_key(key);
+  if (!place.ok()) return;
+  (void)begin_content(place->content);
+  note_damage(format::table_id_of(key));
+}
+
 Status BlobCheck::visit_content(std::string_view key, std::string_view value) {
   const Result<ContentPlace> place = decode_content_key(key);
   if (!place.ok()) return place.status();
-  Status before;
-  if (present_ && present_->content != place->content) before = end_content();
-  if (!present_) {
-    present_ = Present{place->content, std::nullopt, 0, 0};
-  }
-  const std::uint32_t account = format::account_of(format::table_id_of(key));
-  Status row;
-  if (place->offset) {
-    row = visit_part(account, *place->offset, value);
-  } else {
-    Result<ContentHead> head = decode_content_head(value);
-    row = head.status();
-    if (head.ok()) {
-      balances_[account] -= head->owners * hash_of(place->content);
-      if (head->owners == 0 && leaving_.count(place->content) == 0) row = broken("a content has no owner");
-      present_->head = *head;
-    }
-  }
+  const Status before = begin_content(place->content);
+  const Status row = visit_content_row(format::account_of(format::table_id_of(key)), *place, value);
+  if (row.code() == Code::kCorruption || row.code() == Code::kUnsupported) note_damage(format::table_id_of(key));
   return before.ok() ? row : before;
+}
+
+Status BlobCheck::visit_content_row(std::uint32_t account, const ContentPlace& place, std::string_view value) {
+  if (place.offset) return visit_part(account, *place.offset, value);
+  const Result<ContentHead> head = decode_content_head(value);
+  if (!head.ok()) return head.status();
+  balances_[account] -= head->owners * hash_of(place.content);
+  present_->head = *head;
+  const bool has_end = head->owners != 0 || leaving_.count(place.content) != 0;
+  return has_end ? Status() : broken("a content has no owner");
 }
 
 Status BlobCheck::visit_part(std::uint32_t account, std::uint64_t offset, std::string_view value) {
   Present& present = *present_;
   const Result<std::string_view> bytes = decode_part(present.content, offset, value);
   if (!bytes.ok()) return bytes.status();
-  if (!present.head) {
+  if (!present.head && !present.is_damaged) {
     if (filling_.count(present.content) != 0 || leaving_.count(present.content) != 0) return Status();
     return broken("a part of a content has no head");
   }
-  if (present.head->kind == ContentKind::kList) return visit_entries(account, offset, *bytes);
-  const bool is_leaving = leaving_.count(present.content) != 0;
-  if (offset != present.bytes && !is_leaving) return broken("a content has a gap");
+  if (present.head && present.head->kind == ContentKind::kList) return visit_entries(account, offset, *bytes);
+  const bool may_have_gaps = leaving_.count(present.content) != 0 || present.is_damaged;
+  if (offset != present.bytes && !may_have_gaps) return broken("a content has a gap");
   present.bytes += bytes->size();
   content_bytes_ += bytes->size();
   return Status();
@@ -137,7 +154,7 @@ Status BlobCheck::visit_entries(std::uint32_t account, std::uint64_t first, std:
 
 Status BlobCheck::end_content() {
   const Present present = *std::exchange(present_, std::nullopt);
-  if (!present.head || leaving_.count(present.content) != 0) return Status();
+  if (!present.head || present.is_damaged || leaving_.count(present.content) != 0) return Status();
   const ContentHead& head = *present.head;
   const bool is_whole = head.kind == ContentKind::kGrowing ||
                         head.length == (head.kind == ContentKind::kList ? present.entries : present.bytes);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -37,17 +38,23 @@ class BlobCheck {
   Status visit_row(std::string_view key, format::CommitVersion version, std::string_view value);
   /// Checks a row of the id of contents. Errors: the same.
   Status visit_content(std::string_view key, std::string_view value);
+  /// Takes a row of the id of contents whose value cannot be read.
+  void note_unread(std::string_view key);
   /// Compares the last content's parts with its head, after the last row of an id of contents. Errors: kCorruption.
   Status end_contents();
   /// Compares names and owners. Calls `report` with each account's number and the error.
   template <typename Report>
   void compare_owners(Report report) const {
     for (const auto& [account, balance] : balances_) {
-      if (balance != 0) {
+      if (balance != 0 && incomplete_.count(account) == 0) {
         report(account, Status::corruption("the names of contents and the counts of their owners differ"));
       }
     }
   }
+
+  /// Contents with damage that was found, kDamagedKept of them at most. Blobs whose content is one of them are damaged.
+  const std::set<ContentId>& damaged() const noexcept { return damaged_; }
+  static constexpr std::size_t kDamagedKept = 1000;
 
   std::uint64_t blobs() const noexcept { return blobs_; }
   std::uint64_t content_bytes() const noexcept { return content_bytes_; }
@@ -59,11 +66,16 @@ class BlobCheck {
     std::optional<ContentHead> head;
     std::uint64_t bytes = 0;    // of its parts
     std::uint64_t entries = 0;  // of a list
+    bool is_damaged = false;    // so its length has no meaning
   };
 
   Status name(format::TableId container, ContentId content);
   Status visit_blob(std::string_view key, format::CommitVersion version, std::string_view value);
   Status visit_staged_list(std::string_view key, std::string_view value);
+  /// Begins a content, if the row is not of the present one.
+  Status begin_content(ContentId content);
+  void note_damage(format::TableId contents);
+  Status visit_content_row(std::uint32_t account, const ContentPlace& place, std::string_view value);
   Status visit_part(std::uint32_t account, std::uint64_t offset, std::string_view value);
   Status visit_entries(std::uint32_t account, std::uint64_t first, std::string_view bytes);
   Status end_content();
@@ -74,6 +86,8 @@ class BlobCheck {
   std::unordered_map<ContentId, std::uint64_t> leaving_;  // and the entries that were let go
   std::map<std::uint32_t, std::uint64_t> balances_;       // by account
   std::optional<Present> present_;
+  std::set<ContentId> damaged_;
+  std::unordered_set<std::uint32_t> incomplete_;  // accounts some of whose names could not be read
   std::uint64_t blobs_ = 0;
   std::uint64_t content_bytes_ = 0;
 };

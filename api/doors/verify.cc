@@ -21,6 +21,7 @@
 #include "api/model/metrics_tables.h"
 #include "api/model/quoted.h"
 #include "api/queue/queue_check.h"
+#include "api/read/damaged_blobs.h"
 #include "engine/read/cursor.h"
 #include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
@@ -67,7 +68,7 @@ class Verifier {
     }
     if (blobs_.is_container(table))
       return report_row(entry, blobs_.visit_row(cursor.key(), entry.version, entry.value));
-    if (static_cast<std::uint32_t>(table) == kContentsNumber && format::account_of(table) != 0) {
+    if (is_contents(table)) {
       contents_ = table;
       return report_row(entry, blobs_.visit_content(cursor.key(), entry.value));
     }
@@ -76,12 +77,30 @@ class Verifier {
     report_row(entry, queue_->visit(cursor.key(), entry.version, entry.value));
   }
 
-  void finish() {
-    if (queue_) end_queue();
-    if (contents_ != 0) end_contents();
-    blobs_.compare_owners([this](std::uint32_t account, const Status& status) {
-      add_finding("account number " + std::to_string(account), status);
-    });
+  /// Takes an entry whose value cannot be read.
+  void visit_unread(std::string_view sort_key, const Status& failure) {
+    Result<format::SortKey> key = format::decode_sort_key(sort_key);
+    if (!key.ok()) return add_finding("a key", failure);
+    const format::TableId table = key->table;
+    add_finding(name_of(Entry{*std::move(key), 0, {}}), failure);
+    if (queue_ && queue_->queue() != table) end_queue();
+    if (contents_ != 0 && contents_ != table) end_contents();
+    if (queue_ids_.count(table) != 0) unread_queue_ = table;
+    if (!is_contents(table)) return;
+    contents_ = table;
+    blobs_.note_unread(sort_key);
+  }
+
+  /// `is_whole` is false if the walk over the keys ended early.
+  void finish(bool is_whole) {
+    if (queue_ && is_whole) end_queue();
+    if (contents_ != 0 && is_whole) end_contents();
+    if (is_whole) {
+      blobs_.compare_owners([this](std::uint32_t account, const Status& status) {
+        add_finding("account number " + std::to_string(account), status);
+      });
+    }
+    if (!blobs_.damaged().empty()) name_damaged_blobs();
     report_.blobs = blobs_.blobs();
     report_.content_bytes = blobs_.content_bytes();
     for (const auto& [name, account] : accounts_) {
@@ -95,6 +114,19 @@ class Verifier {
     format::CommitVersion version;
     std::string_view value;
   };
+
+  static bool is_contents(format::TableId table) noexcept {
+    return static_cast<std::uint32_t>(table) == kContentsNumber && format::account_of(table) != 0;
+  }
+
+  void name_damaged_blobs() {
+    for (const auto& container : containers_) {
+      const Status walked = find_damaged_blobs(view_, container.first, blobs_.damaged(), [&](std::string_view name) {
+        add_finding("blob " + quoted(name) + " of " + container.second, "its content is damaged");
+      });
+      if (!walked.ok()) add_finding(container.second, walked);
+    }
+  }
 
   static std::string name_of(const Entry& entry) {
     return "table " + std::to_string(format::account_of(entry.key.table)) + "/" +
@@ -190,6 +222,7 @@ class Verifier {
     if (const auto policies = decode_container_access_policies(entry.value); !policies.ok())
       add_finding(subject, policies.status());
     blobs_.add_container(row->id);
+    containers_[row->id] = subject;
     check_id(subject, owner_name, row->id);
     check_id(subject, owner_name, fence_of(row->id));
   }
@@ -217,7 +250,7 @@ class Verifier {
     report_.messages += queue_->messages();
     const Status together = queue_->finish();
     queue_.reset();
-    if (together.ok()) return;
+    if (together.ok() || unread_queue_ == id) return;
     add_finding(
         "queue " + std::to_string(format::account_of(id)) + "/" + std::to_string(static_cast<std::uint32_t>(id)),
         together);
@@ -245,13 +278,40 @@ class Verifier {
   const engine::ReadView& view_;
   std::optional<QueueCheck> queue_;  // whose rows are being visited
   std::unordered_set<format::TableId> queue_ids_;
+  format::TableId unread_queue_ = 0;  // a message of which could not be read, so that its counts mean nothing
   BlobCheck blobs_;
+  std::map<format::TableId, std::string> containers_;
   format::TableId contents_ = 0;  // whose rows are being visited
   std::map<std::string, AccountRow> accounts_;
   std::unordered_set<std::uint32_t> account_numbers_;
   std::unordered_set<format::TableId> table_ids_;
   std::uint32_t next_account_ = kFirstNumber;
 };
+
+/// Visits all entries. Goes on after a value that is damaged. Returns whether it came to the end.
+bool visit_all(StoreCore& core, const engine::ReadView& view, Verifier& verifier, VerifyReport& report,
+               const std::function<void(const VerifyReport&)>& progress) {
+  std::uint64_t entries = 0;
+  std::string from;
+  for (;;) {
+    engine::Cursor cursor = view.cursor(from, std::string_view());
+    for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
+      if (core.engine().was_dropped(format::table_id_of(cursor.key()))) continue;
+      verifier.visit(cursor);
+      if (progress && ++entries % kEntriesBetweenReports == 0) progress(report);
+    }
+    const Status walked = cursor.status();
+    if (walked.ok()) return true;
+    const bool is_damage = walked.code() == Code::kCorruption || walked.code() == Code::kUnsupported;
+    if (cursor.unread_key().empty() || !is_damage) {
+      add_finding(report, "the scan of all entities stopped here: " + walked.to_string());
+      return false;
+    }
+    from = cursor.unread_key();
+    if (!core.engine().was_dropped(format::table_id_of(from))) verifier.visit_unread(from, walked);
+    from.push_back('\0');
+  }
+}
 
 Result<VerifyReport> verify_store(std::string_view path, const StoreOptions& options,
                                   const std::function<void(const VerifyReport&)>& progress) {
@@ -272,17 +332,8 @@ Result<VerifyReport> verify_store(std::string_view path, const StoreOptions& opt
   if (Status warm = (*core)->engine().check_warm_list(); !warm.ok()) add_finding(report, warm.to_string());
   const engine::ReadView view = (*core)->backend().view();
   Verifier verifier(report, view);
-  engine::Cursor cursor = view.cursor(std::string_view(), std::string_view());
-  std::uint64_t entries = 0;
-  for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
-    if ((*core)->engine().was_dropped(format::table_id_of(cursor.key()))) continue;
-    verifier.visit(cursor);
-    if (progress && ++entries % kEntriesBetweenReports == 0) progress(report);
-  }
-  if (Status walked = cursor.status(); !walked.ok()) {
-    add_finding(report, "the scan of all entities stopped here: " + walked.to_string());
-  }
-  verifier.finish();
+  const bool is_whole = visit_all(**core, view, verifier, report, progress);
+  verifier.finish(is_whole);
   if (progress) progress(report);
   return report;
 }

@@ -50,6 +50,8 @@ class Cursor {
   bool valid() const noexcept { return valid_; }
   /// Returns why the iteration ended: Ok at an end. Errors: kCorruption, kIoError, kOutOfMemory, kTooManyFiles.
   Status status() const { return failure_.ok() ? entries_->status() : failure_; }
+  /// Returns the key whose value could not be read, if that is why the iteration ended. A new cursor may go on after it.
+  std::string_view unread_key() const noexcept { return failure_.ok() ? std::string_view() : std::string_view(key_); }
   /// Returns whether the last move ended because of stop_after().
   bool has_stopped() const noexcept { return has_stopped_; }
 
