@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/api/allocation_sweep.h"
 #include "tests/api/store_bench.h"
 #include "tests/io/temporary_directory.h"
 #include "tests/support/allocation_counter.h"
@@ -17,28 +18,6 @@ namespace varve::out_of_memory_test {
 namespace {
 
 using namespace test;
-
-/// Repeats `attempt` until no allocation of it fails. `check` inspects the store after each failure.
-void sweep(const std::function<Status()>& attempt, const std::function<void(std::uint64_t)>& check) {
-  for (std::uint64_t nth = 1; nth < 10'000; ++nth) {
-    SCOPED_TRACE("allocation " + std::to_string(nth));
-    Status status;
-    bool failed = false;
-    {
-      const AllocationFailure failure(nth);
-      status = attempt();
-      failed = failure.happened();
-    }
-    if (!failed) {
-      EXPECT_TRUE(status.ok()) << status.to_string();
-      return;
-    }
-    ASSERT_EQ(status.code(), Code::kOutOfMemory) << status.to_string();
-    check(nth);
-    if (::testing::Test::HasFailure()) return;
-  }
-  FAIL() << "the verb needs more than 10,000 allocations";
-}
 
 class OutOfMemory : public ::testing::Test {
  protected:
