@@ -3,19 +3,18 @@
 // the builder makes.
 //
 // Input: an entity.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "format/bytes/bytes.h"
 #include "format/bytes/checksum.h"
 #include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
+#include "fuzz/entity_mutation.h"
 #include "fuzz/mutation.h"
 
 namespace varve::format {
@@ -86,53 +85,6 @@ void read_hashed(std::string_view bytes) {
   }
 }
 
-// -- Mutations ------------------------------------------------------------------------------------------------------
-
-struct OwnProperty {
-  std::string name;
-  PropertyType type = PropertyType::kString;
-  std::string value;
-};
-
-void fit_value(OwnProperty& property) {
-  switch (property.type) {
-    case PropertyType::kBoolean: property.value.resize(1); break;
-    case PropertyType::kInt32: property.value.resize(4); break;
-    case PropertyType::kDateTime:
-    case PropertyType::kDouble:
-    case PropertyType::kInt64: property.value.resize(8); break;
-    case PropertyType::kGuid: property.value.resize(16); break;
-    case PropertyType::kBinary:
-    case PropertyType::kString: break;
-  }
-}
-
-void change(fuzz::Chance& chance, OwnProperty& property) {
-  constexpr std::size_t kTypes = 8;
-  constexpr std::size_t kNameBytesMax = 4095;
-  switch (chance.below(3)) {
-    case 0: fuzz::mutate_bytes(property.name); break;
-    case 1: fuzz::mutate_bytes(property.value); break;
-    default: property.type = static_cast<PropertyType>(1 + chance.below(kTypes)); break;
-  }
-  property.name.resize(std::min(property.name.size(), kNameBytesMax));
-  fit_value(property);
-}
-
-std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view bytes) {
-  const Result<EncodedEntity> view = EncodedEntity::open(bytes);
-  if (!view.ok()) return std::nullopt;
-  std::vector<OwnProperty> properties;
-  for (std::size_t i = 0; i < view->property_count(); ++i) {
-    const PropertyView property = view->property(i);
-    properties.push_back({std::string(property.name), property.type, std::string(property.value)});
-  }
-  fuzz::mutate_parts(chance, properties, [&](OwnProperty& property) { change(chance, property); });
-  EntityBuilder builder;
-  for (const OwnProperty& property : properties) builder.add({property.name, property.type, property.value});
-  return builder.finish();
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -150,7 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
                                                unsigned seed) {
-  return fuzz::mutate_structure(data, size, size_max, seed, mutated);
+  return fuzz::mutate_structure(data, size, size_max, seed, fuzz::mutated_entity);
 }
 
 }  // namespace varve::format

@@ -75,6 +75,7 @@ std::optional<std::string> name_of_ordered(std::string_view text) {
   name.reserve(text.size());
   while (!text.empty()) {
     if (!text.starts_with(kEscape)) {
+      if (is_four_bytes(text.front())) return std::nullopt;
       name.push_back(text.front());
       text.remove_prefix(1);
       continue;
@@ -115,6 +116,7 @@ void read_content(RowReader& reader, BlobRow& row) {
     if (bytes.empty() || bytes.size() % kPieceBytes != 0 || !row.inlined.empty()) return reader.refuse();
     for (; !bytes.empty(); bytes.remove_prefix(kPieceBytes)) {
       row.pieces.push_back({format::load_u64(bytes.data()), format::load_u64(bytes.data() + 8)});
+      if (row.pieces.back().length > row.length - length) return reader.refuse();
       length += row.pieces.back().length;
     }
   }
@@ -247,7 +249,7 @@ Result<BlobRow> decode_blob_row(format::CommitVersion version, std::string_view 
     const std::uint32_t kind = reader.count(kBlobKindName);
     if (kind > static_cast<std::uint32_t>(BlobKind::kAppend)) reader.refuse();
     row.kind = static_cast<BlobKind>(kind);
-    row.length = static_cast<std::uint64_t>(reader.number(kBlobLength));
+    row.length = reader.length(kBlobLength);
     read_content(reader, row);
     if (reader.has(kBlobCrc)) row.crc64 = static_cast<std::uint64_t>(reader.number(kBlobCrc));
     read_versions(reader, version, row);
@@ -296,8 +298,7 @@ std::string encode_staged_block(const ContentPiece& block) {
 
 Result<ContentPiece> decode_staged_block(std::string_view value) {
   return decode_stored_row(value, "staged block", [](RowReader& reader) {
-    return ContentPiece{static_cast<std::uint64_t>(reader.number(kContent)),
-                        static_cast<std::uint64_t>(reader.number(kBlobLength))};
+    return ContentPiece{static_cast<std::uint64_t>(reader.number(kContent)), reader.length(kBlobLength)};
   });
 }
 

@@ -8,6 +8,7 @@
 #include "format/bytes/bytes.h"
 #include "format/bytes/checksum.h"
 #include "format/keys/entity.h"
+#include "varve/limits.h"
 
 namespace varve {
 namespace {
@@ -84,7 +85,8 @@ Result<ContentHead> decode_content_head(std::string_view value) {
     if (kind > static_cast<std::uint32_t>(ContentKind::kGrowing)) reader.refuse();
     head.kind = static_cast<ContentKind>(kind);
     head.owners = reader.count(kOwners);
-    if (head.kind != ContentKind::kGrowing) head.length = static_cast<std::uint64_t>(reader.number(kLength));
+    if (head.kind != ContentKind::kGrowing) head.length = reader.length(kLength);
+    if (head.kind == ContentKind::kList && head.length > limits::kBlocksMax) reader.refuse();
     if (reader.has(kCrc)) head.crc64 = static_cast<std::uint64_t>(reader.number(kCrc));
     return head;
   });

@@ -80,6 +80,12 @@ std::int64_t RowReader::number(std::string_view name) {
   return found ? found->as_int64() : 0;
 }
 
+std::uint64_t RowReader::length(std::string_view name) {
+  const std::int64_t found = number(name);
+  if (found < 0) is_whole_ = false;
+  return found < 0 ? 0 : static_cast<std::uint64_t>(found);
+}
+
 Guid RowReader::guid(std::string_view name) {
   const auto found = find(name, format::PropertyType::kGuid);
   return found ? Guid{found->as_guid()} : Guid();

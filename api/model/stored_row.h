@@ -75,6 +75,8 @@ class RowReader {
   Ticks time(std::string_view name);
   std::uint32_t count(std::string_view name);
   std::int64_t number(std::string_view name);
+  /// A number that is never negative.
+  std::uint64_t length(std::string_view name);
   Guid guid(std::string_view name);
   std::string_view text(std::string_view name);
   std::string_view bytes(std::string_view name);
