@@ -199,6 +199,10 @@ class SettledStore {
     EXPECT_TRUE(used.ok()) << used.status().to_string();
     EXPECT_TRUE(used->list().ok());
     EXPECT_EQ(said(store_->drop_container(kAccount, "settled")), kDone);
+    wait_for_keeper();
+  }
+  /// Waits for a keeper that has begun by itself. No container is used.
+  void wait_for_keeper() {
     if (Status made = store_->create_account("waiter"); !made.ok()) {
       EXPECT_EQ(made.code(), Code::kExists);
     }
