@@ -162,7 +162,7 @@ class BlobSpace : public Containers {
   }
 };
 
-TEST_F(BlobSpace, BX32_ValueFilesShrinkAfterDeletesAndCompaction) {
+TEST_F(BlobSpace, BX05_BX32_ValueFilesShrinkAfterDeletesAndCompaction) {
   const std::uint64_t empty = used_bytes();
   fill(24);
   EXPECT_GE(live_bytes(), 24 * kMiB);
