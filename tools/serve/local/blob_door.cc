@@ -186,10 +186,12 @@ Status copy(Store& store, Container& container, BlobRequest& request, BlobAnswer
   if (!request.failure().ok()) return request.failure();
   const Result<Container> source = store.open_container(request.account(), from);
   if (!source.ok()) return source.status();
+  Result<BlobState> state = source->state(blob);
+  if (!state.ok()) return state.status();
   BlobCopyOptions options;
   options.conditions = given.conditions;
-  options.tags = given.tags;
   options.durability = given.durability;
+  options.tags = std::move(state->tags);
   return answer_with(container.copy(request.blob(), *source, blob, options), answer);
 }
 

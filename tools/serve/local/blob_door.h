@@ -30,7 +30,7 @@ inline constexpr std::size_t kBlobPieceBytes = std::size_t{1} << 20;
 ///   blocks
 ///   commit      the body is the blocks and the options
 ///   remove      if_match
-///   copy        from_container, from_blob; the body is the options. Tags are those of the body
+///   copy        from_container, from_blob; the body is the options, of which conditions and durability count
 ///
 /// A content that was begun belongs to the connection. If the connection ends, the content is removed. Errors: those of
 /// the verbs of varve/blob.h and varve/store.h; kInvalidArgument (InvalidQueryParameterValue: a parameter is malformed,

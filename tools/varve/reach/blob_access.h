@@ -65,9 +65,9 @@ class BlobAccess {
   virtual Result<BlobState> commit_blocks(const std::string& blob, const std::vector<BlockChoice>& blocks,
                                           const BlobWriteOptions& options) = 0;
   virtual Status remove(const std::string& blob, const BlobChangeOptions& options) = 0;
-  /// Copies a blob of the container `from` of the same account. Of the options, conditions, tags and durability count.
+  /// Copies a blob of the container `from` of the same account, with its tags. The conditions are on `blob`.
   virtual Result<BlobState> copy(const std::string& blob, const std::string& from, const std::string& from_blob,
-                                 const BlobCopyOptions& options) = 0;
+                                 const BlobChangeOptions& options) = 0;
   /// Returns the store if this process has it open. Otherwise null.
   virtual Store* local() noexcept = 0;
   virtual Status close() = 0;

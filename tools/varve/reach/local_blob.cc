@@ -96,12 +96,18 @@ class LocalContainer final : public BlobAccess {
     return opened.ok() ? opened->remove(blob, options) : opened.status();
   }
   Result<BlobState> copy(const std::string& blob, const std::string& from, const std::string& from_blob,
-                         const BlobCopyOptions& options) override {
+                         const BlobChangeOptions& options) override {
     Result<Container> opened = open();
     if (!opened.ok()) return opened.status();
     const Result<Container> source = store_->open_container(account_, from);
     if (!source.ok()) return source.status();
-    return opened->copy(blob, *source, from_blob, options);
+    Result<BlobState> state = source->state(from_blob);
+    if (!state.ok()) return state;
+    BlobCopyOptions chosen;
+    chosen.conditions = options.conditions;
+    chosen.durability = options.durability;
+    chosen.tags = std::move(state->tags);
+    return opened->copy(blob, *source, from_blob, chosen);
   }
   Store* local() noexcept override { return &*store_; }
   Status close() override { return store_->close(); }

@@ -178,10 +178,9 @@ class ServedContainer final : public BlobAccess {
     return send(asked).status();
   }
   Result<BlobState> copy(const std::string& blob, const std::string& from, const std::string& from_blob,
-                         const BlobCopyOptions& options) override {
+                         const BlobChangeOptions& options) override {
     BlobWriteOptions given;
     given.conditions = options.conditions;
-    given.tags = options.tags;
     given.durability = options.durability;
     BlobParameters asked = of("copy", blob);
     asked.with("from_container", from).with("from_blob", from_blob);
