@@ -904,20 +904,14 @@ VARVE_API varve_status* varve_container_state(const varve_container* container, 
 /// Returns the metadata of a container.
 VARVE_API varve_status* varve_container_metadata(const varve_container* container, varve_metadata** metadata);
 /// Replaces all metadata of a container. No pairs clear it.
-VARVE_API varve_status* varve_container_set_metadata(const varve_container* container,
-                                                     const varve_metadata_pair* pairs, size_t count);
+VARVE_API varve_status* varve_container_set_metadata(const varve_container* container, const varve_metadata_pair* pairs,
+                                                     size_t count);
 
 /// How the content of a blob changes, as varve::BlobKind.
 enum { VARVE_BLOCK_BLOB = 0, VARVE_APPEND_BLOB = 1 };
 
 /// Where a blob would be kept in a service with several stores, as varve::BlobTier.
-enum {
-  VARVE_TIER_DEFAULT = 0,
-  VARVE_TIER_HOT = 1,
-  VARVE_TIER_COOL = 2,
-  VARVE_TIER_COLD = 3,
-  VARVE_TIER_ARCHIVE = 4
-};
+enum { VARVE_TIER_DEFAULT = 0, VARVE_TIER_HOT = 1, VARVE_TIER_COOL = 2, VARVE_TIER_COLD = 3, VARVE_TIER_ARCHIVE = 4 };
 
 /// Conditions on the state of a blob, as varve::BlobConditions. Zero is no condition.
 typedef struct varve_blob_conditions {
