@@ -87,9 +87,8 @@ varve_status* varve_blob_state(const varve_container* container, varve_text blob
 
 varve_status* varve_blob_remove(const varve_container* container, varve_text blob,
                                 const varve_blob_change_options* options) {
-  return vc::change_blob(
-      container, blob, options, nullptr,
-      [](varve::Container& held, auto name, const auto& read) { return held.remove(name, read); });
+  return vc::change_blob(container, blob, options, nullptr,
+                         [](varve::Container& held, auto name, const auto& read) { return held.remove(name, read); });
 }
 
 varve_status* varve_blob_list(const varve_container* container, const varve_blob_list_options* options,

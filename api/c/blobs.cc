@@ -138,9 +138,7 @@ BlocksObject::BlocksObject(BlockLists lists)
 Result<BlobConditions> read_conditions(const varve_blob_conditions* conditions) {
   const Result<varve_blob_conditions> given = read_sized(conditions);
   if (!given.ok()) return given.status();
-  const auto etag = [](varve_etag number) {
-    return number == VARVE_ETAG_ANY ? ETag::any() : to_etag(number);
-  };
+  const auto etag = [](varve_etag number) { return number == VARVE_ETAG_ANY ? ETag::any() : to_etag(number); };
   BlobConditions read;
   if (given->if_match != VARVE_ETAG_NONE) read.if_match = etag(given->if_match);
   if (given->if_none_match != VARVE_ETAG_NONE) read.if_none_match = etag(given->if_none_match);

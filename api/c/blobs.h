@@ -60,9 +60,7 @@ class BlobsObject : public Object {
 
   std::size_t count() const noexcept { return page_.entries.size(); }
   varve_blob_view view(std::size_t index) const noexcept;
-  varve_text continuation() const noexcept {
-    return page_.continuation ? text_of(*page_.continuation) : varve_text{};
-  }
+  varve_text continuation() const noexcept { return page_.continuation ? text_of(*page_.continuation) : varve_text{}; }
 
  private:
   struct Pairs {

@@ -69,11 +69,10 @@ varve_status* varve_container_state(const varve_container* container, varve_cont
   return vc::call_on<vc::ContainerObject>(container, [&](const vc::ContainerObject& held) -> varve::Status {
     const varve::Result<varve::ContainerState> found = held.container.container_state();
     if (!found.ok()) return found.status();
-    return vc::write_sized(
-        varve_container_view{0, vc::from_etag(found->etag), found->modified.ticks,
-                             static_cast<int32_t>(found->public_access), static_cast<int32_t>(found->lease.state),
-                             found->lease.is_infinite},
-        view);
+    return vc::write_sized(varve_container_view{0, vc::from_etag(found->etag), found->modified.ticks,
+                                                static_cast<int32_t>(found->public_access),
+                                                static_cast<int32_t>(found->lease.state), found->lease.is_infinite},
+                           view);
   });
 }
 

@@ -148,11 +148,18 @@ TEST_F(BlobVerbs, BringContentsOfEveryLengthBackWhole) {
 }
 
 TEST_F(BlobVerbs, KeepPropertiesMetadataAndTags) {
-  const ProgramResult done =
-      blob({"put", store_, "photos", "a", "-", "--type", "image/jpeg", "--encoding", "gzip", "--language", "en",
-            "--disposition", "inline", "--cache-control", "no-store", "--metadata", "Owner=Ann", "--metadata", "Note=a=b",
-            "--tag", "year=2026", "--json"},
-           "x");
+  const ProgramResult done = blob({"put",        store_,
+                                   "photos",     "a",
+                                   "-",          "--type",
+                                   "image/jpeg", "--encoding",
+                                   "gzip",       "--language",
+                                   "en",         "--disposition",
+                                   "inline",     "--cache-control",
+                                   "no-store",   "--metadata",
+                                   "Owner=Ann",  "--metadata",
+                                   "Note=a=b",   "--tag",
+                                   "year=2026",  "--json"},
+                                  "x");
   EXPECT_EQ(done.exit_code, 0) << done.err;
   const json shown = parsed(blob({"show", store_, "photos", "a", "--json"}));
   EXPECT_EQ(parsed(done), shown);
@@ -282,7 +289,8 @@ TEST_F(BlobVerbs, AGetGoesOnAfterThePartThatWasWritten) {
   const std::string all = content(3 * kMebibyte);
   put("big", all);
   const std::string file = scratch_.file("out", "earlier");
-  const ProgramResult full = blob({"get", store_, "photos", "big", file, "--resume"}, "", {.file_bytes_max = kMebibyte});
+  const ProgramResult full =
+      blob({"get", store_, "photos", "big", file, "--resume"}, "", {.file_bytes_max = kMebibyte});
   EXPECT_EQ(full.exit_code, 4);
   EXPECT_THAT(full.err, AllOf(HasSubstr(file), HasSubstr("the same line goes on")));
   EXPECT_EQ(content_of(file), "earlier");
@@ -322,9 +330,8 @@ TEST_F(BlobVerbs, AFullDeviceChangesNothing) {
   EXPECT_EQ(content_of(file), "earlier");
   EXPECT_EQ(files("out"), Words{"out"});
   EXPECT_EQ(blob({"get", store_, "photos", "big"}, "", {.full_output = true}).exit_code, 4);
-  const ProgramResult unstored =
-      blob({"put", store_, "photos", "big", scratch_.file("in", content(200 * kMebibyte))}, "",
-           {.file_bytes_max = 8 * kMebibyte});
+  const ProgramResult unstored = blob({"put", store_, "photos", "big", scratch_.file("in", content(200 * kMebibyte))},
+                                      "", {.file_bytes_max = 8 * kMebibyte});
   EXPECT_EQ(unstored.exit_code, 4) << unstored.err;
   EXPECT_EQ(unstored.out, "");
   EXPECT_EQ(got("big"), content(2 * kMebibyte));

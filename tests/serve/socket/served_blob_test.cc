@@ -91,8 +91,8 @@ TEST_F(ServedBlobs, AreWrittenAndReadAsWithoutAServer) {
   EXPECT_EQ(both({"blob", "get", "photos", "a", "--range", "1048570-2097160"}).out.size(), 1'048'591U);
   EXPECT_EQ(both({"blob", "get", "photos", "a", scratch_.path("out"), "--resume"}).exit_code, 0);
   EXPECT_EQ(content_of(scratch_.path("out")), content(3 * kMebibyte + 5));
-  EXPECT_EQ(both({"blob", "put", "photos", "eu/\xC3\xA4 &", "-", "--type", "text/plain", "--language", "de", "--metadata",
-                  "A=1", "--tag", "k=v", "--durability", "sync", "--json"},
+  EXPECT_EQ(both({"blob", "put", "photos", "eu/\xC3\xA4 &", "-", "--type", "text/plain", "--language", "de",
+                  "--metadata", "A=1", "--tag", "k=v", "--durability", "sync", "--json"},
                  "text")
                 .exit_code,
             0);

@@ -283,7 +283,10 @@ void add_fields(Fields& fields, const BlockLists& blocks) {
 void add_fields(Fields& fields, const std::vector<BlockChoice>& blocks) {
   for (const BlockChoice& block : blocks) {
     const bool is_latest = block.from == BlockChoice::From::kLatest;
-    fields.emplace_back(is_latest ? kLatest : block.from == BlockChoice::From::kStaged ? kStaged : kCommitted, block.id);
+    fields.emplace_back(is_latest                                  ? kLatest
+                        : block.from == BlockChoice::From::kStaged ? kStaged
+                                                                   : kCommitted,
+                        block.id);
   }
 }
 

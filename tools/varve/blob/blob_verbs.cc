@@ -203,7 +203,8 @@ void add_blob_copy(CLI::App& group, int& exit_code) {
 }  // namespace
 
 void add_blob_condition_words(CLI::App& verb, BlobConditionWords& words) {
-  CLI::Option* const match = verb.add_option("--if-match", words.if_match, "The ETag that the replaced blob must have, or *");
+  CLI::Option* const match =
+      verb.add_option("--if-match", words.if_match, "The ETag that the replaced blob must have, or *");
   verb.add_flag("--if-absent", words.if_absent, "Only if there is no such blob")->excludes(match);
 }
 
@@ -221,9 +222,11 @@ Status with_blob_hint(const Status& failure) {
   if (!failure.hint().empty()) return failure;
   const std::string_view error = failure.service_error();
   if (error == "LeaseIdMissing") {
-    return failure.with_hint("a client of the blob service has a lease on the blob; wait until it ends, or break it there");
+    return failure.with_hint(
+        "a client of the blob service has a lease on the blob; wait until it ends, or break it there");
   }
-  if (error == "InvalidBlobType") return failure.with_hint("it is an append blob; delete it first, or use another name");
+  if (error == "InvalidBlobType")
+    return failure.with_hint("it is an append blob; delete it first, or use another name");
   if (error == "BlobAlreadyExists") return failure.with_hint("without --if-absent the blob is replaced");
   if (error == "BlobArchived") return failure.with_hint("a client of the blob service must give it another tier first");
   return failure;

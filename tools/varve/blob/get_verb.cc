@@ -127,7 +127,8 @@ int get_blob(const BlobGetWords& words) {
   const Result<BlobPart> part = words.range.empty() ? BlobPart{0, length} : part_of_blob(*range, length);
   if (!part.ok()) return fail(part.status());
   if (!words.is_to_file()) return get_to_output(**blob, *part);
-  return ended_get(words.resumes ? get_to_part_file(**blob, words.file) : get_to_file(**blob, *part, words.file), words);
+  return ended_get(words.resumes ? get_to_part_file(**blob, words.file) : get_to_file(**blob, *part, words.file),
+                   words);
 }
 
 }  // namespace

@@ -108,8 +108,7 @@ Status PartFile::finish() {
   if (::fsync(file_.number()) != 0) return failed(errno);
   if (::rename(part_.c_str(), target_.c_str()) != 0) return failed(errno);
   const fs::path directory = fs::path(target_).parent_path();
-  const OwnedDescriptor parent(
-      ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const OwnedDescriptor parent(::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return parent.is_open() && ::fsync(parent.number()) == 0 ? Status() : failed(errno);
 }
 
