@@ -24,6 +24,8 @@ class BlobBoard {
     ~Filling() {
       if (board_ != nullptr) board_->leave(content_);
     }
+    /// Leaves the content on the board, without the lock. For a forked process, whose parent may have held it.
+    void abandon() noexcept { board_ = nullptr; }
 
    private:
     BlobBoard* board_;

@@ -35,6 +35,11 @@ enum class Kind : std::uint8_t {
   kMessages,
   kMetadata,
   kStop,
+  kContainer,
+  kBlobs,
+  kBlobWriter,
+  kBlobReader,
+  kBlocks,
 };
 
 /// What a handle names.

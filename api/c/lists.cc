@@ -72,6 +72,21 @@ varve_status* varve_queue_list(varve_store* store, varve_text account, const var
   });
 }
 
+varve_status* varve_container_list(varve_store* store, varve_text account, const varve_list_options* options,
+                                   varve_list** list) {
+  return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) -> varve::Status {
+    if (list == nullptr) return vc::null_pointer("list");
+    *list = nullptr;
+    const varve::Result<std::string_view> name = vc::read_text(account, "account");
+    if (!name.ok()) return name.status();
+    const varve::Result<varve::ListOptions> read = vc::read_list_options(options);
+    if (!read.ok()) return read.status();
+    varve::Result<varve::ContainerPage> page = held.store->list_containers(*name, *read);
+    if (!page.ok()) return page.status();
+    return vc::give_handle(std::make_unique<vc::ListObject>(page->containers, std::move(page->continuation)), list);
+  });
+}
+
 varve_status* varve_list_read(const varve_list* list, varve_list_view* view) {
   return vc::call_on<vc::ListObject>(list,
                                      [&](const vc::ListObject& held) { return vc::write_sized(held.view(), view); });

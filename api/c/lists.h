@@ -17,20 +17,31 @@
 
 namespace varve::c {
 
-/// varve_list: one page of accounts, tables or queues.
+/// Returns the time that a list shows with a name.
+/// @{
+template <typename Info>
+DateTime time_of(const Info& info) noexcept {
+  return info.created;
+}
+inline DateTime time_of(const ContainerState& container) noexcept {
+  return container.modified;
+}
+/// @}
+
+/// varve_list: one page of accounts, tables, queues or containers.
 class ListObject : public Object {
  public:
   static constexpr Kind kKind = Kind::kList;
   static constexpr bool kOneThread = false;
 
-  /// `Info` is AccountInfo, TableInfo or QueueInfo.
+  /// `Info` is AccountInfo, TableInfo, QueueInfo or ContainerState.
   template <typename Info>
   ListObject(const std::vector<Info>& all, std::optional<std::string> continuation)
       : Object(kKind), continuation_(std::move(continuation)) {
     texts_.reserve(all.size());
     for (const Info& info : all) {
       texts_.push_back(info.name);
-      names_.push_back({text_of(texts_.back()), info.created.ticks});
+      names_.push_back({text_of(texts_.back()), time_of(info).ticks});
     }
   }
 

@@ -15,7 +15,6 @@
 namespace vc = varve::c;
 
 namespace varve::c {
-namespace {
 
 Result<std::vector<MetadataPair>> read_metadata(const varve_metadata_pair* pairs, std::size_t count) {
   if (pairs == nullptr && count != 0) return null_pointer("metadata");
@@ -29,6 +28,8 @@ Result<std::vector<MetadataPair>> read_metadata(const varve_metadata_pair* pairs
   }
   return read;
 }
+
+namespace {
 
 Result<QueueOptions> read_queue_options(const varve_queue_options* options) {
   const Result<varve_queue_options> given = read_sized(options);

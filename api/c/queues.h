@@ -82,6 +82,8 @@ inline PopReceipt to_receipt(const varve_receipt& receipt) noexcept {
 inline varve_receipt from_receipt(const PopReceipt& receipt) noexcept {
   return {receipt.sequence, receipt.version, receipt.check};
 }
+/// Errors: kInvalidArgument (a null pointer).
+Result<std::vector<MetadataPair>> read_metadata(const varve_metadata_pair* pairs, std::size_t count);
 /// The result views the caller's key. Errors: kInvalidArgument (durability, a null pointer).
 Result<PutOptions> read_put_options(const varve_put_options* options);
 /// Returns no text if it is absent.

@@ -19,7 +19,12 @@ ContentWriter::ContentWriter(std::shared_ptr<StoreCore> core, format::TableId co
       content_(core_->backend().draw_tick()) {}
 
 ContentWriter::~ContentWriter() {
-  if (!core_ || !has_rows_) return;
+  if (!core_) return;
+  if (!core_->is_usable()) {
+    if (filling_) filling_->abandon();
+    return;
+  }
+  if (!has_rows_) return;
   filling_.reset();
   core_->wake_blob_keeper();
 }

@@ -41,6 +41,7 @@ void verbs_suite(void);
 void misuse_suite(void);
 void fork_suite(void);
 void queue_suite(void);
+void blob_suite(void);
 void conformance_suite(void);
 
 #endif

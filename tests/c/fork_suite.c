@@ -25,8 +25,34 @@ static void* keep_busy(void* argument) {
   return NULL;
 }
 
-static int in_child(varve_store* store, varve_table* table, varve_cursor* cursor, varve_queue* queue,
-                    const char* directory) {
+/* What a child inherits. */
+struct inherited {
+  varve_store* store;
+  varve_table* table;
+  varve_cursor* cursor;
+  varve_queue* queue;
+  varve_container* container;
+  varve_blob_writer* writer;
+  varve_blob_reader* reader;
+};
+
+static void* write_contents(void* argument) {
+  varve_container* const container = argument;
+  static char piece[1 << 20];
+  while (!__atomic_load_n(&stopped, __ATOMIC_RELAXED)) {
+    varve_blob_writer* writer = NULL;
+    CHECK_OK(varve_blob_writer_open(container, text("busy"), NULL, &writer));
+    for (int i = 0; i < 3; ++i) CHECK_OK(varve_blob_writer_append(writer, (varve_text){piece, sizeof piece}));
+    varve_blob_writer_free(writer);
+  }
+  return NULL;
+}
+
+static int in_child(const struct inherited* all, const char* directory) {
+  varve_store* const store = all->store;
+  varve_table* const table = all->table;
+  varve_cursor* const cursor = all->cursor;
+  varve_queue* const queue = all->queue;
   alarm(60);
   const int before = check_failures();
   const varve_entity entity = entity_of("p", "child", NULL, 0);
@@ -39,6 +65,14 @@ static int in_child(varve_store* store, varve_table* table, varve_cursor* cursor
   const varve_get_options patient = {.size = sizeof patient, .wait_ms = 3600000};
   CHECK_FAILS(varve_queue_get(queue, &patient, &messages), VARVE_LOCKED, "");
   CHECK_FAILS(varve_queue_put(queue, text("child"), NULL, NULL), VARVE_LOCKED, "");
+  size_t count = 0;
+  char buffer[4];
+  CHECK_FAILS(varve_blob_put(all->container, text("child"), text("x"), NULL, NULL), VARVE_LOCKED, "");
+  CHECK_FAILS(varve_blob_writer_publish(all->writer, NULL), VARVE_LOCKED, "");
+  CHECK_FAILS(varve_blob_reader_read(all->reader, 0, buffer, sizeof buffer, &count), VARVE_LOCKED, "");
+  varve_blob_reader_free(all->reader);
+  varve_blob_writer_free(all->writer);
+  varve_container_free(all->container);
   varve_queue_free(queue);
   varve_cursor_free(cursor);
   varve_table_free(table);
@@ -62,18 +96,30 @@ void fork_suite(void) {
   CHECK_OK(varve_cursor_open(table, NULL, &cursor));
   varve_queue* queue = NULL;
   CHECK_OK(varve_queue_create(store, text("acct"), text("forked"), NULL, &queue));
-  pthread_t threads[2];
+  struct inherited all = {store, table, cursor, queue, NULL, NULL, NULL};
+  CHECK_OK(varve_container_create(store, text("acct"), text("forked"), NULL, &all.container));
+  CHECK_OK(varve_blob_put(all.container, text("b"), text("blob"), NULL, NULL));
+  CHECK_OK(varve_blob_reader_open(all.container, text("b"), NULL, &all.reader));
+  CHECK_OK(varve_blob_writer_open(all.container, text("c"), NULL, &all.writer));
+  static const char piece[3 << 20];
+  CHECK_OK(varve_blob_writer_append(all.writer, (varve_text){piece, sizeof piece}));
+  pthread_t threads[3];
   for (size_t i = 0; i < 2; ++i) CHECK(pthread_create(&threads[i], NULL, keep_busy, table) == 0);
+  CHECK(pthread_create(&threads[2], NULL, write_contents, all.container) == 0);
   for (int round = 0; round < 10; ++round) {
     const char* const of_child = new_directory();
     const pid_t child = fork();
-    if (child == 0) _exit(in_child(store, table, cursor, queue, of_child));
+    if (child == 0) _exit(in_child(&all, of_child));
     int status = -1;
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   }
   __atomic_store_n(&stopped, true, __ATOMIC_RELAXED);
-  for (size_t i = 0; i < 2; ++i) CHECK(pthread_join(threads[i], NULL) == 0);
+  for (size_t i = 0; i < 3; ++i) CHECK(pthread_join(threads[i], NULL) == 0);
+  CHECK_OK(varve_blob_writer_publish(all.writer, NULL));
+  varve_blob_writer_free(all.writer);
+  varve_blob_reader_free(all.reader);
+  varve_container_free(all.container);
   uint64_t count = 0;
   CHECK_OK(varve_table_count(table, NULL, &count, NULL));
   CHECK(count == 101);

@@ -113,6 +113,7 @@ int main(int argc, char** argv) {
                 {"misuse", misuse_suite},
                 {"fork", fork_suite},
                 {"queue", queue_suite},
+                {"blob", blob_suite},
                 {"conformance", conformance_suite}};
   bool found = false;
   for (size_t i = 0; i < sizeof suites / sizeof suites[0]; ++i) {

@@ -26,6 +26,11 @@ struct handles {
   varve_messages* messages;
   varve_metadata* metadata;
   varve_stop* stop;
+  varve_container* container;
+  varve_blobs* blobs;
+  varve_blob_writer* writer;
+  varve_blob_reader* reader;
+  varve_blocks* blocks;
 };
 
 static void visit(const varve_entity* entity, void* context) {
@@ -70,6 +75,16 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
   varve_queue* queue = NULL;
   varve_messages* messages = NULL;
   varve_metadata* metadata = NULL;
+  varve_container_view container_view = {.size = sizeof container_view};
+  varve_blob_view blob_view = {.size = sizeof blob_view};
+  varve_blocks_view blocks_view = {.size = sizeof blocks_view};
+  varve_text continuation = {NULL, 0};
+  size_t size = 0;
+  varve_container* container = NULL;
+  varve_blobs* blobs = NULL;
+  varve_blob_writer* writer = NULL;
+  varve_blob_reader* reader = NULL;
+  varve_blocks* blocks = NULL;
   varve_status* const returned[] = {
       varve_store_sync(with->store),
       varve_store_compact(with->store),
@@ -135,6 +150,39 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_messages_read(with->messages, &messages_view),
       varve_metadata_read(with->metadata, &metadata_view),
       varve_stop_request(with->stop),
+      varve_container_create(with->store, text("acct"), text("never"), NULL, &container),
+      varve_container_open(with->store, text("acct"), text("never"), &container),
+      varve_container_drop(with->store, text("acct"), text("never")),
+      varve_container_list(with->store, text("acct"), NULL, &list),
+      varve_container_state(with->container, &container_view),
+      varve_container_metadata(with->container, &metadata),
+      varve_container_set_metadata(with->container, NULL, 0),
+      varve_blobs_count(with->blobs, &size),
+      varve_blobs_read(with->blobs, 0, &blob_view),
+      varve_blobs_continuation(with->blobs, &continuation),
+      varve_blob_put(with->container, text("b"), text("x"), NULL, &blobs),
+      varve_blob_get(with->container, text("b"), NULL, 0, NULL, 0, &size, NULL),
+      varve_blob_state(with->container, text("b"), NULL, &blobs),
+      varve_blob_remove(with->container, text("b"), NULL),
+      varve_blob_list(with->container, NULL, &blobs),
+      varve_blob_set_properties(with->container, text("b"), NULL, NULL, &blobs),
+      varve_blob_set_metadata(with->container, text("b"), NULL, 0, NULL, &blobs),
+      varve_blob_set_tags(with->container, text("b"), NULL, 0, NULL, &blobs),
+      varve_blob_set_tier(with->container, text("b"), VARVE_TIER_HOT, NULL, &blobs),
+      varve_blob_copy(with->container, text("c"), with->container, text("b"), NULL, &blobs),
+      varve_blob_writer_open(with->container, text("b"), NULL, &writer),
+      varve_blob_writer_stage(with->container, text("b"), text("0001"), NULL, &writer),
+      varve_blob_writer_append(with->writer, text("x")),
+      varve_blob_writer_set_properties(with->writer, NULL),
+      varve_blob_writer_publish(with->writer, &blobs),
+      varve_blob_reader_open(with->container, text("b"), NULL, &reader),
+      varve_blob_reader_state(with->reader, &blobs),
+      varve_blob_reader_read(with->reader, 0, NULL, 0, &size),
+      varve_blob_commit_blocks(with->container, text("b"), NULL, 0, NULL, &blobs),
+      varve_blob_blocks(with->container, text("b"), NULL, &blocks),
+      varve_blocks_read(with->blocks, &blocks_view),
+      varve_blob_create_append(with->container, text("b"), NULL, &blobs),
+      varve_blob_append(with->container, text("b"), text("x"), NULL, NULL),
   };
   for (size_t i = 0; i < sizeof returned / sizeof returned[0]; ++i) {
     if (varve_status_code(returned[i]) != code) fprintf(stderr, "call %zu: %s\n", i, varve_status_text(returned[i]));
@@ -143,9 +191,15 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
   }
   CHECK(page == NULL && table == NULL && snapshot == NULL && cursor == NULL && transaction == NULL);
   CHECK(loader == NULL && list == NULL && plan == NULL && queue == NULL && messages == NULL && metadata == NULL);
+  CHECK(container == NULL && blobs == NULL && writer == NULL && reader == NULL && blocks == NULL);
 }
 
 static void free_all(const struct handles* all) {
+  varve_blocks_free(all->blocks);
+  varve_blob_reader_free(all->reader);
+  varve_blob_writer_free(all->writer);
+  varve_blobs_free(all->blobs);
+  varve_container_free(all->container);
   varve_stop_free(all->stop);
   varve_metadata_free(all->metadata);
   varve_messages_free(all->messages);
@@ -179,6 +233,11 @@ static struct handles all_kinds(varve_store* store, const char* path) {
   CHECK_OK(varve_queue_peek(all.queue, 1, &all.messages));
   CHECK_OK(varve_queue_metadata(all.queue, &all.metadata));
   CHECK_OK(varve_stop_create(&all.stop));
+  CHECK_OK(varve_container_create(store, text("acct"), text("kinds"), NULL, &all.container));
+  CHECK_OK(varve_blob_put(all.container, text("b"), text("blob"), NULL, &all.blobs));
+  CHECK_OK(varve_blob_writer_open(all.container, text("c"), NULL, &all.writer));
+  CHECK_OK(varve_blob_reader_open(all.container, text("b"), NULL, &all.reader));
+  CHECK_OK(varve_blob_blocks(all.container, text("b"), NULL, &all.blocks));
   char copy[160];
   snprintf(copy, sizeof copy, "%s/kinds", path);
   CHECK_OK(varve_store_checkpoint(store, text(copy), NULL));
@@ -198,7 +257,8 @@ static void no_handle_and_no_number_is_followed(void) {
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
     void* const made_up = (void*)numbers[i];
     const struct handles wrong = {made_up, made_up, made_up, made_up, made_up, made_up, made_up,
-                                  made_up, made_up, made_up, made_up, made_up, made_up, made_up};
+                                  made_up, made_up, made_up, made_up, made_up, made_up, made_up,
+                                  made_up, made_up, made_up, made_up, made_up};
     varve_status* const status = varve_table_scan(wrong.table, NULL, &(varve_page*){NULL});
     CHECK(varve_status_code(status) == VARVE_INVALID_ARGUMENT || varve_status_code(status) == VARVE_CLOSED);
     varve_status_free(status);
@@ -211,11 +271,25 @@ static void freed_handles_and_handles_of_another_kind_are_refused(void) {
   const char* const directory = new_directory();
   varve_store* const store = new_store(directory);
   const struct handles all = all_kinds(store, directory);
-  const struct handles mixed = {
-      (varve_store*)all.table,       (varve_table*)all.store,      (varve_snapshot*)all.page, (varve_page*)all.cursor,
-      (varve_cursor*)all.snapshot,   (varve_transaction*)all.page, (varve_loader*)all.table,  (varve_list*)all.store,
-      (varve_plan*)all.list,         (varve_report*)all.plan,      (varve_queue*)all.table,   (varve_messages*)all.page,
-      (varve_metadata*)all.messages, (varve_stop*)all.queue};
+  const struct handles mixed = {(varve_store*)all.table,
+                                (varve_table*)all.store,
+                                (varve_snapshot*)all.page,
+                                (varve_page*)all.cursor,
+                                (varve_cursor*)all.snapshot,
+                                (varve_transaction*)all.page,
+                                (varve_loader*)all.table,
+                                (varve_list*)all.store,
+                                (varve_plan*)all.list,
+                                (varve_report*)all.plan,
+                                (varve_queue*)all.table,
+                                (varve_messages*)all.page,
+                                (varve_metadata*)all.messages,
+                                (varve_stop*)all.queue,
+                                (varve_container*)all.table,
+                                (varve_blobs*)all.page,
+                                (varve_blob_writer*)all.container,
+                                (varve_blob_reader*)all.writer,
+                                (varve_blocks*)all.blobs};
   every_call_refuses(&mixed, VARVE_INVALID_ARGUMENT);
   CHECK_FAILS(varve_store_close((varve_store*)all.table), VARVE_INVALID_ARGUMENT, "");
   varve_page_free((varve_page*)all.table); /* frees nothing */
@@ -250,6 +324,14 @@ static void a_store_closes_while_its_parts_are_open(void) {
   varve_messages_view shown = {.size = sizeof shown};
   CHECK_OK(varve_messages_read(all.messages, &shown));
   CHECK(shown.count == 1 && same_text(shown.messages[0].text, "message"));
+  size_t count = 0;
+  char buffer[4];
+  CHECK_FAILS(varve_blob_put(all.container, text("late"), text("x"), NULL, NULL), VARVE_CLOSED, "");
+  CHECK_FAILS(varve_blob_writer_append(all.writer, text("x")), VARVE_CLOSED, "");
+  CHECK_FAILS(varve_blob_reader_read(all.reader, 0, buffer, sizeof buffer, &count), VARVE_CLOSED, "");
+  varve_blob_view blob = {.size = sizeof blob};
+  CHECK_OK(varve_blobs_read(all.blobs, 0, &blob));
+  CHECK(same_text(blob.name, "b") && blob.length == 4);
   varve_page_view view = {.size = sizeof view};
   CHECK_OK(varve_page_read(all.page, &view));
   CHECK(view.count == 1 && same_text(view.entities[0].row_key, "000000"));

@@ -2,6 +2,7 @@
 // server, and there are no backups.
 // Must never: be compiled in a build with the server.
 #include "tools/varve/backup/backup_verbs.h"
+#include "tools/varve/reach/blob_access.h"
 #include "tools/varve/reach/queue_access.h"
 #include "tools/varve/reach/reach.h"
 #include "tools/varve/terminal/outcome.h"
@@ -23,6 +24,11 @@ Result<ServedCheckpoint> checkpoint_by_server_of(const std::string& /*store*/) {
 
 std::unique_ptr<QueueAccess> queue_through_server_of(const std::string& /*store*/, std::string /*account*/,
                                                      std::string /*queue*/) {
+  return nullptr;
+}
+
+std::unique_ptr<BlobAccess> container_through_server_of(const std::string& /*store*/, std::string /*account*/,
+                                                        std::string /*container*/) {
   return nullptr;
 }
 

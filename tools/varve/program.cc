@@ -32,7 +32,8 @@ Exit codes
   3    the store is damaged; the message names file and offset
   4    the machine: no space, no permission, an I/O error, or another program
        has the store open
-  128 and more: a signal stopped the import, after the rows read so far
+  128 and more: a signal stopped the import, after the rows read so far; or
+       the transfer of a blob
   141  the reader of standard output is gone, as with `| head`)";
 
 /// The groups of the list of verbs, in its order.
@@ -42,11 +43,12 @@ struct VerbGroup {
 };
 
 void group_verbs(CLI::App& app) {
-  const std::array<VerbGroup, 6> groups = {
+  const std::array<VerbGroup, 7> groups = {
       {{"Read", {"get", "query", "count", "export", "shell"}},
        {"Write", {"put", "update", "delete", "import"}},
        {"Tables and accounts", {"table", "account", "pull", "push"}},
        {"Queues", {"queue"}},
+       {"Blobs", {"container", "blob"}},
        {"Whole store",
         {"stats", "verify", "compact", "checkpoint", "backup", "backups", "restore", "repair", "inspect"}},
        {"Serve and help", {"serve", "help"}}}};
@@ -72,6 +74,7 @@ std::unique_ptr<CLI::App> command_line(int& exit_code) {
   add_import_verb(*app, exit_code);
   add_table_verbs(*app, exit_code);
   add_queue_verbs(*app, exit_code);
+  add_blob_verbs(*app, exit_code);
 #ifdef VARVE_HAS_SERVER
   add_transfer_verbs(*app, exit_code);
 #endif

@@ -17,17 +17,18 @@
 // Handles   A handle is a number in the form of a pointer, never an address. If a handle is NULL or of another kind,
 //           a call returns VARVE_INVALID_ARGUMENT. If the handle was closed or freed, a call returns VARVE_CLOSED. A
 //           free function ignores NULL and freed handles.
-// Lifetime  Handles are freed in any order. Tables, queues, snapshots, cursors, transactions and loaders may outlive
-//           their store; their calls then return VARVE_CLOSED. Pages, messages, metadata, lists, plans and reports own
-//           their memory: what they show is valid until they are freed, whether the store is open or not.
+// Lifetime  Handles are freed in any order. Tables, queues, containers, snapshots, cursors, transactions, loaders,
+//           writers and readers may outlive their store; their calls then return VARVE_CLOSED. Pages, messages, blobs,
+//           blocks, metadata, lists, plans and reports own their memory: what they show is valid until they are freed,
+//           whether the store is open or not.
 // Inputs    The library copies what it keeps. Texts are UTF-8 with a size, and need no zero at the end. An absent
 //           optional text has `data` NULL.
 // Growth    A struct whose first field is `size` may get more fields. Set `size` to sizeof the struct, and all other
 //           fields to zero or to their value: `varve_scan scan = {.size = sizeof scan};`. Zero always means the default.
 //           A NULL in place of an options struct means defaults. A library that does not know a field which is set returns
 //           VARVE_UNSUPPORTED. Other structs never change.
-// Threads   Every thread may use all handles at the same time, except cursors, transactions and loaders: one thread at
-//           a time may use these, and a second thread gets VARVE_INVALID_ARGUMENT. varve_store_close() waits for the
+// Threads   Every thread may use all handles at the same time, except cursors, transactions, loaders and writers: one
+//           thread at a time may use these, and a second thread gets VARVE_INVALID_ARGUMENT. varve_store_close() waits for the
 //           calls that run on the store, and refuses later ones. It ends the wait of varve_queue_get().
 // Forks     After fork(), the child must not use the parent's stores: each call returns VARVE_LOCKED. The child may free
 //           handles and close the store; that only releases what the child inherited. It may open other stores.
@@ -253,10 +254,20 @@ typedef struct varve_report varve_report;
 typedef struct varve_queue varve_queue;
 /// Messages that a call returned.
 typedef struct varve_messages varve_messages;
-/// The metadata of a queue that a call returned.
+/// The metadata of a queue or a container that a call returned.
 typedef struct varve_metadata varve_metadata;
 /// Ends the waits of varve_queue_get() early.
 typedef struct varve_stop varve_stop;
+/// A container of a store, by its name.
+typedef struct varve_container varve_container;
+/// The states of blobs that a call returned.
+typedef struct varve_blobs varve_blobs;
+/// A content that is being written.
+typedef struct varve_blob_writer varve_blob_writer;
+/// One state of a blob that stays readable.
+typedef struct varve_blob_reader varve_blob_reader;
+/// The blocks of a blob that a call returned.
+typedef struct varve_blocks varve_blocks;
 
 /// Frees a handle. NULL and a freed handle are ignored. A call of another thread that runs on the handle finishes first.
 /// @{
@@ -274,6 +285,11 @@ VARVE_API void varve_queue_free(varve_queue* queue);
 VARVE_API void varve_messages_free(varve_messages* messages);
 VARVE_API void varve_metadata_free(varve_metadata* metadata);
 VARVE_API void varve_stop_free(varve_stop* stop);
+VARVE_API void varve_container_free(varve_container* container);
+VARVE_API void varve_blobs_free(varve_blobs* blobs);
+VARVE_API void varve_blob_writer_free(varve_blob_writer* writer);
+VARVE_API void varve_blob_reader_free(varve_blob_reader* reader);
+VARVE_API void varve_blocks_free(varve_blocks* blocks);
 /// @}
 
 // -- Stores ---------------------------------------------------------------------------------------------------------
@@ -374,7 +390,7 @@ VARVE_API varve_status* varve_snapshot_version(const varve_snapshot* snapshot, v
 
 /// Creates an account. Errors: as varve::Store::create_account().
 VARVE_API varve_status* varve_account_create(varve_store* store, varve_text account);
-/// Drops an account with all its tables and queues.
+/// Drops an account with all its tables, queues and containers.
 VARVE_API varve_status* varve_account_drop(varve_store* store, varve_text account);
 /// Creates a table. `opened` receives its handle, and may be NULL.
 VARVE_API varve_status* varve_table_create(varve_store* store, varve_text account, varve_text table,
@@ -401,7 +417,7 @@ typedef struct varve_list_options {
 /// One name of a listing.
 typedef struct varve_name {
   varve_text name;
-  /// The time of the commit that created it.
+  /// The time of the commit that created it. For a container: the time of its last change.
   varve_datetime created;
 } varve_name;
 
@@ -662,7 +678,7 @@ VARVE_API varve_status* varve_receipt_parse(varve_text text, varve_receipt* rece
 /// Writes a receipt as 32 characters of base64.
 VARVE_API varve_status* varve_receipt_format(varve_receipt receipt, char text[VARVE_FORMAT_BYTES]);
 
-/// One name and value that a user keeps with a queue, as varve::MetadataPair.
+/// One name and value that a user keeps with a queue, a container or a blob, as varve::MetadataPair.
 typedef struct varve_metadata_pair {
   varve_text name;
   varve_text value;
@@ -838,6 +854,338 @@ VARVE_API varve_status* varve_transaction_update_message(varve_transaction* tran
 /// sets `sent->size`. Errors: VARVE_NOT_FOUND (no put has this index, or the transaction has not committed).
 VARVE_API varve_status* varve_transaction_sent_message(const varve_transaction* transaction, size_t index,
                                                        varve_sent_message* sent);
+
+// -- Containers and blobs ---------------------------------------------------------------------------------------------
+
+/// The reads that need no key over HTTP, as varve::PublicAccess.
+enum { VARVE_PUBLIC_NONE = 0, VARVE_PUBLIC_BLOBS = 1, VARVE_PUBLIC_CONTAINER = 2 };
+
+/// Options of varve_container_create(), as varve::ContainerOptions.
+typedef struct varve_container_options {
+  size_t size;
+  const varve_metadata_pair* metadata;
+  size_t metadata_count;
+  /// VARVE_PUBLIC_NONE, VARVE_PUBLIC_BLOBS or VARVE_PUBLIC_CONTAINER.
+  int32_t public_access;
+} varve_container_options;
+
+/// Creates a container. `opened` receives its handle, and may be NULL. Errors: as varve::Store::create_container().
+VARVE_API varve_status* varve_container_create(varve_store* store, varve_text account, varve_text container,
+                                               const varve_container_options* options, varve_container** opened);
+/// Opens a container that exists.
+VARVE_API varve_status* varve_container_open(varve_store* store, varve_text account, varve_text container,
+                                             varve_container** opened);
+/// Drops a container with all its blobs.
+VARVE_API varve_status* varve_container_drop(varve_store* store, varve_text account, varve_text container);
+/// Lists the containers of an account. varve_list_read() shows the list.
+VARVE_API varve_status* varve_container_list(varve_store* store, varve_text account, const varve_list_options* options,
+                                             varve_list** list);
+
+/// State of a lease, as varve::LeaseState.
+enum {
+  VARVE_LEASE_AVAILABLE = 0,
+  VARVE_LEASE_LEASED = 1,
+  VARVE_LEASE_EXPIRED = 2,
+  VARVE_LEASE_BREAKING = 3,
+  VARVE_LEASE_BROKEN = 4
+};
+
+/// The state of a container, as varve::ContainerState.
+typedef struct varve_container_view {
+  size_t size;
+  varve_etag etag;
+  varve_datetime modified;
+  int32_t public_access;
+  int32_t lease_state;
+  bool lease_is_infinite;
+} varve_container_view;
+/// Returns the state of a container. The caller sets `view->size`.
+VARVE_API varve_status* varve_container_state(const varve_container* container, varve_container_view* view);
+/// Returns the metadata of a container.
+VARVE_API varve_status* varve_container_metadata(const varve_container* container, varve_metadata** metadata);
+/// Replaces all metadata of a container. No pairs clear it.
+VARVE_API varve_status* varve_container_set_metadata(const varve_container* container, const varve_metadata_pair* pairs,
+                                                     size_t count);
+
+/// How the content of a blob changes, as varve::BlobKind.
+enum { VARVE_BLOCK_BLOB = 0, VARVE_APPEND_BLOB = 1 };
+
+/// Where a blob would be kept in a service with several stores, as varve::BlobTier.
+enum { VARVE_TIER_DEFAULT = 0, VARVE_TIER_HOT = 1, VARVE_TIER_COOL = 2, VARVE_TIER_COLD = 3, VARVE_TIER_ARCHIVE = 4 };
+
+/// Conditions on the state of a blob, as varve::BlobConditions. Zero is no condition.
+typedef struct varve_blob_conditions {
+  size_t size;
+  /// The blob has this ETag; VARVE_ETAG_ANY asks that it exists.
+  varve_etag if_match;
+  /// The blob has not this ETag; VARVE_ETAG_ANY asks that it does not exist.
+  varve_etag if_none_match;
+  varve_datetime if_modified_since;
+  varve_datetime if_unmodified_since;
+  /// If true, `lease` is the id of the caller's lease.
+  bool has_lease;
+  varve_guid lease;
+} varve_blob_conditions;
+
+/// Texts that a user keeps with a blob, as varve::BlobProperties. An absent text is not set.
+typedef struct varve_blob_properties {
+  size_t size;
+  varve_text content_type;
+  varve_text content_encoding;
+  varve_text content_language;
+  varve_text content_disposition;
+  varve_text cache_control;
+  /// If true, `content_md5` is kept with the blob. The store does not compare it.
+  bool has_content_md5;
+  uint8_t content_md5[16];
+} varve_blob_properties;
+
+/// What a writer gives a blob besides its content, as varve::BlobWriteOptions.
+typedef struct varve_blob_write_options {
+  size_t size;
+  /// May be NULL, like `conditions`.
+  const varve_blob_properties* properties;
+  const varve_metadata_pair* metadata;
+  size_t metadata_count;
+  const varve_metadata_pair* tags;
+  size_t tag_count;
+  int32_t tier;
+  /// VARVE_SYNC, VARVE_BUFFERED or zero for the store's default.
+  int32_t durability;
+  const varve_blob_conditions* conditions;
+} varve_blob_write_options;
+
+/// Options of a change that writes no content, as varve::BlobChangeOptions.
+typedef struct varve_blob_change_options {
+  size_t size;
+  int32_t durability;
+  /// May be NULL.
+  const varve_blob_conditions* conditions;
+} varve_blob_change_options;
+
+/// Options of a read, as varve::BlobReadOptions.
+typedef struct varve_blob_read_options {
+  size_t size;
+  /// May be NULL.
+  const varve_blob_conditions* conditions;
+  /// The state that is read; NULL for the newest one.
+  const varve_snapshot* snapshot;
+} varve_blob_read_options;
+
+/// One blob of a varve_blobs, as varve::BlobState. Its texts end with a zero after their size.
+typedef struct varve_blob_view {
+  size_t size;
+  /// Empty for a prefix of a listing.
+  varve_text name;
+  /// The common prefix of several blobs, in a listing with a delimiter. Otherwise absent, and the other fields count.
+  varve_text prefix;
+  int32_t kind;
+  int32_t tier;
+  varve_etag etag;
+  varve_datetime modified;
+  varve_datetime created;
+  /// Bytes of the content.
+  uint64_t length;
+  /// CRC-64 of the content, if it is known.
+  bool has_crc64;
+  uint64_t crc64;
+  varve_text content_type;
+  varve_text content_encoding;
+  varve_text content_language;
+  varve_text content_disposition;
+  varve_text cache_control;
+  bool has_content_md5;
+  uint8_t content_md5[16];
+  const varve_metadata_pair* metadata;
+  size_t metadata_count;
+  const varve_metadata_pair* tags;
+  size_t tag_count;
+  /// Zero if the tier was not changed after the blob was written.
+  varve_datetime tier_changed;
+  int32_t lease_state;
+  bool lease_is_infinite;
+  /// Blocks that an append blob was made of.
+  uint32_t append_count;
+  /// The source and the time of the copy that made the blob. Absent and zero for other blobs.
+  varve_text copy_source;
+  bool has_copy_id;
+  varve_guid copy_id;
+  varve_datetime copied;
+  /// Nothing was published yet under the name: there are staged blocks alone.
+  bool is_uncommitted;
+} varve_blob_view;
+
+/// Returns the number of blobs and prefixes. A call on one blob returns one.
+VARVE_API varve_status* varve_blobs_count(const varve_blobs* blobs, size_t* count);
+/// Shows a blob. The caller sets `view->size`. Errors: VARVE_NOT_FOUND (no blob has this index).
+VARVE_API varve_status* varve_blobs_read(const varve_blobs* blobs, size_t index, varve_blob_view* view);
+/// Returns the token for the next page of a listing; it is absent at the end.
+VARVE_API varve_status* varve_blobs_continuation(const varve_blobs* blobs, varve_text* continuation);
+
+/// Writes a block blob from memory. `written` receives its new state, and may be NULL, as in all calls below that have
+/// it. Errors: as varve::Container::put().
+VARVE_API varve_status* varve_blob_put(const varve_container* container, varve_text blob, varve_text content,
+                                       const varve_blob_write_options* options, varve_blobs** written);
+/// Reads a part of a blob: up to `size` bytes from `offset` on. `count` receives their number, which is less than `size`
+/// only at the end of the content. `length` receives the length of the whole content, and may be NULL. To read a blob in
+/// several calls, use a varve_blob_reader: it reads one state. Errors: as varve::Container::read().
+VARVE_API varve_status* varve_blob_get(const varve_container* container, varve_text blob,
+                                       const varve_blob_read_options* options, uint64_t offset, void* buffer,
+                                       size_t size, size_t* count, uint64_t* length);
+/// Returns the state of a blob.
+VARVE_API varve_status* varve_blob_state(const varve_container* container, varve_text blob,
+                                         const varve_blob_read_options* options, varve_blobs** state);
+/// Deletes a blob, and the blocks that are staged under its name.
+VARVE_API varve_status* varve_blob_remove(const varve_container* container, varve_text blob,
+                                          const varve_blob_change_options* options);
+
+/// Options of varve_blob_list(), as varve::BlobListing.
+typedef struct varve_blob_list_options {
+  size_t size;
+  varve_text prefix;
+  /// If it is not empty, names that have this text after the prefix are folded into a prefix.
+  varve_text delimiter;
+  /// The token of the page before. Absent begins with the first name.
+  varve_text continuation;
+  /// Blobs and prefixes in a page, 1 to 5000. Zero: 5000.
+  uint32_t page_max;
+  /// Also names that have staged blocks alone.
+  bool with_uncommitted;
+  /// The state that is listed; NULL for the newest one.
+  const varve_snapshot* snapshot;
+} varve_blob_list_options;
+/// Returns a page of blobs in the order of their names.
+VARVE_API varve_status* varve_blob_list(const varve_container* container, const varve_blob_list_options* options,
+                                        varve_blobs** blobs);
+
+/// Replace a part of a blob's state. NULL properties clear them, and no pairs clear metadata and tags. Errors: as the
+/// functions of varve::Container.
+/// @{
+VARVE_API varve_status* varve_blob_set_properties(const varve_container* container, varve_text blob,
+                                                  const varve_blob_properties* properties,
+                                                  const varve_blob_change_options* options, varve_blobs** written);
+VARVE_API varve_status* varve_blob_set_metadata(const varve_container* container, varve_text blob,
+                                                const varve_metadata_pair* pairs, size_t count,
+                                                const varve_blob_change_options* options, varve_blobs** written);
+VARVE_API varve_status* varve_blob_set_tags(const varve_container* container, varve_text blob,
+                                            const varve_metadata_pair* pairs, size_t count,
+                                            const varve_blob_change_options* options, varve_blobs** written);
+VARVE_API varve_status* varve_blob_set_tier(const varve_container* container, varve_text blob, int32_t tier,
+                                            const varve_blob_change_options* options, varve_blobs** written);
+/// @}
+
+/// Options of varve_blob_copy(), as varve::BlobCopyOptions.
+typedef struct varve_blob_copy_options {
+  size_t size;
+  /// On the destination. May be NULL, like the next two.
+  const varve_blob_conditions* conditions;
+  const varve_blob_conditions* source_conditions;
+  /// If NULL, the destination has the source's.
+  const varve_blob_properties* properties;
+  /// If true, the destination has `metadata` instead of the source's.
+  bool has_metadata;
+  const varve_metadata_pair* metadata;
+  size_t metadata_count;
+  /// The destination's tags. The source's are not copied.
+  const varve_metadata_pair* tags;
+  size_t tag_count;
+  int32_t tier;
+  int32_t durability;
+  varve_text source_address;
+} varve_blob_copy_options;
+/// Makes `blob` a copy of a blob of the same store and account. Both share the content.
+VARVE_API varve_status* varve_blob_copy(const varve_container* container, varve_text blob,
+                                        const varve_container* source, varve_text source_blob,
+                                        const varve_blob_copy_options* options, varve_blobs** written);
+
+/// Begins to write a block blob as a stream. Freeing a writer that was not published leaves nothing of the content.
+VARVE_API varve_status* varve_blob_writer_open(const varve_container* container, varve_text blob,
+                                               const varve_blob_write_options* options, varve_blob_writer** writer);
+/// Begins to write a block with this id as a stream. varve_blob_writer_publish() stages it; `written` then has the length
+/// alone. Of the options, the lease and the durability count.
+VARVE_API varve_status* varve_blob_writer_stage(const varve_container* container, varve_text blob, varve_text id,
+                                                const varve_blob_write_options* options, varve_blob_writer** writer);
+/// Adds bytes at the end. After an error the writer cannot be used any more.
+VARVE_API varve_status* varve_blob_writer_append(varve_blob_writer* writer, varve_text bytes);
+/// Replaces the properties that the blob will have, for example when its MD5 is known.
+VARVE_API varve_status* varve_blob_writer_set_properties(varve_blob_writer* writer,
+                                                         const varve_blob_properties* properties);
+/// Makes the content that of the blob. The writer cannot be used afterwards, and is still to be freed.
+VARVE_API varve_status* varve_blob_writer_publish(varve_blob_writer* writer, varve_blobs** written);
+
+/// Opens a blob for reading. The reader reads this state, also after the blob was changed or deleted.
+VARVE_API varve_status* varve_blob_reader_open(const varve_container* container, varve_text blob,
+                                               const varve_blob_read_options* options, varve_blob_reader** reader);
+/// Returns the state that is read.
+VARVE_API varve_status* varve_blob_reader_state(const varve_blob_reader* reader, varve_blobs** state);
+/// Reads up to `size` bytes from `offset` on. `count` receives their number, which is less than `size` only at the end of
+/// the content. Errors: VARVE_CORRUPTION (bytes do not match their hash).
+VARVE_API varve_status* varve_blob_reader_read(const varve_blob_reader* reader, uint64_t offset, void* buffer,
+                                               size_t size, size_t* count);
+
+/// Which block of an id a list means, as varve::BlockChoice.
+enum { VARVE_BLOCK_LATEST = 0, VARVE_BLOCK_STAGED = 1, VARVE_BLOCK_COMMITTED = 2 };
+/// One block of a list.
+typedef struct varve_block_choice {
+  /// 1 to 64 bytes. All ids of a blob have the same length.
+  varve_text id;
+  int32_t from;
+} varve_block_choice;
+/// Makes a content of blocks, and publishes it. Errors: as varve::Container::commit_blocks().
+VARVE_API varve_status* varve_blob_commit_blocks(const varve_container* container, varve_text blob,
+                                                 const varve_block_choice* blocks, size_t count,
+                                                 const varve_blob_write_options* options, varve_blobs** written);
+
+/// One block of a blob.
+typedef struct varve_block {
+  varve_text id;
+  uint64_t length;
+} varve_block;
+/// What a varve_blocks holds, as varve::BlockLists.
+typedef struct varve_blocks_view {
+  size_t size;
+  /// In the order of the content.
+  const varve_block* committed;
+  size_t committed_count;
+  /// In the order of their ids.
+  const varve_block* staged;
+  size_t staged_count;
+} varve_blocks_view;
+/// Returns the blocks of a block blob.
+VARVE_API varve_status* varve_blob_blocks(const varve_container* container, varve_text blob,
+                                          const varve_blob_read_options* options, varve_blocks** blocks);
+/// Shows blocks. The caller sets `view->size`.
+VARVE_API varve_status* varve_blocks_read(const varve_blocks* blocks, varve_blocks_view* view);
+
+/// Creates an append blob without content, or replaces a blob by one.
+VARVE_API varve_status* varve_blob_create_append(const varve_container* container, varve_text blob,
+                                                 const varve_blob_write_options* options, varve_blobs** written);
+
+/// Options of varve_blob_append(), as varve::AppendOptions.
+typedef struct varve_append_options {
+  size_t size;
+  /// May be NULL.
+  const varve_blob_conditions* conditions;
+  /// If true, the blob must have the length `position`.
+  bool has_position;
+  uint64_t position;
+  /// If true, the blob may not be longer than `length_max` afterwards.
+  bool has_length_max;
+  uint64_t length_max;
+  int32_t durability;
+} varve_append_options;
+/// What an append returns, as varve::AppendedBlock.
+typedef struct varve_appended_block {
+  size_t size;
+  /// Where the appended bytes begin.
+  uint64_t offset;
+  varve_etag etag;
+  uint32_t append_count;
+} varve_appended_block;
+/// Adds 1 byte to 4 MiB at the end of an append blob, whole or not at all. The caller sets `appended->size`; `appended` may
+/// be NULL. Errors: as varve::Container::append().
+VARVE_API varve_status* varve_blob_append(const varve_container* container, varve_text blob, varve_text bytes,
+                                          const varve_append_options* options, varve_appended_block* appended);
 
 // -- Bulk loads -----------------------------------------------------------------------------------------------------
 

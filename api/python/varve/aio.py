@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, AsyncIterator, Callable, Iterable, Optional, TypeVar, Union
 
+from .blobs import Container
 from .queues import Message, Queue, QueueFigures, Receipt, Seconds, SentMessage, _Stop
 from .store import Key, Page, Path, Record, Scan, Store, Table, Transaction
 from .values import ETag, Entity
@@ -77,6 +78,14 @@ class AsyncStore:
     async def queue(self, account: str, queue: str) -> AsyncQueue:
         """As Store.queue()."""
         return AsyncQueue(self, await self.run(self.store.queue, account, queue))
+
+    async def create_container(self, account: str, container: str, **options: Any) -> Container:
+        """As Store.create_container(). run() calls the container's verbs: ``await store.run(container.put, "a", b"x")``."""
+        return await self.run(self.store.create_container, account, container, **options)
+
+    async def container(self, account: str, container: str) -> Container:
+        """As Store.container()."""
+        return await self.run(self.store.container, account, container)
 
     async def transact(self, body: Callable[[Transaction], T], *, attempts: int = 16) -> T:
         """As Store.transact(). `body` is an ordinary function, and runs in a thread of the pool."""

@@ -14,6 +14,7 @@ from ._native import ffi, lib
 from .errors import Closed, Conflict, Exists, InvalidArgument, check
 from .filters import with_parameters
 from .handles import _durability_of, _figures, _Handle, _open, _sized, _text, _write_options
+from .blobs import Container
 from .queues import (Message, Queue, Seconds, SentMessage, give_put_options, metadata_pairs, optional_text, sent_of,
                      update_hold)
 from .values import (ETag, Entity, Value, entities_of, fill_entity, text_of, texts_of, time_of)
@@ -718,6 +719,45 @@ class Store:
         keep: list[Any] = []
         owner = text_of(account, "account", keep)
         return self._names(lambda options, list_: lib.varve_queue_list(self._open(), owner, options, list_), prefix)
+
+    # Containers
+
+    def create_container(self, account: str, container: str, *, metadata: Optional[Mapping[str, str]] = None,
+                         exist_ok: bool = False) -> Container:
+        """Creates a container. With `exist_ok` returns the container that exists, if it does."""
+        keep: list[Any] = []
+        options = _sized("varve_container_options")
+        options.metadata, options.metadata_count = metadata_pairs(metadata or {}, keep)
+        made = ffi.new("varve_container **")
+        try:
+            check(lib.varve_container_create(self._open(), text_of(account, "account", keep),
+                                             text_of(container, "container", keep), options, made))
+        except Exists:
+            if not exist_ok:
+                raise
+            return self.container(account, container)
+        return Container(made[0])
+
+    def container(self, account: str, container: str) -> Container:
+        """Opens a container, or raises NotFound."""
+        keep: list[Any] = []
+        made = ffi.new("varve_container **")
+        check(lib.varve_container_open(self._open(), text_of(account, "account", keep),
+                                       text_of(container, "container", keep), made))
+        return Container(made[0])
+
+    def drop_container(self, account: str, container: str) -> None:
+        """Drops a container with all its blobs."""
+        keep: list[Any] = []
+        check(lib.varve_container_drop(self._open(), text_of(account, "account", keep),
+                                       text_of(container, "container", keep)))
+
+    def containers(self, account: str, prefix: str = "") -> list[str]:
+        """Returns the names of the containers of an account."""
+        keep: list[Any] = []
+        owner = text_of(account, "account", keep)
+        return self._names(lambda options, list_: lib.varve_container_list(self._open(), owner, options, list_),
+                           prefix)
 
     def _names(self, call: Callable[[Any, Any], Any], prefix: str) -> list[str]:
         keep: list[Any] = []

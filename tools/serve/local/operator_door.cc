@@ -12,6 +12,8 @@
 #include "api/rest/protocol/operator_error.h"
 #include "api/rest/protocol/query_value.h"
 #include "api/rest/protocol/wire_error.h"
+#include "tools/serve/local/blob_door.h"
+#include "tools/serve/local/client_hold.h"
 #include "tools/serve/local/queue_door.h"
 #include "tools/serve/local/store_identity.h"
 #include "varve/version.h"
@@ -42,13 +44,11 @@ HttpResponse failure_answer(const Status& status) {
 }
 
 /// A checkpoint that a client uses. The end of the client's connection destroys this object.
-class ClientCheckpoint {
+class ClientCheckpoint final : public ClientHold {
  public:
   ClientCheckpoint(Store& store, std::string path) : store_(store), path_(std::move(path)) {}
-  ClientCheckpoint(const ClientCheckpoint&) = delete;
-  ClientCheckpoint& operator=(const ClientCheckpoint&) = delete;
   /// Removes the files on a thread of the store, because the thread of the connection must not touch the disk.
-  ~ClientCheckpoint() {
+  ~ClientCheckpoint() override {
     try {
       start(AsyncStore(store_).run([path = path_](Store&) {
         std::error_code ignored;
@@ -121,6 +121,11 @@ Task<Result<HttpResponse>> OperatorDoor::route(const HttpRequest& request, HomeT
     Result<HttpResponse> answered = co_await answering;
     co_return answered;
   }
+  if (name == "blobs" && verb == "POST") {
+    Task<Result<HttpResponse>> answering = answer_blob_request(store_, request, home, stop_.get_token());
+    Result<HttpResponse> answered = co_await answering;
+    co_return answered;
+  }
   co_return Status::unsupported("the server has no route for " + request.head.verb + " " + request.head.path)
       .with_service_error("NotImplemented");
 }
@@ -137,7 +142,7 @@ Task<Result<HttpResponse>> OperatorDoor::make_checkpoint(const HttpRequest& requ
   if (request.kept == nullptr) co_return Status::unsupported("a checkpoint needs a connection that keeps it");
   const std::string name = std::to_string(checkpoints_.fetch_add(1, std::memory_order_relaxed) + 1);
   const std::string path = directory_ + "/" + name;
-  *request.kept = std::make_shared<ClientCheckpoint>(store_, path);
+  keep_for_client(request, std::make_shared<ClientCheckpoint>(store_, path));
   Task<Result<CheckpointStatistics>> making = AsyncStore(store_).checkpoint(path, stop_.get_token());
   const Result<CheckpointStatistics> made = co_await at_home(home, std::move(making));
   if (!made.ok()) {

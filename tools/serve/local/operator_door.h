@@ -22,8 +22,9 @@ namespace varve::serve {
 ///   POST   /_varve/checkpoint         makes a checkpoint; it exists as long as the connection, or until the next one
 ///   GET    /_varve/accounts           a page of the names of accounts (?prefix=&continuation=)
 ///   PUT    /_varve/accounts/NAME      creates an account
-///   DELETE /_varve/accounts/NAME      drops an account with all its tables and queues
+///   DELETE /_varve/accounts/NAME      drops an account with all its tables, queues and containers
 ///   POST   /_varve/queues             carries out a verb on queues (queue_door.h)
+///   POST   /_varve/blobs              carries out a verb on containers and blobs (blob_door.h)
 class OperatorDoor final : public RequestHandler {
  public:
   /// Store and `others` must outlive the door. `identity` is that of the store (store_identity.h), and checkpoints lie in

@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "api/model/service_error.h"
 #include "api/rest/encoding/json_text.h"
-#include "api/rest/protocol/query_value.h"
 #include "api/rest/protocol/wire_error.h"
+#include "tools/serve/local/door_query.h"
 #include "varve/queue.h"
 #include "varve/store.h"
 
@@ -23,10 +21,10 @@ namespace {
 using std::chrono::milliseconds;
 
 /// A request with its parameters. The first parameter that is malformed is its failure.
-class QueueRequest {
+class QueueRequest : public DoorQuery {
  public:
   QueueRequest(std::string query, std::string body, std::stop_token stop)
-      : query_(std::move(query)), body_(std::move(body)), stop_(std::move(stop)) {
+      : DoorQuery(std::move(query)), body_(std::move(body)), stop_(std::move(stop)) {
     account_ = text("account");
     queue_ = text("queue");
   }
@@ -35,44 +33,13 @@ class QueueRequest {
   const std::string& queue() const noexcept { return queue_; }
   const std::string& body() const noexcept { return body_; }
   const std::stop_token& stop() const noexcept { return stop_; }
-  const Status& failure() const noexcept { return failure_; }
-
-  std::string text(std::string_view name) {
-    Result<std::string> found = query_text(query_, name);
-    if (found.ok()) return *std::move(found);
-    failure_ = found.status();
-    return {};
-  }
-
-  /// Returns `standard` if the parameter is missing.
-  std::uint64_t number(std::string_view name, std::uint64_t standard) {
-    const std::string written = text(name);
-    if (written.empty()) return standard;
-    std::uint64_t number = 0;
-    const char* const end = written.data() + written.size();
-    const auto [stopped, error] = std::from_chars(written.data(), end, number);
-    if (error == std::errc() && stopped == end && number <= kNumberMax) return number;
-    failure_ = refused("InvalidQueryParameterValue", std::string(name) + " must be a number of at most 2^50");
-    return standard;
-  }
-  milliseconds time(std::string_view name, milliseconds standard) {
-    return milliseconds(number(name, static_cast<std::uint64_t>(standard.count())));
-  }
-
-  std::optional<Durability> durability() {
-    const std::string word = text("durability");
-    if (word == "sync") return Durability::kSync;
-    if (word == "buffered") return Durability::kBuffered;
-    if (!word.empty()) failure_ = refused("InvalidQueryParameterValue", "durability must be sync or buffered");
-    return std::nullopt;
-  }
 
   /// Returns the message that `id` and `receipt` name.
   std::pair<Guid, PopReceipt> message() {
     const Result<Guid> id = Guid::parse(text("id"));
-    if (!id.ok()) failure_ = id.status();
+    if (!id.ok()) fail(id.status());
     const Result<PopReceipt> receipt = PopReceipt::parse(text("receipt"));
-    if (!receipt.ok()) failure_ = receipt.status();
+    if (!receipt.ok()) fail(receipt.status());
     return {id.ok() ? *id : Guid(), receipt.ok() ? *receipt : PopReceipt()};
   }
 
@@ -85,7 +52,7 @@ class QueueRequest {
       rest.remove_prefix(end + 1);
     }
     if (!rest.empty() || texts.size() % 2 != 0) {
-      failure_ = refused("InvalidInput", "metadata must be names and values with a zero byte after each");
+      fail(refused("InvalidInput", "metadata must be names and values with a zero byte after each"));
       return {};
     }
     std::vector<MetadataPair> pairs;
@@ -94,12 +61,8 @@ class QueueRequest {
   }
 
  private:
-  static constexpr std::uint64_t kNumberMax = std::uint64_t{1} << 50;
-
-  const std::string query_;
   const std::string body_;
   const std::stop_token stop_;
-  Status failure_;
   std::string account_;
   std::string queue_;
 };
@@ -109,8 +72,7 @@ class QueueRequest {
 Status create(Store& store, QueueRequest& request, JsonText& json) {
   QueueOptions options;
   options.metadata = request.metadata();
-  const std::uint64_t bytes = request.number("message_bytes_max", options.message_bytes_max);
-  options.message_bytes_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
+  options.message_bytes_max = request.small_number("message_bytes_max", options.message_bytes_max);
   if (!request.failure().ok()) return request.failure();
   if (Status named = check_queue_name(request.queue()); !named.ok()) return named;
   if (Status made = store.create_account(request.account()); !made.ok() && made.code() != Code::kExists) return made;
@@ -168,10 +130,9 @@ void write_received(const ReceivedMessage& message, JsonText& json) {
 }
 
 Status peek(Queue& queue, QueueRequest& request, JsonText& json) {
-  const std::uint64_t count = request.number("count", 1);
+  const std::uint32_t count = request.small_number("count", 1);
   if (!request.failure().ok()) return request.failure();
-  const Result<std::vector<Message>> messages =
-      queue.peek(static_cast<std::uint32_t>(std::min<std::uint64_t>(count, UINT32_MAX)));
+  const Result<std::vector<Message>> messages = queue.peek(count);
   if (!messages.ok()) return messages.status();
   json.begin_array();
   for (const Message& message : *messages) {
@@ -221,8 +182,7 @@ Status list(Store& store, QueueRequest& request, JsonText& json) {
   ListOptions options;
   options.prefix = request.text("prefix");
   options.continuation = request.text("continuation");
-  options.page_names_max =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(request.number("names", options.page_names_max), UINT32_MAX));
+  options.page_names_max = request.small_number("names", options.page_names_max);
   const bool with_figures = request.text("figures") == "1";
   if (!request.failure().ok()) return request.failure();
   const Result<QueuePage> page = store.list_queues(request.account(), options);
@@ -239,13 +199,12 @@ Status list(Store& store, QueueRequest& request, JsonText& json) {
 
 Status get(Store& store, Queue& queue, QueueRequest& request, JsonText& json) {
   GetOptions options;
-  options.count = static_cast<std::uint32_t>(std::min<std::uint64_t>(request.number("count", 1), UINT32_MAX));
+  options.count = request.small_number("count", 1);
   options.hold = request.time("hold", options.hold);
   options.wait = std::min(request.time("wait", options.wait), kQueueWaitMax);
   options.stop = request.stop();
   options.durability = request.durability().value_or(options.durability);
-  options.deliveries_max =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(request.number("deliveries_max", 0), UINT32_MAX));
+  options.deliveries_max = request.small_number("deliveries_max", 0);
   const std::string dead_letter = request.text("dead_letter");
   if (!request.failure().ok()) return request.failure();
   std::optional<Queue> dead;

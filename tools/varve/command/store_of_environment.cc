@@ -64,7 +64,7 @@ Result<std::vector<std::string>> with_store_of_environment(std::vector<std::stri
   std::vector<std::string> filled = words;
   filled.insert(filled.begin() + static_cast<std::ptrdiff_t>(used), store);
   if (!is_complete(*app, filled)) return words;
-  for (const std::string name : {"TABLE", "QUEUE", "ACCOUNT"}) {
+  for (const std::string name : {"TABLE", "QUEUE", "CONTAINER", "ACCOUNT"}) {
     const std::string word = word_for(*verb, name);
     if (word.empty()) continue;
     if (word.find_first_of("/.") != std::string::npos) return words;

@@ -59,8 +59,9 @@ std::string hint_of(const Status& status) {
     case Code::kUnsupported:
       return status.service_error().empty() ? "a newer version of this program wrote the store; use that version" : "";
     case Code::kNotFound:
-      return status.service_error().empty() ? "`varve import`, `put`, `table create` and `queue create` create a store"
-                                            : "";
+      return status.service_error().empty()
+                 ? "`varve import`, `put` and the `create` of tables, queues and containers create a store"
+                 : "";
     default: return "";
   }
 }

@@ -1,0 +1,177 @@
+#include "tools/varve/blob/container_verbs.h"
+
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/varve/blob/blob_text.h"
+#include "tools/varve/blob/named_container.h"
+#include "tools/varve/session/words.h"
+#include "tools/varve/terminal/outcome.h"
+#include "tools/varve/terminal/pager.h"
+#include "tools/varve/terminal/question.h"
+#include "tools/varve/terminal/terminal.h"
+
+namespace varve::tool {
+
+namespace {
+
+struct ContainerWords {
+  BlobPlace place;
+  std::vector<std::string> metadata;
+  std::string prefix;
+  bool is_long = false;
+  bool yes = false;
+  bool json = false;
+};
+
+/// Closes the store after a change. Prints `{"done":true,...}` if the words want JSON.
+int finish_container_change(BlobAccess& access, const ContainerWords& words, const char* done) {
+  if (const Status closed = access.close(); !closed.ok()) return fail(closed);
+  if (words.json) {
+    std::cout << nlohmann::ordered_json{{done, true},
+                                        {"account", words.place.place.account},
+                                        {"container", words.place.container}}
+                     .dump()
+              << "\n";
+  }
+  return kSuccess;
+}
+
+int create_container(const ContainerWords& words) {
+  Result<std::vector<MetadataPair>> metadata = parse_blob_metadata(words.metadata);
+  if (!metadata.ok()) return fail(metadata.status());
+  if (Status named = check_container_name(words.place.container); !named.ok()) return fail(named);
+  const Result<std::unique_ptr<BlobAccess>> access = reach_or_make_blobs(words.place);
+  if (!access.ok()) return fail(access.status());
+  ContainerOptions options;
+  options.metadata = *std::move(metadata);
+  if (Status made = (*access)->create(options); !made.ok()) return fail(made);
+  return finish_container_change(**access, words, "created");
+}
+
+int list_containers(const ContainerWords& words) {
+  const Result<std::unique_ptr<BlobAccess>> access = reach_blobs_briefly(words.place);
+  if (!access.ok()) return fail(access.status());
+  page_long_output();
+  ListOptions options;
+  options.prefix = words.prefix;
+  for (;;) {
+    const Result<ContainerPage> page = (*access)->containers(options);
+    if (!page.ok()) return fail(with_nearest_blobs(**access, words.place, page.status()));
+    for (const ContainerState& container : page->containers) {
+      if (words.json) {
+        print_container(words.place.place.account, container, true);
+      } else {
+        std::cout << for_output(container.name);
+        if (words.is_long) std::cout << "  " << container.modified.to_string();
+        std::cout << "\n";
+      }
+    }
+    if (!page->continuation || !std::cout) return kSuccess;
+    options.continuation = *page->continuation;
+  }
+}
+
+int show_container(const ContainerWords& words) {
+  const Result<std::unique_ptr<BlobAccess>> access = reach_blobs_briefly(words.place);
+  if (!access.ok()) return fail(access.status());
+  const Result<ContainerState> container = (*access)->container();
+  if (!container.ok()) return fail(with_nearest_blobs(**access, words.place, container.status()));
+  print_container(words.place.place.account, *container, words.json);
+  return kSuccess;
+}
+
+/// Returns kSuccess if the container may be removed.
+int confirm_container_drop(const ContainerWords& words) {
+  if (words.yes) return kSuccess;
+  if (!can_ask()) {
+    return fail(kUsage, "container drop removes all blobs; give --yes, because there is no terminal to ask at");
+  }
+  return asked_yes("Remove container " + words.place.container + " with all its blobs?")
+             ? kSuccess
+             : fail(kRefused, "nothing was removed");
+}
+
+int drop_container(const ContainerWords& words) {
+  if (const int confirmed = confirm_container_drop(words); confirmed != kSuccess) return confirmed;
+  const Result<std::unique_ptr<BlobAccess>> access = reach_blobs(words.place);
+  if (!access.ok()) return fail(access.status());
+  const Status dropped = (*access)->drop();
+  if (!dropped.ok()) return fail(with_nearest_blobs(**access, words.place, dropped));
+  return finish_container_change(**access, words, "dropped");
+}
+
+using AddWords = void (*)(CLI::App& verb, BlobPlace& place);
+
+CLI::App* add_container_verb(CLI::App& group, const char* name, const char* about, const char* footer,
+                             const std::shared_ptr<ContainerWords>& words, int (*run)(const ContainerWords&),
+                             int& exit_code, AddWords add_words = &add_container_words) {
+  CLI::App* verb = group.add_subcommand(name, about);
+  verb->footer(footer);
+  add_words(*verb, words->place);
+  verb->callback([words, run, &exit_code] { exit_code = run(*words); });
+  return verb;
+}
+
+void add_container_create(CLI::App& group, int& exit_code) {
+  auto words = std::make_shared<ContainerWords>();
+  CLI::App* verb =
+      add_container_verb(group, "create", "Create an empty container, and the store and the account if they are absent",
+                         "Examples\n"
+                         "  varve container create ./shop photos\n"
+                         "  varve container create ./shop photos --metadata Owner=Ann --json",
+                         words, &create_container, exit_code);
+  verb->add_option("--metadata", words->metadata, "Metadata of the container as NAME=VALUE; may be repeated")
+      ->expected(1)
+      ->take_all();
+  add_json_words(*verb, words->json, "Print JSON");
+}
+
+void add_container_readers(CLI::App& group, int& exit_code) {
+  auto listed = std::make_shared<ContainerWords>();
+  CLI::App* list = add_container_verb(group, "list", "Print the names of an account's containers",
+                                      "Examples\n"
+                                      "  varve container list ./shop\n"
+                                      "  varve container list ./shop --prefix p --long",
+                                      listed, &list_containers, exit_code, &add_account_words);
+  list->add_option("--prefix", listed->prefix, "Only names with this prefix");
+  list->add_flag("--long", listed->is_long, "Also print the time of the last change of the container itself")
+      ->group(kOutputGroup);
+  add_json_words(*list, listed->json, "Print one JSON object a line, with the metadata");
+
+  auto shown = std::make_shared<ContainerWords>();
+  CLI::App* show = add_container_verb(group, "show", "Print the state and the metadata of a container",
+                                      "Examples\n"
+                                      "  varve container show ./shop photos\n"
+                                      "  varve container show ./shop photos --json",
+                                      shown, &show_container, exit_code);
+  add_json_words(*show, shown->json, "Print JSON");
+}
+
+void add_container_drop(CLI::App& group, int& exit_code) {
+  auto words = std::make_shared<ContainerWords>();
+  CLI::App* verb = add_container_verb(group, "drop", "Remove a container with all its blobs, in one small commit",
+                                      "The space of the blobs comes back in the background. At a terminal, asks for "
+                                      "confirmation first. Elsewhere it needs --yes; without it the exit code is 2.\n"
+                                      "\nExamples\n"
+                                      "  varve container drop ./shop photos --yes\n"
+                                      "  varve container drop ./shop photos --yes --json",
+                                      words, &drop_container, exit_code);
+  verb->add_flag("--yes", words->yes, "Do not ask");
+  add_json_words(*verb, words->json, "Print JSON");
+}
+
+}  // namespace
+
+void add_container_verbs(CLI::App& app, int& exit_code) {
+  CLI::App* group = app.add_subcommand("container", "Create, list or drop containers, which hold blobs");
+  group->require_subcommand(1);
+  add_container_create(*group, exit_code);
+  add_container_readers(*group, exit_code);
+  add_container_drop(*group, exit_code);
+}
+
+}  // namespace varve::tool
