@@ -55,6 +55,19 @@ Status admit_change(std::optional<BlobRow>& row, std::string_view name, const Bl
   return judge_write(conditions, row->changed, Creates::kNo);
 }
 
+BlobVerb removal_of(std::string_view blob, const BlobConditions& conditions) {
+  BlobVerb verb;
+  verb.name = blob;
+  verb.judge = [blob, &conditions](BlobDraft& draft) -> Refusal {
+    const Status admitted = admit_change(draft.row, blob, conditions, draft.now);
+    if (!admitted.ok()) return draft.refuse(admitted);
+    draft.remove();
+    draft.discard_staged();
+    return {};
+  };
+  return verb;
+}
+
 BlobRow new_blob_row(BlobKind kind, const BlobWriteOptions& options) {
   BlobRow row;
   row.kind = kind;

@@ -27,6 +27,9 @@ Result<Lease> admit_replacement(const std::optional<BlobRow>& row, const BlobCon
 Status admit_change(std::optional<BlobRow>& row, std::string_view name, const BlobConditions& conditions, Ticks now,
                     bool uses_lease = true);
 
+/// Returns the verb that removes a blob with its staged blocks. The arguments outlive it.
+BlobVerb removal_of(std::string_view blob, const BlobConditions& conditions);
+
 /// A new row with what the caller gives besides the content.
 BlobRow new_blob_row(BlobKind kind, const BlobWriteOptions& options);
 

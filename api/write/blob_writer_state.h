@@ -23,7 +23,7 @@ struct VARVE_LOCAL BlobWriter::State {
         block_id(std::move(block)),
         content(container->core, id, block_id ? ContentWriter::Inline::kNo : ContentWriter::Inline::kYes) {}
 
-  /// Errors: kClosed, kInvalidArgument (InvalidInput: the writer has ended).
+  /// Errors: kClosed, kInvalidArgument (InvalidInput: the writer has ended), that of an append that failed.
   Status check_usable() const;
   Durability durability() const noexcept {
     return options.durability.value_or(container->core->backend().default_durability());
@@ -36,6 +36,9 @@ struct VARVE_LOCAL BlobWriter::State {
   ContentWriter content;
   bool is_over = false;
 };
+
+/// Returns the verb that publishes the content, all of which was added. The writer outlives it.
+BlobVerb publication_of(BlobWriter::State& writer);
 
 /// Errors: as BlobWriter::publish().
 Result<BlobState> publish_written_blob(BlobWriter::State& writer);

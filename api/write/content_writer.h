@@ -31,6 +31,12 @@ class ContentWriter {
   /// Adds bytes. Errors: those of commits; kTooLarge (RequestBodyTooLarge). The writer cannot be used afterwards.
   Status append(std::string_view bytes);
   std::uint64_t length() const noexcept { return length_; }
+  /// Bytes that the commit of the owner writes.
+  std::size_t pending_bytes() const noexcept { return pending_.size(); }
+  /// The id of the account's contents.
+  format::TableId contents() const noexcept { return contents_; }
+  /// The error of an append that failed.
+  const Status& failure() const noexcept { return failure_; }
 
   /// Prepares the last part, after which nothing may be added.
   void end();
