@@ -12,6 +12,7 @@
 #include "tests/api/blob/blob_bench.h"
 #include "varve/limits.h"
 #include "varve/queue.h"
+#include "varve/verify.h"
 
 namespace varve::test::blob_transaction_test {
 namespace {
@@ -421,6 +422,25 @@ TEST_F(BlobTransactions, BX22_ASnapshotHasEntityAndBlobOfOneMoment) {
   EXPECT_EQ(all_of(*reader), "first");
   EXPECT_EQ(value_in(table_, "p", "e"), "second");
   EXPECT_EQ(content_in(photos_, "b"), "second");
+}
+
+TEST_F(BlobTransactions, BX22_ACheckpointHasEntityAndBlobOfOneMoment) {
+  StoreTransaction transaction = begin();
+  transaction.insert(table_, with_value("p", "new", "first")).publish(written("new")).remove(photos_, "there");
+  EXPECT_EQ(said(transaction.commit()), kFine);
+  EXPECT_EQ(said(bench_.store->checkpoint("/copy")), kFine);
+  EXPECT_EQ(said(photos_.remove("new")), kFine);
+  bench_.store.reset();
+  for (const std::string_view path : {kStorePath, std::string_view("/copy")}) {
+    const Result<VerifyReport> report = Store::verify(path, bench_.options());
+    ASSERT_EQ(said(report), kFine);
+    EXPECT_THAT(report->findings, IsEmpty());
+    EXPECT_EQ(report->blobs, path == "/copy" ? 1U : 0U);
+  }
+  const Result<std::unique_ptr<Store>> copy = Store::open("/copy", bench_.options());
+  ASSERT_EQ(said(copy), kFine);
+  EXPECT_EQ(value_in(*(*copy)->open_table(kAccount, "Orders"), "p", "new"), "first");
+  EXPECT_TRUE(content_in(*(*copy)->open_container(kAccount, "photos"), "new") == kLarge);
 }
 
 }  // namespace
