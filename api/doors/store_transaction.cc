@@ -403,9 +403,9 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
   TransactionChange change(*core, std::move(all), prepared, options, reads, parts, snapshot, began_at);
   const Result<engine::CommitVersion> version = varve::commit(core->backend(), change);
   if (parts != nullptr && !version.ok()) {
-    const Result<bool> may_go_on = parts->may_go_on(version.status());
-    if (!may_go_on.ok()) return may_go_on.status();
-    again = *may_go_on;
+    const Result<bool> goes_on = parts->may_go_on(version.status());
+    if (!goes_on.ok()) return goes_on.status();
+    again = *goes_on;
     if (again) return version.status();
   }
   const bool had_nothing_to_write = parts != nullptr && parts->had_nothing_to_write();

@@ -43,7 +43,7 @@ Status write_content(BlobWrite::State& put) {
   return written;
 }
 
-std::string_view name_of(const BlobWrite::State& write) noexcept {
+std::string_view blob_name_of(const BlobWrite::State& write) noexcept {
   return write.writer ? std::string_view(write.writer->name) : std::string_view(write.blob);
 }
 
@@ -108,7 +108,7 @@ Status BlobPart::plan_all() {
 Status BlobPart::check_each_once() const {
   std::set<std::pair<format::TableId, std::string_view>> blobs;
   for (std::size_t i = 0; i < attempts_.size(); ++i) {
-    if (blobs.emplace(attempts_[i].container(), name_of(*writes_[i]->state_)).second) continue;
+    if (blobs.emplace(attempts_[i].container(), blob_name_of(*writes_[i]->state_)).second) continue;
     return blamed(service_error::invalid_input("the transaction writes one blob twice"), i);
   }
   return Status();
@@ -184,7 +184,7 @@ Refusal BlobPart::judge_all(const engine::ReadView& view, std::span<const engine
       return {blamed(refusal.status, i), refusal.rests_on};
     }
     has_work_ = has_work_ || attempt.leaves_work();
-    if (attempt.next()) written_.push_back(state_of(name_of(*writes_[i]->state_), *attempt.next(), 0, now));
+    if (attempt.next()) written_.push_back(state_of(blob_name_of(*writes_[i]->state_), *attempt.next(), 0, now));
   }
   for (auto& [id, owners] : owners_) {
     const Result<bool> settled = owners.settle(heads[id], batch);

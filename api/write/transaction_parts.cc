@@ -10,7 +10,7 @@ namespace varve {
 namespace {
 
 template <typename T>
-void append_all(std::vector<T>& to, const std::vector<T>& more) {
+void add_all(std::vector<T>& to, const std::vector<T>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
@@ -37,15 +37,15 @@ Result<std::unique_ptr<TransactionParts>> TransactionParts::make(StoreCore& core
 
 std::vector<std::uint64_t> TransactionParts::locks() const {
   std::vector<std::uint64_t> hashes;
-  if (messages_) append_all(hashes, messages_->locks());
-  if (blobs_) append_all(hashes, blobs_->locks());
+  if (messages_) add_all(hashes, messages_->locks());
+  if (blobs_) add_all(hashes, blobs_->locks());
   return hashes;
 }
 
 std::vector<format::TableId> TransactionParts::tables() const {
   std::vector<format::TableId> ids;
-  if (messages_) append_all(ids, messages_->queues());
-  if (blobs_) append_all(ids, blobs_->tables());
+  if (messages_) add_all(ids, messages_->queues());
+  if (blobs_) add_all(ids, blobs_->tables());
   return ids;
 }
 
