@@ -1,4 +1,4 @@
-// Owns: the writer and the reader of a blob (blob.h).
+// Owns: the writer and the reader of a blob (blob.h), and the changes of blobs in transactions (blob_write.h).
 // Must never: publish half of a content.
 #include <algorithm>
 #include <utility>
@@ -6,8 +6,10 @@
 #include "api/model/guarded.h"
 #include "api/model/service_error.h"
 #include "api/read/blob_read.h"
+#include "api/write/blob_part.h"
 #include "api/write/blob_writer_state.h"
 #include "varve/blob.h"
+#include "varve/blob_write.h"
 
 namespace varve {
 
@@ -37,6 +39,49 @@ Result<BlobState> BlobWriter::publish() {
     state_->is_over = true;
     return state_->block_id ? stage_written_block(*state_) : publish_written_blob(*state_);
   });
+}
+
+BlobWrite::BlobWrite(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+BlobWrite::BlobWrite(BlobWrite&&) noexcept = default;
+BlobWrite& BlobWrite::operator=(BlobWrite&&) noexcept = default;
+BlobWrite::~BlobWrite() = default;
+
+BlobWrite BlobWrite::publish(BlobWriter writer) {
+  auto state = std::make_unique<State>();
+  state->writer = std::move(writer.state_);
+  return BlobWrite(std::move(state));
+}
+
+BlobWrite BlobWrite::put(const Container& container, std::string blob, std::string content, BlobWriteOptions options) {
+  auto state = std::make_unique<State>();
+  state->kind = State::Kind::kPut;
+  state->container = container.state_;
+  state->blob = std::move(blob);
+  state->content = std::move(content);
+  state->write_options = std::move(options);
+  return BlobWrite(std::move(state));
+}
+
+BlobWrite BlobWrite::remove(const Container& container, std::string blob, const BlobChangeOptions& options) {
+  auto state = std::make_unique<State>();
+  state->kind = State::Kind::kRemove;
+  state->container = container.state_;
+  state->blob = std::move(blob);
+  state->conditions = options.conditions;
+  return BlobWrite(std::move(state));
+}
+
+BlobWrite BlobWrite::copy(const Container& container, std::string blob, const Container& source,
+                          std::string source_blob, BlobCopyOptions options) {
+  auto state = std::make_unique<State>();
+  state->kind = State::Kind::kCopy;
+  state->container = container.state_;
+  state->blob = std::move(blob);
+  state->source = source.state_;
+  state->source_blob = std::move(source_blob);
+  state->copy_options = std::move(options);
+  state->copy_id = Guid::random();
+  return BlobWrite(std::move(state));
 }
 
 BlobReader::BlobReader(std::unique_ptr<const State> state) noexcept : state_(std::move(state)) {}

@@ -150,16 +150,8 @@ Status Container::remove(std::string_view blob, const BlobChangeOptions& options
   return guarded([&]() -> Status {
     if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
     if (Status named = check_blob_name(blob); !named.ok()) return named;
-    BlobVerb verb;
-    verb.name = blob;
+    BlobVerb verb = removal_of(blob, options.conditions);
     verb.durability = durability_of(*state_, options.durability);
-    verb.judge = [&](BlobDraft& draft) -> Refusal {
-      const Status admitted = admit_change(draft.row, blob, options.conditions, draft.now);
-      if (!admitted.ok()) return draft.refuse(admitted);
-      draft.remove();
-      draft.discard_staged();
-      return {};
-    };
     return commit_blob(*state_, verb).status();
   });
 }
@@ -325,9 +317,7 @@ Result<BlobState> Container::copy(std::string_view blob, const Container& source
     if (source.state_->core != state_->core) {
       return service_error::invalid_input("the source of the copy belongs to another store");
     }
-    const BlobWriteOptions given{{}, options.metadata.value_or(std::vector<MetadataPair>()), options.tags, {}, {}, {}};
-    if (Status checked = check_blob_write(blob, given, BlobKind::kBlock); !checked.ok()) return checked;
-    if (Status named = check_blob_name(source_blob); !named.ok()) return named;
+    if (Status checked = check_copy(blob, source_blob, options); !checked.ok()) return checked;
     return copy_blob(*state_, blob, *source.state_, source_blob, options, durability_of(*state_, options.durability));
   });
 }

@@ -11,6 +11,7 @@
 #include "api/model/guarded.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
+#include "api/read/blob_read.h"
 #include "api/read/entity_read.h"
 #include "api/read/scan_read.h"
 #include "api/write/entity_change.h"
@@ -35,12 +36,14 @@ Status check_not_ended(bool ended) {
 }
 
 /// Returns the hashes of all partitions that the transaction read or writes.
-std::vector<std::uint64_t> partitions_of(std::span<const std::string> reads, std::span<const PreparedWrite> writes,
-                                         const MessagePart* messages) {
+std::vector<std::uint64_t> partitions_of(std::span<const TransactionRead> reads, std::span<const PreparedWrite> writes,
+                                         const TransactionParts* parts) {
   std::vector<std::uint64_t> hashes;
-  if (messages != nullptr) hashes = messages->locks();
+  if (parts != nullptr) hashes = parts->locks();
   hashes.reserve(hashes.size() + reads.size() + writes.size());
-  for (const std::string& key : reads) hashes.push_back(format::partition_hash(format::partition_of(key)));
+  for (const TransactionRead& read : reads) {
+    hashes.push_back(format::partition_hash(format::partition_of(read.sort_key)));
+  }
   for (const PreparedWrite& write : writes) {
     hashes.push_back(format::partition_hash(format::partition_of(write.sort_key())));
   }
@@ -66,24 +69,29 @@ void sort_and_deduplicate(std::vector<format::TableId>& tables) {
 }
 
 Status some_table_was_dropped() {
-  return service_error::table_not_found("a table that the transaction reads or writes was dropped before the commit");
+  return service_error::table_not_found(
+      "a table or container that the transaction reads or writes was dropped before the commit");
+}
+
+std::string description_of(const TransactionRead& read) {
+  if (!read.is_blob) return "entity " + quoted_keys(read.sort_key);
+  const Result<std::string> name = decode_named_key(read.sort_key);
+  return "blob " + quoted(name.ok() ? *name : std::string());
 }
 
 /// The writes of a transaction. They are refused if an entity that the transaction read has been written since.
 class TransactionChange final : public EntityChange {
  public:
-  /// The transaction's reads need not change, and outlive the object.
-  /// `messages` may be null.
+  /// The transaction's reads need not change, and outlive the object. `parts` may be null.
   TransactionChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,
-                    const WriteOptions& options, std::span<const std::string> reads, MessagePart* messages,
-                    Snapshot& snapshot)
-      : EntityChange(core, std::move(tables), writes, options, true, messages ? Writes::kKept : Writes::kUsedUp,
-                     messages),
-        hashes_(partitions_of(reads, writes, messages)),
+                    const WriteOptions& options, std::span<const TransactionRead> reads, TransactionParts* parts,
+                    Snapshot& snapshot, DateTime began_at)
+      : EntityChange(core, std::move(tables), writes, options, true, parts ? Writes::kKept : Writes::kUsedUp, parts),
+        hashes_(partitions_of(reads, writes, parts)),
         reads_(reads),
         snapshot_(snapshot),
-        began_at_(snapshot.version().ticks) {
-    if (messages != nullptr) paced_bytes += messages->bytes();
+        began_at_(began_at.ticks) {
+    if (parts != nullptr) paced_bytes += parts->bytes();
   }
 
   std::span<const std::uint64_t> locks_needed() const noexcept override { return hashes_; }
@@ -97,13 +105,15 @@ class TransactionChange final : public EntityChange {
 
  private:
   Refusal judge_reads(const engine::ReadView& view) const {
-    const std::vector<std::string_view> keys(reads_.begin(), reads_.end());
+    std::vector<std::string_view> keys;
+    keys.reserve(reads_.size());
+    for (const TransactionRead& read : reads_) keys.push_back(read.sort_key);
     const Result<std::vector<engine::Newest>> newest = view.newest_many(keys, engine::EntryPart::kVersion);
     if (!newest.ok()) return newest.status();
     for (std::size_t i = 0; i < reads_.size(); ++i) {
       const engine::CommitVersion written = (*newest)[i].version;
       if (written <= began_at_) continue;
-      return {Status(Code::kConflict, "the entity " + quoted_keys(reads_[i]) +
+      return {Status(Code::kConflict, "the " + description_of(reads_[i]) +
                                           " was written after the transaction began; begin the transaction again"),
               written};
     }
@@ -111,7 +121,7 @@ class TransactionChange final : public EntityChange {
   }
 
   const std::vector<std::uint64_t> hashes_;
-  const std::span<const std::string> reads_;
+  const std::span<const TransactionRead> reads_;
   Snapshot& snapshot_;
   const engine::CommitVersion began_at_;
 };
@@ -129,15 +139,27 @@ DateTime StoreTransaction::version() const noexcept {
   return state_->began_at;
 }
 
-/// Checks that the transaction may do this read.
-Status StoreTransaction::State::admit_read(const Table::State& table, const ReadOptions& options) const {
+/// Checks that the transaction may read a table or container of this store.
+Status StoreTransaction::State::admit_read(const StoreCore* owner) const {
   if (Status open = core->check_open(); !open.ok()) return open;
   if (Status going_on = check_not_ended(ended); !going_on.ok()) return going_on;
-  if (table.core != core)
-    return service_error::invalid_input("the table belongs to another store than the transaction");
+  if (owner == core.get()) return Status();
+  return service_error::invalid_input("the table or container belongs to another store than the transaction");
+}
+
+Status StoreTransaction::State::admit_read(const Table::State& table, const ReadOptions& options) const {
+  if (Status admitted = admit_read(table.core.get()); !admitted.ok()) return admitted;
   if (!options.snapshot) return Status();
   return service_error::invalid_input(
       "a transaction reads at its own snapshot; leave the snapshot of ReadOptions unset");
+}
+
+/// Checks that the transaction may read so many more keys.
+Status StoreTransaction::State::admit_reads(std::size_t more) const {
+  if (reads.size() + more <= limits::kStoreTransactionReadsMax) return Status();
+  return Status::too_large("the transaction reads more than " + std::to_string(limits::kStoreTransactionReadsMax) +
+                           " entities and blobs by key")
+      .with_service_error("InvalidInput");
 }
 
 /// Keeps the keys, so that commit() can check them again.
@@ -152,8 +174,17 @@ Status StoreTransaction::State::keep_reads(const Table::State& table, std::span<
     }
     Result<std::string> sort_key = format::encode_sort_key(*id, key.partition_key, key.row_key);
     if (!sort_key.ok()) return sort_key.status();
-    reads.push_back(std::move(*sort_key));
+    reads.push_back({std::move(*sort_key), false});
   }
+  return Status();
+}
+
+Status StoreTransaction::State::keep_read(const Container::State& container, std::string_view blob) {
+  const Result<engine::ReadView> view = core->view(snapshot);
+  if (!view.ok()) return view.status();
+  const Result<format::TableId> id = container_at(container, *view);
+  if (!id.ok()) return id.status();
+  reads.push_back({blob_row_key(*id, blob), true});
   return Status();
 }
 
@@ -162,11 +193,7 @@ Result<std::vector<std::optional<Entity>>> StoreTransaction::get_many(const Tabl
                                                                       const ReadOptions& options) {
   return guarded([&]() -> Result<std::vector<std::optional<Entity>>> {
     if (Status admitted = state_->admit_read(*table.state_, options); !admitted.ok()) return admitted;
-    if (state_->reads.size() + keys.size() > limits::kStoreTransactionReadsMax) {
-      return Status::too_large("the transaction reads more than " + std::to_string(limits::kStoreTransactionReadsMax) +
-                               " entities by key")
-          .with_service_error("InvalidInput");
-    }
+    if (Status few = state_->admit_reads(keys.size()); !few.ok()) return few;
     ReadOptions at_begin = options;
     at_begin.snapshot = state_->snapshot;
     const Table::State& from = *table.state_;
@@ -187,6 +214,19 @@ Result<std::optional<Entity>> StoreTransaction::get(const Table& table, std::str
     Result<std::vector<std::optional<Entity>>> found = get_many(table, std::span(&key, 1), options);
     if (!found.ok()) return found.status();
     return std::move(found->front());
+  });
+}
+
+Result<BlobReader> StoreTransaction::read(const Container& container, std::string_view blob,
+                                          const BlobConditions& conditions) {
+  return guarded([&]() -> Result<BlobReader> {
+    if (Status admitted = state_->admit_read(container.state_->core.get()); !admitted.ok()) return admitted;
+    if (Status few = state_->admit_reads(1); !few.ok()) return few;
+    Result<BlobReader> reader = container.read(blob, {conditions, state_->snapshot});
+    const bool is_known = reader.ok() || reader.status().service_error() == "BlobNotFound";
+    if (!is_known) return reader;
+    if (Status kept = state_->keep_read(*container.state_, blob); !kept.ok()) return kept;
+    return reader;
   });
 }
 
@@ -212,8 +252,17 @@ StoreTransaction& StoreTransaction::add(MessageWrite write) {
   return *this;
 }
 
+StoreTransaction& StoreTransaction::add(BlobWrite write) {
+  state_->blobs.push_back({std::move(write), state_->next_place()});
+  return *this;
+}
+
 const std::vector<SentMessage>& StoreTransaction::sent_messages() const& noexcept {
   return state_->sent;
+}
+
+const std::vector<BlobState>& StoreTransaction::written_blobs() const& noexcept {
+  return state_->written;
 }
 
 std::size_t StoreTransaction::size() const noexcept {
@@ -249,14 +298,28 @@ Status StoreTransaction::State::check_writes() const {
     const std::size_t text_bytes = message.write.text() ? message.write.text()->size() : 0;
     if (Status added = add(text_bytes, message.place); !added.ok()) return added;
   }
+  for (const PlacedBlob& blob : blobs) {
+    if (Status added = add(BlobPart::content_bytes(blob.write), blob.place); !added.ok()) return added;
+  }
   return Status();
 }
 
-/// Returns the status with the place of its write among all writes. Until here, entities have the first indexes.
+Status StoreTransaction::State::prepare_blobs() {
+  for (PlacedBlob& blob : blobs) {
+    if (Status prepared = BlobPart::prepare(*core, blob.write); !prepared.ok()) return blamed(prepared, blob.place);
+  }
+  return Status();
+}
+
+/// Returns the status with the place of its write among all writes. Until here, entities have the first indexes, messages
+/// the next ones, and blobs the last ones.
 Status StoreTransaction::State::placed(const Status& status) const {
   const std::optional<std::uint32_t> index = status.operation_index();
   if (!index) return status;
-  return blamed(status, *index < writes.size() ? writes[*index].place : messages.at(*index - writes.size()).place);
+  if (*index < writes.size()) return blamed(status, writes[*index].place);
+  const std::size_t after_entities = *index - writes.size();
+  return blamed(status, after_entities < messages.size() ? messages[after_entities].place
+                                                         : blobs.at(after_entities - messages.size()).place);
 }
 
 /// Checks and encodes each write, without its table.
@@ -293,8 +356,10 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
     }
     prepared[i].set_table(format::encode_table(place->second));
   }
-  for (const std::string& key : reads) {
-    tables.push_back(format::table_id_of(key));
+  for (const TransactionRead& read : reads) {
+    const format::TableId id = format::table_id_of(read.sort_key);
+    tables.push_back(id);
+    if (read.is_blob) tables.push_back(fence_of(id));
   }
   sort_and_deduplicate(tables);
   return tables;
@@ -310,33 +375,44 @@ Status StoreTransaction::State::reported(const Status& failure, std::span<Prepar
   return *now == tables ? failure : some_table_was_dropped();
 }
 
-/// Commits. If a queue was cleared meanwhile, makes another attempt with what the queue is now.
+/// Returns the messages and blobs as they are planned for one attempt, or null if there are none.
+Result<std::unique_ptr<TransactionParts>> StoreTransaction::State::make_parts() {
+  if (messages.empty() && blobs.empty()) return std::unique_ptr<TransactionParts>();
+  std::vector<const MessageWrite*> message_writes;
+  for (const PlacedMessage& message : messages) message_writes.push_back(&message.write);
+  std::vector<BlobWrite*> blob_writes;
+  for (PlacedBlob& blob : blobs) blob_writes.push_back(&blob.write);
+  return TransactionParts::make(*core, std::move(message_writes), std::move(blob_writes), writes.size());
+}
+
 Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWrite> prepared,
-                                                           const WriteOptions& options) {
+                                                           const WriteOptions& options, bool& again) {
   Result<std::vector<format::TableId>> tables = place(prepared);
   if (!tables.ok()) return tables.status();
   if (Status once = check_each_entity_once(prepared); !once.ok()) return once;
-  std::unique_ptr<MessagePart> part;
+  const Result<std::unique_ptr<TransactionParts>> made = make_parts();
+  if (!made.ok()) return made.status();
+  TransactionParts* const parts = made->get();
   std::vector<format::TableId> all = *tables;
-  if (!messages.empty()) {
-    std::vector<const MessageWrite*> changes;
-    for (const PlacedMessage& message : messages) changes.push_back(&message.write);
-    Result<std::unique_ptr<MessagePart>> made = MessagePart::make(*core, std::move(changes), writes.size());
-    if (!made.ok()) return made.status();
-    part = *std::move(made);
-    const std::vector<format::TableId> queues = part->queues();
-    all.insert(all.end(), queues.begin(), queues.end());
+  if (parts != nullptr) {
+    const std::vector<format::TableId> more = parts->tables();
+    all.insert(all.end(), more.begin(), more.end());
+    sort_and_deduplicate(all);
   }
   std::vector<ETag> etags(prepared.size());  // Allocated before the commit: nothing may fail after it.
-  TransactionChange change(*core, std::move(all), prepared, options, reads, part.get(), snapshot);
+  TransactionChange change(*core, std::move(all), prepared, options, reads, parts, snapshot, began_at);
   const Result<engine::CommitVersion> version = varve::commit(core->backend(), change);
-  if (part && !version.ok() && (part->had_nothing_to_write() || service_error::is_table_gone(version.status()))) {
-    const Result<bool> moved = part->has_moved();
-    if (!moved.ok()) return moved.status();
-    if (*moved) return attempt(prepared, options);
+  if (parts != nullptr && !version.ok()) {
+    const Result<bool> goes_on = parts->may_go_on(version.status());
+    if (!goes_on.ok()) return goes_on.status();
+    again = *goes_on;
+    if (again) return version.status();
   }
-  if (part && (version.ok() || part->had_nothing_to_write())) sent = part->committed(version.ok() ? *version : 0);
-  if (!version.ok() && part && part->had_nothing_to_write()) return etags;
+  const bool had_nothing_to_write = parts != nullptr && parts->had_nothing_to_write();
+  if (parts != nullptr && (version.ok() || had_nothing_to_write)) {
+    parts->committed(version.ok() ? *version : 0, sent, written);
+  }
+  if (!version.ok() && had_nothing_to_write) return etags;
   if (!version.ok()) return reported(version.status(), prepared, *tables);
   for (std::size_t i = 0; i < etags.size(); ++i) {
     if (writes[i].operation.kind != Kind::kRemove) etags[i] = ETag::of_timestamp(DateTime{*version});
@@ -357,9 +433,13 @@ Result<std::vector<ETag>> StoreTransaction::commit(const WriteOptions& options) 
     if (Status checked = state.check_writes(); !checked.ok()) return checked;
     Result<std::vector<PreparedWrite>> prepared = state.prepare();
     if (!prepared.ok()) return state.placed(prepared.status());
-    Result<std::vector<ETag>> etags = state.attempt(*prepared, options);
-    if (!etags.ok()) return state.placed(etags.status());
-    return etags;
+    if (Status blobs = state.prepare_blobs(); !blobs.ok()) return blobs;
+    for (;;) {  // again if a queue was cleared, or a blob was changed, between plan and commit
+      bool again = false;
+      Result<std::vector<ETag>> etags = state.attempt(*prepared, options, again);
+      if (etags.ok()) return etags;
+      if (!again) return state.placed(etags.status());
+    }
   });
 }
 

@@ -20,11 +20,6 @@ bool has_piece(const std::optional<BlobRow>& row, ContentId content) {
                             [content](const ContentPiece& piece) { return piece.content == content; });
 }
 
-struct Attempt {
-  BlobState state;
-  bool has_work = false;
-};
-
 Status read_states(BlobDraft& draft, std::span<const engine::Newest> states) {
   const engine::Newest& row = states[0];
   const engine::Newest& list = states[1];
@@ -43,63 +38,84 @@ Status read_states(BlobDraft& draft, std::span<const engine::Newest> states) {
   return Status();
 }
 
-Result<Attempt> attempt(const Container::State& container, const BlobVerb& verb, const ResolvedTable& at) {
-  Backend& backend = container.core->backend();
-  const std::string row_key = blob_row_key(at.id, verb.name);
-  const std::string list_key = staged_list_key(at.id, verb.name);
-  BlobPlan plan;
-  {
-    const auto found = at.view.get(row_key);
-    if (!found.ok()) return found.status();
-    std::optional<BlobRow> row;
-    if (*found) {
-      Result<BlobRow> decoded = decode_blob_row((*found)->version, (*found)->value);
-      if (!decoded.ok()) return decoded.status();
-      row = *std::move(decoded);
-      for (const ContentPiece& piece : row->pieces) plan.contents.push_back(piece.content);
-    }
-    if (verb.plan) {
-      if (Status planned = verb.plan(at, row ? &*row : nullptr, plan); !planned.ok()) return planned;
-    }
-  }
-  ContentOwners owners(contents_of(at.id), std::move(plan.contents));
-  const std::size_t heads = owners.keys().size();
-  std::vector<std::string> keys{row_key, list_key};
+/// Returns whether another attempt may succeed.
+bool may_go_on(const Status& status) noexcept {
+  return service_error::is_table_gone(status) || asks_for_another_plan(status);
+}
+
+Result<BlobAttempt> plan_in_view(const Container::State& container, const BlobVerb& verb) {
+  const Result<ResolvedTable> at = container.resolve();
+  if (!at.ok()) return at.status();
+  return BlobAttempt::make(*at, verb);
+}
+
+/// Commits the attempt. `has_work` becomes whether it left work to do. What the caller is told is made before the commit:
+/// after it nothing may fail.
+Result<BlobState> commit_attempt(Backend& backend, BlobAttempt& planned, const BlobVerb& verb, bool& has_work) {
+  ContentOwners owners(contents_of(planned.container()), planned.contents());
+  const std::size_t own = planned.keys().size();
+  std::vector<std::string> keys = planned.keys();
   keys.insert(keys.end(), owners.keys().begin(), owners.keys().end());
-  keys.insert(keys.end(), plan.keys.begin(), plan.keys.end());
-  Attempt result;
+  BlobState state;
   RowChange change(std::move(keys), [&](const auto& view, auto states, format::BatchBuilder& batch) -> Refusal {
-    BlobDraft draft{
-        view,   backend.time(), at.id, verb.name, states.subspan(kOwnKeys + heads), states.subspan(kOwnKeys, heads),
-        owners, batch};
-    if (Status read = read_states(draft, states); !read.ok()) return read;
-    for (const ContentPiece& piece : draft.row ? draft.row->pieces : std::vector<ContentPiece>()) {
-      if (!owners.is_planned(piece.content)) return plan_again(draft.rests_on);
-    }
-    if (Refusal refusal = verb.judge(draft); refusal.is_refused()) return refusal;
-    const Result<bool> settled = owners.settle(states.subspan(kOwnKeys, heads), batch);
+    const auto heads = states.subspan(own);
+    const Ticks now = backend.time();
+    Refusal refusal = planned.judge({view, now, states.first(own), heads, owners, batch});
+    if (refusal.is_refused()) return refusal;
+    const Result<bool> settled = owners.settle(heads, batch);
     if (!settled.ok()) return settled.status();
-    result.has_work = *settled || draft.leaves_work;
-    if (draft.next) result.state = state_of(verb.name, *draft.next, 0, draft.now);
+    has_work = *settled || planned.leaves_work();
+    if (planned.next()) state = state_of(verb.name, *planned.next(), 0, now);
     return {};
   });
-  for (const std::string& lock : plan.locks) change.lock(format::partition_of(lock));
-  if (plan.fill) plan.fill(change.batch());
-  change.paced_bytes = plan.bytes + row_key.size();
-  change.request.tables = {at.id, fence_of(at.id), contents_of(at.id)};
+  for (const std::string& lock : planned.locks()) change.lock(format::partition_of(lock));
+  planned.fill(change.batch());
+  change.paced_bytes = planned.bytes();
+  change.request.tables = planned.tables();
   change.request.durability = verb.durability;
   const Result<engine::CommitVersion> version = commit(backend, change);
   if (!version.ok()) return version.status();
-  complete_state(result.state, *version);
-  return result;
-}
-
-/// Returns whether another attempt may succeed.
-bool may_go_on(const Status& status) noexcept {
-  return service_error::is_table_gone(status) || (status.code() == Code::kConflict && status.service_error().empty());
+  complete_state(state, *version);
+  return state;
 }
 
 }  // namespace
+
+Result<BlobAttempt> BlobAttempt::make(const ResolvedTable& at, const BlobVerb& verb) {
+  BlobAttempt attempt(at.id, verb);
+  attempt.keys_ = {blob_row_key(at.id, verb.name), staged_list_key(at.id, verb.name)};
+  const auto found = at.view.get(attempt.keys_.front());
+  if (!found.ok()) return found.status();
+  std::optional<BlobRow> row;
+  if (*found) {
+    Result<BlobRow> decoded = decode_blob_row((*found)->version, (*found)->value);
+    if (!decoded.ok()) return decoded.status();
+    row = *std::move(decoded);
+    for (const ContentPiece& piece : row->pieces) attempt.plan_.contents.push_back(piece.content);
+  }
+  if (verb.plan) {
+    if (Status planned = verb.plan(at, row ? &*row : nullptr, attempt.plan_); !planned.ok()) return planned;
+  }
+  attempt.keys_.insert(attempt.keys_.end(), attempt.plan_.keys.begin(), attempt.plan_.keys.end());
+  return attempt;
+}
+
+std::vector<format::TableId> BlobAttempt::tables() const {
+  return {container_, fence_of(container_), contents_of(container_)};
+}
+
+Refusal BlobAttempt::judge(const States& states) {
+  BlobDraft draft{states.view,  states.now,    container_,  verb_->name, states.own.subspan(kOwnKeys),
+                  states.heads, states.owners, states.batch};
+  if (Status read = read_states(draft, states.own); !read.ok()) return read;
+  for (const ContentPiece& piece : draft.row ? draft.row->pieces : std::vector<ContentPiece>()) {
+    if (!states.owners.is_planned(piece.content)) return plan_again(draft.rests_on);
+  }
+  if (Refusal refusal = verb_->judge(draft); refusal.is_refused()) return refusal;
+  next_ = std::move(draft.next);
+  leaves_work_ = draft.leaves_work;
+  return {};
+}
 
 void BlobDraft::replace(BlobRow with) {
   if (row) {
@@ -127,16 +143,18 @@ Refusal plan_again(engine::CommitVersion rests_on) {
   return {Status(Code::kConflict, "the blob was changed meanwhile"), rests_on};
 }
 
+bool asks_for_another_plan(const Status& status) noexcept {
+  return status.code() == Code::kConflict && status.service_error().empty();
+}
+
 Result<BlobState> commit_blob(const Container::State& container, const BlobVerb& verb) {
   for (;;) {
-    const Result<ResolvedTable> at = container.resolve();
-    if (!at.ok()) return at.status();
-    Result<Attempt> done = attempt(container, verb, *at);
-    if (done.ok()) {
-      if (done->has_work) container.core->wake_blob_keeper();
-      return std::move(done->state);
-    }
-    if (!may_go_on(done.status())) return done.status();
+    Result<BlobAttempt> planned = plan_in_view(container, verb);
+    if (!planned.ok()) return planned.status();
+    bool has_work = false;
+    Result<BlobState> written = commit_attempt(container.core->backend(), *planned, verb, has_work);
+    if (written.ok() && has_work) container.core->wake_blob_keeper();
+    if (written.ok() || !may_go_on(written.status())) return written;
   }
 }
 

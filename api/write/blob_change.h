@@ -68,7 +68,7 @@ struct BlobPlan {
   std::vector<std::string> keys;
   /// Rows of which only the locks are needed.
   std::vector<std::string> locks;
-  /// Adds operations that depend on no state to the batch, before a lock is taken.
+  /// Adds operations that depend on no state to the batch.
   std::function<void(format::BatchBuilder&)> fill;
   std::uint64_t bytes = 0;
 };
@@ -80,6 +80,59 @@ struct BlobVerb {
   std::function<Status(const ResolvedTable& at, const BlobRow* row, BlobPlan& plan)> plan;
   std::function<Refusal(BlobDraft& draft)> judge;
 };
+
+/// One verb in one attempt: what it locks and reads, and its judgement. The verb outlives the object.
+class BlobAttempt {
+ public:
+  /// Reads the blob's row in the view, and plans. Errors: those of the verb's plan, and of reading.
+  static Result<BlobAttempt> make(const ResolvedTable& at, const BlobVerb& verb);
+
+  /// The id of the container.
+  format::TableId container() const noexcept { return container_; }
+  /// The rows that are locked, and whose newest states judge() needs.
+  const std::vector<std::string>& keys() const noexcept { return keys_; }
+  /// Rows of which only the locks are needed.
+  const std::vector<std::string>& locks() const noexcept { return plan_.locks; }
+  /// The contents whose owners may change.
+  const std::vector<ContentId>& contents() const noexcept { return plan_.contents; }
+  /// The ids that the commit must name.
+  std::vector<format::TableId> tables() const;
+  std::uint64_t bytes() const noexcept { return plan_.bytes + keys_.front().size(); }
+  /// Adds what depends on no state to the batch.
+  void fill(format::BatchBuilder& batch) const {
+    if (plan_.fill) plan_.fill(batch);
+  }
+
+  /// What judge() needs: the newest states of keys(), and those of the owners' keys. The owners and the batch may be
+  /// those of several verbs of different names, each of which sees the states before the commit.
+  struct States {
+    const engine::ReadView& view;
+    Ticks now = 0;
+    std::span<const engine::Newest> own;
+    std::span<const engine::Newest> heads;
+    ContentOwners& owners;
+    format::BatchBuilder& batch;
+  };
+  /// Refuses, or adds the change to the batch and to the owners. Runs under the locks.
+  Refusal judge(const States& states);
+  /// The row that judge() wrote, if it wrote one.
+  std::optional<BlobRow>& next() noexcept { return next_; }
+  /// Whether judge() left work to do in the background.
+  bool leaves_work() const noexcept { return leaves_work_; }
+
+ private:
+  BlobAttempt(format::TableId container, const BlobVerb& verb) : container_(container), verb_(&verb) {}
+
+  format::TableId container_;
+  const BlobVerb* verb_;
+  BlobPlan plan_;
+  std::vector<std::string> keys_;
+  std::optional<BlobRow> next_;
+  bool leaves_work_ = false;
+};
+
+/// Returns whether a refusal asks for another attempt: see plan_again().
+bool asks_for_another_plan(const Status& status) noexcept;
 
 /// Plans, judges and commits, again if the name changed meanwhile. Returns the state that the row describes which the
 /// change wrote, if it wrote one. It is made before the commit: after it nothing may fail. Errors: those of the verb, of

@@ -56,6 +56,19 @@ Status admit_change(std::optional<BlobRow>& row, std::string_view name, const Bl
   return needs.kind && *needs.kind != row->kind ? wrong_kind(name, row->kind) : Status();
 }
 
+BlobVerb removal_of(std::string_view blob, const BlobConditions& conditions) {
+  BlobVerb verb;
+  verb.name = blob;
+  verb.judge = [blob, &conditions](BlobDraft& draft) -> Refusal {
+    const Status admitted = admit_change(draft.row, blob, conditions, draft.now);
+    if (!admitted.ok()) return draft.refuse(admitted);
+    draft.remove();
+    draft.discard_staged();
+    return {};
+  };
+  return verb;
+}
+
 BlobRow new_blob_row(BlobKind kind, const BlobWriteOptions& options) {
   BlobRow row;
   row.kind = kind;

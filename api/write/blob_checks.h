@@ -34,6 +34,9 @@ struct ChangeNeeds {
 Status admit_change(std::optional<BlobRow>& row, std::string_view name, const BlobConditions& conditions, Ticks now,
                     const ChangeNeeds& needs = {});
 
+/// Returns the verb that removes a blob with its staged blocks. The arguments outlive it.
+BlobVerb removal_of(std::string_view blob, const BlobConditions& conditions);
+
 /// A new row with what the caller gives besides the content.
 BlobRow new_blob_row(BlobKind kind, const BlobWriteOptions& options);
 

@@ -94,16 +94,19 @@ Status BlobWriter::State::check_usable() const {
   return content.failure();
 }
 
-Result<BlobState> publish_written_blob(BlobWriter::State& writer) {
+BlobVerb publication_of(BlobWriter::State& writer) {
   writer.content.end();
   BlobVerb verb;
   verb.name = writer.name;
   verb.durability = writer.durability();
-  verb.plan = [&](const ResolvedTable& /*at*/, const BlobRow* /*row*/, BlobPlan& plan) {
+  verb.plan = [&writer](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) -> Status {
+    if (contents_of(at.id) != writer.content.contents()) {
+      return service_error::container_not_found("the account was dropped while the content was written");
+    }
     writer.content.add_to(plan);
     return Status();
   };
-  verb.judge = [&](BlobDraft& draft) -> Refusal {
+  verb.judge = [&writer](BlobDraft& draft) -> Refusal {
     const Result<Lease> lease = admit_replacement(draft.row, writer.options.conditions, draft.now);
     if (!lease.ok()) return draft.refuse(lease.status());
     BlobRow row = new_blob_row(BlobKind::kBlock, writer.options);
@@ -113,7 +116,11 @@ Result<BlobState> publish_written_blob(BlobWriter::State& writer) {
     draft.discard_staged();
     return {};
   };
-  Result<BlobState> written = commit_blob(*writer.container, verb);
+  return verb;
+}
+
+Result<BlobState> publish_written_blob(BlobWriter::State& writer) {
+  Result<BlobState> written = commit_blob(*writer.container, publication_of(writer));
   if (written.ok()) writer.content.has_owner();
   return written;
 }

@@ -37,6 +37,9 @@ struct VARVE_LOCAL BlobWriter::State {
   bool is_over = false;
 };
 
+/// Returns the verb that publishes the content, all of which was added. The writer outlives it.
+BlobVerb publication_of(BlobWriter::State& writer);
+
 /// Errors: as BlobWriter::publish().
 Result<BlobState> publish_written_blob(BlobWriter::State& writer);
 Result<BlobState> stage_written_block(BlobWriter::State& writer);

@@ -34,6 +34,10 @@ class ContentWriter {
   /// Returns the error that ended the writer.
   const Status& failure() const noexcept { return failure_; }
   std::uint64_t length() const noexcept { return length_; }
+  /// Bytes that the commit of the owner writes.
+  std::size_t pending_bytes() const noexcept { return pending_.size(); }
+  /// The id of the account's contents.
+  format::TableId contents() const noexcept { return contents_; }
 
   /// Prepares the last part, after which nothing may be added.
   void end();

@@ -14,20 +14,13 @@
 namespace varve {
 namespace {
 
-struct CopyArguments {
-  std::string_view blob;
-  std::string_view source_blob;
-  const BlobCopyOptions& options;
-  Guid copy_id;
-};
-
 Status archived_source() {
   return Status(Code::kConflict, "the source is archived; set another tier to copy it")
       .with_service_error("BlobArchived");
 }
 
 /// The row of the copy: the source's content, and what the caller gives or leaves to the source.
-BlobRow copied_row(const BlobRow& source, const CopyArguments& arguments, Ticks now) {
+BlobRow copied_row(const BlobRow& source, const BlobCopying& arguments, Ticks now) {
   const BlobCopyOptions& options = arguments.options;
   BlobRow row;
   row.kind = source.kind;
@@ -54,7 +47,7 @@ bool names(const std::optional<BlobRow>& row, const ContentPiece& piece) {
                             [&](const ContentPiece& own) { return own.content == piece.content; });
 }
 
-Refusal judge_copy(BlobDraft& draft, const CopyArguments& arguments) {
+Refusal judge_copy(BlobDraft& draft, const BlobCopying& arguments) {
   const engine::Newest& found = draft.others[0];
   if (!found.value) return {no_such_blob(arguments.source_blob), found.version};
   const Result<BlobRow> source = decode_blob_row(found.version, *found.value);
@@ -80,26 +73,38 @@ Refusal judge_copy(BlobDraft& draft, const CopyArguments& arguments) {
 
 }  // namespace
 
-Result<BlobState> copy_blob(const Container::State& container, std::string_view blob, const Container::State& source,
-                            std::string_view source_blob, const BlobCopyOptions& options, Durability durability) {
-  const CopyArguments arguments{blob, source_blob, options, Guid::random()};
+Status check_copy(std::string_view blob, std::string_view source_blob, const BlobCopyOptions& options) {
+  const BlobWriteOptions given{{}, options.metadata.value_or(std::vector<MetadataPair>()), options.tags, {}, {}, {}};
+  if (Status checked = check_blob_write(blob, given, BlobKind::kBlock); !checked.ok()) return checked;
+  return check_blob_name(source_blob);
+}
+
+BlobVerb copy_of(const BlobCopying& copying) {
   BlobVerb verb;
-  verb.name = blob;
-  verb.durability = durability;
-  verb.plan = [&](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) -> Status {
-    const Result<ResolvedTable> from = source.resolve();
+  verb.name = copying.blob;
+  verb.plan = [&copying](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) -> Status {
+    const Result<ResolvedTable> from = copying.source.resolve();
     if (!from.ok()) return from.status();
     if (contents_of(from->id) != contents_of(at.id)) {
       return service_error::invalid_input("the source of the copy belongs to another account");
     }
-    const Result<std::optional<FoundBlob>> found = find_blob(from->view, from->id, source_blob);
+    const Result<std::optional<FoundBlob>> found = find_blob(from->view, from->id, copying.source_blob);
     if (!found.ok()) return found.status();
-    if (!*found) return no_such_blob(source_blob);
+    if (!*found) return no_such_blob(copying.source_blob);
     for (const ContentPiece& piece : (*found)->row.pieces) plan.contents.push_back(piece.content);
-    plan.keys.push_back(blob_row_key(from->id, source_blob));
+    plan.keys.push_back(blob_row_key(from->id, copying.source_blob));
+    plan.bytes += (*found)->row.inlined.size();
     return Status();
   };
-  verb.judge = [&](BlobDraft& draft) { return judge_copy(draft, arguments); };
+  verb.judge = [&copying](BlobDraft& draft) { return judge_copy(draft, copying); };
+  return verb;
+}
+
+Result<BlobState> copy_blob(const Container::State& container, std::string_view blob, const Container::State& source,
+                            std::string_view source_blob, const BlobCopyOptions& options, Durability durability) {
+  const BlobCopying copying{blob, source, source_blob, options, Guid::random()};
+  BlobVerb verb = copy_of(copying);
+  verb.durability = durability;
   return commit_blob(container, verb);
 }
 

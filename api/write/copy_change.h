@@ -5,10 +5,28 @@
 #include <string_view>
 
 #include "api/core/container_state.h"
+#include "api/write/blob_change.h"
 #include "varve/blob.h"
 #include "varve/result.h"
+#include "varve/types.h"
 
 namespace varve {
+
+/// A copy that a caller asked for. Options and names outlive the verb.
+struct BlobCopying {
+  std::string_view blob;
+  const Container::State& source;
+  std::string_view source_blob;
+  const BlobCopyOptions& options;
+  /// The id that the copy gets, if it gets one.
+  Guid copy_id;
+};
+
+/// Checks the names and what the caller gives to the copy. Errors: as Container::copy().
+Status check_copy(std::string_view blob, std::string_view source_blob, const BlobCopyOptions& options);
+
+/// Returns the verb that makes the copy. The object outlives it.
+BlobVerb copy_of(const BlobCopying& copying);
 
 /// The names and options were checked. Errors: as Container::copy().
 Result<BlobState> copy_blob(const Container::State& container, std::string_view blob, const Container::State& source,

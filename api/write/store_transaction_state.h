@@ -10,12 +10,20 @@
 
 #include "api/core/store_core.h"
 #include "api/core/table_state.h"
+#include "api/write/blob_part.h"
 #include "api/write/entity_write.h"
-#include "api/write/message_part.h"
+#include "api/write/transaction_parts.h"
 #include "varve/store_transaction.h"
 #include "varve/version.h"
 
 namespace varve {
+
+/// What a transaction read by key.
+struct TransactionRead {
+  /// With the id that the table or container has in the snapshot.
+  std::string sort_key;
+  bool is_blob = false;
+};
 
 struct VARVE_LOCAL StoreTransaction::State {
   explicit State(std::shared_ptr<StoreCore> store)
@@ -26,17 +34,24 @@ struct VARVE_LOCAL StoreTransaction::State {
     MessageWrite write;
     std::uint32_t place = 0;
   };
+  struct PlacedBlob {
+    BlobWrite write;
+    std::uint32_t place = 0;
+  };
   struct Write {
     std::shared_ptr<const Table::State> table;
     WriteOperation operation;
     std::uint32_t place = 0;  // among all writes
   };
 
-  /// Releases the snapshot, however a commit ends.
+  /// Releases the snapshot and unpublished contents, however a commit ends.
   class Ending {
    public:
     explicit Ending(State& state) noexcept : state_(state) {}
-    ~Ending() { state_.snapshot = Snapshot(); }
+    ~Ending() {
+      state_.snapshot = Snapshot();
+      state_.blobs.clear();
+    }
     Ending(const Ending&) = delete;
     Ending& operator=(const Ending&) = delete;
 
@@ -44,25 +59,34 @@ struct VARVE_LOCAL StoreTransaction::State {
     State& state_;
   };
 
+  Status admit_read(const StoreCore* owner) const;
   Status admit_read(const Table::State& table, const ReadOptions& options) const;
+  Status admit_reads(std::size_t more) const;
   Status keep_reads(const Table::State& table, std::span<const EntityKey> keys);
+  Status keep_read(const Container::State& container, std::string_view blob);
   Status check_writes() const;
   Result<std::vector<PreparedWrite>> prepare() const;
   Result<std::vector<format::TableId>> place(std::span<PreparedWrite> prepared) const;
-  std::uint32_t next_place() const noexcept { return static_cast<std::uint32_t>(writes.size() + messages.size()); }
+  std::uint32_t next_place() const noexcept {
+    return static_cast<std::uint32_t>(writes.size() + messages.size() + blobs.size());
+  }
   Status placed(const Status& status) const;
-  Result<std::vector<ETag>> attempt(std::span<PreparedWrite> prepared, const WriteOptions& options);
+  Status prepare_blobs();
+  Result<std::unique_ptr<TransactionParts>> make_parts();
+  /// Sets `again` if another attempt may succeed.
+  Result<std::vector<ETag>> attempt(std::span<PreparedWrite> prepared, const WriteOptions& options, bool& again);
   Status reported(const Status& failure, std::span<PreparedWrite> prepared,
                   const std::vector<format::TableId>& tables) const;
 
   std::shared_ptr<StoreCore> core;
   Snapshot snapshot;  // until the transaction ends
   DateTime began_at;
-  /// Sort keys, with the table ids of the snapshot.
-  std::vector<std::string> reads;
+  std::vector<TransactionRead> reads;
   std::vector<Write> writes;
   std::vector<PlacedMessage> messages;
+  std::vector<PlacedBlob> blobs;  // without contents after a commit
   std::vector<SentMessage> sent;
+  std::vector<BlobState> written;
   bool ended = false;
 };
 

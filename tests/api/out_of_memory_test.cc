@@ -178,6 +178,43 @@ TEST_F(OutOfMemory, InATransactionWithMessagesChangesNothing) {
   EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "p/s", "q/new"}));
 }
 
+TEST_F(OutOfMemory, InATransactionWithBlobsChangesNothing) {
+  Container photos = *store_->create_container(kAccount, "photos");
+  ASSERT_TRUE(photos.put("before", "before").ok());
+  for (std::uint64_t nth = 1;; ++nth) {
+    ASSERT_LT(nth, 1000u);
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    Result<BlobWriter> writer = photos.write("written");
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE(writer->append(std::string(20'000, 'w')).ok());
+    Result<StoreTransaction> transaction = store_->begin_transaction();
+    ASSERT_TRUE(transaction.ok());
+    transaction->insert(*table_, with_value("q", "new", "x"))
+        .publish(*std::move(writer))
+        .put(photos, "put", std::string(17'000, 'x'))
+        .copy(photos, "copy", photos, "before")
+        .remove(photos, "before");
+    Status status;
+    bool failed = false;
+    {
+      const AllocationFailure failure(nth);
+      status = transaction->commit().status();
+      failed = failure.happened();
+    }
+    if (!failed) {
+      EXPECT_TRUE(status.ok()) << status.to_string();
+      EXPECT_EQ(transaction->written_blobs().size(), 3u);
+      break;
+    }
+    ASSERT_EQ(status.code(), Code::kOutOfMemory) << status.to_string();
+    expect_unchanged();
+    EXPECT_EQ((*photos.list()).entries.size(), 1u);
+    if (HasFailure()) return;
+  }
+  EXPECT_EQ((*photos.list()).entries.size(), 3u);
+  EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "p/s", "q/new"}));
+}
+
 TEST_F(OutOfMemory, InTheMakingAndDroppingOfTablesAndAccountsChangesNothing) {
   sweep([&] { return store_->create_account("second"); },
         [&](std::uint64_t) { EXPECT_EQ((*store_->list_accounts()).accounts.size(), 1u); });

@@ -115,6 +115,21 @@ varve::Status blobs(varve::Store& store, const std::string& bytes, std::optional
   return bytes_read.status();
 }
 
+varve::Status blob_transaction(varve::Store& store, varve::Table& employees, varve::Container* photos,
+                               const std::string& bytes) {
+  // [blob_transaction]
+  auto photo = photos->write("0007.jpg");  // not visible before the commit, however long it takes
+  if (!photo.ok()) return photo.status();
+  if (auto added = photo->append(bytes); !added.ok()) return added;
+
+  auto hiring = store.begin_transaction();  // the entity and its photo: both or none
+  if (!hiring.ok()) return hiring.status();
+  hiring->insert(employees, varve::Entity("sales", "0007").set("Photo", "0007.jpg")).publish(*std::move(photo));
+  if (auto committed = hiring->commit(); !committed.ok()) return committed.status();
+  // [/blob_transaction]
+  return {};
+}
+
 varve::Status signed_access(const varve::Result<std::unique_ptr<varve::Store>>& store,
                             const varve::security::AccountCredentials& account, const varve::security::Clock& clock) {
   // [signature]

@@ -342,6 +342,7 @@ class VARVE_EXPORT BlobWriter {
   struct State;
 
  private:
+  friend class BlobWrite;
   friend class Container;
   explicit BlobWriter(std::unique_ptr<State> state) noexcept;
   std::unique_ptr<State> state_;
@@ -473,7 +474,9 @@ class VARVE_EXPORT Container {
   struct State;
 
  private:
+  friend class BlobWrite;
   friend class Store;
+  friend class StoreTransaction;
   explicit Container(std::shared_ptr<const State> state) noexcept;
   std::shared_ptr<const State> state_;
 };

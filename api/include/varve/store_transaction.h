@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "blob.h"
+#include "blob_write.h"
 #include "options.h"
 #include "query.h"
 #include "queue.h"
@@ -38,7 +40,7 @@ namespace varve {
 ///
 /// Transactions are optimistic. Nothing is locked until commit(), which does four steps:
 /// - It locks all partitions read and written, together and in one order. So transactions cannot deadlock.
-/// - It checks that every entity that get() or get_many() read has not been written since.
+/// - It checks that every entity and blob that get(), get_many() or read() read has not been written since.
 /// - It checks the conditions of the writes.
 /// - It commits.
 ///
@@ -66,8 +68,8 @@ class VARVE_EXPORT StoreTransaction {
 
   // -- Reads, as Table has them -----------------------------------------------------------------------------------
   // Errors besides those of Table: kInvalidArgument (InvalidInput: a table of another store, a snapshot in the options,
-  // or the transaction has ended), kTooLarge (InvalidInput: more than limits::kStoreTransactionReadsMax entities read
-  // by key).
+  // or the transaction has ended), kTooLarge (InvalidInput: more than limits::kStoreTransactionReadsMax entities and
+  // blobs read by key).
 
   /// Does Table::get(), and keeps the key for the check in commit(). An entity that does not exist is checked too.
   Result<std::optional<Entity>> get(const Table& table, std::string_view partition_key, std::string_view row_key,
@@ -77,6 +79,10 @@ class VARVE_EXPORT StoreTransaction {
                                                       const ReadOptions& options = {});
   /// Does Table::scan(). commit() does not check what it returned.
   Result<Page> scan(const Table& table, Scan scan) const;
+  /// Does Container::read() of the state that the transaction reads, so that entities and blobs are of one moment, and
+  /// keeps the name for the check in commit(). A blob that does not exist is checked too. A change of a blob's tags, tier
+  /// or lease also counts as a write. Errors besides those of Container: as above.
+  Result<BlobReader> read(const Container& container, std::string_view blob, const BlobConditions& conditions = {});
 
   // -- Writes, collected; commit() checks them --------------------------------------------------------------------
   // If memory runs out, they throw std::bad_alloc, as containers do, and have collected nothing.
@@ -120,7 +126,27 @@ class VARVE_EXPORT StoreTransaction {
     return add(MessageWrite::update(queue, message.id, message.receipt, hold, std::move(text)));
   }
   /// @}
-  /// Returns the number of writes appended so far, of entities and messages.
+  /// Appends a change of a blob, which is committed with the entities or not at all, and returns this transaction. So no
+  /// entity names a blob that is not there. A blob is judged by its state before the transaction, so `copy(photos, "new",
+  /// photos, "old").remove(photos, "old")` renames one. A writer's content is written before, as a stream, and is not
+  /// counted in limits::kStoreTransactionBytesMax but for its last part; that of a put is. Conditions in the options are
+  /// judged by commit(). What a transaction without effect wrote is removed in the background. Source: BX-20.
+  /// @{
+  StoreTransaction& add(BlobWrite write);
+  StoreTransaction& publish(BlobWriter writer) { return add(BlobWrite::publish(std::move(writer))); }
+  StoreTransaction& put(const Container& container, std::string blob, std::string content,
+                        BlobWriteOptions options = {}) {
+    return add(BlobWrite::put(container, std::move(blob), std::move(content), std::move(options)));
+  }
+  StoreTransaction& remove(const Container& container, std::string blob, const BlobChangeOptions& options = {}) {
+    return add(BlobWrite::remove(container, std::move(blob), options));
+  }
+  StoreTransaction& copy(const Container& container, std::string blob, const Container& source, std::string source_blob,
+                         BlobCopyOptions options = {}) {
+    return add(BlobWrite::copy(container, std::move(blob), source, std::move(source_blob), std::move(options)));
+  }
+  /// @}
+  /// Returns the number of writes appended so far, of entities, messages and blobs.
   std::size_t size() const noexcept;
 
   /// Commits all writes or none, and ends the transaction, also if it fails. Returns an ETag for each write of an
@@ -129,15 +155,22 @@ class VARVE_EXPORT StoreTransaction {
   ///
   /// Errors, besides those that any write may return. Nothing changed, except perhaps after kUnknown. operation_index()
   /// is the write that failed, counted in the order of the calls:
-  ///   kConflict                                      an entity that was read has been written since; begin again
-  ///   kNotFound (TableNotFound)                      a table does not exist, or was dropped meanwhile
+  ///   kConflict                                      an entity or blob that was read has been written since; begin
+  ///                                                  again
+  ///   kNotFound (TableNotFound)                      a table does not exist, or was dropped meanwhile, as may be a
+  ///                                                  container of a blob that was read
   ///   kInvalidArgument (InvalidInput)                a table of another store; or the transaction has ended
   ///   kInvalidArgument (InvalidDuplicateRow)         the second write of the same entity
   ///   kTooLarge (InvalidInput, RequestBodyTooLarge)  more writes or bytes than limits::kStoreTransaction...Max
-  ///   and for each write the errors of the Table or Queue verb of the same name.
+  ///   kInvalidArgument (InvalidInput)                a writer that was moved away, has ended, or stages a block; the
+  ///                                                  second write of the same blob
+  ///   and for each write the errors of the Table, Queue or Container verb of the same name.
   Result<std::vector<ETag>> commit(const WriteOptions& options = {});
   /// Returns what each put of a message returned, in the order of the calls. Empty before a commit that succeeded.
   const std::vector<SentMessage>& sent_messages() const& noexcept;
+  /// Returns the state of each blob that was published, put or copied, in the order of the calls. Empty before a commit
+  /// that succeeded.
+  const std::vector<BlobState>& written_blobs() const& noexcept;
 
  private:
   friend class Store;

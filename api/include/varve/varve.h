@@ -7,6 +7,8 @@
 #include "access_policy.h"
 #include "async.h"
 #include "async_typed_table.h"
+#include "blob.h"
+#include "blob_write.h"
 #include "condition.h"
 #include "cursor.h"
 #include "date_time.h"

@@ -1,0 +1,52 @@
+// Owns: what a transaction commits besides its entities: messages and blobs.
+// Must never: let one part be committed without the others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "api/core/store_core.h"
+#include "api/write/blob_part.h"
+#include "api/write/entity_change.h"
+#include "api/write/message_part.h"
+#include "varve/result.h"
+
+namespace varve {
+
+/// One attempt to commit the parts.
+class TransactionParts final : public Extension {
+ public:
+  /// The writes outlive the object. Errors name an operation: messages come after `first_index` entities, and blobs
+  /// after the messages.
+  static Result<std::unique_ptr<TransactionParts>> make(StoreCore& core, std::vector<const MessageWrite*> messages,
+                                                        std::vector<BlobWrite*> blobs, std::size_t first_index);
+
+  std::vector<std::uint64_t> locks() const;
+  std::vector<format::TableId> tables() const;
+  std::uint64_t bytes() const noexcept;
+
+  Refusal extend(const engine::Newest* /*before*/, const PreparedWrite& /*after*/,
+                 format::BatchBuilder& /*batch*/) override {
+    return {};
+  }
+  Refusal finish(const engine::ReadView& view, format::BatchBuilder& batch) override;
+  bool needs_values() const noexcept override { return false; }
+
+  /// As MessagePart: there was no other part either.
+  bool had_nothing_to_write() const noexcept { return messages_ && messages_->had_nothing_to_write(); }
+  /// Returns whether another attempt may succeed after this failure. Errors: those of the parts.
+  Result<bool> may_go_on(const Status& failure) const;
+  /// Takes the results of the parts. Allocates nothing. Called once.
+  void committed(engine::CommitVersion version, std::vector<SentMessage>& sent,
+                 std::vector<BlobState>& written) noexcept;
+
+ private:
+  TransactionParts() = default;
+
+  std::unique_ptr<MessagePart> messages_;  // or null
+  std::unique_ptr<BlobPart> blobs_;        // or null
+};
+
+}  // namespace varve
