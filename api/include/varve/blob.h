@@ -333,7 +333,7 @@ class VARVE_EXPORT BlobWriter {
   /// Makes the content that of the name, in one commit, and returns the blob's new state. Properties whose values are
   /// known only after the content, such as its MD5, may be replaced before: see properties(). A writer of stage_block()
   /// stages the block; the state has its length alone. Errors: kPreconditionFailed and kExists by the conditions, those
-  /// of any write. The writer cannot be used afterwards.
+  /// of any write, that of an append that failed before. The writer cannot be used afterwards.
   Result<BlobState> publish();
   /// The properties that publish() will give the blob.
   BlobProperties& properties() & noexcept;

@@ -15,8 +15,8 @@ std::string range_text(std::int64_t least, std::int64_t most) {
 
 }  // namespace
 
-Status refuse_parameter(const AskedParameters& asked, ErrorName error, std::string_view name,
-                        std::string_view value, std::string_view reason) {
+Status refuse_parameter(const AskedParameters& asked, ErrorName error, std::string_view name, std::string_view value,
+                        std::string_view reason) {
   asked.details.emplace_back("QueryParameterName", name);
   asked.details.emplace_back("QueryParameterValue", value);
   asked.details.emplace_back("Reason", reason);

@@ -24,8 +24,8 @@ struct AskedParameters {
 Result<std::optional<std::int64_t>> number_parameter(const AskedParameters& asked, std::string_view name,
                                                      std::int64_t least, std::int64_t most);
 /// Returns the refusal of a parameter's value, with details. `error` is the error string.
-Status refuse_parameter(const AskedParameters& asked, ErrorName error, std::string_view name,
-                        std::string_view value, std::string_view reason);
+Status refuse_parameter(const AskedParameters& asked, ErrorName error, std::string_view name, std::string_view value,
+                        std::string_view reason);
 /// Returns the refusal of a request without this parameter.
 Status missing_parameter(const AskedParameters& asked, std::string_view name);
 

@@ -90,10 +90,11 @@ TEST_F(BlobKeeping, BX04_AnAbandonedWriterLeavesNothingInTheOpenStore) {
       Result<BlobWriter> writer = photos.write("a");
       EXPECT_EQ(said(writer->append(uneven_bytes(2'200'000))), kDone);
     }
-    Queue waiting = bench.queue("waiting");
-    for (int i = 0; i < 3; ++i) (void)waiting.get({.wait = 61s});
+    EXPECT_EQ(said(bench.store->create_account("waiter")), kDone);
+    Result<Queue> waiting = bench.store->create_queue("waiter", "waiting");
+    ASSERT_TRUE(waiting.ok()) << waiting.status().to_string();
+    for (int i = 0; i < 3; ++i) (void)waiting->get({.wait = 61s});
     EXPECT_EQ(said(photos.state("a")), kBlobGone);
-    EXPECT_EQ(said(bench.store->drop_queue(kAccount, "waiting")), kDone);
     EXPECT_EQ(said(bench.store->close()), kDone);
     disk = bench.machine.files->snapshot();
   }

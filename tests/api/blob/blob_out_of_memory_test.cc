@@ -3,6 +3,7 @@
 // Method: each verb is repeated with its 1st, 2nd, 3rd... allocation failing, until it needs no more. After each failure
 // the blob is read and compared. At the end all owners of contents are verified. It uses this machine's own files,
 // because the in-memory file system would allocate too.
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -201,18 +202,29 @@ TEST_F(BlobsOutOfMemory, AChangeOfTheStateChangesNothing) {
   EXPECT_EQ(state_in(photos(), "a").lease.state, LeaseState::kLeased);
 }
 
-TEST_F(BlobsOutOfMemory, ReadsTellIt) {
+/// A read may do without memory that only saves time, for example that of the block cache.
+void sweep_read(const std::function<Status()>& read) {
+  for (std::uint64_t nth = 1; nth < 10'000; ++nth) {
+    const AllocationFailure failure(nth);
+    const Status status = read();
+    const bool failed = failure.happened();
+    ASSERT_TRUE(status.ok() || (failed && status.code() == Code::kOutOfMemory)) << nth << ": " << status.to_string();
+    if (!failed) return;
+  }
+}
+
+TEST_F(BlobsOutOfMemory, AReadTellsItOrDoesWithout) {
   (void)put_blob(photos(), "a", uneven_bytes(1'200'000, 5), options_);
   ASSERT_TRUE(store_->compact().ok());
   std::string buffer(100'000, '?');
-  sweep([&] { return photos().read("a").status(); }, [&](std::uint64_t) {});
+  sweep_read([&] { return photos().read("a").status(); });
   const Result<BlobReader> reader = photos().read("a");
   ASSERT_TRUE(reader.ok());
-  sweep([&] { return reader->read(1'000'000, buffer).status(); }, [&](std::uint64_t) {});
+  sweep_read([&] { return reader->read(1'000'000, buffer).status(); });
   EXPECT_TRUE(buffer == uneven_bytes(1'200'000, 5).substr(1'000'000, buffer.size()));
-  sweep([&] { return photos().state("a").status(); }, [&](std::uint64_t) {});
-  sweep([&] { return photos().list({.delimiter = "/", .with_uncommitted = true}).status(); }, [&](std::uint64_t) {});
-  sweep([&] { return photos().container_state().status(); }, [&](std::uint64_t) {});
+  sweep_read([&] { return photos().state("a").status(); });
+  sweep_read([&] { return photos().list({.delimiter = "/", .with_uncommitted = true}).status(); });
+  sweep_read([&] { return photos().container_state().status(); });
 }
 
 TEST_F(BlobsOutOfMemory, AVerbOfAContainerChangesNothing) {
