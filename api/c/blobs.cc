@@ -49,7 +49,7 @@ Status take_durability(std::int32_t given, std::optional<Durability>& to) {
   return Status();
 }
 
-/// Moves what was read to `to`.
+/// Moves a value that could be read to `to`.
 template <typename Value>
 Status take_value(Result<Value> read, Value& to) {
   if (!read.ok()) return read.status();

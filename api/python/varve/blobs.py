@@ -12,7 +12,7 @@ from .handles import _durability_of, _Handle, _open, _sized, _text
 from .queues import metadata_pairs
 from .values import ETag, text_of, ticks_of_microseconds, time_of
 
-#: What is written as a content.
+#: The bytes of a content.
 Bytes = Union[bytes, bytearray, memoryview]
 
 _TIERS = ("", "hot", "cool", "cold", "archive")

@@ -37,7 +37,7 @@ std::string content(std::size_t bytes) {
   return text;
 }
 
-/// Puts the store behind the words of the verb.
+/// Inserts the store after the two words of the verb.
 Words words_on(const std::string& store, Words words) {
   words.insert(words.begin() + 2, store);
   return words;

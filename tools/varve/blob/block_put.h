@@ -12,7 +12,7 @@
 
 namespace varve::tool {
 
-/// What was done so far.
+/// The bytes of a put so far.
 struct BlockPutFigures {
   std::uint64_t bytes = 0;
   /// Bytes of blocks that were there already.
