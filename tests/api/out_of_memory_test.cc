@@ -182,7 +182,7 @@ TEST_F(OutOfMemory, InATransactionWithBlobsChangesNothing) {
   Container photos = *store_->create_container(kAccount, "photos");
   ASSERT_TRUE(photos.put("before", "before").ok());
   for (std::uint64_t nth = 1;; ++nth) {
-    ASSERT_LT(nth, 1000u);
+    ASSERT_LT(nth, 3000u);
     SCOPED_TRACE("allocation " + std::to_string(nth));
     Result<BlobWriter> writer = photos.write("written");
     ASSERT_TRUE(writer.ok());

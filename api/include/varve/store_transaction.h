@@ -128,9 +128,9 @@ class VARVE_EXPORT StoreTransaction {
   /// @}
   /// Appends a change of a blob, which is committed with the entities or not at all, and returns this transaction. So no
   /// entity names a blob that is not there. A blob is judged by its state before the transaction, so `copy(photos, "new",
-  /// photos, "old").remove(photos, "old")` renames one. A writer's content is written before, as a stream, and is not
-  /// counted in limits::kStoreTransactionBytesMax but for its last part; that of a put is. Conditions in the options are
-  /// judged by commit(). What a transaction without effect wrote is removed in the background. Source: BX-20.
+  /// photos, "old").remove(photos, "old")` renames one. A writer's content is written before, as a stream: only its last
+  /// part counts in limits::kStoreTransactionBytesMax. The content of a put counts whole. commit() judges the conditions
+  /// in the options. If the transaction has no effect, what it wrote before is removed in the background. Source: BX-20.
   /// @{
   StoreTransaction& add(BlobWrite write);
   StoreTransaction& publish(BlobWriter writer) { return add(BlobWrite::publish(std::move(writer))); }

@@ -190,7 +190,7 @@ TEST(BlobTransactionCrash, BX20_BX40_EntitiesAndBlobsAreOneStateAtEveryStep) {
       }
       images.push_back({bench.machine.files->process_death(picks), workload.possible(), where + ", kill"});
     });
-    workload.run(14);
+    workload.run(10);
     bench.machine.files->set_observer({});
   }
   EXPECT_GT(images.size() * kStride, 60U);

@@ -182,7 +182,8 @@ TEST_F(BlobTransactions, BX20_ConditionsOfAWriterAreJudgedByTheCommit) {
 TEST_F(BlobTransactions, WritersThatCannotPublishAreRefused) {
   BlobWriter once = written("new");
   StoreTransaction twice = begin();
-  twice.publish(std::move(once)).publish(std::move(once));
+  twice.publish(std::move(once));
+  twice.publish(std::move(once));  // NOLINT(bugprone-use-after-move): that it is refused is the point
   expect_refused(twice, kInvalidInput, 1);
   BlobWriter ended = written("new");
   ASSERT_EQ(said(ended.publish()), kFine);
@@ -198,7 +199,8 @@ TEST_F(BlobTransactions, WritersThatCannotPublishAreRefused) {
   expect_refused(staged, kInvalidInput, 0);
   BlobWrite moved = BlobWrite::put(photos_, "new", "1");
   StoreTransaction gone = begin();
-  gone.add(std::move(moved)).add(std::move(moved));
+  gone.add(std::move(moved));
+  gone.add(std::move(moved));  // NOLINT(bugprone-use-after-move): that it is refused is the point
   expect_refused(gone, kInvalidInput, 1);
 }
 
@@ -264,7 +266,7 @@ TEST_F(BlobTransactions, BadInputIsRefusedBeforeAnythingIsWritten) {
   tags.copy(photos_, "new", photos_, "there", {.tags = {{"", "empty"}}});
   expect_refused(tags, {Code::kInvalidArgument, "EmptyTagName"}, 0);
   StoreTransaction large = begin();
-  large.put(photos_, "new", std::string(limits::kStoreTransactionBytesMax - 10, 'x')).put(photos_, "two", kLarge);
+  large.put(photos_, "new", std::string(limits::kStoreTransactionBytesMax - 1'000, 'x')).put(photos_, "two", kLarge);
   expect_refused(large, kRequestBodyTooLarge, 1);
   StoreTransaction tag = begin();
   tag.put(photos_, "new", "1");
@@ -374,7 +376,9 @@ TEST_F(BlobTransactions, BX20_ABlobThatWasReadMustNotChange) {
   StoreTransaction dropped = begin();
   ASSERT_EQ(said(dropped.read(photos_, "there")), kFine);
   ASSERT_EQ(said(bench_.store->drop_container(kAccount, "photos")), kFine);
-  EXPECT_EQ(said(dropped.insert(table_, with_value("p", "new", "1")).commit()), kTableNotFound);
+  const Said refused = said(dropped.insert(table_, with_value("p", "new", "1")).commit());
+  const Said conflict{Code::kConflict, ""};  // The keeper may have removed the row already.
+  EXPECT_TRUE(refused == kTableNotFound || refused == conflict) << refused;
   EXPECT_EQ(value_in(table_, "p", "new"), "-");
 }
 
