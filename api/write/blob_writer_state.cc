@@ -96,6 +96,7 @@ Status BlobWriter::State::check_usable() const {
 
 Result<BlobState> publish_written_blob(BlobWriter::State& writer) {
   writer.content.end();
+  const Guid copy_id = writer.options.source_address.empty() ? Guid() : Guid::random();
   BlobVerb verb;
   verb.name = writer.name;
   verb.durability = writer.durability();
@@ -109,6 +110,11 @@ Result<BlobState> publish_written_blob(BlobWriter::State& writer) {
     BlobRow row = new_blob_row(BlobKind::kBlock, writer.options);
     row.lease = *lease;
     writer.content.give_to(row);
+    if (!writer.options.source_address.empty()) {
+      row.copy_source = writer.options.source_address;
+      row.copy_id = copy_id;
+      row.copied = draft.now;
+    }
     draft.replace(std::move(row));
     draft.discard_staged();
     return {};
