@@ -25,6 +25,14 @@
 
 namespace varve::serve {
 
+struct CopySource;
+
+/// What the server offers besides what a request asks for.
+struct BlobServiceOptions {
+  /// Whether owners of containers may open them to callers without a key. Source: BB-10, BB-15.
+  bool allows_public_access = false;
+};
+
 /// Holds views. The dispatcher keeps the viewed values until the answer is complete.
 struct BlobCall {
   const HttpRequest& request;
@@ -46,8 +54,15 @@ struct BlobCall {
   bool may_replace = true;
   /// The headers that the caller's signature puts in place of those of blobs, or null.
   const security::BlobHeaderOverrides* overrides = nullptr;
-  /// Checks that the caller may read another blob of the account. Source: BY-05.
-  std::function<Task<Status>(std::string resource)> may_read{};
+  BlobServiceOptions options{};
+  /// Whether the caller has shown no key and no signature.
+  bool is_anonymous = false;
+  /// Returns whether the server knows an account.
+  std::function<bool(std::string_view account)> knows_account{};
+  /// Checks that the caller may read another blob. The source outlives the task. Source: BY-05.
+  std::function<Task<Status>(const CopySource& source)> may_read{};
+  /// Answers a request that is a part of this one.
+  std::function<Answer(HttpRequest part)> answer_part{};
 
   const Headers& headers() const noexcept { return request.head.headers; }
   bool is_head() const noexcept { return request.head.verb == "HEAD"; }
@@ -102,6 +117,8 @@ Answer put_block(const BlobCall& call);
 Answer put_block_list(const BlobCall& call);
 Answer get_block_list(const BlobCall& call);
 Answer append_block(const BlobCall& call);
+Answer put_block_from_url(const BlobCall& call);
+Answer append_block_from_url(const BlobCall& call);
 Answer copy_blob(const BlobCall& call);
 Answer abort_copy(const BlobCall& call);
 Answer get_blob(const BlobCall& call);
@@ -121,5 +138,7 @@ Answer lease_blob(const BlobCall& call);
 Answer get_blob_service_properties(const BlobCall& call);
 Answer set_blob_service_properties(const BlobCall& call);
 Answer get_blob_service_statistics(const BlobCall& call);
+Answer get_account_information(const BlobCall& call);
+Answer run_blob_batch(const BlobCall& call);
 
 }  // namespace varve::serve

@@ -13,6 +13,7 @@
 #include "api/rest/blobs/blob_conditions.h"
 #include "api/rest/blobs/blob_headers.h"
 #include "api/rest/blobs/blob_xml.h"
+#include "api/rest/blobs/log_container.h"
 #include "api/rest/encoding/policy_xml.h"
 #include "api/rest/protocol/metadata_headers.h"
 #include "api/rest/protocol/wire_error.h"
@@ -129,6 +130,27 @@ ServiceCall of_blob_service(const BlobCall& call) {
           call.version, call.trailer.time,      call.home,    call.stop};
 }
 
+/// Checks that the server lets an owner open a container to callers without a key. Source: BB-10, BB-14.
+Status check_public_access(const BlobCall& call, PublicAccess access) {
+  if (access == PublicAccess::kNone || call.options.allows_public_access) return Status();
+  return refused("PublicAccessNotPermitted", "this server gives no access without a key");
+}
+
+/// Reads pages until one has a container that is shown. The container of logs is left out unless it is asked for.
+Status read_shown_containers(Store& store, const BlobCall& call, ListOptions options, ContainerPage& page) {
+  const bool shows_logs = includes_system(call.parameters);
+  for (;;) {
+    Result<ContainerPage> read = store.list_containers(call.address.account, options);
+    if (!read.ok()) return read.status();
+    page = *std::move(read);
+    if (!shows_logs) {
+      std::erase_if(page.containers, [](const ContainerState& one) { return one.name == kLogContainer; });
+    }
+    if (!page.containers.empty() || !page.continuation) return Status();
+    options.continuation = *page.continuation;
+  }
+}
+
 }  // namespace
 
 Answer list_containers(const BlobCall& call) {
@@ -140,15 +162,9 @@ Answer list_containers(const BlobCall& call) {
   options.continuation = shown->marker.value_or("");
   options.page_names_max = std::min(items_max, static_cast<std::uint32_t>(limits::kPageEntitiesMax));
   ContainerPage page;
-  Task<Status> reading = AsyncStore(call.store)
-                             .run(
-                                 [&](Store& store) -> Status {
-                                   Result<ContainerPage> read = store.list_containers(call.address.account, options);
-                                   if (!read.ok()) return read.status();
-                                   page = *std::move(read);
-                                   return Status();
-                                 },
-                                 call.stop);
+  Task<Status> reading =
+      AsyncStore(call.store)
+          .run([&](Store& store) { return read_shown_containers(store, call, options, page); }, call.stop);
   const Status read = co_await at_home(call.home, std::move(reading));
   if (!read.ok()) co_return read;
   shown->next_marker = page.continuation.value_or("");
@@ -158,11 +174,10 @@ Answer list_containers(const BlobCall& call) {
 Answer create_container(const BlobCall& call) {
   const Result<PublicAccess> access = read_public_access(call.headers());
   if (!access.ok()) co_return access.status();
-  if (*access != PublicAccess::kNone) {
-    co_return refused("PublicAccessNotPermitted", "this server gives no access without a key");
-  }
+  if (Status permitted = check_public_access(call, *access); !permitted.ok()) co_return permitted;
   ContainerOptions options;
   options.metadata = metadata_of(call.headers());
+  options.public_access = *access;
   ContainerState state;
   Task<Status> making = AsyncStore(call.store)
                             .run(
@@ -258,9 +273,7 @@ Answer set_container_policies(const BlobCall& call) {
   if (!conditions.ok()) co_return conditions.status();
   const Result<PublicAccess> access = read_public_access(call.headers());
   if (!access.ok()) co_return access.status();
-  if (*access != PublicAccess::kNone) {
-    co_return refused("PublicAccessNotPermitted", "this server gives no access without a key");
-  }
+  if (Status permitted = check_public_access(call, *access); !permitted.ok()) co_return permitted;
   const Result<std::vector<AccessPolicy>> policies = read_policies(call.request.body, Permissions::parse_for_blob);
   if (!policies.ok()) co_return policies.status();
   Task<Result<ContainerState>> setting =
@@ -308,6 +321,13 @@ Answer list_blobs(const BlobCall& call) {
   if (!page.ok()) co_return page.status();
   shown->next_marker = page->continuation.value_or("");
   co_return listing_answer(call, write_blob_listing(*shown, call.target.container, page->entries, call.version));
+}
+
+Answer get_account_information(const BlobCall& /*call*/) {
+  HttpResponse response = empty_response(200);
+  response.with("x-ms-sku-name", "Standard_LRS").with("x-ms-account-kind", "StorageV2");
+  response.with("x-ms-is-hns-enabled", "false");
+  co_return response;
 }
 
 Answer get_blob_service_properties(const BlobCall& call) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "api/rest/blobs/blob_target.h"
 #include "tools/serve/analytics/log_queue.h"
 #include "varve/blob.h"
 #include "varve/result.h"
@@ -15,9 +16,6 @@
 #include "varve/types.h"
 
 namespace varve::serve {
-
-/// The container of the logs. Source: AL-02.
-inline constexpr std::string_view kLogContainer = "$logs";
 
 /// Creates the container of the logs if it does not exist. Errors: those of Store::create_container().
 Status make_log_container(Store& store, std::string_view account);
