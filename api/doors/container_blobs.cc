@@ -344,7 +344,8 @@ Result<BlobState> Container::copy(std::string_view blob, const Container& source
     if (source.state_->core != state_->core) {
       return service_error::invalid_input("the source of the copy belongs to another store");
     }
-    const BlobWriteOptions given{{}, options.metadata.value_or(std::vector<MetadataPair>()), options.tags, {}, {}, {}, {}};
+    const BlobWriteOptions given{{}, options.metadata.value_or(std::vector<MetadataPair>()), options.tags, {}, {}, {},
+                                 {}};
     if (Status checked = check_blob_write(blob, given, BlobKind::kBlock); !checked.ok()) return checked;
     if (Status named = check_blob_name(source_blob); !named.ok()) return named;
     return copy_blob(*state_, blob, *source.state_, source_blob, options, durability_of(*state_, options.durability));

@@ -10,7 +10,6 @@
 #include "api/rest/blobs/log_container.h"
 #include "api/rest/protocol/request_rules.h"
 #include "api/rest/protocol/version_rules.h"
-#include "api/rest/protocol/wire_error.h"
 
 namespace varve::serve {
 namespace {
@@ -142,8 +141,10 @@ Result<BlobDispatcher::Routed> BlobDispatcher::routed(const HttpRequest& request
 
 BlobCall BlobDispatcher::call_of(const HttpRequest& request, const Asked& asked, const Routed& found,
                                  const ErrorTrailer& trailer, HomeThread* home, Told& told) {
-  BlobCall call{request, asked.address, found.target, found.parameters, told.version, trailer,
-                home,    stop_token(),  store_,       told.details,     told.headers};
+  BlobCall call{
+      {request, asked.address, found.parameters, told.version, trailer, home, stop_token(), store_, told.details},
+      found.target,
+      told.headers};
   call.options = options_;
   call.knows_account = [this](std::string_view name) { return knows_account(name); };
   call.answer_part = [this, home](HttpRequest part) { return handle(std::move(part), home); };
@@ -242,13 +243,8 @@ Task<Result<HttpResponse>> BlobDispatcher::answer_anonymous(const HttpRequest& r
 
 HttpResponse BlobDispatcher::failure(const Status& status, const ErrorTrailer& trailer, const Told& told,
                                      const HttpRequest* /*request*/) const {
-  const WireError error = wire_error(status);
-  HttpResponse response;
-  response.status = error.status;
-  response.with("Content-Type", "application/xml").with("x-ms-error-code", error.code);
-  if (error.status == 401) response.with("WWW-Authenticate", "SharedKey realm=\"blobs\"");  // S-08
+  HttpResponse response = storage_failure(status, trailer, told.details, "blobs");
   for (const auto& [name, value] : told.headers) response.with(name, value);
-  response.body = storage_xml_error(error, trailer, told.details);
   return response;
 }
 

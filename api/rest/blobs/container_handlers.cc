@@ -125,11 +125,6 @@ Result<HttpResponse> listing_answer(const BlobCall& call, std::string body) {
   return xml_response(std::move(body));
 }
 
-ServiceCall of_blob_service(const BlobCall& call) {
-  return {call.store,   StorageService::kBlobs, call.request, call.address,
-          call.version, call.trailer.time,      call.home,    call.stop};
-}
-
 /// Checks that the server lets an owner open a container to callers without a key. Source: BB-10, BB-14.
 Status check_public_access(const BlobCall& call, PublicAccess access) {
   if (access == PublicAccess::kNone || call.options.allows_public_access) return Status();
@@ -163,9 +158,8 @@ Answer list_containers(const BlobCall& call) {
   options.page_names_max = std::min(items_max, static_cast<std::uint32_t>(limits::kPageEntitiesMax));
   ContainerPage page;
   Task<Status> reading =
-      AsyncStore(call.store)
-          .run([&](Store& store) { return read_shown_containers(store, call, options, page); }, call.stop);
-  const Status read = co_await at_home(call.home, std::move(reading));
+      run_in_store(call, [&](Store& store) { return read_shown_containers(store, call, options, page); });
+  const Status read = co_await reading;
   if (!read.ok()) co_return read;
   shown->next_marker = page.continuation.value_or("");
   co_return listing_answer(call, write_container_listing(*shown, page.containers));
@@ -179,19 +173,15 @@ Answer create_container(const BlobCall& call) {
   options.metadata = metadata_of(call.headers());
   options.public_access = *access;
   ContainerState state;
-  Task<Status> making = AsyncStore(call.store)
-                            .run(
-                                [&](Store& store) -> Status {
-                                  Result<Container> made =
-                                      store.create_container(call.address.account, call.target.container, options);
-                                  if (!made.ok()) return made.status();
-                                  Result<ContainerState> present = made->container_state();
-                                  if (!present.ok()) return present.status();
-                                  state = *std::move(present);
-                                  return Status();
-                                },
-                                call.stop);
-  const Status made = co_await at_home(call.home, std::move(making));
+  Task<Status> making = run_in_store(call, [&](Store& store) -> Status {
+    Result<Container> made = store.create_container(call.address.account, call.target.container, options);
+    if (!made.ok()) return made.status();
+    Result<ContainerState> present = made->container_state();
+    if (!present.ok()) return present.status();
+    state = *std::move(present);
+    return Status();
+  });
+  const Status made = co_await making;
   if (!made.ok()) co_return made;
   HttpResponse response = empty_response(201);
   add_version(response, state.etag, state.modified);
@@ -201,14 +191,10 @@ Answer create_container(const BlobCall& call) {
 Answer delete_container(const BlobCall& call) {
   const Result<BlobConditions> conditions = container_conditions(call);
   if (!conditions.ok()) co_return conditions.status();
-  Task<Status> dropping =
-      AsyncStore(call.store)
-          .run(
-              [&](Store& store) {
-                return store.drop_container(call.address.account, call.target.container, *conditions);
-              },
-              call.stop);
-  const Status dropped = co_await at_home(call.home, std::move(dropping));
+  Task<Status> dropping = run_in_store(call, [&](Store& store) {
+    return store.drop_container(call.address.account, call.target.container, *conditions);
+  });
+  const Status dropped = co_await dropping;
   if (!dropped.ok()) co_return dropped;
   co_return empty_response(202);
 }
@@ -331,15 +317,15 @@ Answer get_account_information(const BlobCall& /*call*/) {
 }
 
 Answer get_blob_service_properties(const BlobCall& call) {
-  return answer_properties(of_blob_service(call));
+  return answer_properties(call.about(StorageService::kBlobs));
 }
 
 Answer set_blob_service_properties(const BlobCall& call) {
-  return change_properties(of_blob_service(call));
+  return change_properties(call.about(StorageService::kBlobs));
 }
 
 Answer get_blob_service_statistics(const BlobCall& call) {
-  return answer_statistics(of_blob_service(call));
+  return answer_statistics(call.about(StorageService::kBlobs));
 }
 
 }  // namespace varve::serve

@@ -38,21 +38,17 @@ Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& 
       has_range ? read_source_range(call.headers()) : Result<std::optional<ByteRange>>(std::optional<ByteRange>());
   if (!range.ok()) co_return range.status();
   SourceContent opened;
-  Task<Status> opening = AsyncStore(call.store)
-                             .run(
-                                 [&](Store& store) -> Status {
-                                   const Result<Container> from =
-                                       store.open_container(source.account, source.target.container);
-                                   if (!from.ok()) return from.status();
-                                   BlobReadOptions options;
-                                   options.conditions = *conditions;
-                                   Result<BlobReader> reader = from->read(source.target.blob, options);
-                                   if (!reader.ok()) return of_source(reader.status());
-                                   opened.reader = std::make_shared<const BlobReader>(*std::move(reader));
-                                   return Status();
-                                 },
-                                 call.stop);
-  const Status done = co_await at_home(call.home, std::move(opening));
+  Task<Status> opening = run_in_store(call, [&](Store& store) -> Status {
+    const Result<Container> from = store.open_container(source.account, source.target.container);
+    if (!from.ok()) return from.status();
+    BlobReadOptions options;
+    options.conditions = *conditions;
+    Result<BlobReader> reader = from->read(source.target.blob, options);
+    if (!reader.ok()) return of_source(reader.status());
+    opened.reader = std::make_shared<const BlobReader>(*std::move(reader));
+    return Status();
+  });
+  const Status done = co_await opening;
   if (!done.ok()) co_return done;
   const std::uint64_t length = opened.reader->state().length;
   opened.part = {0, length};
@@ -69,21 +65,15 @@ Task<Status> take_source(const BlobCall& call, const SourceContent& content, Con
   std::string piece;
   for (ContentPart left = content.part; left.bytes > 0;) {
     const std::uint64_t bytes = std::min(left.bytes, kSourcePieceBytes);
-    Task<Status> moving = AsyncStore(call.store)
-                              .run(
-                                  [&](Store& /*store*/) -> Status {
-                                    piece.resize(static_cast<std::size_t>(bytes));
-                                    const Result<std::size_t> count =
-                                        content.reader->read(left.offset, std::span<char>(piece));
-                                    if (!count.ok()) return count.status();
-                                    if (*count != piece.size()) {
-                                      return Status::corruption("a blob's content is shorter than its length");
-                                    }
-                                    sums.update(piece);
-                                    return writer == nullptr ? Status() : writer->append(piece);
-                                  },
-                                  call.stop);
-    const Status moved = co_await at_home(call.home, std::move(moving));
+    Task<Status> moving = run_in_store(call, [&](Store& /*store*/) -> Status {
+      piece.resize(static_cast<std::size_t>(bytes));
+      const Result<std::size_t> count = content.reader->read(left.offset, std::span<char>(piece));
+      if (!count.ok()) return count.status();
+      if (*count != piece.size()) return Status::corruption("a blob's content is shorter than its length");
+      sums.update(piece);
+      return writer == nullptr ? Status() : writer->append(piece);
+    });
+    const Status moved = co_await moving;
     if (!moved.ok()) co_return moved;
     left.offset += bytes;
     left.bytes -= bytes;

@@ -16,14 +16,11 @@ constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 
 /// Adds a piece to the writer and the sums on a thread that may wait.
 Task<Status> add_piece(const BlobCall& call, BlobWriter& writer, ContentSums& sums, std::string_view piece) {
-  Task<Status> adding = AsyncStore(call.store)
-                            .run(
-                                [&writer, &sums, piece](Store& /*store*/) {
-                                  sums.update(piece);
-                                  return writer.append(piece);
-                                },
-                                call.stop);
-  const Status added = co_await at_home(call.home, std::move(adding));
+  Task<Status> adding = run_in_store(call, [&writer, &sums, piece](Store& /*store*/) {
+    sums.update(piece);
+    return writer.append(piece);
+  });
+  const Status added = co_await adding;
   co_return added;
 }
 

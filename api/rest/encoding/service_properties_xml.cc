@@ -217,8 +217,8 @@ Result<bool> read_blob_parts(const XmlDocument::Element& root, ServiceProperties
 bool is_understood(const XmlDocument::Element& root, bool knows_cors, bool is_of_blobs) {
   if (!knows_cors) return root.has_only_elements({"Logging", "HourMetrics"});
   if (!is_of_blobs) return root.has_only_elements({"Logging", "HourMetrics", "MinuteMetrics", "Cors"});
-  return root.has_only_elements({"Logging", "HourMetrics", "MinuteMetrics", "Cors", kDefaultServiceVersion,
-                                 kDeleteRetention, kStaticWebsite});
+  return root.has_only_elements(
+      {"Logging", "HourMetrics", "MinuteMetrics", "Cors", kDefaultServiceVersion, kDeleteRetention, kStaticWebsite});
 }
 
 /// Reads an element of the root, if the root contains it.
@@ -296,7 +296,8 @@ Result<ServicePropertiesChange> read_service_properties(std::string_view body, b
   if (!*has_more && change == ServicePropertiesChange()) {
     return service_error::invalid_xml_document("the body contains no service properties");
   }
-  if (!is_understood(root, knows_cors, is_of_blobs)) return refused("UnsupportedXmlNode", "the body contains unknown service properties");
+  if (!is_understood(root, knows_cors, is_of_blobs))
+    return refused("UnsupportedXmlNode", "the body contains unknown service properties");
   return change;
 }
 

@@ -64,7 +64,8 @@ bool Analytics::count(StorageService service, const RequestFacts& facts, const R
     found->metrics.count(counted);
   }
   if (!found->log.is_on()) return false;
-  const auto taken = static_cast<std::uint64_t>(std::max<std::int64_t>(record.end_to_end.count(), 0)) / kTickNanoseconds;
+  const auto taken =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(record.end_to_end.count(), 0)) / kTickNanoseconds;
   const DateTime now = clock_();
   return found->log.add({DateTime{now.ticks - std::min(now.ticks, taken)}, service, facts, record, response});
 }

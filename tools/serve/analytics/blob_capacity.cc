@@ -88,8 +88,8 @@ Status CapacityCount::next_container(Store& store) {
   ListOptions options;
   options.page_names_max = 1;
   options.continuation = containers_token_;
-  const Result<ContainerPage> page = is_last_ ? Result<ContainerPage>(ContainerPage())
-                                              : store.list_containers(account_, options);
+  const Result<ContainerPage> page =
+      is_last_ ? Result<ContainerPage>(ContainerPage()) : store.list_containers(account_, options);
   if (!page.ok()) return page.status();
   has_all_ = page->containers.empty();
   if (has_all_) return Status();
