@@ -23,6 +23,8 @@ namespace varve::io {
 
 using Bytes = std::vector<std::byte>;
 
+inline constexpr SyncPoint kTestPoint{"test point"};
+
 inline const Status& status_of(const Status& status) {
   return status;
 }

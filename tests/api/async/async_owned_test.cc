@@ -26,13 +26,18 @@ struct Lamp {
 };
 
 }  // namespace
+}  // namespace varve::async_owned_test
+
+namespace varve {
 
 template <>
-inline constexpr auto mapping<Lamp> = mapped::members(mapped::partition_key(&Lamp::room),
-                                                      mapped::row_key(&Lamp::number),
-                                                      mapped::property("Colour", &Lamp::colour),
-                                                      mapped::etag(&Lamp::etag));
+inline constexpr auto mapping<async_owned_test::Lamp> = mapped::members(
+    mapped::partition_key(&async_owned_test::Lamp::room), mapped::row_key(&async_owned_test::Lamp::number),
+    mapped::property("Colour", &async_owned_test::Lamp::colour), mapped::etag(&async_owned_test::Lamp::etag));
 
+}  // namespace varve
+
+namespace varve::async_owned_test {
 namespace {
 
 using namespace test;

@@ -18,14 +18,20 @@ struct Part {
 };
 
 }  // namespace
+}  // namespace varve::async_typed_table_test
+
+namespace varve {
 
 template <>
-inline constexpr auto mapping<Part> = mapped::members(mapped::partition_key(&Part::depot),
-                                                      mapped::row_key(&Part::number),
-                                                      mapped::property("Count", &Part::count),
-                                                      mapped::property("Note", &Part::note), mapped::etag(&Part::etag),
-                                                      mapped::timestamp(&Part::written));
+inline constexpr auto mapping<async_typed_table_test::Part> = mapped::members(
+    mapped::partition_key(&async_typed_table_test::Part::depot), mapped::row_key(&async_typed_table_test::Part::number),
+    mapped::property("Count", &async_typed_table_test::Part::count),
+    mapped::property("Note", &async_typed_table_test::Part::note), mapped::etag(&async_typed_table_test::Part::etag),
+    mapped::timestamp(&async_typed_table_test::Part::written));
 
+}  // namespace varve
+
+namespace varve::async_typed_table_test {
 namespace {
 
 using namespace test;

@@ -109,84 +109,90 @@ struct TwoETags {
 };
 
 }  // namespace
+}  // namespace varve::mapping_test
+
+namespace varve {
 
 template <>
-inline constexpr auto enum_names<Stage> =
-    std::array<std::pair<Stage, std::string_view>, 2>{{{Stage::kOpen, "open"}, {Stage::kShipped, "shipped"}}};
+inline constexpr auto enum_names<mapping_test::Stage> = std::array<std::pair<mapping_test::Stage, std::string_view>, 2>{
+    {{mapping_test::Stage::kOpen, "open"}, {mapping_test::Stage::kShipped, "shipped"}}};
 
 template <>
-inline constexpr auto mapping<Address> = mapped::members(mapped::property("City", &Address::city),
-                                                         mapped::encrypted("Street", &Address::street));
+inline constexpr auto mapping<mapping_test::Address> =
+    mapped::members(mapped::property("City", &mapping_test::Address::city),
+                    mapped::encrypted("Street", &mapping_test::Address::street));
 
 template <>
-inline constexpr auto mapping<Order> = mapped::members(
-    mapped::partition_key(&Order::region), mapped::row_key(&Order::number),
-    mapped::property("Customer", &Order::customer), mapped::property("Lines", &Order::lines),
-    mapped::property("Weight", &Order::weight), mapped::property("Serial", &Order::serial),
-    mapped::property("Boxes", &Order::boxes), mapped::property("Shelf", &Order::shelf),
-    mapped::property("Total", &Order::total), mapped::property("Discount", &Order::discount),
-    mapped::property("Paid", &Order::paid), mapped::property("Due", &Order::due), mapped::property("Id", &Order::id),
-    mapped::property("Picture", &Order::picture), mapped::property("Stage", &Order::stage),
-    mapped::property("Priority", &Order::priority), mapped::property("Note", &Order::note),
-    mapped::property("Rating", &Order::rating), mapped::flattened("Home_", &Order::home),
-    mapped::flattened("Work_", &Order::work), mapped::etag(&Order::etag), mapped::timestamp(&Order::written));
+inline constexpr auto mapping<mapping_test::Order> = mapped::members(
+    mapped::partition_key(&mapping_test::Order::region), mapped::row_key(&mapping_test::Order::number),
+    mapped::property("Customer", &mapping_test::Order::customer),
+    mapped::property("Lines", &mapping_test::Order::lines), mapped::property("Weight", &mapping_test::Order::weight),
+    mapped::property("Serial", &mapping_test::Order::serial), mapped::property("Boxes", &mapping_test::Order::boxes),
+    mapped::property("Shelf", &mapping_test::Order::shelf), mapped::property("Total", &mapping_test::Order::total),
+    mapped::property("Discount", &mapping_test::Order::discount), mapped::property("Paid", &mapping_test::Order::paid),
+    mapped::property("Due", &mapping_test::Order::due), mapped::property("Id", &mapping_test::Order::id),
+    mapped::property("Picture", &mapping_test::Order::picture), mapped::property("Stage", &mapping_test::Order::stage),
+    mapped::property("Priority", &mapping_test::Order::priority), mapped::property("Note", &mapping_test::Order::note),
+    mapped::property("Rating", &mapping_test::Order::rating), mapped::flattened("Home_", &mapping_test::Order::home),
+    mapped::flattened("Work_", &mapping_test::Order::work), mapped::etag(&mapping_test::Order::etag),
+    mapped::timestamp(&mapping_test::Order::written));
 
 template <>
-inline constexpr auto mapping<Person> = mapped::members(mapped::partition_key(&Person::team),
-                                                        mapped::row_key(&Person::name),
-                                                        mapped::property("Title", &Person::title),
-                                                        mapped::discriminator("Kind", "person"),
-                                                        mapped::ignored("Obsolete"), mapped::extra(&Person::rest),
-                                                        mapped::etag(&Person::etag));
+inline constexpr auto mapping<mapping_test::Person> = mapped::members(
+    mapped::partition_key(&mapping_test::Person::team), mapped::row_key(&mapping_test::Person::name),
+    mapped::property("Title", &mapping_test::Person::title), mapped::discriminator("Kind", "person"),
+    mapped::ignored("Obsolete"), mapped::extra(&mapping_test::Person::rest), mapped::etag(&mapping_test::Person::etag));
 template <>
-inline constexpr auto mapping<Manager> = mapped::members(mapped::inherits<Person>(),
-                                                         mapped::discriminator("Kind", "manager"),
-                                                         mapped::property("Reports", &Manager::reports));
+inline constexpr auto mapping<mapping_test::Manager> =
+    mapped::members(mapped::inherits<mapping_test::Person>(), mapped::discriminator("Kind", "manager"),
+                    mapped::property("Reports", &mapping_test::Manager::reports));
 template <>
-inline constexpr auto mapping<Robot> = mapped::members(mapped::partition_key(&Robot::team),
-                                                       mapped::row_key(&Robot::name),
-                                                       mapped::property("Volts", &Robot::volts),
-                                                       mapped::discriminator("Kind", "robot"));
+inline constexpr auto mapping<mapping_test::Robot> =
+    mapped::members(mapped::partition_key(&mapping_test::Robot::team), mapped::row_key(&mapping_test::Robot::name),
+                    mapped::property("Volts", &mapping_test::Robot::volts), mapped::discriminator("Kind", "robot"));
 
 template <>
-inline constexpr auto mapping<Bare> = mapped::members(mapped::partition_key(&Bare::a), mapped::row_key(&Bare::b),
-                                                      mapped::property("C", &Bare::c));
+inline constexpr auto mapping<mapping_test::Bare> = mapped::members(mapped::partition_key(&mapping_test::Bare::a),
+                                                                    mapped::row_key(&mapping_test::Bare::b),
+                                                                    mapped::property("C", &mapping_test::Bare::c));
 template <>
-inline constexpr auto mapping<NoKeys> = mapped::members(mapped::partition_key(&NoKeys::a));
+inline constexpr auto mapping<mapping_test::NoKeys> = mapped::members(mapped::partition_key(&mapping_test::NoKeys::a));
 template <>
-inline constexpr auto mapping<TwiceNamed> = mapped::members(mapped::partition_key(&TwiceNamed::a),
-                                                            mapped::row_key(&TwiceNamed::b),
-                                                            mapped::property("C", &TwiceNamed::c),
-                                                            mapped::property("C", &TwiceNamed::d));
+inline constexpr auto mapping<mapping_test::TwiceNamed> = mapped::members(
+    mapped::partition_key(&mapping_test::TwiceNamed::a), mapped::row_key(&mapping_test::TwiceNamed::b),
+    mapped::property("C", &mapping_test::TwiceNamed::c), mapped::property("C", &mapping_test::TwiceNamed::d));
 template <>
-inline constexpr auto mapping<TwiceNested> = mapped::members(mapped::partition_key(&TwiceNested::a),
-                                                             mapped::row_key(&TwiceNested::b),
-                                                             mapped::property("HomeCity", &TwiceNested::c),
-                                                             mapped::flattened("Home", &TwiceNested::home));
+inline constexpr auto mapping<mapping_test::TwiceNested> = mapped::members(
+    mapped::partition_key(&mapping_test::TwiceNested::a), mapped::row_key(&mapping_test::TwiceNested::b),
+    mapped::property("HomeCity", &mapping_test::TwiceNested::c),
+    mapped::flattened("Home", &mapping_test::TwiceNested::home));
 template <>
-inline constexpr auto mapping<Pointers> = mapped::members(mapped::partition_key(&Pointers::a),
-                                                          mapped::row_key(&Pointers::b),
-                                                          mapped::property("T", &Pointers::text));
+inline constexpr auto mapping<mapping_test::Pointers> =
+    mapped::members(mapped::partition_key(&mapping_test::Pointers::a), mapped::row_key(&mapping_test::Pointers::b),
+                    mapped::property("T", &mapping_test::Pointers::text));
 template <>
-inline constexpr auto mapping<NumberKey> = mapped::members(mapped::partition_key(&NumberKey::a),
-                                                           mapped::row_key(&NumberKey::b));
+inline constexpr auto mapping<mapping_test::NumberKey> =
+    mapped::members(mapped::partition_key(&mapping_test::NumberKey::a), mapped::row_key(&mapping_test::NumberKey::b));
 template <>
-inline constexpr auto mapping<SystemName> = mapped::members(mapped::partition_key(&SystemName::a),
-                                                            mapped::row_key(&SystemName::b),
-                                                            mapped::property("Timestamp", &SystemName::c));
+inline constexpr auto mapping<mapping_test::SystemName> =
+    mapped::members(mapped::partition_key(&mapping_test::SystemName::a), mapped::row_key(&mapping_test::SystemName::b),
+                    mapped::property("Timestamp", &mapping_test::SystemName::c));
 template <>
-inline constexpr auto mapping<NestedKeys> = mapped::members(mapped::partition_key(&NestedKeys::a),
-                                                            mapped::row_key(&NestedKeys::b),
-                                                            mapped::flattened("In", &NestedKeys::inner));
+inline constexpr auto mapping<mapping_test::NestedKeys> =
+    mapped::members(mapped::partition_key(&mapping_test::NestedKeys::a), mapped::row_key(&mapping_test::NestedKeys::b),
+                    mapped::flattened("In", &mapping_test::NestedKeys::inner));
 template <>
-inline constexpr auto mapping<SecretNumber> = mapped::members(mapped::partition_key(&SecretNumber::a),
-                                                              mapped::row_key(&SecretNumber::b),
-                                                              mapped::encrypted("C", &SecretNumber::c));
+inline constexpr auto mapping<mapping_test::SecretNumber> = mapped::members(
+    mapped::partition_key(&mapping_test::SecretNumber::a), mapped::row_key(&mapping_test::SecretNumber::b),
+    mapped::encrypted("C", &mapping_test::SecretNumber::c));
 template <>
-inline constexpr auto mapping<TwoETags> = mapped::members(mapped::partition_key(&TwoETags::a),
-                                                          mapped::row_key(&TwoETags::b), mapped::etag(&TwoETags::c),
-                                                          mapped::etag(&TwoETags::d));
+inline constexpr auto mapping<mapping_test::TwoETags> =
+    mapped::members(mapped::partition_key(&mapping_test::TwoETags::a), mapped::row_key(&mapping_test::TwoETags::b),
+                    mapped::etag(&mapping_test::TwoETags::c), mapped::etag(&mapping_test::TwoETags::d));
 
+}  // namespace varve
+
+namespace varve::mapping_test {
 namespace {
 
 using namespace test;

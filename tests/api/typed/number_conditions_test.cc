@@ -25,14 +25,24 @@ struct Figures {
 };
 
 }  // namespace
+}  // namespace varve::number_conditions_test
+
+namespace varve {
 
 template <>
-inline constexpr auto mapping<Figures> =
-    mapped::members(mapped::partition_key(&Figures::partition), mapped::row_key(&Figures::row),
-                    mapped::property("Narrow", &Figures::narrow), mapped::property("Wide", &Figures::wide),
-                    mapped::property("Natural", &Figures::natural), mapped::property("Octet", &Figures::octet),
-                    mapped::property("Real", &Figures::real), mapped::property("Small", &Figures::small));
+inline constexpr auto mapping<number_conditions_test::Figures> =
+    mapped::members(mapped::partition_key(&number_conditions_test::Figures::partition),
+                    mapped::row_key(&number_conditions_test::Figures::row),
+                    mapped::property("Narrow", &number_conditions_test::Figures::narrow),
+                    mapped::property("Wide", &number_conditions_test::Figures::wide),
+                    mapped::property("Natural", &number_conditions_test::Figures::natural),
+                    mapped::property("Octet", &number_conditions_test::Figures::octet),
+                    mapped::property("Real", &number_conditions_test::Figures::real),
+                    mapped::property("Small", &number_conditions_test::Figures::small));
 
+}  // namespace varve
+
+namespace varve::number_conditions_test {
 namespace {
 
 constexpr auto kMost32 = std::numeric_limits<std::int32_t>::max();

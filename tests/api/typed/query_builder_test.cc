@@ -43,30 +43,38 @@ struct Pallet {
 };
 
 }  // namespace
+}  // namespace varve::query_builder_test
+
+namespace varve {
 
 template <>
-inline constexpr auto enum_names<Colour> =
-    std::array<std::pair<Colour, std::string_view>, 2>{{{Colour::kRed, "red"}, {Colour::kBlue, "blue"}}};
+inline constexpr auto enum_names<query_builder_test::Colour> =
+    std::array<std::pair<query_builder_test::Colour, std::string_view>, 2>{
+        {{query_builder_test::Colour::kRed, "red"}, {query_builder_test::Colour::kBlue, "blue"}}};
 template <>
-inline constexpr auto mapping<Size> = mapped::members(mapped::property("Width", &Size::width));
+inline constexpr auto mapping<query_builder_test::Size> =
+    mapped::members(mapped::property("Width", &query_builder_test::Size::width));
 template <>
-inline constexpr auto mapping<Part> = mapped::members(mapped::partition_key(&Part::bin), mapped::row_key(&Part::number),
-                                                      mapped::property("Weight", &Part::weight),
-                                                      mapped::property("Stock", &Part::stock),
-                                                      mapped::property("Price", &Part::price),
-                                                      mapped::property("Colour", &Part::colour),
-                                                      mapped::property("Note", &Part::note),
-                                                      mapped::flattened("Size", &Part::size));
+inline constexpr auto mapping<query_builder_test::Part> = mapped::members(
+    mapped::partition_key(&query_builder_test::Part::bin), mapped::row_key(&query_builder_test::Part::number),
+    mapped::property("Weight", &query_builder_test::Part::weight),
+    mapped::property("Stock", &query_builder_test::Part::stock),
+    mapped::property("Price", &query_builder_test::Part::price),
+    mapped::property("Colour", &query_builder_test::Part::colour),
+    mapped::property("Note", &query_builder_test::Part::note),
+    mapped::flattened("Size", &query_builder_test::Part::size));
 template <>
-inline constexpr auto mapping<Crate> = mapped::members(mapped::partition_key(&Crate::bin),
-                                                       mapped::row_key(&Crate::number),
-                                                       mapped::discriminator("Kind", "crate"));
+inline constexpr auto mapping<query_builder_test::Crate> =
+    mapped::members(mapped::partition_key(&query_builder_test::Crate::bin),
+                    mapped::row_key(&query_builder_test::Crate::number), mapped::discriminator("Kind", "crate"));
 template <>
-inline constexpr auto mapping<Pallet> = mapped::members(mapped::partition_key(&Pallet::bin),
-                                                        mapped::row_key(&Pallet::number),
-                                                        mapped::discriminator("Kind", "pallet"),
-                                                        mapped::property("Crates", &Pallet::crates));
+inline constexpr auto mapping<query_builder_test::Pallet> = mapped::members(
+    mapped::partition_key(&query_builder_test::Pallet::bin), mapped::row_key(&query_builder_test::Pallet::number),
+    mapped::discriminator("Kind", "pallet"), mapped::property("Crates", &query_builder_test::Pallet::crates));
 
+}  // namespace varve
+
+namespace varve::query_builder_test {
 namespace {
 
 using namespace test;

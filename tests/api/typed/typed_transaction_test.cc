@@ -26,18 +26,26 @@ struct Posting {
 };
 
 }  // namespace
+}  // namespace varve::typed_transaction_test
+
+namespace varve {
 
 template <>
-inline constexpr auto mapping<Account> = mapped::members(mapped::partition_key(&Account::bank),
-                                                         mapped::row_key(&Account::number),
-                                                         mapped::property("Balance", &Account::balance),
-                                                         mapped::property("Owner", &Account::owner),
-                                                         mapped::etag(&Account::etag));
+inline constexpr auto mapping<typed_transaction_test::Account> =
+    mapped::members(mapped::partition_key(&typed_transaction_test::Account::bank),
+                    mapped::row_key(&typed_transaction_test::Account::number),
+                    mapped::property("Balance", &typed_transaction_test::Account::balance),
+                    mapped::property("Owner", &typed_transaction_test::Account::owner),
+                    mapped::etag(&typed_transaction_test::Account::etag));
 template <>
-inline constexpr auto mapping<Posting> = mapped::members(mapped::partition_key(&Posting::bank),
-                                                         mapped::row_key(&Posting::number),
-                                                         mapped::property("Amount", &Posting::amount));
+inline constexpr auto mapping<typed_transaction_test::Posting> =
+    mapped::members(mapped::partition_key(&typed_transaction_test::Posting::bank),
+                    mapped::row_key(&typed_transaction_test::Posting::number),
+                    mapped::property("Amount", &typed_transaction_test::Posting::amount));
 
+}  // namespace varve
+
+namespace varve::typed_transaction_test {
 namespace {
 
 using namespace test;

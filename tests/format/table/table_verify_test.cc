@@ -185,7 +185,7 @@ class Forger {
     bytes_.replace(handle.offset, handle.bytes, block);
   }
 
-  Status verify() const { return format::verify(file_, bytes_); }
+  Status verify() const { return table_verify_test::verify(file_, bytes_); }
   /// Returns the data blocks of the file's first run.
   std::vector<BlockHandle> data_blocks() {
     const RunEntry& run = index().runs()[0];

@@ -13,8 +13,6 @@
 
 namespace varve::io {
 
-inline constexpr SyncPoint kTestPoint{"test point"};
-
 class PosixTest : public testing::Test {
  protected:
   PosixTest() : directory_(open_at_path(temporary_.path())) {}

@@ -19,8 +19,6 @@
 
 namespace varve::io {
 
-inline constexpr SyncPoint kTestPoint{"memory test"};
-
 inline std::string text_of(const Bytes& bytes) {
   return bytes.empty() ? std::string() : std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
