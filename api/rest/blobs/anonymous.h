@@ -1,5 +1,5 @@
 // Owns: what callers without a key and without a signature may read.
-// Must never: tell such a caller whether a container or a blob exists that it may not read.
+// Must never: show such a caller whether a container or a blob exists that it may not read.
 #pragma once
 
 #include <optional>

@@ -283,7 +283,7 @@ class HttpConnection final : public OpenConnection,
   void say_goodbye();
   /// Unread bytes make the end of TLS fail, so the error says nothing about the client.
   void on_goodbye(const ErrorCode& /*error*/);
-  /// Below TLS: what arrives now is dropped, so nobody decrypts it.
+  /// Reads below TLS, because the bytes are dropped and need no decryption.
   void drain();
   void on_drained(const ErrorCode& error);
 
