@@ -100,7 +100,7 @@ Permissions permissions_for_blobs(AccountOperation operation) noexcept {
     case AccountOperation::kReadBlobTags:
     case AccountOperation::kWriteBlobTags: return {Permission::kTags};
     case AccountOperation::kReadAccountInformation:
-    case AccountOperation::kSendBlobBatch: return Permissions::all();
+    case AccountOperation::kSendBlobBatch: return Permissions::all_for_blobs();
     default: return {};
   }
 }
