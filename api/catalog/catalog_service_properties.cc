@@ -26,6 +26,7 @@ void apply(const ServicePropertiesChange& change, ServiceProperties& properties)
   if (change.hour_metrics) properties.hour_metrics = *change.hour_metrics;
   if (change.minute_metrics) properties.minute_metrics = *change.minute_metrics;
   if (change.cors_rules) properties.cors_rules = *change.cors_rules;
+  if (change.default_version) properties.default_version = *change.default_version;
 }
 
 /// Returns the row of an account with the change applied.

@@ -18,7 +18,8 @@ constexpr std::string_view kLogging = "Logging";
 constexpr std::string_view kHourMetrics = "HourMetrics";
 constexpr std::string_view kMinuteMetrics = "MinuteMetrics";
 constexpr std::string_view kCors = "Cors";
-constexpr std::array kPropertyGroups = {kLogging, kHourMetrics, kMinuteMetrics, kCors};
+constexpr std::string_view kDefaultVersion = "DefaultVersion";
+constexpr std::array kPropertyGroups = {kLogging, kHourMetrics, kMinuteMetrics, kCors, kDefaultVersion};
 
 std::string group_member(std::string_view group, std::string_view part) {
   return std::string(group).append(part);
@@ -62,6 +63,10 @@ class ServiceRowReader {
   std::vector<std::string> list(std::string_view group, std::string_view part) {
     const auto property = find(group, part, format::PropertyType::kString);
     return property ? split_list(property->value) : std::vector<std::string>();
+  }
+  std::string text(std::string_view name) {
+    const auto property = find(name, "", format::PropertyType::kString);
+    return property ? std::string(property->value) : std::string();
   }
   bool has(std::string_view group, std::string_view part) const {
     return row_.find(group_member(group, part)).has_value();
@@ -159,9 +164,11 @@ Result<ServiceProperties> decode_service_properties(std::string_view row) {
   properties.hour_metrics = decode_metrics(reader, kHourMetrics);
   properties.minute_metrics = decode_metrics(reader, kMinuteMetrics);
   properties.cors_rules = decode_cors_rules(reader);
+  properties.default_version = reader.text(kDefaultVersion);
   if (!reader.status().ok()) return reader.status();
-  const Status checked = check_service_properties(
-      {properties.logging, properties.hour_metrics, properties.minute_metrics, properties.cors_rules});
+  const Status checked =
+      check_service_properties({properties.logging, properties.hour_metrics, properties.minute_metrics,
+                                properties.cors_rules, properties.default_version});
   if (!checked.ok()) return Status::corruption(checked.message());
   return properties;
 }
@@ -183,6 +190,7 @@ Result<std::string> with_service_properties(std::string_view row, const ServiceP
   for (std::size_t number = 0; number < properties.cors_rules.size(); ++number) {
     add_cors_rule(builder, cors_group(number), properties.cors_rules[number]);
   }
+  if (!properties.default_version.empty()) builder.add_string(kDefaultVersion, properties.default_version);
   return builder.finish();
 }
 

@@ -6,6 +6,7 @@
 #include "api/model/guarded.h"
 #include "api/model/service_error.h"
 #include "api/read/blob_read.h"
+#include "api/write/append_change.h"
 #include "api/write/blob_part.h"
 #include "api/write/blob_writer_state.h"
 #include "varve/blob.h"
@@ -37,6 +38,7 @@ Result<BlobState> BlobWriter::publish() {
   return guarded([&]() -> Result<BlobState> {
     if (Status usable = state_->check_usable(); !usable.ok()) return usable;
     state_->is_over = true;
+    if (state_->append) return append_written_content(*state_);
     return state_->block_id ? stage_written_block(*state_) : publish_written_blob(*state_);
   });
 }

@@ -310,6 +310,21 @@ Result<AppendedBlock> Container::append(std::string_view blob, std::string_view 
   });
 }
 
+Result<BlobWriter> Container::write_append(std::string_view blob, const AppendOptions& options) {
+  return guarded([&]() -> Result<BlobWriter> {
+    if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
+    if (Status named = check_blob_name(blob); !named.ok()) return named;
+    const Result<ResolvedTable> at = state_->resolve();
+    if (!at.ok()) return at.status();
+    Result<std::optional<FoundBlob>> found = find_blob(at->view, at->id, blob);
+    if (!found.ok()) return found.status();
+    std::optional<BlobRow> row = *found ? std::optional(std::move((*found)->row)) : std::nullopt;
+    const Status admitted = admit_append_to(row, blob, 0, options, state_->core->backend().time());
+    if (!admitted.ok()) return admitted;
+    return BlobWriter(std::make_unique<BlobWriter::State>(state_, at->id, std::string(blob), options));
+  });
+}
+
 Result<BlobState> Container::copy(std::string_view blob, const Container& source, std::string_view source_blob,
                                   const BlobCopyOptions& options) {
   return guarded([&]() -> Result<BlobState> {

@@ -22,7 +22,6 @@ constexpr std::array<std::array<std::string_view, 2>, 3> kTransactions = {{
 /// The former names, in the order of StorageService.
 constexpr std::array<std::string_view, 3> kFormerNames = {"$MetricsTransactionsTable", "$MetricsTransactionsQueue",
                                                           "$MetricsTransactionsBlob"};
-constexpr std::string_view kCapacity = "$MetricsCapacityBlob";
 
 }  // namespace
 
@@ -42,7 +41,7 @@ std::optional<std::string_view> metrics_table(std::string_view name) noexcept {
     }
     if (is(kFormerNames[service])) return kTransactions[service].front();
   }
-  return is(kCapacity) ? std::optional(kCapacity) : std::nullopt;
+  return is(kCapacityTable) ? std::optional(kCapacityTable) : std::nullopt;
 }
 
 Status check_stored_table_name(std::string_view name) {

@@ -20,6 +20,8 @@ enum class MetricsInterval : std::uint8_t { kHour, kMinute };
 std::optional<std::string_view> metrics_table(std::string_view name) noexcept;
 /// Returns the name of the table for the requests to a service: `$MetricsHourPrimaryTransactionsTable`.
 std::string_view metrics_table(StorageService service, MetricsInterval interval) noexcept;
+/// The name of the table for the capacity of the blob service. Source: AM-04.
+inline constexpr std::string_view kCapacityTable = "$MetricsCapacityBlob";
 
 /// Returns kForbidden (AuthorizationFailure): the table belongs to the service. Source: AM-05.
 Status metrics_are_read_only(std::string_view table);

@@ -102,6 +102,16 @@ Status check_cors_rules(const std::vector<CorsRule>& rules) {
   return service_error::invalid_xml_document("the CORS rules have more than 2 KiB; at most 2 KiB are allowed");
 }
 
+/// Checks that a version is a date, `YYYY-MM-DD`, or empty.
+Status check_default_version(std::string_view version) {
+  constexpr std::string_view kForm = "dddd-dd-dd";
+  const bool is_date = version.size() == kForm.size() &&
+                       std::equal(version.begin(), version.end(), kForm.begin(),
+                                  [](char c, char form) { return form == 'd' ? c >= '0' && c <= '9' : c == form; });
+  if (version.empty() || is_date) return Status();
+  return refuse_value("the default version " + quoted(version) + " is not a date such as 2021-12-02");
+}
+
 }  // namespace
 
 Status check_service_properties(const ServicePropertiesChange& change) {
@@ -110,6 +120,9 @@ Status check_service_properties(const ServicePropertiesChange& change) {
   }
   if (Status checked = check_metrics(change.hour_metrics); !checked.ok()) return checked;
   if (Status checked = check_metrics(change.minute_metrics); !checked.ok()) return checked;
+  if (change.default_version) {
+    if (Status checked = check_default_version(*change.default_version); !checked.ok()) return checked;
+  }
   return change.cors_rules ? check_cors_rules(*change.cors_rules) : Status();
 }
 

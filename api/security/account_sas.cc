@@ -81,6 +81,9 @@ bool says(const AccountSas& sas, const AccountSasTerms& terms) {
   return meant.ok() && *meant == terms && terms.services.find_first_of("tqb") != std::string::npos;
 }
 
+/// In place of a resource type: each is enough.
+constexpr char kAnyType = '*';
+
 struct Need {
   std::optional<StorageService> service;  // none: each service has the operation
   char resource_type;
@@ -126,6 +129,8 @@ std::optional<Need> need_of(AccountOperation operation) noexcept {
     case AccountOperation::kRemoveBlob: return Need{kBlobs, 'o', "d"};
     case AccountOperation::kReadBlobTags:
     case AccountOperation::kWriteBlobTags: return Need{kBlobs, 'o', "t"};
+    case AccountOperation::kReadAccountInformation:
+    case AccountOperation::kSendBlobBatch: return Need{kBlobs, kAnyType, "rwdlacupt"};
     case AccountOperation::kReadAccessPolicies:
     case AccountOperation::kWriteAccessPolicies: return std::nullopt;
   }
@@ -210,7 +215,7 @@ Status check_operation(const AccountSasTerms& terms, AccountOperation operation)
   if (need->service) {
     if (Status meant = check_service(terms, *need->service); !meant.ok()) return meant;
   }
-  if (!has(terms.resource_types, need->resource_type)) {
+  if (need->resource_type != kAnyType && !has(terms.resource_types, need->resource_type)) {
     return resource_type_mismatch("the resource types of the token (srt) do not include this resource");
   }
   if (terms.permissions.find_first_of(need->permissions) != std::string::npos) return Status();

@@ -99,6 +99,8 @@ Permissions permissions_for_blobs(AccountOperation operation) noexcept {
     case AccountOperation::kRemoveBlob: return {Permission::kRemove};
     case AccountOperation::kReadBlobTags:
     case AccountOperation::kWriteBlobTags: return {Permission::kTags};
+    case AccountOperation::kReadAccountInformation:
+    case AccountOperation::kSendBlobBatch: return Permissions::all_for_blobs();
     default: return {};
   }
 }

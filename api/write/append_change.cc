@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/blob/blob_rows.h"
+#include "api/model/service_error.h"
 #include "api/write/blob_change.h"
 #include "api/write/blob_checks.h"
 #include "varve/limits.h"
@@ -30,7 +31,7 @@ Status too_many_appends() {
       .with_service_error("BlockCountExceedsLimit");
 }
 
-Status admit_append(const BlobRow& row, std::size_t bytes, const AppendOptions& options) {
+Status admit_append(const BlobRow& row, std::uint64_t bytes, const AppendOptions& options) {
   if (options.position && *options.position != row.length) return position_differs(row.length);
   const bool is_too_long =
       options.length_max && (row.length > *options.length_max || bytes > *options.length_max - row.length);
@@ -48,12 +49,18 @@ Result<bool> may_grow(const BlobDraft& draft) {
   return head->kind == ContentKind::kGrowing && head->owners == 1;
 }
 
+/// Takes the bytes that a piece at the end of the row has got.
+void lengthen(BlobDraft& draft, BlobRow row, std::uint64_t bytes) {
+  row.length += bytes;
+  ++row.appends;
+  row.crc64.reset();
+  row.changed = 0;
+  draft.replace(std::move(row));
+}
+
 Refusal judge_append(BlobDraft& draft, std::string_view bytes, const AppendOptions& options, ContentId fresh) {
-  const ChangeNeeds needs{.lease = true, .kind = BlobKind::kAppend};
-  const Status admitted = admit_change(draft.row, draft.name, options.conditions, draft.now, needs);
+  const Status admitted = admit_append_to(draft.row, draft.name, bytes.size(), options, draft.now);
   if (!admitted.ok()) return draft.refuse(admitted);
-  const Status fits = admit_append(*draft.row, bytes.size(), options);
-  if (!fits.ok()) return draft.refuse(fits);
   const Result<bool> grows = may_grow(draft);
   if (!grows.ok()) return grows.status();
   BlobRow row = *draft.row;
@@ -70,15 +77,29 @@ Refusal judge_append(BlobDraft& draft, std::string_view bytes, const AppendOptio
                     encode_part(tail.content, tail.length, part));
     tail.length += part.size();
   }
-  row.length += bytes.size();
-  ++row.appends;
-  row.crc64.reset();
-  row.changed = 0;
-  draft.replace(std::move(row));
+  lengthen(draft, std::move(row), bytes.size());
+  return {};
+}
+
+Refusal judge_written_append(BlobDraft& draft, const BlobWriter::State& writer) {
+  const std::uint64_t bytes = writer.content.length();
+  const Status admitted = admit_append_to(draft.row, draft.name, bytes, *writer.append, draft.now);
+  if (!admitted.ok()) return draft.refuse(admitted);
+  BlobRow row = *draft.row;
+  if (row.pieces.size() >= kPiecesMax) return draft.refuse(too_many_appends());
+  row.pieces.push_back(writer.content.piece());
+  lengthen(draft, std::move(row), bytes);
   return {};
 }
 
 }  // namespace
+
+Status admit_append_to(std::optional<BlobRow>& row, std::string_view blob, std::uint64_t bytes,
+                       const AppendOptions& options, Ticks now) {
+  const ChangeNeeds needs{.lease = true, .kind = BlobKind::kAppend};
+  const Status admitted = admit_change(row, blob, options.conditions, now, needs);
+  return admitted.ok() ? admit_append(*row, bytes, options) : admitted;
+}
 
 Result<AppendedBlock> append_to_blob(const Container::State& container, std::string_view blob, std::string_view bytes,
                                      const AppendOptions& options, Durability durability) {
@@ -96,6 +117,22 @@ Result<AppendedBlock> append_to_blob(const Container::State& container, std::str
   const Result<BlobState> written = commit_blob(container, verb);
   if (!written.ok()) return written.status();
   return AppendedBlock{written->length - bytes.size(), written->etag, written->append_count};
+}
+
+Result<BlobState> append_written_content(BlobWriter::State& writer) {
+  if (writer.content.length() == 0) return service_error::invalid_header_value("an append has at least one byte");
+  writer.content.end();
+  BlobVerb verb;
+  verb.name = writer.name;
+  verb.durability = writer.durability();
+  verb.plan = [&](const ResolvedTable& /*at*/, const BlobRow* /*row*/, BlobPlan& plan) {
+    writer.content.add_to(plan);
+    return Status();
+  };
+  verb.judge = [&](BlobDraft& draft) { return judge_written_append(draft, writer); };
+  Result<BlobState> written = commit_blob(*writer.container, verb);
+  if (written.ok()) writer.content.has_owner();
+  return written;
 }
 
 }  // namespace varve

@@ -96,6 +96,7 @@ Status BlobWriter::State::check_usable() const {
 
 BlobVerb publication_of(BlobWriter::State& writer) {
   writer.content.end();
+  const Guid copy_id = writer.options.source_address.empty() ? Guid() : Guid::random();
   BlobVerb verb;
   verb.name = writer.name;
   verb.durability = writer.durability();
@@ -106,12 +107,17 @@ BlobVerb publication_of(BlobWriter::State& writer) {
     writer.content.add_to(plan);
     return Status();
   };
-  verb.judge = [&writer](BlobDraft& draft) -> Refusal {
+  verb.judge = [&writer, copy_id](BlobDraft& draft) -> Refusal {
     const Result<Lease> lease = admit_replacement(draft.row, writer.options.conditions, draft.now);
     if (!lease.ok()) return draft.refuse(lease.status());
     BlobRow row = new_blob_row(BlobKind::kBlock, writer.options);
     row.lease = *lease;
     writer.content.give_to(row);
+    if (!writer.options.source_address.empty()) {
+      row.copy_source = writer.options.source_address;
+      row.copy_id = copy_id;
+      row.copied = draft.now;
+    }
     draft.replace(std::move(row));
     draft.discard_staged();
     return {};

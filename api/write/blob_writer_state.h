@@ -22,6 +22,15 @@ struct VARVE_LOCAL BlobWriter::State {
         options(chosen),
         block_id(std::move(block)),
         content(container->core, id, block_id ? ContentWriter::Inline::kNo : ContentWriter::Inline::kYes) {}
+  /// The writer of an append.
+  State(std::shared_ptr<const Container::State> owner, format::TableId id, std::string blob,
+        const AppendOptions& appending)
+      : container(std::move(owner)),
+        name(std::move(blob)),
+        append(appending),
+        content(container->core, id, ContentWriter::Inline::kNo) {
+    options.durability = appending.durability;
+  }
 
   /// Errors: kClosed, kInvalidArgument (InvalidInput: the writer has ended), that of an append that failed before.
   Status check_usable() const;
@@ -31,8 +40,9 @@ struct VARVE_LOCAL BlobWriter::State {
 
   const std::shared_ptr<const Container::State> container;
   const std::string name;
-  BlobWriteOptions options;
-  const std::optional<std::string> block_id;
+  BlobWriteOptions options{};
+  const std::optional<std::string> block_id{};
+  const std::optional<AppendOptions> append{};
   ContentWriter content;
   bool is_over = false;
 };

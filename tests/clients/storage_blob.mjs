@@ -6,24 +6,12 @@ import {
   AnonymousCredential, BlobSASPermissions, BlobServiceClient, ContainerSASPermissions, generateBlobSASQueryParameters,
   StorageSharedKeyCredential,
 } from "@azure/storage-blob";
+import { account, gathered, inAnHour, keyText, refusedWith, runParts } from "./storage_setup.mjs";
 
-const account = "devstoreaccount1";
 const url = process.argv[4] + account;
-// The public key of the development account.
-const key = new StorageSharedKeyCredential(account, "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==");
+const key = new StorageSharedKeyCredential(account, keyText);
 const service = new BlobServiceClient(url, key);
 const photos = service.getContainerClient("photos");
-const refusedWith = (status, code) => (error) => {
-  assert.equal(error.statusCode, status);
-  if (code) assert.equal(error.code, code);
-  return true;
-};
-const gathered = async (items) => {
-  const all = [];
-  for await (const item of items) all.push(item);
-  return all;
-};
-const inAnHour = () => new Date(Date.now() + 3600_000);
 const varied = (bytes) => Buffer.from(Array.from({ length: bytes }, (_, i) => (i * 31 + (i >> 12)) & 255));
 
 async function containers() {
@@ -134,11 +122,70 @@ async function copies() {
   assert.equal((await copy.downloadToBuffer()).toString(), "content");
 }
 
-const parts = { containers, contents, large, appends, leases, listings, signatures, copies };
-for (const [name, part] of Object.entries(parts)) {
-  await part();
-  console.log(`ok ${name}`);
+async function fromUrls() {
+  const source = photos.getBlockBlobClient("source");
+  await source.upload("content of a source", 19);
+  const copy = photos.getBlockBlobClient("synchronous");
+  assert.equal((await copy.syncCopyFromURL(source.url)).copyStatus, "success");
+  const blocks = photos.getBlockBlobClient("from-blocks");
+  const id = Buffer.from("0001").toString("base64");
+  await blocks.stageBlockFromURL(id, source.url, 0, 7);
+  await blocks.commitBlockList([id]);
+  assert.equal((await blocks.downloadToBuffer()).toString(), "content");
+  const log = photos.getAppendBlobClient("from-url");
+  await log.create();
+  await log.appendBlockFromURL(source.url, 8, 4);
+  assert.equal((await log.downloadToBuffer()).toString(), "of a");
+  await assert.rejects(copy.syncCopyFromURL("http://127.0.0.1:9/account/photos/a"), refusedWith(403, "CannotVerifyCopySource"));
 }
+
+async function batches() {
+  const blobs = ["b/1", "b/2", "b/3"].map((name) => photos.getBlockBlobClient(name));
+  for (const blob of blobs) await blob.upload("x", 1);
+  const batch = service.getBlobBatchClient();
+  const tiers = await batch.setBlobsAccessTier(blobs.map((blob) => blob.url), key, "Cool");
+  assert.deepEqual([tiers.subResponsesSucceededCount, tiers.subResponsesFailedCount], [3, 0]);
+  assert.equal((await blobs[0].getProperties()).accessTier, "Cool");
+  await blobs[1].delete();
+  const deleted = await batch.deleteBlobs(blobs.map((blob) => blob.url), key);
+  assert.deepEqual([deleted.subResponsesSucceededCount, deleted.subResponsesFailedCount], [2, 1]);
+  assert.deepEqual(deleted.subResponses.map((one) => one.status), [202, 404, 202]);
+  assert.equal(deleted.subResponses[1].errorCode, "BlobNotFound");
+}
+
+async function accountInformation() {
+  const information = await service.getAccountInfo();
+  assert.deepEqual([information.skuName, information.accountKind], ["Standard_LRS", "StorageV2"]);
+  assert.equal((await service.getProperties()).staticWebsite.enabled, false);
+  await assert.rejects(service.setProperties({ staticWebsite: { enabled: true } }), refusedWith(501, "NotImplemented"));
+}
+
+async function logs() {
+  const all = { version: "1.0", read: true, write: true, deleteProperty: true, retentionPolicy: { enabled: true, days: 7 } };
+  await service.setProperties({ blobAnalyticsLogging: all });
+  assert.equal((await service.getProperties()).blobAnalyticsLogging.retentionPolicy.days, 7);
+  const own = service.getContainerClient("$logs");
+  const isListed = async (options) => (await gathered(service.listContainers(options))).some((one) => one.name === "$logs");
+  assert.deepEqual([await isListed({}), await isListed({ includeSystem: true })], [false, true]);
+  const deadline = Date.now() + 30_000;
+  let text = "";
+  while (!text.includes(";PutBlob;Success;201;")) {
+    assert.ok(Date.now() < deadline, "no entry within 30 s");
+    await photos.getBlockBlobClient("logged").upload("x", 1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    for (const log of await gathered(own.listBlobsFlat({ prefix: "blob/", includeMetadata: true }))) {
+      assert.equal(log.metadata.LogVersion ?? log.metadata.logversion, "1.0");
+      text += (await own.getBlobClient(log.name).downloadToBuffer()).toString();
+    }
+  }
+  assert.ok(text.split("\n").filter((line) => line).every((line) => line.startsWith("1.0;")));
+  await assert.rejects(own.delete(), refusedWith(403, "AuthorizationFailure"));
+  await assert.rejects(own.getBlockBlobClient("mine").upload("x", 1), refusedWith(403, "AuthorizationFailure"));
+  await service.setProperties({ blobAnalyticsLogging: { ...all, read: false, write: false, deleteProperty: false, retentionPolicy: { enabled: false } } });
+}
+
+await runParts([containers, contents, large, appends, leases, listings, signatures, copies, fromUrls, batches,
+  accountInformation, logs]);
 await photos.delete();
 assert.equal(await photos.exists(), false);
 console.log("the blob library finds what it expects");

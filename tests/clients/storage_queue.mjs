@@ -7,24 +7,12 @@ import {
   generateQueueSASQueryParameters, QueueClient, QueueSASPermissions, QueueServiceClient, SASProtocol,
   StorageSharedKeyCredential,
 } from "@azure/storage-queue";
+import { account, gathered, inAnHour, keyText, refusedWith, runParts } from "./storage_setup.mjs";
 
-const account = "devstoreaccount1";
 const url = process.argv[3] + account;
-// The public key of the development account.
-const key = new StorageSharedKeyCredential(account, "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==");
+const key = new StorageSharedKeyCredential(account, keyText);
 const service = new QueueServiceClient(url, key);
 const orders = service.getQueueClient("orders");
-const refusedWith = (status, code) => (error) => {
-  assert.equal(error.statusCode, status);
-  if (code) assert.equal(error.code, code);
-  return true;
-};
-const gathered = async (items) => {
-  const all = [];
-  for await (const item of items) all.push(item);
-  return all;
-};
-const inAnHour = () => new Date(Date.now() + 3600_000);
 
 async function queues() {
   await orders.create({ metadata: { owner: "Ann", Step: "1" } });
@@ -134,7 +122,7 @@ async function properties() {
 }
 
 async function byConnectionString() {
-  const text = "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;" +
+  const text = `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${keyText};` +
     `QueueEndpoint=${url};`;
   const client = QueueServiceClient.fromConnectionString(text).getQueueClient("orders");
   assert.equal(await client.exists(), true);
@@ -142,7 +130,4 @@ async function byConnectionString() {
   await assert.rejects(client.sendMessage("late"), refusedWith(404, "QueueNotFound"));
 }
 
-for (const part of [queues, messages, timesAndSizes, policies, signatures, properties, byConnectionString]) {
-  await part();
-  console.log(`${part.name}: ok`);
-}
+await runParts([queues, messages, timesAndSizes, policies, signatures, properties, byConnectionString]);

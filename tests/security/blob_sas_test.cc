@@ -232,9 +232,10 @@ class BlobSessions : public ::testing::Test {
 TEST_F(BlobSessions, BS12_BS13_EachLetterPermitsItsOperations) {
   using enum AccountOperation;
   const std::vector<std::pair<AccountOperation, std::string>> operations = {
-      {kReadBlob, "r"},    {kReadContainer, "r"}, {kListBlobs, "l"},    {kCreateBlob, "cw"},
-      {kReplaceBlob, "w"}, {kPutBlock, "cw"},     {kAppendBlock, "aw"}, {kChangeBlob, "w"},
-      {kRemoveBlob, "d"},  {kReadBlobTags, "t"},  {kWriteBlobTags, "t"}};
+      {kReadBlob, "r"},           {kReadContainer, "r"}, {kListBlobs, "l"},     {kCreateBlob, "cw"},
+      {kReplaceBlob, "w"},        {kPutBlock, "cw"},     {kAppendBlock, "aw"},  {kChangeBlob, "w"},
+      {kRemoveBlob, "d"},         {kReadBlobTags, "t"},  {kWriteBlobTags, "t"}, {kReadAccountInformation, "racwdlt"},
+      {kSendBlobBatch, "racwdlt"}};
   for (const char letter : std::string("racwdlt")) {
     const Result<Session> session = open(terms(std::string(1, letter)));
     ASSERT_TRUE(session.ok()) << session.status().to_string();
@@ -342,6 +343,15 @@ TEST_F(BlobSessions, BS12_BS13_AnAccountSignatureNeedsTypeServiceAndLetter) {
         made.services = "tq";
         EXPECT_EQ(said(check_operation(made, need.operation)), kServiceMismatch);
       }
+    }
+  }
+  for (const AccountOperation operation : {kReadAccountInformation, kSendBlobBatch}) {
+    for (const std::string type : {"s", "c", "o"}) {
+      AccountSasTerms made = SecurityBench::account_terms(type, "r");
+      made.services = "b";
+      EXPECT_TRUE(check_operation(made, operation).ok()) << "each type and letter is enough";
+      made.services = "tq";
+      EXPECT_EQ(said(check_operation(made, operation)), kServiceMismatch);
     }
   }
 }

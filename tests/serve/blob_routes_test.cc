@@ -75,6 +75,11 @@ TEST(BlobRoutes, BN04_EachResourceHasItsOperations) {
                           {"GET", "", "restype=service&comp=properties", "GetBlobServiceProperties"},
                           {"PUT", "", "restype=service&comp=properties", "SetBlobServiceProperties"},
                           {"GET", "", "restype=service&comp=stats", "GetBlobServiceStatistics"},
+                          {"HEAD", "", "restype=account&comp=properties", "GetAccountInformation"},
+                          {"GET", "photos", "restype=account&comp=properties", "GetAccountInformation"},
+                          {"GET", "photos/a", "restype=account&comp=properties", "GetAccountInformation"},
+                          {"POST", "", "comp=batch", "BlobBatch"},
+                          {"POST", "photos", of_container + "&comp=batch", "BlobBatch"},
                           {"PUT", "photos", of_container, "CreateContainer"},
                           {"DELETE", "photos", of_container, "DeleteContainer"},
                           {"HEAD", "photos", of_container, "GetContainer"},
@@ -102,7 +107,10 @@ TEST(BlobRoutes, BN04_EachResourceHasItsOperations) {
                           {"PUT", "photos/a", "comp=copy&copyid=1", "AbortCopyBlob"}}) {
     EXPECT_EQ(operation_for(known.verb, known.path, known.query), known.operation) << known.verb << known.query;
   }
-  EXPECT_EQ(operation_for("PUT", "photos/a", "", {{"x-ms-copy-source", "http://here/b"}}), "CopyBlob");
+  const Headers source = {{"x-ms-copy-source", "http://here/b"}};
+  EXPECT_EQ(operation_for("PUT", "photos/a", "", source), "CopyBlob");
+  EXPECT_EQ(operation_for("PUT", "photos/a", "comp=block&blockid=MDAwMQ==", source), "PutBlock");
+  EXPECT_EQ(operation_for("PUT", "photos/a", "comp=appendblock", source), "AppendBlock");
 }
 
 TEST(BlobRoutes, BN05_OtherVerbsPartsAndValuesAreRefused) {
@@ -115,7 +123,7 @@ TEST(BlobRoutes, BN05_OtherVerbsPartsAndValuesAreRefused) {
   EXPECT_EQ(operation_for("GET", "", "restype=service&comp=list"), "InvalidQueryParameterValue");
 }
 
-TEST(BlobRoutes, BH06_ContentIsTheBodyOfThreeOperations) {
+TEST(BlobRoutes, BH06_ContentIsTheBodyOfFourOperations) {
   const auto carries = [](const std::string& verb, const std::string& query, const Headers& headers = {}) {
     HttpRequest request;
     request.head.verb = verb;
@@ -126,7 +134,7 @@ TEST(BlobRoutes, BH06_ContentIsTheBodyOfThreeOperations) {
   EXPECT_TRUE(carries("PUT", ""));
   EXPECT_TRUE(carries("PUT", "comp=block&blockid=MDAwMQ=="));
   EXPECT_TRUE(carries("PUT", "comp=blocklist"));
-  EXPECT_FALSE(carries("PUT", "comp=appendblock"));
+  EXPECT_TRUE(carries("PUT", "comp=appendblock"));
   EXPECT_FALSE(carries("PUT", "restype=container"));
   EXPECT_FALSE(carries("PUT", "", {{"x-ms-copy-source", "http://here/b"}}));
   EXPECT_FALSE(carries("POST", ""));

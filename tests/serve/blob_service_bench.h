@@ -35,11 +35,11 @@ class TextPieces final : public BodySource {
 /// A service at http://127.0.0.1:10000/, in path style, with one container, photos.
 class BlobServiceBench {
  public:
-  BlobServiceBench()
+  explicit BlobServiceBench(const BlobServiceOptions& options = {}, Accounts known = accounts())
       : photos(made(bench)),
         dispatcher(
-            *bench.store, std::make_shared<Keyring>(accounts()), [] { return kPresent; },
-            [this](std::string_view, const Status& status) { failures.push_back(status); }) {}
+            *bench.store, std::make_shared<Keyring>(std::move(known)), [] { return kPresent; },
+            [this](std::string_view, const Status& status) { failures.push_back(status); }, options) {}
 
   HttpRequest signed_request(std::string_view verb, std::string_view resource, std::string body = {},
                              Headers headers = {}) {
@@ -88,6 +88,10 @@ class BlobServiceBench {
     const std::string mark = resource.find('?') == std::string_view::npos ? "?" : "&";
     return send(ServiceBench::request(verb, ServiceBench::path_of(resource) + mark + token, std::move(body),
                                       std::move(headers)));
+  }
+  /// Sends a request without a key and without a signature.
+  HttpResponse send_anonymous(std::string_view verb, std::string_view resource, Headers headers = {}) {
+    return send(ServiceBench::request(verb, ServiceBench::path_of(resource), {}, std::move(headers)));
   }
   /// Returns the answer's status and error string, such as "404 BlobNotFound".
   std::string told(std::string_view verb, std::string_view resource, std::string body = {}, Headers headers = {}) {

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "api/rest/queues/queue_routes.h"
+#include "tests/serve/log_reader.h"
 #include "tests/serve/service_bench.h"
 
 namespace varve::serve::log_entry_test {
@@ -19,106 +20,6 @@ using namespace test;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Reads one line: fields between semicolons; a field in quotes is HTML, and may have semicolons.
-class LogReader {
- public:
-  static std::optional<std::vector<std::string>> read(const std::string& line) {
-    LogReader reader(line);
-    std::vector<std::string> fields;
-    for (;;) {
-      const std::optional<std::string> field = reader.field();
-      if (!field) return std::nullopt;
-      fields.push_back(*field);
-      if (reader.is_at('\n')) return reader.place_ + 1 == line.size() ? std::optional(fields) : std::nullopt;
-      if (!reader.is_at(';')) return std::nullopt;
-      ++reader.place_;
-    }
-  }
-
- private:
-  explicit LogReader(const std::string& line) : line_(line) {}
-  bool is_at(char byte) const { return place_ < line_.size() && line_[place_] == byte; }
-
-  std::optional<std::string> field() {
-    if (!is_at('"')) {
-      const std::size_t end = line_.find_first_of(";\n\"\r", place_);
-      if (end == std::string::npos || line_[end] == '"' || line_[end] == '\r') return std::nullopt;
-      const std::size_t begin = std::exchange(place_, end);
-      return line_.substr(begin, end - begin);
-    }
-    const std::size_t end = line_.find('"', place_ + 1);
-    if (end == std::string::npos) return std::nullopt;
-    const std::string html = line_.substr(place_ + 1, end - place_ - 1);
-    place_ = end + 1;
-    return text_of(html);
-  }
-  static std::optional<std::string> text_of(const std::string& html) {
-    std::string text;
-    for (std::size_t i = 0; i < html.size(); ++i) {
-      if (html[i] == '\n' || html[i] == '\r') return std::nullopt;
-      if (html[i] != '&') {
-        text += html[i];
-        continue;
-      }
-      const std::size_t end = html.find(';', i);
-      if (end == std::string::npos) return std::nullopt;
-      const std::string name = html.substr(i + 1, end - i - 1);
-      if (name == "amp")
-        text += '&';
-      else if (name == "quot")
-        text += '"';
-      else if (name == "lt")
-        text += '<';
-      else if (name == "gt")
-        text += '>';
-      else if (name.starts_with("#"))
-        text += static_cast<char>(std::stoi(name.substr(1)));
-      else
-        return std::nullopt;
-      i = end;
-    }
-    return text;
-  }
-
-  const std::string& line_;
-  std::size_t place_ = 0;
-};
-
-/// The places of the fields, by the names of the format.
-enum Field : std::size_t {
-  kVersionField,
-  kStartField,
-  kTypeField,
-  kStatusField,
-  kHttpField,
-  kEndToEndField,
-  kServerField,
-  kAuthenticationField,
-  kRequesterField,
-  kOwnerField,
-  kServiceField,
-  kUrlField,
-  kKeyField,
-  kRequestIdField,
-  kCountField,
-  kAddressField,
-  kRequestVersionField,
-  kRequestHeaderField,
-  kRequestPacketField,
-  kResponseHeaderField,
-  kResponsePacketField,
-  kContentLengthField,
-  kRequestMd5Field,
-  kServerMd5Field,
-  kEtagField,
-  kModifiedField,
-  kConditionsField,
-  kAgentField,
-  kReferrerField,
-  kClientIdField,
-  kFieldCount,
-};
-
 /// A request to the table service and its answer.
 struct Exchange {
   Exchange(std::string_view verb, std::string_view target, Headers headers = {}) {
@@ -126,13 +27,14 @@ struct Exchange {
     facts.named = Operation::kQueryEntities;
     facts.request = ServiceBench::request(verb, target, "body", std::move(headers));
     facts.request.arrival = {"203.0.113.7", true};
+    facts.request.client_port = 4321;
     response.with("x-ms-request-id", "5f0c");
     record.duration = std::chrono::microseconds(12'900);
     record.end_to_end = std::chrono::milliseconds(40);
     record.bytes_in = 4;
     record.bytes_out = 99;
   }
-  LoggedExchange logged() const { return {at("2026-03-03T18:07:09.1234567Z"), service, facts, record, response, 4321}; }
+  LoggedExchange logged() const { return {at("2026-03-03T18:07:09.1234567Z"), service, facts, record, response}; }
   std::vector<std::string> fields() const {
     const std::string line = log_entry(logged());
     const std::optional<std::vector<std::string>> read = LogReader::read(line);
@@ -273,27 +175,31 @@ TEST(LogEntry, AL06_TheStatusSaysWhoAskedAndHowItEnded) {
   EXPECT_EQ(status(408, "", "", true), "authenticated ClientTimeoutError");
 }
 
-TEST(LogEntry, AL06_EveryCountedOperationHasATypeOfItsService) {
+TEST(LogEntry, AL06_EveryOperationHasATypeOfItsService) {
   std::set<std::string_view> types;
+  std::vector<Headers> headers = {{}, {{"If-Match", "*"}}};
+  for (const char* const action : {"acquire", "Renew", "change", "release", " break", "steal"}) {
+    headers.push_back({{"x-ms-lease-action", action}});
+  }
   for (std::size_t i = 0; i < kOperations; ++i) {
     const auto operation = static_cast<Operation>(i);
-    const bool is_of_blobs = operation >= Operation::kListContainers && operation <= Operation::kGetAccountInformation;
-    const bool has_none = operation == Operation::kUnresolved || operation == Operation::kStatusPage || is_of_blobs;
-    for (const StorageService service : {StorageService::kTables, StorageService::kQueues}) {
-      for (const bool has_condition : {false, true}) {
-        const OperationType type = operation_type(operation, service, has_condition);
+    const bool has_none = operation == Operation::kUnresolved || operation == Operation::kStatusPage;
+    for (const StorageService service : {StorageService::kTables, StorageService::kQueues, StorageService::kBlobs}) {
+      for (const Headers& given : headers) {
+        const OperationType type = operation_type(operation, service, given);
         EXPECT_EQ(type == OperationType::kUnknown, has_none) << operation_name(operation);
         types.insert(operation_type_name(type));
       }
     }
   }
   EXPECT_EQ(types.size(), kOperationTypes);
-  const auto name = [](Operation operation, bool has_condition = false) {
-    return operation_type_name(operation_type(operation, StorageService::kTables, has_condition));
+  const auto name = [](Operation operation, const Headers& given = {}) {
+    return operation_type_name(operation_type(operation, StorageService::kTables, given));
   };
-  EXPECT_EQ(name(Operation::kReplaceEntity, true), "UpdateEntity");
+  const Headers condition = {{"If-Match", "*"}};
+  EXPECT_EQ(name(Operation::kReplaceEntity, condition), "UpdateEntity");
   EXPECT_EQ(name(Operation::kReplaceEntity), "InsertOrReplaceEntity");
-  EXPECT_EQ(name(Operation::kMergeEntity, true), "MergeEntity");
+  EXPECT_EQ(name(Operation::kMergeEntity, condition), "MergeEntity");
   EXPECT_EQ(name(Operation::kMergeEntity), "InsertOrMergeEntity");
   EXPECT_EQ(name(Operation::kBatch), "EntityGroupTransaction");
   EXPECT_EQ(name(Operation::kListTables), "QueryTables");
@@ -302,6 +208,11 @@ TEST(LogEntry, AL06_EveryCountedOperationHasATypeOfItsService) {
   EXPECT_EQ(name(Operation::kPreflight), "TablePreflightRequest");
   EXPECT_EQ(name(Operation::kPutMessage), "PutMessage");
   EXPECT_EQ(name(Operation::kClearMessages), "ClearMessages");
+  EXPECT_EQ(name(Operation::kGetBlobState), "GetBlobProperties");
+  EXPECT_EQ(name(Operation::kSetContainerPolicies), "SetContainerAcl");
+  EXPECT_EQ(name(Operation::kLeaseBlob, {{"x-ms-lease-action", "BREAK"}}), "BreakBlobLease");
+  EXPECT_EQ(name(Operation::kLeaseContainer, {{"x-ms-lease-action", "renew"}}), "RenewContainerLease");
+  EXPECT_EQ(name(Operation::kLeaseContainer), "AcquireContainerLease");
 }
 
 TEST(LogEntry, AL03_TheNameOfALogHasItsServiceItsHourAndItsNumber) {

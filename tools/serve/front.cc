@@ -22,8 +22,9 @@ void Front::log(const LoggedRequest& request, const RequestRecord& record, const
 
 void Front::count(const RequestFacts& facts, const RequestRecord& record, const HttpResponse& response) const {
   if (counted_.analytics == nullptr) return;
-  counted_.analytics->count(counted_.service, facts, record, response);
-  const bool sets = facts.operation == Operation::kSetProperties || facts.operation == Operation::kSetQueueProperties;
+  if (counted_.analytics->count(counted_.service, facts, record, response)) counted_.write_soon();
+  const bool sets = facts.operation == Operation::kSetProperties || facts.operation == Operation::kSetQueueProperties ||
+                    facts.operation == Operation::kSetBlobServiceProperties;
   if (sets && record.status < 400) counted_.properties_changed();
 }
 

@@ -36,6 +36,8 @@ struct CountedService {
   StorageService service = StorageService::kTables;
   /// Called when the properties of an account may have changed. Must not wait.
   std::function<void()> properties_changed = [] {};
+  /// Called when many entries of logs wait to be written. Must not wait.
+  std::function<void()> write_soon = [] {};
 };
 
 /// Can be used by any thread.

@@ -90,6 +90,7 @@ Result<ServePlan> plan_server(const Settings& settings) {
   const Result<std::optional<FurtherAddress>> blobs = further_address(settings, OptionId::kListenBlobs);
   if (!blobs.ok()) return blobs.status();
   listening.blobs = *blobs;
+  listening.blob_options.allows_public_access = chosen(settings, OptionId::kPublicBlobs, std::array{false, true});
   for (const SettingValue& value : settings.all(OptionId::kDeadLetter)) {
     Result<DeadLetterDefinition> rule = parse_dead_letter(value.text);
     if (!rule.ok()) return at_place(value.place, rule.status());

@@ -22,6 +22,7 @@
 #include "api/rest/queues/queue_dispatcher.h"
 #include "api/rest/service/table_dispatcher.h"
 #include "tools/serve/analytics/analytics_worker.h"
+#include "tools/serve/listener_limits.h"
 #include "tools/serve/local/operator_door.h"
 #include "tools/serve/local/served_place.h"
 #include "tools/serve/transport/connection.h"
@@ -103,41 +104,6 @@ bool is_operator(int socket) noexcept {
   return other.uid == ::geteuid() || other.uid == 0;
 }
 
-/// Returns the limits of the metrics listener. Its clients are few, do not use the connections of other clients, and
-/// send only headers.
-ConnectionLimits watch_limits(ConnectionLimits limits, std::uint64_t connections) {
-  constexpr std::size_t kAddressShare = 4;
-  constexpr std::size_t kAddressMin = 2;
-  constexpr std::uint64_t kHeaderRoom = std::uint64_t{16} << 20;
-  constexpr std::chrono::milliseconds kIdleTime{20'000};
-  limits.connections_max = connections;
-  limits.connections_per_address_max = std::max<std::size_t>(connections / kAddressShare, kAddressMin);
-  limits.body_bytes_max = 0;
-  limits.memory_max = kHeaderRoom;
-  limits.idle_time_max = std::min(limits.idle_time_max, kIdleTime);
-  return limits;
-}
-
-/// Returns the limits of the socket in the store's directory. Its connections are few and have memory of their own.
-ConnectionLimits operator_limits(ConnectionLimits limits, std::uint64_t connections) {
-  constexpr std::uint64_t kBodyRoom = std::uint64_t{32} << 20;
-  constexpr std::chrono::milliseconds kIdleTime{60'000};
-  limits.connections_max = connections;
-  limits.connections_per_address_max = connections;
-  limits.memory_max = kBodyRoom;
-  limits.idle_time_max = kIdleTime;
-  return limits;
-}
-
-/// Returns limits that fit the descriptors. One address gets at most half of the connections.
-ConnectionLimits limits_within(ConnectionLimits limits, std::uint64_t connections) {
-  if (limits.connections_max <= connections) return limits;
-  limits.connections_max = connections;
-  limits.connections_per_address_max =
-      std::min<std::size_t>(limits.connections_per_address_max, std::max<std::size_t>(connections / 2, 1));
-  return limits;
-}
-
 /// Returns the parts of the status page to show, or nothing if the page is off.
 std::optional<PageRules> page_rules(StatusPageMode mode, bool is_local, bool is_development) {
   if (mode == StatusPageMode::kOff || (mode == StatusPageMode::kAuto && !is_local)) return std::nullopt;
@@ -170,16 +136,23 @@ struct Server::State {
       : store(served),
         limits(options.limits),
         operator_connections(plan.operators),
-        observed{store, requests, [this] { return main_host.figures(); },
-                 [this] { return lost_log_lines() + lines.lost(); }, options.reloads},
+        observed{store,
+                 requests,
+                 [this] { return main_host.figures(); },
+                 [this] { return lost_log_lines() + lines.lost(); },
+                 options.reloads,
+                 std::chrono::steady_clock::now(),
+                 [this] {
+                   return AnalyticsFigures{analytics.lost_rows(), analytics.lost_entries()};
+                 }},
         page(rules ? std::make_unique<StatusPage>(store, observed, names_of(keyring->accounts), *rules) : nullptr),
         tables(store, keyring, present_time, log_failure),
         queues(store, keyring, present_time, log_failure, options.dead_letters),
-        blobs(store, keyring, present_time, log_failure),
+        blobs(store, keyring, present_time, log_failure, options.blob_options),
         analytics(store),
         front(tables, requests, page.get(), request_log(options), counted(StorageService::kTables)),
         queue_front(queues, requests, nullptr, request_log(options), counted(StorageService::kQueues)),
-        blob_front(blobs, requests, nullptr, request_log(options)),
+        blob_front(blobs, requests, nullptr, request_log(options), counted(StorageService::kBlobs)),
         monitor(observed),
         main_host(front, limits_within(options.limits, plan.connections)),
         queue_host(queue_front, main_host),
@@ -192,7 +165,10 @@ struct Server::State {
   }
 
   CountedService counted(StorageService service) {
-    return {&analytics, service, [this] { follow_properties(); }};
+    return {&analytics, service, [this] { follow_properties(); },
+            [this] {
+              if (worker) worker->write_soon();
+            }};
   }
   void follow_properties() noexcept {
     if (worker) worker->wake();
@@ -261,8 +237,9 @@ struct Server::State {
   }
   void serve(TcpListener::Accepted socket, ConnectionHost& host) {
     ErrorCode error;
-    std::string client = socket.remote_endpoint(error).address().to_string();
+    const Tcp::endpoint remote = socket.remote_endpoint(error);
     if (error) return;  // the client is gone already
+    ClientAddress client{remote.address().to_string(), remote.port()};
     socket.set_option(Tcp::no_delay(true), error);
     if (tls && &host != &watch_host) {
       serve_tls(std::move(socket), std::move(client), host, *tls);
@@ -271,7 +248,7 @@ struct Server::State {
     }
   }
   void serve_operator(LocalListener::Accepted socket) {
-    if (is_operator(socket.native_handle())) return serve_plain(std::move(socket), "local", *operator_host);
+    if (is_operator(socket.native_handle())) return serve_plain(std::move(socket), {"local"}, *operator_host);
     log_line("refused a client of the socket in the store's directory that belongs to another user");
   }
   template <typename Use>

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "api/rest/blobs/blob_call.h"
 #include "api/rest/queues/queue_call.h"
 #include "api/rest/service/accounts.h"
 #include "tools/serve/front.h"
@@ -65,6 +66,7 @@ struct ListenOptions : LiveOptions {
   std::optional<FurtherAddress> queues{};
   /// The address of the blob service, as `queues`. Absent: there is no such service.
   std::optional<FurtherAddress> blobs{};
+  BlobServiceOptions blob_options{};
   /// What happens to messages of queues that were delivered too often.
   std::vector<DeadLetterRule> dead_letters{};
   /// The address of a separate listener without TLS for /metrics and /health.

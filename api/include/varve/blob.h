@@ -179,6 +179,8 @@ struct BlobWriteOptions {
   BlobTier tier = BlobTier::kDefault;
   /// Judged with the change, under one lock.
   BlobConditions conditions{};
+  /// As BlobCopyOptions::source_address, for a content that the writer read elsewhere.
+  std::string source_address{};
   /// As WriteOptions::durability.
   std::optional<Durability> durability{};
 };
@@ -440,6 +442,9 @@ class VARVE_EXPORT Container {
   /// (BlockCountExceedsLimit), kTooLarge (RequestBodyTooLarge), kInvalidArgument (InvalidHeaderValue: no byte). Source:
   /// BA-01 to BA-05.
   Result<AppendedBlock> append(std::string_view blob, std::string_view bytes, const AppendOptions& options = {});
+  /// Begins an append of any length as a stream. BlobWriter::publish() adds the bytes, and returns the state after it. The
+  /// conditions are judged as by write(). At most 1024 such appends fit into one blob. Errors: those of append().
+  Result<BlobWriter> write_append(std::string_view blob, const AppendOptions& options = {});
 
   /// Makes `blob` a copy of a blob of the same store, which may be in another container of the same account. No content
   /// is copied: both share it. Errors: kNotFound (BlobNotFound: the source), kPreconditionFailed

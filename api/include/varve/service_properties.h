@@ -20,8 +20,8 @@ enum class StorageService : std::uint8_t {
   kBlobs,
 };
 
-/// Settings for request logs. The store keeps them, but they have no effect: it writes no request log. Source: P-02,
-/// P-03.
+/// Settings for request logs. The store itself only keeps them. `varve serve` writes the logs accordingly, into the
+/// account's container `$logs`. Source: P-02, P-03, AL-01.
 struct LoggingProperties {
   /// Whether to log reads.
   bool read = false;
@@ -35,8 +35,8 @@ struct LoggingProperties {
   bool operator==(const LoggingProperties&) const = default;
 };
 
-/// Settings for request metrics. The store itself only keeps them. `varve serve` counts the requests to tables and queues
-/// accordingly, and writes metrics tables. Source: P-02, P-03, AM-01.
+/// Settings for request metrics. The store itself only keeps them. `varve serve` counts the requests accordingly, and
+/// writes metrics tables. Source: P-02, P-03, AM-01.
 struct MetricsProperties {
   /// Whether to collect metrics.
   bool enabled = false;
@@ -75,6 +75,9 @@ struct ServiceProperties {
   MetricsProperties minute_metrics{};
   /// In the order in which the server tries them.
   std::vector<CorsRule> cors_rules{};
+  /// The protocol version of anonymous requests to the blob service that name none, `YYYY-MM-DD`. Empty: the newest one.
+  /// Source: BQ-01.
+  std::string default_version{};
   /// Compares all settings; the order of CORS rules counts.
   bool operator==(const ServiceProperties&) const = default;
 };
@@ -87,6 +90,7 @@ struct ServicePropertiesChange {
   std::optional<MetricsProperties> hour_metrics{};
   std::optional<MetricsProperties> minute_metrics{};
   std::optional<std::vector<CorsRule>> cors_rules{};
+  std::optional<std::string> default_version{};
   /// @}
   /// Compares which properties are set, and their values.
   bool operator==(const ServicePropertiesChange&) const = default;
@@ -104,8 +108,9 @@ struct ServicePropertiesChange {
 ///          - a CORS rule without an origin or method, or with an unknown method;
 ///          - a CORS rule with more origins, headers or header prefixes than limits.h allows;
 ///          - an origin or header that is empty, too long, or not visible ASCII without commas;
-///          - a `max_age_seconds` above 2^31 - 1.
-/// Source   P-03, P-10.
+///          - a `max_age_seconds` above 2^31 - 1;
+///          - a `default_version` that is neither empty nor a date.
+/// Source   P-03, P-10, BQ-01.
 VARVE_EXPORT Status check_service_properties(const ServicePropertiesChange& change);
 
 }  // namespace varve

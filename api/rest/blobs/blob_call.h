@@ -4,18 +4,14 @@
 
 #include <functional>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "api/rest/blobs/blob_target.h"
-#include "api/rest/encoding/error_body.h"
 #include "api/rest/protocol/message.h"
-#include "api/rest/protocol/query_parameters.h"
-#include "api/rest/protocol/target.h"
-#include "api/rest/service/asked_parameters.h"
 #include "api/rest/service/handlers.h"
+#include "api/rest/service/storage_call.h"
 #include "varve/async.h"
 #include "varve/blob.h"
 #include "varve/home_thread.h"
@@ -25,47 +21,43 @@
 
 namespace varve::serve {
 
-/// Holds views. The dispatcher keeps the viewed values until the answer is complete.
-struct BlobCall {
-  const HttpRequest& request;
-  const Address& address;
+struct CopySource;
+
+/// What the server offers besides what a request asks for.
+struct BlobServiceOptions {
+  /// Whether owners of containers may open them to callers without a key. Source: BB-10, BB-15.
+  bool allows_public_access = false;
+};
+
+struct BlobCall : StorageCall {
   const BlobTarget& target;
-  const QueryParameters& parameters;
-  /// The protocol version, `YYYY-MM-DD`.
-  std::string_view version;
-  ErrorTrailer trailer;
-  HomeThread* home = nullptr;
-  /// Ends a waiting operation that has not begun to write, when the server ends.
-  std::stop_token stop{};
-  Store& store;
-  /// The elements that an error's body gets besides its code and message (QE-02).
-  ErrorDetails& details;
   /// Headers that an error's answer gets.
   Headers& error_headers;
   /// Whether the caller may put content under a name that has some. If not, a put must create the blob (BS-13).
   bool may_replace = true;
   /// The headers that the caller's signature puts in place of those of blobs, or null.
   const security::BlobHeaderOverrides* overrides = nullptr;
-  /// Checks that the caller may read another blob of the account. Source: BY-05.
-  std::function<Task<Status>(std::string resource)> may_read{};
+  BlobServiceOptions options{};
+  /// Whether the caller has shown no key and no signature.
+  bool is_anonymous = false;
+  /// Returns whether the server knows an account.
+  std::function<bool(std::string_view account)> knows_account{};
+  /// Checks that the caller may read another blob. The source outlives the task. Source: BY-05.
+  std::function<Task<Status>(const CopySource& source)> may_read{};
+  /// Answers a request that is a part of this one.
+  std::function<Answer(HttpRequest part)> answer_part{};
 
-  const Headers& headers() const noexcept { return request.head.headers; }
   bool is_head() const noexcept { return request.head.verb == "HEAD"; }
-  operator AskedParameters() const noexcept { return {parameters, details}; }
 };
 
 /// Runs `work` with the container of the request on a thread that may wait.
 template <typename Work>
 Task<Status> with_container(const BlobCall& call, Work work) {
-  Task<Status> running = AsyncStore(call.store)
-                             .run(
-                                 [&call, &work](Store& store) -> Status {
-                                   Result<Container> container =
-                                       store.open_container(call.address.account, call.target.container);
-                                   return container.ok() ? work(*container) : container.status();
-                                 },
-                                 call.stop);
-  const Status done = co_await at_home(call.home, std::move(running));
+  Task<Status> running = run_in_store(call, [&call, &work](Store& store) -> Status {
+    Result<Container> container = store.open_container(call.address.account, call.target.container);
+    return container.ok() ? work(*container) : container.status();
+  });
+  const Status done = co_await running;
   co_return done;
 }
 
@@ -102,6 +94,8 @@ Answer put_block(const BlobCall& call);
 Answer put_block_list(const BlobCall& call);
 Answer get_block_list(const BlobCall& call);
 Answer append_block(const BlobCall& call);
+Answer put_block_from_url(const BlobCall& call);
+Answer append_block_from_url(const BlobCall& call);
 Answer copy_blob(const BlobCall& call);
 Answer abort_copy(const BlobCall& call);
 Answer get_blob(const BlobCall& call);
@@ -121,5 +115,7 @@ Answer lease_blob(const BlobCall& call);
 Answer get_blob_service_properties(const BlobCall& call);
 Answer set_blob_service_properties(const BlobCall& call);
 Answer get_blob_service_statistics(const BlobCall& call);
+Answer get_account_information(const BlobCall& call);
+Answer run_blob_batch(const BlobCall& call);
 
 }  // namespace varve::serve

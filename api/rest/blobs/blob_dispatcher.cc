@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "api/rest/blobs/anonymous.h"
 #include "api/rest/blobs/blob_routes.h"
 #include "api/rest/blobs/blob_target.h"
+#include "api/rest/blobs/copy_source.h"
 #include "api/rest/blobs/left_out.h"
+#include "api/rest/blobs/log_container.h"
 #include "api/rest/protocol/request_rules.h"
 #include "api/rest/protocol/version_rules.h"
-#include "api/rest/protocol/wire_error.h"
 
 namespace varve::serve {
 namespace {
@@ -15,8 +17,10 @@ namespace {
 using BlobHandler = Answer (*)(const BlobCall& call);
 
 /// Returns the handler of a route. Each operation of blob_routes.cc has one.
-BlobHandler handler_of(Operation operation) noexcept {
-  switch (operation) {
+BlobHandler handler_of(const BlobRoute& route) noexcept {
+  if (route.part == BlobPart::kBlockCopy) return put_block_from_url;
+  if (route.part == BlobPart::kAppendCopy) return append_block_from_url;
+  switch (route.operation) {
     case Operation::kListContainers: return list_containers;
     case Operation::kCreateContainer: return create_container;
     case Operation::kDeleteContainer: return delete_container;
@@ -47,39 +51,16 @@ BlobHandler handler_of(Operation operation) noexcept {
     case Operation::kGetBlobServiceProperties: return get_blob_service_properties;
     case Operation::kSetBlobServiceProperties: return set_blob_service_properties;
     case Operation::kGetBlobServiceStatistics: return get_blob_service_statistics;
+    case Operation::kGetAccountInformation: return get_account_information;
+    case Operation::kBlobBatch: return run_blob_batch;
     default: return nullptr;
   }
 }
-
-/// An authenticated request for an existing kind of resource.
-struct RoutedBlobRequest {
-  BlobTarget target;
-  QueryParameters parameters;
-  const BlobRoute* route;
-};
 
 /// Returns whether the handler compares the checksums of the body.
 bool sums_body(Operation operation) noexcept {
   return operation == Operation::kPutBlob || operation == Operation::kPutBlock ||
          operation == Operation::kAppendBlock || operation == Operation::kPutBlockList;
-}
-
-Result<RoutedBlobRequest> routed_blob_request(const HttpRequest& request, const Address& address, std::string_view verb,
-                                              std::string_view version) {
-  if (Status known = check_signature_is_known(request.head, version); !known.ok()) return known;
-  Result<QueryParameters> parameters = QueryParameters::parse(request.head.query);
-  if (!parameters.ok()) return parameters.status();
-  if (Status offered = check_left_out(request.head.headers, *parameters); !offered.ok()) return offered;
-  Result<BlobTarget> target = parse_blob_target(address.resource, *parameters);
-  if (!target.ok()) return target.status();
-  const Result<const BlobRoute*> route = find_blob_route(target->resource, *parameters, request.head.headers, verb);
-  if (!route.ok()) return route.status();
-  if (address.is_secondary && !(*route)->is_read) return secondary_is_for_reading();
-  if (const Status timed = request_time_max(request.head.query).status(); !timed.ok()) return timed;
-  if (!sums_body((*route)->operation)) {
-    if (Status digest = check_body_digest(request); !digest.ok()) return digest;
-  }
-  return RoutedBlobRequest{*std::move(target), *std::move(parameters), *route};
 }
 
 /// Returns the permission that the request needs. A lease of a container is broken with a lesser one. Source: BS-12.
@@ -90,11 +71,18 @@ security::AccountOperation needed_for(const BlobRoute& route, const Headers& hea
   return is_break ? security::AccountOperation::kBreakContainerLease : route.needs;
 }
 
+/// Returns whether a listing of containers shows that of logs, too. Source: BB-17.
+bool lists_system(const BlobCall& call, const BlobRoute& route) {
+  return route.operation == Operation::kListContainers && includes_system(call.parameters);
+}
+
 }  // namespace
 
-BlobDispatcher::BlobDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log)
+BlobDispatcher::BlobDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log,
+                               const BlobServiceOptions& options)
     : Dispatcher(store, std::move(keyring), std::move(clock), std::move(log), StorageService::kBlobs, "Varve-Blob/1.0"),
-      store_(store) {}
+      store_(store),
+      options_(options) {}
 
 bool BlobDispatcher::reads_pieces(const HttpRequest& request) const {
   return carries_content(request);
@@ -127,10 +115,87 @@ Operation BlobDispatcher::operation_of(const HttpRequest& request, const Asked& 
   return route.ok() ? (*route)->operation : Operation::kUnresolved;
 }
 
+struct BlobDispatcher::Routed {
+  BlobTarget target;
+  QueryParameters parameters;
+  const BlobRoute* route;
+};
+
+Result<BlobDispatcher::Routed> BlobDispatcher::routed(const HttpRequest& request, const Asked& asked) {
+  if (Status known = check_signature_is_known(request.head, asked.version); !known.ok()) return known;
+  Result<QueryParameters> parameters = QueryParameters::parse(request.head.query);
+  if (!parameters.ok()) return parameters.status();
+  if (Status offered = check_left_out(request.head.headers, *parameters); !offered.ok()) return offered;
+  Result<BlobTarget> target = parse_blob_target(asked.address.resource, *parameters);
+  if (!target.ok()) return target.status();
+  const Result<const BlobRoute*> route =
+      find_blob_route(target->resource, *parameters, request.head.headers, asked.verb);
+  if (!route.ok()) return route.status();
+  if (asked.address.is_secondary && !(*route)->is_read) return secondary_is_for_reading();
+  if (const Status timed = request_time_max(request.head.query).status(); !timed.ok()) return timed;
+  if (!sums_body((*route)->operation)) {
+    if (Status digest = check_body_digest(request); !digest.ok()) return digest;
+  }
+  return Routed{*std::move(target), *std::move(parameters), *route};
+}
+
+BlobCall BlobDispatcher::call_of(const HttpRequest& request, const Asked& asked, const Routed& found,
+                                 const ErrorTrailer& trailer, HomeThread* home, Told& told) {
+  BlobCall call{
+      {request, asked.address, found.parameters, told.version, trailer, home, stop_token(), store_, told.details},
+      found.target,
+      told.headers};
+  call.options = options_;
+  call.knows_account = [this](std::string_view name) { return knows_account(name); };
+  call.answer_part = [this, home](HttpRequest part) { return handle(std::move(part), home); };
+  return call;
+}
+
+/// A signature in the URL of the source decides alone. Without one, the caller reads blobs of its own account.
+Task<Status> BlobDispatcher::check_source(const BlobCall& call, const security::AsyncSession& session,
+                                          const CopySource& source) {
+  constexpr auto kReads = security::AccountOperation::kReadBlob;
+  const std::string resource = source.target.signed_name();
+  if (source.has_signature()) {
+    security::SignedPlace place;
+    place.service = StorageService::kBlobs;
+    place.container = source.target.container;
+    place.blob = source.target.blob;
+    Task<Status> checking = check_signature(call.request, source.account, source.query, place, kReads, resource);
+    const Status allowed = co_await checking;
+    co_await GoHome(call.home);
+    co_return allowed;
+  }
+  if (source.account != call.address.account) {
+    co_return Status(Code::kForbidden, "a blob of another account needs a signature in its URL");
+  }
+  Task<Status> checking = session.check(kReads, stop_token(), resource);
+  const Status allowed = co_await checking;
+  co_await GoHome(call.home);
+  co_return allowed;
+}
+
+Answer BlobDispatcher::carry_out_route(const BlobCall& call, const BlobRoute& route, Told& told) {
+  told.may_be_kept = route.operation == Operation::kGetBlob || route.operation == Operation::kGetBlobState;
+  const bool is_of_logs = call.target.container == kLogContainer;
+  if (is_of_logs) {
+    if (Status allowed = check_log_operation(route.operation); !allowed.ok()) co_return allowed;
+  }
+  if (is_of_logs || lists_system(call, route)) {
+    Task<Status> providing = provide_log_container(call.store, call.address.account, call.home, call.stop);
+    const Status provided = co_await providing;
+    if (!provided.ok()) co_return provided;
+  }
+  Answer answering = handler_of(route)(call);
+  Result<HttpResponse> outcome = co_await answering;
+  if (route.operation == Operation::kSetBlobServiceProperties) forget_properties(call.address.account);
+  co_return outcome;
+}
+
 Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, const Asked& asked,
                                                   const security::AsyncSession& session, const ErrorTrailer& trailer,
                                                   HomeThread* home, Told& told) {
-  const Result<RoutedBlobRequest> found = routed_blob_request(request, asked.address, asked.verb, asked.version);
+  const Result<Routed> found = routed(request, asked);
   if (!found.ok()) co_return found.status();
   const BlobRoute& route = *found->route;
   told.operation = route.operation;
@@ -139,8 +204,7 @@ Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, co
   const Status allowed = co_await checking;
   co_await GoHome(home);
   if (!allowed.ok()) co_return allowed;
-  BlobCall call{request, asked.address, found->target, found->parameters, told.version, trailer,
-                home,    stop_token(),  store_,        told.details,      told.headers};
+  BlobCall call = call_of(request, asked, *found, trailer, home, told);
   if (route.needs == security::AccountOperation::kCreateBlob) {
     Task<Status> replacing = session.check(security::AccountOperation::kReplaceBlob, stop_token(), resource);
     const Status may_replace = co_await replacing;
@@ -148,25 +212,39 @@ Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, co
     call.may_replace = may_replace.ok();
   }
   call.overrides = session.header_overrides();
-  call.may_read = [&session, this](std::string source) {
-    return session.check(security::AccountOperation::kReadBlob, stop_token(), std::move(source));
-  };
-  told.may_be_kept = route.operation == Operation::kGetBlob || route.operation == Operation::kGetBlobState;
-  Answer answering = handler_of(route.operation)(call);
+  call.may_read = [&](const CopySource& source) { return check_source(call, session, source); };
+  Answer answering = carry_out_route(call, route, told);
   Result<HttpResponse> outcome = co_await answering;
-  if (route.operation == Operation::kSetBlobServiceProperties) forget_properties(asked.address.account);
+  co_return outcome;
+}
+
+/// Every failure before the access is known has the same answer, so that nothing shows whether the blob is there.
+Task<Result<HttpResponse>> BlobDispatcher::answer_anonymous(const HttpRequest& request, const Asked& asked,
+                                                            const Status& refusal, const ErrorTrailer& trailer,
+                                                            HomeThread* home, Told& told) {
+  if (!options_.allows_public_access) co_return refusal;
+  const Result<Routed> found = routed(request, asked);
+  if (!found.ok() || found->target.container == kLogContainer) co_return refusal;
+  const BlobRoute& route = *found->route;
+  const std::optional<PublicAccess> needed = needed_access(route.operation, found->parameters);
+  if (!needed) co_return refusal;
+  Task<Result<AnonymousRules>> reading =
+      read_anonymous_rules(store_, asked.address.account, found->target.container, home, stop_token());
+  const Result<AnonymousRules> rules = co_await reading;
+  if (!rules.ok() || rules->access < *needed) co_return refusal;
+  told.operation = route.operation;
+  if (!names_version(request) && !rules->default_version.empty()) told.version = rules->default_version;
+  BlobCall call = call_of(request, asked, *found, trailer, home, told);
+  call.is_anonymous = true;
+  Answer answering = carry_out_route(call, route, told);
+  Result<HttpResponse> outcome = co_await answering;
   co_return outcome;
 }
 
 HttpResponse BlobDispatcher::failure(const Status& status, const ErrorTrailer& trailer, const Told& told,
                                      const HttpRequest* /*request*/) const {
-  const WireError error = wire_error(status);
-  HttpResponse response;
-  response.status = error.status;
-  response.with("Content-Type", "application/xml").with("x-ms-error-code", error.code);
-  if (error.status == 401) response.with("WWW-Authenticate", "SharedKey realm=\"blobs\"");  // S-08
+  HttpResponse response = storage_failure(status, trailer, told.details, "blobs");
   for (const auto& [name, value] : told.headers) response.with(name, value);
-  response.body = storage_xml_error(error, trailer, told.details);
   return response;
 }
 

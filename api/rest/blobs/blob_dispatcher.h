@@ -6,6 +6,7 @@
 #include <string>
 
 #include "api/rest/blobs/blob_call.h"
+#include "api/rest/blobs/blob_routes.h"
 #include "api/rest/service/dispatcher.h"
 
 namespace varve::serve {
@@ -14,7 +15,8 @@ namespace varve::serve {
 class BlobDispatcher final : public Dispatcher {
  public:
   /// The store must outlive the dispatcher.
-  BlobDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log);
+  BlobDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log,
+                 const BlobServiceOptions& options = {});
 
   bool reads_pieces(const HttpRequest& request) const override;
 
@@ -25,10 +27,21 @@ class BlobDispatcher final : public Dispatcher {
   Task<Result<HttpResponse>> answer(const HttpRequest& request, const Asked& asked,
                                     const security::AsyncSession& session, const ErrorTrailer& trailer,
                                     HomeThread* home, Told& told) override;
+  Task<Result<HttpResponse>> answer_anonymous(const HttpRequest& request, const Asked& asked, const Status& refusal,
+                                              const ErrorTrailer& trailer, HomeThread* home, Told& told) override;
   HttpResponse failure(const Status& status, const ErrorTrailer& trailer, const Told& told,
                        const HttpRequest* request) const override;
 
+  /// An authenticated request for an existing kind of resource.
+  struct Routed;
+  static Result<Routed> routed(const HttpRequest& request, const Asked& asked);
+  BlobCall call_of(const HttpRequest& request, const Asked& asked, const Routed& found, const ErrorTrailer& trailer,
+                   HomeThread* home, Told& told);
+  Task<Status> check_source(const BlobCall& call, const security::AsyncSession& session, const CopySource& source);
+  Answer carry_out_route(const BlobCall& call, const BlobRoute& route, Told& told);
+
   Store& store_;
+  const BlobServiceOptions options_;
 };
 
 }  // namespace varve::serve

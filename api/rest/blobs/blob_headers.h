@@ -39,6 +39,9 @@ struct BodyChecksums {
 /// Reads Content-MD5 and x-ms-content-crc64. Errors: kInvalidArgument (InvalidMd5, InvalidCrc64: malformed;
 /// BothCrc64AndMd5HeaderPresent). Source: BB-04.
 Result<BodyChecksums> read_body_checksums(const Headers& headers);
+/// Reads x-ms-source-content-md5 and x-ms-source-content-crc64, the checksums of a content that is read from another blob.
+/// Errors: as above. Source: BY-02.
+Result<BodyChecksums> read_source_checksums(const Headers& headers);
 /// Returns the texts of Content-MD5 and x-ms-content-crc64. The CRC is written from its lowest byte on.
 std::string md5_text(const Md5& md5);
 std::string crc64_text(std::uint64_t crc64);

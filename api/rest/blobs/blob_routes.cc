@@ -23,6 +23,9 @@ constexpr std::array kBlobRoutes = std::to_array<BlobRoute>({
     {kOfService, BlobPart::kProperties, "GET", kReadServiceProperties, Operation::kGetBlobServiceProperties, true},
     {kOfService, BlobPart::kProperties, "PUT", kWriteServiceProperties, Operation::kSetBlobServiceProperties},
     {kOfService, BlobPart::kStatistics, "GET", kReadServiceStatistics, Operation::kGetBlobServiceStatistics, true},
+    {kOfService, BlobPart::kAccount, "GET", kReadAccountInformation, Operation::kGetAccountInformation, true},
+    {kOfService, BlobPart::kAccount, "HEAD", kReadAccountInformation, Operation::kGetAccountInformation, true},
+    {kOfService, BlobPart::kBatch, "POST", kSendBlobBatch, Operation::kBlobBatch},
 
     {kOfContainer, BlobPart::kContent, "PUT", kCreateContainer, Operation::kCreateContainer},
     {kOfContainer, BlobPart::kContent, "DELETE", kDropContainer, Operation::kDeleteContainer},
@@ -36,6 +39,9 @@ constexpr std::array kBlobRoutes = std::to_array<BlobRoute>({
     {kOfContainer, BlobPart::kPolicies, "PUT", kWriteAccessPolicies, Operation::kSetContainerPolicies},
     {kOfContainer, BlobPart::kLease, "PUT", kLeaseContainer, Operation::kLeaseContainer},
     {kOfContainer, BlobPart::kList, "GET", kListBlobs, Operation::kListBlobs, true},
+    {kOfContainer, BlobPart::kAccount, "GET", kReadAccountInformation, Operation::kGetAccountInformation, true},
+    {kOfContainer, BlobPart::kAccount, "HEAD", kReadAccountInformation, Operation::kGetAccountInformation, true},
+    {kOfContainer, BlobPart::kBatch, "POST", kSendBlobBatch, Operation::kBlobBatch},
 
     {kOfBlob, BlobPart::kContent, "PUT", kCreateBlob, Operation::kPutBlob},
     {kOfBlob, BlobPart::kContent, "GET", kReadBlob, Operation::kGetBlob, true},
@@ -44,9 +50,13 @@ constexpr std::array kBlobRoutes = std::to_array<BlobRoute>({
     {kOfBlob, BlobPart::kCopy, "PUT", kCreateBlob, Operation::kCopyBlob},
     {kOfBlob, BlobPart::kAbortCopy, "PUT", kReplaceBlob, Operation::kAbortCopyBlob},
     {kOfBlob, BlobPart::kBlock, "PUT", kPutBlock, Operation::kPutBlock},
+    {kOfBlob, BlobPart::kBlockCopy, "PUT", kPutBlock, Operation::kPutBlock},
     {kOfBlob, BlobPart::kBlockList, "PUT", kCreateBlob, Operation::kPutBlockList},
     {kOfBlob, BlobPart::kBlockList, "GET", kReadBlob, Operation::kGetBlockList, true},
     {kOfBlob, BlobPart::kAppend, "PUT", kAppendBlock, Operation::kAppendBlock},
+    {kOfBlob, BlobPart::kAppendCopy, "PUT", kAppendBlock, Operation::kAppendBlock},
+    {kOfBlob, BlobPart::kAccount, "GET", kReadAccountInformation, Operation::kGetAccountInformation, true},
+    {kOfBlob, BlobPart::kAccount, "HEAD", kReadAccountInformation, Operation::kGetAccountInformation, true},
     {kOfBlob, BlobPart::kProperties, "PUT", kChangeBlob, Operation::kSetBlobProperties},
     {kOfBlob, BlobPart::kMetadata, "GET", kReadBlob, Operation::kGetBlobMetadata, true},
     {kOfBlob, BlobPart::kMetadata, "HEAD", kReadBlob, Operation::kGetBlobMetadata, true},
@@ -62,7 +72,7 @@ constexpr std::pair<std::string_view, BlobPart> kNamedParts[] = {
     {"list", BlobPart::kList},           {"metadata", BlobPart::kMetadata},     {"acl", BlobPart::kPolicies},
     {"lease", BlobPart::kLease},         {"properties", BlobPart::kProperties}, {"block", BlobPart::kBlock},
     {"blocklist", BlobPart::kBlockList}, {"appendblock", BlobPart::kAppend},    {"tags", BlobPart::kTags},
-    {"tier", BlobPart::kTier},           {"copy", BlobPart::kAbortCopy}};
+    {"tier", BlobPart::kTier},           {"copy", BlobPart::kAbortCopy},        {"batch", BlobPart::kBatch}};
 
 std::string lower_parameter(const QueryParameters& parameters, std::string_view name) {
   const std::string* const value = parameters.find(name);
@@ -77,6 +87,7 @@ std::optional<BlobPart> named_part(BlobResource resource, const QueryParameters&
     if (comp == "properties") return BlobPart::kProperties;
     return comp == "stats" ? std::optional(BlobPart::kStatistics) : std::nullopt;
   }
+  if (restype == "account") return comp == "properties" ? std::optional(BlobPart::kAccount) : std::nullopt;
   if (!restype.empty() && (restype != "container" || resource != BlobResource::kContainer)) return std::nullopt;
   if (comp.empty()) return BlobPart::kContent;
   for (const auto& [name, part] : kNamedParts) {
@@ -118,7 +129,7 @@ bool carries_content(const HttpRequest& request) {
   const Result<QueryParameters> parameters = QueryParameters::parse(request.head.query);
   if (!parameters.ok() || parameters->find("restype") != nullptr) return false;
   const std::string comp = lower_parameter(*parameters, "comp");
-  return comp.empty() || comp == "block" || comp == "blocklist";
+  return comp.empty() || comp == "block" || comp == "blocklist" || comp == "appendblock";
 }
 
 }  // namespace varve::serve

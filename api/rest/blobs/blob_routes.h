@@ -52,7 +52,7 @@ struct BlobRoute {
 Result<const BlobRoute*> find_blob_route(BlobResource resource, const QueryParameters& parameters,
                                          const Headers& headers, std::string_view verb);
 
-/// Returns whether the body of a request is the content of a blob or a block, or a list of blocks. Such a body may be
+/// Returns whether the body of a request is the content of a blob, a block or an append, or a list of blocks. Such a body may be
 /// longer than other bodies. Looks at the request's head alone.
 bool carries_content(const HttpRequest& request);
 

@@ -9,9 +9,11 @@
 namespace varve::serve {
 namespace {
 
-bool asks_for_container(const QueryParameters& parameters) {
+bool asks_for_container(const QueryParameters& parameters, bool has_blob) {
   const std::string* const restype = parameters.find("restype");
-  return restype != nullptr && lower_case(*restype) == "container";
+  if (restype == nullptr) return false;
+  const std::string lower = lower_case(*restype);
+  return lower == "container" || (lower == "account" && !has_blob);
 }
 
 }  // namespace
@@ -24,9 +26,10 @@ Result<BlobTarget> parse_blob_target(std::string_view decoded, const QueryParame
   BlobTarget target;
   if (decoded.empty()) return target;
   const std::size_t slash = decoded.find('/');
-  if (asks_for_container(parameters)) {
+  const bool has_blob = slash != std::string_view::npos && slash + 1 != decoded.size();
+  if (asks_for_container(parameters, has_blob)) {
     // Some clients write a slash after the name of a container.
-    if (slash != std::string_view::npos && slash + 1 != decoded.size()) {
+    if (has_blob) {
       return refused("InvalidUri", "the URL goes on behind the name of a container");
     }
     target.resource = BlobResource::kContainer;

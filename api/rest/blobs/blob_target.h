@@ -13,6 +13,8 @@ namespace varve::serve {
 
 /// The container of blobs whose address names none.
 inline constexpr std::string_view kRootContainer = "$root";
+/// The container of the logs that the server writes for an account. Source: AL-02.
+inline constexpr std::string_view kLogContainer = "$logs";
 
 enum class BlobResource : std::uint8_t {
   kService,    // the account itself
@@ -30,7 +32,8 @@ struct BlobTarget {
   std::string signed_name() const;
 };
 
-/// Parses the resource part of a decoded path. The parameter `restype` decides between a container and a blob.
+/// Parses the resource part of a decoded path. The parameter `restype` decides between a container and a blob. If it asks
+/// for the account, a path of one segment is a container.
 /// Errors: those of check_container_name() and check_blob_name(); kInvalidArgument (InvalidUri: a container is asked for
 /// below a container, or a blob has no name). Source: BN-01 to BN-04.
 Result<BlobTarget> parse_blob_target(std::string_view decoded, const QueryParameters& parameters);

@@ -13,6 +13,7 @@
 #include "api/rest/blobs/blob_conditions.h"
 #include "api/rest/blobs/blob_headers.h"
 #include "api/rest/blobs/blob_xml.h"
+#include "api/rest/blobs/log_container.h"
 #include "api/rest/encoding/policy_xml.h"
 #include "api/rest/protocol/metadata_headers.h"
 #include "api/rest/protocol/wire_error.h"
@@ -124,9 +125,25 @@ Result<HttpResponse> listing_answer(const BlobCall& call, std::string body) {
   return xml_response(std::move(body));
 }
 
-ServiceCall of_blob_service(const BlobCall& call) {
-  return {call.store,   StorageService::kBlobs, call.request, call.address,
-          call.version, call.trailer.time,      call.home,    call.stop};
+/// Checks that the server lets an owner open a container to callers without a key. Source: BB-10, BB-14.
+Status check_public_access(const BlobCall& call, PublicAccess access) {
+  if (access == PublicAccess::kNone || call.options.allows_public_access) return Status();
+  return refused("PublicAccessNotPermitted", "this server gives no access without a key");
+}
+
+/// Reads pages until one has a container that is shown. The container of logs is left out unless it is asked for.
+Status read_shown_containers(Store& store, const BlobCall& call, ListOptions options, ContainerPage& page) {
+  const bool shows_logs = includes_system(call.parameters);
+  for (;;) {
+    Result<ContainerPage> read = store.list_containers(call.address.account, options);
+    if (!read.ok()) return read.status();
+    page = *std::move(read);
+    if (!shows_logs) {
+      std::erase_if(page.containers, [](const ContainerState& one) { return one.name == kLogContainer; });
+    }
+    if (!page.containers.empty() || !page.continuation) return Status();
+    options.continuation = *page.continuation;
+  }
 }
 
 }  // namespace
@@ -140,16 +157,9 @@ Answer list_containers(const BlobCall& call) {
   options.continuation = shown->marker.value_or("");
   options.page_names_max = std::min(items_max, static_cast<std::uint32_t>(limits::kPageEntitiesMax));
   ContainerPage page;
-  Task<Status> reading = AsyncStore(call.store)
-                             .run(
-                                 [&](Store& store) -> Status {
-                                   Result<ContainerPage> read = store.list_containers(call.address.account, options);
-                                   if (!read.ok()) return read.status();
-                                   page = *std::move(read);
-                                   return Status();
-                                 },
-                                 call.stop);
-  const Status read = co_await at_home(call.home, std::move(reading));
+  Task<Status> reading =
+      run_in_store(call, [&](Store& store) { return read_shown_containers(store, call, options, page); });
+  const Status read = co_await reading;
   if (!read.ok()) co_return read;
   shown->next_marker = page.continuation.value_or("");
   co_return listing_answer(call, write_container_listing(*shown, page.containers));
@@ -158,25 +168,20 @@ Answer list_containers(const BlobCall& call) {
 Answer create_container(const BlobCall& call) {
   const Result<PublicAccess> access = read_public_access(call.headers());
   if (!access.ok()) co_return access.status();
-  if (*access != PublicAccess::kNone) {
-    co_return refused("PublicAccessNotPermitted", "this server gives no access without a key");
-  }
+  if (Status permitted = check_public_access(call, *access); !permitted.ok()) co_return permitted;
   ContainerOptions options;
   options.metadata = metadata_of(call.headers());
+  options.public_access = *access;
   ContainerState state;
-  Task<Status> making = AsyncStore(call.store)
-                            .run(
-                                [&](Store& store) -> Status {
-                                  Result<Container> made =
-                                      store.create_container(call.address.account, call.target.container, options);
-                                  if (!made.ok()) return made.status();
-                                  Result<ContainerState> present = made->container_state();
-                                  if (!present.ok()) return present.status();
-                                  state = *std::move(present);
-                                  return Status();
-                                },
-                                call.stop);
-  const Status made = co_await at_home(call.home, std::move(making));
+  Task<Status> making = run_in_store(call, [&](Store& store) -> Status {
+    Result<Container> made = store.create_container(call.address.account, call.target.container, options);
+    if (!made.ok()) return made.status();
+    Result<ContainerState> present = made->container_state();
+    if (!present.ok()) return present.status();
+    state = *std::move(present);
+    return Status();
+  });
+  const Status made = co_await making;
   if (!made.ok()) co_return made;
   HttpResponse response = empty_response(201);
   add_version(response, state.etag, state.modified);
@@ -186,14 +191,10 @@ Answer create_container(const BlobCall& call) {
 Answer delete_container(const BlobCall& call) {
   const Result<BlobConditions> conditions = container_conditions(call);
   if (!conditions.ok()) co_return conditions.status();
-  Task<Status> dropping =
-      AsyncStore(call.store)
-          .run(
-              [&](Store& store) {
-                return store.drop_container(call.address.account, call.target.container, *conditions);
-              },
-              call.stop);
-  const Status dropped = co_await at_home(call.home, std::move(dropping));
+  Task<Status> dropping = run_in_store(call, [&](Store& store) {
+    return store.drop_container(call.address.account, call.target.container, *conditions);
+  });
+  const Status dropped = co_await dropping;
   if (!dropped.ok()) co_return dropped;
   co_return empty_response(202);
 }
@@ -258,9 +259,7 @@ Answer set_container_policies(const BlobCall& call) {
   if (!conditions.ok()) co_return conditions.status();
   const Result<PublicAccess> access = read_public_access(call.headers());
   if (!access.ok()) co_return access.status();
-  if (*access != PublicAccess::kNone) {
-    co_return refused("PublicAccessNotPermitted", "this server gives no access without a key");
-  }
+  if (Status permitted = check_public_access(call, *access); !permitted.ok()) co_return permitted;
   const Result<std::vector<AccessPolicy>> policies = read_policies(call.request.body, Permissions::parse_for_blob);
   if (!policies.ok()) co_return policies.status();
   Task<Result<ContainerState>> setting =
@@ -310,16 +309,23 @@ Answer list_blobs(const BlobCall& call) {
   co_return listing_answer(call, write_blob_listing(*shown, call.target.container, page->entries, call.version));
 }
 
+Answer get_account_information(const BlobCall& /*call*/) {
+  HttpResponse response = empty_response(200);
+  response.with("x-ms-sku-name", "Standard_LRS").with("x-ms-account-kind", "StorageV2");
+  response.with("x-ms-is-hns-enabled", "false");
+  co_return response;
+}
+
 Answer get_blob_service_properties(const BlobCall& call) {
-  return answer_properties(of_blob_service(call));
+  return answer_properties(call.about(StorageService::kBlobs));
 }
 
 Answer set_blob_service_properties(const BlobCall& call) {
-  return change_properties(of_blob_service(call));
+  return change_properties(call.about(StorageService::kBlobs));
 }
 
 Answer get_blob_service_statistics(const BlobCall& call) {
-  return answer_statistics(of_blob_service(call));
+  return answer_statistics(call.about(StorageService::kBlobs));
 }
 
 }  // namespace varve::serve

@@ -4,43 +4,17 @@
 #include <string>
 #include <utility>
 
-#include "api/model/percent.h"
 #include "api/rest/blobs/blob_answers.h"
 #include "api/rest/blobs/blob_call.h"
 #include "api/rest/blobs/blob_conditions.h"
 #include "api/rest/blobs/blob_headers.h"
+#include "api/rest/blobs/copy_source.h"
+#include "api/rest/blobs/source_content.h"
 #include "api/rest/protocol/metadata_headers.h"
 #include "api/rest/protocol/wire_error.h"
 
 namespace varve::serve {
 namespace {
-
-Status unverifiable(std::string_view reason) {
-  return Status(Code::kForbidden, "the source of the copy cannot be used: " + std::string(reason))
-      .with_service_error("CannotVerifyCopySource");
-}
-
-/// Returns the blob of the same account that the address names. Source: BY-05.
-Result<BlobTarget> source_of(const BlobCall& call, const std::string& url) {
-  HttpRequest source;
-  if (!set_target(source, url) || !source.absolute_host) return unverifiable("it is no URL");
-  if (!equal_ignoring_case(*source.absolute_host, host_of(call.request))) {
-    return unverifiable("it is on another server, and this server fetches nothing");
-  }
-  const Result<Address> address =
-      parse_address(source.head.path, *source.absolute_host, "http",
-                    [&call](std::string_view name) { return name == call.address.account; });
-  if (!address.ok()) return unverifiable("its path is badly encoded");
-  if (address->account != call.address.account) return unverifiable("it is in another account");
-  const Result<QueryParameters> parameters = QueryParameters::parse(source.head.query);
-  if (!parameters.ok()) return parameters.status();
-  if (parameters->find("snapshot") != nullptr || parameters->find("versionid") != nullptr) {
-    return Status::not_found("the snapshot does not exist").with_service_error("BlobNotFound");
-  }
-  Result<BlobTarget> target = parse_blob_target(address->resource, *parameters);
-  if (target.ok() && target->resource != BlobResource::kBlob) return unverifiable("it names no blob");
-  return target;
-}
 
 bool says_true(const std::string* text) {
   return text != nullptr && equal_ignoring_case(trimmed(*text), "true");
@@ -72,32 +46,98 @@ Result<BlobCopyOptions> copy_options(const BlobCall& call, bool is_put) {
   return options;
 }
 
+/// Copies within the account: both blobs share the content.
+Task<Result<BlobState>> copy_shared(const BlobCall& call, const CopySource& source, BlobCopyOptions& options,
+                                    bool copies_tags) {
+  Task<Result<BlobState>> copying = ask_container<BlobState>(call, [&](Container& container) -> Result<BlobState> {
+    const Result<Container> from = call.store.open_container(source.account, source.target.container);
+    if (!from.ok()) return from.status();
+    if (copies_tags) {
+      Result<BlobState> state = from->state(source.target.blob);
+      if (!state.ok()) return state;
+      options.tags = std::move(state->tags);
+    }
+    return container.copy(call.target.blob, *from, source.target.blob, options);
+  });
+  Result<BlobState> copied = co_await copying;
+  co_return copied;
+}
+
+/// Copies a block blob of another account, whose content cannot be shared.
+Task<Result<BlobState>> copy_bytes(const BlobCall& call, const SourceContent& content, BlobCopyOptions& options,
+                                   bool copies_tags) {
+  const BlobState& source = content.reader->state();
+  if (source.kind != BlobKind::kBlock) co_return unverifiable_source("it is an append blob of another account");
+  BlobWriteOptions write;
+  write.properties = options.properties.value_or(source.properties);
+  write.metadata = options.metadata.value_or(source.metadata);
+  write.tags = copies_tags ? source.tags : options.tags;
+  write.tier = options.tier;
+  write.conditions = options.conditions;
+  write.source_address = options.source_address;
+  Task<Result<BlobWriter>> beginning =
+      ask_container<BlobWriter>(call, [&](Container& container) { return container.write(call.target.blob, write); });
+  Result<BlobWriter> writer = co_await beginning;
+  if (!writer.ok()) co_return writer.status();
+  ContentSums sums(false);
+  Task<Status> taking = take_source(call, content, sums, {}, &*writer);
+  const Status taken = co_await taking;
+  if (!taken.ok()) co_return taken;
+  Task<Result<BlobState>> publishing =
+      ask_container<BlobState>(call, [&](Container& /*container*/) { return writer->publish(); });
+  Result<BlobState> published = co_await publishing;
+  co_return published;
+}
+
+/// Compares the whole source with the checksums of the headers. The copy then is one of this state of the source.
+Task<Status> check_source_sums(const BlobCall& call, const SourceContent& content, const BodyChecksums& stated,
+                               BlobCopyOptions& options) {
+  ContentSums sums(stated.md5.has_value());
+  Task<Status> taking = take_source(call, content, sums, stated, nullptr);
+  const Status taken = co_await taking;
+  options.source_conditions.if_match = content.reader->state().etag;
+  co_return taken;
+}
+
+/// Copies a source that the caller may read.
+Task<Result<BlobState>> copy_source(const BlobCall& call, const CopySource& source, BlobCopyOptions& options) {
+  const std::string* const tag_option = find_header(call.headers(), "x-ms-copy-source-tag-option");
+  const bool copies_tags = tag_option != nullptr && equal_ignoring_case(trimmed(*tag_option), "COPY");
+  const Result<BodyChecksums> stated = read_source_checksums(call.headers());
+  if (!stated.ok()) co_return stated.status();
+  const bool is_shared = source.account == call.address.account;
+  const bool is_summed = stated->md5 || stated->crc64;
+  SourceContent content;
+  if (!is_shared || is_summed) {
+    Task<Result<SourceContent>> opening = open_source(call, source, false);
+    Result<SourceContent> opened = co_await opening;
+    if (!opened.ok()) co_return opened.status();
+    content = *std::move(opened);
+  }
+  if (is_summed) {
+    Task<Status> checking = check_source_sums(call, content, *stated, options);
+    const Status checked = co_await checking;
+    if (!checked.ok()) co_return checked;
+  }
+  Task<Result<BlobState>> copying =
+      is_shared ? copy_shared(call, source, options, copies_tags) : copy_bytes(call, content, options, copies_tags);
+  Result<BlobState> copied = co_await copying;
+  co_return copied;
+}
+
 }  // namespace
 
 Answer copy_blob(const BlobCall& call) {
-  const std::string url(trimmed(*find_header(call.headers(), "x-ms-copy-source")));
   const bool is_put = find_header(call.headers(), "x-ms-blob-type") != nullptr;
-  const Result<BlobTarget> source = source_of(call, url);
+  const Result<CopySource> source = read_copy_source(call);
   if (!source.ok()) co_return source.status();
   Result<BlobCopyOptions> options = copy_options(call, is_put);
   if (!options.ok()) co_return options.status();
-  if (!is_put) options->source_address = url.substr(0, url.find('?'));
-  Task<Status> asking = call.may_read(source->signed_name());
+  if (!is_put) options->source_address = source->address;
+  Task<Status> asking = check_copy_source(call, *source);
   const Status readable = co_await asking;
-  if (!readable.ok()) co_return unverifiable("the caller may not read it");
-
-  const std::string* const tag_option = find_header(call.headers(), "x-ms-copy-source-tag-option");
-  const bool copies_tags = tag_option != nullptr && equal_ignoring_case(trimmed(*tag_option), "COPY");
-  Task<Result<BlobState>> copying = ask_container<BlobState>(call, [&](Container& container) -> Result<BlobState> {
-    const Result<Container> from = call.store.open_container(call.address.account, source->container);
-    if (!from.ok()) return from.status();
-    if (copies_tags) {
-      Result<BlobState> state = from->state(source->blob);
-      if (!state.ok()) return state;
-      options->tags = std::move(state->tags);
-    }
-    return container.copy(call.target.blob, *from, source->blob, *options);
-  });
+  if (!readable.ok()) co_return readable;
+  Task<Result<BlobState>> copying = copy_source(call, *source, *options);
   const Result<BlobState> copied = co_await copying;
   if (!copied.ok()) co_return copied.status();
   HttpResponse response = written_response(is_put ? 201 : 202, copied->etag, copied->modified);

@@ -1,9 +1,9 @@
 #include "api/rest/blobs/left_out.h"
 
-#include <algorithm>
 #include <string>
 
 #include "api/model/service_error.h"
+#include "api/rest/blobs/word_list.h"
 #include "varve/names.h"
 
 namespace varve::serve {
@@ -47,16 +47,6 @@ Status left_out(std::string_view feature) {
   return service_error::not_implemented(std::string(feature) + " not supported");
 }
 
-/// Returns whether a comma list has the word.
-bool lists(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const std::string_view one = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(one.size() + 1, list.size()));
-    if (equal_ignoring_case(trimmed(one), word)) return true;
-  }
-  return false;
-}
-
 Status check_parameters(const QueryParameters& parameters) {
   if (const std::string* const comp = parameters.find("comp")) {
     const std::string lower = lower_case(*comp);
@@ -67,7 +57,7 @@ Status check_parameters(const QueryParameters& parameters) {
   if (parameters.find("versionid") != nullptr) return left_out("versions of blobs are");
   if (parameters.find("resource") != nullptr) return left_out("a hierarchical namespace is");
   const std::string* const include = parameters.find("include");
-  if (include != nullptr && lists(*include, "versions")) return left_out("versions of blobs are");
+  if (include != nullptr && has_word(*include, "versions")) return left_out("versions of blobs are");
   return Status();
 }
 

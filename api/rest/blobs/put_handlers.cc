@@ -12,42 +12,13 @@
 #include "api/rest/blobs/blob_conditions.h"
 #include "api/rest/blobs/blob_headers.h"
 #include "api/rest/blobs/blob_xml.h"
+#include "api/rest/blobs/put_options.h"
 #include "api/rest/blobs/upload.h"
-#include "api/rest/protocol/metadata_headers.h"
 #include "api/rest/protocol/wire_error.h"
+#include "varve/limits.h"
 
 namespace varve::serve {
 namespace {
-
-/// The version from which answers have a CRC-64 in place of an MD5.
-constexpr std::string_view kCrcVersion = "2019-02-02";
-
-/// Reads what a put gives a blob besides its content. Source: BB-01 to BB-05.
-Result<BlobWriteOptions> write_options(const BlobCall& call, PropertyHeaders where) {
-  BlobWriteOptions options;
-  Result<BlobProperties> properties = read_blob_properties(call.headers(), where);
-  if (!properties.ok()) return properties.status();
-  Result<std::vector<BlobTag>> tags = read_tags_header(call.headers());
-  if (!tags.ok()) return tags.status();
-  const Result<BlobTier> tier = read_tier(call.headers());
-  if (!tier.ok()) return tier.status();
-  Result<BlobConditions> conditions = read_blob_conditions(call.headers(), BlobAccess::kWrite);
-  if (!conditions.ok()) return conditions.status();
-  options.properties = *std::move(properties);
-  options.tags = *std::move(tags);
-  options.tier = *tier;
-  options.conditions = *std::move(conditions);
-  options.metadata = metadata_of(call.headers());
-  // A caller who may only create must meet no blob. The store judges that with the change (BS-13).
-  if (!call.may_replace && !options.conditions.if_none_match) options.conditions.if_none_match = ETag::any();
-  return options;
-}
-
-/// Adds the checksum that a client can compare. Source: BB-01, BB-06.
-void add_sums(HttpResponse& response, const ContentSums& sums, const BodyChecksums& sent, std::string_view version) {
-  if (sums.md5()) response.with("Content-MD5", md5_text(*sums.md5()));
-  if (version >= kCrcVersion && !sent.md5) response.with("x-ms-content-crc64", crc64_text(sums.crc64()));
-}
 
 Result<BlobKind> read_kind(const BlobCall& call) {
   constexpr std::string_view kName = "x-ms-blob-type";
@@ -118,21 +89,12 @@ Answer create_append_blob(const BlobCall& call, const BlobWriteOptions& options)
   co_return written_response(201, made->etag, made->modified);
 }
 
-/// Returns the block id of the request. Source: BB-06.
-Result<std::string> read_block_id(const BlobCall& call) {
-  const std::string* const text = call.parameters.find("blockid");
-  if (text == nullptr) return missing_parameter(call, "blockid");
-  std::optional<std::string> id = decode_block_id(*text);
-  if (id) return *std::move(id);
-  return refuse_parameter(call, "InvalidQueryParameterValue", "blockid", *text, "it is not base64 of 1 to 64 bytes");
-}
-
 }  // namespace
 
 Answer put_blob(const BlobCall& call) {
   const Result<BlobKind> kind = read_kind(call);
   if (!kind.ok()) co_return kind.status();
-  Result<BlobWriteOptions> options = write_options(call, PropertyHeaders::kOwnOrCommon);
+  Result<BlobWriteOptions> options = read_put_options(call, PropertyHeaders::kOwnOrCommon);
   if (!options.ok()) co_return options.status();
   if (*kind == BlobKind::kAppend) {
     Answer creating = create_append_blob(call, *options);
@@ -182,7 +144,7 @@ Answer put_block(const BlobCall& call) {
 }
 
 Answer put_block_list(const BlobCall& call) {
-  const Result<BlobWriteOptions> options = write_options(call, PropertyHeaders::kOwn);
+  const Result<BlobWriteOptions> options = read_put_options(call, PropertyHeaders::kOwn);
   if (!options.ok()) co_return options.status();
   const Result<BodyChecksums> sent = read_body_checksums(call.headers());
   if (!sent.ok()) co_return sent.status();
@@ -234,33 +196,68 @@ Answer get_block_list(const BlobCall& call) {
   co_return response;
 }
 
+namespace {
+
+/// Appends a content that is in memory, in one step of the store.
+Task<Result<AppendedBlock>> append_small(const BlobCall& call, std::string_view content, const AppendOptions& options,
+                                         ContentSums& sums, const BodyChecksums& sent) {
+  Task<Result<AppendedBlock>> appending =
+      ask_container<AppendedBlock>(call, [&](Container& container) -> Result<AppendedBlock> {
+        sums.update(content);
+        if (Status finished = sums.finish(); !finished.ok()) return finished;
+        if (Status equal = check_sums(sums, sent); !equal.ok()) return equal;
+        return container.append(call.target.blob, content, options);
+      });
+  Result<AppendedBlock> appended = co_await appending;
+  co_return appended;
+}
+
+/// Appends a content that is read piece by piece.
+Task<Result<AppendedBlock>> append_large(const BlobCall& call, const AppendOptions& options, ContentSums& sums,
+                                         const BodyChecksums& sent) {
+  Task<Result<BlobWriter>> beginning = ask_container<BlobWriter>(
+      call, [&](Container& container) { return container.write_append(call.target.blob, options); });
+  Result<BlobWriter> writer = co_await beginning;
+  if (!writer.ok()) co_return writer.status();
+  Task<Status> uploading = upload(call, *writer, sums, sent, append_bytes_max(call.version));
+  const Status uploaded = co_await uploading;
+  if (!uploaded.ok()) co_return uploaded;
+  Task<Result<BlobState>> publishing =
+      ask_container<BlobState>(call, [&](Container& /*container*/) { return writer->publish(); });
+  const Result<BlobState> state = co_await publishing;
+  if (!state.ok()) co_return state.status();
+  co_return AppendedBlock{state->length - sums.bytes(), state->etag, state->append_count};
+}
+
+/// Returns whether the body may be longer than Container::append() takes.
+bool is_large_append(const BlobCall& call) {
+  if (call.request.source == nullptr) return call.request.body.size() > limits::kAppendBytesMax;
+  const Result<std::optional<std::uint64_t>> length = number_header(call.headers(), "content-length");
+  return !length.ok() || !*length || **length > limits::kAppendBytesMax;
+}
+
+}  // namespace
+
 Answer append_block(const BlobCall& call) {
-  AppendOptions options;
-  const Result<BlobConditions> conditions = read_blob_conditions(call.headers(), BlobAccess::kWrite);
-  if (!conditions.ok()) co_return conditions.status();
-  const Result<std::optional<std::uint64_t>> position = number_header(call.headers(), "x-ms-blob-condition-appendpos");
-  if (!position.ok()) co_return position.status();
-  const Result<std::optional<std::uint64_t>> length_max = number_header(call.headers(), "x-ms-blob-condition-maxsize");
-  if (!length_max.ok()) co_return length_max.status();
+  const Result<AppendOptions> options = read_append_options(call);
+  if (!options.ok()) co_return options.status();
   const Result<BodyChecksums> sent = read_body_checksums(call.headers());
   if (!sent.ok()) co_return sent.status();
   if (Status sized = check_stated_length(call, append_bytes_max(call.version)); !sized.ok()) co_return sized;
-  options.conditions = *conditions;
-  options.position = *position;
-  options.length_max = *length_max;
   ContentSums sums(sent->md5 || call.version < kCrcVersion);
+  const bool is_large = is_large_append(call);
+  std::string kept;
+  Result<std::string_view> body = std::string_view();
+  if (!is_large) {
+    Task<Result<std::string_view>> reading = whole_body(call, append_bytes_max(call.version), kept);
+    body = co_await reading;
+    if (!body.ok()) co_return body.status();
+  }
   Task<Result<AppendedBlock>> appending =
-      ask_container<AppendedBlock>(call, [&](Container& container) -> Result<AppendedBlock> {
-        sums.update(call.request.body);
-        if (Status finished = sums.finish(); !finished.ok()) return finished;
-        if (Status equal = check_sums(sums, *sent); !equal.ok()) return equal;
-        return container.append(call.target.blob, call.request.body, options);
-      });
+      is_large ? append_large(call, *options, sums, *sent) : append_small(call, *body, *options, sums, *sent);
   const Result<AppendedBlock> appended = co_await appending;
   if (!appended.ok()) co_return appended.status();
-  HttpResponse response = written_response(201, appended->etag, appended->etag.timestamp());
-  response.with("x-ms-blob-append-offset", std::to_string(appended->offset));
-  response.with("x-ms-blob-committed-block-count", std::to_string(appended->append_count));
+  HttpResponse response = append_response(appended->etag, appended->offset, appended->append_count);
   add_sums(response, sums, *sent, call.version);
   co_return response;
 }

@@ -14,21 +14,13 @@ namespace {
 
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 
-Status too_long(std::uint64_t bytes_max) {
-  return service_error::request_body_too_large("the body is too large; at most " + std::to_string(bytes_max) +
-                                               " bytes are allowed");
-}
-
 /// Adds a piece to the writer and the sums on a thread that may wait.
 Task<Status> add_piece(const BlobCall& call, BlobWriter& writer, ContentSums& sums, std::string_view piece) {
-  Task<Status> adding = AsyncStore(call.store)
-                            .run(
-                                [&writer, &sums, piece](Store& /*store*/) {
-                                  sums.update(piece);
-                                  return writer.append(piece);
-                                },
-                                call.stop);
-  const Status added = co_await at_home(call.home, std::move(adding));
+  Task<Status> adding = run_in_store(call, [&writer, &sums, piece](Store& /*store*/) {
+    sums.update(piece);
+    return writer.append(piece);
+  });
+  const Status added = co_await adding;
   co_return added;
 }
 
@@ -72,6 +64,11 @@ Status check_sums(const ContentSums& sums, const BodyChecksums& sent) {
   return Status();
 }
 
+Status content_too_long(std::uint64_t bytes_max) {
+  return service_error::request_body_too_large("the body is too large; at most " + std::to_string(bytes_max) +
+                                               " bytes are allowed");
+}
+
 std::uint64_t put_bytes_max(std::string_view version) noexcept {
   if (version >= "2019-12-12") return 5'000 * kMebibyte;
   return version >= "2016-05-31" ? 256 * kMebibyte : 64 * kMebibyte;
@@ -89,7 +86,7 @@ std::uint64_t append_bytes_max(std::string_view version) noexcept {
 Status check_stated_length(const BlobCall& call, std::uint64_t bytes_max) {
   const Result<std::optional<std::uint64_t>> length = number_header(call.headers(), "content-length");
   const bool is_within = length.ok() && length->value_or(call.request.body.size()) <= bytes_max;
-  return is_within ? Status() : too_long(bytes_max);
+  return is_within ? Status() : content_too_long(bytes_max);
 }
 
 bool is_small_upload(const BlobCall& call) noexcept {
@@ -113,7 +110,7 @@ Task<Result<std::string_view>> whole_body(const BlobCall& call, std::uint64_t by
     const Result<std::string_view> piece = co_await reading;
     if (!piece.ok()) co_return piece.status();
     if (piece->empty()) co_return std::string_view(kept);
-    if (piece->size() > bytes_max - kept.size()) co_return too_long(bytes_max);
+    if (piece->size() > bytes_max - kept.size()) co_return content_too_long(bytes_max);
     if (call.request.room != nullptr && !call.request.room->grow_to(kept.size() + piece->size())) {
       co_return Status(Code::kBusy, "the server has no memory for this request; repeat it later");
     }
@@ -131,7 +128,7 @@ Task<Status> upload(const BlobCall& call, BlobWriter& writer, ContentSums& sums,
       if (!next.ok()) co_return next.status();
       piece = *next;
     }
-    if (piece.size() > bytes_max - sums.bytes()) co_return too_long(bytes_max);
+    if (piece.size() > bytes_max - sums.bytes()) co_return content_too_long(bytes_max);
     if (piece.empty()) break;
     Task<Status> adding = add_piece(call, writer, sums, piece);
     const Status added = co_await adding;

@@ -49,6 +49,8 @@ std::uint64_t put_bytes_max(std::string_view version) noexcept;
 std::uint64_t block_bytes_max(std::string_view version) noexcept;
 std::uint64_t append_bytes_max(std::string_view version) noexcept;
 
+/// Returns the refusal of a content that is too long. Source: BH-07.
+Status content_too_long(std::uint64_t bytes_max);
 /// Checks the stated length of the request's body. Errors: kTooLarge (RequestBodyTooLarge). Source: BH-07.
 Status check_stated_length(const BlobCall& call, std::uint64_t bytes_max);
 

@@ -11,6 +11,7 @@
 #include "api/rest/encoding/xml_elements.h"
 #include "api/rest/encoding/xml_reader.h"
 #include "api/rest/protocol/message.h"
+#include "api/rest/protocol/request_rules.h"
 #include "api/rest/protocol/wire_error.h"
 #include "varve/limits.h"
 #include "varve/names.h"
@@ -20,6 +21,9 @@ namespace {
 
 constexpr const char* kPropertiesRoot = "StorageServiceProperties";
 constexpr std::string_view kPropertiesVersion = "1.0";
+constexpr const char* kDefaultServiceVersion = "DefaultServiceVersion";
+constexpr const char* kDeleteRetention = "DeleteRetentionPolicy";
+constexpr const char* kStaticWebsite = "StaticWebsite";
 
 /// Reads the values of one element's children, and keeps the first error. After an error, the returned values have no
 /// meaning.
@@ -178,6 +182,45 @@ Result<std::vector<CorsRule>> read_cors_rules(const XmlDocument::Element& node) 
   return rules;
 }
 
+/// Reads an element that switches on a feature that this server does not have. Returns whether the root has it.
+Result<bool> read_idle_part(const XmlDocument::Element& root, std::string_view name,
+                            std::initializer_list<std::string_view> children, std::string_view feature) {
+  const Result<XmlDocument::Element> node = root.find(name);
+  if (!node.ok()) return node.status();
+  if (!*node) return false;
+  ElementReader reader(*node, children);
+  const bool is_enabled = reader.flag("Enabled");
+  if (!reader.status().ok()) return reader.status();
+  if (is_enabled) return service_error::not_implemented(std::string(feature) + " is not supported");
+  return true;
+}
+
+/// Reads the elements that only the blob service has. Returns whether there was one. Source: BQ-01.
+Result<bool> read_blob_parts(const XmlDocument::Element& root, ServicePropertiesChange& change) {
+  const Result<bool> deletes =
+      read_idle_part(root, kDeleteRetention, {"Enabled", "Days", "AllowPermanentDelete"}, "soft delete");
+  if (!deletes.ok()) return deletes;
+  const Result<bool> website = read_idle_part(
+      root, kStaticWebsite, {"Enabled", "IndexDocument", "DefaultIndexDocumentPath", "ErrorDocument404Path"},
+      "a static website");
+  if (!website.ok()) return website;
+  Result<std::optional<std::string>> version = root.text_of(kDefaultServiceVersion);
+  if (!version.ok()) return version.status();
+  if (*version && !(*version)->empty() && !is_protocol_version(**version)) {
+    return service_error::invalid_xml_node_value("DefaultServiceVersion must be a date from 2009-09-19 on");
+  }
+  change.default_version = *std::move(version);
+  return *deletes || *website || change.default_version.has_value();
+}
+
+/// Returns whether the root has no other elements than those of the service under the protocol version.
+bool is_understood(const XmlDocument::Element& root, bool knows_cors, bool is_of_blobs) {
+  if (!knows_cors) return root.has_only_elements({"Logging", "HourMetrics"});
+  if (!is_of_blobs) return root.has_only_elements({"Logging", "HourMetrics", "MinuteMetrics", "Cors"});
+  return root.has_only_elements(
+      {"Logging", "HourMetrics", "MinuteMetrics", "Cors", kDefaultServiceVersion, kDeleteRetention, kStaticWebsite});
+}
+
 /// Reads an element of the root, if the root contains it.
 template <typename Value>
 Status read_part(const XmlDocument::Element& root, std::string_view name,
@@ -235,7 +278,8 @@ void write_cors_rule(pugi::xml_node& cors, const CorsRule& rule) {
 
 }  // namespace
 
-Result<ServicePropertiesChange> read_service_properties(std::string_view body, bool knows_cors) {
+Result<ServicePropertiesChange> read_service_properties(std::string_view body, bool knows_cors,
+                                                        StorageService service) {
   const Result<XmlDocument> document = XmlDocument::read(body, kPropertiesRoot);
   if (!document.ok()) return document.status();
   const XmlDocument::Element root = document->root();
@@ -245,16 +289,19 @@ Result<ServicePropertiesChange> read_service_properties(std::string_view body, b
   if (read.ok() && knows_cors) read = read_part(root, "MinuteMetrics", read_metrics, change.minute_metrics);
   if (read.ok() && knows_cors) read = read_part(root, "Cors", read_cors_rules, change.cors_rules);
   if (!read.ok()) return read;
-  if (change == ServicePropertiesChange()) {
+  const bool is_of_blobs = service == StorageService::kBlobs;
+  Result<bool> has_more = false;
+  if (knows_cors && is_of_blobs) has_more = read_blob_parts(root, change);
+  if (!has_more.ok()) return has_more.status();
+  if (!*has_more && change == ServicePropertiesChange()) {
     return service_error::invalid_xml_document("the body contains no service properties");
   }
-  const bool is_understood = knows_cors ? root.has_only_elements({"Logging", "HourMetrics", "MinuteMetrics", "Cors"})
-                                        : root.has_only_elements({"Logging", "HourMetrics"});
-  if (!is_understood) return refused("UnsupportedXmlNode", "the body contains unknown service properties");
+  if (!is_understood(root, knows_cors, is_of_blobs))
+    return refused("UnsupportedXmlNode", "the body contains unknown service properties");
   return change;
 }
 
-std::string write_service_properties(const ServiceProperties& properties, bool knows_cors) {
+std::string write_service_properties(const ServiceProperties& properties, bool knows_cors, StorageService service) {
   pugi::xml_document document;
   pugi::xml_node root = begin_xml(document, kPropertiesRoot);
   write_logging(root, properties.logging);
@@ -263,6 +310,15 @@ std::string write_service_properties(const ServiceProperties& properties, bool k
     write_metrics(root, "MinuteMetrics", properties.minute_metrics);
     pugi::xml_node cors = root.append_child("Cors");
     for (const CorsRule& rule : properties.cors_rules) write_cors_rule(cors, rule);
+  }
+  if (knows_cors && service == StorageService::kBlobs) {
+    if (!properties.default_version.empty()) {
+      add_element(root, kDefaultServiceVersion, properties.default_version);
+    }
+    for (const char* const idle : {kDeleteRetention, kStaticWebsite}) {
+      pugi::xml_node node = root.append_child(idle);
+      write_flag(node, "Enabled", false);
+    }
   }
   return xml_text(document);
 }

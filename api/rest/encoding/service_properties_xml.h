@@ -10,14 +10,18 @@
 
 namespace varve::serve {
 
-// The document contains minute metrics and CORS if the protocol version `knows_cors` (H-11).
+// The document contains minute metrics and CORS if the protocol version `knows_cors` (H-11). That of the blob service then
+// has DefaultServiceVersion, DeleteRetentionPolicy and StaticWebsite too.
 
-/// Reads service properties. The store checks numbers and lengths. Errors: kInvalidArgument:
+/// Reads service properties. The store checks numbers and lengths. Errors: kUnsupported (NotImplemented: soft delete or the
+/// static website is enabled, BZ-01); kInvalidArgument:
 /// - InvalidXmlDocument: the body is no XML or has no known element; a child is missing, unknown or given twice.
 /// - UnsupportedXmlNode: an unknown element occurs beside known elements.
 /// - InvalidXmlNodeValue: a value cannot be parsed.
-/// Source: P-02, P-03, P-10.
-Result<ServicePropertiesChange> read_service_properties(std::string_view body, bool knows_cors);
-std::string write_service_properties(const ServiceProperties& properties, bool knows_cors);
+/// Source: P-02, P-03, P-10, BQ-01.
+Result<ServicePropertiesChange> read_service_properties(std::string_view body, bool knows_cors,
+                                                        StorageService service = StorageService::kTables);
+std::string write_service_properties(const ServiceProperties& properties, bool knows_cors,
+                                     StorageService service = StorageService::kTables);
 
 }  // namespace varve::serve

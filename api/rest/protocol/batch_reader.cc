@@ -257,4 +257,11 @@ Result<Batch> read_batch(std::string_view content_type, std::string_view body, s
   return batch;
 }
 
+Result<Batch> read_flat_batch(std::string_view content_type, std::string_view body, std::size_t parts_max) {
+  const std::optional<std::string> boundary = boundary_of(content_type);
+  if (!boundary) return refuse_batch("Content-Type must be multipart/mixed with a boundary of 1 to 70 characters");
+  HeaderBudgets budgets;
+  return read_change_set(*boundary, body, parts_max, budgets);
+}
+
 }  // namespace varve::serve

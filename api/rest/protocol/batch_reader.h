@@ -49,4 +49,7 @@ inline constexpr std::size_t kPartLineBytesMax = std::size_t{33} << 10;
 ///
 Result<Batch> read_batch(std::string_view content_type, std::string_view body, std::size_t parts_max);
 
+/// Splits a body whose parts are requests, without a change set, as leniently. Errors: as above. Source: BD-03.
+Result<Batch> read_flat_batch(std::string_view content_type, std::string_view body, std::size_t parts_max);
+
 }  // namespace varve::serve

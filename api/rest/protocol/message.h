@@ -40,6 +40,8 @@ struct HttpRequest {
   /// The body, if it is read piece by piece. Null if `body` has it. Valid until the request is answered.
   BodySource* source = nullptr;
   security::Arrival arrival{"127.0.0.1", false};
+  /// The client's port, or 0 if it has none.
+  std::uint16_t client_port = 0;
   /// The reason why the server did not read the body. The server answers with this error, and does nothing else.
   std::optional<Status> refusal{};
   /// The memory for the answer of a read. Null if the connection does not limit the memory.

@@ -34,12 +34,12 @@ bool is_usual_date(std::string_view text) noexcept {
   return month >= "01" && month <= "12" && day >= "01" && day <= "28";
 }
 
-bool is_version(std::string_view text) {
+}  // namespace
+
+bool is_protocol_version(std::string_view text) {
   if (is_usual_date(text)) return text >= kOldestVersion;
   return text.size() == kOldestVersion.size() && text >= kOldestVersion && parse_access_time(text).ok();
 }
-
-}  // namespace
 
 Result<std::string> protocol_version(const security::Request& head) {
   Result<std::optional<std::string>> version = query_value(head.query, "api-version");
@@ -50,7 +50,7 @@ Result<std::string> protocol_version(const security::Request& head) {
   if (!*version) version = query_value(head.query, "sv");
   if (!version.ok()) return version.status();
   if (!*version) return std::string(kNewestVersion);
-  if (is_version(**version)) return **version;
+  if (is_protocol_version(**version)) return **version;
   return refused("InvalidHeaderValue", "x-ms-version must be a date from 2009-09-19 on, as YYYY-MM-DD");
 }
 

@@ -19,6 +19,9 @@ inline constexpr std::string_view kNewestVersion = "2020-12-06";
 /// 2009-09-19). Source: H-10, H-11.
 Result<std::string> protocol_version(const security::Request& head);
 
+/// Returns whether the text is a version that protocol_version() accepts.
+bool is_protocol_version(std::string_view text);
+
 /// Returns the verb after applying X-HTTP-Method. Errors: kInvalidArgument (XMethodNotUsingPost, XMethodIncorrectCount,
 /// XMethodIncorrectValue). Source: H-05.
 Result<std::string> effective_verb(std::string_view verb, const Headers& headers);

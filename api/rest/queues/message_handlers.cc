@@ -191,9 +191,8 @@ Answer get_messages(const QueueCall& call) {
   std::vector<ReceivedMessage> messages;
   // Most gets end on the worker that opens the queue. Only a wait goes on without one.
   Task<Status> taking =
-      AsyncStore(call.store)
-          .run([&](Store& store) { return take_at_once(store, call, source, *options, messages); }, call.stop);
-  const Status taken = co_await at_home(call.home, std::move(taking));
+      run_in_store(call, [&](Store& store) { return take_at_once(store, call, source, *options, messages); });
+  const Status taken = co_await taking;
   if (!taken.ok()) co_return taken;
   if (messages.empty() && options->wait > seconds(0)) {
     Task<Result<std::vector<ReceivedMessage>>> waiting = AsyncQueue(*source.queue, call.home).get(*options);

@@ -4,19 +4,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "api/rest/encoding/error_body.h"
 #include "api/rest/protocol/message.h"
-#include "api/rest/protocol/query_parameters.h"
-#include "api/rest/protocol/target.h"
 #include "api/rest/queues/queue_target.h"
-#include "api/rest/service/asked_parameters.h"
 #include "api/rest/service/handlers.h"
-#include "varve/async.h"
+#include "api/rest/service/storage_call.h"
 #include "varve/home_thread.h"
 #include "varve/queue.h"
 #include "varve/result.h"
@@ -34,38 +29,20 @@ struct DeadLetterRule {
   std::string target;
 };
 
-/// Holds views. The dispatcher keeps the viewed values until the answer is complete.
-struct QueueCall {
-  const HttpRequest& request;
-  const Address& address;
+struct QueueCall : StorageCall {
   const QueueTarget& target;
-  const QueryParameters& parameters;
-  /// The protocol version, `YYYY-MM-DD`.
-  std::string_view version;
-  ErrorTrailer trailer;
-  HomeThread* home = nullptr;
-  /// Ends a waiting operation that has not begun to write, when the server ends.
-  std::stop_token stop{};
-  Store& store;
-  /// The elements that an error's body gets besides its code and message (QE-02).
-  ErrorDetails& details;
   /// The rule of the queue, or null.
   const DeadLetterRule* dead_letters = nullptr;
-
-  operator AskedParameters() const noexcept { return {parameters, details}; }
 };
 
 /// Runs `work` with the queue of the request on a thread that may wait.
 template <typename Work>
 Task<Status> with_queue(const QueueCall& call, Work work) {
-  Task<Status> running = AsyncStore(call.store)
-                             .run(
-                                 [&call, &work](Store& store) -> Status {
-                                   Result<Queue> queue = store.open_queue(call.address.account, call.target.queue);
-                                   return queue.ok() ? work(*queue) : queue.status();
-                                 },
-                                 call.stop);
-  const Status done = co_await at_home(call.home, std::move(running));
+  Task<Status> running = run_in_store(call, [&call, &work](Store& store) -> Status {
+    Result<Queue> queue = store.open_queue(call.address.account, call.target.queue);
+    return queue.ok() ? work(*queue) : queue.status();
+  });
+  const Status done = co_await running;
   co_return done;
 }
 

@@ -86,17 +86,10 @@ Task<Result<HttpResponse>> QueueDispatcher::answer(const HttpRequest& request, c
   const Status allowed = co_await checking;
   co_await GoHome(home);
   if (!allowed.ok()) co_return allowed;
-  const QueueCall call{request,
-                       asked.address,
-                       found->target,
-                       found->parameters,
-                       told.version,
-                       trailer,
-                       home,
-                       stop_token(),
-                       store_,
-                       told.details,
-                       rule_of(asked.address.account, found->target.queue)};
+  const QueueCall call{
+      {request, asked.address, found->parameters, told.version, trailer, home, stop_token(), store_, told.details},
+      found->target,
+      rule_of(asked.address.account, found->target.queue)};
   Answer answering = route.handler(call);
   Result<HttpResponse> outcome = co_await answering;
   if (route.operation == Operation::kSetQueueProperties) forget_properties(asked.address.account);
@@ -105,13 +98,7 @@ Task<Result<HttpResponse>> QueueDispatcher::answer(const HttpRequest& request, c
 
 HttpResponse QueueDispatcher::failure(const Status& status, const ErrorTrailer& trailer, const Told& told,
                                       const HttpRequest* /*request*/) const {
-  const WireError error = wire_error(status);
-  HttpResponse response;
-  response.status = error.status;
-  response.with("Content-Type", "application/xml").with("x-ms-error-code", error.code);
-  if (error.status == 401) response.with("WWW-Authenticate", "SharedKey realm=\"queues\"");  // S-08
-  response.body = storage_xml_error(error, trailer, told.details);
-  return response;
+  return storage_failure(status, trailer, told.details, "queues");
 }
 
 }  // namespace varve::serve

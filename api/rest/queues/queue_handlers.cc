@@ -107,19 +107,13 @@ Status fill(const QueueCall& call, const Store& store, AskedQueues& listing) {
   return Status();
 }
 
-ServiceCall of_account(const QueueCall& call) {
-  return {call.store,   StorageService::kQueues, call.request, call.address,
-          call.version, call.trailer.time,       call.home,    call.stop};
-}
-
 }  // namespace
 
 Answer list_queues(const QueueCall& call) {
   Result<AskedQueues> listing = read_queue_listing(call);
   if (!listing.ok()) co_return listing.status();
-  Task<Status> reading =
-      AsyncStore(call.store).run([&](Store& store) { return fill(call, store, *listing); }, call.stop);
-  const Status read = co_await at_home(call.home, std::move(reading));
+  Task<Status> reading = run_in_store(call, [&](Store& store) { return fill(call, store, *listing); });
+  const Status read = co_await reading;
   if (!read.ok()) co_return read;
   std::string body = write_queue_listing(listing->shown);
   if (call.request.room != nullptr && !call.request.room->grow_to(body.size())) co_return no_room_for_answer();
@@ -130,25 +124,20 @@ Answer create_queue(const QueueCall& call) {
   QueueOptions options;
   options.metadata = metadata_of(call.request.head.headers);
   bool is_new = false;
-  Task<Status> making = AsyncStore(call.store)
-                            .run(
-                                [&](Store& store) -> Status {
-                                  const Result<bool> made =
-                                      make_queue(store, call.address.account, call.target.queue, options);
-                                  is_new = made.ok() && *made;
-                                  return made.status();
-                                },
-                                call.stop);
-  const Status made = co_await at_home(call.home, std::move(making));
+  Task<Status> making = run_in_store(call, [&](Store& store) -> Status {
+    const Result<bool> made = make_queue(store, call.address.account, call.target.queue, options);
+    is_new = made.ok() && *made;
+    return made.status();
+  });
+  const Status made = co_await making;
   if (!made.ok()) co_return made;
   co_return empty_response(is_new ? 201 : 204);
 }
 
 Answer delete_queue(const QueueCall& call) {
   Task<Status> dropping =
-      AsyncStore(call.store)
-          .run([&](Store& store) { return store.drop_queue(call.address.account, call.target.queue); }, call.stop);
-  const Status dropped = co_await at_home(call.home, std::move(dropping));
+      run_in_store(call, [&](Store& store) { return store.drop_queue(call.address.account, call.target.queue); });
+  const Status dropped = co_await dropping;
   if (!dropped.ok()) co_return dropped;
   co_return empty_response(204);
 }
@@ -204,15 +193,15 @@ Answer set_queue_policies(const QueueCall& call) {
 }
 
 Answer get_queue_properties(const QueueCall& call) {
-  return answer_properties(of_account(call));
+  return answer_properties(call.about(StorageService::kQueues));
 }
 
 Answer set_queue_properties(const QueueCall& call) {
-  return change_properties(of_account(call));
+  return change_properties(call.about(StorageService::kQueues));
 }
 
 Answer get_queue_statistics(const QueueCall& call) {
-  return answer_statistics(of_account(call));
+  return answer_statistics(call.about(StorageService::kQueues));
 }
 
 }  // namespace varve::serve

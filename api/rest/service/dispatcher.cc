@@ -163,12 +163,39 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   co_await GoHome(home);
   if (!session.ok()) {
     told.refused_operation = operation_of(request, *asked);
-    co_return told_of_account(session.status(), keyring->accounts.knows(asked->address.account));
+    const bool is_known = keyring->accounts.knows(asked->address.account);
+    const Status refusal = told_of_account(session.status(), is_known);
+    if (!is_known || refusal.service_error() != "NoAuthenticationInformation") co_return refusal;
+    Task<Result<HttpResponse>> answering = answer_anonymous(request, *asked, refusal, trailer, home, told);
+    Result<HttpResponse> outcome = co_await answering;
+    co_return outcome;
   }
   const security::AsyncSession of_caller(*std::move(session));
   Task<Result<HttpResponse>> answering = answer(request, *asked, of_caller, trailer, home, told);
   Result<HttpResponse> outcome = co_await answering;
   co_return outcome;
+}
+
+Task<Result<HttpResponse>> Dispatcher::answer_anonymous(const HttpRequest& /*request*/, const Asked& /*asked*/,
+                                                        const Status& refusal, const ErrorTrailer& /*trailer*/,
+                                                        HomeThread* /*home*/, Told& /*told*/) {
+  co_return refusal;
+}
+
+Task<Status> Dispatcher::check_signature(const HttpRequest& request, const std::string& account,
+                                         const std::string& query, const security::SignedPlace& place,
+                                         security::AccountOperation operation, const std::string& resource) {
+  const std::shared_ptr<Keyring> keyring = keyring_.present();
+  const Result<security::VerifiedSignature> signature = keyring->signatures.verify(account, query, place);
+  if (!signature.ok()) co_return signature.status();
+  Task<Result<security::Session>> opening =
+      security::AsyncSession::open(store_, *signature, request.arrival, clock_, stop_.get_token());
+  Result<security::Session> session = co_await opening;
+  if (!session.ok()) co_return session.status();
+  const security::AsyncSession of_url(*std::move(session));
+  Task<Status> checking = of_url.check(operation, stop_.get_token(), resource);
+  const Status allowed = co_await checking;
+  co_return allowed;
 }
 
 /// Answers a preflight for any path, even if no resource exists there. An unknown account is treated like an account

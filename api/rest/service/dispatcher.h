@@ -92,6 +92,13 @@ class Dispatcher {
     bool may_be_kept = false;
   };
 
+  /// Checks that the signature in the query of a URL permits an operation on a resource of a known account, now and from
+  /// where the request came. The arguments outlive the task. Errors: those of AsyncSession::open() and check().
+  Task<Status> check_signature(const HttpRequest& request, const std::string& account, const std::string& query,
+                               const security::SignedPlace& place, security::AccountOperation operation,
+                               const std::string& resource);
+  /// Returns whether the server knows the account now.
+  bool knows_account(std::string_view account) const { return keyring_.present()->accounts.knows(account); }
   /// Discards the cached service properties of the account.
   void forget_properties(std::string_view account) { cross_origin_.forget(account); }
   std::stop_token stop_token() const noexcept { return stop_.get_token(); }
@@ -108,6 +115,11 @@ class Dispatcher {
   virtual Task<Result<HttpResponse>> answer(const HttpRequest& request, const Asked& asked,
                                             const security::AsyncSession& session, const ErrorTrailer& trailer,
                                             HomeThread* home, Told& told) = 0;
+  /// Answers a request of a known account without any authentication. `refusal` is the answer if the service gives no
+  /// access to such callers. The arguments outlive the task.
+  virtual Task<Result<HttpResponse>> answer_anonymous(const HttpRequest& request, const Asked& asked,
+                                                      const Status& refusal, const ErrorTrailer& trailer,
+                                                      HomeThread* home, Told& told);
   /// Returns the answer of a failure. `request` is null if it could not be read.
   virtual HttpResponse failure(const Status& status, const ErrorTrailer& trailer, const Told& told,
                                const HttpRequest* request) const = 0;

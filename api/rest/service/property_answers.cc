@@ -17,12 +17,13 @@ Answer answer_properties(ServiceCall call) {
       AsyncStore(call.store).service_properties(call.address.account, call.service, call.stop);
   const Result<ServiceProperties> properties = co_await at_home(call.home, std::move(reading));
   if (!properties.ok()) co_return properties.status();
-  co_return xml_response(write_service_properties(*properties, call.version >= since::kCors));
+  co_return xml_response(write_service_properties(*properties, call.version >= since::kCors, call.service));
 }
 
 Answer change_properties(ServiceCall call) {
   if (Status xml = check_xml_type(find_header(call.request.head.headers, "content-type")); !xml.ok()) co_return xml;
-  Result<ServicePropertiesChange> change = read_service_properties(call.request.body, call.version >= since::kCors);
+  Result<ServicePropertiesChange> change =
+      read_service_properties(call.request.body, call.version >= since::kCors, call.service);
   if (!change.ok()) co_return change.status();
   Task<Status> setting =
       AsyncStore(call.store).set_service_properties(call.address.account, *std::move(change), call.service, call.stop);

@@ -181,6 +181,47 @@ TEST_F(BlobBlocks, BA06_AReaderSeesThePrefixOfItsBeginning) {
   EXPECT_TRUE(content_in(photos_, "log") == long_part + "tail");
 }
 
+TEST_F(BlobBlocks, BA01_BA03_BA06_AnAppendAsAStreamMayHaveAnyLength) {
+  EXPECT_EQ(said(photos_.write_append("log")), kBlobGone);
+  EXPECT_EQ(said(photos_.create_append_blob("log")), kFine);
+  EXPECT_EQ(said(photos_.append("log", "head ")), kFine);
+  const std::string long_part = uneven_bytes(2 * limits::kAppendBytesMax + 77);
+  Result<BlobWriter> writer = photos_.write_append("log", {.position = 5});
+  ASSERT_TRUE(writer.ok());
+  EXPECT_EQ(said(writer->append(long_part)), kFine);
+  EXPECT_EQ(content_in(photos_, "log"), "head ") << "nothing is visible yet";
+  Result<BlobWriter> late = photos_.write_append("log", {.position = 5});
+  ASSERT_TRUE(late.ok());
+  EXPECT_EQ(said(late->append("late")), kFine);
+  const Result<BlobState> appended = writer->publish();
+  ASSERT_TRUE(appended.ok()) << appended.status().to_string();
+  EXPECT_EQ(appended->length, 5 + long_part.size());
+  EXPECT_EQ(appended->append_count, 2U);
+  EXPECT_EQ(said(late->publish()), (Said{Code::kPreconditionFailed, "AppendPositionConditionNotMet"}));
+  const Result<BlobReader> reader = photos_.read("log");
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(said(photos_.append("log", " tail")), kFine);
+  EXPECT_TRUE(all_of(*reader) == "head " + long_part);
+  EXPECT_EQ(said(photos_.copy("copy", photos_, "log")), kFine);
+  EXPECT_EQ(said(photos_.append("log", "!")), kFine);
+  EXPECT_EQ(said(photos_.remove("log")), kFine);
+  EXPECT_TRUE(content_in(photos_, "copy") == "head " + long_part + " tail");
+  Result<BlobWriter> empty = photos_.write_append("copy");
+  ASSERT_TRUE(empty.ok());
+  EXPECT_EQ(said(empty->publish()), (Said{Code::kInvalidArgument, "InvalidHeaderValue"}));
+  (void)put_blob(photos_, "a", "text");
+  EXPECT_EQ(said(photos_.write_append("a")), kWrongBlobKind);
+}
+
+TEST_F(BlobBlocks, BA04_ABlobHasAtMost50000Appends) {
+  EXPECT_EQ(said(photos_.create_append_blob("log")), kFine);
+  AppendOptions options;
+  options.durability = Durability::kBuffered;
+  for (std::uint32_t i = 0; i < limits::kAppendsMax; ++i) ASSERT_TRUE(photos_.append("log", "x", options).ok()) << i;
+  EXPECT_EQ(said(photos_.append("log", "x", options)), (Said{Code::kConflict, "BlockCountExceedsLimit"}));
+  EXPECT_EQ(state_in(photos_, "log").length, limits::kAppendsMax);
+}
+
 TEST_F(BlobBlocks, BX08_CopiesOfAnAppendBlobGrowApart) {
   EXPECT_EQ(said(photos_.create_append_blob("log")), kFine);
   EXPECT_EQ(said(photos_.append("log", "shared ")), kFine);

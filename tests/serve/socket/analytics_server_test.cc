@@ -1,8 +1,15 @@
-// Goal: a running server counts the requests of its accounts, and a clean stop leaves their metrics in the store.
+// Goal: a running server counts and logs the requests of its accounts, and a clean stop leaves their metrics and logs in the
+// store.
 #include <cstdlib>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "api/rest/encoding/present_time.h"
+#include "api/security/http_date.h"
+#include "tests/serve/log_reader.h"
 #include "tests/serve/service_bench.h"
 #include "tests/serve/socket/http_client.h"
 #include "tools/serve/server.h"
@@ -43,6 +50,43 @@ class ServerWithMetrics : public ::testing::Test {
     EXPECT_TRUE(response.has_value());
     return response ? response->status : std::uint16_t{0};
   }
+  /// Sends a request that is signed with the key of the account. Returns its status and the port of the client.
+  static std::pair<std::uint16_t, std::uint16_t> ask_signed(std::uint16_t port, const std::string& target) {
+    HttpClient client(port);
+    HttpRequest request;
+    request.head.verb = "GET";
+    EXPECT_TRUE(set_target(request, target));
+    request.head.headers = {{"Host", "localhost"}, {"x-ms-date", security::http_date(present_time())}};
+    const security::AccountCredentials account{std::string(kDevelopmentAccount),
+                                               *security::AccountKeys::create(kDevelopmentKey, "")};
+    request.head.headers.emplace_back(
+        "Authorization",
+        *security::shared_key_authorization(security::SharedKeyScheme::kSharedKeyLite, request.head, account));
+    EXPECT_TRUE(client.send(to_bytes(request)));
+    const std::optional<HttpResponse> response = client.read();
+    EXPECT_TRUE(response.has_value());
+    return {response ? response->status : std::uint16_t{0}, client.port()};
+  }
+  /// Returns the entries of all logs of a service.
+  std::vector<std::vector<std::string>> entries(const std::string& folder) {
+    std::vector<std::vector<std::string>> found;
+    const Result<Container> container = bench_.store->open_container(kDevelopmentAccount, "$logs");
+    if (!container.ok()) return found;
+    BlobListing listing;
+    listing.prefix = folder;
+    const Result<BlobPage> page = container->list(listing);
+    EXPECT_TRUE(page.ok());
+    for (const BlobListed& listed : page->entries) {
+      const Result<BlobReader> reader = container->read(listed.blob.name);
+      if (!reader.ok()) continue;
+      std::string text(reader->state().length, '\0');
+      EXPECT_TRUE(reader->read(0, std::span<char>(text)).ok());
+      const std::optional<std::vector<std::vector<std::string>>> read = read_log(text);
+      EXPECT_TRUE(read) << text;
+      if (read) found.insert(found.end(), read->begin(), read->end());
+    }
+    return found;
+  }
   /// Adds up a count over all hours.
   std::int64_t sum(std::string_view table, std::string_view row_key, std::string_view property) {
     const Result<Table> opened = bench_.store->open_table(kDevelopmentAccount, table);
@@ -78,6 +122,31 @@ TEST_F(ServerWithMetrics, AM01_AM06_AStoppedServerHasWrittenWhatItCounted) {
     EXPECT_EQ(sum("$MetricsHourPrimaryTransactionsTable", "user;QueryEntities", "AnonymousAuthorizationError"),
               3 * run);
     EXPECT_EQ(sum("$MetricsHourPrimaryTransactionsQueue", "user;GetMessages", "TotalRequests"), run);
+  }
+}
+
+TEST_F(ServerWithMetrics, AL01_AL07_AStoppedServerHasLoggedEachRequestWithItsClient) {
+  ServicePropertiesChange change;
+  change.logging = LoggingProperties{true, true, true, std::nullopt};
+  EXPECT_TRUE(bench_.store->set_service_properties(kDevelopmentAccount, change).ok());
+  std::vector<std::uint16_t> ports;
+  for (int run = 1; run <= 2; ++run) {
+    serve();
+    for (int i = 0; i < 3; ++i) {
+      const auto [status, port] = ask_signed(server_->port(), "/devstoreaccount1/Tables");
+      EXPECT_EQ(status, 200);
+      ports.push_back(port);
+    }
+    EXPECT_EQ(ask(server_->port(), "/devstoreaccount1/Orders()"), 401) << "which has no entry";
+    server_->stop();
+    server_.reset();
+    const std::vector<std::vector<std::string>> logged = entries("table/");
+    ASSERT_EQ(logged.size(), ports.size());
+    for (std::size_t i = 0; i < logged.size(); ++i) {
+      EXPECT_EQ(logged[i][kTypeField], "QueryTables");
+      EXPECT_EQ(logged[i][kStatusField], "Success");
+      EXPECT_EQ(logged[i][kAddressField], "127.0.0.1:" + std::to_string(ports[i]));
+    }
   }
 }
 

@@ -134,8 +134,8 @@ class BodyPieces : public ::testing::TestWithParam<bool> {
     using Accepted = asio::basic_stream_socket<Tcp, asio::io_context::executor_type>;
     acceptor_.async_accept(loops_.first(), [this](const boost::system::error_code& error, Accepted socket) {
       ASSERT_FALSE(error);
-      if (tls_) return serve_tls(std::move(socket), "127.0.0.1", host_, *tls_);
-      serve_plain(std::move(socket), "127.0.0.1", host_);
+      if (tls_) return serve_tls(std::move(socket), {"127.0.0.1"}, host_, *tls_);
+      serve_plain(std::move(socket), {"127.0.0.1"}, host_);
     });
     return std::make_unique<test::HttpClient>(acceptor_.local_endpoint().port(), GetParam());
   }

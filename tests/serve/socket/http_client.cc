@@ -46,6 +46,12 @@ HttpClient::HttpClient(std::uint16_t port, bool with_tls, const std::string& fro
 
 HttpClient::~HttpClient() = default;
 
+std::uint16_t HttpClient::port() const {
+  ErrorCode error;
+  const std::uint16_t port = state_->tls_stream.next_layer().local_endpoint(error).port();
+  return error ? std::uint16_t{0} : port;
+}
+
 bool HttpClient::send(std::string_view bytes) {
   ErrorCode error;
   state_->with_stream(

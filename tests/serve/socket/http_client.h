@@ -28,6 +28,8 @@ class HttpClient {
   /// Returns the part of the last answer that was no HTTP. Empty if the answer was complete, or the connection ended
   /// before or within it.
   const std::string& fault() const noexcept;
+  /// Returns the client's own port, or 0 if it has no connection.
+  std::uint16_t port() const;
   /// Returns whether the connection ends without another answer.
   bool ends();
 

@@ -180,7 +180,7 @@ class MovingConnections : public ::testing::Test {
     auto client = std::make_unique<test::HttpClient>(acceptor_.local_endpoint().port());
     asio::basic_stream_socket<Tcp, asio::io_context::executor_type> socket(context);
     acceptor_.accept(socket);
-    serve_plain(std::move(socket), "127.0.0.1", host_);
+    serve_plain(std::move(socket), {"127.0.0.1"}, host_);
     return client;
   }
   /// Waits until every connection has ended and closed its descriptor.

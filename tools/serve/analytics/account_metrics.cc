@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "tools/serve/analytics/later_attempt.h"
 #include "tools/serve/analytics/metrics_row.h"
 
 namespace varve::serve {
@@ -12,15 +13,6 @@ namespace {
 constexpr std::array kIntervals = {MetricsInterval::kHour, MetricsInterval::kMinute};
 /// The intervals whose rows wait for a store that refuses them.
 constexpr std::size_t kDueMax = 60;
-constexpr std::uint64_t kTicksADay = 864'000'000'000;
-/// Old rows are deleted twice an hour.
-constexpr std::uint64_t kDeletionTicks = 18'000'000'000;
-
-/// Returns whether a later attempt can write the rows. After an unknown end the rows may be there already.
-bool can_repeat(Code code) noexcept {
-  return code == Code::kBusy || code == Code::kNoSpace || code == Code::kConflict || code == Code::kOutOfMemory ||
-         code == Code::kTooManyFiles || code == Code::kIoError;
-}
 
 }  // namespace
 
@@ -36,15 +28,12 @@ void ServiceMetrics::set_counting(bool is_on) {
   counting_.store(is_on ? counters_.get() : nullptr, std::memory_order_release);
 }
 
-bool ServiceMetrics::update(Store& store, DateTime now) {
-  Result<ServiceProperties> wanted = store.service_properties(account_, service_);
-  if (wanted.code() == Code::kNotFound) wanted = ServiceProperties();  // the account was dropped
-  if (!wanted.ok()) return false;
-  set_counting((*wanted).hour_metrics.enabled || (*wanted).minute_metrics.enabled);
+bool ServiceMetrics::update(Store& store, const ServiceProperties& wanted, DateTime now) {
+  set_counting(wanted.hour_metrics.enabled || wanted.minute_metrics.enabled);
   bool has_written = false;
   for (const MetricsInterval interval : kIntervals) {
     const bool is_hour = interval == MetricsInterval::kHour;
-    const MetricsProperties& properties = is_hour ? (*wanted).hour_metrics : (*wanted).minute_metrics;
+    const MetricsProperties& properties = is_hour ? wanted.hour_metrics : wanted.minute_metrics;
     follow(store, interval, properties, now);
     has_written = write_due(store, interval) || has_written;
     has_written = delete_old(store, interval, properties, now) || has_written;
@@ -101,7 +90,7 @@ bool ServiceMetrics::write_due(Store& store, MetricsInterval interval) {
   bool has_written = false;
   while (!due.empty()) {
     const Status written = add_to_metrics(store, place(interval), due.front());
-    if (!written.ok() && can_repeat(written.code())) break;
+    if (!written.ok() && has_later_attempt(written.code())) break;
     if (!written.ok()) lost_rows_.fetch_add(due.front().rows.size(), std::memory_order_relaxed);
     has_written = has_written || written.ok();
     due.pop_front();
@@ -112,11 +101,11 @@ bool ServiceMetrics::write_due(Store& store, MetricsInterval interval) {
 bool ServiceMetrics::delete_old(Store& store, MetricsInterval interval, const MetricsProperties& wanted, DateTime now) {
   Interval& state = at(interval);
   if (!wanted.retention_days || now < state.deletion) return false;
-  const std::uint64_t kept = *wanted.retention_days * kTicksADay;
+  const std::uint64_t kept = *wanted.retention_days * kTicksOfDay;
   if (now.ticks < kept) return false;
   const Result<bool> done =
       delete_old_metrics(store, place(interval), interval_start(DateTime{now.ticks - kept}, interval));
-  if (done.ok() && *done) state.deletion = DateTime{now.ticks + kDeletionTicks};
+  if (done.ok() && *done) state.deletion = DateTime{now.ticks + kTicksBetweenDeletions};
   return true;
 }
 

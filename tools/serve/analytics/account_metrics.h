@@ -26,9 +26,9 @@ class ServiceMetrics {
   /// Returns whether requests are counted now. Any thread may call it.
   bool is_counting() const noexcept { return counting_.load(std::memory_order_relaxed) != nullptr; }
 
-  /// Follows the account's properties, writes the rows of intervals that ended before `now`, and deletes old rows.
-  /// Failures are repeated by the next call. Returns whether anything was written, and has to be synced.
-  bool update(Store& store, DateTime now);
+  /// Follows the properties that the account wants, writes the rows of intervals that ended before `now`, and deletes old
+  /// rows. Failures are repeated by the next call. Returns whether anything was written, and has to be synced.
+  bool update(Store& store, const ServiceProperties& wanted, DateTime now);
   /// Writes the rows of the intervals that have not ended. Returns as update().
   bool finish(Store& store);
 

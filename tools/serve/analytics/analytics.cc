@@ -7,6 +7,11 @@
 #include "tools/serve/analytics/request_sizes.h"
 
 namespace varve::serve {
+namespace {
+
+constexpr std::uint64_t kTickNanoseconds = 100;
+
+}  // namespace
 
 void Analytics::add_accounts(const std::vector<std::string>& names) {
   const std::lock_guard lock(mutex_);
@@ -17,7 +22,7 @@ void Analytics::add_accounts(const std::vector<std::string>& names) {
     const auto end = listed->begin() + static_cast<std::ptrdiff_t>(known);
     const bool is_known = std::any_of(listed->begin(), end, [&](const auto& account) { return account.first == name; });
     if (is_known) continue;
-    accounts_.push_back(std::make_unique<AccountMetrics>(name));
+    accounts_.push_back(std::make_unique<AccountAnalytics>(name, log_room_));
     listed->emplace_back(name, accounts_.back().get());
   }
   if (listed->size() == known) return;
@@ -26,67 +31,124 @@ void Analytics::add_accounts(const std::vector<std::string>& names) {
   listed_.store(lists_.back().get(), std::memory_order_release);
 }
 
-ServiceMetrics* Analytics::counted(std::string_view account, StorageService service) const noexcept {
+Analytics::ServiceAnalytics* Analytics::find(std::string_view account, StorageService service) const noexcept {
   const Listed* const listed = listed_.load(std::memory_order_acquire);
-  const auto index = static_cast<std::size_t>(service);
-  if (listed == nullptr || index >= kServices) return nullptr;
+  if (listed == nullptr) return nullptr;
   const auto found =
       std::lower_bound(listed->begin(), listed->end(), account,
                        [](const Listed::value_type& known, std::string_view sought) { return known.first < sought; });
   if (found == listed->end() || found->first != account) return nullptr;
-  ServiceMetrics& metrics = found->second->services[index];
-  return metrics.is_counting() ? &metrics : nullptr;
+  return &found->second->services[static_cast<std::size_t>(service)];
 }
 
-void Analytics::count(StorageService service, const RequestFacts& facts, const RequestRecord& record,
+ServiceMetrics* Analytics::counted(std::string_view account, StorageService service) const noexcept {
+  ServiceAnalytics* const found = find(account, service);
+  return found != nullptr && found->metrics.is_counting() ? &found->metrics : nullptr;
+}
+
+bool Analytics::count(StorageService service, const RequestFacts& facts, const RequestRecord& record,
                       const HttpResponse& response) const noexcept {
-  if (facts.account.empty()) return;
-  ServiceMetrics* const metrics = counted(facts.account, service);
-  if (metrics == nullptr) return;
+  if (facts.account.empty()) return false;
+  ServiceAnalytics* const found = find(facts.account, service);
+  if (found == nullptr) return false;
   const HttpRequest& request = facts.request;
-  const bool has_condition = find_header(request.head.headers, "if-match") != nullptr;
-  CountedRequest counted;
-  counted.type = operation_type(facts.named, service, has_condition);
-  counted.caller = caller_of(request);
-  counted.outcome = outcome_of(request, response);
-  counted.bytes_in = header_bytes(request) + record.bytes_in;
-  counted.bytes_out = header_bytes(response) + record.bytes_out;
-  counted.server = record.duration;
-  counted.end_to_end = record.end_to_end;
-  metrics->count(counted);
+  if (found->metrics.is_counting()) {
+    CountedRequest counted;
+    counted.type = operation_type(facts.named, service, request.head.headers);
+    counted.caller = caller_of(request);
+    counted.outcome = outcome_of(request, response);
+    counted.bytes_in = header_bytes(request) + record.bytes_in;
+    counted.bytes_out = header_bytes(response) + record.bytes_out;
+    counted.server = record.duration;
+    counted.end_to_end = record.end_to_end;
+    found->metrics.count(counted);
+  }
+  if (!found->log.is_on()) return false;
+  const auto taken =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(record.end_to_end.count(), 0)) / kTickNanoseconds;
+  const DateTime now = clock_();
+  return found->log.add({DateTime{now.ticks - std::min(now.ticks, taken)}, service, facts, record, response});
 }
 
-std::vector<Analytics::AccountMetrics*> Analytics::all() const {
+std::vector<Analytics::AccountAnalytics*> Analytics::all() const {
   const std::lock_guard lock(mutex_);
-  std::vector<AccountMetrics*> all;
+  std::vector<AccountAnalytics*> all;
   all.reserve(accounts_.size());
-  for (const std::unique_ptr<AccountMetrics>& account : accounts_) all.push_back(account.get());
+  for (const std::unique_ptr<AccountAnalytics>& account : accounts_) all.push_back(account.get());
   return all;
 }
 
 template <typename Use>
 void Analytics::for_each_service(Use use) const {
-  for (AccountMetrics* const account : all()) {
-    for (ServiceMetrics& service : account->services) use(service);
+  for (AccountAnalytics* const account : all()) {
+    for (ServiceAnalytics& service : account->services) use(service);
   }
+}
+
+/// The rows of an interval that has ended survive every crash. One sync serves all accounts.
+void Analytics::sync_if(bool has_written) {
+  if (has_written) (void)store_.sync();
+}
+
+bool Analytics::follow(AccountAnalytics& account, DateTime now) {
+  bool has_written = false;
+  for (ServiceAnalytics& service : account.services) {
+    Result<ServiceProperties> wanted = store_.service_properties(account.name, service.service);
+    if (wanted.code() == Code::kNotFound) wanted = ServiceProperties();  // the account was dropped
+    if (!wanted.ok()) continue;
+    has_written = service.metrics.update(store_, *wanted, now) || has_written;
+    service.log.follow(wanted->logging);
+    has_written = service.log.delete_old(store_, now) || has_written;
+    if (service.service == StorageService::kBlobs) account.capacity_wanted = wanted->hour_metrics;
+  }
+  return has_written;
+}
+
+bool Analytics::write_waiting(DateTime now) {
+  bool has_written = false;
+  for (AccountAnalytics* const account : all()) {
+    for (ServiceAnalytics& service : account->services) (void)service.log.write(store_);
+    has_written = account->capacity.update(store_, account->capacity_wanted, now) || has_written;
+  }
+  return has_written;
 }
 
 void Analytics::update(DateTime now) {
   bool has_written = false;
-  for_each_service([&](ServiceMetrics& service) { has_written = service.update(store_, now) || has_written; });
-  // The rows of an interval that has ended survive every crash. One sync serves all accounts.
-  if (has_written) (void)store_.sync();
+  for (AccountAnalytics* const account : all()) has_written = follow(*account, now) || has_written;
+  sync_if(write_waiting(now) || has_written);
+}
+
+void Analytics::write(DateTime now) {
+  sync_if(write_waiting(now));
 }
 
 void Analytics::finish() {
   bool has_written = false;
-  for_each_service([&](ServiceMetrics& service) { has_written = service.finish(store_) || has_written; });
-  if (has_written) (void)store_.sync();
+  for_each_service([&](ServiceAnalytics& service) {
+    has_written = service.metrics.finish(store_) || has_written;
+    has_written = service.log.finish(store_) || has_written;
+  });
+  sync_if(has_written);
+}
+
+bool Analytics::is_writing() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(accounts_.begin(), accounts_.end(), [](const std::unique_ptr<AccountAnalytics>& account) {
+    const auto is_on = [](const ServiceAnalytics& service) { return service.log.is_on(); };
+    return account->capacity.is_counting() || std::any_of(account->services.begin(), account->services.end(), is_on);
+  });
 }
 
 std::uint64_t Analytics::lost_rows() const {
   std::uint64_t lost = 0;
-  for_each_service([&](const ServiceMetrics& service) { lost += service.lost_rows(); });
+  for_each_service([&](const ServiceAnalytics& service) { lost += service.metrics.lost_rows(); });
+  return lost;
+}
+
+std::uint64_t Analytics::lost_entries() const {
+  std::uint64_t lost = 0;
+  for_each_service([&](const ServiceAnalytics& service) { lost += service.log.lost_entries(); });
   return lost;
 }
 

@@ -20,6 +20,8 @@ namespace {
 
 /// The longest wait, since the clock may be set forward.
 constexpr std::chrono::milliseconds kLongestWait{5'000};
+/// The time after which entries of logs are written. Source: AL-07.
+constexpr std::chrono::milliseconds kLogInterval{2'000};
 constexpr std::uint64_t kTicksPerMillisecond = 10'000;
 constexpr std::uint64_t kTicksPerWholeMinute = 600'000'000;
 
@@ -37,13 +39,27 @@ struct AnalyticsWorker::State {
   void run() {
     std::unique_lock lock(mutex);
     for (;;) {
-      changed.wait_for(lock, time_to_wait(clock()), [this] { return is_ending || is_awake; });
+      const std::chrono::milliseconds longest = analytics.is_writing() ? kLogInterval : kLongestWait;
+      changed.wait_for(lock, std::min(time_to_wait(clock()), longest),
+                       [this] { return is_ending || is_awake || must_write; });
       if (is_ending) return;
       const DateTime minute = interval_start(clock(), MetricsInterval::kMinute);
-      if (!std::exchange(is_awake, false) && minute == last_minute) continue;
+      const bool must_update = std::exchange(is_awake, false) || minute != last_minute;
+      must_write = false;
       lock.unlock();
-      update();
+      if (must_update) {
+        update();
+      } else {
+        write();
+      }
       lock.lock();
+    }
+  }
+  void write() noexcept {
+    try {
+      analytics.write(clock());
+    } catch (const std::bad_alloc&) {
+      // The next write has the waiting entries.
     }
   }
   void update() noexcept {
@@ -61,6 +77,7 @@ struct AnalyticsWorker::State {
   std::mutex mutex;
   std::condition_variable changed;
   bool is_awake = false;
+  bool must_write = false;
   bool is_ending = false;
   bool has_finished = false;
   /// Used by the thread, and before it starts.
@@ -93,6 +110,12 @@ void AnalyticsWorker::wake() noexcept {
   state_->changed.notify_one();
 }
 
+void AnalyticsWorker::write_soon() noexcept {
+  const std::lock_guard lock(state_->mutex);
+  state_->must_write = true;
+  state_->changed.notify_one();
+}
+
 void AnalyticsWorker::finish() noexcept {
   State& state = *state_;
   {
@@ -103,7 +126,7 @@ void AnalyticsWorker::finish() noexcept {
   }
   if (state.thread.joinable()) state.thread.join();
   try {
-    state.analytics.finish();  // reads nothing of the store if no account wants metrics
+    state.analytics.finish();  // reads nothing of the store if no account wants metrics or logs
   } catch (const std::bad_alloc&) {
     // The figures of the last intervals stay low.
   }

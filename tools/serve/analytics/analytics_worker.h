@@ -1,4 +1,4 @@
-// Owns: the thread that writes the rows of metrics.
+// Owns: the thread that writes the rows of metrics and the entries of logs.
 // Must never: keep a server from ending, except for the writes that the thread has begun.
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace varve::serve {
 
-/// Runs Analytics::update() when a minute of the clock has ended, or when properties may have changed.
+/// Runs Analytics::update() when a minute of the clock has ended, or when properties may have changed. Runs
+/// Analytics::write() every few seconds, if there is something to write.
 class AnalyticsWorker {
  public:
   /// Updates once before it returns, so that the next request is counted, and starts the thread. If the system has no
@@ -24,7 +25,9 @@ class AnalyticsWorker {
 
   /// Makes the thread read the properties of all accounts again. Any thread may call it.
   void wake() noexcept;
-  /// Ends the thread, and writes the rows of the intervals that have not ended. A second call does nothing.
+  /// Makes the thread write the waiting entries of logs. Any thread may call it.
+  void write_soon() noexcept;
+  /// Ends the thread, and writes the entries of logs, and the rows of the intervals that have not ended. A second call does nothing.
   void finish() noexcept;
 
  private:

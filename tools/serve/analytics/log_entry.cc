@@ -131,14 +131,13 @@ std::string conditions_of(const Headers& headers) {
 /// Returns the client's address with its port: `203.0.113.7:4321` or `[::1]:4321`.
 std::string client_of(const LoggedExchange& exchange) {
   const std::string& address = exchange.facts.request.arrival.client_ip;
-  if (exchange.client_port == 0) return address;
+  if (exchange.facts.request.client_port == 0) return address;
   const bool is_v6 = address.find(':') != std::string::npos;
-  return (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(exchange.client_port);
+  return (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(exchange.facts.request.client_port);
 }
 
 OperationType type_of(const LoggedExchange& exchange) {
-  const bool has_condition = find_header(exchange.facts.request.head.headers, "if-match") != nullptr;
-  return operation_type(exchange.facts.named, exchange.service, has_condition);
+  return operation_type(exchange.facts.named, exchange.service, exchange.facts.request.head.headers);
 }
 
 void add_caller(EntryLine& line, const LoggedExchange& exchange, Caller caller) {
@@ -157,11 +156,15 @@ void add_sizes(EntryLine& line, const LoggedExchange& exchange) {
 
 }  // namespace
 
+RequestClass class_of(const LoggedExchange& exchange) {
+  return request_class(type_of(exchange));
+}
+
 bool is_logged(const LoggingProperties& wanted, const LoggedExchange& exchange) {
   const HttpRequest& request = exchange.facts.request;
   const bool has_failed = exchange.response.status >= 400;
   if (has_failed && caller_of(request) == Caller::kAnonymous) return false;
-  switch (request_class(type_of(exchange))) {
+  switch (class_of(exchange)) {
     case RequestClass::kRead: return wanted.read;
     case RequestClass::kWrite: return wanted.write;
     case RequestClass::kDelete: return wanted.remove;
@@ -202,14 +205,21 @@ std::string log_entry(const LoggedExchange& exchange) {
   return line.take();
 }
 
-std::string log_name(StorageService service, DateTime start, std::uint32_t number) {
+std::string log_folder(StorageService service) {
+  return std::string(kServiceNames[static_cast<std::size_t>(service)]).append("/");
+}
+
+std::string log_folder(StorageService service, DateTime start) {
   std::string date = start.to_string().substr(0, 13);  // 2026-03-03T18
   std::replace_if(
       date.begin(), date.end(), [](char c) { return c == '-' || c == 'T'; }, '/');
-  std::array<char, 24> end{};
-  std::snprintf(end.data(), end.size(), "00/%06u.log", number);
-  std::string name(kServiceNames[static_cast<std::size_t>(service)]);
-  return name.append("/").append(date).append(end.data());
+  return log_folder(service).append(date).append("00/");
+}
+
+std::string log_name(StorageService service, DateTime start, std::uint32_t number) {
+  std::array<char, 16> end{};
+  std::snprintf(end.data(), end.size(), "%06u.log", number);
+  return log_folder(service, start).append(end.data());
 }
 
 }  // namespace varve::serve

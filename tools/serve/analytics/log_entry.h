@@ -24,10 +24,9 @@ struct LoggedExchange {
   const RequestFacts& facts;
   const RequestRecord& record;
   const HttpResponse& response;
-  /// The client's port, or 0 if it has none.
-  std::uint16_t client_port = 0;
 };
 
+RequestClass class_of(const LoggedExchange& exchange);
 /// Returns whether the account's settings ask for an entry. Anonymous failures other than 304 have none. Source: AL-01.
 bool is_logged(const LoggingProperties& wanted, const LoggedExchange& exchange);
 /// Returns the line of version 1.0, with its end. Source: AL-05.
@@ -35,5 +34,10 @@ std::string log_entry(const LoggedExchange& exchange);
 /// Returns the name of a log: `table/2026/03/03/1800/000001.log`. `number` counts the logs of an hour from 0. Source:
 /// AL-03.
 std::string log_name(StorageService service, DateTime start, std::uint32_t number);
+/// Returns the beginning that the names of all logs of an hour have: `table/2026/03/03/1800/`. The names of later hours
+/// are greater. Source: AL-03.
+std::string log_folder(StorageService service, DateTime start);
+/// Returns the folder of all logs of a service: `table/`.
+std::string log_folder(StorageService service);
 
 }  // namespace varve::serve

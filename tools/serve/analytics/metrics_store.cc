@@ -64,7 +64,11 @@ Status add_to_metrics(Store& store, const MetricsPlace& place, const IntervalRow
 }
 
 Result<bool> delete_old_metrics(Store& store, const MetricsPlace& place, DateTime oldest) {
-  Result<Table> table = store.open_table(place.account, metrics_table(place.service, place.interval));
+  return delete_old_rows(store, place.account, metrics_table(place.service, place.interval), oldest);
+}
+
+Result<bool> delete_old_rows(Store& store, std::string_view account, std::string_view name, DateTime oldest) {
+  Result<Table> table = store.open_table(account, name);
   if (table.code() == Code::kNotFound) return true;
   if (!table.ok()) return table.status();
   Scan scan;

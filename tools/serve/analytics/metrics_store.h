@@ -43,5 +43,7 @@ Status add_to_metrics(Store& store, const MetricsPlace& place, const IntervalRow
 /// Deletes rows of intervals that began before `oldest`, with buffered commits. Returns whether all are deleted: one
 /// call deletes a limited number. Errors: those of scans and writes. A missing table has no rows.
 Result<bool> delete_old_metrics(Store& store, const MetricsPlace& place, DateTime oldest);
+/// Deletes old rows of a metrics table of this name, as above.
+Result<bool> delete_old_rows(Store& store, std::string_view account, std::string_view table, DateTime oldest);
 
 }  // namespace varve::serve

@@ -10,6 +10,7 @@ namespace varve::serve {
 namespace {
 
 constexpr std::array<std::string_view, 4> kStatusPages = {"auto", "off", "figures", "explore"};
+constexpr std::array<std::string_view, 2> kPublicBlobs = {"off", "allow"};
 constexpr std::array<std::string_view, 3> kRequestLogs = {"off", "failures", "all"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 
@@ -82,6 +83,10 @@ constexpr std::array<OptionRule, kOptions> kRules = {{
      false,
      "Address of the blob service, such as 127.0.0.1:10000. It has the accounts, the TLS and the limits of --listen. "
      "Default: there is no blob service"},
+    {OptionId::kPublicBlobs, "public-blobs", "WHETHER", ValueKind::kText, "off", kPublicBlobs, accept, false,
+     "Whether a container may be open to everybody. off: no blob is read without a key or a signature. allow: "
+     "everybody "
+     "reads the blobs of containers whose owner has set public access"},
     {OptionId::kDeadLetter,
      "dead-letter",
      "ACCOUNT/QUEUE:DELIVERIES:TARGET",

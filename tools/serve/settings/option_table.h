@@ -18,6 +18,7 @@ enum class OptionId : std::uint8_t {
   kListen,
   kListenQueues,
   kListenBlobs,
+  kPublicBlobs,
   kDeadLetter,
   kAccount,
   kTlsCert,
@@ -29,7 +30,7 @@ enum class OptionId : std::uint8_t {
   kLogFormat,
   kDrainSeconds,
 };
-inline constexpr std::size_t kOptions = 14;
+inline constexpr std::size_t kOptions = 15;
 
 /// The type of an option's value in the configuration file. The command line has texts only.
 enum class ValueKind : std::uint8_t { kText, kNumber, kTexts };

@@ -2,6 +2,7 @@
 // Must never: include the HTTP code. Two files compile it, because it compiles slowly.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <boost/asio/basic_stream_socket.hpp>
@@ -20,10 +21,17 @@ namespace varve::serve {
 using Socket =
     boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, boost::asio::io_context::executor_type>;
 
-/// Each function serves the socket until either side ends the connection. `client` is the client's IP address, or a
-/// word for clients of a local socket. The host must outlive the connection. Throws std::bad_alloc after closing the
-/// socket.
-void serve_plain(Socket socket, std::string client, ConnectionHost& host);
-void serve_tls(Socket socket, std::string client, ConnectionHost& host, boost::asio::ssl::context& tls);
+/// The other end of a connection.
+struct ClientAddress {
+  /// The IP address, or a word for clients of a local socket.
+  std::string ip;
+  /// The port, or 0 for clients of a local socket.
+  std::uint16_t port = 0;
+};
+
+/// Each function serves the socket until either side ends the connection. The host must outlive the connection. Throws
+/// std::bad_alloc after closing the socket.
+void serve_plain(Socket socket, ClientAddress client, ConnectionHost& host);
+void serve_tls(Socket socket, ClientAddress client, ConnectionHost& host, boost::asio::ssl::context& tls);
 
 }  // namespace varve::serve

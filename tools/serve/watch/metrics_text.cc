@@ -126,6 +126,14 @@ void add_server(Families& families, const Observed& observed) {
                    connections.refused);
   families.counter("varve_request_log_lost_lines_total", "Lines that the request log dropped for lack of room.",
                    observed.lost_log_lines());
+  const AnalyticsFigures analytics = observed.analytics();
+  families.counter(
+      "varve_analytics_lost_log_entries_total",
+      "Entries of the accounts' logs that were dropped for lack of room, or because the store refused them.",
+      analytics.lost_entries);
+  families.counter("varve_analytics_lost_rows_total",
+                   "Rows of the accounts' metrics that were given up because the store refused them.",
+                   analytics.lost_rows);
   families.gauge("varve_uptime_seconds", "Seconds since the start of the server.", observed.uptime().count());
 }
 

@@ -13,6 +13,12 @@
 
 namespace varve::serve {
 
+/// What the server could not keep for its accounts.
+struct AnalyticsFigures {
+  std::uint64_t lost_rows = 0;
+  std::uint64_t lost_entries = 0;
+};
+
 /// The sources of figures for the status page and the monitor. All of them must outlive both.
 struct Observed {
   const Store& store;
@@ -23,6 +29,8 @@ struct Observed {
   /// The figures of reloads, or null.
   const ReloadFigures* reloads = nullptr;
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+  /// Returns the numbers of rows of metrics and entries of logs that were lost.
+  std::function<AnalyticsFigures()> analytics = [] { return AnalyticsFigures(); };
 
   std::chrono::duration<double> uptime() const { return std::chrono::steady_clock::now() - begun; }
 };

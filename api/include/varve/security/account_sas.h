@@ -62,6 +62,10 @@ enum class AccountOperation : std::uint8_t {
   kRemoveBlob,
   kReadBlobTags,
   kWriteBlobTags,
+  /// Reads the kind of the account.
+  kReadAccountInformation,
+  /// Sends a batch. Each request in it needs a permission of its own.
+  kSendBlobBatch,
 };
 
 /// The fields under their names in the query, percent-decoded. A missing field is empty. Source: S-30.

@@ -1,0 +1,85 @@
+#include "api/rest/blobs/source_content.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "api/rest/blobs/blob_conditions.h"
+
+namespace varve::serve {
+namespace {
+
+constexpr std::uint64_t kSourcePieceBytes = std::uint64_t{1} << 20;
+
+Result<std::optional<ByteRange>> read_source_range(const Headers& headers) {
+  constexpr std::string_view kName = "x-ms-source-range";
+  const std::string* const text = find_header(headers, kName);
+  if (text == nullptr) return std::optional<ByteRange>();
+  const std::optional<ByteRange> range = parse_range(trimmed(*text));
+  if (!range) return invalid_header(kName, "expected bytes=FIRST-LAST");
+  return range;
+}
+
+/// A failed condition on the source has an error of its own.
+Status of_source(const Status& status) {
+  if (status.code() != Code::kPreconditionFailed) return status;
+  return Status(Code::kPreconditionFailed, "a condition on the source is not met")
+      .with_service_error("SourceConditionNotMet");
+}
+
+}  // namespace
+
+Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& source, bool has_range) {
+  const Result<BlobConditions> conditions = read_source_conditions(call.headers());
+  if (!conditions.ok()) co_return conditions.status();
+  const Result<std::optional<ByteRange>> range =
+      has_range ? read_source_range(call.headers()) : Result<std::optional<ByteRange>>(std::optional<ByteRange>());
+  if (!range.ok()) co_return range.status();
+  SourceContent opened;
+  Task<Status> opening = run_in_store(call, [&](Store& store) -> Status {
+    const Result<Container> from = store.open_container(source.account, source.target.container);
+    if (!from.ok()) return from.status();
+    BlobReadOptions options;
+    options.conditions = *conditions;
+    Result<BlobReader> reader = from->read(source.target.blob, options);
+    if (!reader.ok()) return of_source(reader.status());
+    opened.reader = std::make_shared<const BlobReader>(*std::move(reader));
+    return Status();
+  });
+  const Status done = co_await opening;
+  if (!done.ok()) co_return done;
+  const std::uint64_t length = opened.reader->state().length;
+  opened.part = {0, length};
+  if (*range) {
+    const Result<ContentPart> part = part_of(**range, length);
+    if (!part.ok()) co_return part.status();
+    opened.part = *part;
+  }
+  co_return opened;
+}
+
+Task<Status> take_source(const BlobCall& call, const SourceContent& content, ContentSums& sums,
+                         const BodyChecksums& stated, BlobWriter* writer) {
+  std::string piece;
+  for (ContentPart left = content.part; left.bytes > 0;) {
+    const std::uint64_t bytes = std::min(left.bytes, kSourcePieceBytes);
+    Task<Status> moving = run_in_store(call, [&](Store& /*store*/) -> Status {
+      piece.resize(static_cast<std::size_t>(bytes));
+      const Result<std::size_t> count = content.reader->read(left.offset, std::span<char>(piece));
+      if (!count.ok()) return count.status();
+      if (*count != piece.size()) return Status::corruption("a blob's content is shorter than its length");
+      sums.update(piece);
+      return writer == nullptr ? Status() : writer->append(piece);
+    });
+    const Status moved = co_await moving;
+    if (!moved.ok()) co_return moved;
+    left.offset += bytes;
+    left.bytes -= bytes;
+  }
+  if (Status finished = sums.finish(); !finished.ok()) co_return finished;
+  co_return check_sums(sums, stated);
+}
+
+}  // namespace varve::serve

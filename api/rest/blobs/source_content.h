@@ -1,0 +1,32 @@
+// Owns: the content that a request takes from another blob of this server: its state, its part, its pieces, its
+// checksums.
+// Must never: hold more than a piece of a content in memory, or mix two states of the source.
+#pragma once
+
+#include <memory>
+
+#include "api/rest/blobs/blob_range.h"
+#include "api/rest/blobs/copy_source.h"
+#include "api/rest/blobs/upload.h"
+#include "varve/blob.h"
+#include "varve/result.h"
+
+namespace varve::serve {
+
+struct SourceContent {
+  std::shared_ptr<const BlobReader> reader;
+  ContentPart part;
+};
+
+/// Opens the source, and judges its conditions (x-ms-source-if-...). With `has_range`, the header x-ms-source-range chooses
+/// a part. Errors: kNotFound (ContainerNotFound, BlobNotFound), kPreconditionFailed (SourceConditionNotMet), kConflict
+/// (BlobArchived), kInvalidArgument (InvalidHeaderValue, InvalidRange). Source: BB-21, BC-06.
+Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& source, bool has_range);
+
+/// Reads the part into the sums, and into the writer if it is not null. Compares the sums with those of the headers
+/// x-ms-source-content-md5 and x-ms-source-content-crc64. Errors: those of reads and of BlobWriter::append(); those of
+/// check_sums(). Source: BY-02.
+Task<Status> take_source(const BlobCall& call, const SourceContent& content, ContentSums& sums,
+                         const BodyChecksums& stated, BlobWriter* writer);
+
+}  // namespace varve::serve

@@ -1,0 +1,162 @@
+// Goal: blobs, blocks and appends take the content of another blob of the server, if the caller may read it.
+#include <algorithm>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/rest/blobs/blob_headers.h"
+#include "format/bytes/crc64.h"
+#include "tests/serve/blob_service_bench.h"
+
+namespace varve::serve::blob_sources_test {
+namespace {
+
+using namespace test;
+
+constexpr std::string_view kOtherAccount = "otheraccount";
+constexpr std::string_view kBlock = "photos/made?comp=block&blockid=MDAx";
+constexpr std::string_view kHelloMd5 = "XUFAKrxLKna5cZ2REBfFkg==";
+
+Accounts two_accounts() {
+  Accounts known = accounts();
+  EXPECT_TRUE(known.add(std::string(kOtherAccount) + ":" + std::string(kOtherKeyText)).ok());
+  return known;
+}
+
+std::string source_url(std::string_view account, std::string_view path) {
+  return "http://127.0.0.1:10002/" + std::string(account) + "/" + std::string(path);
+}
+
+/// Returns the query of a signature that permits reads of a blob of the other account.
+std::string read_token(std::string_view blob) {
+  security::BlobSasTerms terms;
+  terms.container = "theirs";
+  terms.blob = blob;
+  terms.permissions = *Permissions::parse_for_blob("r");
+  terms.expiry = at("2026-03-04T00:00:00Z");
+  const security::AccountCredentials other{std::string(kOtherAccount),
+                                           *security::AccountKeys::create(kOtherKeyText, "")};
+  return "?" + security::to_query(*security::sign_blob_sas(terms, other));
+}
+
+class BlobSources : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    EXPECT_EQ(outcome(service_.put("a", "hello world", {{"x-ms-meta-m", "1"}})), "201");
+    EXPECT_TRUE(service_.bench.store->create_account(kOtherAccount).ok());
+    Container theirs = *service_.bench.store->create_container(kOtherAccount, "theirs");
+    BlobWriteOptions options;
+    options.metadata = {{"owner", "them"}};
+    EXPECT_TRUE(theirs.put("b", "their content", options).ok());
+    EXPECT_TRUE(theirs.create_append_blob("log").ok());
+  }
+  std::string told_from(std::string_view resource, const std::string& source, Headers headers = {}) {
+    headers.emplace_back("x-ms-copy-source", source);
+    return service_.told("PUT", resource, {}, std::move(headers));
+  }
+  std::string commit() {
+    return service_.told("PUT", "photos/made?comp=blocklist", "<BlockList><Latest>MDAx</Latest></BlockList>");
+  }
+
+  BlobServiceBench service_{{}, two_accounts()};
+  const std::string own_ = source_url(kAccount, "photos/a");
+};
+
+TEST_F(BlobSources, BB21_ABlockIsAPartOfAnotherBlob) {
+  EXPECT_EQ(told_from(kBlock, own_, {{"x-ms-source-range", "bytes=6-10"}}), "201");
+  EXPECT_EQ(commit(), "201");
+  EXPECT_EQ(service_.send("GET", "photos/made").body, "world");
+  EXPECT_EQ(told_from(kBlock, own_,
+                      {{"x-ms-source-range", "bytes=0-4"}, {"x-ms-source-content-md5", std::string(kHelloMd5)}}),
+            "201");
+  EXPECT_EQ(commit(), "201");
+  EXPECT_EQ(service_.send("GET", "photos/made").body, "hello");
+  EXPECT_EQ(told_from(kBlock, own_, {{"x-ms-source-content-md5", std::string(kHelloMd5)}}), "400 Md5Mismatch");
+  EXPECT_EQ(told_from(kBlock, own_, {{"x-ms-source-range", "bytes=11-"}}), "416 InvalidRange");
+  EXPECT_EQ(told_from(kBlock, own_, {{"x-ms-source-range", "lines=1-2"}}), "400 InvalidHeaderValue");
+  EXPECT_EQ(told_from(kBlock, own_, {{"x-ms-source-if-match", "\"0x1\""}}), "412 SourceConditionNotMet");
+  EXPECT_EQ(told_from(kBlock, source_url(kAccount, "photos/absent")), "404 BlobNotFound");
+}
+
+TEST_F(BlobSources, BB21_BA01_AnAppendIsAPartOfAnotherBlob) {
+  EXPECT_EQ(service_.told("PUT", "photos/log", {}, {{"x-ms-blob-type", "AppendBlob"}}), "201");
+  const HttpResponse appended = service_.send("PUT", "photos/log?comp=appendblock", {},
+                                              {{"x-ms-copy-source", own_}, {"x-ms-source-range", "bytes=0-5"}});
+  EXPECT_EQ(outcome(appended), "201");
+  EXPECT_EQ(header_of(appended, "x-ms-blob-append-offset"), "0");
+  EXPECT_EQ(header_of(appended, "x-ms-blob-committed-block-count"), "1");
+  EXPECT_EQ(header_of(appended, "x-ms-content-crc64"), crc64_text(format::crc64("hello ")));
+  EXPECT_EQ(service_.told("PUT", "photos/log?comp=appendblock", "x"), "201");
+  EXPECT_EQ(told_from("photos/log?comp=appendblock", own_, {{"x-ms-blob-condition-appendpos", "3"}}),
+            "412 AppendPositionConditionNotMet");
+  EXPECT_EQ(told_from("photos/log?comp=appendblock", own_, {{"x-ms-source-range", "bytes=6-"}}), "201");
+  EXPECT_EQ(service_.send("GET", "photos/log").body, "hello xworld");
+  EXPECT_EQ(told_from("photos/a?comp=appendblock", own_), "409 InvalidBlobType");
+}
+
+TEST_F(BlobSources, BA01_BA06_AnAppendAbove4MiBDependsOnTheVersion) {
+  EXPECT_EQ(service_.told("PUT", "photos/log", {}, {{"x-ms-blob-type", "AppendBlob"}}), "201");
+  std::string content(9'000'000, ' ');
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>('a' + (i * 7 + i / 1013) % 26);
+  const std::string resource = "photos/log?comp=appendblock";
+  EXPECT_EQ(outcome(service_.send_pieces("PUT", resource, content, 131'072)), "413 RequestBodyTooLarge");
+  EXPECT_EQ(service_.told("PUT", resource, "start"), "201");
+  const HttpResponse appended =
+      service_.send_pieces("PUT", resource, content, 131'072, {{"x-ms-version", "2022-11-02"}});
+  EXPECT_EQ(outcome(appended), "201");
+  EXPECT_EQ(header_of(appended, "x-ms-blob-append-offset"), "5");
+  EXPECT_EQ(header_of(appended, "x-ms-blob-committed-block-count"), "2");
+  EXPECT_EQ(header_of(appended, "x-ms-content-crc64"), crc64_text(format::crc64(content)));
+  EXPECT_EQ(outcome(service_.send_pieces("PUT", resource, "end", 2)), "201");
+  EXPECT_TRUE(service_.send("GET", "photos/log").body == "start" + content + "end");
+  EXPECT_EQ(outcome(service_.send_pieces("PUT", "photos/absent?comp=appendblock", content, 131'072,
+                                         {{"x-ms-version", "2022-11-02"}})),
+            "404 BlobNotFound");
+  EXPECT_EQ(service_.bytes_read, 0U);
+  service_.bench.store.reset();
+  const Result<VerifyReport> report = Store::verify(kStorePath, service_.bench.options());
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_TRUE(report->findings.empty());
+}
+
+TEST_F(BlobSources, BY02_ACopyMatchesTheStatedChecksumOfItsSource) {
+  EXPECT_EQ(outcome(service_.put("h", "hello")), "201");
+  const std::string source = source_url(kAccount, "photos/h");
+  const Headers sync = {{"x-ms-requires-sync", "true"}};
+  Headers right = sync;
+  right.emplace_back("x-ms-source-content-md5", kHelloMd5);
+  EXPECT_EQ(told_from("photos/copy", source, right), "202");
+  EXPECT_EQ(service_.send("GET", "photos/copy").body, "hello");
+  EXPECT_EQ(told_from("photos/other", own_, right), "400 Md5Mismatch");
+  EXPECT_EQ(service_.told("GET", "photos/other"), "404 BlobNotFound");
+}
+
+TEST_F(BlobSources, BY05_ABlobOfAnotherAccountNeedsASignature) {
+  const std::string theirs = source_url(kOtherAccount, "theirs/b");
+  EXPECT_EQ(told_from("photos/copy", theirs), "403 CannotVerifyCopySource");
+  EXPECT_EQ(told_from("photos/copy", theirs + read_token("other")), "403 CannotVerifyCopySource");
+  EXPECT_EQ(told_from("photos/copy", theirs + read_token("b")), "202");
+  const HttpResponse got = service_.send("GET", "photos/copy");
+  EXPECT_EQ(got.body, "their content");
+  EXPECT_EQ(header_of(got, "x-ms-meta-owner"), "them");
+  EXPECT_EQ(header_of(got, "x-ms-copy-status"), "success");
+  EXPECT_EQ(header_of(got, "x-ms-copy-source"), theirs) << "without the signature";
+  EXPECT_EQ(told_from("photos/put", theirs + read_token("b"), {{"x-ms-blob-type", "BlockBlob"}}), "201");
+  EXPECT_EQ(told_from(kBlock, theirs + read_token("b"), {{"x-ms-source-range", "bytes=0-4"}}), "201");
+  EXPECT_EQ(commit(), "201");
+  EXPECT_EQ(service_.send("GET", "photos/made").body, "their");
+  EXPECT_EQ(told_from("photos/log", source_url(kOtherAccount, "theirs/log") + read_token("log")),
+            "403 CannotVerifyCopySource");
+  EXPECT_EQ(told_from("photos/copy", source_url("nobody", "theirs/b") + read_token("b")), "403 CannotVerifyCopySource");
+  EXPECT_EQ(told_from("photos/copy", "http://elsewhere.example/" + std::string(kOtherAccount) + "/theirs/b"),
+            "403 CannotVerifyCopySource");
+}
+
+TEST_F(BlobSources, BY04_NoCopyIsPending) {
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=copy&copyid=1", "", {{"x-ms-copy-action", "abort"}}),
+            "409 NoPendingCopyOperation");
+}
+
+}  // namespace
+}  // namespace varve::serve::blob_sources_test
