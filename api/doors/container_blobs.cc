@@ -168,7 +168,8 @@ Status Container::remove(std::string_view blob, const BlobChangeOptions& options
 
 Result<BlobState> Container::set_properties(std::string_view blob, const BlobProperties& properties,
                                             const BlobChangeOptions& options) {
-  return guarded([&] {
+  return guarded([&]() -> Result<BlobState> {
+    if (Status checked = check_blob_properties(properties); !checked.ok()) return checked;
     return change_state(*state_, blob, options, true, [&](BlobRow& row, Ticks /*now*/) {
       row.properties = properties;
       row.changed = 0;
@@ -329,7 +330,13 @@ Result<BlobState> Container::copy(std::string_view blob, const Container& source
     if (source.state_->core != state_->core) {
       return service_error::invalid_input("the source of the copy belongs to another store");
     }
-    const BlobWriteOptions given{{}, options.metadata.value_or(std::vector<MetadataPair>()), options.tags, {}, {}, {}};
+    if (Status address = check_copy_source(options.source_address); !address.ok()) return address;
+    const BlobWriteOptions given{options.properties.value_or(BlobProperties()),
+                                 options.metadata.value_or(std::vector<MetadataPair>()),
+                                 options.tags,
+                                 {},
+                                 {},
+                                 {}};
     if (Status checked = check_blob_write(blob, given, BlobKind::kBlock); !checked.ok()) return checked;
     if (Status named = check_blob_name(source_blob); !named.ok()) return named;
     return copy_blob(*state_, blob, *source.state_, source_blob, options, durability_of(*state_, options.durability));

@@ -398,6 +398,25 @@ TEST_F(BlobService, BL01_BL02_BL06_AListingFoldsAndGoesOn) {
             "400 OutOfRangeQueryParameterValue");
 }
 
+TEST_F(BlobService, BL03_BB03_QB05_ATextThatXmlCannotCarryBreaksNoListing) {
+  EXPECT_EQ(outcome(service_.put("a", "1", {{"x-ms-blob-content-type", "\xFF"}, {"x-ms-meta-a", "b\xFF"}})), "201");
+  EXPECT_EQ(outcome(service_.put("b", "1", {{"Cache-Control", "\xEF\xBF\xBE"}, {"x-ms-meta-a", "\xC3\xA4"}})), "201");
+  EXPECT_EQ(service_.told("PUT", "made?restype=container", "", {{"x-ms-meta-a", "\xEF\xBF\xBF"}}), "201");
+  EXPECT_EQ(header_of(service_.send("GET", "photos/a"), "Content-Type"), "\xFF") << "as it was given";
+  const std::string listed = service_.send("GET", "photos?restype=container&comp=list&include=metadata").body;
+  EXPECT_THAT(listed, HasSubstr("<Content-Type>%FF</Content-Type>"));
+  EXPECT_THAT(listed, HasSubstr("<Metadata><a>b%FF</a></Metadata>"));
+  EXPECT_THAT(listed, HasSubstr("<Cache-Control>%EF%BF%BE</Cache-Control>"));
+  EXPECT_THAT(listed, HasSubstr("<Metadata><a>\xC3\xA4</a></Metadata>"));
+  EXPECT_THAT(service_.send("GET", "?comp=list&include=metadata").body, HasSubstr("<a>%EF%BF%BF</a>"));
+}
+
+TEST_F(BlobService, QE02_ADetailThatXmlCannotCarryIsEncoded) {
+  const HttpResponse refused = service_.send("GET", "photos?restype=container&comp=list&maxresults=%01%FF");
+  EXPECT_EQ(outcome(refused), "400 InvalidQueryParameterValue");
+  EXPECT_THAT(refused.body, HasSubstr("<QueryParameterValue>%01%FF</QueryParameterValue>"));
+}
+
 TEST_F(BlobService, BN05_BZ01_ErrorsComeAfterTheCallerIsKnown) {
   HttpRequest open = ServiceBench::request("GET", ServiceBench::path_of("absent/a"));
   EXPECT_EQ(outcome(service_.send(open)), "401 NoAuthenticationInformation");
