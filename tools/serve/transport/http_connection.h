@@ -288,7 +288,11 @@ class HttpConnection final : public OpenConnection,
   }
   void look_for_room() {
     const Clock::time_point now = Clock::now();
-    if (finds_room(now)) return reader_->is_done() || is_in_pieces_ ? run(reader_->take()) : ask_for_body();
+    if (finds_room(now)) {
+      if (!reader_->is_done() && !is_in_pieces_) return ask_for_body();
+      if (share_.holds()) share_.is_served();  // The client is not asked for bytes, so it cannot stall.
+      return run(reader_->take());
+    }
     if (is_late_ || now >= room_deadline_) return refuse_unread(busy());
     room_timer_.expires_at(std::min(room_deadline_, now + kRoomLookTime));
     room_timer_.async_wait(handler(&HttpConnection::on_room_timer));
@@ -311,6 +315,7 @@ class HttpConnection final : public OpenConnection,
   }
 
   void send_continue() {
+    set_deadline(time_for(0));
     asio::async_write(stream_, asio::buffer(kContinue.data(), kContinue.size()),
                       handler(&HttpConnection::on_continue_sent));
   }
@@ -343,10 +348,12 @@ class HttpConnection final : public OpenConnection,
   }
   /// Called by the thread that builds the answer. The connection does nothing meanwhile.
   bool grow_to(std::uint64_t bytes) override {
-    if (bytes + body_bytes_ <= ByteBudget::kFreeBytes) return true;
-    const bool has_room = share_.take(ByteBudget::Use::kAnswer, bytes + body_bytes_, Clock::now());
-    if (has_room) share_.is_served();
-    return has_room;
+    const std::uint64_t beside = is_in_pieces_ && !reader_->is_done() ? piece_room_ : body_bytes_;
+    if (bytes + beside <= ByteBudget::kFreeBytes) return true;
+    if (!share_.take(ByteBudget::Use::kAnswer, bytes + beside, Clock::now())) return false;
+    share_.is_served();
+    granted_ = bytes;
+    return true;
   }
   void run(HttpRequest request) {
     if (is_in_pieces_ && !request.refusal) request.source = this;
@@ -354,6 +361,7 @@ class HttpConnection final : public OpenConnection,
     request.kept = &kept_;
     request.headers_arrived = std::exchange(headers_arrived_, std::nullopt);
     body_bytes_ = request.body.size();
+    granted_ = 0;
     start(host_.handler().handle(std::move(request), this),
           [self = this->shared_from_this()](Result<HttpResponse> response) { self->answer(std::move(response)); });
   }
@@ -390,8 +398,7 @@ class HttpConnection final : public OpenConnection,
   void begin_pieces() {
     is_in_pieces_ = true;
     reader_->begin_pieces();
-    piece_room_ =
-        reader_->tells_body_bytes() ? std::min(reader_->body_bytes_expected(), kPiecesRoomBytes) : kPiecesRoomBytes;
+    piece_room_ = pieces_room(reader_->tells_body_bytes() ? reader_->body_bytes_expected() : kPiecesRoomBytes);
     piece_bytes_ = 0;
     piece_status_ = Status();
     must_continue_ = reader_->wants_continue();
@@ -399,6 +406,12 @@ class HttpConnection final : public OpenConnection,
     clear_deadline();  // as in admit()
     load_.count_request(part_of_load_);
     wait_for_room();
+  }
+
+  /// Returns the room for a body of `bytes` bytes: each may lie in a read or a piece, in what the handler keeps, and in a
+  /// copy that is being written.
+  static std::uint64_t pieces_room(std::uint64_t bytes) {
+    return std::min(bytes, kPiecesRoomBytes) + std::min(2 * bytes, kBodyKeptBytes);
   }
 
   /// Awaited, waits until a piece or the end of the body is in the reader. Gives the failure of the connection.
@@ -434,12 +447,15 @@ class HttpConnection final : public OpenConnection,
   bool wants_more_of_piece() {
     return piece_status_.ok() && !reader_->is_done() && reader_->piece().size() < kBodyPieceBytes;
   }
-  static Status client_is_gone() { return Status::io_error("the client has closed the connection, or was too slow"); }
+  static Status client_is_gone() {
+    return Status::io_error("the client has closed the connection, or was too slow")
+        .with_service_error("RequestTimedOut");
+  }
 
   /// Reads until the piece is complete. An exception on the way leaves no operation pending, so the piece ends with it.
   void ask_for_piece() {
     try {
-      if (share_.holds()) share_.take_anyway(ByteBudget::Use::kBody, piece_room_, Clock::now());
+      if (share_.holds()) share_.take_anyway(ByteBudget::Use::kBody, granted_ + piece_room_, Clock::now());
       set_deadline(time_for(kBodyPieceBytes));
       if (std::exchange(must_continue_, false)) return send_continue_for_piece();
       read_for_piece();
@@ -657,6 +673,8 @@ class HttpConnection final : public OpenConnection,
   Timer room_timer_;
   Clock::time_point room_deadline_{};
   std::uint64_t body_bytes_ = 0;
+  /// The bytes that the handler got by grow_to(), beside those of the body.
+  std::uint64_t granted_ = 0;
   /// When the headers of the present request had arrived, if its body arrives later.
   std::optional<Clock::time_point> headers_arrived_{};
   ByteBudget::Share share_;
