@@ -40,7 +40,7 @@ Result<ContainerState> change_state_of(const Container::State& container, const 
       },
       policies);
   if (!row.ok()) return row.status();
-  return shown_container(container.name.spelling, *row, now);
+  return after_commit([&]() -> Result<ContainerState> { return shown_container(container.name.spelling, *row, now); });
 }
 
 }  // namespace

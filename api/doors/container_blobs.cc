@@ -73,7 +73,7 @@ Result<BlobState> change_state(const Container::State& container, std::string_vi
   };
   const Result<WrittenBlob> written = commit_blob(container, verb);
   if (!written.ok()) return written.status();
-  return state_of(blob, *written->row, written->version, container.core->backend().time());
+  return written_state(container, blob, *written);
 }
 
 }  // namespace
@@ -306,7 +306,7 @@ Result<BlobState> Container::create_append_blob(std::string_view blob, const Blo
     };
     const Result<WrittenBlob> written = commit_blob(*state_, verb);
     if (!written.ok()) return written.status();
-    return state_of(blob, *written->row, written->version, state_->core->backend().time());
+    return written_state(*state_, blob, *written);
   });
 }
 

@@ -20,4 +20,15 @@ auto guarded(Body&& body) noexcept -> decltype(std::forward<Body>(body)()) {
   }
 }
 
+/// Makes the result of a verb after its commit. If memory runs out, the call returns kUnknown: it must not look as if
+/// nothing had changed.
+template <typename Make>
+auto after_commit(Make&& make) noexcept -> decltype(std::forward<Make>(make)()) {
+  try {
+    return std::forward<Make>(make)();
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kUnknown);
+  }
+}
+
 }  // namespace varve

@@ -7,6 +7,7 @@
 
 #include "api/catalog/row_change.h"
 #include "api/catalog/work_rows.h"
+#include "api/model/guarded.h"
 #include "api/model/service_error.h"
 
 namespace varve {
@@ -121,6 +122,12 @@ void BlobDraft::discard_staged() {
   batch.remove(staged_list_key(container, name));
   batch.put(work_key({WorkKind::kStaged, staged->generation, container}), encode_work());
   leaves_work = true;
+}
+
+Result<BlobState> written_state(const Container::State& container, std::string_view blob, const WrittenBlob& written) {
+  return after_commit([&]() -> Result<BlobState> {
+    return state_of(blob, *written.row, written.version, container.core->backend().time());
+  });
 }
 
 Refusal plan_again(engine::CommitVersion rests_on) {

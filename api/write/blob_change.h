@@ -91,6 +91,9 @@ struct WrittenBlob {
 /// commits. A refusal with kConflict and without a service error makes another attempt.
 Result<WrittenBlob> commit_blob(const Container::State& container, const BlobVerb& verb);
 
+/// Returns the state that the change made. Errors: kUnknown (no memory: the change was carried out).
+Result<BlobState> written_state(const Container::State& container, std::string_view blob, const WrittenBlob& written);
+
 /// Returns the refusal that makes another attempt, when the commit on which it rests is published.
 Refusal plan_again(engine::CommitVersion rests_on);
 

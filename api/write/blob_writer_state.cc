@@ -4,6 +4,7 @@
 
 #include "api/blob/left_work.h"
 #include "api/catalog/work_rows.h"
+#include "api/model/guarded.h"
 #include "api/model/service_error.h"
 #include "api/write/blob_checks.h"
 #include "varve/limits.h"
@@ -116,7 +117,7 @@ Result<BlobState> publish_written_blob(BlobWriter::State& writer) {
   const Result<WrittenBlob> written = commit_blob(*writer.container, verb);
   if (!written.ok()) return written.status();
   writer.content.has_owner();
-  return state_of(writer.name, *written->row, written->version, writer.container->core->backend().time());
+  return written_state(*writer.container, writer.name, *written);
 }
 
 Result<BlobState> stage_written_block(BlobWriter::State& writer) {
@@ -131,10 +132,12 @@ Result<BlobState> stage_written_block(BlobWriter::State& writer) {
   const Result<WrittenBlob> written = commit_blob(*writer.container, verb);
   if (!written.ok()) return written.status();
   writer.content.has_owner();
-  BlobState state;
-  state.name = writer.name;
-  state.length = writer.content.length();
-  return state;
+  return after_commit([&]() -> Result<BlobState> {
+    BlobState state;
+    state.name = writer.name;
+    state.length = writer.content.length();
+    return state;
+  });
 }
 
 }  // namespace varve

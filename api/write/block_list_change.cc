@@ -192,7 +192,7 @@ Result<BlobState> commit_block_list(const Container::State& container, std::stri
   verb.judge = [&](BlobDraft& draft) { return list.judge(draft); };
   const Result<WrittenBlob> written = commit_blob(container, verb);
   if (!written.ok()) return written.status();
-  return state_of(blob, *written->row, written->version, container.core->backend().time());
+  return written_state(container, blob, *written);
 }
 
 }  // namespace varve

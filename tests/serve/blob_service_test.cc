@@ -425,8 +425,10 @@ TEST_F(BlobService, BN05_BZ01_ErrorsComeAfterTheCallerIsKnown) {
   EXPECT_EQ(service_.told("POST", "photos/a"), "405 UnsupportedHttpVerb");
   EXPECT_EQ(service_.told("PUT", "photos/a?comp=page", ""), "501 NotImplemented");
   EXPECT_EQ(service_.told("GET", "photos/a?versionid=1"), "501 NotImplemented");
+  EXPECT_EQ(header_of(service_.send("GET", "photos/absent"), "Cache-Control"), "no-cache");
   const HttpResponse head = service_.send("HEAD", "photos/absent");
   EXPECT_EQ(head.body, "");
+  EXPECT_EQ(header_of(head, "Cache-Control"), "no-cache");
   EXPECT_EQ(header_of(head, "x-ms-error-code"), "BlobNotFound");
   EXPECT_TRUE(service_.failures.empty());
 }

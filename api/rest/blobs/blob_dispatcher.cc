@@ -161,9 +161,10 @@ Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, co
   call.may_read = [&session, this](std::string source) {
     return session.check(security::AccountOperation::kReadBlob, stop_token(), std::move(source));
   };
-  told.may_be_kept = route.operation == Operation::kGetBlob || route.operation == Operation::kGetBlobState;
   Answer answering = handler_of(route.operation)(call);
   Result<HttpResponse> outcome = co_await answering;
+  const bool is_of_blob = route.operation == Operation::kGetBlob || route.operation == Operation::kGetBlobState;
+  told.may_be_kept = outcome.ok() && is_of_blob;
   if (route.operation == Operation::kSetBlobServiceProperties) forget_properties(asked.address.account);
   co_return outcome;
 }

@@ -11,6 +11,7 @@
 #include "api/rest/blobs/blob_headers.h"
 #include "api/rest/protocol/metadata_headers.h"
 #include "api/rest/protocol/wire_error.h"
+#include "api/rest/service/call.h"
 
 namespace varve::serve {
 namespace {
@@ -100,14 +101,16 @@ Answer copy_blob(const BlobCall& call) {
   });
   const Result<BlobState> copied = co_await copying;
   if (!copied.ok()) co_return copied.status();
-  HttpResponse response = written_response(is_put ? 201 : 202, copied->etag, copied->modified);
-  if (is_put) {
-    if (copied->properties.content_md5) response.with("Content-MD5", md5_text(*copied->properties.content_md5));
-    co_return response;
-  }
-  if (copied->copy_id) response.with("x-ms-copy-id", copied->copy_id->to_string());
-  response.with("x-ms-copy-status", "success");
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response = written_response(is_put ? 201 : 202, copied->etag, copied->modified);
+    if (is_put) {
+      if (copied->properties.content_md5) response.with("Content-MD5", md5_text(*copied->properties.content_md5));
+      return response;
+    }
+    if (copied->copy_id) response.with("x-ms-copy-id", copied->copy_id->to_string());
+    response.with("x-ms-copy-status", "success");
+    return response;
+  });
 }
 
 Answer abort_copy(const BlobCall& /*call*/) {

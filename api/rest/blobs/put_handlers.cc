@@ -15,6 +15,7 @@
 #include "api/rest/blobs/upload.h"
 #include "api/rest/protocol/metadata_headers.h"
 #include "api/rest/protocol/wire_error.h"
+#include "api/rest/service/call.h"
 
 namespace varve::serve {
 namespace {
@@ -46,6 +47,16 @@ Result<BlobWriteOptions> write_options(const BlobCall& call, PropertyHeaders whe
 void add_sums(HttpResponse& response, const ContentSums& sums, const BodyChecksums& sent, std::string_view version) {
   if (sums.md5()) response.with("Content-MD5", md5_text(*sums.md5()));
   if (version >= kCrcVersion && !sent.md5) response.with("x-ms-content-crc64", crc64_text(sums.crc64()));
+}
+
+/// Returns the answer of a write with a content.
+Result<HttpResponse> written_answer(const BlobCall& call, const BlobState& written, const ContentSums& sums,
+                                    const BodyChecksums& sent) {
+  return carried_out_answer([&] {
+    HttpResponse response = written_response(201, written.etag, written.modified);
+    add_sums(response, sums, sent, call.version);
+    return response;
+  });
 }
 
 Result<BlobKind> read_kind(const BlobCall& call) {
@@ -114,7 +125,7 @@ Answer create_append_blob(const BlobCall& call, const BlobWriteOptions& options)
       call, [&](Container& container) { return container.create_append_blob(call.target.blob, options); });
   const Result<BlobState> made = co_await making;
   if (!made.ok()) co_return made.status();
-  co_return written_response(201, made->etag, made->modified);
+  co_return carried_out_answer([&] { return written_response(201, made->etag, made->modified); });
 }
 
 /// Returns the block id of the request. Source: BB-06.
@@ -146,9 +157,7 @@ Answer put_blob(const BlobCall& call) {
       is_small_upload(call) ? put_small(call, *options, sums, *sent) : put_large(call, *options, sums, *sent);
   const Result<BlobState> put = co_await putting;
   if (!put.ok()) co_return put.status();
-  HttpResponse response = written_response(201, put->etag, put->modified);
-  add_sums(response, sums, *sent, call.version);
-  co_return response;
+  co_return written_answer(call, *put, sums, *sent);
 }
 
 Answer put_block(const BlobCall& call) {
@@ -174,10 +183,12 @@ Answer put_block(const BlobCall& call) {
       ask_container<BlobState>(call, [&](Container& /*container*/) { return writer->publish(); });
   const Result<BlobState> staged = co_await staging;
   if (!staged.ok()) co_return staged.status();
-  HttpResponse response = empty_response(201);
-  response.with("x-ms-request-server-encrypted", "true");
-  add_sums(response, sums, *sent, call.version);
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response = empty_response(201);
+    response.with("x-ms-request-server-encrypted", "true");
+    add_sums(response, sums, *sent, call.version);
+    return response;
+  });
 }
 
 Answer put_block_list(const BlobCall& call) {
@@ -199,9 +210,7 @@ Answer put_block_list(const BlobCall& call) {
       call, [&](Container& container) { return container.commit_blocks(call.target.blob, *blocks, *options); });
   const Result<BlobState> committed = co_await committing;
   if (!committed.ok()) co_return committed.status();
-  HttpResponse response = written_response(201, committed->etag, committed->modified);
-  add_sums(response, sums, *sent, call.version);
-  co_return response;
+  co_return written_answer(call, *committed, sums, *sent);
 }
 
 Answer get_block_list(const BlobCall& call) {
@@ -224,6 +233,8 @@ Answer get_block_list(const BlobCall& call) {
       call, [&](Container& container) { return container.blocks(call.target.blob, options); });
   const Result<BlockLists> blocks = co_await reading;
   if (!blocks.ok()) co_return blocks.status();
+  const std::uint64_t room = block_lists_bytes(*blocks, shown);
+  if (call.request.room != nullptr && !call.request.room->grow_to(room)) co_return no_room_for_answer();
   std::string body = write_block_lists(*blocks, shown);
   if (call.request.room != nullptr && !call.request.room->grow_to(body.size())) co_return no_room_for_answer();
   HttpResponse response = xml_response(std::move(body));
@@ -256,11 +267,13 @@ Answer append_block(const BlobCall& call) {
       });
   const Result<AppendedBlock> appended = co_await appending;
   if (!appended.ok()) co_return appended.status();
-  HttpResponse response = written_response(201, appended->etag, appended->etag.timestamp());
-  response.with("x-ms-blob-append-offset", std::to_string(appended->offset));
-  response.with("x-ms-blob-committed-block-count", std::to_string(appended->append_count));
-  add_sums(response, sums, *sent, call.version);
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response = written_response(201, appended->etag, appended->etag.timestamp());
+    response.with("x-ms-blob-append-offset", std::to_string(appended->offset));
+    response.with("x-ms-blob-committed-block-count", std::to_string(appended->append_count));
+    add_sums(response, sums, *sent, call.version);
+    return response;
+  });
 }
 
 }  // namespace varve::serve

@@ -48,7 +48,7 @@ Answer change_state(const BlobCall& call, std::uint16_t status, Change change) {
       ask_container<BlobState>(call, [&](Container& container) { return change(container, *options); });
   const Result<BlobState> changed = co_await changing;
   if (!changed.ok()) co_return changed.status();
-  co_return written_response(status, changed->etag, changed->modified);
+  co_return carried_out_answer([&] { return written_response(status, changed->etag, changed->modified); });
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ Answer set_blob_tags(const BlobCall& call) {
       call, [&](Container& container) { return container.set_tags(call.target.blob, *tags, *options); });
   const Result<BlobState> set = co_await setting;
   if (!set.ok()) co_return set.status();
-  co_return empty_response(204);
+  co_return carried_out_answer([] { return empty_response(204); });
 }
 
 Answer set_blob_tier(const BlobCall& call) {
@@ -137,7 +137,7 @@ Answer set_blob_tier(const BlobCall& call) {
       call, [&](Container& container) { return container.set_tier(call.target.blob, *tier, *options); });
   const Result<BlobState> set = co_await setting;
   if (!set.ok()) co_return set.status();
-  co_return empty_response(200);
+  co_return carried_out_answer([] { return empty_response(200); });
 }
 
 Answer delete_blob(const BlobCall& call) {
@@ -155,9 +155,11 @@ Answer delete_blob(const BlobCall& call) {
   });
   const Status deleted = co_await deleting;
   if (!deleted.ok()) co_return deleted;
-  HttpResponse response = empty_response(202);
-  response.with("x-ms-delete-type-permanent", "true");
-  co_return response;
+  co_return carried_out_answer([] {
+    HttpResponse response = empty_response(202);
+    response.with("x-ms-delete-type-permanent", "true");
+    return response;
+  });
 }
 
 Answer lease_blob(const BlobCall& call) {
@@ -177,9 +179,11 @@ Answer lease_blob(const BlobCall& call) {
       });
   const Result<LeaseAnswer> leased = co_await leasing;
   if (!leased.ok()) co_return leased.status();
-  HttpResponse response = lease_response(*request, *leased);
-  if (!state.etag.is_none()) add_version(response, state.etag, state.modified);
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response = lease_response(*request, *leased);
+    if (!state.etag.is_none()) add_version(response, state.etag, state.modified);
+    return response;
+  });
 }
 
 }  // namespace varve::serve
