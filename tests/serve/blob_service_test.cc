@@ -130,6 +130,27 @@ TEST_F(BlobService, BH06_ARefusedUploadIsNotRead) {
   EXPECT_EQ(service_.bytes_read, 0U);
 }
 
+TEST_F(BlobService, BH06_ARefusedBlockOrListIsNotRead) {
+  const std::string content = varied(500'000);
+  const std::string list = "<BlockList>" + content + "</BlockList>";
+  const auto expect_unread = [&](const std::string& resource, const std::string& body, const std::string& refusal,
+                                 const Headers& headers = {}) {
+    EXPECT_EQ(outcome(service_.send_pieces("PUT", resource, body, 1000, headers)), refusal) << resource;
+    EXPECT_EQ(service_.bytes_read, 0U) << resource;
+  };
+  expect_unread("absent/a?comp=block&blockid=AAAA", content, "404 ContainerNotFound");
+  expect_unread("absent/a?comp=blocklist", list, "404 ContainerNotFound");
+  EXPECT_EQ(service_.told("PUT", "photos/log", "", {{"x-ms-blob-type", "AppendBlob"}}), "201");
+  expect_unread("photos/log?comp=block&blockid=AAAA", content, "409 InvalidBlobType");
+  service_.put("a", "x");
+  expect_unread("photos/a?comp=blocklist", list, "409 BlobAlreadyExists", {{"If-None-Match", "*"}});
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=lease", "",
+                          {{"x-ms-lease-action", "acquire"}, {"x-ms-lease-duration", "-1"}}),
+            "201");
+  expect_unread("photos/a?comp=block&blockid=AAAA", content, "412 LeaseIdMissing");
+  expect_unread("photos/a?comp=blocklist", list, "412 LeaseIdMissing");
+}
+
 TEST_F(BlobService, BB02_BC01_ConditionsGuardAPut) {
   const std::string etag = header_of(service_.put("a", "1"), "ETag");
   EXPECT_EQ(outcome(service_.put("a", "2", {{"If-None-Match", "*"}})), "409 BlobAlreadyExists");

@@ -196,6 +196,13 @@ Answer put_block_list(const BlobCall& call) {
   if (!options.ok()) co_return options.status();
   const Result<BodyChecksums> sent = read_body_checksums(call.headers());
   if (!sent.ok()) co_return sent.status();
+  if (call.request.source != nullptr) {
+    // Judged again with the change. A hopeless list should end before it is read (BH-06).
+    Task<Result<BlobWriter>> judging = ask_container<BlobWriter>(
+        call, [&](Container& container) { return container.write(call.target.blob, *options); });
+    const Result<BlobWriter> judged = co_await judging;
+    if (!judged.ok()) co_return judged.status();
+  }
   std::string kept;
   Task<Result<std::string_view>> reading = whole_body(call, kBlockListBytesMax, kept);
   const Result<std::string_view> body = co_await reading;

@@ -51,6 +51,26 @@ Answer change_state(const BlobCall& call, std::uint16_t status, Change change) {
   co_return carried_out_answer([&] { return written_response(status, changed->etag, changed->modified); });
 }
 
+/// Gives the blob a new version with the properties that it has: a request that names none clears none. The change is
+/// bound to the state that was read, so that it reverts no other change. Source: BP-01.
+Result<BlobState> keep_properties(const BlobCall& call, Container& container, const BlobChangeOptions& options) {
+  for (;;) {
+    const Result<BlobState> present = container.state(call.target.blob);
+    if (!present.ok()) return present;
+    BlobChangeOptions bound = options;
+    // A caller's condition that is not met stays, and the store refuses the change by it.
+    const bool is_bound = judge_change(options.conditions, present->etag, present->modified);
+    if (is_bound) {
+      bound.conditions = lease_alone(options.conditions);
+      bound.conditions.if_match = present->etag;
+    } else {
+      bound.conditions.if_match = ETag::of_timestamp(DateTime{});  // no blob has it
+    }
+    Result<BlobState> changed = container.set_properties(call.target.blob, present->properties, bound);
+    if (changed.ok() || !is_bound || changed.status().service_error() != "ConditionNotMet") return changed;
+  }
+}
+
 }  // namespace
 
 Answer get_blob_state(const BlobCall& call) {
@@ -95,10 +115,7 @@ Answer set_blob_properties(const BlobCall& call) {
   Answer changing =
       change_state(call, 200, [&](Container& container, const BlobChangeOptions& options) -> Result<BlobState> {
         if (names_some) return container.set_properties(call.target.blob, *properties, options);
-        // A request that names none clears none. Source: BP-01.
-        const Result<BlobState> present = container.state(call.target.blob);
-        if (!present.ok()) return present;
-        return container.set_properties(call.target.blob, present->properties, options);
+        return keep_properties(call, container, options);
       });
   Result<HttpResponse> changed = co_await changing;
   co_return changed;
