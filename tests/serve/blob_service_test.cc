@@ -81,6 +81,13 @@ TEST_F(BlobService, BG03_BG04_ARangeIsAPart) {
   EXPECT_NE(header_of(part, "x-ms-blob-content-md5"), "(none)");
   EXPECT_GT(service_.pieces, 3) << "a long part is read while it is sent";
   EXPECT_EQ(service_.send("GET", "photos/a", {}, {{"Range", "bytes=-5"}}).body.size(), content.size());
+  const std::string etag = header_of(part, "ETag");
+  EXPECT_EQ(service_.send("GET", "photos/a", {}, {{"Range", "bytes=0-4"}, {"If-Range", etag}}).status, 206);
+  for (const std::string other : {"\"0x1\"", "W/\"0x1\"", "*", "Tue, 03 Mar 2026 10:20:30 GMT"}) {
+    const HttpResponse whole = service_.send("GET", "photos/a", {}, {{"Range", "bytes=0-4"}, {"If-Range", other}});
+    EXPECT_EQ(outcome(whole), "200") << other;
+    EXPECT_EQ(whole.body.size(), content.size()) << other;
+  }
   const HttpResponse summed =
       service_.send("GET", "photos/a", {}, {{"x-ms-range", "bytes=0-4"}, {"x-ms-range-get-content-crc64", "true"}});
   EXPECT_EQ(header_of(summed, "x-ms-content-crc64"), crc64_text(format::crc64(content.substr(0, 5))));
@@ -98,6 +105,51 @@ TEST_F(BlobService, BB04_BH07_AWrongChecksumStoresNothing) {
   Headers wrong = {{"x-ms-blob-type", "BlockBlob"}, {"Content-MD5", zero_md5}};
   EXPECT_EQ(outcome(service_.send_pieces("PUT", "photos/a", varied(500'000), 100'000, wrong)), "400 Md5Mismatch");
   EXPECT_EQ(service_.send("GET", "photos/a").body, "123456789");
+}
+
+TEST_F(BlobService, BB04_EveryBodyIsComparedWithItsChecksum) {
+  service_.put("a", "hello");
+  const Headers wrong_crc = {{"x-ms-content-crc64", "AAAAAAAAAAA="}};
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=tags", "<Tags><TagSet/></Tags>", wrong_crc), "400 Crc64Mismatch");
+  EXPECT_EQ(service_.told("PUT", "photos?restype=container&comp=acl", "<SignedIdentifiers/>", wrong_crc),
+            "400 Crc64Mismatch");
+  EXPECT_EQ(service_.told("PUT", "?restype=service&comp=properties", "<StorageServiceProperties/>", wrong_crc),
+            "400 Crc64Mismatch");
+  const std::string tags = "<Tags><TagSet/></Tags>";
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=tags", tags, {{"x-ms-content-crc64", crc64_text(format::crc64(tags))}}),
+            "204");
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=tags", tags, {{"x-ms-content-crc64", "x"}}), "400 InvalidCrc64");
+  EXPECT_EQ(service_.told("PUT", "photos/log", "",
+                          {{"x-ms-blob-type", "AppendBlob"}, {"Content-MD5", "AAAAAAAAAAAAAAAAAAAAAA=="}}),
+            "400 Md5Mismatch");
+  EXPECT_EQ(service_.told("PUT", "photos/log", "",
+                          {{"x-ms-blob-type", "AppendBlob"}, {"x-ms-content-crc64", "AQAAAAAAAAA="}}),
+            "400 Crc64Mismatch");
+  EXPECT_EQ(service_.told("GET", "photos/log"), "404 BlobNotFound");
+}
+
+TEST_F(BlobService, BY02_ACopyComparesTheChecksumOfItsSource) {
+  service_.put("a", "hello");
+  EXPECT_EQ(service_.told("PUT", "photos/blocks?comp=block&blockid=AAAA", "x"), "201");
+  EXPECT_EQ(service_.told("PUT", "photos/blocks?comp=blocklist", "<BlockList><Latest>AAAA</Latest></BlockList>"),
+            "201");
+  const std::string root =
+      "http://" + host_of(service_.signed_request("GET", "photos/a")) + "/" + std::string(kAccount) + "/photos/";
+  const std::string md5 = "XUFAKrxLKna5cZ2REBfFkg==";
+  const std::string other = "AAAAAAAAAAAAAAAAAAAAAA==";
+  const auto copied = [&](const std::string& source, Headers headers) {
+    headers.emplace_back("x-ms-copy-source", root + source);
+    return service_.told("PUT", "photos/b", "", std::move(headers));
+  };
+  EXPECT_EQ(copied("a", {{"x-ms-source-content-md5", other}}), "400 Md5Mismatch");
+  EXPECT_EQ(copied("a", {{"x-ms-source-content-crc64", "AAAAAAAAAAA="}}), "400 Crc64Mismatch");
+  EXPECT_EQ(copied("a", {{"x-ms-source-content-md5", "x"}}), "400 InvalidMd5");
+  EXPECT_EQ(copied("a", {{"x-ms-blob-content-md5", other}, {"x-ms-blob-type", "BlockBlob"}}), "400 Md5Mismatch");
+  EXPECT_EQ(copied("blocks", {{"x-ms-source-content-md5", md5}}), "501 NotImplemented");
+  EXPECT_EQ(service_.told("GET", "photos/b"), "404 BlobNotFound");
+  EXPECT_EQ(copied("a", {{"x-ms-source-content-md5", md5}}), "202");
+  EXPECT_EQ(copied("a", {{"x-ms-source-content-crc64", crc64_text(format::crc64("hello"))}}), "202");
+  EXPECT_EQ(copied("a", {{"x-ms-blob-content-md5", md5}, {"x-ms-blob-type", "BlockBlob"}}), "201");
 }
 
 TEST_F(BlobService, BB01_BX03_AContentInPiecesIsTheWholeContent) {
@@ -224,6 +276,13 @@ TEST_F(BlobService, BP01_BP03_BT01_BT10_PartsOfAStateAreSet) {
   EXPECT_EQ(service_.told("PUT", "photos/a?comp=properties", ""), "200");
   const HttpResponse head = service_.send("HEAD", "photos/a");
   EXPECT_EQ(header_of(head, "Content-Language"), "de") << "a request without properties clears none";
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=properties", "", {{"If-Match", etag}}), "412 ConditionNotMet");
+  EXPECT_EQ(
+      service_.told("PUT", "photos/a?comp=properties", "", {{"If-Unmodified-Since", "Tue, 03 Mar 2020 10:20:30 GMT"}}),
+      "412 ConditionNotMet");
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=properties", "", {{"x-ms-lease-id", std::string(kLease)}}),
+            "412 LeaseNotPresentWithBlobOperation");
+  EXPECT_EQ(header_of(service_.send("HEAD", "photos/a"), "ETag"), header_of(head, "ETag"));
   EXPECT_NE(header_of(head, "ETag"), etag);
   EXPECT_EQ(header_of(head, "x-ms-tag-count"), "1");
   EXPECT_EQ(service_.told("PUT", "photos/a?comp=tags",

@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "api/rest/blobs/blob_headers.h"
 #include "api/rest/blobs/blob_routes.h"
 #include "api/rest/blobs/blob_target.h"
 #include "api/rest/blobs/left_out.h"
 #include "api/rest/protocol/request_rules.h"
 #include "api/rest/protocol/version_rules.h"
 #include "api/rest/protocol/wire_error.h"
+#include "format/bytes/crc64.h"
 
 namespace varve::serve {
 namespace {
@@ -78,6 +80,9 @@ Result<RoutedBlobRequest> routed_blob_request(const HttpRequest& request, const 
   if (const Status timed = request_time_max(request.head.query).status(); !timed.ok()) return timed;
   if (!sums_body((*route)->operation)) {
     if (Status digest = check_body_digest(request); !digest.ok()) return digest;
+    const Result<BodyChecksums> sent = read_body_checksums(request.head.headers);
+    if (!sent.ok()) return sent.status();
+    if (sent->crc64 && format::crc64(request.body) != *sent->crc64) return crc64_differs();
   }
   return RoutedBlobRequest{*std::move(target), *std::move(parameters), *route};
 }

@@ -42,17 +42,28 @@ Result<std::optional<Md5>> md5_header(const Headers& headers, std::string_view n
   return std::optional<Md5>(md5);
 }
 
-Result<std::optional<std::uint64_t>> crc64_header(const Headers& headers) {
-  constexpr std::string_view kName = "x-ms-content-crc64";
-  const std::string* const text = find_header(headers, kName);
+Result<std::optional<std::uint64_t>> crc64_header(const Headers& headers, std::string_view name) {
+  const std::string* const text = find_header(headers, name);
   if (text == nullptr || trimmed(*text).empty()) return std::optional<std::uint64_t>();
   const std::optional<std::string> bytes = decode_base64(trimmed(*text));
   if (!bytes || bytes->size() != sizeof(std::uint64_t)) {
-    return refused("InvalidCrc64", "x-ms-content-crc64 must be base64 of 8 bytes");
+    return refused("InvalidCrc64", std::string(name) + " must be base64 of 8 bytes");
   }
   std::uint64_t crc = 0;
   for (std::size_t i = bytes->size(); i > 0; --i) crc = crc << 8 | static_cast<unsigned char>((*bytes)[i - 1]);
   return std::optional<std::uint64_t>(crc);
+}
+
+Result<BodyChecksums> checksums_of(const Headers& headers, std::string_view md5_name, std::string_view crc64_name) {
+  const Result<std::optional<Md5>> md5 = md5_header(headers, md5_name);
+  if (!md5.ok()) return md5.status();
+  const Result<std::optional<std::uint64_t>> crc64 = crc64_header(headers, crc64_name);
+  if (!crc64.ok()) return crc64.status();
+  if (*md5 && *crc64) {
+    return refused("BothCrc64AndMd5HeaderPresent",
+                   "give " + std::string(md5_name) + " or " + std::string(crc64_name) + ", and not both");
+  }
+  return BodyChecksums{*md5, *crc64};
 }
 
 void add_header(HttpResponse& response, std::string_view name, const std::string& value, const std::string* override) {
@@ -84,14 +95,19 @@ bool names_blob_properties(const Headers& headers) {
 }
 
 Result<BodyChecksums> read_body_checksums(const Headers& headers) {
-  const Result<std::optional<Md5>> md5 = md5_header(headers, "content-md5");
-  if (!md5.ok()) return md5.status();
-  const Result<std::optional<std::uint64_t>> crc64 = crc64_header(headers);
-  if (!crc64.ok()) return crc64.status();
-  if (*md5 && *crc64) {
-    return refused("BothCrc64AndMd5HeaderPresent", "give Content-MD5 or x-ms-content-crc64, and not both");
-  }
-  return BodyChecksums{*md5, *crc64};
+  return checksums_of(headers, "content-md5", "x-ms-content-crc64");
+}
+
+Result<BodyChecksums> read_source_checksums(const Headers& headers) {
+  return checksums_of(headers, "x-ms-source-content-md5", "x-ms-source-content-crc64");
+}
+
+Status md5_differs(std::string_view header) {
+  return refused("Md5Mismatch", "the content does not match " + std::string(header));
+}
+
+Status crc64_differs(std::string_view header) {
+  return refused("Crc64Mismatch", "the content does not match " + std::string(header));
 }
 
 std::string md5_text(const Md5& md5) {

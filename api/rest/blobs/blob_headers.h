@@ -40,6 +40,14 @@ struct BodyChecksums {
 /// BothCrc64AndMd5HeaderPresent). Source: BB-04.
 Result<BodyChecksums> read_body_checksums(const Headers& headers);
 /// Returns the texts of Content-MD5 and x-ms-content-crc64. The CRC is written from its lowest byte on.
+/// Returns the checksums that the content of a copy's source must have, of the headers x-ms-source-content-.... Errors: as
+/// read_body_checksums(). Source: BY-02.
+Result<BodyChecksums> read_source_checksums(const Headers& headers);
+/// Return the refusal of a content with another checksum. Source: BB-04.
+/// @{
+Status md5_differs(std::string_view header = "Content-MD5");
+Status crc64_differs(std::string_view header = "x-ms-content-crc64");
+/// @}
 std::string md5_text(const Md5& md5);
 std::string crc64_text(std::uint64_t crc64);
 

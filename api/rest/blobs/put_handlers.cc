@@ -75,7 +75,7 @@ Status settle_md5(const ContentSums& sums, BlobProperties& properties) {
     return Status();
   }
   if (properties.content_md5 == sums.md5()) return Status();
-  return refused("Md5Mismatch", "the content does not match x-ms-blob-content-md5");
+  return md5_differs("x-ms-blob-content-md5");
 }
 
 /// Puts a content that is in memory, in one step of the store.
