@@ -44,6 +44,15 @@ class BlobServiceBench {
   HttpRequest signed_request(std::string_view verb, std::string_view resource, std::string body = {},
                              Headers headers = {}) {
     if (verb == "PUT") headers.emplace_back("Content-Length", std::to_string(body.size()));
+    return with_signature(verb, resource, std::move(body), std::move(headers));
+  }
+  /// A put whose body states no length.
+  HttpRequest signed_chunked_request(std::string_view resource, Headers headers) {
+    headers.emplace_back("Transfer-Encoding", "chunked");
+    return with_signature("PUT", resource, {}, std::move(headers));
+  }
+  static HttpRequest with_signature(std::string_view verb, std::string_view resource, std::string body,
+                                    Headers headers) {
     HttpRequest made =
         ServiceBench::request(verb, ServiceBench::path_of(resource), std::move(body), std::move(headers));
     if (find_header(made.head.headers, "x-ms-version") == nullptr) {

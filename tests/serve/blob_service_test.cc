@@ -452,6 +452,81 @@ TEST_F(BlobService, BS12_BS13_BG07_ASignatureThatMayOnlyCreateMeetsNoBlob) {
   EXPECT_EQ(outcome(service_.send_by(reading, "GET", "photos/other")), "403 AuthenticationFailed");
 }
 
+TEST_F(BlobService, BY05_BS12_ASignatureInTheAddressOfTheSourceIsUsed) {
+  service_.put("a", "content", {{"x-ms-tags", "a=b"}});
+  service_.put("other", "content");
+  const auto token = [](std::string_view blob, std::string_view letters) {
+    security::BlobSasTerms terms;
+    terms.container = "photos";
+    terms.blob = blob;
+    terms.permissions = *Permissions::parse_for_blob(letters);
+    terms.expiry = at("2026-03-04T00:00:00Z");
+    return security::to_query(*security::sign_blob_sas(terms, credentials()));
+  };
+  const std::string root =
+      "http://" + host_of(service_.signed_request("GET", "photos/a")) + "/" + std::string(kAccount) + "/photos/";
+  const auto copied = [&](const std::string& by, const std::string& source, Headers headers = {}) {
+    headers.emplace_back("x-ms-copy-source", root + source);
+    return outcome(service_.send_by(by, "PUT", "photos/copy", "", std::move(headers)));
+  };
+  const std::string writing = token("copy", "w");
+  EXPECT_EQ(copied(writing, "a"), "403 CannotVerifyCopySource");
+  EXPECT_EQ(copied(writing, "a?" + token("a", "l")), "403 CannotVerifyCopySource");
+  EXPECT_EQ(copied(writing, "other?" + token("a", "r")), "403 CannotVerifyCopySource");
+  EXPECT_EQ(copied(writing, "a?" + token("a", "r")), "202");
+  EXPECT_EQ(service_.send("GET", "photos/copy").body, "content");
+  EXPECT_EQ(header_of(service_.send("GET", "photos/copy"), "x-ms-copy-source"), root + "a") << "without the signature";
+  const Headers with_tags = {{"x-ms-copy-source-tag-option", "COPY"}};
+  EXPECT_EQ(copied(writing, "a?" + token("a", "r"), with_tags), "403 CannotVerifyCopySource");
+  EXPECT_EQ(copied(writing, "a?" + token("a", "rt"), with_tags), "202");
+}
+
+TEST_F(BlobService, BS12_BL01_TagsAreShownWithTheirLetterAlone) {
+  service_.put("a", "content", {{"x-ms-tags", "a=b"}});
+  const auto listed = [&](std::string_view letters) {
+    security::BlobSasTerms terms;
+    terms.container = "photos";
+    terms.permissions = *Permissions::parse_for_blob(letters);
+    terms.expiry = at("2026-03-04T00:00:00Z");
+    const std::string token = security::to_query(*security::sign_blob_sas(terms, credentials()));
+    return service_.send_by(token, "GET", "photos?restype=container&comp=list&include=tags");
+  };
+  EXPECT_EQ(outcome(listed("l")), "403 AuthorizationPermissionMismatch");
+  EXPECT_THAT(listed("lt").body, HasSubstr("<Key>a</Key>"));
+  EXPECT_THAT(service_.send("GET", "photos?restype=container&comp=list&include=tags").body, HasSubstr("<Key>a</Key>"));
+}
+
+TEST_F(BlobService, BS12_BA01_TheRightToAppendCreatesAnAppendBlobThatIsNew) {
+  security::BlobSasTerms terms;
+  terms.container = "photos";
+  terms.permissions = *Permissions::parse_for_blob("a");
+  terms.expiry = at("2026-03-04T00:00:00Z");
+  const std::string token = security::to_query(*security::sign_blob_sas(terms, credentials()));
+  const Headers append = {{"x-ms-blob-type", "AppendBlob"}};
+  EXPECT_EQ(outcome(service_.send_by(token, "PUT", "photos/log", "", append)), "201");
+  EXPECT_EQ(outcome(service_.send_by(token, "PUT", "photos/log", "", append)), "409 BlobAlreadyExists");
+  EXPECT_EQ(outcome(service_.send_by(token, "PUT", "photos/a", "x", {{"x-ms-blob-type", "BlockBlob"}})),
+            "403 AuthorizationPermissionMismatch");
+  security::AccountSasTerms account;
+  account.services = "b";
+  account.resource_types = "o";
+  account.permissions = "a";
+  account.expiry = terms.expiry;
+  const std::string wide = security::to_query(*security::sign_account_sas(account, credentials()));
+  EXPECT_EQ(outcome(service_.send_by(wide, "PUT", "photos/more", "", append)), "403 AuthorizationPermissionMismatch");
+}
+
+TEST_F(BlobService, BA01_AnAppendBlobIsCreatedWithAnEmptyBodyOfAnyFraming) {
+  const auto send_chunked = [&](const std::string& body) {
+    HttpRequest request = service_.signed_chunked_request("photos/log", {{"x-ms-blob-type", "AppendBlob"}});
+    TextPieces source(body, 100);
+    request.source = &source;
+    return outcome(service_.send(std::move(request)));
+  };
+  EXPECT_EQ(send_chunked("x"), "400 InvalidHeaderValue");
+  EXPECT_EQ(send_chunked(""), "201");
+}
+
 TEST_F(BlobService, BL01_BL02_BL06_AListingFoldsAndGoesOn) {
   for (const std::string name : {"a", "eu/1", "eu/2", "us/1", "z"}) service_.put(name, "x");
   const std::string all = service_.send("GET", "photos?restype=container&comp=list").body;

@@ -25,6 +25,14 @@
 
 namespace varve::serve {
 
+/// The source of a copy.
+struct CopySource {
+  /// A request for the source, with the path and query of its URL.
+  HttpRequest url;
+  Address address;
+  BlobTarget target;
+};
+
 /// Holds views. The dispatcher keeps the viewed values until the answer is complete.
 struct BlobCall {
   const HttpRequest& request;
@@ -46,8 +54,9 @@ struct BlobCall {
   bool may_replace = true;
   /// The headers that the caller's signature puts in place of those of blobs, or null.
   const security::BlobHeaderOverrides* overrides = nullptr;
-  /// Checks that the caller may read another blob of the account. Source: BY-05.
-  std::function<Task<Status>(std::string resource)> may_read{};
+  /// Checks that the caller, or the signature in the source's own URL, permits an operation on the source of a copy.
+  /// Source: BY-05.
+  std::function<Task<Status>(const CopySource& source, security::AccountOperation operation)> permits{};
 
   const Headers& headers() const noexcept { return request.head.headers; }
   bool is_head() const noexcept { return request.head.verb == "HEAD"; }

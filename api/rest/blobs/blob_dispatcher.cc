@@ -10,6 +10,7 @@
 #include "api/rest/protocol/version_rules.h"
 #include "api/rest/protocol/wire_error.h"
 #include "format/bytes/crc64.h"
+#include "varve/names.h"
 
 namespace varve::serve {
 namespace {
@@ -95,6 +96,21 @@ security::AccountOperation needed_for(const BlobRoute& route, const Headers& hea
   return is_break ? security::AccountOperation::kBreakContainerLease : route.needs;
 }
 
+/// Returns whether the right to append permits the request, too: a signature for a container or a blob with it alone may
+/// create an append blob. That of an account, which has the parameter `ss`, may not. Source: BS-12.
+bool may_append_instead(const BlobRoute& route, const HttpRequest& request, const QueryParameters& parameters) {
+  const std::string* const type = find_header(request.head.headers, "x-ms-blob-type");
+  return route.operation == Operation::kPutBlob && parameters.find("ss") == nullptr && type != nullptr &&
+         equal_ignoring_case(trimmed(*type), "AppendBlob");
+}
+
+/// Returns whether the answer is a listing with the tags of blobs, which have a permission of their own. Source: BS-12.
+bool shows_tags(const BlobRoute& route, const QueryParameters& parameters) {
+  const std::string* const include = parameters.find("include");
+  return route.operation == Operation::kListBlobs && include != nullptr &&
+         lower_case(*include).find("tags") != std::string::npos;
+}
+
 /// Returns the refusal of a request about a snapshot of a blob: a read finds none, and a write cannot change one. All
 /// routes are judged here, since a handler without the check would change the blob itself. Source: BD-02.
 Status check_no_snapshot(const BlobCall& call, const BlobRoute& route) {
@@ -141,6 +157,23 @@ Operation BlobDispatcher::operation_of(const HttpRequest& request, const Asked& 
   return route.ok() ? (*route)->operation : Operation::kUnresolved;
 }
 
+/// Checks the authority of the request, and then a signature in the source's own URL.
+Task<Status> BlobDispatcher::check_source(const security::AsyncSession& session, const CopySource& source,
+                                          security::AccountOperation operation, std::string_view version,
+                                          HomeThread* home) {
+  const std::string resource = source.target.signed_name();
+  Task<Status> checking = session.check(operation, stop_token(), resource);
+  const Status allowed = co_await checking;
+  co_await GoHome(home);
+  const Result<QueryParameters> parameters = QueryParameters::parse(source.url.head.query);
+  if (allowed.ok() || !parameters.ok() || parameters->find("sig") == nullptr) co_return allowed;
+  const Asked asked{std::string(version), source.url.head.verb, source.address};
+  Task<Status> signing = check_signed_url(source.url, asked, operation, resource);
+  const Status signed_for = co_await signing;
+  co_await GoHome(home);
+  co_return signed_for;
+}
+
 Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, const Asked& asked,
                                                   const security::AsyncSession& session, const ErrorTrailer& trailer,
                                                   HomeThread* home, Told& told) {
@@ -150,12 +183,23 @@ Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, co
   told.operation = route.operation;
   const std::string resource = found->target.signed_name();
   Task<Status> checking = session.check(needed_for(route, request.head.headers), stop_token(), resource);
-  const Status allowed = co_await checking;
+  Status allowed = co_await checking;
   co_await GoHome(home);
+  if (!allowed.ok() && may_append_instead(route, request, found->parameters)) {
+    Task<Status> appending = session.check(security::AccountOperation::kAppendBlock, stop_token(), resource);
+    allowed = co_await appending;
+    co_await GoHome(home);
+  }
   if (!allowed.ok()) co_return allowed;
   BlobCall call{request, asked.address, found->target, found->parameters, told.version, trailer,
                 home,    stop_token(),  store_,        told.details,      told.headers};
   if (const Status live = check_no_snapshot(call, route); !live.ok()) co_return live;
+  if (shows_tags(route, found->parameters)) {
+    Task<Status> seeing = session.check(security::AccountOperation::kReadBlobTags, stop_token(), resource);
+    const Status may_see = co_await seeing;
+    co_await GoHome(home);
+    if (!may_see.ok()) co_return may_see;
+  }
   if (route.needs == security::AccountOperation::kCreateBlob) {
     Task<Status> replacing = session.check(security::AccountOperation::kReplaceBlob, stop_token(), resource);
     const Status may_replace = co_await replacing;
@@ -163,8 +207,8 @@ Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, co
     call.may_replace = may_replace.ok();
   }
   call.overrides = session.header_overrides();
-  call.may_read = [&session, this](std::string source) {
-    return session.check(security::AccountOperation::kReadBlob, stop_token(), std::move(source));
+  call.permits = [&](const CopySource& source, security::AccountOperation operation) {
+    return check_source(session, source, operation, call.version, home);
   };
   Answer answering = handler_of(route.operation)(call);
   Result<HttpResponse> outcome = co_await answering;

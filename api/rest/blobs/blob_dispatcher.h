@@ -28,6 +28,9 @@ class BlobDispatcher final : public Dispatcher {
   HttpResponse failure(const Status& status, const ErrorTrailer& trailer, const Told& told,
                        const HttpRequest* request) const override;
 
+  Task<Status> check_source(const security::AsyncSession& session, const CopySource& source,
+                            security::AccountOperation operation, std::string_view version, HomeThread* home);
+
   Store& store_;
 };
 

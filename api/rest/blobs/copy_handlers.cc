@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "api/model/percent.h"
+#include "api/model/service_error.h"
 #include "api/rest/blobs/blob_answers.h"
 #include "api/rest/blobs/blob_call.h"
 #include "api/rest/blobs/blob_conditions.h"
@@ -22,15 +22,16 @@ Status unverifiable(std::string_view reason) {
 }
 
 /// Returns the blob of the same account that the address names. Source: BY-05.
-Result<BlobTarget> source_of(const BlobCall& call, const std::string& url) {
+Result<CopySource> source_of(const BlobCall& call, const std::string& url) {
   HttpRequest source;
   if (!set_target(source, url) || !source.absolute_host) return unverifiable("it is no URL");
   if (!equal_ignoring_case(*source.absolute_host, host_of(call.request))) {
     return unverifiable("it is on another server, and this server fetches nothing");
   }
-  const Result<Address> address =
-      parse_address(source.head.path, *source.absolute_host, "http",
-                    [&call](std::string_view name) { return name == call.address.account; });
+  source.head.verb = "GET";
+  source.arrival = call.request.arrival;
+  Result<Address> address = parse_address(source.head.path, *source.absolute_host, "http",
+                                          [&call](std::string_view name) { return name == call.address.account; });
   if (!address.ok()) return unverifiable("its path is badly encoded");
   if (address->account != call.address.account) return unverifiable("it is in another account");
   const Result<QueryParameters> parameters = QueryParameters::parse(source.head.query);
@@ -39,8 +40,9 @@ Result<BlobTarget> source_of(const BlobCall& call, const std::string& url) {
     return Status::not_found("the snapshot does not exist").with_service_error("BlobNotFound");
   }
   Result<BlobTarget> target = parse_blob_target(address->resource, *parameters);
-  if (target.ok() && target->resource != BlobResource::kBlob) return unverifiable("it names no blob");
-  return target;
+  if (!target.ok()) return target.status();
+  if (target->resource != BlobResource::kBlob) return unverifiable("it names no blob");
+  return CopySource{std::move(source), *std::move(address), *std::move(target)};
 }
 
 bool says_true(const std::string* text) {
@@ -73,31 +75,59 @@ Result<BlobCopyOptions> copy_options(const BlobCall& call, bool is_put) {
   return options;
 }
 
+Status unknown_sum(std::string_view name) {
+  return service_error::not_implemented("the source has no stored " + std::string(name) +
+                                        " to compare, and the content of a copy is not read");
+}
+
+/// Compares the checksums that the request states with those that are stored with the source, and binds the copy to the
+/// state that was compared. Source: BY-02, BB-04.
+Status check_source_sums(const BodyChecksums& sums, const BlobState& source, BlobCopyOptions& options) {
+  const std::optional<Md5> own = options.properties ? options.properties->content_md5 : std::nullopt;
+  if (!sums.md5 && !sums.crc64 && !own) return Status();
+  const std::optional<Md5>& stored = source.properties.content_md5;
+  if ((sums.md5 || own) && !stored) return unknown_sum("MD5");
+  if (sums.crc64 && !source.crc64) return unknown_sum("CRC-64");
+  if (sums.md5 && *sums.md5 != *stored) return md5_differs("x-ms-source-content-md5");
+  if (own && *own != *stored) return md5_differs("x-ms-blob-content-md5");
+  if (sums.crc64 && *sums.crc64 != *source.crc64) return crc64_differs("x-ms-source-content-crc64");
+  std::optional<ETag>& bound = options.source_conditions.if_match;
+  if (!bound || bound->is_any()) bound = source.etag;
+  return Status();
+}
+
 }  // namespace
 
 Answer copy_blob(const BlobCall& call) {
   const std::string url(trimmed(*find_header(call.headers(), "x-ms-copy-source")));
   const bool is_put = find_header(call.headers(), "x-ms-blob-type") != nullptr;
-  const Result<BlobTarget> source = source_of(call, url);
+  const Result<CopySource> source = source_of(call, url);
   if (!source.ok()) co_return source.status();
   Result<BlobCopyOptions> options = copy_options(call, is_put);
   if (!options.ok()) co_return options.status();
   if (!is_put) options->source_address = url.substr(0, url.find('?'));
-  Task<Status> asking = call.may_read(source->signed_name());
+  const Result<BodyChecksums> sums = read_source_checksums(call.headers());
+  if (!sums.ok()) co_return sums.status();
+  Task<Status> asking = call.permits(*source, security::AccountOperation::kReadBlob);
   const Status readable = co_await asking;
   if (!readable.ok()) co_return unverifiable("the caller may not read it");
-
   const std::string* const tag_option = find_header(call.headers(), "x-ms-copy-source-tag-option");
   const bool copies_tags = tag_option != nullptr && equal_ignoring_case(trimmed(*tag_option), "COPY");
+  if (copies_tags) {
+    Task<Status> asking_tags = call.permits(*source, security::AccountOperation::kReadBlobTags);
+    const Status has_tags = co_await asking_tags;
+    if (!has_tags.ok()) co_return unverifiable("the caller may not read its tags");
+  }
   Task<Result<BlobState>> copying = ask_container<BlobState>(call, [&](Container& container) -> Result<BlobState> {
-    const Result<Container> from = call.store.open_container(call.address.account, source->container);
+    const Result<Container> from = call.store.open_container(call.address.account, source->target.container);
     if (!from.ok()) return from.status();
-    if (copies_tags) {
-      Result<BlobState> state = from->state(source->blob);
+    if (copies_tags || sums->md5 || sums->crc64 || (options->properties && options->properties->content_md5)) {
+      Result<BlobState> state = from->state(source->target.blob);
       if (!state.ok()) return state;
-      options->tags = std::move(state->tags);
+      if (Status same = check_source_sums(*sums, *state, *options); !same.ok()) return same;
+      if (copies_tags) options->tags = std::move(state->tags);
     }
-    return container.copy(call.target.blob, *from, source->blob, *options);
+    return container.copy(call.target.blob, *from, source->target.blob, *options);
   });
   const Result<BlobState> copied = co_await copying;
   if (!copied.ok()) co_return copied.status();

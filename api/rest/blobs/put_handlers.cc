@@ -115,9 +115,23 @@ Task<Result<BlobState>> put_large(const BlobCall& call, const BlobWriteOptions& 
 }
 
 Answer create_append_blob(const BlobCall& call, const BlobWriteOptions& options) {
-  if (call.request.source != nullptr || !call.request.body.empty()) {
+  const Result<BodyChecksums> sent = read_body_checksums(call.headers());
+  if (!sent.ok()) co_return sent.status();
+  // A body in chunks may be empty, too. One that states a length is not read.
+  const bool is_chunked = call.request.source != nullptr && find_header(call.headers(), "content-length") == nullptr;
+  bool is_empty = call.request.source == nullptr && call.request.body.empty();
+  if (is_chunked) {
+    Task<Result<std::string_view>> reading = call.request.source->next();
+    const Result<std::string_view> first = co_await reading;
+    if (!first.ok()) co_return first.status();
+    is_empty = first->empty();
+  }
+  if (!is_empty) {
     co_return invalid_header("Content-Length", "an append blob is created without content");
   }
+  ContentSums sums(sent->md5.has_value());
+  if (Status finished = sums.finish(); !finished.ok()) co_return finished;
+  if (Status equal = check_sums(sums, *sent); !equal.ok()) co_return equal;
   if (options.tier != BlobTier::kDefault) {
     co_return refused("AccessTierNotSupportedForBlobType", "an append blob has no tier");
   }

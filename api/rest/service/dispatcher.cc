@@ -132,6 +132,18 @@ Result<Dispatcher::Asked> Dispatcher::identify(const HttpRequest& request, const
   return Asked{*std::move(version), *std::move(verb), *std::move(address)};
 }
 
+Task<Status> Dispatcher::check_signed_url(const HttpRequest& url, const Asked& asked,
+                                          security::AccountOperation operation, std::string resource) {
+  const std::shared_ptr<Keyring> keyring = keyring_.present();
+  Task<Result<security::Session>> opening = open_session(url, *keyring, asked);
+  Result<security::Session> session = co_await opening;
+  if (!session.ok()) co_return session.status();
+  const security::AsyncSession of_url(*std::move(session));
+  Task<Status> checking = of_url.check(operation, stop_.get_token(), std::move(resource));
+  const Status allowed = co_await checking;
+  co_return allowed;
+}
+
 Task<Status> Dispatcher::admit(const HttpRequest& request, HomeThread* home) {
   Told told;
   const std::shared_ptr<Keyring> keyring = keyring_.present();

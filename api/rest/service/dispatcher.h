@@ -95,6 +95,10 @@ class Dispatcher {
   /// Discards the cached service properties of the account.
   void forget_properties(std::string_view account) { cross_origin_.forget(account); }
   std::stop_token stop_token() const noexcept { return stop_.get_token(); }
+  /// Checks that the signature in the query of a URL permits an operation on the URL's resource. The arguments outlive
+  /// the task. Errors: kForbidden.
+  Task<Status> check_signed_url(const HttpRequest& url, const Asked& asked, security::AccountOperation operation,
+                                std::string resource);
 
  private:
   /// Returns the effective verb, after the rules of the service for headers that depend on nothing else.

@@ -64,7 +64,9 @@ class Pieces final : public AnswerSource {
 };
 
 /// PUT /pieces answers with length and CRC of the body; PUT /refused answers 409 and reads nothing; PUT /half reads one
-/// piece and answers. PUT /served is read while others ask for the whole budget. PUT /kept has its body in memory. PUT /headers has, too, and answers with the number of headers. GET /get/N and /broken/N answer with N bytes.
+/// piece and answers. PUT /served is read while others ask for the whole budget. PUT /grown gets 1,000,000 bytes of room.
+/// PUT /kept has its body in memory. PUT /headers has, too, and answers with the number of headers. GET /get/N and
+/// /broken/N answer with N bytes.
 class Reader final : public RequestHandler {
  public:
   Task<Status> admit(const HttpRequest& /*request*/, HomeThread* /*home*/) override { co_return Status(); }
