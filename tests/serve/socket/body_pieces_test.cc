@@ -156,6 +156,7 @@ class BodyPieces : public ::testing::TestWithParam<bool> {
   static ConnectionLimits limits() {
     ConnectionLimits limits;
     limits.body_bytes_max = 100'000;
+    limits.room_time_max = std::chrono::milliseconds(0);
     return limits;
   }
   std::unique_ptr<test::HttpClient> connect() {
@@ -334,6 +335,23 @@ TEST_P(BodyPieces, BX03_ABodyThatIsServedIsNotCutOffForOthers) {
   const auto client = connect();
   const std::string body = content_of(3'000'000);
   ASSERT_TRUE(client->send(with_length("/served", body)));
+  expect_summary(*client, body);
+}
+
+TEST_P(BodyPieces, BX03_AnUploadWaitsForRoom) {
+  struct Other final : ByteBudget::Owner {
+    void cut_off() override {}
+  } other;
+  ByteBudget::Share share(host_.budget(), "other", other);
+  share.take_anyway(ByteBudget::Use::kBody, limits().memory_max, ByteBudget::Clock::now());
+  share.is_served();
+  const auto client = connect();
+  const std::string body = content_of(100'000);
+  ASSERT_TRUE(client->send(with_length("/pieces", body)));
+  const auto later = connect();  // is answered after the server has looked for room
+  ASSERT_TRUE(later->send("GET /get/1 HTTP/1.1\r\nHost: here\r\n\r\n"));
+  EXPECT_TRUE(later->read().has_value());
+  share.give_back();
   expect_summary(*client, body);
 }
 

@@ -282,8 +282,9 @@ class HttpConnection final : public OpenConnection,
       close();
     }
   }
+  /// An upload waits like an idle connection, instead of failing: its client's bytes wait in the socket (BX-03).
   void wait_for_room() {
-    room_deadline_ = Clock::now() + host_.limits().room_time_max;
+    room_deadline_ = Clock::now() + (is_in_pieces_ ? host_.limits().idle_time_max : host_.limits().room_time_max);
     look_for_room();
   }
   void look_for_room() {
@@ -294,7 +295,7 @@ class HttpConnection final : public OpenConnection,
       return run(reader_->take());
     }
     if (is_late_ || now >= room_deadline_) return refuse_unread(busy());
-    room_timer_.expires_at(std::min(room_deadline_, now + kRoomLookTime));
+    room_timer_.expires_at(std::min(room_deadline_, now + (is_in_pieces_ ? kUploadLookTime : kRoomLookTime)));
     room_timer_.async_wait(handler(&HttpConnection::on_room_timer));
   }
   void on_room_timer(const ErrorCode& /*error*/) { look_for_room(); }
@@ -659,6 +660,7 @@ class HttpConnection final : public OpenConnection,
   static constexpr std::uint64_t kPiecesRoomBytes = kBodyPieceBytes + 3 * kBodyReadBytes;
   static constexpr Milliseconds kGoodbyeTime{2000};
   static constexpr Milliseconds kRoomLookTime{50};
+  static constexpr Milliseconds kUploadLookTime{250};
 
   ConnectionHost& host_;
   const std::string client_ip_;
