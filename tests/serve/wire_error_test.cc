@@ -60,6 +60,7 @@ TEST(ServeErrors, E01_EveryErrorStringHasItsStatus) {
       {409,
        {"EntityAlreadyExists", "QueueAlreadyExists", "QueueBeingDeleted", "ResourceAlreadyExists", "TableAlreadyExists",
         "TableBeingDeleted"}},
+      {408, {"RequestTimedOut"}},
       {411, {"MissingContentLengthHeader"}},
       {412, {"UpdateConditionNotSatisfied"}},
       {413, {"RequestBodyTooLarge"}},
