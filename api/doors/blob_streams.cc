@@ -7,6 +7,7 @@
 #include "api/model/service_error.h"
 #include "api/read/blob_read.h"
 #include "api/write/append_change.h"
+#include "api/write/blob_checks.h"
 #include "api/write/blob_part.h"
 #include "api/write/blob_writer_state.h"
 #include "varve/blob.h"
@@ -37,6 +38,7 @@ BlobProperties& BlobWriter::properties() & noexcept {
 Result<BlobState> BlobWriter::publish() {
   return guarded([&]() -> Result<BlobState> {
     if (Status usable = state_->check_usable(); !usable.ok()) return usable;
+    if (Status checked = check_blob_properties(state_->options.properties); !checked.ok()) return checked;
     state_->is_over = true;
     if (state_->append) return append_written_content(*state_);
     return state_->block_id ? stage_written_block(*state_) : publish_written_blob(*state_);

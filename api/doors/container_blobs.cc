@@ -158,7 +158,8 @@ Status Container::remove(std::string_view blob, const BlobChangeOptions& options
 
 Result<BlobState> Container::set_properties(std::string_view blob, const BlobProperties& properties,
                                             const BlobChangeOptions& options) {
-  return guarded([&] {
+  return guarded([&]() -> Result<BlobState> {
+    if (Status checked = check_blob_properties(properties); !checked.ok()) return checked;
     return change_state(*state_, blob, options, {}, [&](BlobRow& row, Ticks /*now*/) {
       row.properties = properties;
       row.changed = 0;
@@ -225,6 +226,17 @@ Result<BlobWriter> Container::stage_block(std::string_view blob, std::string_vie
     if (Status checked = check_block_id(id); !checked.ok()) return checked;
     const Result<ResolvedTable> at = state_->resolve();
     if (!at.ok()) return at.status();
+    // Judged again when the block is staged. A hopeless block should end before its bytes are read (BH-06).
+    const Result<std::optional<FoundBlob>> found = find_blob(at->view, at->id, blob);
+    if (!found.ok()) return found.status();
+    if (*found) {
+      const BlobRow& row = (*found)->row;
+      Lease lease = row.lease;
+      const Ticks now = state_->core->backend().time();
+      const Status admitted = admit_write(lease, options.conditions.lease, now, Leased::kBlob);
+      if (!admitted.ok()) return admitted;
+      if (row.kind != BlobKind::kBlock) return wrong_kind(blob, row.kind);
+    }
     return BlobWriter(std::make_unique<BlobWriter::State>(state_, at->id, std::string(blob), options, std::string(id)));
   });
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/model/ascii.h"
+#include "api/model/header_text.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "varve/limits.h"
@@ -16,14 +17,6 @@ namespace {
 bool is_metadata_name(std::string_view name) noexcept {
   const auto legal = [](char c) { return is_letter(c) || is_digit(c) || c == '_'; };
   return !name.empty() && !is_digit(name.front()) && std::all_of(name.begin(), name.end(), legal);
-}
-
-/// Header values carry visible characters, blanks and tabs between them, and any bytes above ASCII.
-bool is_header_text(std::string_view value) noexcept {
-  const auto legal = [](char c) { return c == '\t' || (c != 0x7F && static_cast<unsigned char>(c) >= 0x20); };
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  if (value.empty()) return true;
-  return !blank(value.front()) && !blank(value.back()) && std::all_of(value.begin(), value.end(), legal);
 }
 
 }  // namespace

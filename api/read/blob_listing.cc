@@ -2,11 +2,13 @@
 // Must never: show a name twice.
 #include "api/read/blob_listing.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "api/model/continuation_token.h"
+#include "api/model/listed_bytes.h"
 #include "api/model/service_error.h"
 #include "engine/read/cursor.h"
 #include "format/keys/sort_key.h"
@@ -80,11 +82,12 @@ class BlobWalk {
     for (;;) {
       const std::optional<std::string> name = least_name();
       if (!name) return std::move(page_);
-      if (page_.entries.size() == listing_.page_max) {
+      if (page_.entries.size() == listing_.page_max || bytes_ >= kListedBytesMax) {
         page_.continuation = encode_key_token(*name);
         return std::move(page_);
       }
       if (Status taken = take(*name); !taken.ok()) return taken;
+      bytes_ += listed_bytes(page_.entries.back());
     }
   }
 
@@ -137,6 +140,7 @@ class BlobWalk {
   NamedRows blobs_;
   std::optional<NamedRows> staged_;
   BlobPage page_;
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "api/catalog/catalog.h"
 #include "api/model/continuation_token.h"
+#include "api/model/listed_bytes.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "engine/read/cursor.h"
@@ -58,10 +59,13 @@ Result<std::optional<std::string>> walk(const engine::ReadView& view, const Name
   if (range.lower >= range.upper) return std::optional<std::string>();
   engine::Cursor cursor = view.cursor(range.lower, range.upper);
   std::uint32_t rows = 0;
+  std::uint64_t bytes = 0;
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
     const Result<format::SortKey> key = format::decode_sort_key(cursor.key());
     if (!key.ok()) return key.status();
-    if (rows++ == rows_max) return std::optional<std::string>(encode_key_token(name_of(*key)));
+    const bool is_full = rows++ == rows_max || bytes >= kListedBytesMax;
+    if (is_full) return std::optional<std::string>(encode_key_token(name_of(*key)));
+    bytes += cursor.key().size() + cursor.value().size();
     if (Status added = add(*key, cursor); !added.ok()) return added;
   }
   if (!cursor.status().ok()) return cursor.status();

@@ -2,12 +2,22 @@
 // Must never: read a store.
 #include "api/write/blob_checks.h"
 
+#include "api/model/header_text.h"
 #include "api/model/lease.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "varve/limits.h"
 
 namespace varve {
+namespace {
+
+Status check_source_address(std::string_view address) {
+  if (is_header_text(address)) return Status();
+  return service_error::invalid_header_value("the source address " + quoted(address) +
+                                             " has a control character, or a blank at an end");
+}
+
+}  // namespace
 
 Status no_such_blob(std::string_view name) {
   return service_error::blob_not_found("the container has no blob " + quoted(name));
@@ -17,6 +27,17 @@ Status wrong_kind(std::string_view name, BlobKind kind) {
   return service_error::invalid_blob_type("blob " + quoted(name) + " is " +
                                           (kind == BlobKind::kBlock ? "a block blob" : "an append blob") +
                                           ", which has no such verb");
+}
+
+Status check_blob_properties(const BlobProperties& properties) {
+  for (const std::string* const text :
+       {&properties.content_type, &properties.content_encoding, &properties.content_language,
+        &properties.content_disposition, &properties.cache_control}) {
+    if (is_header_text(*text)) continue;
+    return service_error::invalid_header_value("the property " + quoted(*text) +
+                                               " has a control character, or a blank at an end");
+  }
+  return Status();
 }
 
 Status check_tier(BlobTier tier, BlobKind kind) {
@@ -32,6 +53,8 @@ Status check_block_id(std::string_view id) {
 
 Status check_blob_write(std::string_view blob, const BlobWriteOptions& options, BlobKind kind) {
   if (Status named = check_blob_name(blob); !named.ok()) return named;
+  if (Status properties = check_blob_properties(options.properties); !properties.ok()) return properties;
+  if (Status address = check_source_address(options.source_address); !address.ok()) return address;
   if (Status metadata = check_metadata(options.metadata); !metadata.ok()) return metadata;
   if (Status tags = check_blob_tags(options.tags); !tags.ok()) return tags;
   return check_tier(options.tier, kind);

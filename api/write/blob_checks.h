@@ -14,6 +14,8 @@ namespace varve {
 
 /// Errors: as the verbs of Container.
 Status check_blob_write(std::string_view blob, const BlobWriteOptions& options, BlobKind kind);
+/// Checks texts that answers have as headers. Errors: kInvalidArgument (InvalidHeaderValue).
+Status check_blob_properties(const BlobProperties& properties);
 Status check_tier(BlobTier tier, BlobKind kind);
 Status check_block_id(std::string_view id);
 

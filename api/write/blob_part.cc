@@ -28,7 +28,8 @@ Status no_usable_writer(std::string_view why) {
 Status check_publication(const BlobWriter::State* writer) {
   if (writer == nullptr) return no_usable_writer("was moved away");
   if (writer->block_id) return no_usable_writer("stages a block; publish it by itself");
-  return writer->check_usable();
+  if (Status usable = writer->check_usable(); !usable.ok()) return usable;
+  return check_blob_properties(writer->options.properties);
 }
 
 /// Makes the writer of a put, and gives it the content.

@@ -74,7 +74,13 @@ Refusal judge_copy(BlobDraft& draft, const BlobCopying& arguments) {
 }  // namespace
 
 Status check_copy(std::string_view blob, std::string_view source_blob, const BlobCopyOptions& options) {
-  const BlobWriteOptions given{{}, options.metadata.value_or(std::vector<MetadataPair>()), options.tags, {}, {}, {}, {}};
+  const BlobWriteOptions given{options.properties.value_or(BlobProperties()),
+                               options.metadata.value_or(std::vector<MetadataPair>()),
+                               options.tags,
+                               {},
+                               {},
+                               options.source_address,
+                               {}};
   if (Status checked = check_blob_write(blob, given, BlobKind::kBlock); !checked.ok()) return checked;
   return check_blob_name(source_blob);
 }

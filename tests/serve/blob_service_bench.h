@@ -44,6 +44,15 @@ class BlobServiceBench {
   HttpRequest signed_request(std::string_view verb, std::string_view resource, std::string body = {},
                              Headers headers = {}) {
     if (verb == "PUT") headers.emplace_back("Content-Length", std::to_string(body.size()));
+    return with_signature(verb, resource, std::move(body), std::move(headers));
+  }
+  /// A put whose body states no length.
+  HttpRequest signed_chunked_request(std::string_view resource, Headers headers) {
+    headers.emplace_back("Transfer-Encoding", "chunked");
+    return with_signature("PUT", resource, {}, std::move(headers));
+  }
+  static HttpRequest with_signature(std::string_view verb, std::string_view resource, std::string body,
+                                    Headers headers) {
     HttpRequest made =
         ServiceBench::request(verb, ServiceBench::path_of(resource), std::move(body), std::move(headers));
     if (find_header(made.head.headers, "x-ms-version") == nullptr) {
@@ -92,6 +101,16 @@ class BlobServiceBench {
   /// Sends a request without a key and without a signature.
   HttpResponse send_anonymous(std::string_view verb, std::string_view resource, Headers headers = {}) {
     return send(ServiceBench::request(verb, ServiceBench::path_of(resource), {}, std::move(headers)));
+  }
+  /// Puts a body in pieces, with a SAS in the query.
+  HttpResponse send_pieces_by(const std::string& token, std::string_view resource, const std::string& body,
+                              Headers headers) {
+    TextPieces source(body, 100'000);
+    headers.emplace_back("Content-Length", std::to_string(body.size()));
+    HttpRequest made =
+        ServiceBench::request("PUT", ServiceBench::path_of(resource) + "?" + token, {}, std::move(headers));
+    made.source = &source;
+    return send(std::move(made));
   }
   /// Returns the answer's status and error string, such as "404 BlobNotFound".
   std::string told(std::string_view verb, std::string_view resource, std::string body = {}, Headers headers = {}) {

@@ -91,6 +91,10 @@ TEST(BlockListXml, BB20_IsWrittenByKinds) {
   EXPECT_EQ(write_block_lists(blocks, ShownBlocks::kAll), begin + committed + staged + "</BlockList>");
   EXPECT_EQ(write_block_lists(blocks, ShownBlocks::kCommitted), begin + committed + "</BlockList>");
   EXPECT_EQ(write_block_lists(blocks, ShownBlocks::kStaged), begin + staged + "</BlockList>");
+  for (const ShownBlocks shown : {ShownBlocks::kAll, ShownBlocks::kCommitted, ShownBlocks::kStaged}) {
+    EXPECT_GE(block_lists_bytes(blocks, shown), write_block_lists(blocks, shown).size());
+    EXPECT_GE(block_lists_bytes({}, shown), write_block_lists({}, shown).size());
+  }
   EXPECT_EQ(write_block_lists({}, ShownBlocks::kCommitted), begin + "<CommittedBlocks /></BlockList>");
 }
 

@@ -60,6 +60,7 @@ TEST(ServeErrors, E01_EveryErrorStringHasItsStatus) {
       {409,
        {"EntityAlreadyExists", "QueueAlreadyExists", "QueueBeingDeleted", "ResourceAlreadyExists", "TableAlreadyExists",
         "TableBeingDeleted"}},
+      {408, {"RequestTimedOut"}},
       {411, {"MissingContentLengthHeader"}},
       {412, {"UpdateConditionNotSatisfied"}},
       {413, {"RequestBodyTooLarge"}},
@@ -84,10 +85,10 @@ TEST(ServeErrors, E04_QE03_WhatMayPassHasAStatusThatClientsRepeatAndNothingElseH
                           Code::kClosed, Code::kCancelled, Code::kIoError, Code::kUnknown}) {
     EXPECT_EQ(repeated.count(wire_error(Status(code, "why")).status), 1U) << code_name(code);
   }
-  for (const ErrorName code : std::initializer_list<ErrorName>{
-           "MessageNotFound", "QueueAlreadyExists", "ResourceNotFound", "EntityAlreadyExists",
-           "UpdateConditionNotSatisfied", "InvalidInput", "RequestBodyTooLarge", "NotImplemented",
-           "AuthorizationFailure"}) {
+  for (const ErrorName code :
+       std::initializer_list<ErrorName>{"MessageNotFound", "QueueAlreadyExists", "ResourceNotFound",
+                                        "EntityAlreadyExists", "UpdateConditionNotSatisfied", "InvalidInput",
+                                        "RequestBodyTooLarge", "NotImplemented", "AuthorizationFailure"}) {
     EXPECT_EQ(repeated.count(wire_error(refused(code, "why")).status), 0U) << code.text();
   }
 }

@@ -42,8 +42,9 @@ struct BlobCall : StorageCall {
   bool is_anonymous = false;
   /// Returns whether the server knows an account.
   std::function<bool(std::string_view account)> knows_account{};
-  /// Checks that the caller may read another blob. The source outlives the task. Source: BY-05.
-  std::function<Task<Status>(const CopySource& source)> may_read{};
+  /// Checks that the signature in the URL of a source, or else the caller, permits an operation on it. The source outlives
+  /// the task. Source: BY-05.
+  std::function<Task<Status>(const CopySource& source, security::AccountOperation operation)> permits{};
   /// Answers a request that is a part of this one.
   std::function<Answer(HttpRequest part)> answer_part{};
 

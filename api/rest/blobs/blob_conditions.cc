@@ -201,6 +201,17 @@ ReadVerdict judge_read(const BlobConditions& conditions, const ETag& etag, DateT
   return is_other || is_newer ? ReadVerdict::kMet : ReadVerdict::kNotModified;
 }
 
+bool judge_change(const BlobConditions& conditions, const ETag& etag, DateTime modified) noexcept {
+  const auto is_same = [&etag](const ETag& asked) { return asked.is_any() || asked == etag; };
+  if (conditions.if_none_match && is_same(*conditions.if_none_match)) return false;
+  if (conditions.if_match && !is_same(*conditions.if_match)) return false;
+  if (conditions.if_match || conditions.if_none_match) return true;
+  const std::uint64_t changed = second_of(modified);
+  const bool is_too_old = conditions.if_modified_since && changed <= second_of(*conditions.if_modified_since);
+  const bool is_too_new = conditions.if_unmodified_since && changed > second_of(*conditions.if_unmodified_since);
+  return !is_too_old && !is_too_new;
+}
+
 Result<LeaseRequest> read_lease_request(const Headers& headers) {
   using enum LeaseRequest::Action;
   constexpr std::string_view kAction = "x-ms-lease-action";

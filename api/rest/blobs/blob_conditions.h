@@ -40,6 +40,10 @@ enum class ReadVerdict : std::uint8_t { kMet, kNotModified, kFailed };
 /// Judges a read by the state that it would return. Source: BC-02, BC-03.
 ReadVerdict judge_read(const BlobConditions& conditions, const ETag& etag, DateTime modified) noexcept;
 
+/// Returns whether the conditions of a change are met by a state of the blob. The store judges them again. Source: BC-02,
+/// BC-03.
+bool judge_change(const BlobConditions& conditions, const ETag& etag, DateTime modified) noexcept;
+
 /// Returns the change of a lease that the headers ask for. Errors: kInvalidArgument (MissingRequiredHeader;
 /// InvalidHeaderValue). Source: BE-01.
 Result<LeaseRequest> read_lease_request(const Headers& headers);

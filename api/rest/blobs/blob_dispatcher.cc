@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/rest/blobs/anonymous.h"
+#include "api/rest/blobs/blob_headers.h"
 #include "api/rest/blobs/blob_routes.h"
 #include "api/rest/blobs/blob_target.h"
 #include "api/rest/blobs/copy_source.h"
@@ -10,6 +11,9 @@
 #include "api/rest/blobs/log_container.h"
 #include "api/rest/protocol/request_rules.h"
 #include "api/rest/protocol/version_rules.h"
+#include "api/rest/protocol/wire_error.h"
+#include "format/bytes/crc64.h"
+#include "varve/names.h"
 
 namespace varve::serve {
 namespace {
@@ -76,6 +80,30 @@ bool lists_system(const BlobCall& call, const BlobRoute& route) {
   return route.operation == Operation::kListContainers && includes_system(call.parameters);
 }
 
+/// Returns whether the right to append permits the request, too: a signature for a container or a blob with it alone may
+/// create an append blob. That of an account, which has the parameter `ss`, may not. Source: BS-12.
+bool may_append_instead(const BlobRoute& route, const HttpRequest& request, const QueryParameters& parameters) {
+  const std::string* const type = find_header(request.head.headers, "x-ms-blob-type");
+  return route.operation == Operation::kPutBlob && parameters.find("ss") == nullptr && type != nullptr &&
+         equal_ignoring_case(trimmed(*type), "AppendBlob");
+}
+
+/// Returns whether the answer is a listing with the tags of blobs, which have a permission of their own. Source: BS-12.
+bool shows_tags(const BlobRoute& route, const QueryParameters& parameters) {
+  const std::string* const include = parameters.find("include");
+  return route.operation == Operation::kListBlobs && include != nullptr &&
+         lower_case(*include).find("tags") != std::string::npos;
+}
+
+/// Returns the refusal of a request about a snapshot of a blob: a read finds none, and a write cannot change one. All
+/// routes are judged here, since a handler without the check would change the blob itself. Source: BD-02.
+Status check_no_snapshot(const BlobCall& call, const BlobRoute& route) {
+  const std::string* const snapshot = call.parameters.find("snapshot");
+  if (snapshot == nullptr || route.resource != BlobResource::kBlob) return Status();
+  if (route.is_read) return Status::not_found("the snapshot does not exist").with_service_error("BlobNotFound");
+  return refuse_parameter(call, "InvalidQueryParameterValue", "snapshot", *snapshot, "snapshots are not supported");
+}
+
 }  // namespace
 
 BlobDispatcher::BlobDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log,
@@ -135,6 +163,9 @@ Result<BlobDispatcher::Routed> BlobDispatcher::routed(const HttpRequest& request
   if (const Status timed = request_time_max(request.head.query).status(); !timed.ok()) return timed;
   if (!sums_body((*route)->operation)) {
     if (Status digest = check_body_digest(request); !digest.ok()) return digest;
+    const Result<BodyChecksums> sent = read_body_checksums(request.head.headers);
+    if (!sent.ok()) return sent.status();
+    if (sent->crc64 && format::crc64(request.body) != *sent->crc64) return crc64_differs();
   }
   return Routed{*std::move(target), *std::move(parameters), *route};
 }
@@ -153,15 +184,14 @@ BlobCall BlobDispatcher::call_of(const HttpRequest& request, const Asked& asked,
 
 /// A signature in the URL of the source decides alone. Without one, the caller reads blobs of its own account.
 Task<Status> BlobDispatcher::check_source(const BlobCall& call, const security::AsyncSession& session,
-                                          const CopySource& source) {
-  constexpr auto kReads = security::AccountOperation::kReadBlob;
+                                          const CopySource& source, security::AccountOperation operation) {
   const std::string resource = source.target.signed_name();
   if (source.has_signature()) {
     security::SignedPlace place;
     place.service = StorageService::kBlobs;
     place.container = source.target.container;
     place.blob = source.target.blob;
-    Task<Status> checking = check_signature(call.request, source.account, source.query, place, kReads, resource);
+    Task<Status> checking = check_signature(call.request, source.account, source.query, place, operation, resource);
     const Status allowed = co_await checking;
     co_await GoHome(call.home);
     co_return allowed;
@@ -169,14 +199,14 @@ Task<Status> BlobDispatcher::check_source(const BlobCall& call, const security::
   if (source.account != call.address.account) {
     co_return Status(Code::kForbidden, "a blob of another account needs a signature in its URL");
   }
-  Task<Status> checking = session.check(kReads, stop_token(), resource);
+  Task<Status> checking = session.check(operation, stop_token(), resource);
   const Status allowed = co_await checking;
   co_await GoHome(call.home);
   co_return allowed;
 }
 
 Answer BlobDispatcher::carry_out_route(const BlobCall& call, const BlobRoute& route, Told& told) {
-  told.may_be_kept = route.operation == Operation::kGetBlob || route.operation == Operation::kGetBlobState;
+  if (const Status live = check_no_snapshot(call, route); !live.ok()) co_return live;
   const bool is_of_logs = call.target.container == kLogContainer;
   if (is_of_logs) {
     if (Status allowed = check_log_operation(route.operation); !allowed.ok()) co_return allowed;
@@ -188,6 +218,8 @@ Answer BlobDispatcher::carry_out_route(const BlobCall& call, const BlobRoute& ro
   }
   Answer answering = handler_of(route)(call);
   Result<HttpResponse> outcome = co_await answering;
+  const bool is_of_blob = route.operation == Operation::kGetBlob || route.operation == Operation::kGetBlobState;
+  told.may_be_kept = outcome.ok() && is_of_blob;
   if (route.operation == Operation::kSetBlobServiceProperties) forget_properties(call.address.account);
   co_return outcome;
 }
@@ -201,10 +233,21 @@ Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, co
   told.operation = route.operation;
   const std::string resource = found->target.signed_name();
   Task<Status> checking = session.check(needed_for(route, request.head.headers), stop_token(), resource);
-  const Status allowed = co_await checking;
+  Status allowed = co_await checking;
   co_await GoHome(home);
+  if (!allowed.ok() && may_append_instead(route, request, found->parameters)) {
+    Task<Status> appending = session.check(security::AccountOperation::kAppendBlock, stop_token(), resource);
+    allowed = co_await appending;
+    co_await GoHome(home);
+  }
   if (!allowed.ok()) co_return allowed;
   BlobCall call = call_of(request, asked, *found, trailer, home, told);
+  if (shows_tags(route, found->parameters)) {
+    Task<Status> seeing = session.check(security::AccountOperation::kReadBlobTags, stop_token(), resource);
+    const Status may_see = co_await seeing;
+    co_await GoHome(home);
+    if (!may_see.ok()) co_return may_see;
+  }
   if (route.needs == security::AccountOperation::kCreateBlob) {
     Task<Status> replacing = session.check(security::AccountOperation::kReplaceBlob, stop_token(), resource);
     const Status may_replace = co_await replacing;
@@ -212,7 +255,9 @@ Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, co
     call.may_replace = may_replace.ok();
   }
   call.overrides = session.header_overrides();
-  call.may_read = [&](const CopySource& source) { return check_source(call, session, source); };
+  call.permits = [&](const CopySource& source, security::AccountOperation operation) {
+    return check_source(call, session, source, operation);
+  };
   Answer answering = carry_out_route(call, route, told);
   Result<HttpResponse> outcome = co_await answering;
   co_return outcome;

@@ -37,7 +37,8 @@ class BlobDispatcher final : public Dispatcher {
   static Result<Routed> routed(const HttpRequest& request, const Asked& asked);
   BlobCall call_of(const HttpRequest& request, const Asked& asked, const Routed& found, const ErrorTrailer& trailer,
                    HomeThread* home, Told& told);
-  Task<Status> check_source(const BlobCall& call, const security::AsyncSession& session, const CopySource& source);
+  Task<Status> check_source(const BlobCall& call, const security::AsyncSession& session, const CopySource& source,
+                            security::AccountOperation operation);
   Answer carry_out_route(const BlobCall& call, const BlobRoute& route, Told& told);
 
   Store& store_;

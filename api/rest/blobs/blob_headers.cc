@@ -54,14 +54,14 @@ Result<std::optional<std::uint64_t>> crc64_header(const Headers& headers, std::s
   return std::optional<std::uint64_t>(crc);
 }
 
-Result<BodyChecksums> read_checksums(const Headers& headers, std::string_view md5_name, std::string_view crc_name) {
+Result<BodyChecksums> checksums_of(const Headers& headers, std::string_view md5_name, std::string_view crc64_name) {
   const Result<std::optional<Md5>> md5 = md5_header(headers, md5_name);
   if (!md5.ok()) return md5.status();
-  const Result<std::optional<std::uint64_t>> crc64 = crc64_header(headers, crc_name);
+  const Result<std::optional<std::uint64_t>> crc64 = crc64_header(headers, crc64_name);
   if (!crc64.ok()) return crc64.status();
   if (*md5 && *crc64) {
     return refused("BothCrc64AndMd5HeaderPresent",
-                   "give " + std::string(md5_name) + " or " + std::string(crc_name) + ", and not both");
+                   "give " + std::string(md5_name) + " or " + std::string(crc64_name) + ", and not both");
   }
   return BodyChecksums{*md5, *crc64};
 }
@@ -95,11 +95,19 @@ bool names_blob_properties(const Headers& headers) {
 }
 
 Result<BodyChecksums> read_body_checksums(const Headers& headers) {
-  return read_checksums(headers, "content-md5", "x-ms-content-crc64");
+  return checksums_of(headers, "content-md5", "x-ms-content-crc64");
 }
 
 Result<BodyChecksums> read_source_checksums(const Headers& headers) {
-  return read_checksums(headers, "x-ms-source-content-md5", "x-ms-source-content-crc64");
+  return checksums_of(headers, "x-ms-source-content-md5", "x-ms-source-content-crc64");
+}
+
+Status md5_differs(std::string_view header) {
+  return refused("Md5Mismatch", "the content does not match " + std::string(header));
+}
+
+Status crc64_differs(std::string_view header) {
+  return refused("Crc64Mismatch", "the content does not match " + std::string(header));
 }
 
 std::string md5_text(const Md5& md5) {

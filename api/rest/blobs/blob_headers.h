@@ -42,9 +42,16 @@ Result<BodyChecksums> read_body_checksums(const Headers& headers);
 /// Reads x-ms-source-content-md5 and x-ms-source-content-crc64, the checksums of a content that is read from another blob.
 /// Errors: as above. Source: BY-02.
 Result<BodyChecksums> read_source_checksums(const Headers& headers);
+/// Return the refusal of a content with another checksum. Source: BB-04.
+/// @{
+Status md5_differs(std::string_view header = "Content-MD5");
+Status crc64_differs(std::string_view header = "x-ms-content-crc64");
+/// @}
 /// Returns the texts of Content-MD5 and x-ms-content-crc64. The CRC is written from its lowest byte on.
+/// @{
 std::string md5_text(const Md5& md5);
 std::string crc64_text(std::uint64_t crc64);
+/// @}
 
 /// Adds the headers that answers to reads have for a blob's properties, and those that a signature puts in their place
 /// (may be null). The content type is there always. Source: BG-02, BG-07, BP-02.

@@ -15,17 +15,6 @@ namespace {
 /// The version from which an encoded name says that it is encoded.
 constexpr std::string_view kEncodedNames = "2021-02-12";
 
-/// Returns whether XML 1.0 has a way to write all characters of a UTF-8 text.
-bool is_xml_text(std::string_view text) noexcept {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') return false;
-    // U+FFFE and U+FFFF are EF BF BE and EF BF BF.
-    if (byte == 0xEF && text.substr(i + 1, 1) == "\xBF" && text.substr(i + 2, 1) >= "\xBE") return false;
-  }
-  return true;
-}
-
 void append_name(std::string& xml, std::string_view name, std::string_view version) {
   if (is_xml_text(name)) return append_tag(xml, "Name", name);
   if (version < kEncodedNames) return append_tag(xml, "Name", percent_encode(name));
@@ -96,9 +85,7 @@ void append_blob(std::string& xml, const BlobState& blob, const ShownListing& sh
 }
 
 void append_given(std::string& xml, std::string_view name, const std::optional<std::string>& text) {
-  if (!text) return;
-  // A text that XML cannot carry is written as its name in the listing would be.
-  append_tag(xml, name, is_xml_text(*text) ? *text : percent_encode(*text));
+  if (text) append_tag(xml, name, *text);
 }
 
 }  // namespace

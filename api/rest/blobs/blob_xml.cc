@@ -96,6 +96,17 @@ Result<std::vector<BlockChoice>> read_block_list(std::string_view body) {
   return blocks;
 }
 
+std::uint64_t block_lists_bytes(const BlockLists& blocks, ShownBlocks shown) noexcept {
+  constexpr std::uint64_t kElementBytes = 72;  // with a size of 10 digits
+  std::uint64_t bytes = 256;                   // the declaration and the lists' own elements
+  const auto add = [&bytes](const std::vector<BlockInfo>& some) {
+    for (const BlockInfo& block : some) bytes += kElementBytes + (block.id.size() + 2) / 3 * 4;
+  };
+  if (shown != ShownBlocks::kStaged) add(blocks.committed);
+  if (shown != ShownBlocks::kCommitted) add(blocks.staged);
+  return bytes;
+}
+
 std::string write_block_lists(const BlockLists& blocks, ShownBlocks shown) {
   std::string xml(kXmlDeclaration);
   xml.append("<BlockList>");

@@ -30,6 +30,8 @@ Result<std::vector<BlockChoice>> read_block_list(std::string_view body);
 enum class ShownBlocks : std::uint8_t { kCommitted, kStaged, kAll };
 /// Writes the blocks of a blob. Source: BB-20.
 std::string write_block_lists(const BlockLists& blocks, ShownBlocks shown);
+/// Returns at least the bytes of what write_block_lists() returns.
+std::uint64_t block_lists_bytes(const BlockLists& blocks, ShownBlocks shown) noexcept;
 
 /// Reads a Tags document. The store checks the tags. Errors: kInvalidArgument (InvalidXmlDocument). Source: BT-10.
 Result<std::vector<BlobTag>> read_tags(std::string_view body);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/model/listed_bytes.h"
 #include "api/model/service_error.h"
 #include "api/rest/blobs/blob_answers.h"
 #include "api/rest/blobs/blob_call.h"
@@ -120,8 +121,14 @@ Result<ShownListing> read_blob_service_listing(const BlobCall& call, std::uint32
   return shown;
 }
 
-Result<HttpResponse> listing_answer(const BlobCall& call, std::string body) {
-  if (call.request.room != nullptr && !call.request.room->grow_to(body.size())) return no_room_for_answer();
+/// Answers with a listing. Takes the memory for it before `write` builds it.
+template <typename Write>
+Result<HttpResponse> listing_answer(const BlobCall& call, std::uint64_t entries, std::uint64_t text_bytes,
+                                    Write write) {
+  AnswerRoom* const room = call.request.room;
+  if (room != nullptr && !room->grow_to(room_for_listing(entries, text_bytes))) return no_room_for_answer();
+  std::string body = write();
+  if (room != nullptr && !room->grow_to(body.size())) return no_room_for_answer();
   return xml_response(std::move(body));
 }
 
@@ -162,7 +169,11 @@ Answer list_containers(const BlobCall& call) {
   const Status read = co_await reading;
   if (!read.ok()) co_return read;
   shown->next_marker = page.continuation.value_or("");
-  co_return listing_answer(call, write_container_listing(*shown, page.containers));
+  std::uint64_t bytes = 0;
+  for (const ContainerState& container : page.containers)
+    bytes += container.name.size() + listed_bytes(container.metadata);
+  co_return listing_answer(call, page.containers.size(), bytes,
+                           [&] { return write_container_listing(*shown, page.containers); });
 }
 
 Answer create_container(const BlobCall& call) {
@@ -177,15 +188,17 @@ Answer create_container(const BlobCall& call) {
     Result<Container> made = store.create_container(call.address.account, call.target.container, options);
     if (!made.ok()) return made.status();
     Result<ContainerState> present = made->container_state();
-    if (!present.ok()) return present.status();
+    if (!present.ok()) return Status(Code::kUnknown);  // The container was made.
     state = *std::move(present);
     return Status();
   });
   const Status made = co_await making;
   if (!made.ok()) co_return made;
-  HttpResponse response = empty_response(201);
-  add_version(response, state.etag, state.modified);
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response = empty_response(201);
+    add_version(response, state.etag, state.modified);
+    return response;
+  });
 }
 
 Answer delete_container(const BlobCall& call) {
@@ -196,7 +209,7 @@ Answer delete_container(const BlobCall& call) {
   });
   const Status dropped = co_await dropping;
   if (!dropped.ok()) co_return dropped;
-  co_return empty_response(202);
+  co_return carried_out_answer([] { return empty_response(202); });
 }
 
 Answer get_container(const BlobCall& call) {
@@ -228,9 +241,11 @@ Answer set_container_metadata(const BlobCall& call) {
       ask_state(call, [&](Container& container) { return container.set_container_metadata(metadata, *conditions); });
   const Result<ContainerState> state = co_await setting;
   if (!state.ok()) co_return state.status();
-  HttpResponse response;
-  add_version(response, state->etag, state->modified);
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response;
+    add_version(response, state->etag, state->modified);
+    return response;
+  });
 }
 
 Answer get_container_policies(const BlobCall& call) {
@@ -266,9 +281,11 @@ Answer set_container_policies(const BlobCall& call) {
       ask_state(call, [&](Container& container) { return container.set_access(*policies, *access, *conditions); });
   const Result<ContainerState> state = co_await setting;
   if (!state.ok()) co_return state.status();
-  HttpResponse response;
-  add_version(response, state->etag, state->modified);
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response;
+    add_version(response, state->etag, state->modified);
+    return response;
+  });
 }
 
 Answer lease_container(const BlobCall& call) {
@@ -282,13 +299,17 @@ Answer lease_container(const BlobCall& call) {
     const Result<LeaseAnswer> answer = container.lease_container(*request, *conditions);
     if (!answer.ok()) return answer.status();
     leased = *answer;
-    return container.container_state();
+    Result<ContainerState> present = container.container_state();
+    if (!present.ok()) return Status(Code::kUnknown);  // The lease was changed.
+    return present;
   });
   const Result<ContainerState> state = co_await leasing;
   if (!state.ok()) co_return state.status();
-  HttpResponse response = lease_response(*request, leased);
-  add_version(response, state->etag, state->modified);
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response = lease_response(*request, leased);
+    add_version(response, state->etag, state->modified);
+    return response;
+  });
 }
 
 Answer list_blobs(const BlobCall& call) {
@@ -306,7 +327,11 @@ Answer list_blobs(const BlobCall& call) {
   const Result<BlobPage> page = co_await reading;
   if (!page.ok()) co_return page.status();
   shown->next_marker = page->continuation.value_or("");
-  co_return listing_answer(call, write_blob_listing(*shown, call.target.container, page->entries, call.version));
+  std::uint64_t bytes = 0;
+  for (const BlobListed& entry : page->entries) bytes += listed_bytes(entry);
+  co_return listing_answer(call, page->entries.size(), bytes, [&] {
+    return write_blob_listing(*shown, call.target.container, page->entries, call.version);
+  });
 }
 
 Answer get_account_information(const BlobCall& /*call*/) {

@@ -12,6 +12,7 @@
 #include "api/rest/blobs/source_content.h"
 #include "api/rest/protocol/metadata_headers.h"
 #include "api/rest/protocol/wire_error.h"
+#include "api/rest/service/call.h"
 
 namespace varve::serve {
 namespace {
@@ -35,7 +36,7 @@ Result<BlobCopyOptions> copy_options(const BlobCall& call, bool is_put) {
   options.source_conditions = *source;
   options.tags = *std::move(tags);
   options.tier = *tier;
-  if (!call.may_replace && !options.conditions.if_none_match) options.conditions.if_none_match = ETag::any();
+  guard_present_blob(call, options.conditions);
   std::vector<MetadataPair> metadata = metadata_of(call.headers());
   if (is_put || !metadata.empty()) options.metadata = std::move(metadata);
   if (is_put && !says_true(find_header(call.headers(), "x-ms-copy-source-blob-properties"))) {
@@ -45,6 +46,15 @@ Result<BlobCopyOptions> copy_options(const BlobCall& call, bool is_put) {
   }
   return options;
 }
+
+/// The checksums that the request states of the source.
+struct SourceSums {
+  BodyChecksums stated;
+  /// The MD5 that the copy gets as its property. The copy has the content of the source, so both must match.
+  std::optional<Md5> own_md5;
+
+  bool has_any() const noexcept { return stated.md5 || stated.crc64 || own_md5; }
+};
 
 /// Copies within the account: both blobs share the content.
 Task<Result<BlobState>> copy_shared(const BlobCall& call, const CopySource& source, BlobCopyOptions& options,
@@ -89,33 +99,35 @@ Task<Result<BlobState>> copy_bytes(const BlobCall& call, const SourceContent& co
   co_return published;
 }
 
-/// Compares the whole source with the checksums of the headers. The copy then is one of this state of the source.
-Task<Status> check_source_sums(const BlobCall& call, const SourceContent& content, const BodyChecksums& stated,
+/// Compares the whole source with the checksums of the headers, of which one may become a property of the copy. The copy
+/// then is one of this state of the source. Source: BY-02, BB-04.
+Task<Status> check_source_sums(const BlobCall& call, const SourceContent& content, const SourceSums& sums,
                                BlobCopyOptions& options) {
-  ContentSums sums(stated.md5.has_value());
-  Task<Status> taking = take_source(call, content, sums, stated, nullptr);
+  ContentSums present(sums.stated.md5 || sums.own_md5);
+  Task<Status> taking = take_source(call, content, present, sums.stated, nullptr);
   const Status taken = co_await taking;
+  if (!taken.ok()) co_return taken;
+  if (sums.own_md5 && present.md5() != sums.own_md5) co_return md5_differs("x-ms-blob-content-md5");
   options.source_conditions.if_match = content.reader->state().etag;
-  co_return taken;
+  co_return Status();
 }
 
 /// Copies a source that the caller may read.
-Task<Result<BlobState>> copy_source(const BlobCall& call, const CopySource& source, BlobCopyOptions& options) {
-  const std::string* const tag_option = find_header(call.headers(), "x-ms-copy-source-tag-option");
-  const bool copies_tags = tag_option != nullptr && equal_ignoring_case(trimmed(*tag_option), "COPY");
+Task<Result<BlobState>> copy_source(const BlobCall& call, const CopySource& source, BlobCopyOptions& options,
+                                    bool copies_tags) {
   const Result<BodyChecksums> stated = read_source_checksums(call.headers());
   if (!stated.ok()) co_return stated.status();
   const bool is_shared = source.account == call.address.account;
-  const bool is_summed = stated->md5 || stated->crc64;
+  const SourceSums sums{*stated, options.properties ? options.properties->content_md5 : std::nullopt};
   SourceContent content;
-  if (!is_shared || is_summed) {
+  if (!is_shared || sums.has_any()) {
     Task<Result<SourceContent>> opening = open_source(call, source, false);
     Result<SourceContent> opened = co_await opening;
     if (!opened.ok()) co_return opened.status();
     content = *std::move(opened);
   }
-  if (is_summed) {
-    Task<Status> checking = check_source_sums(call, content, *stated, options);
+  if (sums.has_any()) {
+    Task<Status> checking = check_source_sums(call, content, sums, options);
     const Status checked = co_await checking;
     if (!checked.ok()) co_return checked;
   }
@@ -134,20 +146,24 @@ Answer copy_blob(const BlobCall& call) {
   Result<BlobCopyOptions> options = copy_options(call, is_put);
   if (!options.ok()) co_return options.status();
   if (!is_put) options->source_address = source->address;
-  Task<Status> asking = check_copy_source(call, *source);
+  const std::string* const tag_option = find_header(call.headers(), "x-ms-copy-source-tag-option");
+  const bool copies_tags = tag_option != nullptr && equal_ignoring_case(trimmed(*tag_option), "COPY");
+  Task<Status> asking = check_copy_source(call, *source, copies_tags ? SourceNeeds::kTags : SourceNeeds::kContent);
   const Status readable = co_await asking;
   if (!readable.ok()) co_return readable;
-  Task<Result<BlobState>> copying = copy_source(call, *source, *options);
+  Task<Result<BlobState>> copying = copy_source(call, *source, *options, copies_tags);
   const Result<BlobState> copied = co_await copying;
   if (!copied.ok()) co_return copied.status();
-  HttpResponse response = written_response(is_put ? 201 : 202, copied->etag, copied->modified);
-  if (is_put) {
-    if (copied->properties.content_md5) response.with("Content-MD5", md5_text(*copied->properties.content_md5));
-    co_return response;
-  }
-  if (copied->copy_id) response.with("x-ms-copy-id", copied->copy_id->to_string());
-  response.with("x-ms-copy-status", "success");
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response = written_response(is_put ? 201 : 202, copied->etag, copied->modified);
+    if (is_put) {
+      if (copied->properties.content_md5) response.with("Content-MD5", md5_text(*copied->properties.content_md5));
+      return response;
+    }
+    if (copied->copy_id) response.with("x-ms-copy-id", copied->copy_id->to_string());
+    response.with("x-ms-copy-status", "success");
+    return response;
+  });
 }
 
 Answer abort_copy(const BlobCall& /*call*/) {

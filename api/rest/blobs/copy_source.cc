@@ -57,10 +57,14 @@ Result<CopySource> read_copy_source(const BlobCall& call) {
                     url.substr(0, url.find('?'))};
 }
 
-Task<Status> check_copy_source(const BlobCall& call, const CopySource& source) {
-  Task<Status> asking = call.may_read(source);
+Task<Status> check_copy_source(const BlobCall& call, const CopySource& source, SourceNeeds needs) {
+  Task<Status> asking = call.permits(source, security::AccountOperation::kReadBlob);
   const Status readable = co_await asking;
-  co_return readable.ok() ? Status() : unverifiable_source("the caller may not read it");
+  if (!readable.ok()) co_return unverifiable_source("the caller may not read it");
+  if (needs == SourceNeeds::kContent) co_return Status();
+  Task<Status> asking_tags = call.permits(source, security::AccountOperation::kReadBlobTags);
+  const Status has_tags = co_await asking_tags;
+  co_return has_tags.ok() ? Status() : unverifiable_source("the caller may not read its tags");
 }
 
 }  // namespace varve::serve

@@ -2,6 +2,7 @@
 // Must never: accept an address of another server: nothing is ever fetched.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -28,8 +29,13 @@ struct CopySource {
 /// account, no blob), kNotFound (BlobNotFound: a snapshot or version). Source: BY-05.
 Result<CopySource> read_copy_source(const BlobCall& call);
 
-/// Checks that the caller may read the source. Errors: kForbidden (CannotVerifyCopySource).
-Task<Status> check_copy_source(const BlobCall& call, const CopySource& source);
+/// What a request takes of its source. Tags have a permission of their own. Source: BS-12.
+enum class SourceNeeds : std::uint8_t { kContent, kTags };
+
+/// Checks that the caller may read the source, and its tags too if the request takes them. Errors: kForbidden
+/// (CannotVerifyCopySource).
+Task<Status> check_copy_source(const BlobCall& call, const CopySource& source,
+                               SourceNeeds needs = SourceNeeds::kContent);
 
 /// Returns the refusal of a source. Source: BY-05.
 Status unverifiable_source(std::string_view reason);

@@ -15,10 +15,21 @@
 #include "api/rest/blobs/put_options.h"
 #include "api/rest/blobs/upload.h"
 #include "api/rest/protocol/wire_error.h"
+#include "api/rest/service/call.h"
 #include "varve/limits.h"
 
 namespace varve::serve {
 namespace {
+
+/// Returns the answer of a write with a content.
+Result<HttpResponse> written_answer(const BlobCall& call, const BlobState& written, const ContentSums& sums,
+                                    const BodyChecksums& sent) {
+  return carried_out_answer([&] {
+    HttpResponse response = written_response(201, written.etag, written.modified);
+    add_sums(response, sums, sent, call.version);
+    return response;
+  });
+}
 
 Result<BlobKind> read_kind(const BlobCall& call) {
   constexpr std::string_view kName = "x-ms-blob-type";
@@ -36,7 +47,7 @@ Status settle_md5(const ContentSums& sums, BlobProperties& properties) {
     return Status();
   }
   if (properties.content_md5 == sums.md5()) return Status();
-  return refused("Md5Mismatch", "the content does not match x-ms-blob-content-md5");
+  return md5_differs("x-ms-blob-content-md5");
 }
 
 /// Puts a content that is in memory, in one step of the store.
@@ -76,9 +87,23 @@ Task<Result<BlobState>> put_large(const BlobCall& call, const BlobWriteOptions& 
 }
 
 Answer create_append_blob(const BlobCall& call, const BlobWriteOptions& options) {
-  if (call.request.source != nullptr || !call.request.body.empty()) {
+  const Result<BodyChecksums> sent = read_body_checksums(call.headers());
+  if (!sent.ok()) co_return sent.status();
+  // A body in chunks may be empty, too. One that states a length is not read.
+  const bool is_chunked = call.request.source != nullptr && find_header(call.headers(), "content-length") == nullptr;
+  bool is_empty = call.request.source == nullptr && call.request.body.empty();
+  if (is_chunked) {
+    Task<Result<std::string_view>> reading = call.request.source->next();
+    const Result<std::string_view> first = co_await reading;
+    if (!first.ok()) co_return first.status();
+    is_empty = first->empty();
+  }
+  if (!is_empty) {
     co_return invalid_header("Content-Length", "an append blob is created without content");
   }
+  ContentSums sums(sent->md5.has_value());
+  if (Status finished = sums.finish(); !finished.ok()) co_return finished;
+  if (Status equal = check_sums(sums, *sent); !equal.ok()) co_return equal;
   if (options.tier != BlobTier::kDefault) {
     co_return refused("AccessTierNotSupportedForBlobType", "an append blob has no tier");
   }
@@ -86,7 +111,7 @@ Answer create_append_blob(const BlobCall& call, const BlobWriteOptions& options)
       call, [&](Container& container) { return container.create_append_blob(call.target.blob, options); });
   const Result<BlobState> made = co_await making;
   if (!made.ok()) co_return made.status();
-  co_return written_response(201, made->etag, made->modified);
+  co_return carried_out_answer([&] { return written_response(201, made->etag, made->modified); });
 }
 
 }  // namespace
@@ -109,9 +134,7 @@ Answer put_blob(const BlobCall& call) {
       is_small_upload(call) ? put_small(call, *options, sums, *sent) : put_large(call, *options, sums, *sent);
   const Result<BlobState> put = co_await putting;
   if (!put.ok()) co_return put.status();
-  HttpResponse response = written_response(201, put->etag, put->modified);
-  add_sums(response, sums, *sent, call.version);
-  co_return response;
+  co_return written_answer(call, *put, sums, *sent);
 }
 
 Answer put_block(const BlobCall& call) {
@@ -137,10 +160,12 @@ Answer put_block(const BlobCall& call) {
       ask_container<BlobState>(call, [&](Container& /*container*/) { return writer->publish(); });
   const Result<BlobState> staged = co_await staging;
   if (!staged.ok()) co_return staged.status();
-  HttpResponse response = empty_response(201);
-  response.with("x-ms-request-server-encrypted", "true");
-  add_sums(response, sums, *sent, call.version);
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response = empty_response(201);
+    response.with("x-ms-request-server-encrypted", "true");
+    add_sums(response, sums, *sent, call.version);
+    return response;
+  });
 }
 
 Answer put_block_list(const BlobCall& call) {
@@ -148,6 +173,13 @@ Answer put_block_list(const BlobCall& call) {
   if (!options.ok()) co_return options.status();
   const Result<BodyChecksums> sent = read_body_checksums(call.headers());
   if (!sent.ok()) co_return sent.status();
+  if (call.request.source != nullptr) {
+    // Judged again with the change. A hopeless list should end before it is read (BH-06).
+    Task<Result<BlobWriter>> judging = ask_container<BlobWriter>(
+        call, [&](Container& container) { return container.write(call.target.blob, *options); });
+    const Result<BlobWriter> judged = co_await judging;
+    if (!judged.ok()) co_return judged.status();
+  }
   std::string kept;
   Task<Result<std::string_view>> reading = whole_body(call, kBlockListBytesMax, kept);
   const Result<std::string_view> body = co_await reading;
@@ -162,13 +194,10 @@ Answer put_block_list(const BlobCall& call) {
       call, [&](Container& container) { return container.commit_blocks(call.target.blob, *blocks, *options); });
   const Result<BlobState> committed = co_await committing;
   if (!committed.ok()) co_return committed.status();
-  HttpResponse response = written_response(201, committed->etag, committed->modified);
-  add_sums(response, sums, *sent, call.version);
-  co_return response;
+  co_return written_answer(call, *committed, sums, *sent);
 }
 
 Answer get_block_list(const BlobCall& call) {
-  if (Status live = check_no_snapshot(call, true); !live.ok()) co_return live;
   ShownBlocks shown = ShownBlocks::kCommitted;
   if (const std::string* const type = call.parameters.find("blocklisttype")) {
     if (equal_ignoring_case(*type, "uncommitted")) {
@@ -188,6 +217,8 @@ Answer get_block_list(const BlobCall& call) {
       call, [&](Container& container) { return container.blocks(call.target.blob, options); });
   const Result<BlockLists> blocks = co_await reading;
   if (!blocks.ok()) co_return blocks.status();
+  const std::uint64_t room = block_lists_bytes(*blocks, shown);
+  if (call.request.room != nullptr && !call.request.room->grow_to(room)) co_return no_room_for_answer();
   std::string body = write_block_lists(*blocks, shown);
   if (call.request.room != nullptr && !call.request.room->grow_to(body.size())) co_return no_room_for_answer();
   HttpResponse response = xml_response(std::move(body));
@@ -257,9 +288,11 @@ Answer append_block(const BlobCall& call) {
       is_large ? append_large(call, *options, sums, *sent) : append_small(call, *body, *options, sums, *sent);
   const Result<AppendedBlock> appended = co_await appending;
   if (!appended.ok()) co_return appended.status();
-  HttpResponse response = append_response(appended->etag, appended->offset, appended->append_count);
-  add_sums(response, sums, *sent, call.version);
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response = append_response(appended->etag, appended->offset, appended->append_count);
+    add_sums(response, sums, *sent, call.version);
+    return response;
+  });
 }
 
 }  // namespace varve::serve

@@ -26,8 +26,7 @@ Result<BlobWriteOptions> read_put_options(const BlobCall& call, PropertyHeaders 
   options.tier = *tier;
   options.conditions = *std::move(conditions);
   options.metadata = metadata_of(call.headers());
-  // A caller who may only create must meet no blob. The store judges that with the change (BS-13).
-  if (!call.may_replace && !options.conditions.if_none_match) options.conditions.if_none_match = ETag::any();
+  guard_present_blob(call, options.conditions);
   return options;
 }
 

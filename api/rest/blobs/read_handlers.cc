@@ -68,11 +68,20 @@ struct AskedContent {
   BlobConditions conditions;
   std::optional<ByteRange> range;
   RangeChecksum checksum = RangeChecksum::kNone;
+  /// The range counts only for this state.
+  std::optional<ETag> range_if{};
 };
+
+/// Returns the ETag of the header If-Range. A date is too inexact to hold parts together, so it is no ETag of a blob.
+std::optional<ETag> read_if_range(const Headers& headers) {
+  const std::string* const text = find_header(headers, "if-range");
+  if (text == nullptr) return std::nullopt;
+  const Result<ETag> etag = parse_blob_etag(trimmed(*text));
+  return etag.ok() && !etag->is_any() ? *etag : ETag();
+}
 
 Result<AskedContent> read_asked(const BlobCall& call) {
   AskedContent asked;
-  if (Status live = check_no_snapshot(call, true); !live.ok()) return live;
   const Result<BlobConditions> conditions = read_blob_conditions(call.headers(), BlobAccess::kRead);
   if (!conditions.ok()) return conditions.status();
   const Result<std::optional<ByteRange>> range = read_range(call.headers());
@@ -82,6 +91,7 @@ Result<AskedContent> read_asked(const BlobCall& call) {
   asked.conditions = *conditions;
   asked.range = *range;
   asked.checksum = *checksum;
+  asked.range_if = read_if_range(call.headers());
   return asked;
 }
 
@@ -90,6 +100,9 @@ struct OpenedContent {
   std::shared_ptr<const BlobReader> reader;
   ContentPart part;
   std::string first;
+  /// Whether the answer has a part that the client asked for, and the checksum of that part.
+  bool is_part = false;
+  RangeChecksum checksum = RangeChecksum::kNone;
 };
 
 /// Opens the blob and reads the first piece. If the conditions are not met, reads nothing.
@@ -103,7 +116,9 @@ Status open_content(const BlobCall& call, const AskedContent& asked, const Conta
   const BlobState& state = opened.reader->state();
   if (judge_read(asked.conditions, state.etag, state.modified) != ReadVerdict::kMet) return Status();
   opened.part = {0, state.length};
-  if (asked.range) {
+  opened.is_part = asked.range && (!asked.range_if || *asked.range_if == state.etag);
+  if (opened.is_part) opened.checksum = asked.checksum;
+  if (opened.is_part) {
     const Result<ContentPart> part = part_of(*asked.range, state.length);
     if (!part.ok()) {
       call.error_headers.emplace_back("Content-Range", "bytes */" + std::to_string(state.length));
@@ -111,7 +126,7 @@ Status open_content(const BlobCall& call, const AskedContent& asked, const Conta
     }
     opened.part = *part;
   }
-  const bool is_summed = asked.checksum != RangeChecksum::kNone;
+  const bool is_summed = opened.checksum != RangeChecksum::kNone;
   if (is_summed && opened.part.bytes > kChecksumPartMax) {
     return service_error::out_of_range_input("a range with a checksum has at most 4 MiB");
   }
@@ -147,14 +162,14 @@ Answer get_blob(const BlobCall& call) {
   const BlobState& state = opened.reader->state();
   if (auto refused = judged_answer(asked->conditions, state.etag, state.modified)) co_return *std::move(refused);
 
-  HttpResponse response = empty_response(asked->range ? 206 : 200);
+  HttpResponse response = empty_response(opened.is_part ? 206 : 200);
   response.with("Accept-Ranges", "bytes");
   add_blob_state(response, state, call);
-  if (asked->range) response.with("Content-Range", content_range(opened.part, state.length));
+  if (opened.is_part) response.with("Content-Range", content_range(opened.part, state.length));
   if (state.properties.content_md5) {
-    response.with(asked->range ? "x-ms-blob-content-md5" : "Content-MD5", md5_text(*state.properties.content_md5));
+    response.with(opened.is_part ? "x-ms-blob-content-md5" : "Content-MD5", md5_text(*state.properties.content_md5));
   }
-  if (Status summed = add_part_checksum(response, asked->checksum, opened.first); !summed.ok()) co_return summed;
+  if (Status summed = add_part_checksum(response, opened.checksum, opened.first); !summed.ok()) co_return summed;
   const std::uint64_t first = opened.first.size();
   response.body = std::move(opened.first);
   response.stated_bytes = opened.part.bytes;

@@ -19,7 +19,6 @@ namespace {
 
 /// Reads the state of the blob. `conditions` gets those of the request.
 Task<Result<BlobState>> state_of(const BlobCall& call, BlobConditions& conditions) {
-  if (Status live = check_no_snapshot(call, true); !live.ok()) co_return live;
   const Result<BlobConditions> asked = read_blob_conditions(call.headers(), BlobAccess::kRead);
   if (!asked.ok()) co_return asked.status();
   conditions = *asked;
@@ -34,7 +33,6 @@ Task<Result<BlobState>> state_of(const BlobCall& call, BlobConditions& condition
 /// Reads the conditions of a change.
 Result<BlobChangeOptions> change_options(const BlobCall& call) {
   BlobChangeOptions options;
-  if (Status live = check_no_snapshot(call, false); !live.ok()) return live;
   const Result<BlobConditions> conditions = read_blob_conditions(call.headers(), BlobAccess::kWrite);
   if (!conditions.ok()) return conditions.status();
   options.conditions = *conditions;
@@ -50,7 +48,27 @@ Answer change_state(const BlobCall& call, std::uint16_t status, Change change) {
       ask_container<BlobState>(call, [&](Container& container) { return change(container, *options); });
   const Result<BlobState> changed = co_await changing;
   if (!changed.ok()) co_return changed.status();
-  co_return written_response(status, changed->etag, changed->modified);
+  co_return carried_out_answer([&] { return written_response(status, changed->etag, changed->modified); });
+}
+
+/// Gives the blob a new version with the properties that it has: a request that names none clears none. The change is
+/// bound to the state that was read, so that it reverts no other change. Source: BP-01.
+Result<BlobState> keep_properties(const BlobCall& call, Container& container, const BlobChangeOptions& options) {
+  for (;;) {
+    const Result<BlobState> present = container.state(call.target.blob);
+    if (!present.ok()) return present;
+    BlobChangeOptions bound = options;
+    // A caller's condition that is not met stays, and the store refuses the change by it.
+    const bool is_bound = judge_change(options.conditions, present->etag, present->modified);
+    if (is_bound) {
+      bound.conditions = lease_alone(options.conditions);
+      bound.conditions.if_match = present->etag;
+    } else {
+      bound.conditions.if_match = ETag::of_timestamp(DateTime{});  // no blob has it
+    }
+    Result<BlobState> changed = container.set_properties(call.target.blob, present->properties, bound);
+    if (changed.ok() || !is_bound || changed.status().service_error() != "ConditionNotMet") return changed;
+  }
 }
 
 }  // namespace
@@ -97,10 +115,7 @@ Answer set_blob_properties(const BlobCall& call) {
   Answer changing =
       change_state(call, 200, [&](Container& container, const BlobChangeOptions& options) -> Result<BlobState> {
         if (names_some) return container.set_properties(call.target.blob, *properties, options);
-        // A request that names none clears none. Source: BP-01.
-        const Result<BlobState> present = container.state(call.target.blob);
-        if (!present.ok()) return present;
-        return container.set_properties(call.target.blob, present->properties, options);
+        return keep_properties(call, container, options);
       });
   Result<HttpResponse> changed = co_await changing;
   co_return changed;
@@ -124,7 +139,7 @@ Answer set_blob_tags(const BlobCall& call) {
       call, [&](Container& container) { return container.set_tags(call.target.blob, *tags, *options); });
   const Result<BlobState> set = co_await setting;
   if (!set.ok()) co_return set.status();
-  co_return empty_response(204);
+  co_return carried_out_answer([] { return empty_response(204); });
 }
 
 Answer set_blob_tier(const BlobCall& call) {
@@ -139,7 +154,7 @@ Answer set_blob_tier(const BlobCall& call) {
       call, [&](Container& container) { return container.set_tier(call.target.blob, *tier, *options); });
   const Result<BlobState> set = co_await setting;
   if (!set.ok()) co_return set.status();
-  co_return empty_response(200);
+  co_return carried_out_answer([] { return empty_response(200); });
 }
 
 Answer delete_blob(const BlobCall& call) {
@@ -157,9 +172,11 @@ Answer delete_blob(const BlobCall& call) {
   });
   const Status deleted = co_await deleting;
   if (!deleted.ok()) co_return deleted;
-  HttpResponse response = empty_response(202);
-  response.with("x-ms-delete-type-permanent", "true");
-  co_return response;
+  co_return carried_out_answer([] {
+    HttpResponse response = empty_response(202);
+    response.with("x-ms-delete-type-permanent", "true");
+    return response;
+  });
 }
 
 Answer lease_blob(const BlobCall& call) {
@@ -179,9 +196,11 @@ Answer lease_blob(const BlobCall& call) {
       });
   const Result<LeaseAnswer> leased = co_await leasing;
   if (!leased.ok()) co_return leased.status();
-  HttpResponse response = lease_response(*request, *leased);
-  if (!state.etag.is_none()) add_version(response, state.etag, state.modified);
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response = lease_response(*request, *leased);
+    if (!state.etag.is_none()) add_version(response, state.etag, state.modified);
+    return response;
+  });
 }
 
 }  // namespace varve::serve

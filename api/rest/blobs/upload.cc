@@ -57,10 +57,8 @@ Status ContentSums::finish() {
 }
 
 Status check_sums(const ContentSums& sums, const BodyChecksums& sent) {
-  if (sent.md5 && sums.md5() != sent.md5) return refused("Md5Mismatch", "the body does not match Content-MD5");
-  if (sent.crc64 && sums.crc64() != *sent.crc64) {
-    return refused("Crc64Mismatch", "the body does not match x-ms-content-crc64");
-  }
+  if (sent.md5 && sums.md5() != sent.md5) return md5_differs();
+  if (sent.crc64 && sums.crc64() != *sent.crc64) return crc64_differs();
   return Status();
 }
 

@@ -11,6 +11,7 @@
 #include "api/rest/blobs/put_options.h"
 #include "api/rest/blobs/source_content.h"
 #include "api/rest/blobs/upload.h"
+#include "api/rest/service/call.h"
 
 namespace varve::serve {
 namespace {
@@ -61,10 +62,12 @@ Answer put_block_from_url(const BlobCall& call) {
       ask_container<BlobState>(call, [&](Container& /*container*/) { return writer->publish(); });
   const Result<BlobState> staged = co_await staging;
   if (!staged.ok()) co_return staged.status();
-  HttpResponse response = empty_response(201);
-  response.with("x-ms-request-server-encrypted", "true");
-  add_sums(response, sums, source->stated, call.version);
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response = empty_response(201);
+    response.with("x-ms-request-server-encrypted", "true");
+    add_sums(response, sums, source->stated, call.version);
+    return response;
+  });
 }
 
 Answer append_block_from_url(const BlobCall& call) {
@@ -85,10 +88,12 @@ Answer append_block_from_url(const BlobCall& call) {
       ask_container<BlobState>(call, [&](Container& /*container*/) { return writer->publish(); });
   const Result<BlobState> appended = co_await publishing;
   if (!appended.ok()) co_return appended.status();
-  HttpResponse response =
-      append_response(appended->etag, appended->length - source->content.part.bytes, appended->append_count);
-  add_sums(response, sums, source->stated, call.version);
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response =
+        append_response(appended->etag, appended->length - source->content.part.bytes, appended->append_count);
+    add_sums(response, sums, source->stated, call.version);
+    return response;
+  });
 }
 
 }  // namespace varve::serve

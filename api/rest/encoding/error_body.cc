@@ -5,6 +5,7 @@
 #include "api/rest/encoding/json_text.h"
 #include "api/rest/encoding/text_stream.h"
 #include "api/rest/encoding/xml_elements.h"
+#include "api/rest/encoding/xml_text.h"
 #include "varve/access_policy.h"
 
 namespace varve::serve {
@@ -39,7 +40,7 @@ std::string xml_error(const WireError& error, const ErrorTrailer& trailer) {
   root.append_child("m:code").text().set(std::string(error.code).c_str());
   pugi::xml_node message = root.append_child("m:message");
   message.append_attribute("xml:lang") = "en-US";
-  message.text().set(whole_message(error, trailer).c_str());
+  message.text().set(carried_text(whole_message(error, trailer)).c_str());
   TextStream out;
   document.save(out, "", pugi::format_raw | pugi::format_write_bom, pugi::encoding_utf8);
   return out.str();

@@ -1,6 +1,7 @@
 #include "api/rest/encoding/xml_elements.h"
 
 #include "api/rest/encoding/text_stream.h"
+#include "api/rest/encoding/xml_text.h"
 
 namespace varve::serve {
 
@@ -13,7 +14,7 @@ pugi::xml_node begin_xml(pugi::xml_document& document, const char* root) {
 
 void add_element(pugi::xml_node& parent, const char* name, const std::string& text) {
   pugi::xml_node child = parent.append_child(name);
-  if (!text.empty()) child.text().set(text.c_str());
+  if (!text.empty()) child.text().set(carried_text(text).c_str());
 }
 
 std::string xml_text(const pugi::xml_document& document) {

@@ -1,5 +1,5 @@
 // Owns: writing XML bodies of queues and blobs element by element, without a document in memory.
-// Must never: change a character of a text.
+// Must never: change a character of a text that XML can carry, or write one that it cannot.
 #pragma once
 
 #include <string>
@@ -12,8 +12,15 @@ namespace varve::serve {
 
 inline constexpr std::string_view kXmlDeclaration = "<?xml version=\"1.0\" encoding=\"utf-8\"?>";
 
-/// Appends a text so that an XML reader returns the same characters. A reader turns a plain carriage return into a line
-/// feed, so it is written as a reference.
+/// Returns whether XML 1.0 can carry the text: it is UTF-8 without controls except tab, line feed and carriage return,
+/// and without U+FFFE and U+FFFF.
+bool is_xml_text(std::string_view text) noexcept;
+/// Returns the text, or the percent-encoded text if XML cannot carry it. Headers may have such texts (QB-05, BB-03), and
+/// one of them must not make a whole listing unreadable. Source: BL-03.
+std::string carried_text(std::string text);
+
+/// Appends carried_text() so that an XML reader returns the same characters. A reader turns a plain carriage return into a
+/// line feed, so it is written as a reference.
 void append_xml_text(std::string& xml, std::string_view text);
 /// Appends the text of an attribute in quotation marks.
 void append_xml_attribute(std::string& xml, std::string_view text);

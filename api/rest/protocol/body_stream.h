@@ -16,6 +16,9 @@ namespace varve::serve {
 /// The usual bytes of a piece of a body. A piece of a request may have half of it more.
 inline constexpr std::size_t kBodyPieceBytes = std::size_t{128} << 10;
 
+/// The most bytes of earlier pieces that a handler keeps without asking for room, as a BlobWriter does.
+inline constexpr std::uint64_t kBodyKeptBytes = std::uint64_t{2} << 20;
+
 /// The body of a request. The connection implements it. A handler that does not read a body to its end leaves the rest
 /// unread: the connection then ends after the answer.
 class BodySource {
@@ -23,8 +26,8 @@ class BodySource {
   virtual ~BodySource() = default;
   /// Returns the next piece, which is empty at the end of the body. The piece is valid until the next call. The caller
   /// runs on its home thread, and the task ends there. Before the first piece, the connection asks a waiting client for
-  /// the body. Errors: kIoError (the client is gone or too slow), kBusy (the server ends), kInvalidArgument (the
-  /// body is not framed as HTTP requires). After an error the body cannot be read.
+  /// the body. Errors: kIoError (RequestTimedOut: the client is gone or too slow), kBusy (the server ends),
+  /// kInvalidArgument (the body is not framed as HTTP requires). After an error the body cannot be read.
   virtual Task<Result<std::string_view>> next() = 0;
   /// Returns the bytes of all pieces so far.
   virtual std::uint64_t bytes() const noexcept = 0;

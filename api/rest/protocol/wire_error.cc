@@ -64,6 +64,7 @@ constexpr std::array kStatuses = std::to_array<CodeStatus>({
     {"QueueBeingDeleted", 409},
     {"QueueNotFound", 404},
     {"RequestBodyTooLarge", 413},
+    {"RequestTimedOut", 408},
     {"ResourceAlreadyExists", 409},
     {"ResourceNotFound", 404},
     {"ServerBusy", 503},

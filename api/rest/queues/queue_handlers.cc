@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/model/continuation_token.h"
+#include "api/model/listed_bytes.h"
 #include "api/model/service_error.h"
 #include "api/rest/encoding/policy_xml.h"
 #include "api/rest/protocol/metadata_headers.h"
@@ -91,16 +92,18 @@ Result<AskedQueues> read_queue_listing(const QueueCall& call) {
 /// Reads pages of the store until the listing is full, ends, or has taken its time.
 Status fill(const QueueCall& call, const Store& store, AskedQueues& listing) {
   const auto deadline = std::chrono::steady_clock::now() + limits::kPageTimeMax;
+  std::uint64_t bytes = 0;
   do {
     listing.options.page_names_max =
         static_cast<std::uint32_t>(std::min<std::size_t>(listing.left, limits::kPageEntitiesMax));
     Result<QueuePage> page = store.list_queues(call.address.account, listing.options);
     if (!page.ok()) return page.status();
     listing.left -= page->queues.size();
+    for (const QueueInfo& queue : page->queues) bytes += listed_bytes(queue.metadata);
     std::move(page->queues.begin(), page->queues.end(), std::back_inserter(listing.shown.queues));
     if (!page->continuation) return Status();
     listing.options.continuation = *page->continuation;
-  } while (listing.left > 0 && std::chrono::steady_clock::now() < deadline);
+  } while (listing.left > 0 && bytes < kListedBytesMax && std::chrono::steady_clock::now() < deadline);
   const Result<std::string> next = decode_key_token(listing.options.continuation);
   if (!next.ok()) return next.status();
   listing.shown.next_marker = "/" + call.address.account + "/" + *next;
@@ -115,6 +118,10 @@ Answer list_queues(const QueueCall& call) {
   Task<Status> reading = run_in_store(call, [&](Store& store) { return fill(call, store, *listing); });
   const Status read = co_await reading;
   if (!read.ok()) co_return read;
+  std::uint64_t bytes = 0;
+  for (const QueueInfo& queue : listing->shown.queues) bytes += listed_bytes(queue.metadata);
+  const std::uint64_t room = room_for_listing(listing->shown.queues.size(), bytes);
+  if (call.request.room != nullptr && !call.request.room->grow_to(room)) co_return no_room_for_answer();
   std::string body = write_queue_listing(listing->shown);
   if (call.request.room != nullptr && !call.request.room->grow_to(body.size())) co_return no_room_for_answer();
   co_return xml_response(std::move(body));

@@ -67,6 +67,12 @@ struct Call {
 inline Status no_room_for_answer() {
   return Status(Code::kBusy, "the server has no memory for the answer; repeat the request later");
 }
+/// Returns the memory for a listing as XML, which is taken before the XML is built: for each entry its elements, and its
+/// texts with their escapes.
+constexpr std::uint64_t room_for_listing(std::uint64_t entries, std::uint64_t text_bytes) noexcept {
+  constexpr std::uint64_t kElementBytes = 1024;
+  return entries * kElementBytes + 2 * text_bytes;
+}
 /// The usual number of headers of an answer, with those of every answer. An answer with more reallocates the list.
 inline constexpr std::size_t kAnswerHeaders = 11;
 /// Returns an answer with a body at the call's level.

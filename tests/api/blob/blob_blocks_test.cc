@@ -55,6 +55,35 @@ TEST_F(BlobBlocks, BB06_TheSameIdReplacesTheStagedBlock) {
   EXPECT_EQ(content_in(photos_, "a"), "newer");
 }
 
+TEST_F(BlobBlocks, BB03_PropertiesAreTextsOfHeaders) {
+  constexpr Said kNoHeader{Code::kInvalidArgument, "InvalidHeaderValue"};
+  ASSERT_EQ(said(photos_.put("a", "1")), kFine);
+  for (std::string BlobProperties::*property :
+       {&BlobProperties::content_type, &BlobProperties::content_encoding, &BlobProperties::content_language,
+        &BlobProperties::content_disposition, &BlobProperties::cache_control}) {
+    BlobWriteOptions options;
+    options.properties.*property = "x\r\nSet-Cookie: y";
+    EXPECT_EQ(said(photos_.put("a", "2", options)), kNoHeader);
+    EXPECT_EQ(said(photos_.write("a", options)), kNoHeader);
+    EXPECT_EQ(said(photos_.create_append_blob("a", options)), kNoHeader);
+    EXPECT_EQ(commit({}, options), kNoHeader);
+    EXPECT_EQ(said(photos_.set_properties("a", options.properties)), kNoHeader);
+    BlobCopyOptions copy;
+    copy.properties = options.properties;
+    EXPECT_EQ(said(photos_.copy("b", photos_, "a", copy)), kNoHeader);
+    Result<BlobWriter> writer = photos_.write("a");
+    ASSERT_TRUE(writer.ok());
+    writer->properties() = options.properties;
+    EXPECT_EQ(said(writer->publish()), kNoHeader);
+  }
+  BlobCopyOptions copy;
+  copy.source_address = "http://here/\n";
+  EXPECT_EQ(said(photos_.copy("b", photos_, "a", copy)), kNoHeader);
+  BlobWriteOptions bytes;
+  bytes.properties.content_type = "\xFF";
+  EXPECT_EQ(said(photos_.put("a", "3", bytes)), kFine) << "bytes above ASCII are kept as they are given";
+}
+
 TEST_F(BlobBlocks, BB06_IdsOfOneBlobHaveOneLength) {
   EXPECT_EQ(stage(photos_, "a", "01", "x"), kFine);
   EXPECT_EQ(stage(photos_, "a", "001", "y"), (Said{Code::kInvalidArgument, "InvalidBlobOrBlock"}));

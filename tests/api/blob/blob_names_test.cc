@@ -9,6 +9,7 @@
 
 #include "api/blob/blob_tags.h"
 #include "tests/api/blob/blob_bench.h"
+#include "varve/limits.h"
 
 namespace varve::test::blob_names_test {
 namespace {
@@ -65,6 +66,38 @@ TEST_F(BlobNames, BL01_AreInTheOrderOfTheirBytesInPagesOfEachSize) {
     EXPECT_THAT(listed({.prefix = "a", .delimiter = "/", .page_max = page}), ElementsAre("a", "a!", "a/")) << page;
   }
   for (const std::string& name : names) EXPECT_EQ(content_in(photos_, name), name);
+}
+
+TEST_F(BlobNames, BL01_APageOfLongEntriesEndsBeforeItsNumberDoes) {
+  BlobWriteOptions options;
+  options.metadata = {{"a", std::string(limits::kMetadataBytesMax - 1, 'x')}};
+  std::vector<std::string> names;
+  for (int i = 1000; i < 1600; ++i) names.push_back(std::to_string(i));
+  for (const std::string& name : names) (void)put_blob(photos_, name, "", options);
+  const Result<BlobPage> page = photos_.list();
+  ASSERT_TRUE(page.ok());
+  EXPECT_EQ(page->entries.size(), 512U) << "4 MiB of metadata";
+  EXPECT_TRUE(page->continuation.has_value());
+  EXPECT_EQ(listed({}), names);
+}
+
+TEST_F(BlobNames, BB17_APageOfLongContainersEndsBeforeItsNumberDoes) {
+  ContainerOptions options;
+  options.metadata = {{"a", std::string(limits::kMetadataBytesMax - 1, 'x')}};
+  for (int i = 1000; i < 1600; ++i) (void)bench_.container("c" + std::to_string(i), options);
+  ListOptions asked;
+  asked.prefix = "c";
+  std::vector<std::string> names;
+  for (int pages = 1;; ++pages) {
+    const Result<ContainerPage> page = bench_.store->list_containers(kAccount, asked);
+    ASSERT_TRUE(page.ok());
+    for (const ContainerState& container : page->containers) names.push_back(container.name);
+    if (!page->continuation) break;
+    EXPECT_LE(page->containers.size(), 512U);
+    asked.continuation = *page->continuation;
+  }
+  EXPECT_EQ(names.size(), 600U);
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
 }
 
 TEST_F(BlobNames, BL01_BadListingsAreRefused) {

@@ -2,10 +2,13 @@
 // without reading the body. The connection goes on after a body that was read whole, and ends after any other.
 // Method: connections of a handler that reads a body by its source, counts it, and answers with its CRC, with and without
 // TLS. Paths choose what it does.
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,9 +19,11 @@
 #include <boost/asio/ssl/context.hpp>
 #include <gtest/gtest.h>
 
+#include "api/rest/protocol/wire_error.h"
 #include "format/bytes/crc64.h"
 #include "tests/serve/socket/certificate.h"
 #include "tests/serve/socket/http_client.h"
+#include "tools/serve/transport/byte_budget.h"
 #include "tools/serve/transport/connection.h"
 #include "tools/serve/transport/connection_host.h"
 #include "tools/serve/transport/loops.h"
@@ -59,14 +64,20 @@ class Pieces final : public AnswerSource {
 };
 
 /// PUT /pieces answers with length and CRC of the body; PUT /refused answers 409 and reads nothing; PUT /half reads one
-/// piece and answers. PUT /kept has its body in memory. GET /get/N and /broken/N answer with N bytes.
+/// piece and answers. PUT /served is read while others ask for the whole budget. PUT /grown gets 1,000,000 bytes of room.
+/// PUT /kept has its body in memory. PUT /headers has, too, and answers with the number of headers. GET /get/N and
+/// /broken/N answer with N bytes.
 class Reader final : public RequestHandler {
  public:
   Task<Status> admit(const HttpRequest& /*request*/, HomeThread* /*home*/) override { co_return Status(); }
-  bool reads_pieces(const HttpRequest& request) const override { return request.head.path != "/kept"; }
+  bool reads_pieces(const HttpRequest& request) const override {
+    return request.head.path != "/kept" && request.head.path != "/headers";
+  }
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* /*home*/) override {
     if (request.head.verb == "GET") co_return content(request.head.path);
     if (request.refusal) co_return HttpResponse{413, {}, "refused"};
+    if (request.head.path == "/headers") co_return HttpResponse{201, {}, std::to_string(request.head.headers.size())};
+    if (request.head.path == "/served") ask_for_all();
     if (request.head.path == "/refused") co_return HttpResponse{409, {}, "no"};
     format::Crc64 crc;
     std::size_t bytes = request.body.size();
@@ -76,6 +87,7 @@ class Reader final : public RequestHandler {
       const Result<std::string_view> piece = co_await reading;
       if (!piece.ok()) {
         ++failures;
+        last_failure = wire_error(piece.status()).status;
         co_return HttpResponse{400, {}, std::string(piece.status().service_error())};
       }
       if (piece->empty()) break;
@@ -83,6 +95,10 @@ class Reader final : public RequestHandler {
       crc.update(*piece);
       bytes += piece->size();
       if (request.head.path == "/half") break;
+      if (request.head.path == "/grown" && !request.room->grow_to(1'000'000)) break;
+      if (request.head.path == "/grown" && bytes > 2 * kBodyPieceBytes) {
+        least_room = std::min<std::uint64_t>(least_room, budget->bytes());
+      }
     }
     co_return HttpResponse{201, {}, std::to_string(bytes) + " " + std::to_string(crc.value())};
   }
@@ -93,9 +109,21 @@ class Reader final : public RequestHandler {
 
   std::atomic<std::size_t> longest = 0;
   std::atomic<int> failures = 0;
+  std::atomic<std::uint16_t> last_failure = 0;
+  ByteBudget* budget = nullptr;
+  std::uint64_t least_room = std::numeric_limits<std::uint64_t>::max();
   std::atomic<int> alive = 0;
 
  private:
+  /// Asks for more memory than there is, much later. That cuts off connections that wait for their clients.
+  void ask_for_all() {
+    struct Other final : ByteBudget::Owner {
+      void cut_off() override {}
+    } other;
+    ByteBudget::Share share(*budget, "other", other);
+    const auto later = ByteBudget::Clock::now() + std::chrono::hours(1);
+    EXPECT_FALSE(share.take(ByteBudget::Use::kBody, std::uint64_t{1} << 40, later));
+  }
   HttpResponse content(std::string_view path) {
     const bool is_broken = path.starts_with("/broken/");
     path.remove_prefix(path.find('/', 1) + 1);
@@ -128,6 +156,7 @@ class BodyPieces : public ::testing::TestWithParam<bool> {
   static ConnectionLimits limits() {
     ConnectionLimits limits;
     limits.body_bytes_max = 100'000;
+    limits.room_time_max = std::chrono::milliseconds(0);
     return limits;
   }
   std::unique_ptr<test::HttpClient> connect() {
@@ -247,6 +276,7 @@ TEST_P(BodyPieces, BH07_ABodyThatEndsEarlyIsAFailureOfTheHandler) {
   }
   ASSERT_TRUE(host_.wait_for_all(std::chrono::seconds(60)));
   EXPECT_EQ(handler_.failures, 1);
+  EXPECT_EQ(handler_.last_failure, 408) << "it is no fault of the server";
 }
 
 TEST_P(BodyPieces, AChunkThatIsNoneIsAFailureOfTheHandler) {
@@ -257,6 +287,72 @@ TEST_P(BodyPieces, AChunkThatIsNoneIsAFailureOfTheHandler) {
   EXPECT_EQ(response->status, 400);
   EXPECT_EQ(handler_.failures, 1);
   EXPECT_TRUE(client->ends());
+}
+
+TEST_P(BodyPieces, AChunkExtensionThatFillsTheBufferIsAFailureOfTheHandler) {
+  const auto client = connect();
+  client->send(head("/pieces", "Transfer-Encoding: chunked\r\n") + "1;" + std::string(200'000, 'a'));
+  const std::optional<HttpResponse> response = client->read();
+  ASSERT_TRUE(response.has_value());
+  EXPECT_EQ(response->status, 400);
+  EXPECT_EQ(response->body, "InvalidHeaderValue");
+  EXPECT_TRUE(client->ends());
+}
+
+TEST_P(BodyPieces, ATrailerThatFillsTheBufferIsAFailureOfTheHandler) {
+  const auto client = connect();
+  client->send(head("/pieces", "Transfer-Encoding: chunked\r\n") + "1\r\nx\r\n0\r\nName: " + std::string(200'000, 'a'));
+  const std::optional<HttpResponse> response = client->read();
+  ASSERT_TRUE(response.has_value());
+  EXPECT_EQ(response->status, 400);
+  EXPECT_EQ(response->body, "InvalidHeaderValue");
+  EXPECT_TRUE(client->ends());
+}
+
+TEST_P(BodyPieces, FieldsAfterABodyAreNoHeaders) {
+  const auto client = connect();
+  std::string text = in_chunks("/headers", "body", 4);
+  text.resize(text.size() - 2);  // the end of the trailer
+  for (int i = 0; i < 20'000; ++i) text += "a:\r\n";
+  ASSERT_TRUE(client->send(text + "\r\n"));
+  const std::optional<HttpResponse> response = client->read();
+  ASSERT_TRUE(response.has_value());
+  EXPECT_EQ(response->status, 201);
+  EXPECT_EQ(response->body, "2");
+}
+
+TEST_P(BodyPieces, BX03_RoomThatAHandlerGotIsCountedWhileTheBodyArrives) {
+  handler_.budget = &host_.budget();
+  const auto client = connect();
+  const std::string body = content_of(3'000'000);
+  ASSERT_TRUE(client->send(with_length("/grown", body)));
+  expect_summary(*client, body);
+  EXPECT_GE(handler_.least_room, 1'000'000 + kBodyKeptBytes + kBodyPieceBytes);
+}
+
+TEST_P(BodyPieces, BX03_ABodyThatIsServedIsNotCutOffForOthers) {
+  handler_.budget = &host_.budget();
+  const auto client = connect();
+  const std::string body = content_of(3'000'000);
+  ASSERT_TRUE(client->send(with_length("/served", body)));
+  expect_summary(*client, body);
+}
+
+TEST_P(BodyPieces, BX03_AnUploadWaitsForRoom) {
+  struct Other final : ByteBudget::Owner {
+    void cut_off() override {}
+  } other;
+  ByteBudget::Share share(host_.budget(), "other", other);
+  share.take_anyway(ByteBudget::Use::kBody, limits().memory_max, ByteBudget::Clock::now());
+  share.is_served();
+  const auto client = connect();
+  const std::string body = content_of(100'000);
+  ASSERT_TRUE(client->send(with_length("/pieces", body)));
+  const auto later = connect();  // is answered after the server has looked for room
+  ASSERT_TRUE(later->send("GET /get/1 HTTP/1.1\r\nHost: here\r\n\r\n"));
+  EXPECT_TRUE(later->read().has_value());
+  share.give_back();
+  expect_summary(*client, body);
 }
 
 TEST_P(BodyPieces, AnswersOfEveryLengthArriveWhole) {

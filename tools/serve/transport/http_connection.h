@@ -192,6 +192,7 @@ class HttpConnection final : public OpenConnection,
   void admit();
   /// Continues after admit(). Throws nothing, like answer().
   void on_admitted(const Status& admitted) noexcept;
+  /// An upload waits like an idle connection, instead of failing: its client's bytes wait in the socket (BX-03).
   void wait_for_room();
   void look_for_room();
   void on_room_timer(const ErrorCode& /*error*/) { look_for_room(); }
@@ -221,6 +222,12 @@ class HttpConnection final : public OpenConnection,
   /// Passes a request to the handler, which reads the body by next(). Takes room for the pieces before.
   void begin_pieces();
 
+  /// Returns the room for a body of `bytes` bytes: each may lie in a read or a piece, in what the handler keeps, and in a
+  /// copy that is being written.
+  static std::uint64_t pieces_room(std::uint64_t bytes) {
+    return std::min(bytes, kPiecesRoomBytes) + std::min(2 * bytes, kBodyKeptBytes);
+  }
+
   /// Awaited, waits until a piece or the end of the body is in the reader. Gives the failure of the connection.
   class PieceArrival {
    public:
@@ -240,7 +247,10 @@ class HttpConnection final : public OpenConnection,
   bool begin_piece();
   void parse_piece();
   bool wants_more_of_piece();
-  static Status client_is_gone() { return Status::io_error("the client has closed the connection, or was too slow"); }
+  static Status client_is_gone() {
+    return Status::io_error("the client has closed the connection, or was too slow")
+        .with_service_error("RequestTimedOut");
+  }
 
   /// Reads until the piece is complete. An exception on the way leaves no operation pending, so the piece ends with it.
   void ask_for_piece();
@@ -300,6 +310,7 @@ class HttpConnection final : public OpenConnection,
   static constexpr std::uint64_t kPiecesRoomBytes = kBodyPieceBytes + 3 * kBodyReadBytes;
   static constexpr Milliseconds kGoodbyeTime{2000};
   static constexpr Milliseconds kRoomLookTime{50};
+  static constexpr Milliseconds kUploadLookTime{250};
 
   ConnectionHost& host_;
   const ClientAddress client_;
@@ -314,6 +325,8 @@ class HttpConnection final : public OpenConnection,
   Timer room_timer_;
   Clock::time_point room_deadline_{};
   std::uint64_t body_bytes_ = 0;
+  /// The bytes that the handler got by grow_to(), beside those of the body.
+  std::uint64_t granted_ = 0;
   /// When the headers of the present request had arrived, if its body arrives later.
   std::optional<Clock::time_point> headers_arrived_{};
   ByteBudget::Share share_;

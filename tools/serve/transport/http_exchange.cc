@@ -1,8 +1,10 @@
 #include "tools/serve/transport/http_exchange.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -11,6 +13,7 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/field.hpp>
 
+#include "api/model/header_text.h"
 #include "api/model/service_error.h"
 #include "api/rest/protocol/wire_error.h"
 
@@ -26,6 +29,13 @@ constexpr std::size_t kUsualHeaders = 16;
 
 std::string_view view_of(boost::beast::string_view text) noexcept {
   return {text.data(), text.size()};
+}
+
+/// Appends a value without controls, which would end the header. A store of an earlier build may have such a text.
+void append_value(std::string& head, std::string_view value) {
+  const auto begin = static_cast<std::ptrdiff_t>(head.size());
+  head.append(value);
+  std::replace_if(head.begin() + begin, head.end(), is_header_control, ' ');
 }
 
 bool has_body_verb(std::string_view verb) noexcept {
@@ -46,8 +56,10 @@ void RequestReader::on_request_impl(Verb /*verb*/, Text verb_text, Text target, 
   target_ = view_of(target);
 }
 
+/// Fields after the body are dropped. They come after the headers were judged, and no rule of the services uses them.
 void RequestReader::on_field_impl(Field /*field*/, Text name, Text value, ErrorCode& error) {
   error = {};
+  if (has_all_headers_) return;
   header_bytes_ += name.size() + value.size() + 4;  // ": " and the line's end
   request_.head.headers.emplace_back(view_of(name), view_of(value));
 }
@@ -144,7 +156,9 @@ AnswerBytes to_bytes(HttpResponse response, bool keeps_alive) {
   head.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ").append(reason).append("\r\n");
   for (const auto& [name, value] : response.headers) {
     assert(!equal_ignoring_case(name, "content-length"));
-    head.append(name).append(": ").append(value).append("\r\n");
+    head.append(name).append(": ");
+    append_value(head, value);
+    head.append("\r\n");
   }
   head.append("Content-Length: ").append(body_bytes).append("\r\n");
   if (!keeps_alive) head.append("Connection: close\r\n");

@@ -125,16 +125,20 @@ void HttpConnection<Stream>::on_admitted(const Status& admitted) noexcept {
 
 template <typename Stream>
 void HttpConnection<Stream>::wait_for_room() {
-  room_deadline_ = Clock::now() + host_.limits().room_time_max;
+  room_deadline_ = Clock::now() + (is_in_pieces_ ? host_.limits().idle_time_max : host_.limits().room_time_max);
   look_for_room();
 }
 
 template <typename Stream>
 void HttpConnection<Stream>::look_for_room() {
   const Clock::time_point now = Clock::now();
-  if (finds_room(now)) return reader_->is_done() || is_in_pieces_ ? run(reader_->take()) : ask_for_body();
+  if (finds_room(now)) {
+    if (!reader_->is_done() && !is_in_pieces_) return ask_for_body();
+    if (share_.holds()) share_.is_served();  // The client is not asked for bytes, so it cannot stall.
+    return run(reader_->take());
+  }
   if (is_late_ || now >= room_deadline_) return refuse_unread(busy());
-  room_timer_.expires_at(std::min(room_deadline_, now + kRoomLookTime));
+  room_timer_.expires_at(std::min(room_deadline_, now + (is_in_pieces_ ? kUploadLookTime : kRoomLookTime)));
   room_timer_.async_wait(handler(&HttpConnection::on_room_timer));
 }
 
@@ -157,6 +161,7 @@ void HttpConnection<Stream>::ask_for_body() {
 
 template <typename Stream>
 void HttpConnection<Stream>::send_continue() {
+  set_deadline(time_for(0));
   asio::async_write(stream_, asio::buffer(kContinue.data(), kContinue.size()),
                     handler(&HttpConnection::on_continue_sent));
 }
@@ -197,10 +202,12 @@ void HttpConnection<Stream>::on_request() {
 
 template <typename Stream>
 bool HttpConnection<Stream>::grow_to(std::uint64_t bytes) {
-  if (bytes + body_bytes_ <= ByteBudget::kFreeBytes) return true;
-  const bool has_room = share_.take(ByteBudget::Use::kAnswer, bytes + body_bytes_, Clock::now());
-  if (has_room) share_.is_served();
-  return has_room;
+  const std::uint64_t beside = is_in_pieces_ && !reader_->is_done() ? piece_room_ : body_bytes_;
+  if (bytes + beside <= ByteBudget::kFreeBytes) return true;
+  if (!share_.take(ByteBudget::Use::kAnswer, bytes + beside, Clock::now())) return false;
+  share_.is_served();
+  granted_ = bytes;
+  return true;
 }
 
 template <typename Stream>
@@ -211,6 +218,7 @@ void HttpConnection<Stream>::run(HttpRequest request) {
   request.client_port = client_.port;
   request.headers_arrived = std::exchange(headers_arrived_, std::nullopt);
   body_bytes_ = request.body.size();
+  granted_ = 0;
   start(host_.handler().handle(std::move(request), this),
         [self = this->shared_from_this()](Result<HttpResponse> response) { self->answer(std::move(response)); });
 }
@@ -248,8 +256,7 @@ template <typename Stream>
 void HttpConnection<Stream>::begin_pieces() {
   is_in_pieces_ = true;
   reader_->begin_pieces();
-  piece_room_ =
-      reader_->tells_body_bytes() ? std::min(reader_->body_bytes_expected(), kPiecesRoomBytes) : kPiecesRoomBytes;
+  piece_room_ = pieces_room(reader_->tells_body_bytes() ? reader_->body_bytes_expected() : kPiecesRoomBytes);
   piece_bytes_ = 0;
   piece_status_ = Status();
   must_continue_ = reader_->wants_continue();
@@ -285,7 +292,7 @@ bool HttpConnection<Stream>::wants_more_of_piece() {
 template <typename Stream>
 void HttpConnection<Stream>::ask_for_piece() {
   try {
-    if (share_.holds()) share_.take_anyway(ByteBudget::Use::kBody, piece_room_, Clock::now());
+    if (share_.holds()) share_.take_anyway(ByteBudget::Use::kBody, granted_ + piece_room_, Clock::now());
     set_deadline(time_for(kBodyPieceBytes));
     if (std::exchange(must_continue_, false)) return send_continue_for_piece();
     read_for_piece();
@@ -305,6 +312,8 @@ void HttpConnection<Stream>::send_continue_for_piece() {
 template <typename Stream>
 void HttpConnection<Stream>::read_for_piece() {
   const std::size_t bytes = std::min(kBodyReadBytes, buffer_.max_size() - buffer_.size());
+  // A read of no bytes would succeed at once, for ever. The buffer holds no piece of the body: it is framed too widely.
+  if (bytes == 0) return end_piece(*answer_to(http::error::buffer_overflow));
   is_reading_ = true;
   stream_.async_read_some(buffer_.prepare(bytes),
                           [self = this->shared_from_this()](const ErrorCode& error, std::size_t count) {
@@ -315,7 +324,8 @@ void HttpConnection<Stream>::read_for_piece() {
 template <typename Stream>
 void HttpConnection<Stream>::on_more_of_piece(const ErrorCode& error, std::size_t bytes) {
   is_reading_ = false;
-  if (error) return end_piece(is_late_ ? Status(Code::kBusy, "the server ends") : client_is_gone());
+  const bool is_lost = error || !socket_layer().is_open();
+  if (is_lost) return end_piece(is_late_ ? Status(Code::kBusy, "the server ends") : client_is_gone());
   try {
     buffer_.commit(bytes);
     if (share_.holds()) share_.moved(bytes, Clock::now());

@@ -1,0 +1,185 @@
+// Goal: the blob service judges a request before it reads its body, compares every checksum, asks for each right, and writes
+// only XML that a reader can read.
+// Method: requests that break one rule each, beside the same ones that keep it.
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/rest/blobs/blob_headers.h"
+#include "format/bytes/crc64.h"
+#include "tests/serve/blob_service_bench.h"
+
+namespace varve::serve::blob_service_rules_test {
+namespace {
+
+using namespace test;
+using ::testing::HasSubstr;
+
+class BlobServiceRules : public ::testing::Test {
+ protected:
+  BlobServiceBench service_;
+};
+
+TEST_F(BlobServiceRules, BH06_ARefusedBlockOrListIsNotRead) {
+  const std::string content(500'000, 'x');
+  const std::string list = "<BlockList>" + content + "</BlockList>";
+  const auto expect_unread = [&](const std::string& resource, const std::string& body, const std::string& refusal,
+                                 const Headers& headers = {}) {
+    EXPECT_EQ(outcome(service_.send_pieces("PUT", resource, body, 1000, headers)), refusal) << resource;
+    EXPECT_EQ(service_.bytes_read, 0U) << resource;
+  };
+  expect_unread("absent/a?comp=block&blockid=AAAA", content, "404 ContainerNotFound");
+  expect_unread("absent/a?comp=blocklist", list, "404 ContainerNotFound");
+  EXPECT_EQ(service_.told("PUT", "photos/log", "", {{"x-ms-blob-type", "AppendBlob"}}), "201");
+  expect_unread("photos/log?comp=block&blockid=AAAA", content, "409 InvalidBlobType");
+  service_.put("a", "x");
+  expect_unread("photos/a?comp=blocklist", list, "409 BlobAlreadyExists", {{"If-None-Match", "*"}});
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=lease", "",
+                          {{"x-ms-lease-action", "acquire"}, {"x-ms-lease-duration", "-1"}}),
+            "201");
+  expect_unread("photos/a?comp=block&blockid=AAAA", content, "412 LeaseIdMissing");
+  expect_unread("photos/a?comp=blocklist", list, "412 LeaseIdMissing");
+}
+
+TEST_F(BlobServiceRules, BB04_EveryBodyIsComparedWithItsChecksum) {
+  service_.put("a", "hello");
+  const Headers wrong_crc = {{"x-ms-content-crc64", "AAAAAAAAAAA="}};
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=tags", "<Tags><TagSet/></Tags>", wrong_crc), "400 Crc64Mismatch");
+  EXPECT_EQ(service_.told("PUT", "photos?restype=container&comp=acl", "<SignedIdentifiers/>", wrong_crc),
+            "400 Crc64Mismatch");
+  EXPECT_EQ(service_.told("PUT", "?restype=service&comp=properties", "<StorageServiceProperties/>", wrong_crc),
+            "400 Crc64Mismatch");
+  const std::string tags = "<Tags><TagSet/></Tags>";
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=tags", tags, {{"x-ms-content-crc64", crc64_text(format::crc64(tags))}}),
+            "204");
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=tags", tags, {{"x-ms-content-crc64", "x"}}), "400 InvalidCrc64");
+  EXPECT_EQ(service_.told("PUT", "photos/log", "",
+                          {{"x-ms-blob-type", "AppendBlob"}, {"Content-MD5", "AAAAAAAAAAAAAAAAAAAAAA=="}}),
+            "400 Md5Mismatch");
+  EXPECT_EQ(service_.told("PUT", "photos/log", "",
+                          {{"x-ms-blob-type", "AppendBlob"}, {"x-ms-content-crc64", "AQAAAAAAAAA="}}),
+            "400 Crc64Mismatch");
+  EXPECT_EQ(service_.told("GET", "photos/log"), "404 BlobNotFound");
+}
+
+TEST_F(BlobServiceRules, BY02_ACopyComparesTheChecksumOfItsSource) {
+  service_.put("a", "hello");
+  EXPECT_EQ(service_.told("PUT", "photos/blocks?comp=block&blockid=AAAA", "x"), "201");
+  EXPECT_EQ(service_.told("PUT", "photos/blocks?comp=blocklist", "<BlockList><Latest>AAAA</Latest></BlockList>"),
+            "201");
+  const std::string root =
+      "http://" + host_of(service_.signed_request("GET", "photos/a")) + "/" + std::string(kAccount) + "/photos/";
+  const std::string md5 = "XUFAKrxLKna5cZ2REBfFkg==";
+  const std::string other = "AAAAAAAAAAAAAAAAAAAAAA==";
+  const auto copied = [&](const std::string& source, Headers headers) {
+    headers.emplace_back("x-ms-copy-source", root + source);
+    return service_.told("PUT", "photos/b", "", std::move(headers));
+  };
+  EXPECT_EQ(copied("a", {{"x-ms-source-content-md5", other}}), "400 Md5Mismatch");
+  EXPECT_EQ(copied("a", {{"x-ms-source-content-crc64", "AAAAAAAAAAA="}}), "400 Crc64Mismatch");
+  EXPECT_EQ(copied("a", {{"x-ms-source-content-md5", "x"}}), "400 InvalidMd5");
+  EXPECT_EQ(copied("a", {{"x-ms-blob-content-md5", other}, {"x-ms-blob-type", "BlockBlob"}}), "400 Md5Mismatch");
+  EXPECT_EQ(copied("blocks", {{"x-ms-source-content-md5", md5}}), "400 Md5Mismatch");
+  EXPECT_EQ(service_.told("GET", "photos/b"), "404 BlobNotFound");
+  EXPECT_EQ(copied("a", {{"x-ms-source-content-md5", md5}}), "202");
+  EXPECT_EQ(copied("a", {{"x-ms-source-content-crc64", crc64_text(format::crc64("hello"))}}), "202");
+  EXPECT_EQ(copied("a", {{"x-ms-blob-content-md5", md5}, {"x-ms-blob-type", "BlockBlob"}}), "201");
+}
+
+TEST_F(BlobServiceRules, BY05_BS12_ASignatureInTheAddressOfTheSourceIsUsed) {
+  service_.put("a", "content", {{"x-ms-tags", "a=b"}});
+  service_.put("other", "content");
+  const auto token = [](std::string_view blob, std::string_view letters) {
+    security::BlobSasTerms terms;
+    terms.container = "photos";
+    terms.blob = blob;
+    terms.permissions = *Permissions::parse_for_blob(letters);
+    terms.expiry = at("2026-03-04T00:00:00Z");
+    return security::to_query(*security::sign_blob_sas(terms, credentials()));
+  };
+  const std::string root =
+      "http://" + host_of(service_.signed_request("GET", "photos/a")) + "/" + std::string(kAccount) + "/photos/";
+  const auto copied = [&](const std::string& by, const std::string& source, Headers headers = {}) {
+    headers.emplace_back("x-ms-copy-source", root + source);
+    return outcome(service_.send_by(by, "PUT", "photos/copy", "", std::move(headers)));
+  };
+  const std::string writing = token("copy", "w");
+  EXPECT_EQ(copied(writing, "a"), "403 CannotVerifyCopySource");
+  EXPECT_EQ(copied(writing, "a?" + token("a", "l")), "403 CannotVerifyCopySource");
+  EXPECT_EQ(copied(writing, "other?" + token("a", "r")), "403 CannotVerifyCopySource");
+  EXPECT_EQ(copied(writing, "a?" + token("a", "r")), "202");
+  EXPECT_EQ(service_.send("GET", "photos/copy").body, "content");
+  EXPECT_EQ(header_of(service_.send("GET", "photos/copy"), "x-ms-copy-source"), root + "a") << "without the signature";
+  const Headers with_tags = {{"x-ms-copy-source-tag-option", "COPY"}};
+  EXPECT_EQ(copied(writing, "a?" + token("a", "r"), with_tags), "403 CannotVerifyCopySource");
+  EXPECT_EQ(copied(writing, "a?" + token("a", "rt"), with_tags), "202");
+}
+
+TEST_F(BlobServiceRules, BS12_BL01_TagsAreShownWithTheirLetterAlone) {
+  service_.put("a", "content", {{"x-ms-tags", "a=b"}});
+  const auto listed = [&](std::string_view letters) {
+    security::BlobSasTerms terms;
+    terms.container = "photos";
+    terms.permissions = *Permissions::parse_for_blob(letters);
+    terms.expiry = at("2026-03-04T00:00:00Z");
+    const std::string token = security::to_query(*security::sign_blob_sas(terms, credentials()));
+    return service_.send_by(token, "GET", "photos?restype=container&comp=list&include=tags");
+  };
+  EXPECT_EQ(outcome(listed("l")), "403 AuthorizationPermissionMismatch");
+  EXPECT_THAT(listed("lt").body, HasSubstr("<Key>a</Key>"));
+  EXPECT_THAT(service_.send("GET", "photos?restype=container&comp=list&include=tags").body, HasSubstr("<Key>a</Key>"));
+}
+
+TEST_F(BlobServiceRules, BS12_BA01_TheRightToAppendCreatesAnAppendBlobThatIsNew) {
+  security::BlobSasTerms terms;
+  terms.container = "photos";
+  terms.permissions = *Permissions::parse_for_blob("a");
+  terms.expiry = at("2026-03-04T00:00:00Z");
+  const std::string token = security::to_query(*security::sign_blob_sas(terms, credentials()));
+  const Headers append = {{"x-ms-blob-type", "AppendBlob"}};
+  EXPECT_EQ(outcome(service_.send_by(token, "PUT", "photos/log", "", append)), "201");
+  EXPECT_EQ(outcome(service_.send_by(token, "PUT", "photos/log", "", append)), "409 BlobAlreadyExists");
+  EXPECT_EQ(outcome(service_.send_by(token, "PUT", "photos/a", "x", {{"x-ms-blob-type", "BlockBlob"}})),
+            "403 AuthorizationPermissionMismatch");
+  security::AccountSasTerms account;
+  account.services = "b";
+  account.resource_types = "o";
+  account.permissions = "a";
+  account.expiry = terms.expiry;
+  const std::string wide = security::to_query(*security::sign_account_sas(account, credentials()));
+  EXPECT_EQ(outcome(service_.send_by(wide, "PUT", "photos/more", "", append)), "403 AuthorizationPermissionMismatch");
+}
+
+TEST_F(BlobServiceRules, BA01_AnAppendBlobIsCreatedWithAnEmptyBodyOfAnyFraming) {
+  const auto send_chunked = [&](const std::string& body) {
+    HttpRequest request = service_.signed_chunked_request("photos/log", {{"x-ms-blob-type", "AppendBlob"}});
+    TextPieces source(body, 100);
+    request.source = &source;
+    return outcome(service_.send(std::move(request)));
+  };
+  EXPECT_EQ(send_chunked("x"), "400 InvalidHeaderValue");
+  EXPECT_EQ(send_chunked(""), "201");
+}
+
+TEST_F(BlobServiceRules, BL03_BB03_QB05_ATextThatXmlCannotCarryBreaksNoListing) {
+  EXPECT_EQ(outcome(service_.put("a", "1", {{"x-ms-blob-content-type", "\xFF"}, {"x-ms-meta-a", "b\xFF"}})), "201");
+  EXPECT_EQ(outcome(service_.put("b", "1", {{"Cache-Control", "\xEF\xBF\xBE"}, {"x-ms-meta-a", "\xC3\xA4"}})), "201");
+  EXPECT_EQ(service_.told("PUT", "made?restype=container", "", {{"x-ms-meta-a", "\xEF\xBF\xBF"}}), "201");
+  EXPECT_EQ(header_of(service_.send("GET", "photos/a"), "Content-Type"), "\xFF") << "as it was given";
+  const std::string listed = service_.send("GET", "photos?restype=container&comp=list&include=metadata").body;
+  EXPECT_THAT(listed, HasSubstr("<Content-Type>%FF</Content-Type>"));
+  EXPECT_THAT(listed, HasSubstr("<Metadata><a>b%FF</a></Metadata>"));
+  EXPECT_THAT(listed, HasSubstr("<Cache-Control>%EF%BF%BE</Cache-Control>"));
+  EXPECT_THAT(listed, HasSubstr("<Metadata><a>\xC3\xA4</a></Metadata>"));
+  EXPECT_THAT(service_.send("GET", "?comp=list&include=metadata").body, HasSubstr("<a>%EF%BF%BF</a>"));
+}
+
+TEST_F(BlobServiceRules, QE02_ADetailThatXmlCannotCarryIsEncoded) {
+  const HttpResponse refused = service_.send("GET", "photos?restype=container&comp=list&maxresults=%01%FF");
+  EXPECT_EQ(outcome(refused), "400 InvalidQueryParameterValue");
+  EXPECT_THAT(refused.body, HasSubstr("<QueryParameterValue>%01%FF</QueryParameterValue>"));
+}
+
+}  // namespace
+}  // namespace varve::serve::blob_service_rules_test
