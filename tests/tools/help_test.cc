@@ -142,6 +142,11 @@ varve account create ./shop old
 varve account create ./shop archive
 varve queue create ./shop orders
 varve queue put ./shop orders '{"order":"0001"}'
+mkdir films photos && echo ann > ann.jpg && cp ann.jpg photos && cp ann.jpg films && cp ann.jpg disk.img
+for container in photos backups archive; do varve container create ./shop $container; done
+varve blob put ./shop photos eu/ann.jpg ann.jpg
+varve blob put ./shop backups disk.img disk.img
+tar c photos | varve blob put ./shop backups photos.tar -
 cp -r shop away
 varve backup ./shop ./backups
 )sh";
@@ -196,10 +201,9 @@ TEST(Help, PrintsExamplesThatWork) {
 
 /// Verbs without --json, and why.
 const std::map<std::string, std::string> kWithoutJson = {
-    {"shell", "its commands print, not the verb"},
-    {"serve", "it prints a log, which has a form of its own"},
-    {"export", "its formats are JSON and CSV"},
-    {"help", "it is for people"},
+    {"shell", "its commands print, not the verb"},     {"serve", "it prints a log, which has a form of its own"},
+    {"export", "its formats are JSON and CSV"},        {"help", "it is for people"},
+    {"blob get", "it prints the content of the blob"},
 };
 
 TEST(Json, IsPrintedByEveryVerbThatHasAResult) {

@@ -121,8 +121,8 @@ void add_container_create(CLI::App& group, int& exit_code) {
   CLI::App* verb =
       add_container_verb(group, "create", "Create an empty container, and the store and the account if they are absent",
                          "Examples\n"
-                         "  varve container create ./shop photos\n"
-                         "  varve container create ./shop photos --metadata Owner=Ann --json",
+                         "  varve container create ./shop films\n"
+                         "  varve container create ./shop films --metadata Owner=Ann --json",
                          words, &create_container, exit_code);
   verb->add_option("--metadata", words->metadata, "Metadata of the container as NAME=VALUE; may be repeated")
       ->expected(1)

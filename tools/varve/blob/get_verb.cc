@@ -145,7 +145,8 @@ void add_blob_get(CLI::App& group, int& exit_code) {
       "\nExamples\n"
       "  varve blob get ./shop photos eu/ann.jpg ann.jpg\n"
       "  varve blob get ./shop backups disk.img disk.img --resume\n"
-      "  varve blob get ./shop backups photos.tar --range 0-511 | tar t");
+      "  varve blob get ./shop backups photos.tar | tar t\n"
+      "  varve blob get ./shop backups photos.tar --range 0-99");
   add_blob_words(*verb, words->place);
   verb->add_option("FILE", words->file, "File to write; default: standard output, which - names too");
   CLI::Option* const range =

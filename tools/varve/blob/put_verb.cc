@@ -138,8 +138,8 @@ void add_blob_put(CLI::App& group, int& exit_code) {
       "that are missing or differ.\n"
       "\nExamples\n"
       "  varve blob put ./shop photos eu/ann.jpg ann.jpg --type image/jpeg\n"
-      "  varve blob put ./shop backups disk.img /mnt/disk.img --resume\n"
-      "  tar c photos | varve blob put ./shop backups photos.tar - --metadata Host=ann --if-absent");
+      "  varve blob put ./shop backups disk.img disk.img --resume\n"
+      "  tar c films | varve blob put ./shop backups films.tar - --if-absent");
   add_blob_words(*verb, words->place);
   verb->add_option("FILE", words->file, "File to read; - is standard input")->required();
   verb->add_flag("--resume", words->resumes, "Go on where an interrupted put with --resume ended");
