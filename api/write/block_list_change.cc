@@ -73,7 +73,7 @@ class BlockListCommit {
   }
 
  private:
-  /// Returns what is wrong with the list. The lease and the conditions are judged before it (BC-05).
+  /// Returns the fault of the list. The lease and the conditions are judged before it (BC-05).
   Status choose(const std::vector<ListEntry>& committed) {
     entries_.clear();
     owners_.clear();

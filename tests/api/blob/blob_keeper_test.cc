@@ -1,4 +1,4 @@
-// Goal: what a writer left, staged blocks that nobody commits, and contents without an owner go away by themselves, at
+// Goal: what a writer left, staged blocks that no writer commits, and contents without an owner go away by themselves, at
 // their time and also after a restart; what has an owner stays (BX-04, BX-30 to BX-32).
 // Method: time is simulated, and the test waits for the keeper by the wait of a get from an empty queue. Then all rows of
 // the store are counted again.

@@ -1,4 +1,4 @@
-// Goal: rows of blobs, contents, containers and work are those of every earlier build, and lead back to what was written.
+// Goal: rows of blobs, contents, containers and work are those of every earlier build, and decode to the written values.
 // A row that was cut is damage. A part with any changed byte is damage.
 // Method: golden bytes; every truncation and every flipped bit of each row.
 #include "api/blob/blob_rows.h"

