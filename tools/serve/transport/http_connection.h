@@ -603,7 +603,7 @@ class HttpConnection final : public OpenConnection,
     if (!has_unread_) return close();
     drain();
   }
-  /// Below TLS: what arrives now is dropped, so nobody decrypts it.
+  /// Below TLS: what arrives now is dropped, so it is not decrypted.
   void drain() {
     buffer_.clear();
     socket_layer().async_read_some(buffer_.prepare(kReadBytes), handler(&HttpConnection::on_drained));
