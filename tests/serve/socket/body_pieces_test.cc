@@ -259,6 +259,27 @@ TEST_P(BodyPieces, AChunkThatIsNoneIsAFailureOfTheHandler) {
   EXPECT_TRUE(client->ends());
 }
 
+TEST_P(BodyPieces, AChunkExtensionThatFillsTheBufferIsAFailureOfTheHandler) {
+  const auto client = connect();
+  client->send(head("/pieces", "Transfer-Encoding: chunked\r\n") + "1;" + std::string(200'000, 'a'));
+  const std::optional<HttpResponse> response = client->read();
+  ASSERT_TRUE(response.has_value());
+  EXPECT_EQ(response->status, 400);
+  EXPECT_EQ(response->body, "InvalidHeaderValue");
+  EXPECT_TRUE(client->ends());
+}
+
+TEST_P(BodyPieces, ATrailerThatFillsTheBufferIsAFailureOfTheHandler) {
+  const auto client = connect();
+  client->send(head("/pieces", "Transfer-Encoding: chunked\r\n") + "1\r\nx\r\n0\r\nName: " +
+               std::string(200'000, 'a'));
+  const std::optional<HttpResponse> response = client->read();
+  ASSERT_TRUE(response.has_value());
+  EXPECT_EQ(response->status, 400);
+  EXPECT_EQ(response->body, "InvalidHeaderValue");
+  EXPECT_TRUE(client->ends());
+}
+
 TEST_P(BodyPieces, AnswersOfEveryLengthArriveWhole) {
   const auto client = connect();
   for (const std::size_t bytes : {0u, 999u, 1'000u, 1'001u, 131'072u + 1'000u, 131'073u + 1'000u, 20'000'000u}) {

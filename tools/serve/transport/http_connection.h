@@ -455,6 +455,8 @@ class HttpConnection final : public OpenConnection,
   }
   void read_for_piece() {
     const std::size_t bytes = std::min(kBodyReadBytes, buffer_.max_size() - buffer_.size());
+    // A read of no bytes would succeed at once, for ever. The buffer holds no piece of the body: it is framed too widely.
+    if (bytes == 0) return end_piece(*answer_to(http::error::buffer_overflow));
     is_reading_ = true;
     stream_.async_read_some(buffer_.prepare(bytes),
                             [self = this->shared_from_this()](const ErrorCode& error, std::size_t count) {
@@ -463,7 +465,8 @@ class HttpConnection final : public OpenConnection,
   }
   void on_more_of_piece(const ErrorCode& error, std::size_t bytes) {
     is_reading_ = false;
-    if (error) return end_piece(is_late_ ? Status(Code::kBusy, "the server ends") : client_is_gone());
+    const bool is_lost = error || !socket_layer().is_open();
+    if (is_lost) return end_piece(is_late_ ? Status(Code::kBusy, "the server ends") : client_is_gone());
     try {
       buffer_.commit(bytes);
       if (share_.holds()) share_.moved(bytes, Clock::now());
