@@ -59,14 +59,17 @@ class Pieces final : public AnswerSource {
 };
 
 /// PUT /pieces answers with length and CRC of the body; PUT /refused answers 409 and reads nothing; PUT /half reads one
-/// piece and answers. PUT /kept has its body in memory. GET /get/N and /broken/N answer with N bytes.
+/// piece and answers. PUT /kept has its body in memory. PUT /headers has, too, and answers with the number of headers. GET /get/N and /broken/N answer with N bytes.
 class Reader final : public RequestHandler {
  public:
   Task<Status> admit(const HttpRequest& /*request*/, HomeThread* /*home*/) override { co_return Status(); }
-  bool reads_pieces(const HttpRequest& request) const override { return request.head.path != "/kept"; }
+  bool reads_pieces(const HttpRequest& request) const override {
+    return request.head.path != "/kept" && request.head.path != "/headers";
+  }
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* /*home*/) override {
     if (request.head.verb == "GET") co_return content(request.head.path);
     if (request.refusal) co_return HttpResponse{413, {}, "refused"};
+    if (request.head.path == "/headers") co_return HttpResponse{201, {}, std::to_string(request.head.headers.size())};
     if (request.head.path == "/refused") co_return HttpResponse{409, {}, "no"};
     format::Crc64 crc;
     std::size_t bytes = request.body.size();
@@ -271,13 +274,24 @@ TEST_P(BodyPieces, AChunkExtensionThatFillsTheBufferIsAFailureOfTheHandler) {
 
 TEST_P(BodyPieces, ATrailerThatFillsTheBufferIsAFailureOfTheHandler) {
   const auto client = connect();
-  client->send(head("/pieces", "Transfer-Encoding: chunked\r\n") + "1\r\nx\r\n0\r\nName: " +
-               std::string(200'000, 'a'));
+  client->send(head("/pieces", "Transfer-Encoding: chunked\r\n") + "1\r\nx\r\n0\r\nName: " + std::string(200'000, 'a'));
   const std::optional<HttpResponse> response = client->read();
   ASSERT_TRUE(response.has_value());
   EXPECT_EQ(response->status, 400);
   EXPECT_EQ(response->body, "InvalidHeaderValue");
   EXPECT_TRUE(client->ends());
+}
+
+TEST_P(BodyPieces, FieldsAfterABodyAreNoHeaders) {
+  const auto client = connect();
+  std::string text = in_chunks("/headers", "body", 4);
+  text.resize(text.size() - 2);  // the end of the trailer
+  for (int i = 0; i < 20'000; ++i) text += "a:\r\n";
+  ASSERT_TRUE(client->send(text + "\r\n"));
+  const std::optional<HttpResponse> response = client->read();
+  ASSERT_TRUE(response.has_value());
+  EXPECT_EQ(response->status, 201);
+  EXPECT_EQ(response->body, "2");
 }
 
 TEST_P(BodyPieces, AnswersOfEveryLengthArriveWhole) {

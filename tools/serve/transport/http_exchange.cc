@@ -46,8 +46,10 @@ void RequestReader::on_request_impl(Verb /*verb*/, Text verb_text, Text target, 
   target_ = view_of(target);
 }
 
+/// Fields after the body are dropped. They come after the headers were judged, and no rule of the services uses them.
 void RequestReader::on_field_impl(Field /*field*/, Text name, Text value, ErrorCode& error) {
   error = {};
+  if (has_all_headers_) return;
   header_bytes_ += name.size() + value.size() + 4;  // ": " and the line's end
   request_.head.headers.emplace_back(view_of(name), view_of(value));
 }

@@ -59,7 +59,10 @@ class RequestReader final : public boost::beast::http::basic_parser<true> {
   void on_request_impl(Verb verb, Text verb_text, Text target, int version, ErrorCode& error) override;
   void on_response_impl(int /*status*/, Text /*reason*/, int /*version*/, ErrorCode& /*error*/) override {}
   void on_field_impl(Field field, Text name, Text value, ErrorCode& error) override;
-  void on_header_impl(ErrorCode& error) override { error = {}; }
+  void on_header_impl(ErrorCode& error) override {
+    error = {};
+    has_all_headers_ = true;
+  }
   void on_body_init_impl(const Length& length, ErrorCode& error) override;
   std::size_t on_body_impl(Text body, ErrorCode& error) override;
   void on_chunk_header_impl(std::uint64_t /*size*/, Text /*extensions*/, ErrorCode& error) override { error = {}; }
@@ -74,6 +77,7 @@ class RequestReader final : public boost::beast::http::basic_parser<true> {
   HttpRequest request_;
   std::string target_;
   std::size_t header_bytes_ = 0;
+  bool has_all_headers_ = false;
   bool is_in_pieces_ = false;
 };
 
