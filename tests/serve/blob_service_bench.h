@@ -89,6 +89,16 @@ class BlobServiceBench {
     return send(ServiceBench::request(verb, ServiceBench::path_of(resource) + mark + token, std::move(body),
                                       std::move(headers)));
   }
+  /// Puts a body in pieces, with a SAS in the query.
+  HttpResponse send_pieces_by(const std::string& token, std::string_view resource, const std::string& body,
+                              Headers headers) {
+    TextPieces source(body, 100'000);
+    headers.emplace_back("Content-Length", std::to_string(body.size()));
+    HttpRequest made =
+        ServiceBench::request("PUT", ServiceBench::path_of(resource) + "?" + token, {}, std::move(headers));
+    made.source = &source;
+    return send(std::move(made));
+  }
   /// Returns the answer's status and error string, such as "404 BlobNotFound".
   std::string told(std::string_view verb, std::string_view resource, std::string body = {}, Headers headers = {}) {
     return outcome(send(verb, resource, std::move(body), std::move(headers)));

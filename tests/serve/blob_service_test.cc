@@ -246,6 +246,19 @@ TEST_F(BlobService, BD01_BD02_ADeleteTakesTheBlob) {
   EXPECT_EQ(service_.told("GET", "photos/a?snapshot=2026-03-03T10:20:30.0000000Z"), "404 BlobNotFound");
   EXPECT_EQ(service_.told("DELETE", "photos/a?snapshot=2026-03-03T10:20:30.0000000Z"),
             "400 InvalidQueryParameterValue");
+  const std::string snapshot = "snapshot=2026-03-03T10:20:30.0000000Z";
+  for (const std::string part : {"comp=block&blockid=AAAA&", "comp=blocklist&", "comp=appendblock&", "comp=properties&",
+                                 "comp=metadata&", "comp=tags&", "comp=tier&", "comp=lease&", ""}) {
+    EXPECT_EQ(service_.told("PUT", "photos/a?" + part + snapshot, "2", {{"x-ms-blob-type", "BlockBlob"}}),
+              "400 InvalidQueryParameterValue")
+        << part;
+  }
+  EXPECT_EQ(service_.told("PUT", "photos/b?" + snapshot, "", {{"x-ms-copy-source", "http://127.0.0.1/x/photos/a"}}),
+            "400 InvalidQueryParameterValue");
+  for (const std::string part : {"comp=blocklist&", "comp=metadata&", "comp=tags&", ""}) {
+    EXPECT_EQ(service_.told("GET", "photos/a?" + part + snapshot), "404 BlobNotFound") << part;
+  }
+  EXPECT_EQ(service_.send("GET", "photos/a").body, "1");
   EXPECT_EQ(service_.told("DELETE", "photos/a", "", {{"x-ms-delete-snapshots", "include"}}), "202");
   EXPECT_EQ(service_.told("DELETE", "photos/a"), "404 BlobNotFound");
 }
@@ -324,6 +337,33 @@ TEST_F(BlobService, BS12_BS13_BG07_ASignatureThatMayOnlyCreateMeetsNoBlob) {
   const Headers headers = {{"x-ms-blob-type", "BlockBlob"}};
   EXPECT_EQ(outcome(service_.send_by(token, "PUT", "photos/new", "1", headers)), "201");
   EXPECT_EQ(outcome(service_.send_by(token, "PUT", "photos/new", "2", headers)), "409 BlobAlreadyExists");
+  const std::string source =
+      "http://" + host_of(service_.signed_request("GET", "photos/new")) + "/" + std::string(kAccount) + "/photos/new";
+  security::AccountSasTerms account;
+  account.services = "b";
+  account.resource_types = "o";
+  account.permissions = "c";
+  account.expiry = terms.expiry;
+  const std::string wide = security::to_query(*security::sign_account_sas(account, credentials()));
+  for (const std::string& by : {token, wide}) {
+    for (const Headers& own : {Headers(), Headers{{"If-None-Match", "\"0x1\""}}, Headers{{"If-None-Match", "*"}}}) {
+      Headers block = own;
+      block.emplace_back("x-ms-blob-type", "BlockBlob");
+      Headers append = own;
+      append.emplace_back("x-ms-blob-type", "AppendBlob");
+      EXPECT_EQ(outcome(service_.send_by(by, "PUT", "photos/new", "2", block)), "409 BlobAlreadyExists");
+      EXPECT_EQ(outcome(service_.send_by(by, "PUT", "photos/new", "", append)), "409 BlobAlreadyExists");
+      EXPECT_EQ(outcome(service_.send_by(by, "PUT", "photos/new?comp=blocklist", "<BlockList></BlockList>", own)),
+                "409 BlobAlreadyExists");
+      EXPECT_EQ(outcome(service_.send_pieces_by(by, "photos/new", varied(300'000), block)), "409 BlobAlreadyExists");
+    }
+  }
+  terms.permissions = *Permissions::parse_for_blob("rc");
+  const std::string copying = security::to_query(*security::sign_blob_sas(terms, credentials()));
+  EXPECT_EQ(outcome(service_.send_by(copying, "PUT", "photos/new", "",
+                                     {{"x-ms-copy-source", source}, {"If-None-Match", "\"0x1\""}})),
+            "409 BlobAlreadyExists");
+  EXPECT_EQ(service_.send("GET", "photos/new").body, "1");
   terms.permissions = *Permissions::parse_for_blob("r");
   terms.blob = "new";
   terms.overrides.content_type = "image/gif";

@@ -91,11 +91,8 @@ BlobConditions lease_alone(const BlobConditions& conditions) {
   return lease;
 }
 
-Status check_no_snapshot(const BlobCall& call, bool is_read) {
-  const std::string* const snapshot = call.parameters.find("snapshot");
-  if (snapshot == nullptr) return Status();
-  if (is_read) return Status::not_found("the snapshot does not exist").with_service_error("BlobNotFound");
-  return refuse_parameter(call, "InvalidQueryParameterValue", "snapshot", *snapshot, "snapshots are not supported");
+void guard_present_blob(const BlobCall& call, BlobConditions& conditions) {
+  if (!call.may_replace) conditions.if_none_match = ETag::any();
 }
 
 }  // namespace varve::serve

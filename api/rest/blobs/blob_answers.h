@@ -28,8 +28,8 @@ HttpResponse lease_response(const LeaseRequest& request, const LeaseAnswer& answ
 /// Returns the conditions that only the store can judge for a read: the lease.
 BlobConditions lease_alone(const BlobConditions& conditions);
 
-/// Returns the refusal of a request with the parameter `snapshot`: a read finds none, and a write cannot name one.
-/// Source: BD-02.
-Status check_no_snapshot(const BlobCall& call, bool is_read);
+/// Replaces a condition of the request if the caller may only create: the put must then meet no blob, whatever the caller
+/// asks for. The store judges that with the change. Source: BS-13.
+void guard_present_blob(const BlobCall& call, BlobConditions& conditions);
 
 }  // namespace varve::serve

@@ -90,6 +90,15 @@ security::AccountOperation needed_for(const BlobRoute& route, const Headers& hea
   return is_break ? security::AccountOperation::kBreakContainerLease : route.needs;
 }
 
+/// Returns the refusal of a request about a snapshot of a blob: a read finds none, and a write cannot change one. All
+/// routes are judged here, since a handler without the check would change the blob itself. Source: BD-02.
+Status check_no_snapshot(const BlobCall& call, const BlobRoute& route) {
+  const std::string* const snapshot = call.parameters.find("snapshot");
+  if (snapshot == nullptr || route.resource != BlobResource::kBlob) return Status();
+  if (route.is_read) return Status::not_found("the snapshot does not exist").with_service_error("BlobNotFound");
+  return refuse_parameter(call, "InvalidQueryParameterValue", "snapshot", *snapshot, "snapshots are not supported");
+}
+
 }  // namespace
 
 BlobDispatcher::BlobDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log)
@@ -141,6 +150,7 @@ Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, co
   if (!allowed.ok()) co_return allowed;
   BlobCall call{request, asked.address, found->target, found->parameters, told.version, trailer,
                 home,    stop_token(),  store_,        told.details,      told.headers};
+  if (const Status live = check_no_snapshot(call, route); !live.ok()) co_return live;
   if (route.needs == security::AccountOperation::kCreateBlob) {
     Task<Status> replacing = session.check(security::AccountOperation::kReplaceBlob, stop_token(), resource);
     const Status may_replace = co_await replacing;

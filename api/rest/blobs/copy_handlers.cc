@@ -61,7 +61,7 @@ Result<BlobCopyOptions> copy_options(const BlobCall& call, bool is_put) {
   options.source_conditions = *source;
   options.tags = *std::move(tags);
   options.tier = *tier;
-  if (!call.may_replace && !options.conditions.if_none_match) options.conditions.if_none_match = ETag::any();
+  guard_present_blob(call, options.conditions);
   std::vector<MetadataPair> metadata = metadata_of(call.headers());
   if (is_put || !metadata.empty()) options.metadata = std::move(metadata);
   if (is_put && !says_true(find_header(call.headers(), "x-ms-copy-source-blob-properties"))) {

@@ -38,8 +38,7 @@ Result<BlobWriteOptions> write_options(const BlobCall& call, PropertyHeaders whe
   options.tier = *tier;
   options.conditions = *std::move(conditions);
   options.metadata = metadata_of(call.headers());
-  // A caller who may only create must meet no blob. The store judges that with the change (BS-13).
-  if (!call.may_replace && !options.conditions.if_none_match) options.conditions.if_none_match = ETag::any();
+  guard_present_blob(call, options.conditions);
   return options;
 }
 
@@ -206,7 +205,6 @@ Answer put_block_list(const BlobCall& call) {
 }
 
 Answer get_block_list(const BlobCall& call) {
-  if (Status live = check_no_snapshot(call, true); !live.ok()) co_return live;
   ShownBlocks shown = ShownBlocks::kCommitted;
   if (const std::string* const type = call.parameters.find("blocklisttype")) {
     if (equal_ignoring_case(*type, "uncommitted")) {

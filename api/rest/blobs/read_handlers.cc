@@ -72,7 +72,6 @@ struct AskedContent {
 
 Result<AskedContent> read_asked(const BlobCall& call) {
   AskedContent asked;
-  if (Status live = check_no_snapshot(call, true); !live.ok()) return live;
   const Result<BlobConditions> conditions = read_blob_conditions(call.headers(), BlobAccess::kRead);
   if (!conditions.ok()) return conditions.status();
   const Result<std::optional<ByteRange>> range = read_range(call.headers());

@@ -19,7 +19,6 @@ namespace {
 
 /// Reads the state of the blob. `conditions` gets those of the request.
 Task<Result<BlobState>> state_of(const BlobCall& call, BlobConditions& conditions) {
-  if (Status live = check_no_snapshot(call, true); !live.ok()) co_return live;
   const Result<BlobConditions> asked = read_blob_conditions(call.headers(), BlobAccess::kRead);
   if (!asked.ok()) co_return asked.status();
   conditions = *asked;
@@ -34,7 +33,6 @@ Task<Result<BlobState>> state_of(const BlobCall& call, BlobConditions& condition
 /// Reads the conditions of a change.
 Result<BlobChangeOptions> change_options(const BlobCall& call) {
   BlobChangeOptions options;
-  if (Status live = check_no_snapshot(call, false); !live.ok()) return live;
   const Result<BlobConditions> conditions = read_blob_conditions(call.headers(), BlobAccess::kWrite);
   if (!conditions.ok()) return conditions.status();
   options.conditions = *conditions;
