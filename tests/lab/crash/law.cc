@@ -19,7 +19,7 @@ std::string write_on(Store& store, std::uint64_t highest_version, Content& conte
   if (Status made = store.create_account(kProbeAccount); !made.ok()) return "a write: " + made.to_string();
   Result<Table> table = store.create_table(kProbeAccount, kProbeTable);
   if (!table.ok()) return "a write: " + table.status().to_string();
-  const Entity entity = std::move(Entity("p", "r").set("V", "v"));
+  const Entity entity = Entity("p", "r").set("V", "v");
   const Result<ETag> etag = table->insert(entity);
   if (!etag.ok()) return "a write: " + etag.status().to_string();
   if (etag->timestamp().ticks <= highest_version) return "a version was given twice, or went back";
