@@ -24,6 +24,8 @@ class BlobBoard {
     ~Filling() {
       if (board_ != nullptr) board_->leave(content_);
     }
+    /// In a forked process: leaves the board to the parent.
+    void forget() noexcept { board_ = nullptr; }
 
    private:
     BlobBoard* board_;

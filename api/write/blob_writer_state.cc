@@ -37,8 +37,7 @@ class BlockStaging {
     }
     plan.keys.push_back(block_key_);
     if (is_first_) plan.locks.push_back(expiry_key());
-    writer_.content.add_to(plan);
-    return Status();
+    return writer_.content.add_to(at.id, plan);
   }
 
   Refusal judge(BlobDraft& draft) const {
@@ -95,13 +94,13 @@ Status BlobWriter::State::check_usable() const {
 }
 
 Result<BlobState> publish_written_blob(BlobWriter::State& writer) {
+  if (Status whole = writer.content.check(); !whole.ok()) return whole;
   writer.content.end();
   BlobVerb verb;
   verb.name = writer.name;
   verb.durability = writer.durability();
-  verb.plan = [&](const ResolvedTable& /*at*/, const BlobRow* /*row*/, BlobPlan& plan) {
-    writer.content.add_to(plan);
-    return Status();
+  verb.plan = [&](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) {
+    return writer.content.add_to(at.id, plan);
   };
   verb.judge = [&](BlobDraft& draft) -> Refusal {
     const Result<Lease> lease = admit_replacement(draft.row, writer.options.conditions, draft.now);
@@ -120,6 +119,7 @@ Result<BlobState> publish_written_blob(BlobWriter::State& writer) {
 }
 
 Result<BlobState> stage_written_block(BlobWriter::State& writer) {
+  if (Status whole = writer.content.check(); !whole.ok()) return whole;
   if (writer.content.length() == 0) return service_error::invalid_header_value("a block has at least one byte");
   writer.content.end();
   BlockStaging staging(writer);
