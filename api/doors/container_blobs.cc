@@ -39,6 +39,13 @@ Result<ReadPlace> read_place(const Container::State& container, const std::optio
   return ReadPlace{*std::move(view), *id};
 }
 
+/// Returns the container's id, and holds no view.
+Result<format::TableId> present_id(const Container::State& container) {
+  const Result<ResolvedTable> at = container.resolve();
+  if (!at.ok()) return at.status();
+  return at->id;
+}
+
 /// Finds a blob for a read, and judges the conditions.
 Result<FoundBlob> find_for_read(const ReadPlace& at, std::string_view blob, const BlobConditions& conditions,
                                 Ticks now) {
@@ -97,9 +104,9 @@ Result<BlobState> Container::put(std::string_view blob, std::string_view content
   return guarded([&]() -> Result<BlobState> {
     if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
     if (Status checked = check_blob_write(blob, options, BlobKind::kBlock); !checked.ok()) return checked;
-    const Result<ResolvedTable> at = state_->resolve();
-    if (!at.ok()) return at.status();
-    BlobWriter::State writer(state_, at->id, std::string(blob), options, std::nullopt);
+    const Result<format::TableId> id = present_id(*state_);
+    if (!id.ok()) return id.status();
+    BlobWriter::State writer(state_, *id, std::string(blob), options, std::nullopt);
     if (Status added = writer.content.append(content); !added.ok()) return added;
     return publish_written_blob(writer);
   });
@@ -233,9 +240,10 @@ Result<BlobWriter> Container::stage_block(std::string_view blob, std::string_vie
     if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
     if (Status named = check_blob_name(blob); !named.ok()) return named;
     if (Status checked = check_block_id(id); !checked.ok()) return checked;
-    const Result<ResolvedTable> at = state_->resolve();
-    if (!at.ok()) return at.status();
-    return BlobWriter(std::make_unique<BlobWriter::State>(state_, at->id, std::string(blob), options, std::string(id)));
+    const Result<format::TableId> container = present_id(*state_);
+    if (!container.ok()) return container.status();
+    return BlobWriter(
+        std::make_unique<BlobWriter::State>(state_, *container, std::string(blob), options, std::string(id)));
   });
 }
 

@@ -43,26 +43,38 @@ Status read_states(BlobDraft& draft, std::span<const engine::Newest> states) {
   return Status();
 }
 
-Result<Attempt> attempt(const Container::State& container, const BlobVerb& verb, const ResolvedTable& at) {
-  Backend& backend = container.core->backend();
-  const std::string row_key = blob_row_key(at.id, verb.name);
-  const std::string list_key = staged_list_key(at.id, verb.name);
+/// An attempt, planned by the state of a view that is gone.
+struct PlannedAttempt {
+  format::TableId container = 0;
   BlobPlan plan;
-  {
-    const auto found = at.view.get(row_key);
-    if (!found.ok()) return found.status();
-    std::optional<BlobRow> row;
-    if (*found) {
-      Result<BlobRow> decoded = decode_blob_row((*found)->version, (*found)->value);
-      if (!decoded.ok()) return decoded.status();
-      row = *std::move(decoded);
-      for (const ContentPiece& piece : row->pieces) plan.contents.push_back(piece.content);
-    }
-    if (verb.plan) {
-      if (Status planned = verb.plan(at, row ? &*row : nullptr, plan); !planned.ok()) return planned;
-    }
+};
+
+Result<PlannedAttempt> plan_attempt(const Container::State& container, const BlobVerb& verb) {
+  const Result<ResolvedTable> at = container.resolve();
+  if (!at.ok()) return at.status();
+  PlannedAttempt planned;
+  planned.container = at->id;
+  const auto found = at->view.get(blob_row_key(at->id, verb.name));
+  if (!found.ok()) return found.status();
+  std::optional<BlobRow> row;
+  if (*found) {
+    Result<BlobRow> decoded = decode_blob_row((*found)->version, (*found)->value);
+    if (!decoded.ok()) return decoded.status();
+    row = *std::move(decoded);
+    for (const ContentPiece& piece : row->pieces) planned.plan.contents.push_back(piece.content);
   }
-  ContentOwners owners(contents_of(at.id), std::move(plan.contents));
+  if (!verb.plan) return planned;
+  if (Status made = verb.plan(*at, row ? &*row : nullptr, planned.plan); !made.ok()) return made;
+  return planned;
+}
+
+Result<Attempt> attempt(const Container::State& container, const BlobVerb& verb, PlannedAttempt planned) {
+  Backend& backend = container.core->backend();
+  const format::TableId id = planned.container;
+  BlobPlan& plan = planned.plan;
+  const std::string row_key = blob_row_key(id, verb.name);
+  const std::string list_key = staged_list_key(id, verb.name);
+  ContentOwners owners(contents_of(id), std::move(plan.contents));
   const std::size_t heads = owners.keys().size();
   std::vector<std::string> keys{row_key, list_key};
   keys.insert(keys.end(), owners.keys().begin(), owners.keys().end());
@@ -70,7 +82,7 @@ Result<Attempt> attempt(const Container::State& container, const BlobVerb& verb,
   Attempt result;
   RowChange change(std::move(keys), [&](const auto& view, auto states, format::BatchBuilder& batch) -> Refusal {
     BlobDraft draft{
-        view,   backend.time(), at.id, verb.name, states.subspan(kOwnKeys + heads), states.subspan(kOwnKeys, heads),
+        view,   backend.time(), id, verb.name, states.subspan(kOwnKeys + heads), states.subspan(kOwnKeys, heads),
         owners, batch};
     if (Status read = read_states(draft, states); !read.ok()) return read;
     for (const ContentPiece& piece : draft.row ? draft.row->pieces : std::vector<ContentPiece>()) {
@@ -86,7 +98,7 @@ Result<Attempt> attempt(const Container::State& container, const BlobVerb& verb,
   for (const std::string& lock : plan.locks) change.lock(format::partition_of(lock));
   if (plan.fill) plan.fill(change.batch());
   change.paced_bytes = plan.bytes + row_key.size();
-  change.request.tables = {at.id, fence_of(at.id), contents_of(at.id)};
+  change.request.tables = {id, fence_of(id), contents_of(id)};
   change.request.durability = verb.durability;
   const Result<engine::CommitVersion> version = commit(backend, change);
   if (!version.ok()) return version.status();
@@ -129,9 +141,8 @@ Refusal plan_again(engine::CommitVersion rests_on) {
 
 Result<WrittenBlob> commit_blob(const Container::State& container, const BlobVerb& verb) {
   for (;;) {
-    const Result<ResolvedTable> at = container.resolve();
-    if (!at.ok()) return at.status();
-    Result<Attempt> done = attempt(container, verb, *at);
+    Result<PlannedAttempt> planned = plan_attempt(container, verb);
+    Result<Attempt> done = planned.ok() ? attempt(container, verb, *std::move(planned)) : planned.status();
     if (done.ok()) {
       if (done->has_work) container.core->wake_blob_keeper();
       return std::move(done->written);
