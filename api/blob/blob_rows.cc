@@ -305,9 +305,7 @@ BlobState state_of(std::string_view name, const BlobRow& row, format::CommitVers
   BlobState state;
   state.name = name;
   state.kind = row.kind;
-  state.modified = DateTime{row.changed != 0 ? row.changed : version};
-  state.etag = ETag::of_timestamp(state.modified);
-  state.created = DateTime{row.created != 0 ? row.created : version};
+  stamp(state, row, version);
   state.length = row.length;
   state.crc64 = row.crc64;
   state.properties = row.properties;
@@ -323,6 +321,12 @@ BlobState state_of(std::string_view name, const BlobRow& row, format::CommitVers
     state.copied = DateTime{row.copied};
   }
   return state;
+}
+
+void stamp(BlobState& state, const BlobRow& row, format::CommitVersion version) noexcept {
+  state.modified = DateTime{row.changed != 0 ? row.changed : version};
+  state.etag = ETag::of_timestamp(state.modified);
+  state.created = DateTime{row.created != 0 ? row.created : version};
 }
 
 }  // namespace varve

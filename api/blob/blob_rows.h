@@ -101,5 +101,7 @@ Result<ContentPiece> decode_staged_block(std::string_view value);
 
 /// The state that a row describes at a time. `version` is that of the row.
 BlobState state_of(std::string_view name, const BlobRow& row, format::CommitVersion version, Ticks now);
+/// Gives the state of a row that was just committed its version.
+void stamp(BlobState& state, const BlobRow& row, format::CommitVersion version) noexcept;
 
 }  // namespace varve

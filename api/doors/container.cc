@@ -12,9 +12,10 @@
 namespace varve {
 namespace {
 
-ContainerState shown_container(std::string_view name, const ContainerRow& row, Ticks now) {
+/// Allocates nothing, because it may follow a commit.
+ContainerState shown_container(std::string&& name, ContainerRow&& row, Ticks now) noexcept {
   const DateTime modified{row.changed};
-  return ContainerState{std::string(name), ETag::of_timestamp(modified), modified, row.metadata,
+  return ContainerState{std::move(name),   ETag::of_timestamp(modified), modified, std::move(row.metadata),
                         row.public_access, row.lease.info(now)};
 }
 
@@ -30,7 +31,8 @@ Result<ContainerState> change_state_of(const Container::State& container, const 
   StoreCore& core = *container.core;
   if (Status writable = core.check_writable(); !writable.ok()) return writable;
   const Ticks now = core.backend().time();
-  const Result<ContainerRow> row = core.catalog().change_container(
+  std::string name(container.name.spelling);
+  Result<ContainerRow> row = core.catalog().change_container(
       container.name,
       [&](ContainerRow& changed) -> Status {
         if (Status admitted = admit_container_change(changed, conditions, now); !admitted.ok()) return admitted;
@@ -40,7 +42,7 @@ Result<ContainerState> change_state_of(const Container::State& container, const 
       },
       policies);
   if (!row.ok()) return row.status();
-  return shown_container(container.name.spelling, *row, now);
+  return shown_container(std::move(name), *std::move(row), now);
 }
 
 }  // namespace
@@ -60,14 +62,14 @@ Result<ContainerState> Container::container_state(const BlobConditions& conditio
     StoreCore& core = *state_->core;
     if (Status open = core.check_open(); !open.ok()) return open;
     const engine::ReadView view = core.backend().view();
-    const Result<std::optional<ContainerRow>> row = Catalog::find_container(view, state_->name);
+    Result<std::optional<ContainerRow>> row = Catalog::find_container(view, state_->name);
     if (!row.ok()) return row.status();
     if (!*row) return core.catalog().missing_container(view, state_->name);
     const Ticks now = core.backend().time();
     const Status leased = admit_read((*row)->lease, conditions.lease, now, Leased::kContainer);
     if (!leased.ok()) return leased;
     if (Status judged = judge_read(conditions, (*row)->changed); !judged.ok()) return judged;
-    return shown_container(state_->name.spelling, **row, now);
+    return shown_container(std::string(state_->name.spelling), **std::move(row), now);
   });
 }
 

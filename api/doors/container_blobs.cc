@@ -78,9 +78,9 @@ Result<BlobState> change_state(const Container::State& container, std::string_vi
     draft.replace(std::move(row));
     return {};
   };
-  const Result<WrittenBlob> written = commit_blob(container, verb);
+  Result<WrittenBlob> written = commit_blob(container, verb);
   if (!written.ok()) return written.status();
-  return state_of(blob, *written->row, written->version, container.core->backend().time());
+  return std::move(written->state);
 }
 
 }  // namespace
@@ -311,9 +311,9 @@ Result<BlobState> Container::create_append_blob(std::string_view blob, const Blo
       draft.discard_staged();
       return {};
     };
-    const Result<WrittenBlob> written = commit_blob(*state_, verb);
+    Result<WrittenBlob> written = commit_blob(*state_, verb);
     if (!written.ok()) return written.status();
-    return state_of(blob, *written->row, written->version, state_->core->backend().time());
+    return std::move(written->state);
   });
 }
 

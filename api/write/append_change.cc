@@ -87,6 +87,7 @@ Result<AppendedBlock> append_to_blob(const Container::State& container, std::str
   BlobVerb verb;
   verb.name = blob;
   verb.durability = durability;
+  verb.wants_state = false;
   verb.plan = [&](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) {
     plan.bytes = bytes.size();
     fresh = container.core->backend().draw_tick();

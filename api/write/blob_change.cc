@@ -92,6 +92,7 @@ Result<Attempt> attempt(const Container::State& container, const BlobVerb& verb,
     const Result<bool> settled = owners.settle(states.subspan(kOwnKeys, heads), batch);
     if (!settled.ok()) return settled.status();
     result.has_work = *settled || draft.leaves_work;
+    if (draft.next && verb.wants_state) result.written.state = state_of(verb.name, *draft.next, 0, draft.now);
     result.written.row = std::move(draft.next);
     return {};
   });
@@ -103,6 +104,7 @@ Result<Attempt> attempt(const Container::State& container, const BlobVerb& verb,
   const Result<engine::CommitVersion> version = commit(backend, change);
   if (!version.ok()) return version.status();
   result.written.version = *version;
+  if (result.written.row) stamp(result.written.state, *result.written.row, *version);
   return result;
 }
 
@@ -130,9 +132,14 @@ void BlobDraft::remove() {
 
 void BlobDraft::discard_staged() {
   if (!staged) return;
-  batch.remove(staged_list_key(container, name));
+  end_staged();
   batch.put(work_key({WorkKind::kStaged, staged->generation, container}), encode_work());
   leaves_work = true;
+}
+
+void BlobDraft::end_staged() {
+  batch.remove(staged_list_key(container, name));
+  batch.remove(work_key({WorkKind::kExpiry, staged->generation, staged->generation}));
 }
 
 Refusal plan_again(engine::CommitVersion rests_on) {

@@ -56,6 +56,8 @@ struct BlobDraft {
   void remove();
   /// Discards all staged blocks of the name.
   void discard_staged();
+  /// Removes the list of staged blocks, all of which the caller removes.
+  void end_staged();
   /// Refuses, with the state of the blob as the reason.
   Refusal refuse(Status status) const { return {std::move(status), rests_on}; }
 };
@@ -79,11 +81,15 @@ struct BlobVerb {
   /// Plans an attempt. `row` is the blob's row at the time, or null.
   std::function<Status(const ResolvedTable& at, const BlobRow* row, BlobPlan& plan)> plan;
   std::function<Refusal(BlobDraft& draft)> judge;
+  /// Whether the caller needs WrittenBlob::state.
+  bool wants_state = true;
 };
 
-/// The row that a change wrote, and its version.
+/// What a change wrote, if it wrote a row. All of it is made before the commit, after which nothing may fail: a lack of
+/// memory says that nothing changed.
 struct WrittenBlob {
   std::optional<BlobRow> row;
+  BlobState state;
   engine::CommitVersion version = 0;
 };
 

@@ -112,10 +112,10 @@ Result<BlobState> publish_written_blob(BlobWriter::State& writer) {
     draft.discard_staged();
     return {};
   };
-  const Result<WrittenBlob> written = commit_blob(*writer.container, verb);
+  Result<WrittenBlob> written = commit_blob(*writer.container, verb);
   if (!written.ok()) return written.status();
   writer.content.has_owner();
-  return state_of(writer.name, *written->row, written->version, writer.container->core->backend().time());
+  return std::move(written->state);
 }
 
 Result<BlobState> stage_written_block(BlobWriter::State& writer) {
@@ -128,12 +128,12 @@ Result<BlobState> stage_written_block(BlobWriter::State& writer) {
   verb.durability = writer.durability();
   verb.plan = [&](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) { return staging.plan(at, plan); };
   verb.judge = [&](BlobDraft& draft) { return staging.judge(draft); };
-  const Result<WrittenBlob> written = commit_blob(*writer.container, verb);
-  if (!written.ok()) return written.status();
-  writer.content.has_owner();
   BlobState state;
   state.name = writer.name;
   state.length = writer.content.length();
+  const Result<WrittenBlob> written = commit_blob(*writer.container, verb);
+  if (!written.ok()) return written.status();
+  writer.content.has_owner();
   return state;
 }
 

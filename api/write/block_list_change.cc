@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "api/catalog/work_rows.h"
 #include "api/model/service_error.h"
 #include "api/read/blob_read.h"
 #include "api/write/blob_checks.h"
@@ -131,7 +130,7 @@ class BlockListCommit {
     }
     const bool are_all_used = std::find(used_.begin(), used_.end(), false) == used_.end();
     if (are_all_used) {
-      draft.batch.remove(staged_list_key(draft.container, name_));
+      draft.end_staged();
     } else {
       draft.discard_staged();
     }
@@ -190,9 +189,9 @@ Result<BlobState> commit_block_list(const Container::State& container, std::stri
     return list.plan(container, at, plan);
   };
   verb.judge = [&](BlobDraft& draft) { return list.judge(draft); };
-  const Result<WrittenBlob> written = commit_blob(container, verb);
+  Result<WrittenBlob> written = commit_blob(container, verb);
   if (!written.ok()) return written.status();
-  return state_of(blob, *written->row, written->version, container.core->backend().time());
+  return std::move(written->state);
 }
 
 }  // namespace varve

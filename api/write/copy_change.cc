@@ -100,9 +100,9 @@ Result<BlobState> copy_blob(const Container::State& container, std::string_view 
     return Status();
   };
   verb.judge = [&](BlobDraft& draft) { return judge_copy(draft, arguments); };
-  const Result<WrittenBlob> written = commit_blob(container, verb);
+  Result<WrittenBlob> written = commit_blob(container, verb);
   if (!written.ok()) return written.status();
-  return state_of(blob, *written->row, written->version, container.core->backend().time());
+  return std::move(written->state);
 }
 
 }  // namespace varve
