@@ -61,7 +61,8 @@ class BlobCheck {
     std::uint64_t entries = 0;  // of a list
   };
 
-  Status name(format::TableId container, ContentId content);
+  /// Notes that a row names `length` bytes of a content.
+  Status name(format::TableId container, ContentId content, std::uint64_t length);
   Status visit_blob(std::string_view key, format::CommitVersion version, std::string_view value);
   Status visit_staged_list(std::string_view key, std::string_view value);
   Status visit_part(std::uint32_t account, std::uint64_t offset, std::string_view value);

@@ -105,8 +105,7 @@ Result<std::size_t> read_part_at(const engine::ReadView& view, const engine::Cur
   const std::optional<std::size_t> bytes = *place ? part_bytes_of((*place)->bytes) : std::nullopt;
   if (!bytes || part.begin >= *bytes) return missing_part();
   part.out = part.out.first(std::min(part.out.size(), *bytes - part.begin));
-  const Status read =
-      part.out.size() == *bytes ? read_whole_part(view, key, part) : read_in_part(view, **place, part);
+  const Status read = part.out.size() == *bytes ? read_whole_part(view, key, part) : read_in_part(view, **place, part);
   if (!read.ok()) return read;
   return part.out.size();
 }

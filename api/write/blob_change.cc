@@ -100,6 +100,7 @@ Result<Attempt> attempt(const Container::State& container, const BlobVerb& verb,
   if (plan.fill) plan.fill(change.batch());
   change.paced_bytes = plan.bytes + row_key.size();
   change.request.tables = {id, fence_of(id), contents_of(id)};
+  change.request.tables.insert(change.request.tables.end(), plan.tables.begin(), plan.tables.end());
   change.request.durability = verb.durability;
   const Result<engine::CommitVersion> version = commit(backend, change);
   if (!version.ok()) return version.status();

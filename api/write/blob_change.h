@@ -70,6 +70,8 @@ struct BlobPlan {
   std::vector<std::string> keys;
   /// Rows of which only the locks are needed.
   std::vector<std::string> locks;
+  /// Ids whose retirement before the commit refuses it, besides the container's.
+  std::vector<format::TableId> tables;
   /// Adds operations that depend on no state to the batch, before a lock is taken.
   std::function<void(format::BatchBuilder&)> fill;
   std::uint64_t bytes = 0;

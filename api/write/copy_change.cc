@@ -97,6 +97,7 @@ Result<BlobState> copy_blob(const Container::State& container, std::string_view 
     if (!*found) return no_such_blob(source_blob);
     for (const ContentPiece& piece : (*found)->row.pieces) plan.contents.push_back(piece.content);
     plan.keys.push_back(blob_row_key(from->id, source_blob));
+    if (from->id != at.id) plan.tables = {from->id, fence_of(from->id)};  // No copy is made after the source's drop.
     return Status();
   };
   verb.judge = [&](BlobDraft& draft) { return judge_copy(draft, arguments); };

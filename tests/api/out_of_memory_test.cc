@@ -206,8 +206,11 @@ TEST_F(OutOfMemory, InAVerbOfAContainerChangesNothing) {
         [&](std::uint64_t) { EXPECT_EQ(store_->open_container(kAccount, "photos").code(), Code::kNotFound); });
   Container photos = *store_->open_container(kAccount, "photos");
   const ContainerState made = *photos.container_state();
-  sweep([&] { return photos.set_container_metadata({{"name", text}}).status(); },
-        [&](std::uint64_t) { EXPECT_EQ((*photos.container_state()).etag, made.etag); });
+  sweep(
+      [&] {
+        return photos.set_container_metadata({{"name", text}}).status();
+      },
+      [&](std::uint64_t) { EXPECT_EQ((*photos.container_state()).etag, made.etag); });
   const auto expect_none = [&](std::uint64_t) { EXPECT_EQ(photos.state("a").code(), Code::kNotFound); };
   BlobWriteOptions options;
   options.metadata = {{"name", text}};
