@@ -56,7 +56,7 @@ std::optional<std::vector<MetadataPair>> find_metadata(const format::EncodedEnti
     if (property.type != format::PropertyType::kString) return std::nullopt;
     if (!texts[place->number]) texts[place->number] = property.value;
   }
-  // Pairs are numbered without a gap. Those behind one are no metadata.
+  // Pairs are numbered without a gap. Those after a gap are no metadata.
   std::vector<MetadataPair> metadata;
   for (std::size_t number = 0; number < names.size() && names[number]; ++number) {
     if (number >= values.size() || !values[number]) return std::nullopt;

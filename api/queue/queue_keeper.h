@@ -45,7 +45,7 @@ class QueueKeeper final : private engine::BackgroundPool::Source {
     std::string key;  // of the queue's row
     std::shared_ptr<LiveQueue> queue;
   };
-  /// The next queues of a sweep, and the key behind them; empty at the end.
+  /// The next queues of a sweep, and the key after them; empty at the end.
   struct Part {
     std::vector<Visit> visits;
     std::string next_key;

@@ -133,5 +133,54 @@ TEST(BlobRemoval, AnUnknownRowOfWorkKeepsNoOther) {
   EXPECT_EQ(recount.work(), 0U) << "of those that can be read";
 }
 
+TEST(BlobRemoval, BX30_AnEndedListLeavesNoExpiry) {
+  io::MemoryDisk disk = disk_after([](Container& photos) {
+    for (const char* name : {"committed", "in part", "replaced", "removed"}) {
+      ASSERT_EQ(stage(photos, name, "01", "block"), kFine);
+      ASSERT_EQ(stage(photos, name, "02", "block"), kFine);
+    }
+    ASSERT_EQ(said(photos.commit_blocks("committed", std::vector<BlockChoice>{{"01"}, {"02"}})), kFine);
+    ASSERT_EQ(said(photos.commit_blocks("in part", std::vector<BlockChoice>{{"02"}})), kFine);
+    ASSERT_EQ(said(photos.put("replaced", "new")), kFine);
+    ASSERT_EQ(said(photos.put("removed", "new")), kFine);
+    ASSERT_EQ(said(photos.remove("removed")), kFine);
+    ASSERT_EQ(stage(photos, "staged", "01", "block"), kFine);
+  });
+  SettledStore settled(1, std::move(disk));
+  settled.settle();
+  const BlobRecount recount = settled.recount();
+  expect_settled(recount);
+  EXPECT_EQ(recount.staged_lists(), 1U);
+  EXPECT_EQ(recount.expiries(), 1U) << "of the list that is there";
+}
+
+TEST(BlobReads, BX09_ARangeOfALargeAppendReadsLittleOfIt) {
+  const std::string bytes = uneven_bytes(4 * kPart);
+  io::MemoryDisk disk = disk_after([&](Container& photos) {
+    ASSERT_TRUE(photos.create_append_blob("log").ok());
+    ASSERT_EQ(said(photos.append("log", bytes)), kFine);
+  });
+  SettledStore settled(1, std::move(disk));
+  Container photos = *settled.store().open_container(kAccount, "photos");
+  const Result<BlobReader> reader = photos.read("log");
+  ASSERT_TRUE(reader.ok());
+  const auto bytes_read = [&] {
+    const Result<Statistics> statistics = settled.store().statistics();
+    return statistics.ok() ? statistics->block_read_bytes : 0;
+  };
+  const std::uint64_t before = bytes_read();
+  constexpr std::size_t kRange = 1'000;
+  for (const std::size_t offset : {kPart / 2, kPart - kRange / 2, 3 * kPart + 70'000}) {
+    std::string range(kRange, '?');
+    const Result<std::size_t> got = reader->read(offset, range);
+    ASSERT_TRUE(got.ok()) << got.status().to_string();
+    EXPECT_TRUE(range == bytes.substr(offset, kRange)) << offset;
+  }
+  EXPECT_LT(bytes_read() - before, kPart);
+  std::string all(bytes.size(), '?');
+  ASSERT_TRUE(reader->read(0, all).ok());
+  EXPECT_TRUE(all == bytes);
+}
+
 }  // namespace
 }  // namespace varve::test::blob_removal_test
