@@ -34,6 +34,7 @@ void look_around(const ReadView& view, std::string_view batch, CommitQueue& queu
     const std::string_view table = key.substr(0, format::kTableIdBytes);
     Cursor cursor = view.cursor(table, format::end_of_prefix(table));
     cursor.stop_after(kDeadKeysMax);
+    cursor.leave_values();
     // Errors are ignored here: a reader of these keys gets them.
     cursor.seek(key);
     if (queue.stretches().end_of(key, view.version())) cursor.tell_all();

@@ -36,11 +36,14 @@ Status BlobCheck::visit_work(std::string_view key, std::string_view value) {
   return Status();
 }
 
-Status BlobCheck::name(format::TableId container, ContentId content) {
+Status BlobCheck::name(format::TableId container, ContentId content, std::uint64_t length) {
   balances_[format::account_of(container)] += hash_of(content);
   const auto head = view_.get(content_head_key(contents_of(container), content));
   if (!head.ok()) return head.status();
-  return *head ? Status() : broken("it names a content that is not there");
+  if (!*head) return broken("it names a content that is not there");
+  const Result<ContentHead> decoded = decode_content_head((*head)->value);
+  if (!decoded.ok() || decoded->kind != ContentKind::kPlain) return Status();  // A damaged head is found as a row.
+  return decoded->length == length ? Status() : broken("it names another length than its content has");
 }
 
 Status BlobCheck::visit_row(std::string_view key, format::CommitVersion version, std::string_view value) {
@@ -50,7 +53,7 @@ Status BlobCheck::visit_row(std::string_view key, format::CommitVersion version,
     case 'U': {
       if (const Result<std::string> id = decode_staged_key(key); !id.ok()) return id.status();
       const Result<ContentPiece> block = decode_staged_block(value);
-      return block.ok() ? name(format::table_id_of(key), block->content) : block.status();
+      return block.ok() ? name(format::table_id_of(key), block->content, block->length) : block.status();
     }
     default: return broken("a row of a container has an unknown kind");
   }
@@ -64,7 +67,7 @@ Status BlobCheck::visit_blob(std::string_view key, format::CommitVersion version
   const Result<BlobRow> row = decode_blob_row(version, value);
   if (!row.ok()) return row.status();
   for (const ContentPiece& piece : row->pieces) {
-    if (Status named = name(format::table_id_of(key), piece.content); !named.ok()) return named;
+    if (Status named = name(format::table_id_of(key), piece.content, piece.length); !named.ok()) return named;
   }
   return Status();
 }
@@ -147,7 +150,7 @@ Status BlobCheck::visit_entries(std::uint32_t account, std::uint64_t first, std:
   for (std::size_t i = 0; i < entries->size(); ++i) {
     if (first + i < done) continue;
     const format::TableId id = contents_of_account(account);
-    if (Status named = name(id, (*entries)[i].content); !named.ok()) return named;
+    if (Status named = name(id, (*entries)[i].content, (*entries)[i].length); !named.ok()) return named;
   }
   return Status();
 }

@@ -69,7 +69,8 @@ class BlobCheck {
     bool is_damaged = false;    // so its length has no meaning
   };
 
-  Status name(format::TableId container, ContentId content);
+  /// Notes that a row names `length` bytes of a content.
+  Status name(format::TableId container, ContentId content, std::uint64_t length);
   Status visit_blob(std::string_view key, format::CommitVersion version, std::string_view value);
   Status visit_staged_list(std::string_view key, std::string_view value);
   /// Begins a content, if the row is not of the present one.

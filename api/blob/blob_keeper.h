@@ -3,7 +3,9 @@
 //
 // G1  A filling content is removed if no writer of this process has it. Its work row is read again under its lock, so a
 //     commit that gave the content an owner comes before, and keeps it.
-// G2  Each commit is small. It removes what it names, or counts on, so that a crash between two commits loses nothing.
+// G2  Rows of work take turns, so that a large container does not keep the rest. An error of one row keeps no other. The
+//     first error of a round is logged, once for as long as it stays.
+// G3  Each commit is small. It removes what it names, or counts on, so that a crash between two commits loses nothing.
 #pragma once
 
 #include <atomic>
@@ -11,12 +13,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "api/blob/blob_board.h"
 #include "api/catalog/work_rows.h"
 #include "api/commit/backend.h"
 #include "engine/base/background_pool.h"
+#include "engine/engine.h"
 #include "varve/result.h"
 
 namespace varve {
@@ -25,11 +30,13 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
  public:
   static constexpr std::chrono::nanoseconds kRest = std::chrono::seconds(30);
 
-  /// The backend and the board outlive it.
-  BlobKeeper(std::shared_ptr<engine::PoolThreads> threads, Backend& backend, const BlobBoard& board) noexcept
+  /// The backend, the board and the sink outlive it.
+  BlobKeeper(std::shared_ptr<engine::PoolThreads> threads, Backend& backend, const BlobBoard& board,
+             engine::EventSink& events) noexcept
       : threads_(std::move(threads)),
         backend_(backend),
         board_(board),
+        events_(events),
         seat_(*threads_->pool(), *this, engine::BackgroundPool::Kind::kSpare) {}
   /// Waits for the end of what it is doing.
   ~BlobKeeper() override { seat_.leave(); }
@@ -43,15 +50,39 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
 
  private:
   engine::BackgroundPool::Pause work(bool is_due) noexcept override;
-  /// Does a part of the first piece of work that can be done. Returns whether it found one. An error of one piece does
-  /// not keep it from others. Errors: those of the first piece that failed, if nothing was done.
-  Result<bool> walk();
+  /// A row of work that can be done now.
+  struct Due {
+    std::string key;
+    Work work;
+    std::string value;
+    bool is_live = true;  // its account exists
+  };
+
+  /// Does a part of each of the next rows. Returns whether the next walk may find something to do.
+  bool walk();
+  /// Returns the next rows. After the last rows of a round, next_ is empty.
+  std::vector<Due> gather();
+  /// Adds a row. Errors: kCorruption, those of reading.
+  Status add_due(const engine::ReadView& view, Due row, std::vector<Due>& due);
+  /// Returns whether an account with this number exists.
+  Result<bool> is_live(const engine::ReadView& view, std::uint32_t account);
+  void note(const Status& failure);
+  void end_round();
   bool may_have_work() const noexcept;
 
   const std::shared_ptr<engine::PoolThreads> threads_;
   Backend& backend_;
   const BlobBoard& board_;
+  engine::EventSink& events_;
   std::atomic<bool> has_begun_{false};
+
+  // Used by one thread at a time. A round visits each row once.
+  std::string next_;
+  bool has_done_ = false;  // in this round
+  Status failure_;         // the first one of this round
+  std::string logged_;
+  /// The numbers of accounts, as they were once in this time of work. An account may have been dropped since.
+  std::unordered_set<std::uint32_t> accounts_;
   engine::BackgroundPool::Seat seat_;
 };
 

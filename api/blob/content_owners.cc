@@ -44,6 +44,7 @@ Result<bool> ContentOwners::settle(std::span<const engine::Newest> heads, format
   for (const auto& [content, change] : changes_) {
     if (change == 0) continue;
     const engine::Newest& state = head_of(content, heads);
+    if (!state.value && change < 0) continue;  // What a removal lets go of is gone already.
     if (!state.value) return Status::corruption("a content that a blob names is missing");
     Result<ContentHead> head = decode_content_head(*state.value);
     if (!head.ok()) return head.status();

@@ -27,7 +27,8 @@ Refusal was_done(const engine::Newest& row) {
 /// Commits what `judge` adds, if the work row is still there with the same content.
 template <typename Judge>
 Result<bool> commit_part(Backend& backend, const std::string& row_key, std::optional<std::uint64_t> done,
-                         const std::vector<std::string>& more_keys, std::vector<format::TableId> tables, Judge judge) {
+                         const std::vector<std::string>& more_keys, std::vector<format::TableId> tables, Judge judge,
+                         std::span<const std::string> locks = {}) {
   std::vector<std::string> keys{row_key};
   keys.insert(keys.end(), more_keys.begin(), more_keys.end());
   RowChange change(std::move(keys), [&](const auto& /*view*/, auto rows, format::BatchBuilder& batch) -> Refusal {
@@ -40,6 +41,7 @@ Result<bool> commit_part(Backend& backend, const std::string& row_key, std::opti
     }
     return judge(rows.subspan(1), batch);
   });
+  for (const std::string& lock : locks) change.lock(format::partition_of(lock));
   change.request.tables = std::move(tables);
   change.request.durability = Durability::kBuffered;
   change.request.frees_space = true;
@@ -48,7 +50,65 @@ Result<bool> commit_part(Backend& backend, const std::string& row_key, std::opti
   return true;
 }
 
+/// Returns the keys of the first rows of a content.
+Result<std::vector<std::string>> first_keys(const engine::ReadView& view, const std::string& prefix) {
+  engine::Cursor cursor = view.cursor(prefix, format::end_of_prefix(prefix));
+  cursor.leave_values();  // Reading what is about to be removed would cost as much as the content.
+  std::vector<std::string> keys;
+  for (cursor.seek_to_first(); cursor.valid() && keys.size() < kRowsAtOnce; cursor.next()) {
+    keys.emplace_back(cursor.key());
+  }
+  if (!cursor.status().ok() && keys.empty()) return cursor.status();
+  return keys;
+}
+
+/// Adds the contents that a row of a container names.
+Status add_contents(char kind, format::CommitVersion version, std::string_view value,
+                    std::vector<ContentId>& contents) {
+  if (kind == 'B') {
+    const Result<BlobRow> row = decode_blob_row(version, value);
+    if (!row.ok()) return row.status();
+    for (const ContentPiece& piece : row->pieces) contents.push_back(piece.content);
+  } else if (kind == 'U') {
+    const Result<ContentPiece> block = decode_staged_block(value);
+    if (!block.ok()) return block.status();
+    contents.push_back(block->content);
+  }
+  return Status();
+}
+
+Status add_contents_of(const engine::ReadView& view, const engine::Cursor& at, std::vector<ContentId>& contents) {
+  const char kind = blob_row_kind(at.key());
+  if (at.has_value()) return add_contents(kind, at.version(), at.value(), contents);
+  const auto found = view.get(at.key());
+  if (!found.ok()) return found.status();
+  if (!*found) return Status::corruption("a row of a container is missing");
+  return add_contents(kind, at.version(), (*found)->value, contents);
+}
+
 }  // namespace
+
+/// Rows of a container that one commit removes, the contents that they name, and the error of a row that was left out.
+struct RowsToRelease {
+  std::vector<std::string> keys;
+  std::vector<ContentId> contents;
+  Status failure;
+
+  /// Gathers rows from `from` on that can be read.
+  static RowsToRelease gather(const engine::ReadView& view, const std::string& from, const std::string& end,
+                              std::size_t at_once) {
+    RowsToRelease rows;
+    engine::Cursor cursor = view.cursor(from, end);
+    cursor.leave_values();
+    for (cursor.seek_to_first(); cursor.valid() && rows.keys.size() < at_once; cursor.next()) {
+      const Status added = add_contents_of(view, cursor, rows.contents);
+      if (added.ok()) rows.keys.emplace_back(cursor.key());
+      if (rows.failure.ok()) rows.failure = added;
+    }
+    if (rows.failure.ok()) rows.failure = cursor.status();
+    return rows;
+  }
+};
 
 Result<bool> LeftWork::do_part(const Work& work, std::string_view value) {
   if (work.kind == WorkKind::kExpiry) return expire(work, value);
@@ -75,41 +135,38 @@ Result<bool> LeftWork::forget(const Work& work) {
 
 Result<bool> LeftWork::remove_rows(const Work& work) {
   const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
-  const std::string prefix = content_prefix(contents, work.subject);
-  engine::Cursor cursor = view_.cursor(prefix, format::end_of_prefix(prefix));
-  std::vector<std::string> keys;
-  for (cursor.seek_to_first(); cursor.valid() && keys.size() < kRowsAtOnce; cursor.next()) {
-    keys.emplace_back(cursor.key());
-  }
-  if (!cursor.status().ok()) return cursor.status();
-  if (keys.empty()) return forget(work);
-  return commit_part(backend_, work_key(work), std::nullopt, {content_head_key(contents, work.subject)}, {contents},
+  const Result<std::vector<std::string>> keys = first_keys(backend_.view(), content_prefix(contents, work.subject));
+  if (!keys.ok()) return keys.status();
+  if (keys->empty()) return forget(work);
+  const std::string lock = content_head_key(contents, work.subject);
+  return commit_part(backend_, work_key(work), std::nullopt, {}, {contents},
                      [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
-                       for (const std::string& key : keys) batch.remove(key);
+                       for (const std::string& key : *keys) batch.remove(key);
                        return {};
-                     });
+                     },
+                     {&lock, 1});
 }
 
 Result<bool> LeftWork::remove_leaving(const Work& work, std::uint64_t done) {
   const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
-  const auto head = view_.get(content_head_key(contents, work.subject));
-  if (!head.ok()) return head.status();
-  if (!*head) return remove_rows(work);
-  const Result<ContentHead> decoded = decode_content_head((*head)->value);
-  if (!decoded.ok()) return decoded.status();
-  const bool has_entries = decoded->kind == ContentKind::kList && done < decoded->length;
+  bool has_entries = false;
+  {
+    const engine::ReadView view = backend_.view();
+    const auto head = view.get(content_head_key(contents, work.subject));
+    if (!head.ok()) return head.status();
+    if (*head) {
+      const Result<ContentHead> decoded = decode_content_head((*head)->value);
+      if (!decoded.ok()) return decoded.status();
+      has_entries = decoded->kind == ContentKind::kList && done < decoded->length;
+    }
+  }
   return has_entries ? release_entries(work, done) : remove_rows(work);
 }
 
 Result<bool> LeftWork::release_entries(const Work& work, std::uint64_t done) {
   const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
   const std::uint64_t part = done / kListEntriesOfPart * kListEntriesOfPart;
-  const auto found = view_.get(content_part_key(contents, work.subject, part));
-  if (!found.ok()) return found.status();
-  if (!*found) return Status::corruption("a part of a list of blocks is missing");
-  const Result<std::string_view> bytes = decode_part(work.subject, part, (*found)->value);
-  if (!bytes.ok()) return bytes.status();
-  const Result<std::vector<ListEntry>> entries = decode_list_entries(*bytes);
+  const Result<std::vector<ListEntry>> entries = read_entries(contents, work.subject, part);
   if (!entries.ok()) return entries.status();
   const std::size_t first = static_cast<std::size_t>(done - part);
   const std::size_t end = std::min(entries->size(), first + kOwnersAtOnce);
@@ -127,36 +184,47 @@ Result<bool> LeftWork::release_entries(const Work& work, std::uint64_t done) {
                      });
 }
 
+Result<std::vector<ListEntry>> LeftWork::read_entries(format::TableId contents, ContentId list, std::uint64_t part) {
+  const engine::ReadView view = backend_.view();
+  const auto found = view.get(content_part_key(contents, list, part));
+  if (!found.ok()) return found.status();
+  if (!*found) return Status::corruption("a part of a list of blocks is missing");
+  const Result<std::string_view> bytes = decode_part(list, part, (*found)->value);
+  if (!bytes.ok()) return bytes.status();
+  return decode_list_entries(*bytes);
+}
+
 Result<bool> LeftWork::release_rows(const Work& work, format::TableId container, const std::string& prefix) {
-  const format::TableId contents = contents_of(container);
-  engine::Cursor cursor = view_.cursor(prefix, format::end_of_prefix(prefix));
-  std::vector<std::string> keys;
-  std::vector<ContentId> planned;
-  for (cursor.seek_to_first(); cursor.valid() && keys.size() < kOwnersAtOnce; cursor.next()) {
-    const char kind = blob_row_kind(cursor.key());
-    if (kind == 'B') {
-      const Result<BlobRow> row = decode_blob_row(cursor.version(), cursor.value());
-      if (!row.ok()) return row.status();
-      for (const ContentPiece& piece : row->pieces) planned.push_back(piece.content);
-    } else if (kind == 'U') {
-      const Result<ContentPiece> block = decode_staged_block(cursor.value());
-      if (!block.ok()) return block.status();
-      planned.push_back(block->content);
+  const std::string end = format::end_of_prefix(prefix);
+  std::string from = prefix;
+  std::size_t at_once = kOwnersAtOnce;
+  Status failure;
+  for (;;) {
+    const RowsToRelease rows = RowsToRelease::gather(backend_.view(), from, end, at_once);
+    if (failure.ok()) failure = rows.failure;
+    if (rows.keys.empty()) return failure.ok() ? forget(work) : Result<bool>(failure);
+    Result<bool> released = release(work, contents_of(container), rows);
+    if (released.ok() || released.code() != Code::kCorruption) return released;
+    // A content of one of the rows is damaged. Each row is tried by itself, and that row stays.
+    if (rows.keys.size() == 1) {
+      if (failure.ok()) failure = released.status();
+      from = rows.keys.front() + '\0';
     }
-    keys.emplace_back(cursor.key());
+    at_once = 1;
   }
-  if (!cursor.status().ok()) return cursor.status();
-  if (keys.empty()) return forget(work);
-  ContentOwners owners(contents, planned);
-  std::vector<std::string> locked = owners.keys();
-  locked.insert(locked.end(), keys.begin(), keys.end());
-  return commit_part(backend_, work_key(work), std::nullopt, locked, {contents},
-                     [&](auto rows, format::BatchBuilder& batch) -> Refusal {
-                       for (const ContentId content : planned) owners.add(content, -1);
-                       for (const std::string& key : keys) batch.remove(key);
-                       const Result<bool> settled = owners.settle(rows.first(owners.keys().size()), batch);
-                       return settled.ok() ? Refusal() : Refusal(settled.status());
-                     });
+}
+
+Result<bool> LeftWork::release(const Work& work, format::TableId contents, const RowsToRelease& rows) {
+  ContentOwners owners(contents, rows.contents);
+  return commit_part(
+      backend_, work_key(work), std::nullopt, owners.keys(), {contents},
+      [&](auto heads, format::BatchBuilder& batch) -> Refusal {
+        for (const ContentId content : rows.contents) owners.add(content, -1);
+        for (const std::string& key : rows.keys) batch.remove(key);
+        const Result<bool> settled = owners.settle(heads, batch);
+        return settled.ok() ? Refusal() : Refusal(settled.status());
+      },
+      rows.keys);
 }
 
 Result<bool> LeftWork::expire(const Work& work, std::string_view value) {

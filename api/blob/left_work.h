@@ -4,11 +4,11 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/blob/blob_board.h"
 #include "api/catalog/work_rows.h"
 #include "api/commit/backend.h"
-#include "engine/engine.h"
 #include "varve/result.h"
 
 namespace varve {
@@ -16,15 +16,17 @@ namespace varve {
 /// Time after which blocks that were staged and not used are discarded (BX-30).
 inline constexpr Ticks kStagedTime = Ticks{7} * 24 * 3600 * 10'000'000;
 
-/// Does the work of one view.
+struct RowsToRelease;
+
+/// Each part gathers what it needs in a view of its own, and drops the view before it commits.
 class LeftWork {
  public:
-  /// The view shows the work row. All outlive the object.
-  LeftWork(Backend& backend, const BlobBoard& board, const engine::ReadView& view) noexcept
-      : backend_(backend), board_(board), view_(view) {}
+  /// Both outlive the object.
+  LeftWork(Backend& backend, const BlobBoard& board) noexcept : backend_(backend), board_(board) {}
 
-  /// Does a part. Returns false if there is nothing to do yet. Errors: those of reading and of commits; kConflict (others
-  /// were faster).
+  /// Does a part. Returns false if there is nothing to do yet. A row that cannot be read stays, and does not keep the
+  /// rows after it: its error is returned when only such rows are left. Errors: those of reading and of commits;
+  /// kConflict (others were faster).
   Result<bool> do_part(const Work& work, std::string_view value);
   /// Removes the work row, because nothing is left to do.
   Result<bool> forget(const Work& work);
@@ -33,13 +35,14 @@ class LeftWork {
   Result<bool> remove_rows(const Work& work);
   Result<bool> remove_leaving(const Work& work, std::uint64_t done);
   Result<bool> release_entries(const Work& work, std::uint64_t done);
+  Result<std::vector<ListEntry>> read_entries(format::TableId contents, ContentId list, std::uint64_t part);
   /// Removes rows of staged blocks, and with kContainer also of blobs.
   Result<bool> release_rows(const Work& work, format::TableId container, const std::string& prefix);
+  Result<bool> release(const Work& work, format::TableId contents, const RowsToRelease& rows);
   Result<bool> expire(const Work& work, std::string_view value);
 
   Backend& backend_;
   const BlobBoard& board_;
-  const engine::ReadView& view_;
 };
 
 }  // namespace varve

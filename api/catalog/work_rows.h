@@ -8,10 +8,15 @@
 //   dropped container      C, container    fence          none
 //   expiry of blocks       X, time         generation     Container (Int64), Name (String)
 //
-// The account is its number, and the container its id. Each row has a lock of its own. A filling content is being
-// written: the commit that gives it an owner removes the row. An expiry leads to a list of staged blocks. From its time
-// on, the last block of the list may be old enough to be discarded. The others are removed by the last commit of their
-// work.
+// The account is its number, and the container its id. A filling content is being written: the commit that gives it an
+// owner removes the row. An expiry leads to a list of staged blocks. From its time on, the last block of the list may be
+// old enough to be discarded. The first expiry of a list has the generation as its time, and is removed by the commit
+// that ends the list. The others are removed by the last commit of their work.
+//
+// Each row has a lock of its own. The commits that do work take it. A commit that makes a row L, S or C, or removes the
+// first expiry of a list, may do so without it: it holds the lock of the content's head, of the list, or of the
+// container's row, under which the work arises once, and the commits that do this work lock the same row, or run after
+// it.
 #pragma once
 
 #include <cstdint>

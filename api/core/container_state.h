@@ -31,6 +31,12 @@ struct VARVE_LOCAL Container::State {
     core->keep_blobs();
     return core->catalog().resolve_container(name, *entry);
   }
+  /// Returns the id of the container, and leaves no view, which a commit that follows must not meet. Errors: the same.
+  Result<format::TableId> present_id() const {
+    const Result<ResolvedTable> at = resolve();
+    if (!at.ok()) return at.status();
+    return at->id;
+  }
 };
 
 }  // namespace varve

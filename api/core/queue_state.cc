@@ -21,4 +21,10 @@ Result<ResolvedQueue> Queue::State::resolve() const {
   return ResolvedQueue{std::move(resolved->view), std::move(live)};
 }
 
+Result<std::shared_ptr<LiveQueue>> Queue::State::live() const {
+  Result<ResolvedQueue> resolved = resolve();
+  if (!resolved.ok()) return resolved.status();
+  return std::move(resolved->live);
+}
+
 }  // namespace varve

@@ -34,6 +34,8 @@ struct VARVE_LOCAL Queue::State {
 
   /// Errors: kNotFound (QueueNotFound), kCorruption, kIoError.
   Result<ResolvedQueue> resolve() const;
+  /// Returns the queue alone: what commits holds no view. Errors: as resolve().
+  Result<std::shared_ptr<LiveQueue>> live() const;
 };
 
 }  // namespace varve

@@ -94,7 +94,8 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
     Result<std::shared_ptr<engine::PoolThreads>> threads = chosen.pool->threads_for(env);
     if (!threads.ok()) return threads.status();
     core->keeper_ = std::make_unique<QueueKeeper>(*threads, *core->backend_, *core->queues_);
-    core->blob_keeper_ = std::make_unique<BlobKeeper>(*std::move(threads), *core->backend_, *core->blobs_);
+    core->blob_keeper_ =
+        std::make_unique<BlobKeeper>(*std::move(threads), *core->backend_, *core->blobs_, *core->events_);
     core->blob_keeper_->begin_if_work_was_left();
   }
   core->async_mutex_ = std::make_unique<io::Mutex>(env.scheduler);

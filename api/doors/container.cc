@@ -12,9 +12,10 @@
 namespace varve {
 namespace {
 
-ContainerState shown_container(std::string_view name, const ContainerRow& row, Ticks now) {
+/// Allocates nothing, because it may follow a commit.
+ContainerState shown_container(std::string&& name, ContainerRow&& row, Ticks now) noexcept {
   const DateTime modified{row.changed};
-  return ContainerState{std::string(name), ETag::of_timestamp(modified), modified, row.metadata,
+  return ContainerState{std::move(name),   ETag::of_timestamp(modified), modified, std::move(row.metadata),
                         row.public_access, row.lease.info(now)};
 }
 
@@ -30,21 +31,18 @@ Result<ContainerState> change_state_of(const Container::State& container, const 
   StoreCore& core = *container.core;
   if (Status writable = core.check_writable(); !writable.ok()) return writable;
   const Ticks now = core.backend().time();
-  ContainerState shown;  // made before the commit: after it nothing may fail
-  const Result<ContainerRow> row = core.catalog().change_container(
+  std::string name(container.name.spelling);  // made before the commit: after it nothing may fail
+  Result<ContainerRow> row = core.catalog().change_container(
       container.name,
       [&](ContainerRow& changed) -> Status {
         if (Status admitted = admit_container_change(changed, conditions, now); !admitted.ok()) return admitted;
         change(changed);
         changed.changed = 0;
-        shown = shown_container(container.name.spelling, changed, now);
         return Status();
       },
       policies);
   if (!row.ok()) return row.status();
-  shown.modified = DateTime{row->changed};
-  shown.etag = ETag::of_timestamp(shown.modified);
-  return shown;
+  return shown_container(std::move(name), *std::move(row), now);
 }
 
 }  // namespace
@@ -64,14 +62,14 @@ Result<ContainerState> Container::container_state(const BlobConditions& conditio
     StoreCore& core = *state_->core;
     if (Status open = core.check_open(); !open.ok()) return open;
     const engine::ReadView view = core.backend().view();
-    const Result<std::optional<ContainerRow>> row = Catalog::find_container(view, state_->name);
+    Result<std::optional<ContainerRow>> row = Catalog::find_container(view, state_->name);
     if (!row.ok()) return row.status();
     if (!*row) return core.catalog().missing_container(view, state_->name);
     const Ticks now = core.backend().time();
     const Status leased = admit_read((*row)->lease, conditions.lease, now, Leased::kContainer);
     if (!leased.ok()) return leased;
     if (Status judged = judge_read(conditions, (*row)->changed); !judged.ok()) return judged;
-    return shown_container(state_->name.spelling, **row, now);
+    return shown_container(std::string(state_->name.spelling), **std::move(row), now);
   });
 }
 

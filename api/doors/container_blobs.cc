@@ -95,9 +95,9 @@ Result<BlobState> Container::put(std::string_view blob, std::string_view content
   return guarded([&]() -> Result<BlobState> {
     if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
     if (Status checked = check_blob_write(blob, options, BlobKind::kBlock); !checked.ok()) return checked;
-    const Result<ResolvedTable> at = state_->resolve();
-    if (!at.ok()) return at.status();
-    BlobWriter::State writer(state_, at->id, std::string(blob), options, std::nullopt);
+    const Result<format::TableId> id = state_->present_id();
+    if (!id.ok()) return id.status();
+    BlobWriter::State writer(state_, *id, std::string(blob), options, std::nullopt);
     if (Status added = writer.content.append(content); !added.ok()) return added;
     return publish_written_blob(writer);
   });

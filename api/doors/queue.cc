@@ -24,9 +24,9 @@ template <typename Make>
 Result<std::pair<MessageOperation, engine::CommitVersion>> commit_one(const Queue::State& state, Durability durability,
                                                                       std::string_view tag, Make make) {
   for (;;) {
-    const Result<ResolvedQueue> resolved = state.resolve();
-    if (!resolved.ok()) return resolved.status();
-    Result<MessageOperation> operation = make(resolved->live);
+    const Result<std::shared_ptr<LiveQueue>> live = state.live();
+    if (!live.ok()) return live.status();
+    Result<MessageOperation> operation = make(*live);
     if (!operation.ok()) return operation.status();
     MessageChange change({&*operation, 1}, durability, tag);
     const Result<engine::CommitVersion> version = commit(state.core->backend(), change);
@@ -36,9 +36,9 @@ Result<std::pair<MessageOperation, engine::CommitVersion>> commit_one(const Queu
     }
     if (service_error::is_table_gone(version.status())) continue;
     // Rows of a queue that was cleared or deleted may be older than the refused state; or gone.
-    const Result<ResolvedQueue> now = state.resolve();
+    const Result<std::shared_ptr<LiveQueue>> now = state.live();
     if (!now.ok()) return now.status();
-    if (now->live->id != resolved->live->id) continue;
+    if ((*now)->id != (*live)->id) continue;
     if (operation->duplicate) return std::pair(*std::move(operation), engine::CommitVersion{0});
     return version.status();
   }

@@ -33,31 +33,44 @@ engine::BackgroundPool::Pause QueueKeeper::work(bool /*is_due*/) noexcept {
 }
 
 Result<std::chrono::nanoseconds> QueueKeeper::sweep() {
+  const Result<Part> part = gather();
+  if (!part.ok()) return part.status();
+  for (const Visit& visit : part->visits) {
+    next_key_ = visit.key;
+    const Result<bool> has_more = clean(visit.queue);
+    if (!has_more.ok()) return has_more.status();
+    if (*has_more) return std::chrono::nanoseconds(0);
+  }
+  next_key_ = part->next_key;
+  return next_key_.empty() ? kRestBetweenSweeps : kRestInSweep;
+}
+
+Result<QueueKeeper::Part> QueueKeeper::gather() {
   const engine::ReadView view = backend_.view();
   const std::string prefix = format::encode_table(kQueuesTable);
   engine::Cursor rows = view.cursor(prefix, format::end_of_prefix(prefix));
-  std::uint32_t visited = 0;
+  Part part;
   for (rows.seek(next_key_.empty() ? prefix : next_key_); rows.valid(); rows.next()) {
-    next_key_ = rows.key();
-    if (visited++ == kQueuesAtOnce) return kRestInSweep;
+    if (part.visits.size() == kQueuesAtOnce) {
+      part.next_key = rows.key();
+      return part;
+    }
     const Result<format::SortKey> key = format::decode_sort_key(rows.key());
     if (!key.ok()) return key.status();
     const Result<QueueRow> row = decode_queue_row(key->partition_key, key->row_key, rows.version(), rows.value());
     if (!row.ok()) return row.status();
     const Result<std::uint64_t> secret = Catalog::queue_secret(view);
     if (!secret.ok()) return secret.status();
-    const Result<bool> has_more = clean(board_.add(row->id, {row->message_bytes_max, row->release_on_open}, *secret));
-    if (!has_more.ok()) return has_more.status();
-    if (*has_more) return std::chrono::nanoseconds(0);
+    part.visits.push_back(
+        {std::string(rows.key()), board_.add(row->id, {row->message_bytes_max, row->release_on_open}, *secret)});
   }
   if (!rows.status().ok()) return rows.status();
-  next_key_.clear();
-  return kRestBetweenSweeps;
+  return part;
 }
 
 Result<bool> QueueKeeper::clean(const std::shared_ptr<LiveQueue>& queue) {
-  const engine::ReadView view = backend_.view();
-  Result<std::vector<MessageOperation>> expired = walk_expired(view, queue, backend_.time(), kMessagesAtOnce);
+  Result<std::vector<MessageOperation>> expired =
+      walk_expired(backend_.view(), queue, backend_.time(), kMessagesAtOnce);
   if (!expired.ok()) return expired.status();
   if (expired->empty()) return false;
   MessageChange change(*expired, Durability::kBuffered);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/commit/backend.h"
 #include "api/queue/live_queue.h"
@@ -40,6 +41,17 @@ class QueueKeeper final : private engine::BackgroundPool::Source {
 
  private:
   engine::BackgroundPool::Pause work(bool is_due) noexcept override;
+  struct Visit {
+    std::string key;  // of the queue's row
+    std::shared_ptr<LiveQueue> queue;
+  };
+  /// The next queues of a sweep, and the key after them; empty at the end.
+  struct Part {
+    std::vector<Visit> visits;
+    std::string next_key;
+  };
+  /// Finds the next queues in a view that ends before they are cleaned.
+  Result<Part> gather();
   /// Visits the next queues. Returns the rest until the next part.
   Result<std::chrono::nanoseconds> sweep();
   /// Returns whether the queue may have more that has expired.

@@ -63,29 +63,51 @@ Status read_whole_part(const engine::ReadView& view, const std::string& key, con
 }
 
 /// Reads the wanted bytes of a part, rounded out to the bytes that have one hash, and its hashes.
-Status read_in_part(const engine::ReadView& view, const std::string& key, const PartWanted& part) {
-  const Result<std::optional<engine::FoundPlace>> place = view.locate(key);
-  if (!place.ok()) return place.status();
-  if (!*place) return missing_part();
-  const std::optional<std::size_t> bytes = part_bytes_of((*place)->bytes);
+Status read_in_part(const engine::ReadView& view, const engine::FoundPlace& place, const PartWanted& part) {
+  const std::optional<std::size_t> bytes = part_bytes_of(place.bytes);
   const std::size_t end = part.begin + part.out.size();
   if (!bytes || *bytes < end) return missing_part();
   const std::size_t head_bytes = part_head_bytes(*bytes);
   const std::size_t low = part.begin / kHashedBytes * kHashedBytes;
   const std::size_t high = std::min(*bytes, (end + kHashedBytes - 1) / kHashedBytes * kHashedBytes);
   std::string head(head_bytes, '\0');
-  if (Status read = view.read_part(**place, 0, head); !read.ok()) return read;
+  if (Status read = view.read_part(place, 0, head); !read.ok()) return read;
   const Result<PartHead> hashes = PartHead::open(part.content, part.offset, *bytes, head);
   if (!hashes.ok()) return hashes.status();
   if (low == part.begin && high == end) {
-    if (Status read = view.read_part(**place, head_bytes + low, part.out); !read.ok()) return read;
+    if (Status read = view.read_part(place, head_bytes + low, part.out); !read.ok()) return read;
     return hashes->check(low, {part.out.data(), part.out.size()});
   }
   std::string around(high - low, '\0');
-  if (Status read = view.read_part(**place, head_bytes + low, around); !read.ok()) return read;
+  if (Status read = view.read_part(place, head_bytes + low, around); !read.ok()) return read;
   if (Status checked = hashes->check(low, around); !checked.ok()) return checked;
   (void)copy_from(around, part.begin - low, part.out);
   return Status();
+}
+
+Status find_in_part(const engine::ReadView& view, const std::string& key, const PartWanted& part) {
+  const Result<std::optional<engine::FoundPlace>> place = view.locate(key);
+  if (!place.ok()) return place.status();
+  return *place ? read_in_part(view, **place, part) : missing_part();
+}
+
+/// Reads as many of the wanted bytes as the part at the cursor has. Returns their number, which is not zero.
+Result<std::size_t> read_part_at(const engine::ReadView& view, const engine::Cursor& at, PartWanted part) {
+  if (at.has_value()) {
+    const Result<std::string_view> bytes = decode_part(part.content, part.offset, at.value());
+    if (!bytes.ok()) return bytes.status();
+    if (part.begin >= bytes->size()) return missing_part();
+    return copy_from(*bytes, part.begin, part.out);
+  }
+  const std::string key(at.key());
+  const Result<std::optional<engine::FoundPlace>> place = view.locate(key);
+  if (!place.ok()) return place.status();
+  const std::optional<std::size_t> bytes = *place ? part_bytes_of((*place)->bytes) : std::nullopt;
+  if (!bytes || part.begin >= *bytes) return missing_part();
+  part.out = part.out.first(std::min(part.out.size(), *bytes - part.begin));
+  const Status read = part.out.size() == *bytes ? read_whole_part(view, key, part) : read_in_part(view, **place, part);
+  if (!read.ok()) return read;
+  return part.out.size();
 }
 
 }  // namespace
@@ -166,7 +188,7 @@ Status read_plain(const engine::ReadView& view, format::TableId contents, Conten
     const std::span<char> wanted = out.first(std::min(out.size(), kPartBytes - begin));
     const std::string key = content_part_key(contents, content, part_at);
     const PartWanted part{content, part_at, begin, wanted};
-    const Status read = wanted.size() == kPartBytes ? read_whole_part(view, key, part) : read_in_part(view, key, part);
+    const Status read = wanted.size() == kPartBytes ? read_whole_part(view, key, part) : find_in_part(view, key, part);
     if (!read.ok()) return read;
     offset += wanted.size();
     out = out.subspan(wanted.size());
@@ -179,19 +201,18 @@ Status read_growing(const engine::ReadView& view, format::TableId contents, Cont
   if (out.empty()) return Status();
   const std::string prefix = content_prefix(contents, content);
   engine::Cursor cursor = view.cursor(prefix, format::end_of_prefix(prefix));
+  cursor.leave_values();  // A range of a large part reads no more of it than it needs.
   cursor.seek_before(content_part_key(contents, content, offset + 1));
   while (!out.empty()) {
     if (!cursor.valid()) return cursor.status().ok() ? missing_part() : cursor.status();
     const Result<ContentPlace> place = decode_content_key(cursor.key());
     if (!place.ok()) return place.status();
     if (!place->offset || *place->offset > offset) return missing_part();
-    const Result<std::string_view> bytes = decode_part(content, *place->offset, cursor.value());
-    if (!bytes.ok()) return bytes.status();
     const auto begin = static_cast<std::size_t>(offset - *place->offset);
-    if (begin >= bytes->size()) return missing_part();
-    const std::size_t copied = copy_from(*bytes, begin, out);
-    offset += copied;
-    out = out.subspan(copied);
+    const Result<std::size_t> copied = read_part_at(view, cursor, {content, *place->offset, begin, out});
+    if (!copied.ok()) return copied.status();
+    offset += *copied;
+    out = out.subspan(*copied);
     if (!out.empty()) cursor.next();
   }
   return Status();

@@ -125,9 +125,8 @@ Result<BlobState> append_written_content(BlobWriter::State& writer) {
   BlobVerb verb;
   verb.name = writer.name;
   verb.durability = writer.durability();
-  verb.plan = [&](const ResolvedTable& /*at*/, const BlobRow* /*row*/, BlobPlan& plan) {
-    writer.content.add_to(plan);
-    return Status();
+  verb.plan = [&](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) {
+    return writer.content.add_to(at.id, plan);
   };
   verb.judge = [&](BlobDraft& draft) { return judge_written_append(draft, writer); };
   Result<BlobState> written = commit_blob(*writer.container, verb);

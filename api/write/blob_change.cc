@@ -43,6 +43,7 @@ bool may_go_on(const Status& status) noexcept {
   return service_error::is_table_gone(status) || asks_for_another_plan(status);
 }
 
+/// The view ends here: none is held while the attempt waits or commits.
 Result<BlobAttempt> plan_in_view(const Container::State& container, const BlobVerb& verb) {
   const Result<ResolvedTable> at = container.resolve();
   if (!at.ok()) return at.status();
@@ -101,7 +102,9 @@ Result<BlobAttempt> BlobAttempt::make(const ResolvedTable& at, const BlobVerb& v
 }
 
 std::vector<format::TableId> BlobAttempt::tables() const {
-  return {container_, fence_of(container_), contents_of(container_)};
+  std::vector<format::TableId> ids{container_, fence_of(container_), contents_of(container_)};
+  ids.insert(ids.end(), plan_.tables.begin(), plan_.tables.end());
+  return ids;
 }
 
 Refusal BlobAttempt::judge(const States& states) {
@@ -134,9 +137,14 @@ void BlobDraft::remove() {
 
 void BlobDraft::discard_staged() {
   if (!staged) return;
-  batch.remove(staged_list_key(container, name));
+  end_staged();
   batch.put(work_key({WorkKind::kStaged, staged->generation, container}), encode_work());
   leaves_work = true;
+}
+
+void BlobDraft::end_staged() {
+  batch.remove(staged_list_key(container, name));
+  batch.remove(work_key({WorkKind::kExpiry, staged->generation, staged->generation}));
 }
 
 Refusal plan_again(engine::CommitVersion rests_on) {

@@ -56,6 +56,8 @@ struct BlobDraft {
   void remove();
   /// Discards all staged blocks of the name.
   void discard_staged();
+  /// Removes the list of staged blocks, all of which the caller removes.
+  void end_staged();
   /// Refuses, with the state of the blob as the reason.
   Refusal refuse(Status status) const { return {std::move(status), rests_on}; }
 };
@@ -68,6 +70,8 @@ struct BlobPlan {
   std::vector<std::string> keys;
   /// Rows of which only the locks are needed.
   std::vector<std::string> locks;
+  /// Ids whose retirement before the commit refuses it, besides the container's.
+  std::vector<format::TableId> tables;
   /// Adds operations that depend on no state to the batch.
   std::function<void(format::BatchBuilder&)> fill;
   std::uint64_t bytes = 0;

@@ -35,10 +35,10 @@ Status check_publication(const BlobWriter::State* writer) {
 /// Makes the writer of a put, and gives it the content.
 Status write_content(BlobWrite::State& put) {
   if (Status checked = check_blob_write(put.blob, put.write_options, BlobKind::kBlock); !checked.ok()) return checked;
-  const Result<ResolvedTable> at = put.container->resolve();
-  if (!at.ok()) return at.status();
+  const Result<format::TableId> id = put.container->present_id();
+  if (!id.ok()) return id.status();
   put.writer =
-      std::make_unique<BlobWriter::State>(put.container, at->id, put.blob, std::move(put.write_options), std::nullopt);
+      std::make_unique<BlobWriter::State>(put.container, *id, put.blob, std::move(put.write_options), std::nullopt);
   const Status written = put.writer->content.append(put.content);
   put.content = std::string();
   return written;
@@ -202,6 +202,11 @@ Result<bool> BlobPart::may_go_on(const Status& failure) const {
     const Result<ResolvedTable> now = writes_[i]->state_->container->resolve();
     if (!now.ok()) return blamed(now.status(), i);
     if (now->id != attempts_[i].container()) return true;
+    if (writes_[i]->state_->kind != BlobKindOfWrite::kCopy) continue;
+    const Result<ResolvedTable> source = writes_[i]->state_->source->resolve();
+    if (!source.ok()) return blamed(source.status(), i);
+    const std::vector<format::TableId> planned = attempts_[i].tables();
+    if (std::find(planned.begin(), planned.end(), source->id) == planned.end()) return true;
   }
   return false;
 }
@@ -210,11 +215,7 @@ std::vector<BlobState> BlobPart::committed(engine::CommitVersion version) noexce
   for (BlobWrite* const write : writes_) {
     if (write->state_->writer) write->state_->writer->content.has_owner();
   }
-  for (BlobState& state : written_) {
-    state.modified = DateTime{version};
-    state.created = DateTime{version};
-    state.etag = ETag::of_timestamp(state.modified);
-  }
+  for (BlobState& state : written_) complete_state(state, version);
   if (has_work_) core_.wake_blob_keeper();
   return std::move(written_);
 }

@@ -59,8 +59,8 @@ class BlobPart {
 
   /// Judges the writes by the states before the commit, and adds their rows.
   Refusal finish(const engine::ReadView& view, format::BatchBuilder& batch);
-  /// Returns whether another attempt may succeed: the plan was overtaken, or a container has another id now. `failure`
-  /// is the error of the commit. Errors: kNotFound (ContainerNotFound), those of reading.
+  /// Returns whether another attempt may succeed: the plan was overtaken, or a container, or the source of a copy, has
+  /// another id now. `failure` is the error of the commit. Errors: kNotFound (ContainerNotFound), those of reading.
   Result<bool> may_go_on(const Status& failure) const;
   /// Returns the states of the blobs that were written. Allocates nothing. Called once.
   std::vector<BlobState> committed(engine::CommitVersion version) noexcept;

@@ -37,8 +37,7 @@ class BlockStaging {
     }
     plan.keys.push_back(block_key_);
     if (is_first_) plan.locks.push_back(expiry_key());
-    writer_.content.add_to(plan);
-    return Status();
+    return writer_.content.add_to(at.id, plan);
   }
 
   Refusal judge(BlobDraft& draft) const {
@@ -91,7 +90,7 @@ class BlockStaging {
 Status BlobWriter::State::check_usable() const {
   if (Status writable = container->core->check_writable(); !writable.ok()) return writable;
   if (is_over) return service_error::invalid_input("the writer has published its content; begin another one");
-  return content.failure();
+  return content.check();
 }
 
 BlobVerb publication_of(BlobWriter::State& writer) {
@@ -100,12 +99,8 @@ BlobVerb publication_of(BlobWriter::State& writer) {
   BlobVerb verb;
   verb.name = writer.name;
   verb.durability = writer.durability();
-  verb.plan = [&writer](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) -> Status {
-    if (contents_of(at.id) != writer.content.contents()) {
-      return service_error::container_not_found("the account was dropped while the content was written");
-    }
-    writer.content.add_to(plan);
-    return Status();
+  verb.plan = [&writer](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) {
+    return writer.content.add_to(at.id, plan);
   };
   verb.judge = [&writer, copy_id](BlobDraft& draft) -> Refusal {
     const Result<Lease> lease = admit_replacement(draft.row, writer.options.conditions, draft.now);

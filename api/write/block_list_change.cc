@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "api/catalog/work_rows.h"
 #include "api/model/service_error.h"
 #include "api/read/blob_read.h"
 #include "api/write/blob_checks.h"
@@ -141,7 +140,7 @@ class BlockListCommit {
     }
     const bool are_all_used = std::find(used_.begin(), used_.end(), false) == used_.end();
     if (are_all_used) {
-      draft.batch.remove(staged_list_key(draft.container, name_));
+      draft.end_staged();
     } else {
       draft.discard_staged();
     }

@@ -11,6 +11,13 @@
 #include "varve/limits.h"
 
 namespace varve {
+namespace {
+
+Status account_was_dropped() {
+  return service_error::container_not_found("the account was dropped while the content was written");
+}
+
+}  // namespace
 
 ContentWriter::ContentWriter(std::shared_ptr<StoreCore> core, format::TableId container, Inline in_row)
     : core_(std::move(core)),
@@ -19,21 +26,27 @@ ContentWriter::ContentWriter(std::shared_ptr<StoreCore> core, format::TableId co
       content_(core_->backend().draw_tick()) {}
 
 ContentWriter::~ContentWriter() {
-  if (!core_) return;
-  if (!core_->is_usable()) {
-    if (filling_) filling_->abandon();
+  if (!core_ || !filling_) return;
+  if (!core_->is_usable()) {  // A thread of the parent may have held the board's mutex when the process forked.
+    filling_->abandon();
     return;
   }
-  if (!has_rows_) return;
   filling_.reset();
-  core_->wake_blob_keeper();
+  if (has_rows_) core_->wake_blob_keeper();
 }
 
 Status ContentWriter::append(std::string_view bytes) {
-  if (!failure_.ok()) return failure_;
-  failure_ = Status::out_of_memory();  // It stays if an allocation throws, because a part of the bytes may be added.
+  if (Status usable = check(); !usable.ok()) return usable;
+  has_gap_ = true;  // Also when memory runs out, which leaves this function by an exception.
   failure_ = add(bytes);
+  has_gap_ = !failure_.ok();
   return failure_;
+}
+
+Status ContentWriter::check() const {
+  if (!failure_.ok()) return failure_;
+  if (has_gap_) return Status(Code::kOutOfMemory, "memory ran out in an append to this content; write it again");
+  return Status();
 }
 
 Status ContentWriter::add(std::string_view bytes) {
@@ -71,10 +84,7 @@ Status ContentWriter::write_part() {
   has_rows_ = true;  // Even after an error the row may be there.
   const Status written = commit(core_->backend(), change).status();
   pending_.clear();
-  if (service_error::is_table_gone(written)) {
-    return service_error::container_not_found("the account was dropped while the content was written");
-  }
-  return written;
+  return service_error::is_table_gone(written) ? account_was_dropped() : written;
 }
 
 bool ContentWriter::is_in_row() const noexcept {
@@ -86,9 +96,11 @@ void ContentWriter::end() {
   last_part_ = encode_part(content_, length_ - pending_.size(), pending_);
 }
 
-void ContentWriter::add_to(BlobPlan& plan) const {
+Status ContentWriter::add_to(format::TableId container, BlobPlan& plan) const {
+  if (Status whole = check(); !whole.ok()) return whole;
+  if (contents_of(container) != contents_) return account_was_dropped();
   plan.bytes += pending_.size();
-  if (is_in_row()) return;
+  if (is_in_row()) return Status();
   plan.locks.push_back(content_head_key(contents_, content_));
   const Work work{WorkKind::kFilling, content_, format::account_of(contents_)};
   if (has_rows_) plan.locks.push_back(work_key(work));
@@ -97,6 +109,7 @@ void ContentWriter::add_to(BlobPlan& plan) const {
     if (length_ > 0) batch.put(content_part_key(contents_, content_, length_ - pending_.size()), last_part_);
     if (has_rows_) batch.remove(work_key(work));
   };
+  return Status();
 }
 
 void ContentWriter::give_to(BlobRow& row) const {

@@ -28,21 +28,21 @@ class ContentWriter {
   /// If the content has rows and no owner, lets them be removed.
   ~ContentWriter();
 
-  /// Adds bytes. Errors: those of commits; kTooLarge (RequestBodyTooLarge). The writer cannot be used afterwards. The same
-  /// holds if an allocation throws.
+  /// Adds bytes. Errors: those of commits; kTooLarge (RequestBodyTooLarge). After an error, or when memory runs out, the
+  /// content has a gap: check() tells it, and add_to() refuses it.
   Status append(std::string_view bytes);
-  /// Returns the error that ended the writer.
-  const Status& failure() const noexcept { return failure_; }
+  /// Returns the error of the append that failed, if one did.
+  Status check() const;
   std::uint64_t length() const noexcept { return length_; }
   /// Bytes that the commit of the owner writes.
   std::size_t pending_bytes() const noexcept { return pending_.size(); }
-  /// The id of the account's contents.
-  format::TableId contents() const noexcept { return contents_; }
 
   /// Prepares the last part, after which nothing may be added.
   void end();
-  /// Adds what the commit of the owner needs. May be called for each attempt. This object outlives the attempt.
-  void add_to(BlobPlan& plan) const;
+  /// Adds what the commit of an owner in this container needs. May be called for each attempt. This object outlives the
+  /// attempt. Errors: those of check(); kNotFound (ContainerNotFound: the container belongs to another account than the
+  /// content, because the account was dropped and created again).
+  Status add_to(format::TableId container, BlobPlan& plan) const;
   /// Gives the row this content. It must be empty.
   void give_to(BlobRow& row) const;
   /// The content, if it does not lie in the row.
@@ -64,6 +64,7 @@ class ContentWriter {
   std::string pending_;    // less than a part, or a whole one if no byte followed yet
   std::string last_part_;  // encoded by end()
   bool has_rows_ = false;
+  bool has_gap_ = false;  // from the beginning of an append to its successful end
   Status failure_;
 };
 

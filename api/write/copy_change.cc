@@ -99,6 +99,7 @@ BlobVerb copy_of(const BlobCopying& copying) {
     if (!*found) return no_such_blob(copying.source_blob);
     for (const ContentPiece& piece : (*found)->row.pieces) plan.contents.push_back(piece.content);
     plan.keys.push_back(blob_row_key(from->id, copying.source_blob));
+    if (from->id != at.id) plan.tables = {from->id, fence_of(from->id)};  // No copy is made after the source's drop.
     plan.bytes += (*found)->row.inlined.size();
     return Status();
   };

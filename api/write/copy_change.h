@@ -9,11 +9,12 @@
 #include "varve/blob.h"
 #include "varve/result.h"
 #include "varve/types.h"
+#include "varve/version.h"
 
 namespace varve {
 
 /// A copy that a caller asked for. Options and names outlive the verb.
-struct BlobCopying {
+struct VARVE_LOCAL BlobCopying {
   std::string_view blob;
   const Container::State& source;
   std::string_view source_blob;

@@ -48,26 +48,32 @@ void receive(std::vector<MessageOperation>& operations, engine::CommitVersion ve
   }
 }
 
-Result<TakenMessages> take_once(const Queue::State& state, const Queue::State* dead_letter, const ResolvedQueue& from,
+/// Walks the queue and claims what it sees. The view ends with the walk.
+Result<SeenMessages> see_visible(ResolvedQueue from, Ticks now, std::uint32_t count, LiveQueue::Claims& claims) {
+  return walk_visible(from.view, *from.live, now, count,
+                      [&claims](Sequence sequence) { return claims.try_claim(sequence); });
+}
+
+Result<TakenMessages> take_once(const Queue::State& state, const Queue::State* dead_letter, ResolvedQueue&& resolved,
                                 const GetOptions& options) {
   Backend& backend = state.core->backend();
   std::shared_ptr<LiveQueue> grave;
   if (dead_letter != nullptr) {
-    const Result<ResolvedQueue> resolved = dead_letter->resolve();
-    if (!resolved.ok()) return resolved.status();
-    grave = resolved->live;
+    const Result<std::shared_ptr<LiveQueue>> live = dead_letter->live();
+    if (!live.ok()) return live.status();
+    grave = *live;
   }
   const Ticks now = backend.time();
-  LiveQueue::Claims claims(*from.live);  // until the commit is published
-  Result<SeenMessages> seen = walk_visible(from.view, *from.live, now, options.count,
-                                           [&claims](Sequence sequence) { return claims.try_claim(sequence); });
+  const std::shared_ptr<LiveQueue> live = resolved.live;
+  LiveQueue::Claims claims(*live);  // until the commit is published
+  Result<SeenMessages> seen = see_visible(std::move(resolved), now, options.count, claims);
   if (!seen.ok()) return seen.status();
   TakenMessages taken;
-  taken.from = from.live;
+  taken.from = live;
   taken.next_visible = seen->next_visible;
   if (seen->messages.empty()) return taken;
   std::vector<MessageOperation> operations =
-      operations_for(*std::move(seen), from.live, grave, state.name.spelling, options, now);
+      operations_for(*std::move(seen), live, grave, state.name.spelling, options, now);
   MessageChange change(operations, options.durability);
   taken.messages.reserve(operations.size());
   const Result<engine::CommitVersion> version = commit(backend, change);
@@ -100,9 +106,9 @@ Status check_take(const Queue::State& state, const Queue::State* dead_letter, co
 Result<TakenMessages> take_messages(const Queue::State& state, const Queue::State* dead_letter,
                                     const GetOptions& options) {
   for (;;) {
-    const Result<ResolvedQueue> from = state.resolve();
+    Result<ResolvedQueue> from = state.resolve();
     if (!from.ok()) return from.status();
-    Result<TakenMessages> taken = take_once(state, dead_letter, *from, options);
+    Result<TakenMessages> taken = take_once(state, dead_letter, *std::move(from), options);
     if (!taken.ok() || !taken->goes_on) return taken;
   }
 }

@@ -196,8 +196,7 @@ void Cursor::settle_backward() {
     }
     if (live) {
       row_.end_behind(key_);
-      value_ = kept_value_;
-      valid_ = !kept_is_external_ || bring(kept_value_);
+      valid_ = take_value(kept_value_, kept_is_external_);
       return;
     }
     ++dead_keys;
@@ -241,9 +240,14 @@ void Cursor::keep(const Entry& entry) {
 
 void Cursor::show(const Entry& entry) {
   key_.assign(entry.sort_key);
-  value_ = entry.value;
   shown_version_ = entry.version;
-  valid_ = entry.kind == Kind::kPut || bring(entry.value);
+  valid_ = take_value(entry.value, entry.kind == Kind::kPutExternal);
+}
+
+bool Cursor::take_value(std::string_view value, bool is_external) {
+  has_value_ = !is_external || brings_values_;
+  value_ = has_value_ ? value : std::string_view();
+  return !is_external || !brings_values_ || bring(value);
 }
 
 /// Reads the value to be returned. Returns false if the iteration failed.

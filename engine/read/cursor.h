@@ -30,6 +30,9 @@ class Cursor {
   void know(DeadStretches& stretches, WalkSees sees) noexcept { row_ = DeadRow(stretches, version_, sees); }
   /// Makes the cursor report every stretch that it finds, even of few keys.
   void tell_all() noexcept { row_.tell_all(); }
+  /// Makes the cursor leave values in their value files, for iterations that need keys alone. value() is valid only if
+  /// has_value().
+  void leave_values() noexcept { brings_values_ = false; }
   /// Makes a move stop, as at an end, after this many dead keys.
   void stop_after(std::uint64_t dead_keys) noexcept { dead_keys_max_ = dead_keys; }
   /// Ends a move that stopped early: after the dead keys of stop_after(), or because the read might not wait
@@ -59,6 +62,8 @@ class Cursor {
   std::string_view key() const noexcept { return key_; }
   std::string_view value() const noexcept { return value_; }
   CommitVersion version() const noexcept { return shown_version_; }
+  /// Returns false if the value lies in a value file, and the cursor left it there.
+  bool has_value() const noexcept { return has_value_; }
   /// Returns the number of entries examined so far, dead ones included: the cost of the iteration.
   std::uint64_t entries_examined() const noexcept { return examined_; }
 
@@ -85,6 +90,8 @@ class Cursor {
   void show_forward(const Entry& entry);
   void show(const Entry& entry);
   void keep(const Entry& entry);
+  /// Takes the value of the entry that will be returned. Returns false if the iteration failed.
+  bool take_value(std::string_view value, bool is_external);
   bool bring(std::string_view pointer);
 
   ReadStates::Pin pin_;  // released after entries_
@@ -102,6 +109,8 @@ class Cursor {
   Status failure_;       // of reading such a value
   CommitVersion shown_version_ = 0;
   bool valid_ = false;
+  bool brings_values_ = true;
+  bool has_value_ = false;  // of the returned entry
   bool backward_ = false;
   bool is_key_passed_ = false;  // A move that failed has nothing more to do at key_.
   bool has_stopped_ = false;

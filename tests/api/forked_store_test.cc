@@ -15,6 +15,7 @@
 #include "tests/io/child_process.h"
 #include "tests/io/temporary_directory.h"
 #include "varve/async.h"
+#include "varve/blob.h"
 #include "varve/loader.h"
 #include "varve/store.h"
 #include "varve/store_transaction.h"
@@ -38,6 +39,9 @@ struct Objects {
   std::optional<Loader> loader;         // for entities in order
   std::optional<Loader> sorted_loader;  // for entities out of order
   std::optional<AsyncTable> async;
+  std::optional<Container> container;
+  std::optional<BlobWriter> writer;  // of which parts are written
+  std::optional<BlobReader> reader;
 
   explicit Objects(const std::string& path) {
     ResourceOptions options;
@@ -62,6 +66,11 @@ struct Objects {
       EXPECT_TRUE(loader->add(with_value("p", std::to_string(100'000 + i), std::string(500, 'l'))).ok());
       EXPECT_TRUE(sorted_loader->add(with_value("p", std::to_string(100'000 - i), std::string(500, 's'))).ok());
     }
+    container.emplace(*store->create_container(kAccount, "photos"));
+    EXPECT_TRUE(container->put("blob", std::string(100'000, 'b')).ok());
+    reader.emplace(*container->read("blob"));
+    writer.emplace(*container->write("long"));
+    EXPECT_TRUE(writer->append(std::string(3'000'000, 'w')).ok());
     async.emplace(*table);
     EXPECT_TRUE(wait(async->get("p", "0")).ok());
   }
@@ -150,6 +159,11 @@ std::string wrong_answers(Objects& objects) {
   say("transaction commit", objects.transaction->commit().code());
   say("async get", wait(objects.async->get("p", "0")).code());
   say("async insert", wait(objects.async->insert(with_value("c", "2", "v"))).code());
+  std::string buffer(10, ' ');
+  say("blob append", objects.writer->append("x").code());
+  say("blob publish", objects.writer->publish().code());
+  say("blob read", objects.reader->read(0, buffer).code());
+  say("blob put", objects.container->put("other", "x").code());
   StoreOptions sharing;
   sharing.resources = objects.resources;
   sharing.create_if_absent = true;
@@ -183,6 +197,7 @@ std::vector<Way> ways() {
       {"the table", [](auto& objects) { return objects->table.reset(), std::string(); }},
       {"the snapshot", [](auto& objects) { return objects->snapshot.reset(), std::string(); }},
       {"the transaction", [](auto& objects) { return objects->transaction.reset(), std::string(); }},
+      {"the streams of blobs", [](auto& objects) { return objects->writer.reset(), objects->reader.reset(), ""; }},
       {"the loaders", [](auto& objects) { return objects->loader.reset(), objects->sorted_loader.reset(), ""; }},
       {"a loader aborted",
        [](auto& objects) {

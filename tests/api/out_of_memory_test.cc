@@ -12,6 +12,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/io/temporary_directory.h"
 #include "tests/support/allocation_counter.h"
+#include "varve/blob.h"
 #include "varve/queue.h"
 
 namespace varve::out_of_memory_test {
@@ -213,6 +214,89 @@ TEST_F(OutOfMemory, InATransactionWithBlobsChangesNothing) {
   }
   EXPECT_EQ((*photos.list()).entries.size(), 3u);
   EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "p/s", "q/new"}));
+}
+
+TEST_F(OutOfMemory, InAVerbOfAContainerChangesNothing) {
+  const std::string text = "a text that is longer than a short string";
+  sweep([&] { return store_->create_container(kAccount, "photos").status(); },
+        [&](std::uint64_t) { EXPECT_EQ(store_->open_container(kAccount, "photos").code(), Code::kNotFound); });
+  Container photos = *store_->open_container(kAccount, "photos");
+  const ContainerState made = *photos.container_state();
+  sweep(
+      [&] {
+        return photos.set_container_metadata({{"name", text}}).status();
+      },
+      [&](std::uint64_t) { EXPECT_EQ((*photos.container_state()).etag, made.etag); });
+  const auto expect_none = [&](std::uint64_t) { EXPECT_EQ(photos.state("a").code(), Code::kNotFound); };
+  BlobWriteOptions options;
+  options.metadata = {{"name", text}};
+  sweep([&] { return photos.put("a", std::string(100'000, 'x'), options).status(); }, expect_none);
+  BlobState before = *photos.state("a");
+  const auto expect_before = [&](std::uint64_t) {
+    const Result<BlobState> now = photos.state("a");
+    ASSERT_TRUE(now.ok());
+    EXPECT_EQ(now->etag, before.etag);
+    EXPECT_EQ(now->lease.state, before.lease.state);
+    EXPECT_EQ(now->tags.size(), before.tags.size());
+  };
+  sweep([&] { return photos.set_tags("a", {{"kind", text}}).status(); }, expect_before);
+  before = *photos.state("a");
+  sweep([&] { return photos.set_metadata("a", {{"name", "short"}}).status(); }, expect_before);
+  before = *photos.state("a");
+  LeaseRequest acquire;
+  acquire.action = LeaseRequest::Action::kAcquire;
+  sweep([&] { return photos.lease("a", acquire).status(); }, expect_before);
+  sweep([&] { return photos.copy("b", photos, "a").status(); },
+        [&](std::uint64_t) { EXPECT_EQ(photos.state("b").code(), Code::kNotFound); });
+  sweep([&] { return photos.create_append_blob("log", options).status(); },
+        [&](std::uint64_t) { EXPECT_EQ(photos.state("log").code(), Code::kNotFound); });
+  sweep([&] { return photos.append("log", text).status(); },
+        [&](std::uint64_t) { EXPECT_EQ((*photos.state("log")).length, 0U); });
+  sweep([&] { return photos.remove("b"); }, [&](std::uint64_t) { EXPECT_TRUE(photos.state("b").ok()); });
+  expect_unchanged();
+}
+
+TEST_F(OutOfMemory, InBlocksOfABlobChangesNothing) {
+  Container photos = *store_->create_container(kAccount, "photos");
+  const std::string id = "an id that is longer than a short string";
+  const auto staged = [&] {
+    const Result<BlockLists> lists = photos.blocks("a");
+    return lists.ok() ? lists->staged.size() : 0;
+  };
+  sweep(
+      [&] {
+        Result<BlobWriter> writer = photos.stage_block("a", id);
+        if (!writer.ok()) return writer.status();
+        if (Status added = writer->append(std::string(2'000'000, 'x')); !added.ok()) return added;
+        return writer->publish().status();
+      },
+      [&](std::uint64_t) { EXPECT_EQ(staged(), 0U); });
+  sweep([&] { return photos.commit_blocks("a", std::vector<BlockChoice>{{id}}).status(); },
+        [&](std::uint64_t) { EXPECT_EQ(photos.state("a").code(), Code::kNotFound); });
+  EXPECT_EQ((*photos.state("a")).length, 2'000'000U);
+}
+
+TEST_F(OutOfMemory, InAnAppendToAWriterRefusesItsPublication) {
+  Container photos = *store_->create_container(kAccount, "photos");
+  const std::string bytes(3'500'000, 'x');
+  for (std::uint64_t nth = 1;; ++nth) {
+    ASSERT_LT(nth, 1000u);
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    Result<BlobWriter> writer = photos.write("a");
+    ASSERT_TRUE(writer.ok());
+    Status appended;
+    bool failed = false;
+    {
+      const AllocationFailure failure(nth);
+      appended = writer->append(bytes);
+      failed = failure.happened();
+    }
+    if (!failed) break;
+    if (appended.ok()) continue;
+    EXPECT_EQ(writer->append("more").code(), Code::kOutOfMemory);
+    EXPECT_EQ(writer->publish().status().code(), Code::kOutOfMemory);
+    ASSERT_EQ(photos.state("a").code(), Code::kNotFound);
+  }
 }
 
 TEST_F(OutOfMemory, InTheMakingAndDroppingOfTablesAndAccountsChangesNothing) {

@@ -4,7 +4,7 @@
 //
 //   Result<Container> photos = store->create_container("myaccount", "photos");
 //   Result<BlobWriter> writer = photos->write("eu/ann.jpg", {.properties = {.content_type = "image/jpeg"}});
-//   while (more) Status added = writer->append(piece);   // memory of at most 2 MiB
+//   while (more) Status added = writer->append(piece);   // memory of about 3 MiB
 //   Result<BlobState> written = writer->publish();        // now others see it, whole
 //
 //   Result<BlobReader> reader = photos->read("eu/ann.jpg");  // this state to its end, whatever happens to the name
@@ -327,7 +327,7 @@ class VARVE_EXPORT BlobWriter {
   BlobWriter& operator=(BlobWriter&&) noexcept;
   ~BlobWriter();
 
-  /// Adds bytes at the end. Keeps less than 2 MiB of them in memory. Errors: those of any write, kTooLarge
+  /// Adds bytes at the end. Needs about 3 MiB of memory at most. Errors: those of any write, kTooLarge
   /// (RequestBodyTooLarge: the store's limit of a content); the writer then cannot be used any more.
   Status append(std::string_view bytes);
   /// Bytes that were added.

@@ -48,7 +48,7 @@ struct OpenReader {
   BlobReader reader;
 };
 
-inline Guid guid_of(std::uint64_t number) {
+inline Guid lease_id_of(std::uint64_t number) {
   Guid id;
   id.bytes[15] = static_cast<std::uint8_t>(number + 1);
   return id;
@@ -141,7 +141,8 @@ class BlobModelState {
       default: break;
     }
     const bool is_leased = blob != nullptr && blob->lease.seconds != 0;
-    if (below(is_leased ? 2 : 12) == 0) chosen.lease = is_leased && below(4) != 0 ? blob->lease.id : guid_of(below(3));
+    if (below(is_leased ? 2 : 12) == 0)
+      chosen.lease = is_leased && below(4) != 0 ? blob->lease.id : lease_id_of(below(3));
     return chosen;
   }
   BlobWriteOptions write_options(const std::string& name) {

@@ -319,8 +319,8 @@ class BlobModel : private BlobModelState {
     const std::string& name = any_name();
     LeaseRequest request;
     request.action = static_cast<LeaseRequest::Action>(below(2) * below(5));
-    request.id = guid_of(below(3));
-    request.proposed = guid_of(below(3));
+    request.id = lease_id_of(below(3));
+    request.proposed = lease_id_of(below(3));
     request.duration = below(3) == 0 ? kInfiniteLease : std::chrono::seconds(15 + below(46));
     if (below(2) == 0) request.break_period = std::chrono::seconds(below(61));
     const Result<LeaseAnswer> answer = photos_.lease(name, request);

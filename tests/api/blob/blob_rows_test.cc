@@ -50,7 +50,7 @@ BlobRow full_row() {
   row.copy_source = "http://x/a";
   row.copy_id = guid_of(5);
   row.copied = kTime + 1;
-  row.lease = {guid_of(6), 15, kTime + 2, true};
+  row.lease = Lease{guid_of(6), 15, kTime + 2, true};
   return row;
 }
 BlobRow inline_row() {

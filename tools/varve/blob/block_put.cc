@@ -27,8 +27,8 @@ constexpr std::size_t bytes_of_block(std::size_t number) noexcept {
 /// Returns the id of a block. All ids have 32 characters.
 std::string id_of_block(std::size_t number, const std::string& content) {
   std::array<char, 33> text{};
-  std::snprintf(text.data(), text.size(), "%08zx%016llx%08zx", number,
-                static_cast<unsigned long long>(format::crc64(content)), content.size());
+  std::snprintf(text.data(), text.size(), "%08x%016llx%08x", static_cast<unsigned>(number),
+                static_cast<unsigned long long>(format::crc64(content)), static_cast<unsigned>(content.size()));
   return text.data();
 }
 

@@ -1,0 +1,71 @@
+// Goal: a writer publishes its content whole, or not at all, whatever happens to its account, and writers beside each
+// other need no more memory than the write buffer has.
+// Method: examples, and seeded threads with a small write buffer.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/blob/blob_recount.h"
+#include "tests/api/seeded_threads.h"
+#include "tests/support/effort.h"
+
+namespace varve::test::blob_writers_test {
+namespace {
+
+constexpr Said kNoContainer{Code::kNotFound, "ContainerNotFound"};
+
+void drop_and_make_again(Store& store) {
+  EXPECT_EQ(said(store.drop_account(kAccount)), kDone);
+  EXPECT_EQ(said(store.create_account(kAccount)), kDone);
+  EXPECT_EQ(said(store.create_container(kAccount, "photos")), kDone);
+}
+
+TEST(BlobWriters, BB11_APublishAfterTheDropOfTheAccountChangesNothing) {
+  for (const std::size_t size : {std::size_t{10}, std::size_t{100'000}}) {
+    SCOPED_TRACE(size);
+    QueueBench bench(1, OneThreadAtATime{});
+    Container photos = *bench.store->create_container(kAccount, "photos");
+    Result<BlobWriter> writer = photos.write("a");
+    Result<BlobWriter> block = photos.stage_block("b", "01");
+    ASSERT_TRUE(writer.ok() && block.ok());
+    for (BlobWriter* each : {&*writer, &*block}) ASSERT_EQ(said(each->append(std::string(size, 'x'))), kDone);
+    drop_and_make_again(*bench.store);
+    EXPECT_EQ(said(writer->publish()), kNoContainer);
+    EXPECT_EQ(said(block->publish()), kNoContainer);
+    const Result<BlobPage> page = photos.list();
+    ASSERT_TRUE(page.ok());
+    EXPECT_TRUE(page->entries.empty());
+    EXPECT_EQ(photos.blocks("b").code(), Code::kNotFound);
+  }
+}
+
+TEST(BlobWriters, BX03_ManyLargePutsBesideEachOtherWaitForRoom) {
+  constexpr int kWriters = 24;
+  for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{4}); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    StoreBench bench(seed, OneThreadAtATime{});
+    ResourceOptions resources;
+    resources.write_buffer_bytes = std::uint64_t{8} << 20;
+    StoreOptions options = bench.options();
+    options.resources = *Resources::create(resources);
+    bench.open(options);
+    ASSERT_EQ(said(bench.store->create_account(kAccount)), kDone);
+    const Container photos = *bench.store->create_container(kAccount, "photos");
+    const auto put = [&photos](int number) {
+      return [&photos, number] {
+        Container own = photos;
+        const std::string content(1'000'000, static_cast<char>('a' + number % 26));
+        for (int i = 0; i < 3; ++i) EXPECT_EQ(said(own.put(std::to_string(number), content)), kDone);
+      };
+    };
+    std::vector<std::function<void()>> bodies;
+    for (int number = 0; number < kWriters; ++number) bodies.emplace_back(put(number));
+    run_together(bench, bodies);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace varve::test::blob_writers_test
