@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 class BlobSpace : public testing::Test {
-protected:
+ protected:
   std::uint64_t live_bytes() {
     const Result<Statistics> figures = bench_.store->statistics();
     EXPECT_TRUE(figures.ok());
@@ -23,13 +23,11 @@ protected:
   }
   std::uint64_t used_bytes() { return bench_.machine.files->used_bytes(); }
   void compact() {
-    for (int i = 0; i < 3; ++i)
-      EXPECT_EQ(said(bench_.store->compact()), kFine);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(said(bench_.store->compact()), kFine);
   }
   void fill(int blobs) {
     for (int i = 0; i < blobs; ++i) {
-      (void)put_blob(photos_, std::to_string(i),
-                     uneven_bytes(kMiB, static_cast<std::uint32_t>(i)));
+      (void)put_blob(photos_, std::to_string(i), uneven_bytes(kMiB, static_cast<std::uint32_t>(i)));
     }
     compact();
   }
@@ -53,8 +51,7 @@ TEST_F(BlobSpace, BX05_BX32_ValueFilesShrinkAfterDeletesAndCompaction) {
   EXPECT_LE(live_bytes(), 7 * kMiB);
   EXPECT_LT(used_bytes(), full - 12 * kMiB);
   for (int i = 0; i < 24; i += 4) {
-    EXPECT_TRUE(content_in(photos_, std::to_string(i)) ==
-                uneven_bytes(kMiB, static_cast<std::uint32_t>(i)));
+    EXPECT_TRUE(content_in(photos_, std::to_string(i)) == uneven_bytes(kMiB, static_cast<std::uint32_t>(i)));
     EXPECT_EQ(said(photos_.remove(std::to_string(i))), kFine);
   }
   compact();
@@ -66,19 +63,15 @@ TEST_F(BlobSpace, BX08_BY06_CopiesTakeNoSpaceAndKeepWhatTheyShare) {
   fill(8);
   const std::uint64_t before = live_bytes();
   for (int i = 0; i < 8; ++i) {
-    EXPECT_EQ(said(photos_.copy("copy " + std::to_string(i), photos_,
-                                std::to_string(i))),
-              kFine);
+    EXPECT_EQ(said(photos_.copy("copy " + std::to_string(i), photos_, std::to_string(i))), kFine);
   }
   compact();
   EXPECT_EQ(live_bytes(), before);
-  for (int i = 0; i < 8; ++i)
-    EXPECT_EQ(said(photos_.remove(std::to_string(i))), kFine);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(said(photos_.remove(std::to_string(i))), kFine);
   compact();
   EXPECT_EQ(live_bytes(), before);
   EXPECT_TRUE(content_in(photos_, "copy 3") == uneven_bytes(kMiB, 3));
-  for (int i = 0; i < 8; ++i)
-    (void)put_blob(photos_, "copy " + std::to_string(i), "overwritten");
+  for (int i = 0; i < 8; ++i) (void)put_blob(photos_, "copy " + std::to_string(i), "overwritten");
   compact();
   EXPECT_EQ(live_bytes(), 0U);
 }
@@ -108,21 +101,18 @@ TEST_F(BlobSpace, BX09_AColdRangeReadsLittleMoreThanItself) {
   constexpr std::uint64_t kMost = 3 * kRange + 2 * 4'096 + 4 * 16'384;
   for (const std::string_view name : {"short", "long"}) {
     for (const std::uint64_t offset :
-         {std::uint64_t{1'000'000}, std::uint64_t{1'048'576 - 7},
-          std::uint64_t{2'000'000}}) {
+         {std::uint64_t{1'000'000}, std::uint64_t{1'048'576 - 7}, std::uint64_t{2'000'000}}) {
       photos_ = bench_.reopened();
       const Result<BlobReader> reader = photos_.read(name);
       ASSERT_TRUE(reader.ok());
-      const std::uint64_t before =
-          (*bench_.store->statistics()).block_read_bytes;
+      const std::uint64_t before = (*bench_.store->statistics()).block_read_bytes;
       std::string buffer(kRange, '?');
       ASSERT_TRUE(reader->read(offset, buffer).ok());
       EXPECT_TRUE(buffer == content.substr(offset, kRange));
-      EXPECT_LE((*bench_.store->statistics()).block_read_bytes - before, kMost)
-          << name << " at " << offset;
+      EXPECT_LE((*bench_.store->statistics()).block_read_bytes - before, kMost) << name << " at " << offset;
     }
   }
 }
 
-} // namespace
-} // namespace varve::test::blob_space_test
+}  // namespace
+}  // namespace varve::test::blob_space_test
