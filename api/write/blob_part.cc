@@ -28,6 +28,7 @@ Status no_usable_writer(std::string_view why) {
 Status check_publication(const BlobWriter::State* writer) {
   if (writer == nullptr) return no_usable_writer("was moved away");
   if (writer->block_id) return no_usable_writer("stages a block; publish it by itself");
+  if (writer->append) return no_usable_writer("appends to a blob; publish it by itself");
   if (Status usable = writer->check_usable(); !usable.ok()) return usable;
   return check_blob_properties(writer->options.properties);
 }

@@ -162,8 +162,8 @@ class VARVE_EXPORT StoreTransaction {
   ///   kInvalidArgument (InvalidInput)                a table of another store; or the transaction has ended
   ///   kInvalidArgument (InvalidDuplicateRow)         the second write of the same entity
   ///   kTooLarge (InvalidInput, RequestBodyTooLarge)  more writes or bytes than limits::kStoreTransaction...Max
-  ///   kInvalidArgument (InvalidInput)                a writer that was moved away, has ended, or stages a block; the
-  ///                                                  second write of the same blob
+  ///   kInvalidArgument (InvalidInput)                a writer that was moved away, has ended, stages a block, or
+  ///                                                  appends; the second write of the same blob
   ///   and for each write the errors of the Table, Queue or Container verb of the same name.
   Result<std::vector<ETag>> commit(const WriteOptions& options = {});
   /// Returns what each put of a message returned, in the order of the calls. Empty before a commit that succeeded.

@@ -197,6 +197,15 @@ TEST_F(BlobTransactions, WritersThatCannotPublishAreRefused) {
   StoreTransaction staged = begin();
   staged.publish(*std::move(block));
   expect_refused(staged, kInvalidInput, 0);
+  ASSERT_EQ(said(photos_.create_append_blob("log")), kFine);
+  Result<BlobWriter> appending = photos_.write_append("log");
+  ASSERT_EQ(said(appending), kFine);
+  ASSERT_EQ(said(appending->append("line")), kFine);
+  StoreTransaction appended = begin();
+  appended.publish(*std::move(appending));
+  EXPECT_EQ(said(appended.commit()), kInvalidInput);
+  EXPECT_EQ(state_in(photos_, "log").kind, BlobKind::kAppend);
+  ASSERT_EQ(said(photos_.remove("log")), kFine);
   BlobWrite moved = BlobWrite::put(photos_, "new", "1");
   StoreTransaction gone = begin();
   gone.add(std::move(moved));

@@ -29,11 +29,16 @@ TEST(BlobWriters, BB11_APublishAfterTheDropOfTheAccountChangesNothing) {
     Container photos = *bench.store->create_container(kAccount, "photos");
     Result<BlobWriter> writer = photos.write("a");
     Result<BlobWriter> block = photos.stage_block("b", "01");
-    ASSERT_TRUE(writer.ok() && block.ok());
-    for (BlobWriter* each : {&*writer, &*block}) ASSERT_EQ(said(each->append(std::string(size, 'x'))), kDone);
+    ASSERT_EQ(said(photos.create_append_blob("log")), kDone);
+    Result<BlobWriter> appending = photos.write_append("log");
+    ASSERT_TRUE(writer.ok() && block.ok() && appending.ok());
+    for (BlobWriter* each : {&*writer, &*block, &*appending}) {
+      ASSERT_EQ(said(each->append(std::string(size, 'x'))), kDone);
+    }
     drop_and_make_again(*bench.store);
     EXPECT_EQ(said(writer->publish()), kNoContainer);
     EXPECT_EQ(said(block->publish()), kNoContainer);
+    EXPECT_EQ(said(appending->publish()), kNoContainer);
     const Result<BlobPage> page = photos.list();
     ASSERT_TRUE(page.ok());
     EXPECT_TRUE(page->entries.empty());
