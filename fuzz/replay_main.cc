@@ -1,7 +1,7 @@
 // Owns: running a fuzz target over existing inputs, and over mutations by its own mutator, in builds without libFuzzer.
 // Must never: pass if nothing was run. A seed directory that is missing or empty is a failure.
 //
-// Usage: <target> FILE_OR_DIRECTORY...   Directories are read in order of name, so that a failure is repeatable.
+// Usage: varve-replay TARGET FILE_OR_DIRECTORY...   Directories are read in order of name: a failure is repeatable.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,13 +13,16 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-
-/// The target's own mutator, if it has one.
-extern "C" __attribute__((weak)) std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
-                                                                     std::size_t size_max, unsigned seed);
+// The functions of each target. The build calls them by the target's name. A target may have no mutator.
+#define VARVE_REPLAY(name, mutations)                                          \
+  extern "C" int varve_run_##name(const std::uint8_t* data, std::size_t size); \
+  extern "C" __attribute__((weak))                                             \
+  std::size_t varve_mutate_##name(std::uint8_t* data, std::size_t size, std::size_t size_max, unsigned seed);
+#include "replayed_targets.inc"
+#undef VARVE_REPLAY
 
 /// Replaces libFuzzer's mutator, which a target's mutator calls: changes, adds or removes a byte.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t size_max);
@@ -41,7 +44,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kMutations = VARVE_REPLAYED_MUTATIONS;
+struct Target {
+  std::string_view name;
+  unsigned mutations;  // of each input
+  int (*run)(const std::uint8_t* data, std::size_t size);
+  std::size_t (*mutate)(std::uint8_t* data, std::size_t size, std::size_t size_max, unsigned seed);  // null: none
+};
+
+#define VARVE_REPLAY(name, mutations) {#name, mutations, varve_run_##name, varve_mutate_##name},
+const Target kTargets[] = {
+#include "replayed_targets.inc"
+};
+#undef VARVE_REPLAY
+
 constexpr std::size_t kGrowthMax = 256;
 
 std::vector<fs::path> inputs_of(const fs::path& argument) {
@@ -55,19 +70,19 @@ std::vector<fs::path> inputs_of(const fs::path& argument) {
 }
 
 /// Runs some mutations of this input, each made from the one before. Every run makes the same mutations.
-bool replay_mutations(const std::vector<std::uint8_t>& data) {
+bool replay_mutations(const Target& target, const std::vector<std::uint8_t>& data) {
   std::vector<std::uint8_t> mutated = data;
-  for (unsigned seed = 0; seed < kMutations; ++seed) {
+  for (unsigned seed = 0; seed < target.mutations; ++seed) {
     const std::size_t size = mutated.size();
     mutated.resize(size + kGrowthMax);
-    mutated.resize(LLVMFuzzerCustomMutator(mutated.data(), size, mutated.size(), seed));
+    mutated.resize(target.mutate(mutated.data(), size, mutated.size(), seed));
     const std::vector<std::uint8_t> exact(mutated);
-    if (LLVMFuzzerTestOneInput(exact.data(), exact.size()) != 0) return false;
+    if (target.run(exact.data(), exact.size()) != 0) return false;
   }
   return true;
 }
 
-bool replay(const fs::path& input) {
+bool replay(const Target& target, const fs::path& input) {
   std::ifstream file(input, std::ios::binary);
   if (!file) {
     std::fprintf(stderr, "%s: cannot be read\n", input.c_str());
@@ -78,11 +93,11 @@ bool replay(const fs::path& input) {
   const std::vector<std::uint8_t> data(bytes.begin(), bytes.end());
   std::printf("%s\n", input.c_str());
   std::fflush(stdout);  // If the target ends the process, the last line names the input.
-  if (LLVMFuzzerTestOneInput(data.data(), data.size()) != 0) return false;
-  return LLVMFuzzerCustomMutator == nullptr || replay_mutations(data);
+  if (target.run(data.data(), data.size()) != 0) return false;
+  return target.mutate == nullptr || replay_mutations(target, data);
 }
 
-int run(const std::vector<std::string>& arguments) {
+int run(const Target& target, const std::vector<std::string>& arguments) {
   std::size_t run_count = 0;
   std::size_t failed_count = 0;
   for (const std::string& argument : arguments) {
@@ -93,7 +108,7 @@ int run(const std::vector<std::string>& arguments) {
     }
     for (const fs::path& input : inputs) {
       ++run_count;
-      if (!replay(input)) ++failed_count;
+      if (!replay(target, input)) ++failed_count;
     }
   }
   std::printf("%zu inputs replayed, %zu failed\n", run_count, failed_count);
@@ -103,12 +118,17 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: %s FILE_OR_DIRECTORY...\n", argv[0]);
+  const std::string_view name = argc < 3 ? std::string_view() : argv[1];
+  const auto target =
+      std::find_if(std::begin(kTargets), std::end(kTargets), [&](const Target& t) { return t.name == name; });
+  if (target == std::end(kTargets)) {
+    std::fprintf(stderr, "usage: %s TARGET FILE_OR_DIRECTORY...\nTargets:", argv[0]);
+    for (const Target& each : kTargets) std::fprintf(stderr, " %s", each.name.data());
+    std::fprintf(stderr, "\n");
     return 2;
   }
   try {
-    return run(std::vector<std::string>(argv + 1, argv + argc));
+    return run(*target, std::vector<std::string>(argv + 2, argv + argc));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
