@@ -110,11 +110,13 @@ TEST_F(InstallLong, AProgramLinksTheSharedLibraryByPkgConfig) {
 
 TEST_F(InstallLong, AProgramBuildsTheSourcesAsAPartOfItself) {
   ASSERT_TRUE(run(VARVE_CMAKE " -S " VARVE_SOURCE_DIR "/tests/embedding/fetched -B out -DCMAKE_CXX_COMPILER=" VARVE_CXX
-                              " -DVARVE_SOURCES=" VARVE_SOURCE_DIR
-                              " -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0"
-                              " -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=48"))
+                              " -DVARVE_SOURCES=" VARVE_SOURCE_DIR " -DCMAKE_BUILD_TYPE=Debug"
+                              " -DCMAKE_CXX_COMPILER_LAUNCHER=" VARVE_SOURCE_DIR
+                              "/tests/embedding/fetched/reuse_object"))
       << log();
-  ASSERT_TRUE(run(VARVE_CMAKE " --build out --target embedding && cp out/embedding embedding")) << log();
+  ASSERT_TRUE(run("VARVE_OBJECTS=" VARVE_BUILD_DIR " " VARVE_CMAKE
+                  " --build out --target embedding && cp out/embedding embedding"))
+      << log();
   expect_it_runs();
 }
 
