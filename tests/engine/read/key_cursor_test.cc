@@ -28,7 +28,7 @@ class KeyCursors : public testing::Test {
     }
     ASSERT_TRUE(engine_->flush().ok());
     reopen();
-    ASSERT_EQ(engine_->statistics().value_files, 1U);
+    ASSERT_GE(engine_->statistics().value_files, 1U);
   }
   void reopen() {
     engine_.reset();
