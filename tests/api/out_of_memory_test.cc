@@ -222,15 +222,14 @@ TEST_F(OutOfMemory, InAVerbOfAContainerChangesNothing) {
         [&](std::uint64_t) { EXPECT_EQ(store_->open_container(kAccount, "photos").code(), Code::kNotFound); });
   Container photos = *store_->open_container(kAccount, "photos");
   const ContainerState made = *photos.container_state();
-  sweep(
-      [&] {
-        return photos.set_container_metadata({{"name", text}}).status();
-      },
-      [&](std::uint64_t) { EXPECT_EQ((*photos.container_state()).etag, made.etag); });
+  const std::vector<MetadataPair> pair = {{"name", text}};
+  sweep([&] { return photos.set_container_metadata(pair).status(); },
+        [&](std::uint64_t) { EXPECT_EQ((*photos.container_state()).etag, made.etag); });
   const auto expect_none = [&](std::uint64_t) { EXPECT_EQ(photos.state("a").code(), Code::kNotFound); };
   BlobWriteOptions options;
   options.metadata = {{"name", text}};
-  sweep([&] { return photos.put("a", std::string(100'000, 'x'), options).status(); }, expect_none);
+  const std::string content(100'000, 'x');
+  sweep([&] { return photos.put("a", content, options).status(); }, expect_none);
   BlobState before = *photos.state("a");
   const auto expect_before = [&](std::uint64_t) {
     const Result<BlobState> now = photos.state("a");
@@ -239,9 +238,10 @@ TEST_F(OutOfMemory, InAVerbOfAContainerChangesNothing) {
     EXPECT_EQ(now->lease.state, before.lease.state);
     EXPECT_EQ(now->tags.size(), before.tags.size());
   };
-  sweep([&] { return photos.set_tags("a", {{"kind", text}}).status(); }, expect_before);
+  const std::vector<BlobTag> tags = {{"kind", text}};
+  sweep([&] { return photos.set_tags("a", tags).status(); }, expect_before);
   before = *photos.state("a");
-  sweep([&] { return photos.set_metadata("a", {{"name", "short"}}).status(); }, expect_before);
+  sweep([&] { return photos.set_metadata("a", pair).status(); }, expect_before);
   before = *photos.state("a");
   LeaseRequest acquire;
   acquire.action = LeaseRequest::Action::kAcquire;
@@ -259,6 +259,7 @@ TEST_F(OutOfMemory, InAVerbOfAContainerChangesNothing) {
 TEST_F(OutOfMemory, InBlocksOfABlobChangesNothing) {
   Container photos = *store_->create_container(kAccount, "photos");
   const std::string id = "an id that is longer than a short string";
+  const std::string content(2'000'000, 'x');
   const auto staged = [&] {
     const Result<BlockLists> lists = photos.blocks("a");
     return lists.ok() ? lists->staged.size() : 0;
@@ -267,11 +268,12 @@ TEST_F(OutOfMemory, InBlocksOfABlobChangesNothing) {
       [&] {
         Result<BlobWriter> writer = photos.stage_block("a", id);
         if (!writer.ok()) return writer.status();
-        if (Status added = writer->append(std::string(2'000'000, 'x')); !added.ok()) return added;
+        if (Status added = writer->append(content); !added.ok()) return added;
         return writer->publish().status();
       },
       [&](std::uint64_t) { EXPECT_EQ(staged(), 0U); });
-  sweep([&] { return photos.commit_blocks("a", std::vector<BlockChoice>{{id}}).status(); },
+  const std::vector<BlockChoice> chosen = {{id}};
+  sweep([&] { return photos.commit_blocks("a", chosen).status(); },
         [&](std::uint64_t) { EXPECT_EQ(photos.state("a").code(), Code::kNotFound); });
   EXPECT_EQ((*photos.state("a")).length, 2'000'000U);
 }

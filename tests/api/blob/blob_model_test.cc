@@ -101,13 +101,21 @@ class BlobModel : private BlobModelState {
     if (!agrees(writer.status(), refusals_of_replacement(name, options.conditions))) return;
     writers_.push_back({name, "", options, std::nullopt, *std::move(writer)});
   }
-  void begin_block() {
+  /// Returns whether the writer was made.
+  bool begin_block() {
     const std::string& name = any_name();
     BlobWriteOptions options;
     options.conditions.lease = conditions(name).lease;
     const std::string id = block_id();
+    Refusals refusals;
+    if (const ModelBlob* const blob = find(name)) {
+      refusals = {blob->lease.refuses_write(options.conditions.lease, now())};
+      if (blob->kind != BlobKind::kBlock) refusals.insert("InvalidBlobType");
+    }
     Result<BlobWriter> writer = photos_.stage_block(name, id, options);
-    if (agrees(writer.status(), {})) writers_.push_back({name, "", options, id, *std::move(writer)});
+    if (!agrees(writer.status(), refusals)) return false;
+    writers_.push_back({name, "", options, id, *std::move(writer)});
+    return true;
   }
   void go_on_writing() {
     if (writers_.empty()) return;
@@ -145,7 +153,7 @@ class BlobModel : private BlobModelState {
     staged_[open.name][*open.block] = open.content;
   }
   void stage() {
-    begin_block();
+    if (!begin_block()) return;
     OpenWriter open = std::move(writers_.back());
     writers_.pop_back();
     open.content = content();

@@ -82,9 +82,9 @@ TEST_F(BlobsOutOfMemory, AReplacementChangesNothing) {
   sweep([&] { return photos().put("a", next, options_).status(); },
         [&](std::uint64_t) { expect_content("a", middle_); });
   expect_content("a", next);
-  sweep(
-      [&] { return photos().copy("b", photos(), "a", {.source_address = "http://an/address/that/is/long"}).status(); },
-      [&](std::uint64_t) { expect_content("b", "BlobNotFound"); });
+  const BlobCopyOptions from{.source_address = "http://an/address/that/is/long"};
+  sweep([&] { return photos().copy("b", photos(), "a", from).status(); },
+        [&](std::uint64_t) { expect_content("b", "BlobNotFound"); });
   sweep([&] { return photos().create_append_blob("a", options_).status(); },
         [&](std::uint64_t) { expect_content("a", next); });
   expect_content("a", "");
@@ -165,11 +165,9 @@ TEST_F(BlobsOutOfMemory, BlocksAreStagedAndCommittedWholeOrNotAtAll) {
         [&](std::uint64_t) { EXPECT_THAT(staged(), ElementsAre("1:70000", "2:6")); });
   expect_content("list", "second" + middle_ + "second");
   EXPECT_EQ(stage(photos(), "list", "1", "new"), kFine);
-  sweep(
-      [&] {
-        return photos().commit_blocks("list", std::vector<BlockChoice>{{"1"}, {"2"}}).status();
-      },
-      [&](std::uint64_t) { expect_content("list", "second" + middle_ + "second"); });
+  const std::vector<BlockChoice> two = {{"1"}, {"2"}};
+  sweep([&] { return photos().commit_blocks("list", two).status(); },
+        [&](std::uint64_t) { expect_content("list", "second" + middle_ + "second"); });
   expect_content("list", "newsecond");
 }
 
@@ -188,11 +186,9 @@ TEST_F(BlobsOutOfMemory, AChangeOfTheStateChangesNothing) {
   request.proposed = guid_of(1);
   sweep([&] { return photos().set_properties("a", {.cache_control = "none"}).status(); }, expect_same);
   (void)put_blob(photos(), "a", middle_, options_);
-  sweep(
-      [&] {
-        return photos().set_metadata("a", {{"k", "v"}}).status();
-      },
-      [&](std::uint64_t) { EXPECT_EQ(state_in(photos(), "a").metadata, options_.metadata); });
+  const std::vector<MetadataPair> pair = {{"k", "v"}};
+  sweep([&] { return photos().set_metadata("a", pair).status(); },
+        [&](std::uint64_t) { EXPECT_EQ(state_in(photos(), "a").metadata, options_.metadata); });
   sweep([&] { return photos().set_tags("a", tags).status(); },
         [&](std::uint64_t) { EXPECT_EQ(state_in(photos(), "a").tags, options_.tags); });
   sweep([&] { return photos().set_tier("a", BlobTier::kCool).status(); },

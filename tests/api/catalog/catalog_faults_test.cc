@@ -200,7 +200,11 @@ TEST_P(CatalogFaults, EveryReadErrorIsToldAndNothingChanged) {
     SCOPED_TRACE("read " + std::to_string(nth));
     ASSERT_LT(nth, 1000U);
     StoreBench bench(6, disk);
-    Store& store = bench.open();
+    ResourceOptions resources;
+    resources.block_cache_bytes = 0;  // the open may have read what the operation reads
+    StoreOptions options = bench.options();
+    options.resources = *Resources::create(resources);
+    Store& store = bench.open(options);
     io::FaultPlan& faults = bench.machine.files->faults();
     io::FaultRule rule;
     rule.kind = io::OperationKind::kRead;
