@@ -36,7 +36,7 @@ class BlobModel : private BlobModelState {
       case 6: return read();
       case 7: return remove();
       case 8: return set_state();
-      case 9: return begin_block();
+      case 9: return void(begin_block());
       case 10:
       case 11: return stage();
       case 12:
