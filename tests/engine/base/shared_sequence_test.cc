@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/shared_map.h"
+#include "tests/support/effort.h"
 
 namespace varve::engine::shared_sequence_test {
 namespace {
@@ -59,7 +60,7 @@ void expect_same_answers(const Sequence& sequence, const std::vector<int>& model
 }
 
 TEST(SharedSequenceProperty, BehavesLikeAVectorAndChangesNoCopy) {
-  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::effort<std::uint64_t>(30); ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
     std::vector<int> model(random() % 3000);

@@ -348,7 +348,7 @@ TEST_P(RecyclingPowerCut, LosesNothingAndBelievesNothingOld) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, RecyclingPowerCut, testing::Range<std::uint64_t>(1, 5));
+INSTANTIATE_TEST_SUITE_P(, RecyclingPowerCut, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(4)));
 
 }  // namespace
 }  // namespace varve::engine::recycling_test

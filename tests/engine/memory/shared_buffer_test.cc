@@ -332,7 +332,7 @@ TEST(SharedBufferOfOne, ATransactionOfMostOfTheBufferIsTakenEachTime) {
   options.write_budget = std::make_shared<WriteBudget>(machine.scheduler(), 16 << 20);
   auto engine = machine.open(options);
   ASSERT_TRUE(engine.ok());
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < test::effort(20); ++i) {
     // Not enough for a memtable to be sealed by itself.
     for (int row = 0; row < 39; ++row) {
       ASSERT_TRUE(Change().put("before", std::to_string(row), std::string(100'000, 'v')).commit(**engine).ok());

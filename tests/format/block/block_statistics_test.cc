@@ -16,6 +16,7 @@
 #include "tests/format/hostile_text.h"
 #include "tests/format/keys/property_sample.h"
 #include "tests/format/random_values.h"
+#include "tests/support/effort.h"
 
 namespace varve::format::block_statistics_test {
 namespace {
@@ -177,7 +178,7 @@ template <typename Statistics>
 void expect_changes_told(const std::string& bytes) {
   std::size_t accepted = 0;
   std::size_t refused = 0;
-  for (std::size_t place = 0; place < bytes.size(); ++place) {
+  for (std::size_t place = 0; place < bytes.size(); place += test::kStride) {
     for (int byte = 0; byte < 256; ++byte) {
       std::string changed = bytes;
       changed[place] = static_cast<char>(byte);
@@ -186,8 +187,8 @@ void expect_changes_told(const std::string& bytes) {
       ++(status.ok() ? accepted : refused);
     }
   }
-  EXPECT_GT(accepted, bytes.size());
-  EXPECT_GT(refused, bytes.size());
+  EXPECT_GT(accepted, test::effort(bytes.size()));
+  EXPECT_GT(refused, test::effort(bytes.size()));
 }
 
 TEST(BlockStatistics, EveryChangedByteIsDamageOrReadsInside) {

@@ -12,6 +12,7 @@
 #include "tests/format/hex_text.h"
 #include "tests/format/hostile_text.h"
 #include "tests/format/random_values.h"
+#include "tests/support/effort.h"
 
 namespace varve::format::batch_test {
 namespace {
@@ -331,7 +332,7 @@ TEST(Batch, WhatIsReadIsWhatWouldBeBuilt) {
   RandomValues random(kSeed);
   int accepted = 0;
   int refused = 0;
-  for (int step = 0; step < 100'000; ++step) {
+  for (int step = 0; step < test::effort(100'000); ++step) {
     std::vector<OwnedOperation> operations(1 + random.below(3));
     for (OwnedOperation& operation : operations) operation = random_operation(random);
     const std::string bytes = mutated(rebuilt(random.one_in(2) ? "" : "tag", operations), random);
@@ -345,8 +346,8 @@ TEST(Batch, WhatIsReadIsWhatWouldBeBuilt) {
     ++accepted;
     ASSERT_EQ(to_hex(rebuilt(reader->tag(), walked.operations)), to_hex(bytes));
   }
-  EXPECT_GT(accepted, 5000);
-  EXPECT_GT(refused, 5000);
+  EXPECT_GT(accepted, test::effort(5000));
+  EXPECT_GT(refused, test::effort(5000));
 }
 
 }  // namespace
