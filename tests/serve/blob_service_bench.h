@@ -24,6 +24,7 @@ class TextPieces final : public BodySource {
     at_ += piece.size();
     co_return piece;
   }
+  void keeps_all(std::uint64_t /*bytes_max*/) override {}
   std::uint64_t bytes() const noexcept override { return at_; }
 
  private:

@@ -61,7 +61,7 @@ bool is_small_upload(const BlobCall& call) noexcept;
 Task<Result<std::string_view>> small_body(const BlobCall& call);
 
 /// Returns the whole body, which has at most `bytes_max` bytes. `kept` holds it if it arrives in pieces. Errors: those of
-/// BodySource::next(), kTooLarge (RequestBodyTooLarge), kBusy (no memory).
+/// BodySource::next(), kTooLarge (RequestBodyTooLarge).
 Task<Result<std::string_view>> whole_body(const BlobCall& call, std::uint64_t bytes_max, std::string& kept);
 
 /// Reads the body into the writer. Errors: those of BodySource::next() and BlobWriter::append(); kTooLarge

@@ -66,7 +66,7 @@ class Pieces final : public AnswerSource {
 /// PUT /pieces answers with length and CRC of the body; PUT /refused answers 409 and reads nothing; PUT /half reads one
 /// piece and answers. PUT /served is read while others ask for the whole budget. PUT /grown gets 1,000,000 bytes of room.
 /// PUT /kept has its body in memory. PUT /headers has, too, and answers with the number of headers. GET /get/N and
-/// /broken/N answer with N bytes.
+/// /broken/N answer with N bytes. GET /roomy/N, too, if it gets 1,000,000 bytes of room.
 class Reader final : public RequestHandler {
  public:
   Task<Status> admit(const HttpRequest& /*request*/, HomeThread* /*home*/) override { co_return Status(); }
@@ -74,6 +74,7 @@ class Reader final : public RequestHandler {
     return request.head.path != "/kept" && request.head.path != "/headers";
   }
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* /*home*/) override {
+    if (request.head.path.starts_with("/roomy/") && !request.room->grow_to(1'000'000)) co_return HttpResponse{503};
     if (request.head.verb == "GET") co_return content(request.head.path);
     if (request.refusal) co_return HttpResponse{413, {}, "refused"};
     if (request.head.path == "/headers") co_return HttpResponse{201, {}, std::to_string(request.head.headers.size())};
@@ -118,7 +119,7 @@ class Reader final : public RequestHandler {
   /// Asks for more memory than there is, much later. That cuts off connections that wait for their clients.
   void ask_for_all() {
     struct Other final : ByteBudget::Owner {
-      void cut_off() override {}
+      bool cut_off() noexcept override { return true; }
     } other;
     ByteBudget::Share share(*budget, "other", other);
     const auto later = ByteBudget::Clock::now() + std::chrono::hours(1);
@@ -340,7 +341,7 @@ TEST_P(BodyPieces, BX03_ABodyThatIsServedIsNotCutOffForOthers) {
 
 TEST_P(BodyPieces, BX03_AnUploadWaitsForRoom) {
   struct Other final : ByteBudget::Owner {
-    void cut_off() override {}
+    bool cut_off() noexcept override { return true; }
   } other;
   ByteBudget::Share share(host_.budget(), "other", other);
   share.take_anyway(ByteBudget::Use::kBody, limits().memory_max, ByteBudget::Clock::now());
@@ -353,6 +354,27 @@ TEST_P(BodyPieces, BX03_AnUploadWaitsForRoom) {
   EXPECT_TRUE(later->read().has_value());
   share.give_back();
   expect_summary(*client, body);
+}
+
+TEST_P(BodyPieces, BH07_256UploadsOfOneAddressAreOpenAtOnceAndItReads) {
+  const std::string body = content_of(1'200'000);
+  std::vector<std::unique_ptr<test::HttpClient>> clients;
+  for (int i = 0; i < 256; ++i) {
+    clients.push_back(connect());
+    ASSERT_TRUE(clients.back()->send(head("/pieces", "Content-Length: " + std::to_string(body.size()) + "\r\n")));
+    ASSERT_TRUE(clients.back()->send(std::string_view(body).substr(0, 1'000)));
+  }
+  const auto reader = connect();
+  ASSERT_TRUE(reader->send("GET /roomy/1000000 HTTP/1.1\r\nHost: here\r\n\r\n"));
+  const std::optional<HttpResponse> answer = reader->read();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_LE(host_.budget().bytes(), limits().memory_max / 2);
+  for (const auto& client : clients) {
+    ASSERT_TRUE(client->send(std::string_view(body).substr(1'000)));
+    expect_summary(*client, body);
+    if (HasFailure()) return;
+  }
 }
 
 TEST_P(BodyPieces, AnswersOfEveryLengthArriveWhole) {
