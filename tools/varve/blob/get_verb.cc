@@ -140,7 +140,7 @@ void add_blob_get(CLI::App& group, int& exit_code) {
       "The file gets its name when all of the blob was written. An earlier file of this name stays until then. Each "
       "byte is compared with the store's hashes.\n"
       "\n"
-      "With --resume, an interrupted line leaves FILE.NUMBER.part. The same line then goes on after it, if the blob is "
+      "With --resume, an interrupted line leaves FILE.NUMBER.varve-part. The same line then goes on after it, if the blob is "
       "the same, and compares the whole file with the blob's CRC-64.\n"
       "\nExamples\n"
       "  varve blob get ./shop photos eu/ann.jpg ann.jpg\n"
