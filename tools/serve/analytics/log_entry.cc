@@ -219,7 +219,7 @@ std::string log_entry(const LoggedExchange& exchange) {
   line.add_quoted(url_of(request));
   line.add_quoted(object_key(exchange.facts));
   line.add(response.headers, "x-ms-request-id");
-  line.add(std::uint64_t{0});  // the number of the operation within its request
+  line.add(exchange.number);
   line.add(client_of(exchange));
   line.add(headers, "x-ms-version");
   add_sizes(line, exchange);
