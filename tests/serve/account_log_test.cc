@@ -132,6 +132,17 @@ TEST_F(AccountLog, AL01_AL05_EachRequestOfABatchHasAnEntry) {
   for (std::size_t i = 0; i < entries.size(); ++i) EXPECT_EQ(entries[i][kCountField], std::to_string(i));
 }
 
+TEST_F(AccountLog, AL03_EntriesOfTwoHoursInTurnGoToOneLogEach) {
+  want(kAllClasses);
+  for (int i = 0; i < 6; ++i) {
+    bench_.now = clock(i % 2 == 0 ? "11:00:01" : "10:59:01");
+    EXPECT_EQ(bench_.insert(std::to_string(i)), "201");
+    bench_.analytics->write(bench_.now);
+  }
+  EXPECT_THAT(bench_.logs(), ElementsAre(kFirstLog, "table/2026/03/03/1100/000000.log"));
+  EXPECT_EQ(told_entries(bench_.log(kFirstLog)).size(), 3U);
+}
+
 TEST_F(AccountLog, AL02_AL03_ALogGrowsWithinItsHourAndANewServerBeginsAnother) {
   want(kAllClasses);
   EXPECT_EQ(bench_.insert("1"), "201");
