@@ -21,7 +21,7 @@ class BlobServiceRules : public ::testing::Test {
   BlobServiceBench service_;
 };
 
-TEST_F(BlobServiceRules, BH06_ARefusedBlockOrListIsNotRead) {
+TEST_F(BlobServiceRules, BH06_ARefusedBlockOrListOrAppendIsNotRead) {
   const std::string content(500'000, 'x');
   const std::string list = "<BlockList>" + content + "</BlockList>";
   const auto expect_unread = [&](const std::string& resource, const std::string& body, const std::string& refusal,
@@ -33,7 +33,12 @@ TEST_F(BlobServiceRules, BH06_ARefusedBlockOrListIsNotRead) {
   expect_unread("absent/a?comp=blocklist", list, "404 ContainerNotFound");
   EXPECT_EQ(service_.told("PUT", "photos/log", "", {{"x-ms-blob-type", "AppendBlob"}}), "201");
   expect_unread("photos/log?comp=block&blockid=AAAA", content, "409 InvalidBlobType");
+  expect_unread("absent/log?comp=appendblock", content, "404 ContainerNotFound");
+  expect_unread("photos/absent?comp=appendblock", content, "404 BlobNotFound");
+  expect_unread("photos/log?comp=appendblock", content, "412 AppendPositionConditionNotMet",
+                {{"x-ms-blob-condition-appendpos", "1"}});
   service_.put("a", "x");
+  expect_unread("photos/a?comp=appendblock", content, "409 InvalidBlobType");
   expect_unread("photos/a?comp=blocklist", list, "409 BlobAlreadyExists", {{"If-None-Match", "*"}});
   EXPECT_EQ(service_.told("PUT", "photos/a?comp=lease", "",
                           {{"x-ms-lease-action", "acquire"}, {"x-ms-lease-duration", "-1"}}),
