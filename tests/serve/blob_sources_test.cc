@@ -1,6 +1,8 @@
 // Goal: blobs, blocks and appends take the content of another blob of the server, if the caller may read it.
 #include <algorithm>
+#include <atomic>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -130,6 +132,44 @@ TEST_F(BlobSources, BY02_ACopyMatchesTheStatedChecksumOfItsSource) {
   EXPECT_EQ(service_.send("GET", "photos/copy").body, "hello");
   EXPECT_EQ(told_from("photos/other", own_, right), "400 Md5Mismatch");
   EXPECT_EQ(service_.told("GET", "photos/other"), "404 BlobNotFound");
+}
+
+TEST_F(BlobSources, BY01_ACopyHasContentAndTagsOfOneState) {
+  const auto put = [&](const std::string& text) {
+    BlobWriteOptions options;
+    options.tags = {{"k", text}};
+    EXPECT_TRUE(service_.photos.put("source", text, options).ok());
+  };
+  put("0");
+  constexpr int kRounds = 300;
+  std::atomic<int> round = 0;
+  std::thread writer([&] {
+    for (int seen = 0; seen <= kRounds;) {
+      if (round == seen) {
+        std::this_thread::yield();
+        continue;
+      }
+      seen = round;
+      put(std::to_string(seen));
+    }
+  });
+  const Headers from = {{"x-ms-copy-source", source_url(kAccount, "photos/source")},
+                        {"x-ms-copy-source-tag-option", "COPY"}};
+  for (int i = 0; i < kRounds; ++i) {
+    ++round;
+    const std::string told = service_.told("PUT", "photos/copy", {}, from);
+    EXPECT_EQ(told, "202");
+    const Result<BlobState> state = service_.photos.state("copy");
+    if (!state.ok() || state->tags.size() != 1) {
+      ADD_FAILURE() << "the copy has no tag";
+      break;
+    }
+    EXPECT_EQ(service_.send("GET", "photos/copy").body, state->tags[0].value);
+  }
+  round = kRounds + 1;
+  writer.join();
+  EXPECT_EQ(service_.told("PUT", "photos/copy", {}, {from[0], from[1], {"x-ms-source-if-match", "\"0x1\""}}),
+            "412 SourceConditionNotMet");
 }
 
 TEST_F(BlobSources, BY05_ABlobOfAnotherAccountNeedsASignature) {

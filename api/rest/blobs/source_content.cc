@@ -22,14 +22,13 @@ Result<std::optional<ByteRange>> read_source_range(const Headers& headers) {
   return range;
 }
 
-/// A failed condition on the source has an error of its own.
-Status of_source(const Status& status) {
+}  // namespace
+
+Status source_failure(const Status& status) {
   if (status.code() != Code::kPreconditionFailed) return status;
   return Status(Code::kPreconditionFailed, "a condition on the source is not met")
       .with_service_error("SourceConditionNotMet");
 }
-
-}  // namespace
 
 Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& source, bool has_range) {
   const Result<BlobConditions> conditions = read_source_conditions(call.headers());
@@ -44,7 +43,7 @@ Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& 
     BlobReadOptions options;
     options.conditions = *conditions;
     Result<BlobReader> reader = from->read(source.target.blob, options);
-    if (!reader.ok()) return of_source(reader.status());
+    if (!reader.ok()) return source_failure(reader.status());
     opened.reader = std::make_shared<const BlobReader>(*std::move(reader));
     return Status();
   });

@@ -18,6 +18,9 @@ struct SourceContent {
   ContentPart part;
 };
 
+/// Returns the failure of a read of the source. A condition that is not met has an error of its own.
+Status source_failure(const Status& status);
+
 /// Opens the source, and judges its conditions (x-ms-source-if-...). With `has_range`, the header x-ms-source-range chooses
 /// a part. Errors: kNotFound (ContainerNotFound, BlobNotFound), kPreconditionFailed (SourceConditionNotMet), kConflict
 /// (BlobArchived), kInvalidArgument (InvalidHeaderValue, InvalidRange). Source: BB-21, BC-06.

@@ -194,13 +194,19 @@ Status copy(Store& store, Container& container, BlobRequest& request, BlobAnswer
   if (!request.failure().ok()) return request.failure();
   const Result<Container> source = store.open_container(request.account(), from);
   if (!source.ok()) return source.status();
-  Result<BlobState> state = source->state(blob);
-  if (!state.ok()) return state.status();
+  constexpr int kAttemptsMax = 100;
   BlobCopyOptions options;
   options.conditions = given.conditions;
   options.durability = given.durability;
-  options.tags = std::move(state->tags);
-  return answer_with(container.copy(request.blob(), *source, blob, options), answer);
+  for (int attempt = 1;; ++attempt) {
+    Result<BlobState> state = source->state(blob);
+    if (!state.ok()) return state.status();
+    options.source_conditions.if_match = state->etag;  // the tags and the content are those of one state
+    options.tags = std::move(state->tags);
+    const Result<BlobState> copied = container.copy(request.blob(), *source, blob, options);
+    const bool has_changed = copied.status().service_error() == "SourceConditionNotMet";
+    if (!has_changed || attempt == kAttemptsMax) return answer_with(copied, answer);
+  }
 }
 
 /// Returns whether a verb changes what others see.
