@@ -172,6 +172,41 @@ TEST_F(BlobSources, BY01_ACopyHasContentAndTagsOfOneState) {
             "412 SourceConditionNotMet");
 }
 
+/// The memory of a connection. Refuses more than `bytes_max` bytes.
+class CountedRoom final : public AnswerRoom {
+ public:
+  explicit CountedRoom(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
+  bool grow_to(std::uint64_t bytes) override {
+    most = std::max(most, bytes);
+    return bytes <= bytes_max_;
+  }
+  std::uint64_t most = 0;
+
+ private:
+  const std::uint64_t bytes_max_;
+};
+
+TEST_F(BlobSources, BX03_ASourceIsReadInMemoryThatIsCounted) {
+  const std::string content(3'000'000, 'x');
+  service_.put("large", content);
+  EXPECT_EQ(service_.told("PUT", "photos/log", {}, {{"x-ms-blob-type", "AppendBlob"}}), "201");
+  const std::string large = source_url(kAccount, "photos/large");
+  const Headers of_sums = {{"x-ms-copy-source", large}, {"x-ms-source-content-md5", std::string(kHelloMd5)}};
+  const auto told = [&](std::string_view resource, const Headers& headers, CountedRoom& room) {
+    HttpRequest made = service_.signed_request("PUT", resource, {}, headers);
+    made.room = &room;
+    return outcome(service_.send(std::move(made)));
+  };
+  for (const std::string_view resource :
+       {kBlock, std::string_view("photos/log?comp=appendblock"), std::string_view("photos/copied")}) {
+    CountedRoom little(100'000);
+    EXPECT_EQ(told(resource, of_sums, little), "503 ServerBusy") << resource;
+    CountedRoom enough(1 << 30);
+    EXPECT_EQ(told(resource, of_sums, enough), "400 Md5Mismatch") << resource;
+    EXPECT_GE(enough.most, 2'000'000U) << resource;
+  }
+}
+
 TEST_F(BlobSources, BY05_ABlobOfAnotherAccountNeedsASignature) {
   const std::string theirs = source_url(kOtherAccount, "theirs/b");
   EXPECT_EQ(told_from("photos/copy", theirs), "403 CannotVerifyCopySource");

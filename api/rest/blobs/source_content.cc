@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "api/rest/blobs/blob_conditions.h"
+#include "api/rest/protocol/body_stream.h"
+#include "api/rest/protocol/wire_error.h"
 
 namespace varve::serve {
 namespace {
@@ -56,6 +58,10 @@ Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& 
     if (!part.ok()) co_return part.status();
     opened.part = *part;
   }
+  // A piece, and what a writer keeps of it. Nothing was written yet, so a refusal is true.
+  const std::uint64_t bytes =
+      std::min(opened.part.bytes, kSourcePieceBytes) + std::min(opened.part.bytes, kBodyKeptBytes);
+  if (call.request.room != nullptr && !call.request.room->grow_to(bytes)) co_return no_room_for_answer();
   co_return opened;
 }
 
