@@ -1,6 +1,7 @@
 // Goal: blobs, blocks and appends take the content of another blob of the server, if the caller may read it.
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -180,7 +181,10 @@ class CountedRoom final : public AnswerRoom {
     most = std::max(most, bytes);
     return bytes <= bytes_max_;
   }
+  bool is_awaited() noexcept override { return ++looks <= awaited_looks; }
   std::uint64_t most = 0;
+  int looks = 0;
+  int awaited_looks = std::numeric_limits<int>::max();
 
  private:
   const std::uint64_t bytes_max_;
@@ -205,6 +209,18 @@ TEST_F(BlobSources, BX03_ASourceIsReadInMemoryThatIsCounted) {
     EXPECT_EQ(told(resource, of_sums, enough), "400 Md5Mismatch") << resource;
     EXPECT_GE(enough.most, 2'000'000U) << resource;
   }
+}
+
+TEST_F(BlobSources, AClientThatHasGoneEndsTheReadingOfItsSource) {
+  service_.put("large", std::string(9'000'000, 'x'));
+  HttpRequest made =
+      service_.signed_request("PUT", kBlock, {}, {{"x-ms-copy-source", source_url(kAccount, "photos/large")}});
+  CountedRoom room(1 << 30);
+  room.awaited_looks = 2;
+  made.room = &room;
+  EXPECT_EQ(service_.send(std::move(made)).status, 408);
+  EXPECT_EQ(room.looks, 3);
+  EXPECT_EQ(service_.told("GET", "photos/made?comp=blocklist&blocklisttype=all"), "404 BlobNotFound");
 }
 
 TEST_F(BlobSources, BY05_ABlobOfAnotherAccountNeedsASignature) {

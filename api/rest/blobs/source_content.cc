@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::uint64_t kSourcePieceBytes = std::uint64_t{1} << 20;
 
+Status nobody_waits() {
+  return Status::io_error("the client has closed the connection").with_service_error("RequestTimedOut");
+}
+
 Result<std::optional<ByteRange>> read_source_range(const Headers& headers) {
   constexpr std::string_view kName = "x-ms-source-range";
   const std::string* const text = find_header(headers, kName);
@@ -69,6 +73,7 @@ Task<Status> take_source(const BlobCall& call, const SourceContent& content, Con
                          const BodyChecksums& stated, BlobWriter* writer) {
   std::string piece;
   for (ContentPart left = content.part; left.bytes > 0;) {
+    if (call.request.room != nullptr && !call.request.room->is_awaited()) co_return nobody_waits();
     const std::uint64_t bytes = std::min(left.bytes, kSourcePieceBytes);
     Task<Status> moving = run_in_store(call, [&](Store& /*store*/) -> Status {
       piece.resize(static_cast<std::size_t>(bytes));

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -67,6 +68,7 @@ class Pieces final : public AnswerSource {
 /// piece and answers. PUT /served is read while others ask for the whole budget. PUT /grown gets 1,000,000 bytes of room.
 /// PUT /kept has its body in memory. PUT /headers has, too, and answers with the number of headers. GET /get/N and
 /// /broken/N answer with N bytes. GET /roomy/N, too, if it gets 1,000,000 bytes of room.
+/// PUT /awaited waits until its client has gone, and GET /awaited/now tells whether it is there.
 class Reader final : public RequestHandler {
  public:
   Task<Status> admit(const HttpRequest& /*request*/, HomeThread* /*home*/) override { co_return Status(); }
@@ -75,7 +77,13 @@ class Reader final : public RequestHandler {
   }
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* /*home*/) override {
     if (request.head.path.starts_with("/roomy/") && !request.room->grow_to(1'000'000)) co_return HttpResponse{503};
+    if (request.head.path == "/awaited/now") co_return HttpResponse{200, {}, request.room->is_awaited() ? "yes" : "no"};
     if (request.head.verb == "GET") co_return content(request.head.path);
+    if (request.head.path == "/awaited") {
+      while (request.room->is_awaited()) std::this_thread::yield();
+      ++given_up;
+      co_return HttpResponse{408, {}, {}};
+    }
     if (request.refusal) co_return HttpResponse{413, {}, "refused"};
     if (request.head.path == "/headers") co_return HttpResponse{201, {}, std::to_string(request.head.headers.size())};
     if (request.head.path == "/served") ask_for_all();
@@ -110,6 +118,7 @@ class Reader final : public RequestHandler {
 
   std::atomic<std::size_t> longest = 0;
   std::atomic<int> failures = 0;
+  std::atomic<int> given_up = 0;
   std::atomic<std::uint16_t> last_failure = 0;
   ByteBudget* budget = nullptr;
   std::uint64_t least_room = std::numeric_limits<std::uint64_t>::max();
@@ -375,6 +384,19 @@ TEST_P(BodyPieces, BH07_256UploadsOfOneAddressAreOpenAtOnceAndItReads) {
     expect_summary(*client, body);
     if (HasFailure()) return;
   }
+}
+
+TEST_P(BodyPieces, AHandlerSeesThatItsClientHasGone) {
+  const auto other = connect();
+  ASSERT_TRUE(other->send("GET /awaited/now HTTP/1.1\r\nHost: here\r\n\r\n"));
+  EXPECT_EQ(other->read()->body, "yes");
+  {
+    const auto client = connect();
+    ASSERT_TRUE(client->send(head("/awaited", "Content-Length: 0\r\n") + "GET /get/1 HTTP/1.1\r\n"));
+  }
+  while (handler_.given_up == 0) std::this_thread::yield();
+  ASSERT_TRUE(other->send("GET /awaited/now HTTP/1.1\r\nHost: here\r\n\r\n"));
+  EXPECT_EQ(other->read()->body, "yes") << "the loop goes on";
 }
 
 TEST_P(BodyPieces, AnswersOfEveryLengthArriveWhole) {

@@ -28,6 +28,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/http/error.hpp>
+#include <poll.h>
 
 #include "tools/serve/transport/connection.h"
 #include "tools/serve/transport/home_queue.h"
@@ -210,6 +211,7 @@ class HttpConnection final : public OpenConnection,
   void on_request();
   /// Called by the thread that builds the answer. The connection does nothing meanwhile.
   bool grow_to(std::uint64_t bytes) override;
+  bool is_awaited() noexcept override;
   void run(HttpRequest request);
 
   void on_read_error(const ErrorCode& error);

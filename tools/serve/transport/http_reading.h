@@ -211,6 +211,13 @@ bool HttpConnection<Stream>::grow_to(std::uint64_t bytes) {
 }
 
 template <typename Stream>
+bool HttpConnection<Stream>::is_awaited() noexcept {
+  // Also found if bytes of a next request are in the socket.
+  pollfd asked{socket_layer().native_handle(), POLLRDHUP, 0};
+  return socket_layer().is_open() && (::poll(&asked, 1, 0) <= 0 || asked.revents == 0);
+}
+
+template <typename Stream>
 void HttpConnection<Stream>::run(HttpRequest request) {
   if (is_in_pieces_ && !request.refusal) request.source = this;
   request.room = this;
