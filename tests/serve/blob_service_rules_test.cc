@@ -47,6 +47,18 @@ TEST_F(BlobServiceRules, BH06_ARefusedBlockOrListOrAppendIsNotRead) {
   expect_unread("photos/a?comp=blocklist", list, "412 LeaseIdMissing");
 }
 
+TEST_F(BlobServiceRules, BX03_WhatIsMadeOfAListOrAnAppendIsCountedBeforeItIsRead) {
+  std::string list = "<BlockList>";
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=block&blockid=AAAA", "x"), "201");
+  while (list.size() < 200'000) list += "<Latest>AAAA</Latest>";
+  EXPECT_EQ(outcome(service_.send_pieces("PUT", "photos/a?comp=blocklist", list + "</BlockList>", 50'000)), "201");
+  EXPECT_GE(service_.bytes_kept_max, 3 * list.size());
+  EXPECT_EQ(service_.told("PUT", "photos/log", "", {{"x-ms-blob-type", "AppendBlob"}}), "201");
+  EXPECT_EQ(outcome(service_.send_pieces("PUT", "photos/log?comp=appendblock", std::string(200'000, 'x'), 50'000)),
+            "201");
+  EXPECT_GE(service_.bytes_kept_max, 400'000U);
+}
+
 TEST_F(BlobServiceRules, BB04_EveryBodyIsComparedWithItsChecksum) {
   service_.put("a", "hello");
   const Headers wrong_crc = {{"x-ms-content-crc64", "AAAAAAAAAAA="}};

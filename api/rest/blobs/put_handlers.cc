@@ -22,6 +22,11 @@
 namespace varve::serve {
 namespace {
 
+/// The memory of a list of blocks: its text, the document, the choices and the encoded list.
+constexpr std::uint64_t kListTimes = 4;
+/// The memory of an append: its bytes and their encoded parts.
+constexpr std::uint64_t kAppendTimes = 2;
+
 /// Returns the answer of a write with a content.
 Result<HttpResponse> written_answer(const BlobCall& call, const BlobState& written, const ContentSums& sums,
                                     const BodyChecksums& sent) {
@@ -182,7 +187,7 @@ Answer put_block_list(const BlobCall& call) {
     if (!judged.ok()) co_return judged.status();
   }
   std::string kept;
-  Task<Result<std::string_view>> reading = whole_body(call, kBlockListBytesMax, kept);
+  Task<Result<std::string_view>> reading = whole_body(call, kBlockListBytesMax, kListTimes, kept);
   const Result<std::string_view> body = co_await reading;
   if (!body.ok()) co_return body.status();
   ContentSums sums(sent->md5.has_value());
@@ -288,8 +293,8 @@ Answer append_block(const BlobCall& call) {
       const Result<BlobWriter> judged = co_await judging;
       if (!judged.ok()) co_return judged.status();
     }
-    Task<Result<std::string_view>> reading =
-        whole_body(call, std::min<std::uint64_t>(append_bytes_max(call.version), limits::kAppendBytesMax), kept);
+    Task<Result<std::string_view>> reading = whole_body(
+        call, std::min<std::uint64_t>(append_bytes_max(call.version), limits::kAppendBytesMax), kAppendTimes, kept);
     body = co_await reading;
     if (!body.ok()) co_return body.status();
   }

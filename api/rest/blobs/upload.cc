@@ -101,9 +101,10 @@ Task<Result<std::string_view>> small_body(const BlobCall& call) {
   co_return body;
 }
 
-Task<Result<std::string_view>> whole_body(const BlobCall& call, std::uint64_t bytes_max, std::string& kept) {
+Task<Result<std::string_view>> whole_body(const BlobCall& call, std::uint64_t bytes_max, std::uint64_t times,
+                                          std::string& kept) {
   if (call.request.source == nullptr) co_return std::string_view(call.request.body);
-  call.request.source->keeps_all(bytes_max);
+  call.request.source->keeps_all(bytes_max, times);
   for (;;) {
     Task<Result<std::string_view>> reading = call.request.source->next();
     const Result<std::string_view> piece = co_await reading;

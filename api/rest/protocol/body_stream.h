@@ -31,9 +31,9 @@ class BodySource {
   /// kIoError (RequestTimedOut: the client is gone or too slow), kBusy (the server ends), kInvalidArgument (the body is
   /// not framed as HTTP requires). After an error the body cannot be read.
   virtual Task<Result<std::string_view>> next() = 0;
-  /// Says that the handler keeps the whole body, which has at most `bytes_max` bytes. Called before the first next(),
-  /// which waits for all of that memory.
-  virtual void keeps_all(std::uint64_t bytes_max) = 0;
+  /// Says that the handler keeps the whole body, which has at most `bytes_max` bytes, and needs `times` its memory for
+  /// what it makes of it. Called before the first next(), which waits for all of that memory.
+  virtual void keeps_all(std::uint64_t bytes_max, std::uint64_t times) = 0;
   /// Returns the bytes of all pieces so far.
   virtual std::uint64_t bytes() const noexcept = 0;
 };

@@ -107,7 +107,9 @@ class HttpConnection final : public OpenConnection,
     if (!arrived.ok()) co_return arrived;
     co_return std::string_view(reader_->piece());
   }
-  void keeps_all(std::uint64_t bytes_max) override { kept_max_ = bytes_max; }
+  void keeps_all(std::uint64_t bytes_max, std::uint64_t times) override {
+    kept_max_ = std::min(bytes_max, stated_bytes_) * times;
+  }
   std::uint64_t bytes() const noexcept override { return piece_bytes_; }
 
  private:

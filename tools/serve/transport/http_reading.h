@@ -302,8 +302,8 @@ bool HttpConnection<Stream>::wants_more_of_piece() {
 
 template <typename Stream>
 std::uint64_t HttpConnection<Stream>::room_for_pieces(std::uint64_t passed) const {
-  const std::uint64_t kept = kept_max_.value_or(passed == 0 ? 0 : kBodyKeptBytes);
-  return std::min(stated_bytes_, kPiecesRoomBytes) + std::min(stated_bytes_, kept);
+  const std::uint64_t kept = passed == 0 ? 0 : std::min(stated_bytes_, kBodyKeptBytes);
+  return std::min(stated_bytes_, kPiecesRoomBytes) + kept_max_.value_or(kept);
 }
 
 template <typename Stream>
