@@ -61,7 +61,8 @@ Status ContentWriter::add(std::string_view bytes) {
     const std::size_t needed = pending_.size() + taken;
     // Never more than a part, unlike the string's own growth. A caller counts this memory.
     if (needed > pending_.capacity()) {
-      pending_.reserve(std::min(kPartBytes, std::max(needed, 2 * pending_.capacity())));
+      const std::size_t grown = has_rows_ ? kPartBytes : 2 * pending_.capacity();
+      pending_.reserve(std::min(kPartBytes, std::max(needed, grown)));
     }
     pending_.append(bytes.substr(0, taken));
     length_ += taken;

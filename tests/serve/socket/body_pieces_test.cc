@@ -167,6 +167,7 @@ class BodyPieces : public ::testing::TestWithParam<bool> {
     ConnectionLimits limits;
     limits.body_bytes_max = 100'000;
     limits.room_time_max = std::chrono::milliseconds(0);
+    limits.bytes_per_second_min = 512;  // many clients at a time may be slow
     return limits;
   }
   std::unique_ptr<test::HttpClient> connect() {

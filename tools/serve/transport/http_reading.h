@@ -202,7 +202,7 @@ void HttpConnection<Stream>::on_request() {
 
 template <typename Stream>
 bool HttpConnection<Stream>::grow_to(std::uint64_t bytes) {
-  const std::uint64_t beside = is_in_pieces_ && !reader_->is_done() ? piece_room_ : body_bytes_;
+  const std::uint64_t beside = is_in_pieces_ ? piece_room_ : body_bytes_;
   if (bytes + beside <= ByteBudget::kFreeBytes) return true;
   if (!share_.take(ByteBudget::Use::kAnswer, bytes + beside, Clock::now())) return false;
   share_.is_served();
