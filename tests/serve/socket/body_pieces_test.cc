@@ -68,7 +68,7 @@ class Pieces final : public AnswerSource {
 /// piece and answers. PUT /served is read while others ask for the whole budget. PUT /grown gets 1,000,000 bytes of room.
 /// PUT /kept has its body in memory. PUT /headers has, too, and answers with the number of headers. GET /get/N and
 /// /broken/N answer with N bytes. GET /roomy/N, too, if it gets 1,000,000 bytes of room.
-/// PUT /awaited waits until its client has gone, and GET /awaited/now tells whether it is there.
+/// PUT /late ends what is unread, and reads. PUT /awaited waits until its client has gone, and GET /awaited/now tells whether it is there.
 class Reader final : public RequestHandler {
  public:
   Task<Status> admit(const HttpRequest& /*request*/, HomeThread* /*home*/) override { co_return Status(); }
@@ -87,6 +87,7 @@ class Reader final : public RequestHandler {
     if (request.refusal) co_return HttpResponse{413, {}, "refused"};
     if (request.head.path == "/headers") co_return HttpResponse{201, {}, std::to_string(request.head.headers.size())};
     if (request.head.path == "/served") ask_for_all();
+    if (request.head.path == "/late") host->end_all_unread();
     if (request.head.path == "/refused") co_return HttpResponse{409, {}, "no"};
     format::Crc64 crc;
     std::size_t bytes = request.body.size();
@@ -121,6 +122,7 @@ class Reader final : public RequestHandler {
   std::atomic<int> given_up = 0;
   std::atomic<std::uint16_t> last_failure = 0;
   ByteBudget* budget = nullptr;
+  ConnectionHost* host = nullptr;
   std::uint64_t least_room = std::numeric_limits<std::uint64_t>::max();
   std::atomic<int> alive = 0;
 
@@ -255,6 +257,19 @@ TEST_P(BodyPieces, BH06_AClientThatWaitsIsToldToGoOnWhenTheBodyIsRead) {
   EXPECT_EQ(told->status, 100);
   ASSERT_TRUE(client->send("body"));
   expect_summary(*client, "body");
+}
+
+TEST_P(BodyPieces, AClientThatIsToldToGoOnDoesNotHoldTheEnd) {
+  handler_.host = &host_;
+  const auto client = connect();
+  ASSERT_TRUE(client->send(head("/late", "Content-Length: 4\r\nExpect: 100-continue\r\n")));
+  const std::optional<HttpResponse> told = client->read();
+  ASSERT_TRUE(told.has_value());
+  EXPECT_EQ(told->status, 100);
+  const std::optional<HttpResponse> response = client->read();
+  ASSERT_TRUE(response.has_value()) << "the body never comes";
+  EXPECT_EQ(response->status, 400);
+  EXPECT_TRUE(client->ends());
 }
 
 TEST_P(BodyPieces, AConnectionEndsAfterABodyThatWasNotReadWhole) {
