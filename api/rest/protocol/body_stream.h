@@ -16,8 +16,8 @@ namespace varve::serve {
 /// The usual bytes of a piece of a body. A piece of a request may have half of it more.
 inline constexpr std::size_t kBodyPieceBytes = std::size_t{128} << 10;
 
-/// The most bytes of earlier pieces that a handler keeps without a word, as a BlobWriter does: it writes and drops them
-/// each time when so many have come together.
+/// The most bytes of earlier pieces that a handler keeps without a word. A BlobWriter writes and drops them each time
+/// when so many have come together.
 inline constexpr std::uint64_t kBodyKeptBytes = std::uint64_t{1} << 20;
 
 /// The body of a request. The connection implements it. A handler that does not read a body to its end leaves the rest

@@ -128,7 +128,7 @@ ByteBudget::Share* ByteBudget::first_with_room() noexcept {
   ++walk_;
   for (const auto& [ticket, waiting] : line_) {
     AddressUse& address = waiting->address_->second;
-    if (address.walk == walk_) continue;  // behind another one of its address
+    if (address.walk == walk_) continue;  // after another one of its address
     if (has_room(*waiting, Use::kStream, waiting->wanted_)) return waiting;
     const std::uint64_t more = waiting->wanted_ - std::min(waiting->wanted_, waiting->bytes_);
     if (!fits_ever(waiting->wanted_) || !is_over_address(*waiting, Use::kStream, more)) return nullptr;

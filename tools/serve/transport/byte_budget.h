@@ -72,10 +72,10 @@ class ByteBudget {
     bool take(Use use, std::uint64_t bytes, Clock::time_point now);
     /// Does the same as take(), but exceeds the budget if necessary. Used for memory that is allocated already.
     void take_anyway(Use use, std::uint64_t bytes, Clock::time_point now);
-    /// Sets the memory of this stream to `bytes` in total, or stands in line for it. Returns false if it stands in line:
-    /// then it holds `held` bytes, and the owner calls this function again. Streams of one address are served in the order
-    /// in which they came, and nobody is cut off for them. If every stream waits, or every one of an address for the
-    /// room of its address, one is served beyond its limit: streams that hold a little would wait for each other.
+    /// Sets the memory of this stream to `bytes` in total, or queues it. Returns false if the stream is queued: then it
+    /// holds `held` bytes, and the owner calls this function again. Streams of one address are served in the order in
+    /// which they came. No connection is cut off for them. If all streams wait, or all of an address for its room, one is
+    /// served beyond the limit. Otherwise streams that hold a little would wait for each other.
     bool take_turn(std::uint64_t held, std::uint64_t bytes, Clock::time_point now);
     /// Records that `bytes` more were received or sent.
     void moved(std::uint64_t bytes, Clock::time_point now) noexcept;

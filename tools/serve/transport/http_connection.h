@@ -234,7 +234,7 @@ class HttpConnection final : public OpenConnection,
   /// Returns the bytes that the handler keeps after it got `passed` bytes of the body.
   std::uint64_t kept_of(std::uint64_t passed) const;
   /// Takes the memory for the next piece. An upload takes its turn each time when the handler has dropped what it kept, so
-  /// a long upload makes room for those that wait. Returns false if the upload stands in line.
+  /// a long upload makes room for those that wait. Returns false if the upload is queued.
   bool takes_turn();
   void wait_for_turn();
   void on_turn_timer(const ErrorCode& /*error*/) { look_for_turn(); }
@@ -361,7 +361,7 @@ class HttpConnection final : public OpenConnection,
   std::uint64_t piece_room_ = 0;
   /// The bytes of the body up to which the handler keeps pieces in that memory.
   std::uint64_t turn_end_ = 0;
-  /// The bytes that the body has at most, if it tells them.
+  /// The length of the body, or the greatest number if the client did not state it.
   std::uint64_t stated_bytes_ = 0;
   std::optional<std::uint64_t> kept_max_{};  // of a handler that keeps the whole body
   bool waits_for_turn_ = false;

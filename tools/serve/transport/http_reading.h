@@ -402,7 +402,7 @@ void HttpConnection<Stream>::send_continue_for_piece() {
 
 template <typename Stream>
 void HttpConnection<Stream>::read_for_piece() {
-  if (is_late_) return end_piece(Status(Code::kBusy, "the server ends"));  // also after the client was told to continue
+  if (is_late_) return end_piece(Status(Code::kBusy, "the server ends"));  // also after a `100 Continue`
   const std::size_t bytes = std::min(kBodyReadBytes, buffer_.max_size() - buffer_.size());
   // A read of no bytes would succeed at once, for ever. The buffer holds no piece of the body: it is framed too widely.
   if (bytes == 0) return end_piece(*answer_to(http::error::buffer_overflow));
