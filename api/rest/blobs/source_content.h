@@ -23,8 +23,8 @@ Status source_failure(const Status& status);
 
 /// Opens the source, and judges its conditions (x-ms-source-if-...). With `has_range`, the header x-ms-source-range chooses
 /// a part. Errors: kNotFound (ContainerNotFound, BlobNotFound), kPreconditionFailed (SourceConditionNotMet), kConflict
-/// (BlobArchived), kInvalidArgument (InvalidHeaderValue, InvalidRange), kBusy (no memory for the pieces). Source: BB-21, BC-06,
-/// BX-03.
+/// (BlobArchived), kInvalidArgument (InvalidHeaderValue, InvalidRange), kBusy (no memory for the pieces). Source: BB-21,
+/// BC-06, BX-03.
 Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& source, bool has_range);
 
 /// Reads the part into the sums, and into the writer if it is not null. Compares the sums with those of the headers

@@ -68,7 +68,8 @@ class Pieces final : public AnswerSource {
 /// piece and answers. PUT /served is read while others ask for the whole budget. PUT /grown gets 1,000,000 bytes of room.
 /// PUT /kept has its body in memory. PUT /headers has, too, and answers with the number of headers. GET /get/N and
 /// /broken/N answer with N bytes. GET /roomy/N, too, if it gets 1,000,000 bytes of room.
-/// PUT /late ends unread requests, and reads its own. PUT /awaited waits until its client has gone, and GET /awaited/now says whether it is there.
+/// PUT /late ends unread requests, and reads its own. PUT /awaited waits until its client has gone, and GET /awaited/now
+/// says whether it is there.
 class Reader final : public RequestHandler {
  public:
   Task<Status> admit(const HttpRequest& /*request*/, HomeThread* /*home*/) override { co_return Status(); }
