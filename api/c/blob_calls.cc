@@ -81,7 +81,7 @@ varve_status* varve_blob_state(const varve_container* container, varve_text blob
     if (state == nullptr) return vc::null_pointer("state");
     const varve::Result<varve::BlobReadOptions> read = vc::read_blob_read_options(options);
     if (!read.ok()) return read.status();
-    return vc::write_blob(state, [&] { return held.container.state(name, *read); });
+    return vc::show_blob(state, [&] { return held.container.state(name, *read); });
   });
 }
 

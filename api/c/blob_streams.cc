@@ -105,7 +105,7 @@ varve_status* varve_blob_reader_state(const varve_blob_reader* reader, varve_blo
   vc::forget(state);
   return vc::call_on<vc::BlobReaderObject>(reader, [&](const vc::BlobReaderObject& held) -> varve::Status {
     if (state == nullptr) return vc::null_pointer("state");
-    return vc::write_blob(state, [&] { return varve::Result<varve::BlobState>(held.reader.state()); });
+    return vc::show_blob(state, [&] { return varve::Result<varve::BlobState>(held.reader.state()); });
   });
 }
 

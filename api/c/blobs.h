@@ -106,14 +106,14 @@ inline void forget(varve_blobs** blobs) noexcept {
   if (blobs != nullptr) *blobs = nullptr;
 }
 
-/// Calls `write`, which returns the state of a written blob. Gives the state a handle, which exists before the write.
-template <typename Write>
-Status write_blob(varve_blobs** written, const Write& write) {
-  if (written == nullptr) return write().status();
+/// Calls `find`, which returns the state of a blob. Gives the state a handle, which exists before the call. Returns
+/// `unshown` if memory runs out afterwards.
+template <typename Find>
+Status give_blob(varve_blobs** written, const Find& find, Code unshown, std::string_view message) {
   auto made = std::make_unique<BlobsObject>();
   BlobsObject* const into = made.get();
   if (Status handled = give_handle(std::move(made), written); !handled.ok()) return handled;
-  Result<BlobState> state = write();
+  Result<BlobState> state = find();
   Status done = state.status();
   try {
     if (done.ok()) {
@@ -121,11 +121,23 @@ Status write_blob(varve_blobs** written, const Write& write) {
       return Status();
     }
   } catch (const std::bad_alloc&) {
-    done = Status(Code::kUnknown, "the blob was written, but there is no memory to show its state");
+    done = Status(unshown, message);
   }
   varve_blobs_free(*written);
   *written = nullptr;
   return done;
+}
+
+/// Calls `write`, which returns the state of a written blob, and gives the state a handle.
+template <typename Write>
+Status write_blob(varve_blobs** written, const Write& write) {
+  if (written == nullptr) return write().status();
+  return give_blob(written, write, Code::kUnknown, "the blob was written, but there is no memory to show its state");
+}
+/// Calls `read`, which returns the state of a blob, and gives the state a handle.
+template <typename Read>
+Status show_blob(varve_blobs** state, const Read& read) {
+  return give_blob(state, read, Code::kOutOfMemory, "there is no memory to show the state of the blob");
 }
 
 /// Calls `body` with the container of a handle and the name of a blob.

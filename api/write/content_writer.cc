@@ -58,6 +58,12 @@ Status ContentWriter::add(std::string_view bytes) {
       if (Status written = write_part(); !written.ok()) return written;
     }
     const std::size_t taken = std::min(bytes.size(), kPartBytes - pending_.size());
+    const std::size_t needed = pending_.size() + taken;
+    // Never more than a part, unlike the string's own growth. A caller counts this memory.
+    if (needed > pending_.capacity()) {
+      const std::size_t grown = has_rows_ ? kPartBytes : 2 * pending_.capacity();
+      pending_.reserve(std::min(kPartBytes, std::max(needed, grown)));
+    }
     pending_.append(bytes.substr(0, taken));
     length_ += taken;
     bytes.remove_prefix(taken);
@@ -83,7 +89,7 @@ Status ContentWriter::write_part() {
   change.request.durability = Durability::kBuffered;
   has_rows_ = true;  // Even after an error the row may be there.
   const Status written = commit(core_->backend(), change).status();
-  pending_.clear();
+  std::string().swap(pending_);  // a writer that waits for its next bytes holds no memory
   return service_error::is_table_gone(written) ? account_was_dropped() : written;
 }
 

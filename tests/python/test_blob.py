@@ -156,6 +156,12 @@ class Blobs(WithContainer):
         self.photos.remove("zoe")
         self.assertEqual(self.names("z", snapshot=snapshot), ["zoe"])
         self.assertEqual(self.names("z"), [])
+        self.assertEqual(self.names(page=1, snapshot=self.store.snapshot()), ["eu/ann", "eu/bob", "us/cem"])
+        listing = self.photos.list(page=1, snapshot=snapshot)
+        self.assertEqual(next(listing).name, "eu/ann")
+        snapshot.close()
+        with self.assertRaises(varve.Closed):
+            next(listing)
 
     def test_states_change_and_copies_share(self):
         first = self.photos.put("a", b"content", tags={"k": "v"})

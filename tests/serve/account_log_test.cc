@@ -19,6 +19,7 @@ using ::testing::IsEmpty;
 
 const LoggingProperties kAllClasses{true, true, true, std::nullopt};
 const LoggingProperties kWritesAlone{false, true, false, std::nullopt};
+const LoggingProperties kDeletionsAlone{false, false, true, std::nullopt};
 constexpr std::string_view kFirstLog = "table/2026/03/03/1000/000000.log";
 
 /// Returns the types and outcomes of the entries of a log.
@@ -29,6 +30,22 @@ std::vector<std::string> told_entries(const std::string& text) {
   if (!entries) return told;
   for (const std::vector<std::string>& entry : *entries) told.push_back(entry[kTypeField] + " " + entry[kHttpField]);
   return told;
+}
+
+/// Returns a request of a batch that deletes a blob. Its signature is false unless `is_signed`.
+std::string deletion(const std::string& blob, bool is_signed = true) {
+  HttpRequest made = ServiceBench::request("DELETE", ServiceBench::path_of("photos/" + blob));
+  made.head.headers.emplace_back("Content-Length", "0");
+  const std::string good =
+      *security::shared_key_authorization(security::SharedKeyScheme::kSharedKey, made.head, credentials(),
+                                          security::KeyChoice::kPrimary, StorageService::kBlobs);
+  made.head.headers.emplace_back("Authorization", is_signed ? good : "SharedKey " + std::string(kAccount) + ":AAAA");
+  std::string text = "--b\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\nDELETE ";
+  text += made.head.path + " HTTP/1.1\r\n";
+  for (const auto& [name, value] : made.head.headers) {
+    if (name != "Host") text.append(name).append(": ").append(value).append("\r\n");
+  }
+  return text + "\r\n";
 }
 
 class AccountLog : public ::testing::Test {
@@ -93,6 +110,37 @@ TEST_F(AccountLog, AL01_AL06_QueuesAndBlobsHaveLogsOfTheirOwn) {
   EXPECT_THAT(told_entries(bench_.log("blob/2026/03/03/1000/000000.log")),
               ElementsAre("CreateContainer 201", "PutBlob 201", "GetBlob 200", "DeleteBlob 202"));
   EXPECT_THAT(told_entries(bench_.log("queue/2026/03/03/1000/000000.log")), ElementsAre("PutMessage 404"));
+}
+
+TEST_F(AccountLog, AL01_AL05_EachRequestOfABatchHasAnEntry) {
+  EXPECT_EQ(outcome(bench_.to_blobs("PUT", "photos?restype=container")), "201");
+  EXPECT_EQ(outcome(bench_.to_blobs("PUT", "photos/a", "x", {{"x-ms-blob-type", "BlockBlob"}})), "201");
+  bench_.want_log(kDeletionsAlone, StorageService::kBlobs);
+  bench_.analytics->update(clock("10:20:00"));
+  const std::string body = deletion("a") + deletion("absent") + deletion("b", false) + "--b--\r\n";
+  EXPECT_EQ(outcome(bench_.to_blobs(
+                "POST", "?comp=batch", body,
+                {{"Content-Type", "multipart/mixed; boundary=b"}, {"Content-Length", std::to_string(body.size())}})),
+            "202");
+  bench_.analytics->write(bench_.now);
+  const std::string text = bench_.log("blob/2026/03/03/1000/000000.log");
+  EXPECT_THAT(told_entries(text), ElementsAre("DeleteBlob 202", "DeleteBlob 404", "DeleteBlob 403"));
+  const std::vector<std::vector<std::string>> entries = *read_log(text);
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_EQ(entries[0][kKeyField], "/" + std::string(kAccount) + "/photos/a");
+  EXPECT_EQ(entries[2][kStatusField], "AuthorizationError");
+  for (std::size_t i = 0; i < entries.size(); ++i) EXPECT_EQ(entries[i][kCountField], std::to_string(i));
+}
+
+TEST_F(AccountLog, AL03_EntriesOfTwoHoursInTurnGoToOneLogEach) {
+  want(kAllClasses);
+  for (int i = 0; i < 6; ++i) {
+    bench_.now = clock(i % 2 == 0 ? "11:00:01" : "10:59:01");
+    EXPECT_EQ(bench_.insert(std::to_string(i)), "201");
+    bench_.analytics->write(bench_.now);
+  }
+  EXPECT_THAT(bench_.logs(), ElementsAre(kFirstLog, "table/2026/03/03/1100/000000.log"));
+  EXPECT_EQ(told_entries(bench_.log(kFirstLog)).size(), 3U);
 }
 
 TEST_F(AccountLog, AL02_AL03_ALogGrowsWithinItsHourAndANewServerBeginsAnother) {

@@ -1,5 +1,6 @@
 // Goal: the metrics of an account say what its clients did, hour by hour and minute by minute, and only when asked.
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <random>
 #include <string>
@@ -47,6 +48,23 @@ TEST(AccountMetrics, AM01_AM02_AMinuteAndAnHourGetTheirRowsWhenTheyAreOver) {
   bench.analytics->update(clock("11:00:00.5"));
   EXPECT_EQ(bench.count(kMinuteTable, "20260303T1021"), 1);
   EXPECT_EQ(bench.count(kHourTable, "20260303T1000"), 3);
+}
+
+TEST(AccountMetrics, AM01_EveryCountedRequestIsInAnInterval) {
+  AnalyticsBench bench;
+  bench.want(kOnMetrics, kOnMetrics);
+  std::atomic<bool> has_counted = false;
+  std::thread client([&] {
+    ServiceMetrics* metrics = nullptr;
+    while (metrics == nullptr) metrics = bench.analytics->counted(kAccount, StorageService::kTables);
+    metrics->count({OperationType::kInsertEntity});
+    has_counted = true;
+  });
+  while (!has_counted) bench.analytics->update(clock("10:20:30"));
+  client.join();
+  bench.analytics->update(clock("11:00:00"));
+  EXPECT_EQ(bench.count(kMinuteTable, "20260303T1020"), 1);
+  EXPECT_EQ(bench.count(kHourTable, "20260303T1000"), 1);
 }
 
 TEST(AccountMetrics, AM01_AM02_EachOperationTypeHasARowIfItIsAskedFor) {

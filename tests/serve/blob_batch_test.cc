@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/serve/blob_service_bench.h"
+#include "tests/support/allocation_counter.h"
 
 namespace varve::serve::blob_batch_test {
 namespace {
@@ -38,10 +39,13 @@ class BlobBatches : public ::testing::Test {
     return text + "\r\n";
   }
   static std::string end() { return "--" + std::string(kBoundary) + "--\r\n"; }
-  HttpResponse send(const std::string& resource, std::string body) {
+  HttpRequest signed_batch(std::string body, const std::string& resource = "?comp=batch") {
     Headers headers = {{"Content-Type", "multipart/mixed; boundary=" + std::string(kBoundary)},
                        {"Content-Length", std::to_string(body.size())}};
-    return service_.send("POST", resource, std::move(body), std::move(headers));
+    return service_.signed_request("POST", resource, std::move(body), std::move(headers));
+  }
+  HttpResponse send(const std::string& resource, std::string body) {
+    return service_.send(signed_batch(std::move(body), resource));
   }
   /// Returns the statuses of the parts of an answer.
   static std::vector<std::string> statuses(const HttpResponse& response) {
@@ -103,6 +107,36 @@ TEST_F(BlobBatches, BD03_AMalformedBatchChangesNothing) {
   for (int i = 0; i < 257; ++i) many += good;
   EXPECT_EQ(outcome(send("?comp=batch", many + end())), refused) << "257 requests";
   EXPECT_EQ(service_.told("GET", "photos/a"), "200");
+}
+
+TEST_F(BlobBatches, MemoryThatEndsAfterAPartDeniesNoDeletion) {
+  const std::string body = part("DELETE", "photos/a", "0") + part("DELETE", "photos/b", "1") + end();
+  for (std::uint64_t nth = 1; nth < 5'000; ++nth) {
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    HttpResponse answered;
+    bool happened = false;
+    {
+      // A part continues on the threads of the store, and so does the batch.
+      const OtherThreadsAllocationFailure failure(nth, false);
+      const Result<HttpResponse> result = wait(service_.dispatcher.handle(signed_batch(body)));
+      if (result.ok()) answered = *result;
+      happened = failure.happened();
+    }
+    const bool is_denied = outcome(answered) == "503 ServerBusy";
+    for (const std::string name : {"a", "b"}) {
+      const bool is_there = service_.told("HEAD", "photos/" + name) == "200";
+      EXPECT_TRUE(is_there || !is_denied) << name;
+      if (!is_there) {
+        EXPECT_EQ(outcome(service_.put(name, "x")), "201");
+      }
+    }
+    if (HasFailure()) return;
+    if (!happened) {
+      EXPECT_THAT(statuses(answered), ElementsAre("202", "202"));
+      return;
+    }
+  }
+  FAIL() << "the batch needs more than 5,000 allocations";
 }
 
 TEST_F(BlobBatches, BD03_BS12_ASignatureOfTheBatchDoesNotAnswerForItsParts) {

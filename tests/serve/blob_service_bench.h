@@ -24,7 +24,10 @@ class TextPieces final : public BodySource {
     at_ += piece.size();
     co_return piece;
   }
+  void keeps_all(std::uint64_t bytes_max, std::uint64_t times) override { kept_max = bytes_max * times; }
   std::uint64_t bytes() const noexcept override { return at_; }
+  /// What the handler said that it keeps.
+  std::uint64_t kept_max = 0;
 
  private:
   const std::string text_;
@@ -85,6 +88,7 @@ class BlobServiceBench {
     made.source = &source;
     HttpResponse response = send(std::move(made));
     bytes_read = source.bytes();
+    bytes_kept_max = source.kept_max;
     return response;
   }
   HttpResponse put(std::string_view blob, std::string body, Headers headers = {}) {
@@ -128,6 +132,7 @@ class BlobServiceBench {
   std::vector<Status> failures;
   int pieces = 0;
   std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_kept_max = 0;
   BlobDispatcher dispatcher;
 };
 

@@ -21,7 +21,7 @@ class BlobServiceRules : public ::testing::Test {
   BlobServiceBench service_;
 };
 
-TEST_F(BlobServiceRules, BH06_ARefusedBlockOrListIsNotRead) {
+TEST_F(BlobServiceRules, BH06_ARefusedBlockOrListOrAppendIsNotRead) {
   const std::string content(500'000, 'x');
   const std::string list = "<BlockList>" + content + "</BlockList>";
   const auto expect_unread = [&](const std::string& resource, const std::string& body, const std::string& refusal,
@@ -33,13 +33,30 @@ TEST_F(BlobServiceRules, BH06_ARefusedBlockOrListIsNotRead) {
   expect_unread("absent/a?comp=blocklist", list, "404 ContainerNotFound");
   EXPECT_EQ(service_.told("PUT", "photos/log", "", {{"x-ms-blob-type", "AppendBlob"}}), "201");
   expect_unread("photos/log?comp=block&blockid=AAAA", content, "409 InvalidBlobType");
+  expect_unread("absent/log?comp=appendblock", content, "404 ContainerNotFound");
+  expect_unread("photos/absent?comp=appendblock", content, "404 BlobNotFound");
+  expect_unread("photos/log?comp=appendblock", content, "412 AppendPositionConditionNotMet",
+                {{"x-ms-blob-condition-appendpos", "1"}});
   service_.put("a", "x");
+  expect_unread("photos/a?comp=appendblock", content, "409 InvalidBlobType");
   expect_unread("photos/a?comp=blocklist", list, "409 BlobAlreadyExists", {{"If-None-Match", "*"}});
   EXPECT_EQ(service_.told("PUT", "photos/a?comp=lease", "",
                           {{"x-ms-lease-action", "acquire"}, {"x-ms-lease-duration", "-1"}}),
             "201");
   expect_unread("photos/a?comp=block&blockid=AAAA", content, "412 LeaseIdMissing");
   expect_unread("photos/a?comp=blocklist", list, "412 LeaseIdMissing");
+}
+
+TEST_F(BlobServiceRules, BX03_WhatIsMadeOfAListOrAnAppendIsCountedBeforeItIsRead) {
+  std::string list = "<BlockList>";
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=block&blockid=AAAA", "x"), "201");
+  while (list.size() < 200'000) list += "<Latest>AAAA</Latest>";
+  EXPECT_EQ(outcome(service_.send_pieces("PUT", "photos/a?comp=blocklist", list + "</BlockList>", 50'000)), "201");
+  EXPECT_GE(service_.bytes_kept_max, 3 * list.size());
+  EXPECT_EQ(service_.told("PUT", "photos/log", "", {{"x-ms-blob-type", "AppendBlob"}}), "201");
+  EXPECT_EQ(outcome(service_.send_pieces("PUT", "photos/log?comp=appendblock", std::string(200'000, 'x'), 50'000)),
+            "201");
+  EXPECT_GE(service_.bytes_kept_max, 400'000U);
 }
 
 TEST_F(BlobServiceRules, BB04_EveryBodyIsComparedWithItsChecksum) {

@@ -1,6 +1,9 @@
 // Goal: blobs, blocks and appends take the content of another blob of the server, if the caller may read it.
 #include <algorithm>
+#include <atomic>
+#include <limits>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -130,6 +133,94 @@ TEST_F(BlobSources, BY02_ACopyMatchesTheStatedChecksumOfItsSource) {
   EXPECT_EQ(service_.send("GET", "photos/copy").body, "hello");
   EXPECT_EQ(told_from("photos/other", own_, right), "400 Md5Mismatch");
   EXPECT_EQ(service_.told("GET", "photos/other"), "404 BlobNotFound");
+}
+
+TEST_F(BlobSources, BY01_ACopyHasContentAndTagsOfOneState) {
+  const auto put = [&](const std::string& text) {
+    BlobWriteOptions options;
+    options.tags = {{"k", text}};
+    EXPECT_TRUE(service_.photos.put("source", text, options).ok());
+  };
+  put("0");
+  constexpr int kRounds = 300;
+  std::atomic<int> round = 0;
+  std::thread writer([&] {
+    for (int seen = 0; seen <= kRounds;) {
+      if (round == seen) {
+        std::this_thread::yield();
+        continue;
+      }
+      seen = round;
+      put(std::to_string(seen));
+    }
+  });
+  const Headers from = {{"x-ms-copy-source", source_url(kAccount, "photos/source")},
+                        {"x-ms-copy-source-tag-option", "COPY"}};
+  for (int i = 0; i < kRounds; ++i) {
+    ++round;
+    const std::string told = service_.told("PUT", "photos/copy", {}, from);
+    EXPECT_EQ(told, "202");
+    const Result<BlobState> state = service_.photos.state("copy");
+    if (!state.ok() || state->tags.size() != 1) {
+      ADD_FAILURE() << "the copy has no tag";
+      break;
+    }
+    EXPECT_EQ(service_.send("GET", "photos/copy").body, state->tags[0].value);
+  }
+  round = kRounds + 1;
+  writer.join();
+  EXPECT_EQ(service_.told("PUT", "photos/copy", {}, {from[0], from[1], {"x-ms-source-if-match", "\"0x1\""}}),
+            "412 SourceConditionNotMet");
+}
+
+/// The memory of a connection. Refuses more than `bytes_max` bytes.
+class CountedRoom final : public AnswerRoom {
+ public:
+  explicit CountedRoom(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
+  bool grow_to(std::uint64_t bytes) override {
+    most = std::max(most, bytes);
+    return bytes <= bytes_max_;
+  }
+  bool is_awaited() noexcept override { return ++looks <= awaited_looks; }
+  std::uint64_t most = 0;
+  int looks = 0;
+  int awaited_looks = std::numeric_limits<int>::max();
+
+ private:
+  const std::uint64_t bytes_max_;
+};
+
+TEST_F(BlobSources, BX03_ASourceIsReadInMemoryThatIsCounted) {
+  const std::string content(3'000'000, 'x');
+  service_.put("large", content);
+  EXPECT_EQ(service_.told("PUT", "photos/log", {}, {{"x-ms-blob-type", "AppendBlob"}}), "201");
+  const std::string large = source_url(kAccount, "photos/large");
+  const Headers of_sums = {{"x-ms-copy-source", large}, {"x-ms-source-content-md5", std::string(kHelloMd5)}};
+  const auto told = [&](std::string_view resource, const Headers& headers, CountedRoom& room) {
+    HttpRequest made = service_.signed_request("PUT", resource, {}, headers);
+    made.room = &room;
+    return outcome(service_.send(std::move(made)));
+  };
+  for (const std::string_view resource :
+       {kBlock, std::string_view("photos/log?comp=appendblock"), std::string_view("photos/copied")}) {
+    CountedRoom little(100'000);
+    EXPECT_EQ(told(resource, of_sums, little), "503 ServerBusy") << resource;
+    CountedRoom enough(1 << 30);
+    EXPECT_EQ(told(resource, of_sums, enough), "400 Md5Mismatch") << resource;
+    EXPECT_GE(enough.most, 2'000'000U) << resource;
+  }
+}
+
+TEST_F(BlobSources, AClientThatHasGoneEndsTheReadingOfItsSource) {
+  service_.put("large", std::string(9'000'000, 'x'));
+  HttpRequest made =
+      service_.signed_request("PUT", kBlock, {}, {{"x-ms-copy-source", source_url(kAccount, "photos/large")}});
+  CountedRoom room(1 << 30);
+  room.awaited_looks = 2;
+  made.room = &room;
+  EXPECT_EQ(service_.send(std::move(made)).status, 408);
+  EXPECT_EQ(room.looks, 3);
+  EXPECT_EQ(service_.told("GET", "photos/made?comp=blocklist&blocklisttype=all"), "404 BlobNotFound");
 }
 
 TEST_F(BlobSources, BY05_ABlobOfAnotherAccountNeedsASignature) {

@@ -19,8 +19,13 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 class Client final : public ByteBudget::Owner {
  public:
   Client(ByteBudget& budget, const std::string& address) : share(budget, address, *this) {}
-  void cut_off() override { ++cuts; }
+  bool cut_off() noexcept override {
+    ++cuts;
+    return true;
+  }
+  void look_again() noexcept override { ++looks; }
   int cuts = 0;
+  int looks = 0;
   ByteBudget::Share share;
 };
 
@@ -74,6 +79,99 @@ TEST(ByteBudget, WhoStandsStillIsCutOffAndNobodyElse) {
   EXPECT_EQ(moving.cuts + served.cuts, 0);
   still.share.give_back();
   EXPECT_TRUE(next.share.take(Use::kBody, kMiB, later));
+}
+
+TEST(ByteBudget, BX03_StreamsOfAnAddressLeaveAQuarterToItsAnswers) {
+  ByteBudget budget(8 * kMiB);
+  Client stream(budget, "a");
+  Client late(budget, "a");
+  Client reader(budget, "a");
+  EXPECT_TRUE(stream.share.take_turn(0, 3 * kMiB, kNow));
+  EXPECT_FALSE(late.share.take_turn(0, 1, kNow));
+  EXPECT_TRUE(reader.share.take(Use::kAnswer, kMiB, kNow));
+  EXPECT_FALSE(late.share.take_turn(0, 1, kNow + ByteBudget::kStallTime));
+  EXPECT_EQ(stream.cuts, 0) << "nobody is cut off for a stream";
+}
+
+TEST(ByteBudget, BX03_StreamsAreServedInTheOrderInWhichTheyCame) {
+  ByteBudget budget(8 * kMiB);
+  Client first(budget, "a");
+  Client large(budget, "a");
+  Client small(budget, "a");
+  Client other(budget, "b");
+  EXPECT_TRUE(first.share.take_turn(0, 2 * kMiB, kNow));
+  EXPECT_FALSE(large.share.take_turn(0, 2 * kMiB, kNow));
+  EXPECT_FALSE(small.share.take_turn(0, kMiB, kNow)) << "it has room, but came later";
+  EXPECT_TRUE(other.share.take_turn(0, 2 * kMiB, kNow)) << "another address has room of its own";
+  first.share.give_back();
+  EXPECT_EQ(large.looks, 1);
+  EXPECT_EQ(small.looks, 0);
+  EXPECT_FALSE(small.share.take_turn(0, kMiB, kNow));
+  EXPECT_TRUE(large.share.take_turn(0, 2 * kMiB, kNow));
+  EXPECT_EQ(small.looks, 1);
+  EXPECT_TRUE(small.share.take_turn(0, kMiB, kNow));
+}
+
+TEST(ByteBudget, BX03_ALongStreamGivesWayToOneThatWaits) {
+  ByteBudget budget(8 * kMiB);
+  Client running(budget, "a");
+  Client waiting(budget, "a");
+  EXPECT_TRUE(running.share.take_turn(0, 3 * kMiB, kNow));
+  EXPECT_TRUE(running.share.take_turn(1, 3 * kMiB, kNow)) << "nobody waits";
+  EXPECT_FALSE(waiting.share.take_turn(0, 2 * kMiB, kNow));
+  EXPECT_FALSE(running.share.take_turn(1, 3 * kMiB, kNow));
+  EXPECT_EQ(budget.bytes(), 1U);
+  EXPECT_TRUE(waiting.share.take_turn(0, 2 * kMiB, kNow));
+}
+
+TEST(ByteBudget, BX03_StreamsThatHoldALittleDoNotWaitForEachOther) {
+  ByteBudget budget(8 * kMiB);
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(std::make_unique<Client>(budget, "a"));
+    EXPECT_TRUE(clients.back()->share.take_turn(0, kMiB, kNow));
+  }
+  Client next(budget, "a");
+  EXPECT_FALSE(next.share.take_turn(0, kMiB, kNow));
+  EXPECT_FALSE(clients[0]->share.take_turn(kMiB, 2 * kMiB, kNow));
+  EXPECT_FALSE(clients[1]->share.take_turn(kMiB, 2 * kMiB, kNow));
+  EXPECT_FALSE(clients[2]->share.take_turn(kMiB, 2 * kMiB, kNow)) << "the first of them comes first";
+  EXPECT_EQ(clients[0]->looks, 1);
+  EXPECT_TRUE(clients[0]->share.take_turn(kMiB, 2 * kMiB, kNow)) << "its progress releases memory";
+  EXPECT_FALSE(clients[1]->share.take_turn(kMiB, 2 * kMiB, kNow));
+  clients[0]->share.give_back();
+  EXPECT_TRUE(clients[1]->share.take_turn(kMiB, 2 * kMiB, kNow));
+}
+
+TEST(ByteBudget, BX03_AStreamThatIsLargerThanTheRoomOfAnAddressGoesAlone) {
+  ByteBudget budget(8 * kMiB);
+  Client running(budget, "a");
+  Client large(budget, "b");
+  Client late(budget, "c");
+  EXPECT_TRUE(running.share.take_turn(0, kMiB, kNow));
+  EXPECT_FALSE(large.share.take_turn(0, 5 * kMiB, kNow));
+  EXPECT_FALSE(late.share.take_turn(0, kMiB, kNow)) << "otherwise the large one would wait for ever";
+  running.share.give_back();
+  EXPECT_TRUE(large.share.take_turn(0, 5 * kMiB, kNow));
+  EXPECT_TRUE(late.share.take_turn(0, kMiB, kNow));
+}
+
+TEST(ByteBudget, MemoryThatRanOutCutsNobodyOff) {
+  struct Stuck final : ByteBudget::Owner {
+    bool cut_off() noexcept override { return ++tries > 1; }
+    int tries = 0;
+  } stuck;
+  ByteBudget budget(8 * kMiB);
+  ByteBudget::Share still(budget, "a", stuck);
+  Client next(budget, "b");
+  Client served(budget, "c");
+  EXPECT_TRUE(still.take(Use::kBody, 4 * kMiB, kNow));
+  EXPECT_TRUE(served.share.take(Use::kBody, kMiB, kNow));
+  served.share.is_served();
+  const auto later = kNow + ByteBudget::kStallTime;
+  EXPECT_FALSE(next.share.take(Use::kBody, 4 * kMiB, later));
+  EXPECT_FALSE(next.share.take(Use::kBody, 4 * kMiB, later));
+  EXPECT_EQ(stuck.tries, 2) << "it is asked again";
 }
 
 TEST(ByteBudget, SumsHoldInAnyOrder) {

@@ -124,6 +124,24 @@ TEST(LogEntry, AL05_NoEntryShowsASignature) {
   }
 }
 
+TEST(LogEntry, AL05_NoAddressInAnEntryShowsASignature) {
+  const std::string page = "https://shop.example/web/i.html";
+  for (const std::string secret :
+       {"sv=1&sig=SECRET", "%73ig=SECRET&sv=1", "SIG=SECRET", "to=https%3A%2F%2Fh%2F%3Fsig%3DSECRET"}) {
+    const Exchange by_page("GET", account_path("Orders()"), {{"Referer", page + "?" + secret}});
+    EXPECT_THAT(log_entry(by_page.logged()), Not(HasSubstr("SECRET"))) << secret;
+    EXPECT_THAT(by_page.fields()[kReferrerField], HasSubstr(page + "?")) << secret;
+    for (const std::string mark : {"%3F", "%3f"}) {
+      const Exchange encoded("GET", account_path("Orders()" + mark + secret), {{"Referer", page + mark + secret}});
+      EXPECT_THAT(log_entry(encoded.logged()), Not(HasSubstr("SECRET"))) << secret;
+    }
+  }
+  const Exchange plain("GET", account_path("what%3Fa=b"), {{"Referer", page + "?a=b&c"}});
+  EXPECT_THAT(plain.fields()[kUrlField], HasSubstr("what%3Fa=b"));
+  EXPECT_THAT(plain.fields()[kKeyField], HasSubstr("what?a=b"));
+  EXPECT_EQ(plain.fields()[kReferrerField], page + "?a=b&c");
+}
+
 TEST(LogEntry, AL05_EachByteInEachTextIsReadBack) {
   for (int byte = 0; byte < 256; ++byte) {
     const std::string text = "a" + std::string(1, static_cast<char>(byte)) + ";\"&quot;";
@@ -163,6 +181,9 @@ TEST(LogEntry, AL06_TheStatusSaysWhoAskedAndHowItEnded) {
   };
   EXPECT_EQ(status(200, "", "", true), "authenticated Success");
   EXPECT_EQ(status(204, "", "?sig=x", false), "SAS SASSuccess");
+  EXPECT_EQ(status(204, "", "?sv=1&%73i%67=x", false), "SAS SASSuccess")
+      << "the name is decoded, as the signature's check does";
+  EXPECT_EQ(status(200, "", "?%2573ig=x", false), "anonymous AnonymousSuccess") << "decoded once";
   EXPECT_EQ(status(200, "", "", false), "anonymous AnonymousSuccess");
   EXPECT_EQ(status(404, "TableNotFound", "", true), "authenticated ClientOtherError");
   EXPECT_EQ(status(412, "UpdateConditionNotSatisfied", "?sig=x", false), "SAS SASClientOtherError");
@@ -248,6 +269,9 @@ TEST(LogEntry, SettingsChooseAClassAndAnonymousFailuresAreLeftOut) {
   EXPECT_TRUE(is_logged(reads, anonymous.logged()));
   anonymous.response.status = 401;
   EXPECT_FALSE(is_logged(reads, anonymous.logged()));
+  Exchange stolen("GET", account_path("Orders()?%73ig=x"));
+  stolen.response.status = 403;
+  EXPECT_TRUE(is_logged(reads, stolen.logged())) << "a try with a signature leaves a trace";
 }
 
 }  // namespace

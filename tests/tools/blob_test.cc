@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "tests/tools/run_program.h"
@@ -300,6 +301,26 @@ TEST_F(BlobVerbs, AGetGoesOnAfterThePartThatWasWritten) {
   EXPECT_THAT(rest.err, HasSubstr("goes on after 1.0 MB"));
   EXPECT_EQ(content_of(file), all);
   EXPECT_EQ(files("out."), Words());
+}
+
+TEST_F(BlobVerbs, AGetThatGoesOnRemovesNoFileThatIsNotItsOwn) {
+  put("film", content(1000));
+  const std::string file = scratch_.path("film");
+  const std::string old = "film.000000000000000001.varve-part";
+  const Words kept = {"film.001.part",
+                      "film.12345.part",
+                      "film.000000000000000001.part",
+                      "film.1.varve-part",
+                      "film.x00000000000000001.varve-part",
+                      "film.000000000000000002.varve-part"};
+  for (const std::string& name : kept) scratch_.file(name, "mine");
+  scratch_.file(old, "earlier");
+  const tool::OwnedDescriptor writer(::open(scratch_.path(kept.back()).c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::flock(writer.number(), LOCK_EX), 0);  // as another program that writes this part does
+  const ProgramResult got = blob({"get", store_, "photos", "film", file, "--resume"});
+  EXPECT_EQ(got.exit_code, 0) << got.err;
+  for (const std::string& name : kept) EXPECT_EQ(content_of(scratch_.path(name)), "mine") << name;
+  EXPECT_FALSE(std::filesystem::exists(scratch_.path(old))) << "nobody goes on with it";
 }
 
 TEST_F(BlobVerbs, AGetGoesOnWithTheSameStateAlone) {

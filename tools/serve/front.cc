@@ -28,6 +28,21 @@ void Front::count(const RequestFacts& facts, const RequestRecord& record, const 
   if (sets && record.status < 400) counted_.properties_changed();
 }
 
+void Front::count_parts(const RequestFacts& batch, const RequestRecord& whole) const {
+  if (counted_.analytics == nullptr) return;
+  std::uint64_t number = 0;
+  for (const AnsweredPart& part : batch.parts) {
+    RequestRecord record;
+    record.operation = part.facts.operation;
+    record.status = part.response.status;
+    record.duration = whole.duration / static_cast<std::int64_t>(batch.parts.size());
+    record.end_to_end = record.duration;
+    if (counted_.analytics->count(counted_.service, part.facts, record, part.response, number++)) {
+      counted_.write_soon();
+    }
+  }
+}
+
 Task<Status> Front::admit(const HttpRequest& request, HomeThread* home) {
   // These requests need no key, and none of them has a body.
   const bool is_open = (page_ != nullptr && StatusPage::owns(request.head.path)) || request.head.verb == "OPTIONS";
@@ -69,6 +84,7 @@ Task<Result<HttpResponse>> Front::handle(HttpRequest request, HomeThread* home) 
   if (!is_page) {  // viewing the page must not change the figures on it
     figures_.add(record);
     count(facts, record, response);
+    count_parts(facts, record);
   }
   if (!is_poll || response.status >= 400) log(what, record, response);
   co_return handled;

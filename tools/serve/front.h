@@ -68,6 +68,8 @@ class Front final : public RequestHandler {
   void log(const LoggedRequest& request, const RequestRecord& record, const HttpResponse& response) const;
   LoggedRequest logged(const HttpRequest& request) const;
   void count(const RequestFacts& facts, const RequestRecord& record, const HttpResponse& response) const;
+  /// Counts and logs the requests of a batch. Each has its share of the time. Source: AL-01, AL-05.
+  void count_parts(const RequestFacts& batch, const RequestRecord& whole) const;
 
   Dispatcher& dispatcher_;
   RequestFigures& figures_;

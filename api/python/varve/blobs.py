@@ -493,13 +493,16 @@ class Container(_Handle):
         options.delimiter = text_of(delimiter, "delimiter", keep)
         options.page_max = page
         options.with_uncommitted = with_uncommitted
-        options.snapshot = ffi.NULL if snapshot is None else _open(snapshot)
-        return self._list(options, keep)
+        if snapshot is not None:
+            _open(snapshot)
+        return self._list(options, keep, snapshot)
 
-    def _list(self, options: Any, keep: Any) -> Iterator[Union[BlobState, BlobPrefix]]:
+    def _list(self, options: Any, keep: Any, snapshot: Optional[_Handle]) -> Iterator[Union[BlobState, BlobPrefix]]:
+        # Keeps the snapshot until its end: the caller may have no name for it.
         continuation: Optional[str] = ""
         while continuation is not None:
             token: list[Any] = []
+            options.snapshot = ffi.NULL if snapshot is None else _open(snapshot)
             options.continuation = text_of(continuation, "continuation", token)
             made = ffi.new("varve_blobs **")
             check(lib.varve_blob_list(_open(self), options, made))

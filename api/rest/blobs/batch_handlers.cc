@@ -1,5 +1,6 @@
 // Owns: the route of batches: several deletions of blobs, or several changes of tiers, each a request of its own.
 // Must never: carry out a part of a malformed batch, or let the caller of the batch answer for a part.
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "api/rest/blobs/blob_call.h"
 #include "api/rest/blobs/upload.h"
 #include "api/rest/protocol/batch_reader.h"
+#include "api/rest/service/call.h"
 #include "varve/names.h"
 
 namespace varve::serve {
@@ -90,9 +92,10 @@ Result<BlobBatch> read_blob_batch(const BlobCall& call) {
   return batch;
 }
 
-/// Appends the answer of a part after its delimiter.
-void append_part(std::string& body, const std::string& content_id, const HttpResponse& response) {
-  body.append("Content-Type: application/http\r\n");
+/// Appends the answer of a part.
+void append_part(std::string& body, const std::string& boundary, const std::string& content_id,
+                 const HttpResponse& response) {
+  body.append("--").append(boundary).append("\r\nContent-Type: application/http\r\n");
   if (!content_id.empty()) body.append("Content-ID: ").append(content_id).append("\r\n");
   body.append("\r\nHTTP/1.1 ").append(std::to_string(response.status)).append(" ");
   body.append(reason_phrase(response.status)).append("\r\n");
@@ -103,25 +106,42 @@ void append_part(std::string& body, const std::string& content_id, const HttpRes
   body.append("\r\n").append(response.body).append("\r\n");
 }
 
+/// Begins a part. Returns nothing if memory runs out.
+std::optional<Answer> ask_part(const BlobCall& call, HttpRequest& part) noexcept {
+  try {
+    return call.answer_part(std::move(part));
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
+/// When memory runs out after a part was begun, its change may have happened: no answer may deny it.
 Answer run_blob_batch(const BlobCall& call) {
   if (call.request.body.size() > kBlobBatchBytesMax) co_return content_too_long(kBlobBatchBytesMax);
   Result<BlobBatch> batch = read_blob_batch(call);
   if (!batch.ok()) co_return batch.status();
   const std::string boundary = "batchresponse_" + std::string(call.trailer.request_id);
-  HttpResponse response;
-  response.status = 202;
-  response.with("Content-Type", "multipart/mixed; boundary=" + boundary);
+  std::string body;
   for (std::size_t i = 0; i < batch->requests.size(); ++i) {
-    Answer answering = call.answer_part(std::move(batch->requests[i]));
-    const Result<HttpResponse> answered = co_await answering;
-    if (!answered.ok()) co_return answered.status();
-    response.body.append("--").append(boundary).append("\r\n");
-    append_part(response.body, batch->content_ids[i], *answered);
+    std::optional<Answer> answering = ask_part(call, batch->requests[i]);
+    if (!answering) co_return i == 0 ? Status::out_of_memory() : Status(Code::kUnknown);
+    const Result<HttpResponse> answered = co_await *answering;
+    if (!answered.ok()) co_return Status(Code::kUnknown);
+    const Result<HttpResponse> added = carried_out_answer([&] {
+      append_part(body, boundary, batch->content_ids[i], *answered);
+      return HttpResponse();
+    });
+    if (!added.ok()) co_return added.status();
   }
-  response.body.append("--").append(boundary).append("--\r\n");
-  co_return response;
+  co_return carried_out_answer([&] {
+    HttpResponse response;
+    response.status = 202;
+    response.with("Content-Type", "multipart/mixed; boundary=" + boundary);
+    response.body = std::move(body.append("--").append(boundary).append("--\r\n"));
+    return response;
+  });
 }
 
 }  // namespace varve::serve

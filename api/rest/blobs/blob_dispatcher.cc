@@ -1,5 +1,6 @@
 #include "api/rest/blobs/blob_dispatcher.h"
 
+#include <new>
 #include <utility>
 
 #include "api/rest/blobs/anonymous.h"
@@ -104,6 +105,15 @@ Status check_no_snapshot(const BlobCall& call, const BlobRoute& route) {
   return refuse_parameter(call, "InvalidQueryParameterValue", "snapshot", *snapshot, "snapshots are not supported");
 }
 
+/// Copies the headers for counts and logs, which do without them if memory runs out.
+void note_headers(const HttpResponse& from, HttpResponse& to) noexcept {
+  try {
+    to.headers = from.headers;
+  } catch (const std::bad_alloc&) {
+    to.headers.clear();
+  }
+}
+
 }  // namespace
 
 BlobDispatcher::BlobDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log,
@@ -178,7 +188,7 @@ BlobCall BlobDispatcher::call_of(const HttpRequest& request, const Asked& asked,
       told.headers};
   call.options = options_;
   call.knows_account = [this](std::string_view name) { return knows_account(name); };
-  call.answer_part = [this, home](HttpRequest part) { return handle(std::move(part), home); };
+  call.answer_part = [this, home, &told](HttpRequest part) { return answer_part(std::move(part), home, told); };
   return call;
 }
 
@@ -203,6 +213,17 @@ Task<Status> BlobDispatcher::check_source(const BlobCall& call, const security::
   const Status allowed = co_await checking;
   co_await GoHome(call.home);
   co_return allowed;
+}
+
+Answer BlobDispatcher::answer_part(HttpRequest part, HomeThread* home, Told& told) {
+  AnsweredPart& noted = told.parts.emplace_back();  // before the part is carried out: memory may run out
+  Answer answering = handle(std::move(part), home, &noted.facts);
+  Result<HttpResponse> answered = co_await answering;
+  if (answered.ok()) {
+    noted.response.status = answered->status;
+    note_headers(*answered, noted.response);
+  }
+  co_return answered;
 }
 
 Answer BlobDispatcher::carry_out_route(const BlobCall& call, const BlobRoute& route, Told& told) {

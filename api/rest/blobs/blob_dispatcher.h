@@ -39,6 +39,8 @@ class BlobDispatcher final : public Dispatcher {
                    HomeThread* home, Told& told);
   Task<Status> check_source(const BlobCall& call, const security::AsyncSession& session, const CopySource& source,
                             security::AccountOperation operation);
+  /// Answers a request of a batch, and adds it to the facts about the batch.
+  Answer answer_part(HttpRequest part, HomeThread* home, Told& told);
   Answer carry_out_route(const BlobCall& call, const BlobRoute& route, Told& told);
 
   Store& store_;

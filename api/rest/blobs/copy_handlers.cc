@@ -56,17 +56,31 @@ struct SourceSums {
   bool has_any() const noexcept { return stated.md5 || stated.crc64 || own_md5; }
 };
 
+/// Copies the content and the tags of one state of the source: if the source changes in between, tries again.
+Result<BlobState> copy_with_tags(Container& to, std::string_view blob, const Container& from,
+                                 std::string_view from_blob, const BlobCopyOptions& options) {
+  constexpr int kAttemptsMax = 100;
+  BlobReadOptions judged;
+  judged.conditions = options.source_conditions;
+  for (int attempt = 1;; ++attempt) {
+    Result<BlobState> state = from.state(from_blob, judged);
+    if (!state.ok()) return source_failure(state.status());
+    BlobCopyOptions bound = options;
+    bound.source_conditions.if_match = state->etag;
+    bound.tags = std::move(state->tags);
+    Result<BlobState> copied = to.copy(blob, from, from_blob, bound);
+    const bool has_changed = copied.status().service_error() == "SourceConditionNotMet";
+    if (!has_changed || attempt == kAttemptsMax) return copied;
+  }
+}
+
 /// Copies within the account: both blobs share the content.
-Task<Result<BlobState>> copy_shared(const BlobCall& call, const CopySource& source, BlobCopyOptions& options,
+Task<Result<BlobState>> copy_shared(const BlobCall& call, const CopySource& source, const BlobCopyOptions& options,
                                     bool copies_tags) {
   Task<Result<BlobState>> copying = ask_container<BlobState>(call, [&](Container& container) -> Result<BlobState> {
     const Result<Container> from = call.store.open_container(source.account, source.target.container);
     if (!from.ok()) return from.status();
-    if (copies_tags) {
-      Result<BlobState> state = from->state(source.target.blob);
-      if (!state.ok()) return state;
-      options.tags = std::move(state->tags);
-    }
+    if (copies_tags) return copy_with_tags(container, call.target.blob, *from, source.target.blob, options);
     return container.copy(call.target.blob, *from, source.target.blob, options);
   });
   Result<BlobState> copied = co_await copying;

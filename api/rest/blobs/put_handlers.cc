@@ -1,5 +1,6 @@
 // Owns: the routes that write content: blobs, blocks, lists of blocks, appends.
 // Must never: read a body before the caller, the container and the lease are judged, except a small one.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,11 @@
 
 namespace varve::serve {
 namespace {
+
+/// The memory of a list of blocks: its text, the document, the choices and the encoded list.
+constexpr std::uint64_t kListTimes = 4;
+/// The memory of an append: its bytes and their encoded parts.
+constexpr std::uint64_t kAppendTimes = 2;
 
 /// Returns the answer of a write with a content.
 Result<HttpResponse> written_answer(const BlobCall& call, const BlobState& written, const ContentSums& sums,
@@ -181,7 +187,7 @@ Answer put_block_list(const BlobCall& call) {
     if (!judged.ok()) co_return judged.status();
   }
   std::string kept;
-  Task<Result<std::string_view>> reading = whole_body(call, kBlockListBytesMax, kept);
+  Task<Result<std::string_view>> reading = whole_body(call, kBlockListBytesMax, kListTimes, kept);
   const Result<std::string_view> body = co_await reading;
   if (!body.ok()) co_return body.status();
   ContentSums sums(sent->md5.has_value());
@@ -280,7 +286,15 @@ Answer append_block(const BlobCall& call) {
   std::string kept;
   Result<std::string_view> body = std::string_view();
   if (!is_large) {
-    Task<Result<std::string_view>> reading = whole_body(call, append_bytes_max(call.version), kept);
+    if (!is_small_upload(call)) {
+      // Judged again with the change. A hopeless append should end before its body is read (BH-06).
+      Task<Result<BlobWriter>> judging = ask_container<BlobWriter>(
+          call, [&](Container& container) { return container.write_append(call.target.blob, *options); });
+      const Result<BlobWriter> judged = co_await judging;
+      if (!judged.ok()) co_return judged.status();
+    }
+    Task<Result<std::string_view>> reading = whole_body(
+        call, std::min<std::uint64_t>(append_bytes_max(call.version), limits::kAppendBytesMax), kAppendTimes, kept);
     body = co_await reading;
     if (!body.ok()) co_return body.status();
   }

@@ -7,11 +7,17 @@
 #include <utility>
 
 #include "api/rest/blobs/blob_conditions.h"
+#include "api/rest/protocol/body_stream.h"
+#include "api/rest/protocol/wire_error.h"
 
 namespace varve::serve {
 namespace {
 
 constexpr std::uint64_t kSourcePieceBytes = std::uint64_t{1} << 20;
+
+Status nobody_waits() {
+  return Status::io_error("the client has closed the connection").with_service_error("RequestTimedOut");
+}
 
 Result<std::optional<ByteRange>> read_source_range(const Headers& headers) {
   constexpr std::string_view kName = "x-ms-source-range";
@@ -22,14 +28,13 @@ Result<std::optional<ByteRange>> read_source_range(const Headers& headers) {
   return range;
 }
 
-/// A failed condition on the source has an error of its own.
-Status of_source(const Status& status) {
+}  // namespace
+
+Status source_failure(const Status& status) {
   if (status.code() != Code::kPreconditionFailed) return status;
   return Status(Code::kPreconditionFailed, "a condition on the source is not met")
       .with_service_error("SourceConditionNotMet");
 }
-
-}  // namespace
 
 Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& source, bool has_range) {
   const Result<BlobConditions> conditions = read_source_conditions(call.headers());
@@ -44,7 +49,7 @@ Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& 
     BlobReadOptions options;
     options.conditions = *conditions;
     Result<BlobReader> reader = from->read(source.target.blob, options);
-    if (!reader.ok()) return of_source(reader.status());
+    if (!reader.ok()) return source_failure(reader.status());
     opened.reader = std::make_shared<const BlobReader>(*std::move(reader));
     return Status();
   });
@@ -57,6 +62,10 @@ Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& 
     if (!part.ok()) co_return part.status();
     opened.part = *part;
   }
+  // A piece, and what a writer keeps of it. Nothing was written yet, so a refusal is true.
+  const std::uint64_t bytes =
+      std::min(opened.part.bytes, kSourcePieceBytes) + std::min(opened.part.bytes, kBodyKeptBytes);
+  if (call.request.room != nullptr && !call.request.room->grow_to(bytes)) co_return no_room_for_answer();
   co_return opened;
 }
 
@@ -64,6 +73,7 @@ Task<Status> take_source(const BlobCall& call, const SourceContent& content, Con
                          const BodyChecksums& stated, BlobWriter* writer) {
   std::string piece;
   for (ContentPart left = content.part; left.bytes > 0;) {
+    if (call.request.room != nullptr && !call.request.room->is_awaited()) co_return nobody_waits();
     const std::uint64_t bytes = std::min(left.bytes, kSourcePieceBytes);
     Task<Status> moving = run_in_store(call, [&](Store& /*store*/) -> Status {
       piece.resize(static_cast<std::size_t>(bytes));

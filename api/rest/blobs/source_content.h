@@ -18,14 +18,18 @@ struct SourceContent {
   ContentPart part;
 };
 
+/// Returns the failure of a read of the source. A condition that is not met has an error of its own.
+Status source_failure(const Status& status);
+
 /// Opens the source, and judges its conditions (x-ms-source-if-...). With `has_range`, the header x-ms-source-range chooses
 /// a part. Errors: kNotFound (ContainerNotFound, BlobNotFound), kPreconditionFailed (SourceConditionNotMet), kConflict
-/// (BlobArchived), kInvalidArgument (InvalidHeaderValue, InvalidRange). Source: BB-21, BC-06.
+/// (BlobArchived), kInvalidArgument (InvalidHeaderValue, InvalidRange), kBusy (no memory for the pieces). Source: BB-21,
+/// BC-06, BX-03.
 Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& source, bool has_range);
 
 /// Reads the part into the sums, and into the writer if it is not null. Compares the sums with those of the headers
 /// x-ms-source-content-md5 and x-ms-source-content-crc64. Errors: those of reads and of BlobWriter::append(); those of
-/// check_sums(). Source: BY-02.
+/// check_sums(); kIoError (RequestTimedOut: the client has gone). Source: BY-02.
 Task<Status> take_source(const BlobCall& call, const SourceContent& content, ContentSums& sums,
                          const BodyChecksums& stated, BlobWriter* writer);
 

@@ -101,17 +101,16 @@ Task<Result<std::string_view>> small_body(const BlobCall& call) {
   co_return body;
 }
 
-Task<Result<std::string_view>> whole_body(const BlobCall& call, std::uint64_t bytes_max, std::string& kept) {
+Task<Result<std::string_view>> whole_body(const BlobCall& call, std::uint64_t bytes_max, std::uint64_t times,
+                                          std::string& kept) {
   if (call.request.source == nullptr) co_return std::string_view(call.request.body);
+  call.request.source->keeps_all(bytes_max, times);
   for (;;) {
     Task<Result<std::string_view>> reading = call.request.source->next();
     const Result<std::string_view> piece = co_await reading;
     if (!piece.ok()) co_return piece.status();
     if (piece->empty()) co_return std::string_view(kept);
     if (piece->size() > bytes_max - kept.size()) co_return content_too_long(bytes_max);
-    if (call.request.room != nullptr && !call.request.room->grow_to(kept.size() + piece->size())) {
-      co_return Status(Code::kBusy, "the server has no memory for this request; repeat it later");
-    }
     kept.append(*piece);
   }
 }

@@ -60,9 +60,11 @@ bool is_small_upload(const BlobCall& call) noexcept;
 /// Returns the body of a small upload. The text is valid until the answer. Errors: those of BodySource::next().
 Task<Result<std::string_view>> small_body(const BlobCall& call);
 
-/// Returns the whole body, which has at most `bytes_max` bytes. `kept` holds it if it arrives in pieces. Errors: those of
-/// BodySource::next(), kTooLarge (RequestBodyTooLarge), kBusy (no memory).
-Task<Result<std::string_view>> whole_body(const BlobCall& call, std::uint64_t bytes_max, std::string& kept);
+/// Returns the whole body, which has at most `bytes_max` bytes. `kept` holds it if it arrives in pieces. Takes `times` its
+/// memory, for what the caller makes of it. Errors: those of
+/// BodySource::next(), kTooLarge (RequestBodyTooLarge).
+Task<Result<std::string_view>> whole_body(const BlobCall& call, std::uint64_t bytes_max, std::uint64_t times,
+                                          std::string& kept);
 
 /// Reads the body into the writer. Errors: those of BodySource::next() and BlobWriter::append(); kTooLarge
 /// (RequestBodyTooLarge: more than `bytes_max` bytes); those of check_sums().

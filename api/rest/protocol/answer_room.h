@@ -1,4 +1,5 @@
-// Owns: the interface that grants memory for an answer while a handler builds it.
+// Owns: the interface between a connection and the handler of its request: memory for an answer, and whether the client
+// still waits for it.
 // Must never: wait. A handler that is refused memory discards its answer.
 #pragma once
 
@@ -16,6 +17,8 @@ class AnswerRoom {
   /// Returns whether the answer may use `bytes` of memory in total. The granted memory is kept until the answer was
   /// sent.
   virtual bool grow_to(std::uint64_t bytes) = 0;
+  /// Returns false if the client has closed the connection. A long task that has no effect yet should end then.
+  virtual bool is_awaited() noexcept { return true; }
 };
 
 }  // namespace varve::serve

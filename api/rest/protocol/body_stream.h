@@ -16,8 +16,9 @@ namespace varve::serve {
 /// The usual bytes of a piece of a body. A piece of a request may have half of it more.
 inline constexpr std::size_t kBodyPieceBytes = std::size_t{128} << 10;
 
-/// The most bytes of earlier pieces that a handler keeps without asking for room, as a BlobWriter does.
-inline constexpr std::uint64_t kBodyKeptBytes = std::uint64_t{2} << 20;
+/// The most bytes of earlier pieces that a handler keeps without a word. A BlobWriter writes and drops them each time
+/// when so many have come together.
+inline constexpr std::uint64_t kBodyKeptBytes = std::uint64_t{1} << 20;
 
 /// The body of a request. The connection implements it. A handler that does not read a body to its end leaves the rest
 /// unread: the connection then ends after the answer.
@@ -26,9 +27,13 @@ class BodySource {
   virtual ~BodySource() = default;
   /// Returns the next piece, which is empty at the end of the body. The piece is valid until the next call. The caller
   /// runs on its home thread, and the task ends there. Before the first piece, the connection asks a waiting client for
-  /// the body. Errors: kIoError (RequestTimedOut: the client is gone or too slow), kBusy (the server ends),
-  /// kInvalidArgument (the body is not framed as HTTP requires). After an error the body cannot be read.
+  /// the body. Waits as long as there is no memory for the body: the client's bytes wait in the socket (BX-03). Errors:
+  /// kIoError (RequestTimedOut: the client is gone or too slow), kBusy (the server ends), kInvalidArgument (the body is
+  /// not framed as HTTP requires). After an error the body cannot be read.
   virtual Task<Result<std::string_view>> next() = 0;
+  /// Says that the handler keeps the whole body, which has at most `bytes_max` bytes, and needs `times` its memory for
+  /// what it makes of it. Called before the first next(), which waits for all of that memory.
+  virtual void keeps_all(std::uint64_t bytes_max, std::uint64_t times) = 0;
   /// Returns the bytes of all pieces so far.
   virtual std::uint64_t bytes() const noexcept = 0;
 };

@@ -241,6 +241,7 @@ Task<Result<HttpResponse>> Dispatcher::handle(HttpRequest request, HomeThread* h
     facts->named = told.operation == Operation::kUnresolved ? told.refused_operation : told.operation;
     facts->account = std::move(told.account.empty() ? told.preflight_account : told.account);
     facts->request = std::move(request);
+    facts->parts = std::move(told.parts);
   }
   co_return response;
 }

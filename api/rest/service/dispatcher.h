@@ -90,6 +90,8 @@ class Dispatcher {
     Headers headers{};
     /// Whether the answer itself says how long it may be kept.
     bool may_be_kept = false;
+    /// The requests of a batch that have an answer of their own.
+    std::vector<AnsweredPart> parts{};
   };
 
   /// Checks that the signature in the query of a URL permits an operation on a resource of a known account, now and from

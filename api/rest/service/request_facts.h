@@ -3,11 +3,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "api/rest/protocol/message.h"
 #include "api/rest/service/operation.h"
 
 namespace varve::serve {
+
+struct AnsweredPart;
 
 struct RequestFacts {
   /// The operation, or kUnresolved if the request was refused before the caller was known.
@@ -18,6 +21,14 @@ struct RequestFacts {
   std::string account{};
   /// The request, without the parts that the answer used up.
   HttpRequest request{};
+  /// The requests of a batch that were answered each by itself, in their order.
+  std::vector<AnsweredPart> parts;
+};
+
+struct AnsweredPart {
+  RequestFacts facts;
+  /// Without the body.
+  HttpResponse response;
 };
 
 }  // namespace varve::serve

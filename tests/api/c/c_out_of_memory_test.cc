@@ -167,5 +167,25 @@ TEST_F(COutOfMemory, AMessageIsPutWholeAndTakenOnce) {
   --handles_;
 }
 
+TEST_F(COutOfMemory, AStateOfABlobThatIsNotShownIsNoDoubtfulWrite) {
+  varve_container* container = nullptr;
+  ASSERT_EQ(
+      code_of(varve_container_create(store_, varve_text_of("acct"), varve_text_of("photos"), nullptr, &container)),
+      VARVE_OK);
+  const varve_text name = varve_text_of("a name of a blob beyond the short texts");
+  ASSERT_EQ(code_of(varve_blob_put(container, name, varve_text_of("x"), nullptr, nullptr)), VARVE_OK);
+  varve_blob_reader* reader = nullptr;
+  ASSERT_EQ(code_of(varve_blob_reader_open(container, name, nullptr, &reader)), VARVE_OK);
+  handles_ = varve_handle_count();
+  varve_blobs* state = nullptr;
+  sweep([&] { return varve_blob_state(container, name, nullptr, &state); });
+  varve_blobs_free(state);
+  sweep([&] { return varve_blob_reader_state(reader, &state); });
+  varve_blobs_free(state);
+  varve_blob_reader_free(reader);
+  varve_container_free(container);
+  handles_ -= 2;
+}
+
 }  // namespace
 }  // namespace varve::c_out_of_memory_test

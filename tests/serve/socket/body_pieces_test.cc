@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -66,7 +67,9 @@ class Pieces final : public AnswerSource {
 /// PUT /pieces answers with length and CRC of the body; PUT /refused answers 409 and reads nothing; PUT /half reads one
 /// piece and answers. PUT /served is read while others ask for the whole budget. PUT /grown gets 1,000,000 bytes of room.
 /// PUT /kept has its body in memory. PUT /headers has, too, and answers with the number of headers. GET /get/N and
-/// /broken/N answer with N bytes.
+/// /broken/N answer with N bytes. GET /roomy/N, too, if it gets 1,000,000 bytes of room.
+/// PUT /late ends unread requests, and reads its own. PUT /awaited waits until its client has gone, and GET /awaited/now
+/// says whether it is there.
 class Reader final : public RequestHandler {
  public:
   Task<Status> admit(const HttpRequest& /*request*/, HomeThread* /*home*/) override { co_return Status(); }
@@ -74,10 +77,18 @@ class Reader final : public RequestHandler {
     return request.head.path != "/kept" && request.head.path != "/headers";
   }
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* /*home*/) override {
+    if (request.head.path.starts_with("/roomy/") && !request.room->grow_to(1'000'000)) co_return HttpResponse{503};
+    if (request.head.path == "/awaited/now") co_return HttpResponse{200, {}, request.room->is_awaited() ? "yes" : "no"};
     if (request.head.verb == "GET") co_return content(request.head.path);
+    if (request.head.path == "/awaited") {
+      while (request.room->is_awaited()) std::this_thread::yield();
+      ++given_up;
+      co_return HttpResponse{408, {}, {}};
+    }
     if (request.refusal) co_return HttpResponse{413, {}, "refused"};
     if (request.head.path == "/headers") co_return HttpResponse{201, {}, std::to_string(request.head.headers.size())};
     if (request.head.path == "/served") ask_for_all();
+    if (request.head.path == "/late") host->end_all_unread();
     if (request.head.path == "/refused") co_return HttpResponse{409, {}, "no"};
     format::Crc64 crc;
     std::size_t bytes = request.body.size();
@@ -109,8 +120,10 @@ class Reader final : public RequestHandler {
 
   std::atomic<std::size_t> longest = 0;
   std::atomic<int> failures = 0;
+  std::atomic<int> given_up = 0;
   std::atomic<std::uint16_t> last_failure = 0;
   ByteBudget* budget = nullptr;
+  ConnectionHost* host = nullptr;
   std::uint64_t least_room = std::numeric_limits<std::uint64_t>::max();
   std::atomic<int> alive = 0;
 
@@ -118,7 +131,7 @@ class Reader final : public RequestHandler {
   /// Asks for more memory than there is, much later. That cuts off connections that wait for their clients.
   void ask_for_all() {
     struct Other final : ByteBudget::Owner {
-      void cut_off() override {}
+      bool cut_off() noexcept override { return true; }
     } other;
     ByteBudget::Share share(*budget, "other", other);
     const auto later = ByteBudget::Clock::now() + std::chrono::hours(1);
@@ -157,6 +170,7 @@ class BodyPieces : public ::testing::TestWithParam<bool> {
     ConnectionLimits limits;
     limits.body_bytes_max = 100'000;
     limits.room_time_max = std::chrono::milliseconds(0);
+    limits.bytes_per_second_min = 512;  // many clients at a time may be slow
     return limits;
   }
   std::unique_ptr<test::HttpClient> connect() {
@@ -244,6 +258,19 @@ TEST_P(BodyPieces, BH06_AClientThatWaitsIsToldToGoOnWhenTheBodyIsRead) {
   EXPECT_EQ(told->status, 100);
   ASSERT_TRUE(client->send("body"));
   expect_summary(*client, "body");
+}
+
+TEST_P(BodyPieces, AClientThatIsToldToGoOnDoesNotHoldTheEnd) {
+  handler_.host = &host_;
+  const auto client = connect();
+  ASSERT_TRUE(client->send(head("/late", "Content-Length: 4\r\nExpect: 100-continue\r\n")));
+  const std::optional<HttpResponse> told = client->read();
+  ASSERT_TRUE(told.has_value());
+  EXPECT_EQ(told->status, 100);
+  const std::optional<HttpResponse> response = client->read();
+  ASSERT_TRUE(response.has_value()) << "the body never comes";
+  EXPECT_EQ(response->status, 400);
+  EXPECT_TRUE(client->ends());
 }
 
 TEST_P(BodyPieces, AConnectionEndsAfterABodyThatWasNotReadWhole) {
@@ -340,7 +367,7 @@ TEST_P(BodyPieces, BX03_ABodyThatIsServedIsNotCutOffForOthers) {
 
 TEST_P(BodyPieces, BX03_AnUploadWaitsForRoom) {
   struct Other final : ByteBudget::Owner {
-    void cut_off() override {}
+    bool cut_off() noexcept override { return true; }
   } other;
   ByteBudget::Share share(host_.budget(), "other", other);
   share.take_anyway(ByteBudget::Use::kBody, limits().memory_max, ByteBudget::Clock::now());
@@ -353,6 +380,40 @@ TEST_P(BodyPieces, BX03_AnUploadWaitsForRoom) {
   EXPECT_TRUE(later->read().has_value());
   share.give_back();
   expect_summary(*client, body);
+}
+
+TEST_P(BodyPieces, BH07_256UploadsOfOneAddressAreOpenAtOnceAndItReads) {
+  const std::string body = content_of(1'200'000);
+  std::vector<std::unique_ptr<test::HttpClient>> clients;
+  for (int i = 0; i < 256; ++i) {
+    clients.push_back(connect());
+    ASSERT_TRUE(clients.back()->send(head("/pieces", "Content-Length: " + std::to_string(body.size()) + "\r\n")));
+    ASSERT_TRUE(clients.back()->send(std::string_view(body).substr(0, 1'000)));
+  }
+  const auto reader = connect();
+  ASSERT_TRUE(reader->send("GET /roomy/1000000 HTTP/1.1\r\nHost: here\r\n\r\n"));
+  const std::optional<HttpResponse> answer = reader->read();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_LE(host_.budget().bytes(), limits().memory_max / 2);
+  for (const auto& client : clients) {
+    ASSERT_TRUE(client->send(std::string_view(body).substr(1'000)));
+    expect_summary(*client, body);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(BodyPieces, AHandlerSeesThatItsClientHasGone) {
+  const auto other = connect();
+  ASSERT_TRUE(other->send("GET /awaited/now HTTP/1.1\r\nHost: here\r\n\r\n"));
+  EXPECT_EQ(other->read()->body, "yes");
+  {
+    const auto client = connect();
+    ASSERT_TRUE(client->send(head("/awaited", "Content-Length: 0\r\n") + "GET /get/1 HTTP/1.1\r\n"));
+  }
+  while (handler_.given_up == 0) std::this_thread::yield();
+  ASSERT_TRUE(other->send("GET /awaited/now HTTP/1.1\r\nHost: here\r\n\r\n"));
+  EXPECT_EQ(other->read()->body, "yes") << "the loop goes on";
 }
 
 TEST_P(BodyPieces, AnswersOfEveryLengthArriveWhole) {

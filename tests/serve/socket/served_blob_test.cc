@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/serve/socket/served_program.h"
@@ -131,6 +132,22 @@ TEST_F(ServedBlobs, APutOfAProgramThatIsKilledLeavesNothing) {
   EXPECT_EQ(put.finish().exit_code, 128 + SIGKILL);
   EXPECT_EQ(served({"blob", "get", "photos", "big"}).out, "old");
   EXPECT_EQ(served({"blob", "list", "photos", "--uncommitted"}).out, "big\n");
+}
+
+TEST_F(ServedBlobs, AReadThatLosesItsServerDoubtsNoChange) {
+  EXPECT_EQ(served({"blob", "put", "photos", "big", "-"}, content(20 * kMebibyte)).exit_code, 0);
+  const std::string pipe = scratch_.path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  RunningProgram get(words_on(server_.data(), {"blob", "get", "photos", "big", pipe}), "");
+  const test::Descriptor read(::open(pipe.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string room(kMebibyte, '\0');
+  ASSERT_EQ(::read(read.number(), room.data(), 1), 1);  // The program has begun, and waits for its reader.
+  server_.signal(SIGKILL);
+  while (::read(read.number(), room.data(), room.size()) > 0) {
+  }
+  const ProgramResult ended = get.finish();
+  EXPECT_EQ(ended.exit_code, 4) << ended.err;
+  EXPECT_THAT(ended.err, ::testing::Not(HasSubstr("whether the change")));
 }
 
 TEST_F(ServedBlobs, RefuseAsWithoutAServer) {

@@ -23,18 +23,18 @@ MetricsPlace ServiceMetrics::place(MetricsInterval interval) const {
   return {account_, service_, interval};
 }
 
-void ServiceMetrics::set_counting(bool is_on) {
-  if (is_on && counters_ == nullptr) counters_ = std::make_unique<ServiceCounters>();
-  counting_.store(is_on ? counters_.get() : nullptr, std::memory_order_release);
-}
-
 bool ServiceMetrics::update(Store& store, const ServiceProperties& wanted, DateTime now) {
-  set_counting(wanted.hour_metrics.enabled || wanted.minute_metrics.enabled);
+  const bool is_on = wanted.hour_metrics.enabled || wanted.minute_metrics.enabled;
+  if (is_on && counters_ == nullptr) counters_ = std::make_unique<ServiceCounters>();
+  // A request that is counted belongs to an interval: counting begins after the first one, and ends before the last.
+  if (!is_on) counting_.store(nullptr, std::memory_order_release);
+  follow(store, MetricsInterval::kHour, wanted.hour_metrics, now);
+  follow(store, MetricsInterval::kMinute, wanted.minute_metrics, now);
+  if (is_on) counting_.store(counters_.get(), std::memory_order_release);
   bool has_written = false;
   for (const MetricsInterval interval : kIntervals) {
     const bool is_hour = interval == MetricsInterval::kHour;
     const MetricsProperties& properties = is_hour ? wanted.hour_metrics : wanted.minute_metrics;
-    follow(store, interval, properties, now);
     has_written = write_due(store, interval) || has_written;
     has_written = delete_old(store, interval, properties, now) || has_written;
   }

@@ -51,7 +51,6 @@ class ServiceMetrics {
   };
 
   MetricsPlace place(MetricsInterval interval) const;
-  void set_counting(bool is_on);
   void follow(Store& store, MetricsInterval interval, const MetricsProperties& wanted, DateTime now);
   /// Ends the interval: its rows become due.
   void end(Interval& interval);

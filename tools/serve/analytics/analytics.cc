@@ -47,7 +47,7 @@ ServiceMetrics* Analytics::counted(std::string_view account, StorageService serv
 }
 
 bool Analytics::count(StorageService service, const RequestFacts& facts, const RequestRecord& record,
-                      const HttpResponse& response) const noexcept {
+                      const HttpResponse& response, std::uint64_t number) const noexcept {
   if (facts.account.empty()) return false;
   ServiceAnalytics* const found = find(facts.account, service);
   if (found == nullptr) return false;
@@ -67,7 +67,7 @@ bool Analytics::count(StorageService service, const RequestFacts& facts, const R
   const auto taken =
       static_cast<std::uint64_t>(std::max<std::int64_t>(record.end_to_end.count(), 0)) / kTickNanoseconds;
   const DateTime now = clock_();
-  return found->log.add({DateTime{now.ticks - std::min(now.ticks, taken)}, service, facts, record, response});
+  return found->log.add({DateTime{now.ticks - std::min(now.ticks, taken)}, service, facts, record, response, number});
 }
 
 std::vector<Analytics::AccountAnalytics*> Analytics::all() const {

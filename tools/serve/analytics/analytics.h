@@ -42,9 +42,10 @@ class Analytics {
   ServiceMetrics* counted(std::string_view account, StorageService service) const noexcept;
 
   /// Counts and logs an answered request, if its account wants it. `record` has the request's duration and the bodies'
-  /// sizes. Returns whether write() should run soon. Any thread may call it.
+  /// sizes. `number` is the place of a request in its batch. Returns whether write() should run soon. Any thread may call
+  /// it.
   bool count(StorageService service, const RequestFacts& facts, const RequestRecord& record,
-             const HttpResponse& response) const noexcept;
+             const HttpResponse& response, std::uint64_t number = 0) const noexcept;
 
   // The following functions wait for the store. One thread at a time calls them.
   /// Follows the properties of all accounts, writes the rows that are due, deletes old rows and logs, and calls write().

@@ -83,6 +83,15 @@ std::uint64_t milliseconds_of(std::chrono::nanoseconds time) noexcept {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(milliseconds, 0));
 }
 
+/// Returns whether the text has the parameter of a signature, as a whole URL in it may.
+bool mentions_signature(std::string_view text) noexcept {
+  constexpr std::string_view kParameter = "sig=";
+  for (std::size_t at = 0; at + kParameter.size() <= text.size(); ++at) {
+    if (equal_ignoring_case(text.substr(at, kParameter.size()), kParameter)) return true;
+  }
+  return false;
+}
+
 /// Returns the query without signatures, under any spelling of their name.
 std::string without_signatures(std::string_view query) {
   std::string shown;
@@ -90,8 +99,8 @@ std::string without_signatures(std::string_view query) {
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(pair.size() + 1, query.size()));
     const std::size_t equals = std::min(pair.find('='), pair.size());
-    const std::optional<std::string> name = percent_decode(pair.substr(0, equals));
-    const bool is_signature = !name || equal_ignoring_case(*name, "sig");
+    const std::optional<std::string> decoded = percent_decode(pair);
+    const bool is_signature = !decoded || mentions_signature(*decoded);
     shown += shown.empty() ? '?' : '&';
     shown += is_signature ? pair.substr(0, equals) : pair;
     if (is_signature) shown.append("=").append(kHiddenSignature);
@@ -99,9 +108,30 @@ std::string without_signatures(std::string_view query) {
   return shown;
 }
 
+/// Returns the path. If a client encoded the `?` before a query with a signature, the path ends there.
+std::string path_without_signatures(std::string_view path) {
+  const std::size_t mark = std::min({path.find("%3F"), path.find("%3f"), path.find('?'), path.size()});
+  const std::optional<std::string> rest = percent_decode(path.substr(mark));
+  // The part of a path that was decoded already may have a `%` that begins nothing.
+  const bool is_secret = mentions_signature(path.substr(mark)) || (rest && mentions_signature(*rest));
+  std::string shown(is_secret ? path.substr(0, mark) : path);
+  return is_secret ? shown.append("?").append(kHiddenSignature) : shown;
+}
+
+/// Returns the address of the page that made the client ask. It may be that of a blob with a signature.
+std::string referrer_of(const Headers& headers) {
+  const std::string* const referrer = find_header(headers, "referer");
+  if (referrer == nullptr) return "";
+  const std::string_view text = *referrer;
+  const std::size_t mark = std::min(text.find('?'), text.size());
+  std::string shown = path_without_signatures(text.substr(0, mark));
+  return mark < text.size() ? shown.append(without_signatures(text.substr(mark + 1))) : shown;
+}
+
 std::string url_of(const HttpRequest& request) {
   std::string url(request.arrival.is_https ? "https://" : "http://");
-  return url.append(host_of(request)).append(request.head.path).append(without_signatures(request.head.query));
+  url.append(host_of(request)).append(path_without_signatures(request.head.path));
+  return url.append(without_signatures(request.head.query));
 }
 
 /// Returns the decoded path, with the account in front of it.
@@ -112,7 +142,7 @@ std::string object_key(const RequestFacts& facts) {
   const bool has_account = first == facts.account || first == facts.account + "-secondary";
   const std::string_view resource = has_account ? rest.substr(first.size()) : std::string_view(path);
   std::string key = "/" + facts.account;
-  return key.append(resource.empty() ? "/" : resource);
+  return key.append(resource.empty() ? "/" : path_without_signatures(resource));
 }
 
 /// Returns the conditions of the request: `If-Match=W/"..."`, joined by semicolons.
@@ -189,7 +219,7 @@ std::string log_entry(const LoggedExchange& exchange) {
   line.add_quoted(url_of(request));
   line.add_quoted(object_key(exchange.facts));
   line.add(response.headers, "x-ms-request-id");
-  line.add(std::uint64_t{0});  // the number of the operation within its request
+  line.add(exchange.number);
   line.add(client_of(exchange));
   line.add(headers, "x-ms-version");
   add_sizes(line, exchange);
@@ -200,7 +230,7 @@ std::string log_entry(const LoggedExchange& exchange) {
   line.add(response.headers, "last-modified");
   line.add(conditions_of(headers));
   line.add(headers, "user-agent");
-  line.add(headers, "referer");
+  line.add(referrer_of(headers));
   line.add(headers, "x-ms-client-request-id");
   return line.take();
 }

@@ -24,6 +24,8 @@ struct LoggedExchange {
   const RequestFacts& facts;
   const RequestRecord& record;
   const HttpResponse& response;
+  /// The place of a request in its batch, from 0 on.
+  std::uint64_t number = 0;
 };
 
 RequestClass class_of(const LoggedExchange& exchange);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -67,8 +68,13 @@ Status make_log_container(Store& store, std::string_view account) {
 
 LogWriter::LogWriter(std::string account, StorageService service) : account_(std::move(account)), service_(service) {}
 
-Result<std::uint32_t> LogWriter::next_number(const Container& container, DateTime hour) const {
-  if (open_ && open_->hour == hour) return open_->number + 1;
+LogWriter::OpenLog* LogWriter::find(DateTime hour) noexcept {
+  const auto found = std::find_if(open_.begin(), open_.end(), [&](const OpenLog& log) { return log.hour == hour; });
+  return found == open_.end() ? nullptr : &*found;
+}
+
+Result<std::uint32_t> LogWriter::next_number(const Container& container, DateTime hour) {
+  if (const OpenLog* const log = find(hour)) return log->number + 1;
   BlobListing listing;
   listing.prefix = log_folder(service_, hour);
   std::uint32_t next = 0;
@@ -87,6 +93,14 @@ Result<std::uint32_t> LogWriter::next_number(const Container& container, DateTim
 Status LogWriter::begin(Container& container, const LogBatch& batch) {
   const Result<std::uint32_t> first = next_number(container, batch.hour);
   if (!first.ok()) return first.status();
+  // The place comes first: a log that was made has one, also if memory runs out.
+  if (find(batch.hour) == nullptr) {
+    if (open_.size() >= kOpenLogsMax) {
+      open_.erase(std::min_element(open_.begin(), open_.end(),
+                                   [](const OpenLog& left, const OpenLog& right) { return left.hour < right.hour; }));
+    }
+    open_.reserve(kOpenLogsMax);
+  }
   BlobWriteOptions options;
   options.metadata = log_metadata(batch.classes, batch.first, batch.last);
   options.properties.content_type = "text/plain";
@@ -102,14 +116,16 @@ Status LogWriter::begin(Container& container, const LogBatch& batch) {
     log.last = batch.last;
     log.classes = batch.classes;
     made = container.create_append_blob(log.name, options).status();
-    if (made.ok()) open_ = std::move(log);
+    if (made.ok()) {
+      OpenLog* const present = find(batch.hour);
+      (present == nullptr ? open_.emplace_back() : *present) = std::move(log);
+    }
     if (made.code() != Code::kExists) return made;
   }
   return made;
 }
 
-Status LogWriter::append(Container& container, const LogBatch& batch) {
-  OpenLog& log = *open_;
+Status LogWriter::append(Container& container, const LogBatch& batch, OpenLog& log) {
   const auto classes = static_cast<std::uint8_t>(log.classes | batch.classes);
   const DateTime first = std::min(log.first, batch.first);
   const DateTime last = std::max(log.last, batch.last);
@@ -139,14 +155,15 @@ Status LogWriter::write(Store& store, const LogBatch& batch) {
     container = store.open_container(account_, kLogContainer);
   }
   if (!container.ok()) return container.status();
-  const bool goes_on = open_ && open_->hour == batch.hour && open_->appends < kLogAppendsMax &&
-                       open_->bytes + batch.lines.size() <= kLogBytesMax;
+  OpenLog* const log = find(batch.hour);
+  const bool goes_on =
+      log != nullptr && log->appends < kLogAppendsMax && log->bytes + batch.lines.size() <= kLogBytesMax;
   if (goes_on) {
-    const Status appended = append(*container, batch);
+    const Status appended = append(*container, batch, *log);
     if (appended.code() != Code::kNotFound) return appended;  // else a client deleted the log
   }
   if (Status begun = begin(*container, batch); !begun.ok()) return begun;
-  return append(*container, batch);
+  return append(*container, batch, *find(batch.hour));
 }
 
 Result<bool> delete_old_logs(Store& store, std::string_view account, StorageService service, DateTime oldest) {

@@ -4,8 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "api/rest/blobs/blob_target.h"
 #include "tools/serve/analytics/log_queue.h"
@@ -20,8 +21,9 @@ namespace varve::serve {
 /// Creates the container of the logs if it does not exist. Errors: those of Store::create_container().
 Status make_log_container(Store& store, std::string_view account);
 
-/// Appends batches to the log of their hour. Each writer begins logs of its own, which no other writer continues. One
-/// thread at a time may use it.
+/// Appends batches to the log of their hour. Each writer begins logs of its own, which no other writer continues. It goes
+/// on with the logs of the latest hours, since an entry has the hour of its request's beginning. One thread at a time may
+/// use it.
 class LogWriter {
  public:
   LogWriter(std::string account, StorageService service);
@@ -43,14 +45,19 @@ class LogWriter {
     std::uint8_t classes = 0;
   };
 
+  /// The hours whose logs grow at a time.
+  static constexpr std::size_t kOpenLogsMax = 3;
+
+  /// Returns the log of an hour, or nullptr.
+  OpenLog* find(DateTime hour) noexcept;
   Status begin(Container& container, const LogBatch& batch);
-  Status append(Container& container, const LogBatch& batch);
+  Status append(Container& container, const LogBatch& batch, OpenLog& log);
   /// Returns the number after that of the last log of the hour.
-  Result<std::uint32_t> next_number(const Container& container, DateTime hour) const;
+  Result<std::uint32_t> next_number(const Container& container, DateTime hour);
 
   const std::string account_;
   const StorageService service_;
-  std::optional<OpenLog> open_;
+  std::vector<OpenLog> open_;
 };
 
 /// Deletes the logs of hours that began before `oldest`, with buffered commits. Returns whether all are deleted: one call

@@ -3,6 +3,9 @@
 #include "tools/serve/analytics/request_outcome.h"
 
 #include <array>
+#include <optional>
+
+#include "api/model/ascii.h"
 
 namespace varve::serve {
 namespace {
@@ -13,11 +16,31 @@ constexpr std::array<std::string_view, kOutcomes> kOutcomeNames = {
     "Success",          "ThrottlingError",  "ClientTimeoutError", "ServerTimeoutError",
     "ClientOtherError", "ServerOtherError", "AuthorizationError", "NetworkError"};
 
-/// Returns whether a parameter of the query has this name, as clients spell it.
+/// Returns whether the decoded text is this name. Decodes as QueryFields does, but allocates nothing.
+bool decodes_to(std::string_view text, std::string_view name) noexcept {
+  for (const char wanted : name) {
+    if (text.empty()) return false;
+    char byte = text.front();
+    std::size_t taken = 1;
+    if (byte == '%' && text.size() >= 3) {
+      const std::optional<unsigned> high = hex_digit(text[1]);
+      const std::optional<unsigned> low = hex_digit(text[2]);
+      if (!high || !low) return false;
+      byte = static_cast<char>(*high << 4 | *low);
+      taken = 3;
+    }
+    if (byte != wanted) return false;
+    text.remove_prefix(taken);
+  }
+  return text.empty();
+}
+
+/// Returns whether a parameter of the query has this name in any encoding, and a value.
 bool has_parameter(std::string_view query, std::string_view name) noexcept {
   while (!query.empty()) {
     const std::string_view pair = query.substr(0, query.find('&'));
-    if (pair.size() > name.size() && pair.starts_with(name) && pair[name.size()] == '=') return true;
+    const std::size_t equals = pair.find('=');
+    if (equals < pair.size() && decodes_to(pair.substr(0, equals), name)) return true;
     query.remove_prefix(pair.size() == query.size() ? query.size() : pair.size() + 1);
   }
   return false;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "api/model/service_error.h"
 #include "api/rest/protocol/wire_error.h"
+#include "api/rest/service/call.h"
 #include "tools/serve/local/blob_fields.h"
 #include "tools/serve/local/client_hold.h"
 #include "tools/serve/local/door_query.h"
@@ -75,13 +77,19 @@ struct BlobAnswer {
   Fields fields;
   /// A content's bytes, in place of fields.
   std::optional<std::string> bytes{};
+  /// Whether the verb is a change, which has happened when its answer is made.
+  bool is_of_change = false;
 };
 
 template <typename Value>
 Status answer_with(const Result<Value>& value, BlobAnswer& answer) {
   if (!value.ok()) return value.status();
-  add_fields(answer.fields, *value);
-  return Status();
+  try {
+    add_fields(answer.fields, *value);
+    return Status();
+  } catch (const std::bad_alloc&) {
+    return answer.is_of_change ? Status(Code::kUnknown) : Status::out_of_memory();
+  }
 }
 
 // -- Containers, on threads that may wait -----------------------------------------------------------------------------
@@ -186,13 +194,25 @@ Status copy(Store& store, Container& container, BlobRequest& request, BlobAnswer
   if (!request.failure().ok()) return request.failure();
   const Result<Container> source = store.open_container(request.account(), from);
   if (!source.ok()) return source.status();
-  Result<BlobState> state = source->state(blob);
-  if (!state.ok()) return state.status();
+  constexpr int kAttemptsMax = 100;
   BlobCopyOptions options;
   options.conditions = given.conditions;
   options.durability = given.durability;
-  options.tags = std::move(state->tags);
-  return answer_with(container.copy(request.blob(), *source, blob, options), answer);
+  for (int attempt = 1;; ++attempt) {
+    Result<BlobState> state = source->state(blob);
+    if (!state.ok()) return state.status();
+    options.source_conditions.if_match = state->etag;  // the tags and the content are those of one state
+    options.tags = std::move(state->tags);
+    const Result<BlobState> copied = container.copy(request.blob(), *source, blob, options);
+    const bool has_changed = copied.status().service_error() == "SourceConditionNotMet";
+    if (!has_changed || attempt == kAttemptsMax) return answer_with(copied, answer);
+  }
+}
+
+/// Returns whether a verb changes what others see.
+bool changes_blobs(std::string_view verb) noexcept {
+  constexpr std::array<std::string_view, 6> kChanges = {"commit", "copy", "create", "drop", "publish", "remove"};
+  return std::find(kChanges.begin(), kChanges.end(), verb) != kChanges.end();
 }
 
 struct BlobVerb {
@@ -218,6 +238,7 @@ Status go_on(ArrivingBlob* arriving, bool is_end, const BlobRequest& request, Bl
 Status carry_out_blob_verb(Store& store, BlobRequest& request, BlobAnswer& answer) {
   const std::string verb = request.text("verb");
   if (!request.failure().ok()) return request.failure();
+  answer.is_of_change = changes_blobs(verb);
   if (verb == "create") return create(store, request, answer);
   if (verb == "drop") return drop(store, request, answer);
   if (verb == "containers") return list_containers(store, request, answer);
@@ -244,10 +265,14 @@ Task<Result<HttpResponse>> answer_blob_request(Store& store, const HttpRequest& 
       AsyncStore(store).run([&](Store& opened) { return carry_out_blob_verb(opened, asked, answer); }, std::move(stop));
   const Status done = co_await at_home(home, std::move(working));
   if (!done.ok()) co_return done;
-  HttpResponse response;
-  response.with("Content-Type", "application/octet-stream").with("Cache-Control", "no-store");
-  response.body = answer.bytes ? *std::move(answer.bytes) : fields_text(answer.fields);
-  co_return response;
+  const auto make = [&] {
+    HttpResponse response;
+    response.with("Content-Type", "application/octet-stream").with("Cache-Control", "no-store");
+    response.body = answer.bytes ? *std::move(answer.bytes) : fields_text(answer.fields);
+    return response;
+  };
+  if (answer.is_of_change) co_return carried_out_answer(make);
+  co_return make();
 }
 
 }  // namespace varve::serve

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <new>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "api/model/service_error.h"
 #include "api/rest/encoding/json_text.h"
 #include "api/rest/protocol/wire_error.h"
+#include "api/rest/service/call.h"
 #include "tools/serve/local/door_query.h"
 #include "varve/queue.h"
 #include "varve/store.h"
@@ -67,6 +70,17 @@ class QueueRequest : public DoorQuery {
   std::string queue_;
 };
 
+/// Writes the answer of a change, which has happened.
+template <typename Write>
+Status told_change(Write write) {
+  try {
+    write();
+    return Status();
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kUnknown);
+  }
+}
+
 // -- Verbs, which block -----------------------------------------------------------------------------------------------
 
 Status create(Store& store, QueueRequest& request, JsonText& json) {
@@ -108,11 +122,12 @@ Status put(Queue& queue, QueueRequest& request, JsonText& json) {
   if (!request.failure().ok()) return request.failure();
   const Result<SentMessage> sent = queue.put(request.body(), options);
   if (!sent.ok()) return sent.status();
-  json.begin_object().member("id").text(sent->id.to_string()).member("receipt").text(sent->receipt.to_string());
-  json.member("inserted").text(sent->inserted.to_string()).member("expires").text(sent->expires.to_string());
-  json.member("visible").text(sent->visible.to_string());
-  json.member("is_duplicate").boolean(sent->is_duplicate).end_object();
-  return Status();
+  return told_change([&] {
+    json.begin_object().member("id").text(sent->id.to_string()).member("receipt").text(sent->receipt.to_string());
+    json.member("inserted").text(sent->inserted.to_string()).member("expires").text(sent->expires.to_string());
+    json.member("visible").text(sent->visible.to_string());
+    json.member("is_duplicate").boolean(sent->is_duplicate).end_object();
+  });
 }
 
 void write_message(const Message& message, JsonText& json) {
@@ -215,10 +230,11 @@ Status get(Store& store, Queue& queue, QueueRequest& request, JsonText& json) {
   }
   const Result<std::vector<ReceivedMessage>> messages = queue.get(options);
   if (!messages.ok()) return messages.status();
-  json.begin_array();
-  for (const ReceivedMessage& message : *messages) write_received(message, json);
-  json.end_array();
-  return Status();
+  return told_change([&] {
+    json.begin_array();
+    for (const ReceivedMessage& message : *messages) write_received(message, json);
+    json.end_array();
+  });
 }
 
 Status remove(Queue& queue, QueueRequest& request, JsonText& json) {
@@ -240,9 +256,10 @@ Status update(Queue& queue, QueueRequest& request, JsonText& json) {
   if (!request.failure().ok()) return request.failure();
   const Result<UpdatedMessage> updated = queue.update(id, receipt, hold, text, options);
   if (!updated.ok()) return updated.status();
-  json.begin_object().member("receipt").text(updated->receipt.to_string());
-  json.member("visible").text(updated->visible.to_string()).end_object();
-  return Status();
+  return told_change([&] {
+    json.begin_object().member("receipt").text(updated->receipt.to_string());
+    json.member("visible").text(updated->visible.to_string()).end_object();
+  });
 }
 
 struct QueueVerb {
@@ -283,15 +300,21 @@ Status carry_out(Store& store, QueueRequest& request, JsonText& json) {
 Task<Result<HttpResponse>> answer_queue_request(Store& store, const HttpRequest& request, HomeThread* home,
                                                 std::stop_token stop) {
   QueueRequest asked(request.head.query, request.body, stop);
+  const std::string verb = asked.text("verb");
+  const bool is_read = verb == "list" || verb == "peek" || verb == "show";
   JsonText json;
   Task<Status> working =
       AsyncStore(store).run([&](Store& opened) { return carry_out(opened, asked, json); }, std::move(stop));
   const Status done = co_await at_home(home, std::move(working));
   if (!done.ok()) co_return done;
-  HttpResponse response;
-  response.with("Content-Type", "application/json; charset=utf-8").with("Cache-Control", "no-store");
-  response.body = json.take();
-  co_return response;
+  const auto make = [&] {
+    HttpResponse response;
+    response.with("Content-Type", "application/json; charset=utf-8").with("Cache-Control", "no-store");
+    response.body = json.take();
+    return response;
+  };
+  if (is_read) co_return make();
+  co_return carried_out_answer(make);
 }
 
 }  // namespace varve::serve

@@ -3,7 +3,7 @@
 // request that did not end correctly: its remaining bytes could be read as another request.
 //
 // All functions run on the one thread of the connection's context. The exceptions are begin(), end_soon(), end_now(),
-// end_unread(), cut_off(), is_here() and post().
+// end_unread(), cut_off(), look_again(), is_here() and post().
 // The connection lives as long as one of its operations is pending. If memory ends, std::bad_alloc reaches the thread
 // that runs the context. No operation is pending then, and the connection is closed.
 #pragma once
@@ -28,6 +28,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/http/error.hpp>
+#include <poll.h>
 
 #include "tools/serve/transport/connection.h"
 #include "tools/serve/transport/home_queue.h"
@@ -96,7 +97,8 @@ class HttpConnection final : public OpenConnection,
       if (const auto self = weak.lock()) self->close();
     });
   }
-  void cut_off() override { end_now(); }
+  bool cut_off() noexcept override;
+  void look_again() noexcept override;
   bool is_here() const noexcept override { return executor_.running_in_this_thread(); }
   void post(std::coroutine_handle<> coroutine) noexcept override { home_.post(home_place_, coroutine); }
   Task<Result<std::string_view>> next() override {
@@ -104,6 +106,9 @@ class HttpConnection final : public OpenConnection,
     const Status arrived = co_await arrival;
     if (!arrived.ok()) co_return arrived;
     co_return std::string_view(reader_->piece());
+  }
+  void keeps_all(std::uint64_t bytes_max, std::uint64_t times) override {
+    kept_max_ = std::min(bytes_max, stated_bytes_) * times;
   }
   std::uint64_t bytes() const noexcept override { return piece_bytes_; }
 
@@ -192,7 +197,6 @@ class HttpConnection final : public OpenConnection,
   void admit();
   /// Continues after admit(). Throws nothing, like answer().
   void on_admitted(const Status& admitted) noexcept;
-  /// An upload waits like an idle connection, instead of failing: its client's bytes wait in the socket (BX-03).
   void wait_for_room();
   void look_for_room();
   void on_room_timer(const ErrorCode& /*error*/) { look_for_room(); }
@@ -209,6 +213,7 @@ class HttpConnection final : public OpenConnection,
   void on_request();
   /// Called by the thread that builds the answer. The connection does nothing meanwhile.
   bool grow_to(std::uint64_t bytes) override;
+  bool is_awaited() noexcept override;
   void run(HttpRequest request);
 
   void on_read_error(const ErrorCode& error);
@@ -219,14 +224,21 @@ class HttpConnection final : public OpenConnection,
 
   // -- A body in pieces ---------------------------------------------------------------------------------------------
 
-  /// Passes a request to the handler, which reads the body by next(). Takes room for the pieces before.
+  /// Passes a request to the handler, which reads the body by next(). The first next() takes memory, so a client whom
+  /// the handler refuses uses none.
   void begin_pieces();
 
-  /// Returns the room for a body of `bytes` bytes: each may lie in a read or a piece, in what the handler keeps, and in a
-  /// copy that is being written.
-  static std::uint64_t pieces_room(std::uint64_t bytes) {
-    return std::min(bytes, kPiecesRoomBytes) + std::min(2 * bytes, kBodyKeptBytes);
-  }
+  /// Returns the bytes that reads and pieces need, and those that the handler keeps of earlier pieces. The handler
+  /// got `passed` bytes. Before the first piece it keeps none, so many clients may begin at once and be slow.
+  std::uint64_t room_for_pieces(std::uint64_t passed) const;
+  /// Returns the bytes that the handler keeps after it got `passed` bytes of the body.
+  std::uint64_t kept_of(std::uint64_t passed) const;
+  /// Takes the memory for the next piece. An upload takes its turn each time when the handler has dropped what it kept, so
+  /// a long upload makes room for those that wait. Returns false if the upload is queued.
+  bool takes_turn();
+  void wait_for_turn();
+  void on_turn_timer(const ErrorCode& /*error*/) { look_for_turn(); }
+  void look_for_turn();
 
   /// Awaited, waits until a piece or the end of the body is in the reader. Gives the failure of the connection.
   class PieceArrival {
@@ -254,6 +266,7 @@ class HttpConnection final : public OpenConnection,
 
   /// Reads until the piece is complete. An exception on the way leaves no operation pending, so the piece ends with it.
   void ask_for_piece();
+  void begin_reading_piece();
   void send_continue_for_piece();
   void read_for_piece();
   void on_more_of_piece(const ErrorCode& error, std::size_t bytes);
@@ -310,7 +323,8 @@ class HttpConnection final : public OpenConnection,
   static constexpr std::uint64_t kPiecesRoomBytes = kBodyPieceBytes + 3 * kBodyReadBytes;
   static constexpr Milliseconds kGoodbyeTime{2000};
   static constexpr Milliseconds kRoomLookTime{50};
-  static constexpr Milliseconds kUploadLookTime{250};
+  /// Only if the call of look_again() was lost.
+  static constexpr Milliseconds kTurnLookTime{1000};
 
   ConnectionHost& host_;
   const ClientAddress client_;
@@ -343,8 +357,14 @@ class HttpConnection final : public OpenConnection,
   std::coroutine_handle<> waiting_for_piece_;
   Status piece_status_;
   std::uint64_t piece_bytes_ = 0;
-  /// The memory for the pieces of the present body.
+  /// The memory for the pieces of the present body, once the upload had its turn.
   std::uint64_t piece_room_ = 0;
+  /// The bytes of the body up to which the handler keeps pieces in that memory.
+  std::uint64_t turn_end_ = 0;
+  /// The length of the body, or the greatest number if the client did not state it.
+  std::uint64_t stated_bytes_ = 0;
+  std::optional<std::uint64_t> kept_max_{};  // of a handler that keeps the whole body
+  bool waits_for_turn_ = false;
   bool is_in_pieces_ = false;
   bool must_continue_ = false;
   bool is_timer_set_ = false;

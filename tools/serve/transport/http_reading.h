@@ -125,7 +125,7 @@ void HttpConnection<Stream>::on_admitted(const Status& admitted) noexcept {
 
 template <typename Stream>
 void HttpConnection<Stream>::wait_for_room() {
-  room_deadline_ = Clock::now() + (is_in_pieces_ ? host_.limits().idle_time_max : host_.limits().room_time_max);
+  room_deadline_ = Clock::now() + host_.limits().room_time_max;
   look_for_room();
 }
 
@@ -133,12 +133,12 @@ template <typename Stream>
 void HttpConnection<Stream>::look_for_room() {
   const Clock::time_point now = Clock::now();
   if (finds_room(now)) {
-    if (!reader_->is_done() && !is_in_pieces_) return ask_for_body();
+    if (!reader_->is_done()) return ask_for_body();
     if (share_.holds()) share_.is_served();  // The client is not asked for bytes, so it cannot stall.
     return run(reader_->take());
   }
   if (is_late_ || now >= room_deadline_) return refuse_unread(busy());
-  room_timer_.expires_at(std::min(room_deadline_, now + (is_in_pieces_ ? kUploadLookTime : kRoomLookTime)));
+  room_timer_.expires_at(std::min(room_deadline_, now + kRoomLookTime));
   room_timer_.async_wait(handler(&HttpConnection::on_room_timer));
 }
 
@@ -149,7 +149,7 @@ bool HttpConnection<Stream>::finds_room(Clock::time_point now) {
     share_.make_room(now);
     return false;
   }
-  const std::uint64_t bytes = is_in_pieces_ ? piece_room_ : reader_->body_bytes_expected();
+  const std::uint64_t bytes = reader_->body_bytes_expected();
   return bytes <= ByteBudget::kFreeBytes || share_.take(ByteBudget::Use::kBody, bytes, now);
 }
 
@@ -202,12 +202,19 @@ void HttpConnection<Stream>::on_request() {
 
 template <typename Stream>
 bool HttpConnection<Stream>::grow_to(std::uint64_t bytes) {
-  const std::uint64_t beside = is_in_pieces_ && !reader_->is_done() ? piece_room_ : body_bytes_;
+  const std::uint64_t beside = is_in_pieces_ ? piece_room_ : body_bytes_;
   if (bytes + beside <= ByteBudget::kFreeBytes) return true;
   if (!share_.take(ByteBudget::Use::kAnswer, bytes + beside, Clock::now())) return false;
   share_.is_served();
   granted_ = bytes;
   return true;
+}
+
+template <typename Stream>
+bool HttpConnection<Stream>::is_awaited() noexcept {
+  // Also found if bytes of a next request are in the socket.
+  pollfd asked{socket_layer().native_handle(), POLLRDHUP, 0};
+  return socket_layer().is_open() && (::poll(&asked, 1, 0) <= 0 || asked.revents == 0);
 }
 
 template <typename Stream>
@@ -256,14 +263,18 @@ template <typename Stream>
 void HttpConnection<Stream>::begin_pieces() {
   is_in_pieces_ = true;
   reader_->begin_pieces();
-  piece_room_ = pieces_room(reader_->tells_body_bytes() ? reader_->body_bytes_expected() : kPiecesRoomBytes);
+  stated_bytes_ = reader_->tells_body_bytes() ? reader_->body_bytes_expected() : ~std::uint64_t{0};
+  piece_room_ = 0;
+  turn_end_ = 0;
+  kept_max_.reset();
   piece_bytes_ = 0;
   piece_status_ = Status();
   must_continue_ = reader_->wants_continue();
   keeps_alive_ = reader_->keep_alive();
   clear_deadline();  // as in admit()
   load_.count_request(part_of_load_);
-  wait_for_room();
+  if (share_.holds()) share_.is_served();
+  run(reader_->take());
 }
 
 template <typename Stream>
@@ -290,15 +301,95 @@ bool HttpConnection<Stream>::wants_more_of_piece() {
 }
 
 template <typename Stream>
+std::uint64_t HttpConnection<Stream>::room_for_pieces(std::uint64_t passed) const {
+  const std::uint64_t kept = passed == 0 ? 0 : std::min(stated_bytes_, kBodyKeptBytes);
+  return std::min(stated_bytes_, kPiecesRoomBytes) + kept_max_.value_or(kept);
+}
+
+template <typename Stream>
+std::uint64_t HttpConnection<Stream>::kept_of(std::uint64_t passed) const {
+  if (kept_max_ || passed == 0) return passed;
+  return (passed - 1) % kBodyKeptBytes + 1;
+}
+
+template <typename Stream>
+bool HttpConnection<Stream>::takes_turn() {
+  const std::uint64_t passed = piece_bytes_ - reader_->piece().size();
+  const std::uint64_t room = room_for_pieces(passed);
+  if (room + granted_ <= ByteBudget::kFreeBytes) return true;
+  if (turn_end_ > 0 && passed <= turn_end_) {
+    share_.take_anyway(ByteBudget::Use::kStream, granted_ + piece_room_, Clock::now());
+    return true;
+  }
+  const std::uint64_t kept = kept_of(passed);
+  const std::uint64_t held = granted_ + kept + reader_->piece().size();
+  if (!share_.take_turn(held, granted_ + room, Clock::now())) return false;
+  piece_room_ = room;
+  if (passed > 0) turn_end_ = passed - kept + kBodyKeptBytes;
+  if (kept_max_) turn_end_ = ~std::uint64_t{0};
+  return true;
+}
+
+template <typename Stream>
 void HttpConnection<Stream>::ask_for_piece() {
   try {
-    if (share_.holds()) share_.take_anyway(ByteBudget::Use::kBody, granted_ + piece_room_, Clock::now());
-    set_deadline(time_for(kBodyPieceBytes));
-    if (std::exchange(must_continue_, false)) return send_continue_for_piece();
-    read_for_piece();
+    if (takes_turn()) return begin_reading_piece();
+    reader_->piece().shrink_to_fit();
+    buffer_.shrink_to_fit();
+    waits_for_turn_ = true;
+    wait_for_turn();
   } catch (const std::bad_alloc&) {
     end_piece(Status::out_of_memory());
   }
+}
+
+template <typename Stream>
+void HttpConnection<Stream>::wait_for_turn() {
+  room_timer_.expires_at(Clock::now() + kTurnLookTime);
+  room_timer_.async_wait(handler(&HttpConnection::on_turn_timer));
+}
+
+/// Called by the timer, which look_again() ends early.
+template <typename Stream>
+void HttpConnection<Stream>::look_for_turn() {
+  try {
+    if (is_late_) return end_piece(Status(Code::kBusy, "the server ends"));
+    if (!socket_layer().is_open()) return end_piece(client_is_gone());
+    if (!takes_turn()) return wait_for_turn();
+    begin_reading_piece();
+  } catch (const std::bad_alloc&) {
+    end_piece(Status::out_of_memory());
+  }
+}
+
+template <typename Stream>
+bool HttpConnection<Stream>::cut_off() noexcept {
+  try {
+    end_now();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+template <typename Stream>
+void HttpConnection<Stream>::look_again() noexcept {
+  try {
+    asio::post(executor_, [weak = this->weak_from_this()] {
+      const auto self = weak.lock();
+      if (self && self->waits_for_turn_) self->room_timer_.cancel();
+    });
+  } catch (const std::bad_alloc&) {
+    return;  // the timer looks, a little later
+  }
+}
+
+template <typename Stream>
+void HttpConnection<Stream>::begin_reading_piece() {
+  waits_for_turn_ = false;
+  set_deadline(time_for(kBodyPieceBytes));
+  if (std::exchange(must_continue_, false)) return send_continue_for_piece();
+  read_for_piece();
 }
 
 template <typename Stream>
@@ -311,6 +402,7 @@ void HttpConnection<Stream>::send_continue_for_piece() {
 
 template <typename Stream>
 void HttpConnection<Stream>::read_for_piece() {
+  if (is_late_) return end_piece(Status(Code::kBusy, "the server ends"));  // also after a `100 Continue`
   const std::size_t bytes = std::min(kBodyReadBytes, buffer_.max_size() - buffer_.size());
   // A read of no bytes would succeed at once, for ever. The buffer holds no piece of the body: it is framed too widely.
   if (bytes == 0) return end_piece(*answer_to(http::error::buffer_overflow));
@@ -340,6 +432,7 @@ void HttpConnection<Stream>::on_more_of_piece(const ErrorCode& error, std::size_
 template <typename Stream>
 void HttpConnection<Stream>::end_piece(const Status& status) {
   piece_status_ = status;
+  waits_for_turn_ = false;
   clear_deadline();
   if (share_.holds()) share_.is_served();
   std::exchange(waiting_for_piece_, nullptr).resume();

@@ -159,6 +159,7 @@ void HttpConnection<Stream>::on_end_unread() {
   is_late_ = true;
   ErrorCode ignored;
   if (is_reading_) socket_layer().cancel(ignored);
+  if (waits_for_turn_) room_timer_.cancel();
 }
 
 template <typename Stream>
@@ -166,6 +167,7 @@ void HttpConnection<Stream>::close() {
   is_ending_ = true;
   ErrorCode ignored;
   socket_layer().close(ignored);
+  if (waits_for_turn_) room_timer_.cancel();
 }
 
 }  // namespace varve::serve

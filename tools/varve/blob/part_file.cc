@@ -19,16 +19,32 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kReadBackBytes = std::size_t{1} << 20;
-constexpr std::string_view kPartEnding = ".part";
+/// An ending that no other program writes, and other lines of this program neither.
+constexpr std::string_view kPartEnding = ".varve-part";
+/// The digits of an ETag's number.
+constexpr std::size_t kPartDigits = 18;
 
-/// Returns whether a name is that of a part of the file `target`: `target.<digits>.part`.
+std::string part_number(const BlobState& blob) {
+  const std::string digits = std::to_string(blob.etag.timestamp().ticks);
+  return std::string(kPartDigits - std::min(kPartDigits, digits.size()), '0') + digits;
+}
+
+/// Returns whether a name is that of a part of the file `target`: `target.<18 digits or more>.varve-part`.
 bool is_part_of(std::string_view name, std::string_view target) noexcept {
   if (!name.starts_with(target) || !name.ends_with(kPartEnding)) return false;
   name.remove_prefix(target.size());
-  if (name.size() <= kPartEnding.size() + 1 || name.front() != '.') return false;
+  if (name.size() < kPartEnding.size() + 1 + kPartDigits || name.front() != '.') return false;
   name.remove_suffix(kPartEnding.size());
   name.remove_prefix(1);
   return name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Removes a part, unless it is no file or another program writes it.
+void remove_unused(const std::string& path) {
+  const OwnedDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat state {};
+  if (!file.is_open() || ::fstat(file.number(), &state) != 0 || !S_ISREG(state.st_mode)) return;
+  if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
 }
 
 }  // namespace
@@ -36,7 +52,7 @@ bool is_part_of(std::string_view name, std::string_view target) noexcept {
 PartFile::PartFile(std::string path, const BlobState& blob) : target_(std::move(path)), blob_(blob) {
   std::error_code none;
   if (fs::exists(target_, none)) target_ = fs::canonical(target_, none).string();
-  part_ = target_ + "." + std::to_string(blob.etag.timestamp().ticks) + std::string(kPartEnding);
+  part_ = target_ + "." + part_number(blob) + std::string(kPartEnding);
 }
 
 Status PartFile::failed(int error) const {
@@ -50,7 +66,7 @@ void PartFile::remove_earlier() const {
   const std::string target = fs::path(target_).filename().string();
   for (const fs::directory_entry& entry : fs::directory_iterator(directory.empty() ? "." : directory, none)) {
     const std::string name = entry.path().filename().string();
-    if (name != own && is_part_of(name, target)) fs::remove(entry.path(), none);
+    if (name != own && is_part_of(name, target)) remove_unused(entry.path().string());
   }
 }
 

@@ -16,14 +16,14 @@
 
 namespace varve::tool {
 
-/// The file `FILE.<number of the blob's ETag>.part`. It stays until finish(). One program at a time may use it.
+/// The file `FILE.<number of the blob's ETag>.varve-part`. It stays until finish(). One program at a time may use it.
 class PartFile {
  public:
   PartFile(std::string path, const BlobState& blob);
 
-  /// Opens or creates the file, and removes those of earlier states of the blob. If the blob's checksum is not known,
-  /// compares the file with the blob, and cuts it where they differ. Errors: kIoError, kLocked (another program writes
-  /// the file), those of reading the blob.
+  /// Opens or creates the file, and removes those of other states of the blob that no program writes. If the blob's
+  /// checksum is not known, compares the file with the blob, and cuts it where they differ. Errors: kIoError, kLocked
+  /// (another program writes the file), those of reading the blob.
   Status open(BlobSource& blob);
   /// Returns the bytes of the blob that the file has.
   std::uint64_t bytes() const noexcept { return bytes_; }

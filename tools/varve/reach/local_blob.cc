@@ -105,6 +105,8 @@ class LocalContainer final : public BlobAccess {
     if (!state.ok()) return state;
     BlobCopyOptions chosen;
     chosen.conditions = options.conditions;
+    // The tags and the content are those of one state. Only this program writes to a store that it has open.
+    chosen.source_conditions.if_match = state->etag;
     chosen.durability = options.durability;
     chosen.tags = std::move(state->tags);
     return opened->copy(blob, *source, from_blob, chosen);

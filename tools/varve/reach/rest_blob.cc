@@ -88,6 +88,13 @@ class ServedSink final : public BlobSink {
   std::string piece_;
 };
 
+/// Returns the failure of a request that changes nothing. A wire cannot know that of a POST.
+Status of_reading(const Status& failure) {
+  if (failure.code() != Code::kUnknown) return failure;
+  return Status::io_error("the server ended the connection before it answered");
+}
+
+/// A content that the program may read with pauses of any length.
 class ServedSource final : public BlobSource {
  public:
   ServedSource(std::shared_ptr<Wire> wire, std::string query, BlobState state)
@@ -100,8 +107,8 @@ class ServedSource final : public BlobSource {
       const std::size_t wanted = std::min(buffer.size() - done, serve::kBlobPieceBytes);
       BlobParameters asked{query_};
       asked.with("offset", std::to_string(offset + done)).with("bytes", std::to_string(wanted));
-      const Result<std::string> body = body_of_answer(wire_->send(blob_request(asked.query, "")));
-      if (!body.ok()) return body.status();
+      const Result<std::string> body = body_of_answer(wire_.send(blob_request(asked.query, "")));
+      if (!body.ok()) return of_reading(body.status());
       if ((*body).empty() || (*body).size() > wanted) {
         return Status::io_error("the answer of the server has another length than the blob");
       }
@@ -112,7 +119,7 @@ class ServedSource final : public BlobSource {
   }
 
  private:
-  const std::shared_ptr<Wire> wire_;
+  AliveWire wire_;
   const std::string query_;
   const BlobState state_;
 };
@@ -128,22 +135,22 @@ class ServedContainer final : public BlobAccess {
     return send(of("create"), body_with(given)).status();
   }
   Status drop() override { return send(of("drop")).status(); }
-  Result<ContainerState> container() override { return value_of_answer(send(of("container")), &serve::container_of); }
+  Result<ContainerState> container() override { return value_of_answer(ask(of("container")), &serve::container_of); }
   Result<ContainerPage> containers(const ListOptions& options) override {
     BlobParameters asked = of("containers");
     asked.with("prefix", options.prefix).with("continuation", options.continuation);
     asked.with("names", std::to_string(options.page_names_max));
-    return value_of_answer(send(asked), &serve::container_page_of);
+    return value_of_answer(ask(asked), &serve::container_page_of);
   }
   Result<BlobPage> list(const BlobListing& listing) override {
     BlobParameters asked = of("list");
     asked.with("prefix", listing.prefix).with("delimiter", listing.delimiter);
     asked.with("continuation", listing.continuation).with("names", std::to_string(listing.page_max));
     if (listing.with_uncommitted) asked.with("uncommitted", "1");
-    return value_of_answer(send(asked), &serve::blob_page_of);
+    return value_of_answer(ask(asked), &serve::blob_page_of);
   }
   Result<BlobState> state(const std::string& blob) override {
-    return value_of_answer(send(of("state", blob)), &serve::blob_of);
+    return value_of_answer(ask(of("state", blob)), &serve::blob_of);
   }
   /// Reads one byte too, so that a blob which cannot be read is refused at once.
   Result<std::unique_ptr<BlobSource>> read(const std::string& blob) override {
@@ -152,7 +159,7 @@ class ServedContainer final : public BlobAccess {
     BlobParameters asked = of("read", blob);
     asked.with("etag", found->etag.to_string());
     BlobParameters first = asked;
-    if (Status readable = send(first.with("bytes", "1")).status(); !readable.ok()) return readable;
+    if (Status readable = ask(first.with("bytes", "1")).status(); !readable.ok()) return readable;
     return std::unique_ptr<BlobSource>(
         std::make_unique<ServedSource>(wire_, std::move(asked.query), *std::move(found)));
   }
@@ -165,7 +172,7 @@ class ServedContainer final : public BlobAccess {
     return begin(asked.with("block", "1").with("id", id), options);
   }
   Result<BlockLists> blocks(const std::string& blob) override {
-    return value_of_answer(send(of("blocks", blob)), &serve::block_lists_of);
+    return value_of_answer(ask(of("blocks", blob)), &serve::block_lists_of);
   }
   Result<BlobState> commit_blocks(const std::string& blob, const std::vector<BlockChoice>& blocks,
                                   const BlobWriteOptions& options) override {
@@ -196,6 +203,11 @@ class ServedContainer final : public BlobAccess {
   }
   Result<std::string> send(const BlobParameters& asked, std::string body = {}) const {
     return body_of_answer(wire_->send(blob_request(asked.query, std::move(body))));
+  }
+  /// Sends a request that changes nothing.
+  Result<std::string> ask(const BlobParameters& asked) const {
+    Result<std::string> body = send(asked);
+    return body.ok() ? body : of_reading(body.status());
   }
   Result<std::unique_ptr<BlobSink>> begin(const BlobParameters& asked, const BlobWriteOptions& options) const {
     auto sink = std::make_unique<ServedSink>(wire_);
