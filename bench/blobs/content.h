@@ -21,8 +21,8 @@ std::string_view piece_of(std::uint64_t number);
 Status for_pieces(std::uint64_t bytes,
                   const std::function<Status(std::uint64_t offset, std::string_view piece)>& write);
 
-/// Returns kCorruption if these are not the bytes of a blob at `offset`, which begins a piece. It compares the first 4 KiB,
-/// because a comparison of all bytes would be a large part of a measured read.
+/// Returns kCorruption if these bytes, which lie in one piece, are not those of a blob at `offset`. It compares the first
+/// 4 KiB, because a comparison of all bytes would be a large part of a measured read.
 Status check_piece(std::uint64_t offset, std::string_view bytes);
 
 }  // namespace varve::bench

@@ -55,7 +55,7 @@ struct Bench {
   std::string part(const std::string& name) const;
 };
 
-using Rows = std::vector<Row>;
+using Rows = std::vector<GoalRow>;
 struct Goal {
   std::string_view id;
   Rows (*measure)(const Bench& bench);

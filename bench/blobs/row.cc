@@ -25,12 +25,12 @@ json json_of(const Judged& judged) {
           {"met", is_met(judged)}};
 }
 
-json outcome_of(const Row& row, double value) {
+json outcome_of(const GoalRow& row, double value) {
   return {{"value", value}, {"unit", row.unit}, {"more_is_better", row.more_is_better}, {"figures", json::object()}};
 }
 
 /// Varve's outcome also has the figures that the goals compare, so that tools/race finds them.
-json outcome_of_varve(const Row& row) {
+json outcome_of_varve(const GoalRow& row) {
   json outcome = outcome_of(row, row.value);
   json& figures = outcome["figures"];
   for (const auto& [name, value] : row.figures) figures[name] = value;
@@ -39,7 +39,7 @@ json outcome_of_varve(const Row& row) {
   return outcome;
 }
 
-json json_of(const Row& row) {
+json json_of(const GoalRow& row) {
   json contenders{{"varve", outcome_of_varve(row)}};
   for (const auto& [name, value] : row.peers) contenders[name] = outcome_of(row, value);
   json judged = json::array();
@@ -104,9 +104,9 @@ std::string with_commas(std::uint64_t number) {
 
 }  // namespace
 
-nlohmann::json as_json(const std::vector<Row>& rows) {
+nlohmann::json as_json(const std::vector<GoalRow>& rows) {
   json all = json::array();
-  for (const Row& row : rows) all.push_back(json_of(row));
+  for (const GoalRow& row : rows) all.push_back(json_of(row));
   return all;
 }
 

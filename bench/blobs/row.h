@@ -20,7 +20,7 @@ struct Judged {
   bool at_least = true;
 };
 
-struct Row {
+struct GoalRow {
   /// The goal's id, such as BO-01.
   std::string goal;
   std::string name;
@@ -40,7 +40,7 @@ struct Row {
 };
 
 /// Returns the rows in the form in which tools/race records them, with the goals and the sizes added.
-nlohmann::json as_json(const std::vector<Row>& rows);
+nlohmann::json as_json(const std::vector<GoalRow>& rows);
 /// Returns the table of rows in that form, one line for each.
 std::string as_table(const nlohmann::json& rows);
 

@@ -112,7 +112,7 @@ double raw_rate_together(const std::string& directory, std::uint64_t each_bytes)
   return rate;
 }
 
-Row cold_reads(const Bench& bench) {
+GoalRow cold_reads(const Bench& bench) {
   const std::uint64_t bytes = bench.sizes.stream_bytes;
   const std::unique_ptr<VarveBlobs> varve = take(VarveBlobs::open(bench.directory));
   const std::unique_ptr<BlobContender> files = take(open_file_blobs(bench.part("files")));
@@ -131,7 +131,7 @@ Row cold_reads(const Bench& bench) {
                                         return rate_of(bytes, [&] { check(files->read_stream("cold", bytes)); });
                                       }});
   std::filesystem::remove(raw);
-  Row row{"BO-03", "cold sequential read", "MB/s", true, rates[0]};
+  GoalRow row{"BO-03", "cold sequential read", "MB/s", true, rates[0]};
   row.beside = {{"device", rates[1]}};
   row.peers = {{"files", rates[2]}};
   row.judged = {{"of the device", rates[0] / rates[1], 0.85, true}};
@@ -149,7 +149,7 @@ double copy_rate(const std::string& source, std::vector<char>& piece) {
   });
 }
 
-Row cached_reads(const Bench& bench) {
+GoalRow cached_reads(const Bench& bench) {
   const std::uint64_t bytes = bench.sizes.cached_bytes;
   const std::unique_ptr<VarveBlobs> varve =
       take(VarveBlobs::open(bench.part("cached"), {kSmallCacheBytes, 4 * bytes + kSmallCacheBytes}));
@@ -168,7 +168,7 @@ Row cached_reads(const Bench& bench) {
       medians_in_turns(kTurns, {[&] { return rate_of(bytes, [&] { check(varve->read_stream("cached", bytes)); }); },
                                 [&] { return copy_rate(source, piece); }});
   const std::uint64_t read = take(varve->store().statistics()).block_read_bytes - read_before;
-  Row row{"BO-03", "cached sequential read, one thread", "MB/s", true, rates[0]};
+  GoalRow row{"BO-03", "cached sequential read, one thread", "MB/s", true, rates[0]};
   row.beside = {{"memcpy", rates[1]}};
   row.judged = {{"of memcpy", rates[0] / rates[1], 0.5, true}};
   row.figures = {{"MB read from the device", megabytes(read)}};
@@ -188,7 +188,7 @@ Rows one_stream(const Bench& bench) {
                      [&] { return raw_rate(bench.directory + "/raw", bytes); },
                      [&] { return rate_of(bytes, [&] { check(files->write_stream(stream_name(used), bytes)); }); }});
   const Written written = written_of_stream(bench.part("written"), bytes);
-  Row row{"BO-01", "durable write of one stream", "MB/s", true, rates[0]};
+  GoalRow row{"BO-01", "durable write of one stream", "MB/s", true, rates[0]};
   row.beside = {{"device", rates[1]}};
   row.peers = {{"files", rates[2]}};
   row.judged = {{"of the device", rates[0] / rates[1], 0.8, true},
@@ -217,7 +217,7 @@ Rows many_streams(const Bench& bench) {
                      },
                      [&] { return raw_rate_together(raw, each); },
                      [&] { return rate_together(each, [&](int) { check(files->write_stream(next(), each)); }); }});
-  Row row{"BO-02", "durable write of 16 streams", "MB/s", true, rates[0]};
+  GoalRow row{"BO-02", "durable write of 16 streams", "MB/s", true, rates[0]};
   row.beside = {{"device", rates[1]}};
   row.peers = {{"files", rates[2]}};
   row.judged = {{"of the device", rates[0] / rates[1], 0.9, true},
