@@ -43,6 +43,8 @@ void add_words(CLI::App& app, Words& words) {
       ->required()
       ->check(CLI::ExistingDirectory);
   app.add_option("--goal", words.goals, "Goal to measure, such as BO-01; may be repeated. Default: all")
+      ->allow_extra_args(false)
+      ->delimiter(',')
       ->check(CLI::IsMember(ids_of_all_goals()));
   app.add_option("--json", words.json_file, "File that receives all rows as JSON");
   app.add_flag("--quick", words.quick, "Run everything once and tiny; the figures mean nothing");
