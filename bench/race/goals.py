@@ -115,6 +115,12 @@ MIXED = "mixed tables, buffered, 4 clients"
 FILES = "open and close of a store of {} files"
 MERGE = "gets right after a merge of everything"
 MESSAGES = "messages"
+BLOBS = "blobs"
+STREAM = "durable write of one stream"
+STREAMS = "durable write of 16 streams"
+RANGE = "cold random range of 64 KiB, median"
+APPENDS = "durable append of 200 bytes, 64 clients, {}"
+COLLECTION = "durable insert during a collection, median"
 MANY_QUEUES = "10,000 queues, beside one"
 
 GOALS = [
@@ -265,6 +271,39 @@ GOALS = [
          ratio(MESSAGES, "entity and message in one durable commit"), 1, True),
     Goal("QG-10", "message taken and deleted, to the best peer",
          ratio(MESSAGES, "message taken, and deleted durably"), 1, True),
+    Goal("BO-01", "durable write of a blob of 1 GiB, to the device", value(BLOBS, STREAM, "of the device"), 0.8, True),
+    Goal("BO-01", "the same: bytes written a byte", value(BLOBS, STREAM, "bytes written a byte, with the close"), 1.03,
+         False),
+    Goal("BO-02", "16 streams of 64 MiB, to the device", value(BLOBS, STREAMS, "of the device"), 0.9, True),
+    Goal("BO-02", "the same: MiB of memory beyond caches", value(BLOBS, STREAMS, "MiB of memory beyond caches"), 160,
+         False),
+    Goal("BO-03", "cold sequential read of a blob, to the device", value(BLOBS, "cold sequential read", "of the device"),
+         0.85, True),
+    Goal("BO-03", "cached sequential read of a blob, to memcpy",
+         value(BLOBS, "cached sequential read, one thread", "of memcpy"), 0.5, True),
+    Goal("BO-04", "cold range of 64 KiB of 3 GiB (100 GiB are the goal): time, of a raw read",
+         value(BLOBS, RANGE, "of a raw read"), 1.2, False),
+    Goal("BO-04", "the same: time, of a range of a short blob", value(BLOBS, RANGE, "of the short blob's"), 1.05, False),
+    Goal("BO-05", "durable put of 100 KiB: time, of an insert of 60 KiB and the device's time of the rest",
+         value(BLOBS, "durable put of 100 KiB, 1 client",
+               "time, of an insert of 60 KiB and the device's time of the rest"), 1.2, False),
+    *(Goal("BO-06", f"durable append of 200 bytes, 64 clients, {told}: of the inserts",
+           value(BLOBS, APPENDS.format(told), "of the inserts"), 0.8, True) for told in ("a blob each", "one blob")),
+    Goal("BO-08", "first page over a million blobs (ten million are the goal): time, of a listing of 1,000",
+         value(BLOBS, "first page of a listing with a delimiter", "of the listing of few blobs"), 1.5, False),
+    Goal("BO-09", "delete of a container of 200,000 blobs (a million are the goal): time, of an empty one",
+         value(BLOBS, "delete of a container", "of the empty container"), 2, False),
+    Goal("BO-10", "copy of a blob of 3 GiB (10 GiB are the goal): time, of a copy of 1 MiB",
+         value(BLOBS, "durable copy of a long blob", "of the copy of 1 MiB"), 2, False),
+    Goal("BO-11", "entity and blob of 1 MiB in one commit: time, of the blob alone",
+         value(BLOBS, "entity and blob of 1 MiB in one durable transaction", "time, of the blob alone"), 1.1, False),
+    Goal("BO-12", "cores at 1 GB/s for checksums, without MD5",
+         value(BLOBS, "checksums of a written stream over HTTP, without MD5", "cores at 1 GB/s for checksums"), 0.25,
+         False),
+    Goal("BX-33", "durable insert during a collection: time, of one at rest",
+         value(BLOBS, COLLECTION, "of an insert at rest"), 1.1, False),
+    Goal("BX-33", "the same: bytes read, of the content that is kept",
+         value(BLOBS, COLLECTION, "bytes read, of the content that is kept"), 1.05, False),
     Goal("P27", "directory after everything settled, of RocksDB's",
          share("settled", "directory after everything settled", "rocksdb"), 1.1, False),
     Goal("P28", "sectors that a durable commit of one sector writes", value("log-space", "sectors of a durable commit"),

@@ -106,7 +106,33 @@ class Messages:
         return lines
 
 
-PROGRAMS = {"files": Files(), "serve": Serve(), "messages": Messages()}
+class Blobs:
+    """Blobs, by varve-blobs-bench, which writes the recorded form with the goals. SQLite and RocksDB run where they are built in."""
+    ROWS = ["durable write of one stream", "durable write of 16 streams", "cold sequential read",
+            "cached sequential read, one thread", "cold random range of 64 KiB, median", "durable put of 100 KiB, 1 client",
+            "durable put of 100 KiB, 16 clients", "durable append of 200 bytes, 64 clients, a blob each",
+            "durable append of 200 bytes, 64 clients, one blob", "first page of a listing with a delimiter",
+            "delete of a container", "durable copy of a long blob", "entity and blob of 1 MiB in one durable transaction",
+            "checksums of a written stream over HTTP, without MD5", "durable insert during a collection, median"]
+    about = ("blobs, beside plain writes and reads of the device with direct I/O, beside other work of the store, and beside "
+             "files with fsync, blobs in SQLite, and values in RocksDB's blob files")
+
+    def rows(self):
+        return list(self.ROWS)
+
+    def command(self, bench, scratch, quick):
+        program = pathlib.Path(bench).parent / "varve-blobs-bench"
+        return [str(program), str(scratch), "--json", str(scratch / "blobs.json")] + (["--quick"] if quick else [])
+
+    def lines(self, _output, scratch):
+        lines = json.loads((scratch / "blobs.json").read_text(encoding="utf-8"))
+        if [line["row"] for line in lines] != self.ROWS:
+            raise ValueError("varve-blobs-bench has other rows now")
+        return [{"row": line["row"], "contenders": {name: _outcome(**told) for name, told in line["contenders"].items()}}
+                for line in lines]
+
+
+PROGRAMS = {"files": Files(), "serve": Serve(), "messages": Messages(), "blobs": Blobs()}
 
 
 def listing():

@@ -15,8 +15,10 @@ TEXT = "".join(f"{hashlib.sha256(b'%d' % i).hexdigest()}" for i in range(4))  # 
 
 
 def signature(service="t"):
-    """An account's signature for all that the race does, as the query of a URL. `service`: t for tables, q for queues."""
-    said = {"sp": "rwdlau" if service == "t" else "rwdlaup", "ss": service, "srt": "sco", "st": "", "se": "2099-01-01T00:00:00Z", "sip": "", "spr": "",
+    """An account's signature for all that the race does, as the query of a URL. `service`: t for tables, q for queues, b for
+    blobs."""
+    permissions = {"t": "rwdlau", "q": "rwdlaup", "b": "rwdlac"}[service]
+    said = {"sp": permissions, "ss": service, "srt": "sco", "st": "", "se": "2099-01-01T00:00:00Z", "sip": "", "spr": "",
             "sv": VERSION}
     text = "\n".join([ACCOUNT, *said.values(), ""])
     said["sig"] = base64.b64encode(hmac.digest(base64.b64decode(KEY), text.encode(), "sha256")).decode()

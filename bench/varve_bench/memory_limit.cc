@@ -3,8 +3,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include <fcntl.h>
 #include <unistd.h>
+
+#include "bench/varve_bench/forget_files.h"
 
 namespace varve::bench {
 
@@ -28,18 +29,6 @@ bool write_number(const std::string& path, std::uint64_t number) {
 }
 
 }  // namespace
-
-void forget_files(const std::string& directory) {
-  std::error_code error;
-  std::filesystem::recursive_directory_iterator entry(directory, error);
-  for (; !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error)) {
-    const int file = ::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) continue;
-    ::fdatasync(file);
-    ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-    ::close(file);
-  }
-}
 
 bool limit_memory(std::uint64_t bytes) {
   for (const Interface& interface : kInterfaces) {

@@ -1,4 +1,4 @@
-// Goal: the race of whole stores stays runnable.
+// Goal: the race of whole stores and the race of blobs stay runnable.
 // Method: every workload runs once with tiny sizes, by every contender in the build. No figure is checked.
 #include <algorithm>
 #include <cstdlib>
@@ -19,10 +19,12 @@ struct BenchRun {
   std::string json;
 };
 
-BenchRun run_bench(const std::string& arguments) {
+/// `directory_option` precedes the directory in which stores are made.
+BenchRun run_program_of_bench(const std::string& name, const std::string& arguments,
+                              const std::string& directory_option) {
   const ScratchDirectory scratch;
-  const std::string program = std::filesystem::path(VARVE_PROGRAM).parent_path() / "varve-bench";
-  const std::string command = program + " " + arguments + " --directory " + scratch.path("") + " --json " +
+  const std::string program = std::filesystem::path(VARVE_PROGRAM).parent_path() / name;
+  const std::string command = program + " " + arguments + " " + directory_option + " " + scratch.path("") + " --json " +
                               scratch.path("json") + " > " + scratch.path("out") + " 2> " + scratch.path("err");
   BenchRun run;
   run.status = std::system(command.c_str());  // NOLINT(cert-env33-c): the command is ours
@@ -33,6 +35,14 @@ BenchRun run_bench(const std::string& arguments) {
     EXPECT_FALSE(entry.is_directory()) << entry.path() << " was left behind";
   }
   return run;
+}
+
+BenchRun run_bench(const std::string& arguments) {
+  return run_program_of_bench("varve-bench", arguments, "--directory");
+}
+
+BenchRun run_blobs_bench(const std::string& arguments) {
+  return run_program_of_bench("varve-blobs-bench", arguments, "");
 }
 
 TEST(Bench, EveryWorkloadRunsOnce) {
@@ -117,6 +127,38 @@ TEST(Bench, WhatIsNotKnownIsRefused) {
   EXPECT_NE(run_bench("--quick --rounds none").status, 0);
   EXPECT_NE(run_bench("--quick --rows nothing").status, 0);
   EXPECT_NE(run_bench("--quick --rows '('").status, 0);
+}
+
+TEST(BlobsBench, EveryGoalHasItsRows) {
+  const BenchRun run = run_blobs_bench("--quick");
+  ASSERT_EQ(run.status, 0) << run.err;
+  for (const char* row :
+       {"durable write of one stream", "durable write of 16 streams", "cold sequential read",
+        "cached sequential read, one thread", "cold random range of 64 KiB, median", "durable put of 100 KiB, 1 client",
+        "durable put of 100 KiB, 16 clients", "durable append of 200 bytes, 64 clients, a blob each",
+        "durable append of 200 bytes, 64 clients, one blob", "first page of a listing with a delimiter",
+        "delete of a container", "durable copy of a long blob", "entity and blob of 1 MiB in one durable transaction",
+        "checksums of a written stream over HTTP, without MD5", "durable insert during a collection, median"}) {
+    EXPECT_NE(run.out.find(row), std::string::npos) << row;
+    EXPECT_NE(run.json.find(row), std::string::npos) << row;
+  }
+  for (const char* goal :
+       {"BO-01", "BO-02", "BO-03", "BO-04", "BO-05", "BO-06", "BO-08", "BO-09", "BO-10", "BO-11", "BO-12", "BX-33"}) {
+    EXPECT_NE(run.out.find("| " + std::string(goal) + " |"), std::string::npos) << goal;
+  }
+}
+
+TEST(BlobsBench, GoalsAreChosen) {
+  const BenchRun run = run_blobs_bench("--quick --goal BO-12 --goal BO-10");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("| BO-10 |"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("| BO-12 |"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("| BO-01 |"), std::string::npos) << run.out;
+}
+
+TEST(BlobsBench, WhatIsNotKnownIsRefused) {
+  EXPECT_NE(run_blobs_bench("--quick --goal BO-99").status, 0);
+  EXPECT_NE(run_blobs_bench("--quick --rows one").status, 0);
 }
 
 }  // namespace
