@@ -90,6 +90,11 @@ bool BlobKeeper::walk() {
     if (done.ok()) has_done_ = has_done_ || *done;
     if (service_error::is_table_gone(done.status())) accounts_.clear();
     if (!done.ok() && !is_overtaken(done.status())) note(done.status());
+    if (done.code() == Code::kNoSpace) {  // The rest of the round would find no space either.
+      next_.clear();
+      has_done_ = false;
+      break;
+    }
   }
   if (!next_.empty()) return true;
   end_round();

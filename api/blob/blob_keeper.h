@@ -6,6 +6,7 @@
 // G2  Rows of work take turns, so that a large container does not keep the rest. An error of one row keeps no other. The
 //     first error of a round is logged, once for as long as it stays.
 // G3  Each commit is small. It removes what it names, or counts on, so that a crash between two commits loses nothing.
+// G4  On a full disk the work waits. Only the end of a dropped container uses space that is kept for drops.
 #pragma once
 
 #include <atomic>

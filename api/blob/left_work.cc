@@ -24,11 +24,15 @@ Refusal was_done(const engine::Newest& row) {
   return {Status(Code::kConflict, "others did this work"), row.version};
 }
 
+/// Whether a commit may use the space that is kept for drops. A removal of rows may not: it frees space only after a
+/// merge, and it could use all of that space.
+enum class Space : std::uint8_t { kCommon, kOfDrops };
+
 /// Commits what `judge` adds, if the work row is still there with the same content.
 template <typename Judge>
 Result<bool> commit_part(Backend& backend, const std::string& row_key, std::optional<std::uint64_t> done,
                          const std::vector<std::string>& more_keys, std::vector<format::TableId> tables, Judge judge,
-                         std::span<const std::string> locks = {}) {
+                         std::span<const std::string> locks = {}, Space space = Space::kCommon) {
   std::vector<std::string> keys{row_key};
   keys.insert(keys.end(), more_keys.begin(), more_keys.end());
   RowChange change(std::move(keys), [&](const auto& /*view*/, auto rows, format::BatchBuilder& batch) -> Refusal {
@@ -44,7 +48,7 @@ Result<bool> commit_part(Backend& backend, const std::string& row_key, std::opti
   for (const std::string& lock : locks) change.lock(format::partition_of(lock));
   change.request.tables = std::move(tables);
   change.request.durability = Durability::kBuffered;
-  change.request.frees_space = true;
+  change.request.frees_space = space == Space::kOfDrops;
   const Result<engine::CommitVersion> version = commit(backend, change);
   if (!version.ok()) return version.status();
   return true;
@@ -125,12 +129,15 @@ Result<bool> LeftWork::do_part(const Work& work, std::string_view value) {
 }
 
 Result<bool> LeftWork::forget(const Work& work) {
-  return commit_part(backend_, work_key(work), std::nullopt, {}, {},
-                     [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
-                       batch.remove(work_key(work));
-                       if (work.kind == WorkKind::kContainer) batch.retire_table(work.subject);
-                       return {};
-                     });
+  const bool retires = work.kind == WorkKind::kContainer;
+  return commit_part(
+      backend_, work_key(work), std::nullopt, {}, {},
+      [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
+        batch.remove(work_key(work));
+        if (retires) batch.retire_table(work.subject);
+        return {};
+      },
+      {}, retires ? Space::kOfDrops : Space::kCommon);
 }
 
 Result<bool> LeftWork::remove_rows(const Work& work) {
