@@ -2,7 +2,7 @@
 // Must never: be needed for a right answer, or touch what a user can see.
 //
 // G1  A filling content is removed if no writer of this process has it. Its work row is read again under its lock, so a
-//     commit that gave the content an owner comes before, and keeps it.
+//     commit that gave the content an owner comes before, and keeps it. No work row removes a content that has an owner.
 // G2  Rows of work take turns, so that a large container does not keep the rest. An error of one row keeps no other. The
 //     first error of a round is logged, once for as long as it stays.
 // G3  Each commit is small. It removes what it names, or counts on, so that a crash between two commits loses nothing.

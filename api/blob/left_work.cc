@@ -1,5 +1,5 @@
 // Owns: the parts of the work (left_work.h).
-// Must never: change a row of which another commit may still add a part.
+// Must never: change a row of which another commit may still add a part, or remove a content that has an owner.
 #include "api/blob/left_work.h"
 
 #include <algorithm>
@@ -54,16 +54,31 @@ Result<bool> commit_part(Backend& backend, const std::string& row_key, std::opti
   return true;
 }
 
-/// Returns the keys of the first rows of a content.
-Result<std::vector<std::string>> first_keys(const engine::ReadView& view, const std::string& prefix) {
+/// The keys of the first rows of a content, and whether there are no others.
+struct FirstKeys {
+  std::vector<std::string> keys;
+  bool are_all = false;
+};
+
+Result<FirstKeys> first_keys(const engine::ReadView& view, const std::string& prefix) {
   engine::Cursor cursor = view.cursor(prefix, format::end_of_prefix(prefix));
   cursor.leave_values();  // Reading what is about to be removed would cost as much as the content.
-  std::vector<std::string> keys;
-  for (cursor.seek_to_first(); cursor.valid() && keys.size() < kRowsAtOnce; cursor.next()) {
-    keys.emplace_back(cursor.key());
+  FirstKeys first;
+  for (cursor.seek_to_first(); cursor.valid() && first.keys.size() < kRowsAtOnce; cursor.next()) {
+    first.keys.emplace_back(cursor.key());
   }
-  if (!cursor.status().ok() && keys.empty()) return cursor.status();
-  return keys;
+  if (!cursor.status().ok() && first.keys.empty()) return cursor.status();
+  first.are_all = !cursor.valid() && cursor.status().ok();
+  return first;
+}
+
+/// Returns whether the head, if there is one, has owners. After a repair that lost a newer state of a work row, the row
+/// may name a content that is in use.
+Result<bool> has_owner(const engine::Newest& head) {
+  if (!head.value) return false;
+  const Result<ContentHead> decoded = decode_content_head(*head.value);
+  if (!decoded.ok()) return decoded.status();
+  return decoded->owners > 0;
 }
 
 /// Adds the contents that a row of a container names.
@@ -140,18 +155,20 @@ Result<bool> LeftWork::forget(const Work& work) {
       {}, retires ? Space::kOfDrops : Space::kCommon);
 }
 
+/// The work row goes with the last rows. If the content has an owner, the work row goes alone.
 Result<bool> LeftWork::remove_rows(const Work& work) {
   const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
-  const Result<std::vector<std::string>> keys = first_keys(backend_.view(), content_prefix(contents, work.subject));
-  if (!keys.ok()) return keys.status();
-  if (keys->empty()) return forget(work);
-  const std::string lock = content_head_key(contents, work.subject);
-  return commit_part(backend_, work_key(work), std::nullopt, {}, {contents},
-                     [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
-                       for (const std::string& key : *keys) batch.remove(key);
+  const Result<FirstKeys> first = first_keys(backend_.view(), content_prefix(contents, work.subject));
+  if (!first.ok()) return first.status();
+  return commit_part(backend_, work_key(work), std::nullopt, {content_head_key(contents, work.subject)}, {contents},
+                     [&](auto heads, format::BatchBuilder& batch) -> Refusal {
+                       const Result<bool> is_owned = has_owner(heads[0]);
+                       if (!is_owned.ok()) return is_owned.status();
+                       if (*is_owned || first->are_all) batch.remove(work_key(work));
+                       if (*is_owned) return {};
+                       for (const std::string& key : first->keys) batch.remove(key);
                        return {};
-                     },
-                     {&lock, 1});
+                     });
 }
 
 Result<bool> LeftWork::remove_leaving(const Work& work, std::uint64_t done) {
@@ -164,7 +181,7 @@ Result<bool> LeftWork::remove_leaving(const Work& work, std::uint64_t done) {
     if (*head) {
       const Result<ContentHead> decoded = decode_content_head((*head)->value);
       if (!decoded.ok()) return decoded.status();
-      has_entries = decoded->kind == ContentKind::kList && done < decoded->length;
+      has_entries = decoded->owners == 0 && decoded->kind == ContentKind::kList && done < decoded->length;
     }
   }
   return has_entries ? release_entries(work, done) : remove_rows(work);

@@ -31,5 +31,40 @@ TEST_F(LeftWorkParts, OnlyTheEndOfAContainerUsesSpaceThatIsKeptForDrops) {
   for (const RecordingBackend::Commit& commit : backend_.commits_) EXPECT_FALSE(commit.frees_space);
 }
 
+// The work row of a content that was published, or that got an owner again, comes back if a repair loses its deletion.
+TEST_F(LeftWorkParts, BX08_AContentThatHasAnOwnerLosesItsWorkRowAlone) {
+  for (const Work& work : {filling(1), leaving(1)}) {
+    put_content(1, 1);
+    put_blob_of("a", {1});
+    put_work(work);
+    EXPECT_EQ(do_all(work, 10), 1);
+    EXPECT_FALSE(has_work(work));
+    EXPECT_EQ(owners_of(1), 1U);
+    EXPECT_TRUE(has(content_part_key(kContents, 1, 0)));
+  }
+}
+
+TEST_F(LeftWorkParts, BX08_AListThatHasAnOwnerKeepsItsBlocks) {
+  put_content(1, 1);
+  const std::vector<ListEntry> entries{{0, 1, 4, "id"}};
+  write({{content_head_key(kContents, 2), encode_content_head({ContentKind::kList, 1, 1, {}})},
+         {content_part_key(kContents, 2, 0), encode_part(2, 0, encode_list_entries(entries))}});
+  put_work(leaving(2));
+  EXPECT_EQ(do_all(leaving(2), 10), 1);
+  EXPECT_FALSE(has_work(leaving(2)));
+  EXPECT_EQ(owners_of(1), 1U);
+  EXPECT_EQ(owners_of(2), 1U);
+}
+
+TEST_F(LeftWorkParts, BX31_AContentWithoutAnOwnerGoesWithItsWorkRow) {
+  for (const Work& work : {filling(1), leaving(1)}) {
+    put_content(1, 0);
+    put_work(work);
+    EXPECT_EQ(do_all(work, 10), 1) << "one commit is enough";
+    EXPECT_FALSE(has_work(work));
+    EXPECT_EQ(count(content_prefix(kContents, 1)), 0U);
+  }
+}
+
 }  // namespace
 }  // namespace varve::test::left_work_test
