@@ -86,7 +86,9 @@ engine::BackgroundPool::Pause BlobKeeper::work(bool /*is_due*/) noexcept {
 bool BlobKeeper::walk() {
   LeftWork left(backend_, board_);
   for (const Due& each : gather()) {
-    const Result<bool> done = each.is_live ? left.do_part(each.work, each.value) : left.forget(each.work);
+    Status damage;
+    const Result<bool> done = each.is_live ? left.do_part(each.work, each.value, damage) : left.forget(each.work);
+    if (!damage.ok()) note(damage);
     if (done.ok()) has_done_ = has_done_ || *done;
     if (service_error::is_table_gone(done.status())) accounts_.clear();
     if (!done.ok() && !is_overtaken(done.status())) note(done.status());

@@ -20,6 +20,14 @@ namespace {
 constexpr std::size_t kRowsAtOnce = 256;
 constexpr std::size_t kOwnersAtOnce = 64;
 
+bool reports_damage(const Status& status) noexcept {
+  return status.code() == Code::kCorruption || status.code() == Code::kUnsupported;
+}
+
+void note_first(Status& damage, const Status& status) {
+  if (damage.ok()) damage = status;
+}
+
 Refusal was_done(const engine::Newest& row) {
   return {Status(Code::kConflict, "others did this work"), row.version};
 }
@@ -129,13 +137,13 @@ struct RowsToRelease {
   }
 };
 
-Result<bool> LeftWork::do_part(const Work& work, std::string_view value) {
+Result<bool> LeftWork::do_part(const Work& work, std::string_view value, Status& damage) {
   if (work.kind == WorkKind::kExpiry) return expire(work, value);
   const Result<std::uint64_t> done = decode_work(value);
   if (!done.ok()) return done.status();
   switch (work.kind) {
     case WorkKind::kFilling: return board_.is_filling(work.subject) ? Result<bool>(false) : remove_rows(work);
-    case WorkKind::kLeaving: return remove_leaving(work, *done);
+    case WorkKind::kLeaving: return remove_leaving(work, *done, damage);
     case WorkKind::kStaged: return release_rows(work, work.owner, staged_blocks_prefix(work.owner, work.subject));
     case WorkKind::kContainer: return release_rows(work, work.subject, format::encode_table(work.subject));
     case WorkKind::kExpiry: break;
@@ -171,7 +179,7 @@ Result<bool> LeftWork::remove_rows(const Work& work) {
                      });
 }
 
-Result<bool> LeftWork::remove_leaving(const Work& work, std::uint64_t done) {
+Result<bool> LeftWork::remove_leaving(const Work& work, std::uint64_t done, Status& damage) {
   const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
   bool has_entries = false;
   {
@@ -184,38 +192,65 @@ Result<bool> LeftWork::remove_leaving(const Work& work, std::uint64_t done) {
       has_entries = decoded->owners == 0 && decoded->kind == ContentKind::kList && done < decoded->length;
     }
   }
-  return has_entries ? release_entries(work, done) : remove_rows(work);
+  return has_entries ? release_entries(work, done, damage) : remove_rows(work);
 }
 
-Result<bool> LeftWork::release_entries(const Work& work, std::uint64_t done) {
+/// Passes over entries that cannot be read, and over contents whose heads cannot be changed. These contents stay.
+Result<bool> LeftWork::release_entries(const Work& work, std::uint64_t done, Status& damage) {
   const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
   const std::uint64_t part = done / kListEntriesOfPart * kListEntriesOfPart;
-  const Result<std::vector<ListEntry>> entries = read_entries(contents, work.subject, part);
-  if (!entries.ok()) return entries.status();
-  const std::size_t first = static_cast<std::size_t>(done - part);
-  const std::size_t end = std::min(entries->size(), first + kOwnersAtOnce);
-  if (first >= end) return Status::corruption("a part of a list of blocks is too short");
+  const auto first = static_cast<std::size_t>(done - part);
+  const Result<std::vector<ListEntry>> entries = read_entries(contents, work.subject, part, first + 1);
+  if (!entries.ok()) {
+    if (!reports_damage(entries.status())) return entries.status();
+    note_first(damage, entries.status());
+    return pass_entries(work, done, part + kListEntriesOfPart);
+  }
+  std::span<const ListEntry> some(*entries);
+  for (some = some.subspan(first, std::min(some.size() - first, kOwnersAtOnce));; some = some.first(some.size() / 2)) {
+    const Result<bool> released = release_owners(work, done, some);
+    if (released.ok() || !reports_damage(released.status())) return released;
+    if (some.size() > 1) continue;
+    note_first(damage, released.status());
+    return pass_entries(work, done, done + 1);
+  }
+}
+
+Result<bool> LeftWork::release_owners(const Work& work, std::uint64_t done, std::span<const ListEntry> entries) {
+  const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
   std::vector<ContentId> planned;
-  for (std::size_t i = first; i < end; ++i) planned.push_back((*entries)[i].content);
+  for (const ListEntry& entry : entries) planned.push_back(entry.content);
   ContentOwners owners(contents, planned);
   return commit_part(backend_, work_key(work), done, owners.keys(), {contents},
                      [&](auto heads, format::BatchBuilder& batch) -> Refusal {
                        for (const ContentId content : planned) owners.add(content, -1);
                        const Result<bool> settled = owners.settle(heads, batch);
                        if (!settled.ok()) return settled.status();
-                       batch.put(work_key(work), encode_work(done + (end - first)));
+                       batch.put(work_key(work), encode_work(done + entries.size()));
                        return {};
                      });
 }
 
-Result<std::vector<ListEntry>> LeftWork::read_entries(format::TableId contents, ContentId list, std::uint64_t part) {
+Result<bool> LeftWork::pass_entries(const Work& work, std::uint64_t done, std::uint64_t to) {
+  const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
+  return commit_part(backend_, work_key(work), done, {}, {contents},
+                     [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
+                       batch.put(work_key(work), encode_work(to));
+                       return {};
+                     });
+}
+
+Result<std::vector<ListEntry>> LeftWork::read_entries(format::TableId contents, ContentId list, std::uint64_t part,
+                                                      std::size_t least) {
   const engine::ReadView view = backend_.view();
   const auto found = view.get(content_part_key(contents, list, part));
   if (!found.ok()) return found.status();
   if (!*found) return Status::corruption("a part of a list of blocks is missing");
   const Result<std::string_view> bytes = decode_part(list, part, (*found)->value);
   if (!bytes.ok()) return bytes.status();
-  return decode_list_entries(*bytes);
+  Result<std::vector<ListEntry>> entries = decode_list_entries(*bytes);
+  if (entries.ok() && entries->size() < least) return Status::corruption("a part of a list of blocks is too short");
+  return entries;
 }
 
 Result<bool> LeftWork::release_rows(const Work& work, format::TableId container, const std::string& prefix) {

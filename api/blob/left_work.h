@@ -2,6 +2,8 @@
 // Must never: wait for a user, or be done twice: each commit reads its work row under the row's lock.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,17 +27,23 @@ class LeftWork {
   LeftWork(Backend& backend, const BlobBoard& board) noexcept : backend_(backend), board_(board) {}
 
   /// Does a part. Returns false if there is nothing to do yet. A row that cannot be read stays, and does not keep the
-  /// rows after it: its error is returned when only such rows are left. Errors: those of reading and of commits;
+  /// rows after it: its error is returned when only such rows are left. Entries of a list that cannot be read are passed
+  /// over, and `damage` becomes the first error of them unless it is one already. Errors: those of reading and of commits;
   /// kConflict (others were faster).
-  Result<bool> do_part(const Work& work, std::string_view value);
+  Result<bool> do_part(const Work& work, std::string_view value, Status& damage);
   /// Removes the work row, because nothing is left to do.
   Result<bool> forget(const Work& work);
 
  private:
   Result<bool> remove_rows(const Work& work);
-  Result<bool> remove_leaving(const Work& work, std::uint64_t done);
-  Result<bool> release_entries(const Work& work, std::uint64_t done);
-  Result<std::vector<ListEntry>> read_entries(format::TableId contents, ContentId list, std::uint64_t part);
+  Result<bool> remove_leaving(const Work& work, std::uint64_t done, Status& damage);
+  Result<bool> release_entries(const Work& work, std::uint64_t done, Status& damage);
+  Result<bool> release_owners(const Work& work, std::uint64_t done, std::span<const ListEntry> entries);
+  /// Counts entries as let go, without their contents.
+  Result<bool> pass_entries(const Work& work, std::uint64_t done, std::uint64_t to);
+  /// Errors: kCorruption (also a part with fewer than `least` entries), kUnsupported, those of reading.
+  Result<std::vector<ListEntry>> read_entries(format::TableId contents, ContentId list, std::uint64_t part,
+                                              std::size_t least);
   /// Removes rows of staged blocks, and with kContainer also of blobs.
   Result<bool> release_rows(const Work& work, format::TableId container, const std::string& prefix);
   Result<bool> release(const Work& work, format::TableId contents, const RowsToRelease& rows);

@@ -46,9 +46,7 @@ TEST_F(LeftWorkParts, BX08_AContentThatHasAnOwnerLosesItsWorkRowAlone) {
 
 TEST_F(LeftWorkParts, BX08_AListThatHasAnOwnerKeepsItsBlocks) {
   put_content(1, 1);
-  const std::vector<ListEntry> entries{{0, 1, 4, "id"}};
-  write({{content_head_key(kContents, 2), encode_content_head({ContentKind::kList, 1, 1, {}})},
-         {content_part_key(kContents, 2, 0), encode_part(2, 0, encode_list_entries(entries))}});
+  put_list(2, 1, {1});
   put_work(leaving(2));
   EXPECT_EQ(do_all(leaving(2), 10), 1);
   EXPECT_FALSE(has_work(leaving(2)));
@@ -64,6 +62,42 @@ TEST_F(LeftWorkParts, BX31_AContentWithoutAnOwnerGoesWithItsWorkRow) {
     EXPECT_FALSE(has_work(work));
     EXPECT_EQ(count(content_prefix(kContents, 1)), 0U);
   }
+}
+
+TEST_F(LeftWorkParts, BX08_ADamagedPartOfAListKeepsNoOtherPart) {
+  std::vector<ContentId> blocks;
+  for (ContentId content = 1; content <= 3 * kListEntriesOfPart; ++content) blocks.push_back(10 + content);
+  for (const ContentId content : {blocks.front(), blocks[kListEntriesOfPart], blocks.back()}) put_content(content, 1);
+  put_list(5, 0, blocks, {1});
+  put_work(leaving(5));
+  do_all(leaving(5), 100);
+  EXPECT_TRUE(last_.ok()) << last_.to_string();
+  EXPECT_EQ(damage_.code(), Code::kCorruption) << "it is reported";
+  EXPECT_FALSE(has_work(leaving(5)));
+  EXPECT_EQ(owners_of(blocks.front()), std::nullopt);
+  EXPECT_EQ(owners_of(blocks[kListEntriesOfPart]), 1U) << "it cannot be known that the list named it";
+  EXPECT_EQ(owners_of(blocks.back()), std::nullopt);
+  EXPECT_EQ(count(content_prefix(kContents, 5)), 0U);
+}
+
+TEST_F(LeftWorkParts, BX08_ADamagedHeadOfABlockKeepsNoOtherBlock) {
+  std::vector<ContentId> blocks;
+  for (ContentId content = 11; content <= 210; ++content) {
+    blocks.push_back(content);
+    put_content(content, content % 70 == 0 ? 0 : 1);  // Three of them have fewer owners than name them.
+  }
+  put(content_head_key(kContents, 20), "no head");
+  put_list(5, 0, blocks);
+  put_work(leaving(5));
+  do_all(leaving(5), 300);
+  EXPECT_TRUE(last_.ok()) << last_.to_string();
+  EXPECT_EQ(damage_.code(), Code::kCorruption);
+  EXPECT_FALSE(has_work(leaving(5)));
+  std::vector<ContentId> kept;
+  for (const ContentId content : blocks) {
+    if (has(content_head_key(kContents, content))) kept.push_back(content);
+  }
+  EXPECT_EQ(kept, (std::vector<ContentId>{20, 70, 140, 210}));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -97,6 +98,21 @@ class WorkBench {
     write({{content_head_key(kContents, content), encode_content_head({ContentKind::kPlain, owners, text.size(), {}})},
            {content_part_key(kContents, content, 0), encode_part(content, 0, text)}});
   }
+  /// Writes a list of blocks that are these contents, and have no other owner. Leaves out the parts in `lost`.
+  void put_list(ContentId list, std::uint32_t owners, const std::vector<ContentId>& blocks,
+                const std::set<std::size_t>& lost = {}) {
+    put(content_head_key(kContents, list), encode_content_head({ContentKind::kList, owners, blocks.size(), {}}));
+    std::vector<ListEntry> entries;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      entries.push_back({4 * i, blocks[i], 4, "id"});
+      const std::size_t part = i / kListEntriesOfPart;
+      if (entries.size() < kListEntriesOfPart && i + 1 < blocks.size()) continue;
+      const std::uint64_t first = part * kListEntriesOfPart;
+      const std::string text = encode_list_entries(entries);
+      if (!lost.contains(part)) put(content_part_key(kContents, list, first), encode_part(list, first, text));
+      entries.clear();
+    }
+  }
   /// Writes a blob of these contents, each of four bytes.
   void put_blob_of(std::string_view name, const std::vector<ContentId>& contents) {
     BlobRow row;
@@ -135,7 +151,7 @@ class WorkBench {
   /// Does a part of the work, if its row is there.
   Result<bool> do_part(const Work& work) {
     const std::optional<std::string> value = value_at(work_key(work));
-    return value ? left_.do_part(work, *value) : Result<bool>(false);
+    return value ? left_.do_part(work, *value, damage_) : Result<bool>(false);
   }
   /// Does parts until there is nothing more to do, at most `parts_max`. Returns their number.
   int do_all(const Work& work, int parts_max) {
@@ -154,7 +170,8 @@ class WorkBench {
   RecordingBackend backend_{*engine_};
   BlobBoard board_{machine_.scheduler()};
   LeftWork left_{backend_, board_};
-  Status last_;  // of the parts of do_all()
+  Status last_;    // of the parts of do_all()
+  Status damage_;  // the first one
 };
 
 inline constexpr Work kDropped{WorkKind::kContainer, WorkBench::kContainer, fence_of(WorkBench::kContainer)};
