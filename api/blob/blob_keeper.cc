@@ -7,7 +7,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "api/blob/left_work.h"
 #include "api/catalog/catalog_rows.h"
 #include "api/model/service_error.h"
 #include "engine/read/cursor.h"
@@ -80,14 +79,14 @@ engine::BackgroundPool::Pause BlobKeeper::work(bool /*is_due*/) noexcept {
   next_.clear();
   has_done_ = false;
   accounts_.clear();
+  left_.begin_again();
   return kRest;
 }
 
 bool BlobKeeper::walk() {
-  LeftWork left(backend_, board_);
   for (const Due& each : gather()) {
     Status damage;
-    const Result<bool> done = each.is_live ? left.do_part(each.work, each.value, damage) : left.forget(each.work);
+    const Result<bool> done = each.is_live ? left_.do_part(each.work, each.value, damage) : left_.forget(each.work);
     if (!damage.ok()) note(damage);
     if (done.ok()) has_done_ = has_done_ || *done;
     if (service_error::is_table_gone(done.status())) accounts_.clear();

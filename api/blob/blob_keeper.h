@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "api/blob/blob_board.h"
+#include "api/blob/left_work.h"
 #include "api/catalog/work_rows.h"
 #include "api/commit/backend.h"
 #include "engine/base/background_pool.h"
@@ -36,8 +37,8 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
              engine::EventSink& events) noexcept
       : threads_(std::move(threads)),
         backend_(backend),
-        board_(board),
         events_(events),
+        left_(backend, board),
         seat_(*threads_->pool(), *this, engine::BackgroundPool::Kind::kSpare) {}
   /// Waits for the end of what it is doing.
   ~BlobKeeper() override { seat_.leave(); }
@@ -73,11 +74,11 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
 
   const std::shared_ptr<engine::PoolThreads> threads_;
   Backend& backend_;
-  const BlobBoard& board_;
   engine::EventSink& events_;
   std::atomic<bool> has_begun_{false};
 
   // Used by one thread at a time. A round visits each row once.
+  LeftWork left_;
   std::string next_;
   bool has_done_ = false;  // in this round
   Status failure_;         // the first one of this round

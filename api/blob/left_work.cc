@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 256;
 constexpr std::size_t kOwnersAtOnce = 64;
+/// Commits that one part tries, because a store that closes waits for the part.
+constexpr int kTriesOfPart = 16;
 
 bool reports_damage(const Status& status) noexcept {
   return status.code() == Code::kCorruption || status.code() == Code::kUnsupported;
@@ -115,24 +117,31 @@ Status add_contents_of(const engine::ReadView& view, const engine::Cursor& at, s
 
 }  // namespace
 
-/// Rows of a container that one commit removes, the contents that they name, and the error of a row that was left out.
+/// Rows of a container that one commit removes, the contents that they name, and the error of rows that were left out.
 struct RowsToRelease {
   std::vector<std::string> keys;
   std::vector<ContentId> contents;
   Status failure;
+  std::string next;     // where the rows after the gathered ones begin
+  bool is_end = false;  // There are no others, or they cannot be read.
 
   /// Gathers rows from `from` on that can be read.
   static RowsToRelease gather(const engine::ReadView& view, const std::string& from, const std::string& end,
                               std::size_t at_once) {
     RowsToRelease rows;
+    rows.next = from;
     engine::Cursor cursor = view.cursor(from, end);
     cursor.leave_values();
-    for (cursor.seek_to_first(); cursor.valid() && rows.keys.size() < at_once; cursor.next()) {
+    std::size_t visited = 0;
+    for (cursor.seek_to_first(); cursor.valid(); cursor.next(), ++visited) {
+      if (rows.keys.size() == at_once || visited == kRowsAtOnce) return rows;
+      rows.next.assign(cursor.key()).push_back('\0');
       const Status added = add_contents_of(view, cursor, rows.contents);
       if (added.ok()) rows.keys.emplace_back(cursor.key());
-      if (rows.failure.ok()) rows.failure = added;
+      note_first(rows.failure, added);
     }
-    if (rows.failure.ok()) rows.failure = cursor.status();
+    rows.is_end = true;
+    note_first(rows.failure, cursor.status());
     return rows;
   }
 };
@@ -141,11 +150,12 @@ Result<bool> LeftWork::do_part(const Work& work, std::string_view value, Status&
   if (work.kind == WorkKind::kExpiry) return expire(work, value);
   const Result<std::uint64_t> done = decode_work(value);
   if (!done.ok()) return done.status();
+  const format::TableId container = work.kind == WorkKind::kStaged ? work.owner : work.subject;
   switch (work.kind) {
     case WorkKind::kFilling: return board_.is_filling(work.subject) ? Result<bool>(false) : remove_rows(work);
     case WorkKind::kLeaving: return remove_leaving(work, *done, damage);
-    case WorkKind::kStaged: return release_rows(work, work.owner, staged_blocks_prefix(work.owner, work.subject));
-    case WorkKind::kContainer: return release_rows(work, work.subject, format::encode_table(work.subject));
+    case WorkKind::kStaged: return release_rows(work, container, staged_blocks_prefix(container, work.subject), damage);
+    case WorkKind::kContainer: return release_rows(work, container, format::encode_table(container), damage);
     case WorkKind::kExpiry: break;
   }
   return false;
@@ -253,24 +263,55 @@ Result<std::vector<ListEntry>> LeftWork::read_entries(format::TableId contents, 
   return entries;
 }
 
-Result<bool> LeftWork::release_rows(const Work& work, format::TableId container, const std::string& prefix) {
-  const std::string end = format::end_of_prefix(prefix);
-  std::string from = prefix;
-  std::size_t at_once = kOwnersAtOnce;
-  Status failure;
-  for (;;) {
-    const RowsToRelease rows = RowsToRelease::gather(backend_.view(), from, end, at_once);
-    if (failure.ok()) failure = rows.failure;
-    if (rows.keys.empty()) return failure.ok() ? forget(work) : Result<bool>(failure);
-    Result<bool> released = release(work, contents_of(container), rows);
-    if (released.ok() || released.code() != Code::kCorruption) return released;
-    // A content of one of the rows is damaged. Each row is tried by itself, and that row stays.
-    if (rows.keys.size() == 1) {
-      if (failure.ok()) failure = released.status();
-      from = rows.keys.front() + '\0';
-    }
-    at_once = 1;
+Result<bool> LeftWork::release_rows(const Work& work, format::TableId container, const std::string& prefix,
+                                    Status& damage) {
+  std::string key = work_key(work);
+  const auto known = passed_.find(key);
+  Passed passed = known == passed_.end() ? Passed{prefix} : known->second;
+  Result<bool> done = release_from(passed, work, container, prefix);
+  note_first(damage, passed.damage);
+  if (passed.is_over) {
+    passed_.erase(key);
+  } else {
+    passed_.insert_or_assign(std::move(key), std::move(passed));
   }
+  return done;
+}
+
+/// If a content of the rows is damaged, fewer rows are tried. A row that is tried alone, and fails, stays.
+Result<bool> LeftWork::release_from(Passed& passed, const Work& work, format::TableId container,
+                                    const std::string& prefix) {
+  const std::string end = format::end_of_prefix(prefix);
+  std::size_t at_once = kOwnersAtOnce;
+  for (int tries = 0; tries < kTriesOfPart; ++tries) {
+    const RowsToRelease rows = RowsToRelease::gather(backend_.view(), passed.from, end, at_once);
+    note_first(passed.damage, rows.failure);
+    if (rows.keys.empty()) {
+      if (rows.is_end) return passed.damage.ok() ? end_rows(passed, work, prefix) : Result<bool>(false);
+      passed.from = rows.next;
+      continue;
+    }
+    Result<bool> released = release(work, contents_of(container), rows);
+    if (released.ok()) passed.from = rows.next;
+    if (released.ok() || !reports_damage(released.status())) return released;
+    if (rows.keys.size() == 1) {
+      note_first(passed.damage, released.status());
+      passed.from = rows.next;
+    }
+    at_once = std::max<std::size_t>(1, rows.keys.size() / 2);
+  }
+  return true;
+}
+
+/// Ends the work if no row is left. The last look begins at the first row.
+Result<bool> LeftWork::end_rows(Passed& passed, const Work& work, const std::string& prefix) {
+  if (passed.from != prefix) {
+    passed.from = prefix;
+    return true;
+  }
+  Result<bool> ended = forget(work);
+  passed.is_over = ended.ok();
+  return ended;
 }
 
 Result<bool> LeftWork::release(const Work& work, format::TableId contents, const RowsToRelease& rows) {

@@ -100,5 +100,48 @@ TEST_F(LeftWorkParts, BX08_ADamagedHeadOfABlockKeepsNoOtherBlock) {
   EXPECT_EQ(kept, (std::vector<ContentId>{20, 70, 140, 210}));
 }
 
+TEST_F(LeftWorkParts, BX31_APartTriesFewCommitsWhateverIsDamaged) {
+  std::vector<std::string> expected;
+  for (ContentId content = 1; content <= 400; ++content) {
+    const std::string name = "blob " + std::to_string(1000 + content);
+    const bool is_damaged = content <= 150 || content % 97 == 0;
+    put_content(content, is_damaged ? 0 : 1);
+    put_blob_of(name, {content});
+    if (is_damaged) expected.push_back(blob_row_key(kContainer, name));
+  }
+  put_work(kDropped);
+  int parts = 0;
+  for (bool goes_on = true; goes_on; ++parts) {
+    ASSERT_LT(parts, 150);
+    backend_.commits_.clear();
+    const Result<bool> done = do_part(kDropped);
+    ASSERT_TRUE(done.ok()) << done.status().to_string();
+    goes_on = *done;
+    EXPECT_LE(backend_.commits_.size(), 1U) << "refused tries are no commits";
+  }
+  EXPECT_LE(parts, 60) << "rows that stay are not tried in each part again";
+  EXPECT_EQ(damage_.code(), Code::kCorruption);
+  EXPECT_TRUE(has_work(kDropped)) << "while rows stay";
+  EXPECT_EQ(blobs(), expected.size());
+  for (const std::string& key : expected) EXPECT_TRUE(has(key));
+
+  for (ContentId content = 1; content <= 400; ++content) put_content(content, 1);  // The damage is mended.
+  left_.begin_again();
+  do_all(kDropped, 100);
+  EXPECT_EQ(blobs(), 0U);
+  EXPECT_FALSE(has_work(kDropped));
+}
+
+TEST_F(LeftWorkParts, BX31_ManyRowsGoInFewParts) {
+  for (ContentId content = 1; content <= 300; ++content) {
+    put_content(content, 1);
+    put_blob_of("blob " + std::to_string(content), {content});
+  }
+  put_work(kDropped);
+  EXPECT_LE(do_all(kDropped, 100), 7) << "64 rows a commit, one more look, and the end";
+  EXPECT_EQ(blobs(), 0U);
+  EXPECT_EQ(count(format::encode_table(kContents)), 0U);
+}
+
 }  // namespace
 }  // namespace varve::test::left_work_test
