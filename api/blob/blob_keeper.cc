@@ -18,17 +18,22 @@ namespace {
 /// Rows of work of which one walk does a part each.
 constexpr std::size_t kWorkAtOnce = 16;
 
-Result<std::unordered_set<std::uint32_t>> read_accounts(const engine::ReadView& view) {
+struct AccountsRead {
   std::unordered_set<std::uint32_t> numbers;
+  Status failure;  // of the first row that cannot be decoded
+};
+
+Result<AccountsRead> read_accounts(const engine::ReadView& view) {
+  AccountsRead read;
   const std::string prefix = format::encode_table(kAccountsTable);
   engine::Cursor rows = view.cursor(prefix, format::end_of_prefix(prefix));
   for (rows.seek_to_first(); rows.valid(); rows.next()) {
     const Result<AccountRow> row = decode_account_row({}, rows.version(), rows.value());
-    if (!row.ok()) return row.status();
-    numbers.insert(row->number);
+    if (row.ok()) read.numbers.insert(row->number);
+    if (!row.ok() && read.failure.ok()) read.failure = row.status();
   }
   if (!rows.status().ok()) return rows.status();
-  return numbers;
+  return read;
 }
 
 /// Returns the number of the account that a piece of work belongs to. An expiry may belong to any.
@@ -78,7 +83,8 @@ engine::BackgroundPool::Pause BlobKeeper::work(bool /*is_due*/) noexcept {
   }
   next_.clear();
   has_done_ = false;
-  accounts_.clear();
+  gone_.clear();
+  read_accounts_again();
   left_.begin_again();
   return kRest;
 }
@@ -89,7 +95,7 @@ bool BlobKeeper::walk() {
     const Result<bool> done = each.is_live ? left_.do_part(each.work, each.value, damage) : left_.forget(each.work);
     if (!damage.ok()) note(damage);
     if (done.ok()) has_done_ = has_done_ || *done;
-    if (service_error::is_table_gone(done.status())) accounts_.clear();
+    if (service_error::is_table_gone(done.status())) read_accounts_again();
     if (!done.ok() && !is_overtaken(done.status())) note(done.status());
     if (done.code() == Code::kNoSpace) {  // The rest of the round would find no space either.
       next_.clear();
@@ -132,12 +138,25 @@ Status BlobKeeper::add_due(const engine::ReadView& view, Due row, std::vector<Du
   return Status();
 }
 
+/// A number that is in no row may be in a row that cannot be read, so its work waits. The numbers of accounts that are
+/// gone are remembered, because many rows of work may belong to one. Numbers are not used again.
 Result<bool> BlobKeeper::is_live(const engine::ReadView& view, std::uint32_t account) {
   if (accounts_.count(account) != 0) return true;
-  Result<std::unordered_set<std::uint32_t>> numbers = read_accounts(view);
-  if (!numbers.ok()) return numbers.status();
-  accounts_ = *std::move(numbers);
-  return accounts_.count(account) != 0;
+  if (gone_.count(account) != 0) return false;
+  if (!accounts_failure_.ok()) return accounts_failure_;
+  Result<AccountsRead> read = read_accounts(view);
+  if (!read.ok()) return read.status();
+  accounts_ = std::move(read->numbers);
+  if (accounts_.count(account) != 0) return true;
+  accounts_failure_ = read->failure;
+  if (!accounts_failure_.ok()) return accounts_failure_;
+  gone_.insert(account);
+  return false;
+}
+
+void BlobKeeper::read_accounts_again() noexcept {
+  accounts_.clear();
+  accounts_failure_ = Status();
 }
 
 void BlobKeeper::note(const Status& failure) {

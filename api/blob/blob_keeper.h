@@ -66,8 +66,9 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
   std::vector<Due> gather();
   /// Adds a row. Errors: kCorruption, those of reading.
   Status add_due(const engine::ReadView& view, Due row, std::vector<Due>& due);
-  /// Returns whether an account with this number exists.
+  /// Returns whether an account with this number exists. Errors: kCorruption, those of reading.
   Result<bool> is_live(const engine::ReadView& view, std::uint32_t account);
+  void read_accounts_again() noexcept;
   void note(const Status& failure);
   void end_round();
   bool may_have_work() const noexcept;
@@ -85,6 +86,8 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
   std::string logged_;
   /// The numbers of accounts, as they were once in this time of work. An account may have been dropped since.
   std::unordered_set<std::uint32_t> accounts_;
+  std::unordered_set<std::uint32_t> gone_;  // numbers of dropped accounts
+  Status accounts_failure_;                 // of an account's row, which hides a number
   engine::BackgroundPool::Seat seat_;
 };
 

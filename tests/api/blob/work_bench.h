@@ -49,6 +49,7 @@ class RecordingBackend final : public Backend {
   engine::HeldVersion snapshot() override { return to_.snapshot(); }
   Result<engine::CommitVersion> commit(engine::CommitRequest&& request) override {
     commits_.push_back({request.frees_space, request.batch.size(), request.tables.size()});
+    if (refused_) return Status(*refused_, "the test refuses commits");
     return to_.commit(std::move(request));
   }
   engine::CommitVersion draw_tick() noexcept override { return to_.draw_tick(); }
@@ -62,6 +63,7 @@ class RecordingBackend final : public Backend {
 
   /// Used by one thread at a time.
   std::vector<Commit> commits_;
+  std::optional<Code> refused_;
   std::atomic<bool> is_pacing_{false};
 
  private:
@@ -74,6 +76,9 @@ class WorkBench {
   static constexpr format::TableId kContainer = format::make_table_id(kAccountNumber, 5);
   static constexpr format::TableId kContents = contents_of(kContainer);
 
+  WorkBench() = default;
+  explicit WorkBench(OneThreadAtATime one) : machine_(1, one) {}
+
   using Rows = std::vector<std::pair<std::string, std::string>>;
 
   void write(const Rows& rows) {
@@ -83,6 +88,9 @@ class WorkBench {
       batch.put(key, value);
       locks.push_back(format::partition_hash(format::partition_of(key)));
     }
+    commit(batch, locks);
+  }
+  void commit(format::BatchBuilder& batch, const std::vector<std::uint64_t>& locks) {
     Result<engine::PartitionGuard> guard = engine_->lock_partitions(locks, std::nullopt);
     ASSERT_TRUE(guard.ok()) << guard.status().to_string();
     engine::CommitRequest request;
@@ -120,6 +128,11 @@ class WorkBench {
     for (const ContentId content : contents) row.pieces.push_back({content, 4});
     row.length = 4 * contents.size();
     put(blob_row_key(kContainer, name), encode_blob_row(row));
+  }
+  void remove(const std::string& key) {
+    format::BatchBuilder batch;
+    batch.remove(key);
+    commit(batch, {format::partition_hash(format::partition_of(key))});
   }
   std::optional<std::string> value_at(const std::string& key) const {
     const engine::ReadView view = engine_->view();
