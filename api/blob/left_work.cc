@@ -125,7 +125,7 @@ struct RowsToRelease {
   std::string next;     // where the rows after the gathered ones begin
   bool is_end = false;  // There are no others, or they cannot be read.
 
-  /// Gathers rows from `from` on that can be read.
+  /// Gathers rows from `from` on that can be read. They name at most kOwnersAtOnce contents, unless one row names more.
   static RowsToRelease gather(const engine::ReadView& view, const std::string& from, const std::string& end,
                               std::size_t at_once) {
     RowsToRelease rows;
@@ -135,10 +135,14 @@ struct RowsToRelease {
     std::size_t visited = 0;
     for (cursor.seek_to_first(); cursor.valid(); cursor.next(), ++visited) {
       if (rows.keys.size() == at_once || visited == kRowsAtOnce) return rows;
+      std::vector<ContentId> named;
+      const Status added = add_contents_of(view, cursor, named);
+      if (!rows.keys.empty() && rows.contents.size() + named.size() > kOwnersAtOnce) return rows;
       rows.next.assign(cursor.key()).push_back('\0');
-      const Status added = add_contents_of(view, cursor, rows.contents);
-      if (added.ok()) rows.keys.emplace_back(cursor.key());
       note_first(rows.failure, added);
+      if (!added.ok()) continue;
+      rows.keys.emplace_back(cursor.key());
+      rows.contents.insert(rows.contents.end(), named.begin(), named.end());
     }
     rows.is_end = true;
     note_first(rows.failure, cursor.status());
@@ -278,7 +282,7 @@ Result<bool> LeftWork::release_rows(const Work& work, format::TableId container,
   return done;
 }
 
-/// If a content of the rows is damaged, fewer rows are tried. A row that is tried alone, and fails, stays.
+/// If a content of the rows is damaged, or their commit is too large, fewer rows are tried. A row that is tried alone, and fails, stays.
 Result<bool> LeftWork::release_from(Passed& passed, const Work& work, format::TableId container,
                                     const std::string& prefix) {
   const std::string end = format::end_of_prefix(prefix);
@@ -293,7 +297,8 @@ Result<bool> LeftWork::release_from(Passed& passed, const Work& work, format::Ta
     }
     Result<bool> released = release(work, contents_of(container), rows);
     if (released.ok()) passed.from = rows.next;
-    if (released.ok() || !reports_damage(released.status())) return released;
+    const bool are_too_many = released.code() == Code::kTooLarge;
+    if (released.ok() || !(are_too_many || reports_damage(released.status()))) return released;
     if (rows.keys.size() == 1) {
       note_first(passed.damage, released.status());
       passed.from = rows.next;

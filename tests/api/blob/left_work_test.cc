@@ -143,5 +143,28 @@ TEST_F(LeftWorkParts, BX31_ManyRowsGoInFewParts) {
   EXPECT_EQ(count(format::encode_table(kContents)), 0U);
 }
 
+// A content of 64 parts leaves at once, by a delete of each part.
+TEST_F(LeftWorkParts, BX31_ACommitIsBoundedByContentsToo) {
+  ContentId content = 0;
+  for (int blob = 0; blob < 16; ++blob) {
+    std::vector<ContentId> contents;
+    Rows heads;
+    for (int piece = 0; piece < 256; ++piece) {
+      contents.push_back(++content);
+      heads.emplace_back(content_head_key(kContents, content),
+                         encode_content_head({ContentKind::kPlain, 1, 64 * kPartBytes, {}}));
+    }
+    write(heads);
+    put_blob_of("blob " + std::to_string(100 + blob), contents);
+  }
+  put_work(kDropped);
+  backend_.commits_.clear();
+  do_all(kDropped, 200);
+  EXPECT_TRUE(last_.ok()) << last_.to_string();
+  EXPECT_FALSE(has_work(kDropped));
+  EXPECT_EQ(blobs(), 0U);
+  for (const RecordingBackend::Commit& commit : backend_.commits_) EXPECT_LE(commit.bytes, std::size_t{2} << 20);
+}
+
 }  // namespace
 }  // namespace varve::test::left_work_test
