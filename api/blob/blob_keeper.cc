@@ -1,5 +1,5 @@
 // Owns: the walks over work rows (blob_keeper.h).
-// Must never: hold back a commit of a user: it is not paced, but a part of it is small.
+// Must never: hold back a commit of a user: a part is small, and while users are paced there are few.
 #include "api/blob/blob_keeper.h"
 
 #include <new>
@@ -75,9 +75,17 @@ bool BlobKeeper::may_have_work() const noexcept {
   }
 }
 
-engine::BackgroundPool::Pause BlobKeeper::work(bool /*is_due*/) noexcept {
+/// A wake-up does not put off the end of the rest.
+BlobKeeper::Pause BlobKeeper::rest_while_paced() noexcept {
+  if (std::exchange(rests_while_paced_, true)) return std::nullopt;
+  return kRestWhilePaced;
+}
+
+BlobKeeper::Pause BlobKeeper::work(bool is_due) noexcept {
+  if (!is_due && backend_.is_pacing()) return rest_while_paced();
+  rests_while_paced_ = false;
   try {
-    if (walk()) return std::chrono::nanoseconds(0);
+    if (walk()) return backend_.is_pacing() ? rest_while_paced() : std::chrono::nanoseconds(0);
   } catch (const std::bad_alloc&) {
     // The next round does what this one could not.
   }

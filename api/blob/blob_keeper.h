@@ -6,7 +6,8 @@
 // G2  Rows of work take turns, so that a large container does not keep the rest. An error of one row keeps no other. The
 //     first error of a round is logged, once for as long as it stays.
 // G3  Each commit is small. It removes what it names, or counts on, so that a crash between two commits loses nothing.
-// G4  On a full disk the work waits. Only the end of a dropped container uses space that is kept for drops.
+// G4  While writers are paced, a walk is made once a second, so that their debt can be paid, and space is still freed.
+// G5  On a full disk the work waits. Only the end of a dropped container uses space that is kept for drops.
 #pragma once
 
 #include <atomic>
@@ -31,6 +32,7 @@ namespace varve {
 class BlobKeeper final : private engine::BackgroundPool::Source {
  public:
   static constexpr std::chrono::nanoseconds kRest = std::chrono::seconds(30);
+  static constexpr std::chrono::nanoseconds kRestWhilePaced = std::chrono::seconds(1);
 
   /// The backend, the board and the sink outlive it.
   BlobKeeper(std::shared_ptr<engine::PoolThreads> threads, Backend& backend, const BlobBoard& board,
@@ -51,7 +53,8 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
   void wake() noexcept { seat_.wake(); }
 
  private:
-  engine::BackgroundPool::Pause work(bool is_due) noexcept override;
+  using Pause = engine::BackgroundPool::Pause;
+  Pause work(bool is_due) noexcept override;
   /// A row of work that can be done now.
   struct Due {
     std::string key;
@@ -60,6 +63,7 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
     bool is_live = true;  // its account exists
   };
 
+  Pause rest_while_paced() noexcept;
   /// Does a part of each of the next rows. Returns whether the next walk may find something to do.
   bool walk();
   /// Returns the next rows. After the last rows of a round, next_ is empty.
@@ -82,7 +86,8 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
   LeftWork left_;
   std::string next_;
   bool has_done_ = false;  // in this round
-  Status failure_;         // the first one of this round
+  bool rests_while_paced_ = false;
+  Status failure_;  // the first one of this round
   std::string logged_;
   /// The numbers of accounts, as they were once in this time of work. An account may have been dropped since.
   std::unordered_set<std::uint32_t> accounts_;

@@ -282,7 +282,8 @@ Result<bool> LeftWork::release_rows(const Work& work, format::TableId container,
   return done;
 }
 
-/// If a content of the rows is damaged, or their commit is too large, fewer rows are tried. A row that is tried alone, and fails, stays.
+/// If a content of the rows is damaged, or their commit is too large, fewer rows are tried. A row that is tried alone, and
+/// fails, stays.
 Result<bool> LeftWork::release_from(Passed& passed, const Work& work, format::TableId container,
                                     const std::string& prefix) {
   const std::string end = format::end_of_prefix(prefix);
@@ -295,8 +296,11 @@ Result<bool> LeftWork::release_from(Passed& passed, const Work& work, format::Ta
       passed.from = rows.next;
       continue;
     }
-    Result<bool> released = release(work, contents_of(container), rows);
-    if (released.ok()) passed.from = rows.next;
+    // The end of a container retires its id, by a commit of its own.
+    const bool are_all = passed.from == prefix && rows.is_end && passed.damage.ok();
+    const bool ends_work = are_all && work.kind == WorkKind::kStaged;
+    Result<bool> released = release(work, contents_of(container), rows, ends_work);
+    if (released.ok()) passed = {rows.next, passed.damage, ends_work};
     const bool are_too_many = released.code() == Code::kTooLarge;
     if (released.ok() || !(are_too_many || reports_damage(released.status()))) return released;
     if (rows.keys.size() == 1) {
@@ -319,13 +323,14 @@ Result<bool> LeftWork::end_rows(Passed& passed, const Work& work, const std::str
   return ended;
 }
 
-Result<bool> LeftWork::release(const Work& work, format::TableId contents, const RowsToRelease& rows) {
+Result<bool> LeftWork::release(const Work& work, format::TableId contents, const RowsToRelease& rows, bool ends_work) {
   ContentOwners owners(contents, rows.contents);
   return commit_part(
       backend_, work_key(work), std::nullopt, owners.keys(), {contents},
       [&](auto heads, format::BatchBuilder& batch) -> Refusal {
         for (const ContentId content : rows.contents) owners.add(content, -1);
         for (const std::string& key : rows.keys) batch.remove(key);
+        if (ends_work) batch.remove(work_key(work));
         const Result<bool> settled = owners.settle(heads, batch);
         return settled.ok() ? Refusal() : Refusal(settled.status());
       },

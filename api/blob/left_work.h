@@ -58,7 +58,7 @@ class LeftWork {
   Result<bool> release_rows(const Work& work, format::TableId container, const std::string& prefix, Status& damage);
   Result<bool> release_from(Passed& passed, const Work& work, format::TableId container, const std::string& prefix);
   Result<bool> end_rows(Passed& passed, const Work& work, const std::string& prefix);
-  Result<bool> release(const Work& work, format::TableId contents, const RowsToRelease& rows);
+  Result<bool> release(const Work& work, format::TableId contents, const RowsToRelease& rows, bool ends_work);
   Result<bool> expire(const Work& work, std::string_view value);
 
   Backend& backend_;

@@ -84,5 +84,19 @@ TEST_F(BlobKeeperWalks, TheRestOfARoundWaitsOnAFullDisk) {
   EXPECT_EQ(count(format::encode_table(kWorkTable)), 0U);
 }
 
+TEST_F(BlobKeeperWalks, BX33_WhileUsersArePacedOneWalkIsMadeASecond) {
+  for (ContentId content = 1; content <= 200; ++content) {
+    put_content(content, 0);
+    put_work(leaving(content));
+  }
+  backend_.is_pacing_ = true;
+  walk_for(3'500ms);
+  EXPECT_GE(backend_.commits_.size(), 16U) << "it goes on";
+  EXPECT_LE(backend_.commits_.size(), 64U) << "a walk does 16 parts";
+  backend_.is_pacing_ = false;
+  walk_for(10s);
+  EXPECT_EQ(count(format::encode_table(kWorkTable)), 0U);
+}
+
 }  // namespace
 }  // namespace varve::test::blob_keeper_walks_test

@@ -143,6 +143,19 @@ TEST_F(LeftWorkParts, BX31_ManyRowsGoInFewParts) {
   EXPECT_EQ(count(format::encode_table(kContents)), 0U);
 }
 
+TEST_F(LeftWorkParts, BX30_StagedBlocksGoWithTheirWorkRow) {
+  put_content(1, 1);
+  put_content(2, 1);
+  put(staged_block_key(kContainer, 9, "1"), encode_staged_block({1, 4}));
+  put(staged_block_key(kContainer, 9, "2"), encode_staged_block({2, 4}));
+  const Work staged{WorkKind::kStaged, 9, kContainer};
+  put_work(staged);
+  EXPECT_EQ(do_all(staged, 10), 1) << "one commit is enough";
+  EXPECT_FALSE(has_work(staged));
+  EXPECT_EQ(blobs(), 0U);
+  EXPECT_EQ(owners_of(1), std::nullopt);
+}
+
 // A content of 64 parts leaves at once, by a delete of each part.
 TEST_F(LeftWorkParts, BX31_ACommitIsBoundedByContentsToo) {
   ContentId content = 0;
