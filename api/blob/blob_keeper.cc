@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "api/blob/row_walk.h"
 #include "api/catalog/catalog_rows.h"
 #include "api/model/service_error.h"
 #include "engine/read/cursor.h"
@@ -119,20 +120,23 @@ bool BlobKeeper::walk() {
 std::vector<BlobKeeper::Due> BlobKeeper::gather() {
   const engine::ReadView view = backend_.view();
   const std::string prefix = format::encode_table(kWorkTable);
-  engine::Cursor rows = view.cursor(prefix, format::end_of_prefix(prefix));
+  RowWalk rows(view, next_.empty() ? prefix : next_, format::end_of_prefix(prefix), false);
+  next_.clear();
   std::vector<Due> due;
-  for (rows.seek(next_.empty() ? prefix : next_); rows.valid(); rows.next()) {
-    next_ = rows.key();
-    if (due.size() == kWorkAtOnce) return due;
-    const Result<Work> work = decode_work_key(rows.key());
+  for (; rows.valid(); rows.next()) {
+    if (due.size() == kWorkAtOnce) {
+      next_ = rows.row().key();
+      break;
+    }
+    const Result<Work> work = decode_work_key(rows.row().key());
     // Expiries come last, in the order of their times.
     if (work.ok() && work->kind == WorkKind::kExpiry && work->subject + kStagedTime > backend_.time()) break;
     const Status added =
-        work.ok() ? add_due(view, {std::string(rows.key()), *work, std::string(rows.value())}, due) : work.status();
+        work.ok() ? add_due(view, {std::string(rows.row().key()), *work, std::string(rows.row().value())}, due)
+                  : work.status();
     if (!added.ok()) note(added);
   }
-  next_.clear();
-  if (!rows.status().ok()) note(rows.status());
+  if (!rows.failure().ok()) note(rows.failure());
   return due;
 }
 

@@ -9,6 +9,7 @@
 
 #include "api/blob/blob_rows.h"
 #include "api/blob/content_owners.h"
+#include "api/blob/row_walk.h"
 #include "api/catalog/row_change.h"
 #include "api/commit/commit.h"
 #include "engine/read/cursor.h"
@@ -71,14 +72,12 @@ struct FirstKeys {
 };
 
 Result<FirstKeys> first_keys(const engine::ReadView& view, const std::string& prefix) {
-  engine::Cursor cursor = view.cursor(prefix, format::end_of_prefix(prefix));
-  cursor.leave_values();  // Reading what is about to be removed would cost as much as the content.
+  // Reading the values of what is about to be removed would cost as much as the content.
+  RowWalk rows(view, prefix, format::end_of_prefix(prefix), true);
   FirstKeys first;
-  for (cursor.seek_to_first(); cursor.valid() && first.keys.size() < kRowsAtOnce; cursor.next()) {
-    first.keys.emplace_back(cursor.key());
-  }
-  if (!cursor.status().ok() && first.keys.empty()) return cursor.status();
-  first.are_all = !cursor.valid() && cursor.status().ok();
+  for (; rows.valid() && first.keys.size() < kRowsAtOnce; rows.next()) first.keys.emplace_back(rows.row().key());
+  if (!rows.failure().ok() && first.keys.empty()) return rows.failure();
+  first.are_all = !rows.valid() && rows.failure().ok();
   return first;
 }
 
@@ -130,22 +129,20 @@ struct RowsToRelease {
                               std::size_t at_once) {
     RowsToRelease rows;
     rows.next = from;
-    engine::Cursor cursor = view.cursor(from, end);
-    cursor.leave_values();
-    std::size_t visited = 0;
-    for (cursor.seek_to_first(); cursor.valid(); cursor.next(), ++visited) {
-      if (rows.keys.size() == at_once || visited == kRowsAtOnce) return rows;
+    RowWalk walk(view, from, end, true);
+    for (std::size_t visited = 0; walk.valid(); walk.next(), ++visited) {
+      if (rows.keys.size() == at_once || visited == kRowsAtOnce) break;
       std::vector<ContentId> named;
-      const Status added = add_contents_of(view, cursor, named);
-      if (!rows.keys.empty() && rows.contents.size() + named.size() > kOwnersAtOnce) return rows;
-      rows.next.assign(cursor.key()).push_back('\0');
+      const Status added = add_contents_of(view, walk.row(), named);
+      if (!rows.keys.empty() && rows.contents.size() + named.size() > kOwnersAtOnce) break;
+      rows.next.assign(walk.row().key()).push_back('\0');
       note_first(rows.failure, added);
       if (!added.ok()) continue;
-      rows.keys.emplace_back(cursor.key());
+      rows.keys.emplace_back(walk.row().key());
       rows.contents.insert(rows.contents.end(), named.begin(), named.end());
     }
-    rows.is_end = true;
-    note_first(rows.failure, cursor.status());
+    rows.is_end = !walk.valid();
+    note_first(rows.failure, walk.failure());
     return rows;
   }
 };
