@@ -36,6 +36,9 @@ Status admit_append(const BlobRow& row, std::uint64_t bytes, const AppendOptions
   const bool is_too_long =
       options.length_max && (row.length > *options.length_max || bytes > *options.length_max - row.length);
   if (is_too_long) return would_be_longer(*options.length_max);
+  if (row.length > limits::kBlobBytesMax || bytes > limits::kBlobBytesMax - row.length) {
+    return service_error::request_body_too_large("the blob would have more bytes than a blob may have");
+  }
   return row.appends < limits::kAppendsMax ? Status() : too_many_appends();
 }
 

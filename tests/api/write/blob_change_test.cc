@@ -1,16 +1,25 @@
-// Goal: a change of a blob whose account is dropped meanwhile is told that the container is gone, not that it is damaged.
-// Method: the plan of a verb drops the account, and its judgement meets what a flush after the drop may leave.
+// Goal: a change of a blob whose account is dropped meanwhile is told that the container is gone, not that it is damaged;
+// and no blob becomes longer than a blob may be.
+// Method: the plan of a verb drops the account, and its judgement meets what a flush after the drop may leave. Rows of long
+// contents are written without the contents.
 #include "api/write/blob_change.h"
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "api/blob/blob_rows.h"
+#include "api/catalog/row_change.h"
 #include "api/core/container_state.h"
+#include "api/write/append_change.h"
+#include "api/write/block_list_change.h"
 #include "tests/api/blob/blob_bench.h"
+#include "varve/limits.h"
 
 namespace varve::blob_change_test {
 namespace {
@@ -57,6 +66,18 @@ class BlobChanges : public testing::Test {
     return commit_blob(*used, verb).status();
   }
 
+  using Rows = std::vector<std::pair<std::string, std::string>>;
+  void write(const Rows& rows) {
+    std::vector<std::string> keys;
+    for (const auto& row : rows) keys.push_back(row.first);
+    RowChange change(keys, [&](const auto& /*view*/, auto /*states*/, format::BatchBuilder& batch) -> Refusal {
+      for (const auto& [key, value] : rows) batch.put(key, value);
+      return {};
+    });
+    EXPECT_EQ(said(commit(core_->backend(), change)), kFine);
+  }
+  format::TableId id() const { return *container_->present_id(); }
+
   StoreBench bench_;
   std::shared_ptr<StoreCore> core_;
   std::shared_ptr<Container::State> container_;
@@ -76,6 +97,36 @@ TEST_F(BlobChanges, TheRemnantsOfARecreatedAccountAreNoDamage) {
     create();
   };
   EXPECT_EQ(said(change(recreate)), kFine);
+}
+
+TEST_F(BlobChanges, AnAppendMakesNoBlobTooLong) {
+  BlobRow log;
+  log.kind = BlobKind::kAppend;
+  log.length = limits::kBlobBytesMax - 3;
+  log.pieces = {{5, log.length}};
+  write({{blob_row_key(id(), "log"), encode_blob_row(log)},
+         {content_head_key(contents_of(id()), 5), encode_content_head({ContentKind::kPlain, 1, log.length, {}})}});
+  const auto append = [&](std::string_view bytes) {
+    return said(append_to_blob(*container_, "log", bytes, {}, Durability::kBuffered));
+  };
+  const Said too_large{Code::kTooLarge, "RequestBodyTooLarge"};
+  EXPECT_EQ(append("four"), too_large);
+  EXPECT_EQ(append("two"), kFine);
+  EXPECT_EQ(append("1"), too_large);
+}
+
+TEST_F(BlobChanges, AListMakesNoBlobTooLong) {
+  const std::uint64_t length = limits::kBlobBytesMax / 2;
+  write({{staged_list_key(id(), "list"), encode_staged_list({9, 2, 1, 1})},
+         {staged_block_key(id(), 9, "1"), encode_staged_block({5, length})},
+         {staged_block_key(id(), 9, "2"), encode_staged_block({6, 1})},
+         {content_head_key(contents_of(id()), 5), encode_content_head({ContentKind::kPlain, 1, length, {}})},
+         {content_head_key(contents_of(id()), 6), encode_content_head({ContentKind::kPlain, 1, 1, {}})}});
+  const auto commit_list = [&](const std::vector<BlockChoice>& choices) {
+    return said(commit_block_list(*container_, "list", choices, {}, Durability::kBuffered));
+  };
+  EXPECT_EQ(commit_list({{"1"}, {"1"}, {"2"}}), (Said{Code::kTooLarge, "RequestBodyTooLarge"}));
+  EXPECT_EQ(commit_list({{"1"}, {"1"}}), kFine);
 }
 
 }  // namespace
