@@ -37,6 +37,12 @@ class ContentWriter {
   /// Bytes that the commit of the owner writes.
   std::size_t pending_bytes() const noexcept { return pending_.size(); }
 
+  /// Returns whether no part was written, so that all bytes are pending.
+  bool is_in_memory() const noexcept { return !has_rows_; }
+  std::string_view pending() const noexcept { return pending_; }
+  /// Checks that the content is whole, and belongs to the account of this container. Errors: as add_to().
+  Status check_for(format::TableId container) const;
+
   /// Prepares the last part, after which nothing may be added.
   void end();
   /// Adds what the commit of an owner in this container needs. May be called for each attempt. This object outlives the

@@ -1,5 +1,5 @@
 // Goal: a change of a blob whose account is dropped meanwhile is told that the container is gone, not that it is damaged;
-// and no blob becomes longer than a blob may be.
+// no blob becomes longer than a blob may be; and small appends need no content of their own.
 // Method: the plan of a verb drops the account, and its judgement meets what a flush after the drop may leave. Rows of long
 // contents are written without the contents.
 #include "api/write/blob_change.h"
@@ -17,6 +17,7 @@
 #include "api/catalog/row_change.h"
 #include "api/core/container_state.h"
 #include "api/write/append_change.h"
+#include "api/write/blob_writer_state.h"
 #include "api/write/block_list_change.h"
 #include "tests/api/blob/blob_bench.h"
 #include "varve/limits.h"
@@ -127,6 +128,34 @@ TEST_F(BlobChanges, AListMakesNoBlobTooLong) {
   };
   EXPECT_EQ(commit_list({{"1"}, {"1"}, {"2"}}), (Said{Code::kTooLarge, "RequestBodyTooLarge"}));
   EXPECT_EQ(commit_list({{"1"}, {"1"}}), kFine);
+}
+
+// The caller of a writer may not know how long the append will be.
+TEST_F(BlobChanges, AnAppendByAWriterThatTurnsOutSmallGrowsTheLastContent) {
+  BlobRow log;
+  log.kind = BlobKind::kAppend;
+  write({{blob_row_key(id(), "log"), encode_blob_row(log)}});
+  const auto append = [&](std::string_view bytes) {
+    BlobWriter::State writer(container_, id(), "log", AppendOptions());
+    EXPECT_EQ(said(writer.content.append(bytes)), kFine);
+    const Result<BlobState> written = append_written_content(writer);
+    EXPECT_EQ(said(written), kFine);
+    return written.ok() ? written->length : 0;
+  };
+  const auto pieces = [&] {
+    const engine::ReadView view = core_->backend().view();
+    const auto row = view.get(blob_row_key(id(), "log"));
+    const Result<BlobRow> decoded = decode_blob_row((*row)->version, (*row)->value);
+    return decoded->pieces.size();
+  };
+  for (std::uint64_t i = 1; i <= 3; ++i) EXPECT_EQ(append("four"), 4 * i);
+  EXPECT_EQ(pieces(), 1U);
+  const std::string large(kPartBytes + 1, 'x');
+  EXPECT_EQ(append(large), 12 + large.size());
+  EXPECT_EQ(pieces(), 2U);
+  append("four");
+  append("four");
+  EXPECT_EQ(pieces(), 3U);
 }
 
 }  // namespace
