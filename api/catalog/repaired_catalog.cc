@@ -48,6 +48,9 @@ void RepairedCatalog::take_system_rows(const engine::SystemRows& rows) {
   }
   std::erase_if(tables_, [&](const auto& entry) { return left_.contains(entry.first); });
   drop_orphaned_rows();
+  for (const auto& [name, account] : accounts_) numbers_.insert(account.row.number);
+  for (const auto& [id, table] : tables_) numbers_.insert(format::account_of(id));
+  for (const format::TableId id : left_) numbers_.insert(format::account_of(id));
 }
 
 /// If the account was dropped, its row is a remnant: the deletion of the row was lost.
@@ -125,12 +128,34 @@ bool RepairedCatalog::keeps(format::TableId table) {
   if (found_->is_dropped(table)) return false;
   if (tables_.contains(table) || left_.contains(table)) return true;
   const auto number = static_cast<std::uint32_t>(table);
-  if (number == kContentsNumber) return true;  // Blobs that are kept name its rows.
+  // Blobs that are kept name its rows. All other ids of the account were asked about before.
+  if (number == kContentsNumber) return keeps_contents(format::account_of(table));
   if (number == 0 || number >= kTableNumberEnd) return false;
   // Keeps the table only if its row may be among the lost ones, and if every drop is known.
   if (!found_->may_be_incomplete || !found_->drops_are_known) return false;
   orphans_.insert(table);
+  numbers_.insert(format::account_of(table));
   return true;
+}
+
+bool RepairedCatalog::keeps_contents(std::uint32_t account) {
+  if (!numbers_.contains(account)) return false;
+  with_contents_.push_back(account);
+  return true;
+}
+
+std::map<std::uint32_t, std::vector<format::TableId>> RepairedCatalog::containers() const {
+  std::map<std::uint32_t, std::vector<format::TableId>> ids;
+  for (const format::TableId id : left_) ids[format::account_of(id)].push_back(id);
+  for (const auto& [id, table] : tables_) {
+    if (table.kind == TableFound::Kind::kContainer) ids[format::account_of(id)].push_back(id);
+  }
+  return ids;
+}
+
+bool RepairedCatalog::has_nameless_tables(std::uint32_t account) const {
+  const auto orphan = orphans_.lower_bound(format::make_table_id(account, 0));
+  return orphan != orphans_.end() && format::account_of(*orphan) == account;
 }
 
 // -- The rows of the repaired store -----------------------------------------------------------------------------------

@@ -71,6 +71,18 @@ TEST_P(RepairedCatalogOfContainers, BX31_AContainerWithTheWorkRowOfItsDropIsDrop
   EXPECT_EQ(catalog_.container_count(), 0U);
 }
 
+TEST_P(RepairedCatalogOfContainers, BX08_ContentsOfNoAccountAreLeftOut) {
+  add(account_row_key("shop"), encode_account_row(kNumber));
+  take({});
+  EXPECT_TRUE(catalog_.keeps(contents_of_account(kNumber)));
+  EXPECT_EQ(catalog_.keeps(format::make_table_id(kNumber + 1, 2)), GetParam());
+  EXPECT_EQ(catalog_.keeps(contents_of_account(kNumber + 1)), GetParam())
+      << "a table that lost its row may be a container";
+  EXPECT_FALSE(catalog_.keeps(contents_of_account(kNumber + 2)));
+  EXPECT_EQ(catalog_.has_nameless_tables(kNumber + 1), GetParam());
+  EXPECT_FALSE(catalog_.has_nameless_tables(kNumber));
+}
+
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutLostRows, RepairedCatalogOfContainers, testing::Bool());
 
 }  // namespace
