@@ -1,5 +1,5 @@
 // Owns: the public function for repairs, and its report in the terms of the table model (repair.h).
-// Must never: do the repair itself. engine/repair does. Only the owners of contents are mended here, in the repaired store.
+// Must never: do the repair itself: engine/repair does. Only the owners of contents are mended here.
 #include "varve/repair.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Goal: a repaired store counts the owners of contents by their names, so no removal takes a content that has a name (BX-08).
+// Goal: a repaired store counts the owners of contents by their names, so that no removal takes a content that has a name
+// (BX-08).
 // Method: heads are written with wrong counts. Rows are recounted; and a whole store is repaired, and its blobs are used.
 #include "api/blob/owner_recount.h"
 
