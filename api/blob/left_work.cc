@@ -72,7 +72,7 @@ struct FirstKeys {
 };
 
 Result<FirstKeys> first_keys(const engine::ReadView& view, const std::string& prefix) {
-  // Reading the values of what is about to be removed would cost as much as the content.
+  // Reading the values of rows to be removed would cost as much as the content.
   RowWalk rows(view, prefix, format::end_of_prefix(prefix), true);
   FirstKeys first;
   for (; rows.valid() && first.keys.size() < kRowsAtOnce; rows.next()) first.keys.emplace_back(rows.row().key());

@@ -1,4 +1,4 @@
-// Owns: the walk over the rows of a range that goes on behind rows that cannot be read.
+// Owns: the walk over the rows of a range that continues after rows that cannot be read.
 // Must never: return a row of which a newer state may be hidden by damage.
 //
 // A block of a table file that cannot be read hides which keys it has. The walk looks for a key from which on all sources

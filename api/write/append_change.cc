@@ -14,7 +14,7 @@
 namespace varve {
 namespace {
 
-/// Contents that the row of one blob may name. A new one begins with each append that was written in parts, behind such an
+/// Contents that the row of one blob may name. A new one begins with each append that was written in parts, after such an
 /// append, and when the last one is shared with a copy.
 constexpr std::size_t kPiecesMax = 1024;
 

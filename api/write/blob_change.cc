@@ -59,7 +59,7 @@ Result<BlobAttempt> plan_in_view(const Container::State& container, const BlobVe
   return BlobAttempt::make(*at, verb);
 }
 
-/// Commits the attempt. `has_work` becomes whether it left work to do. What the caller is told is made before the commit:
+/// Commits the attempt. `has_work` becomes whether it left work to do. The result is made before the commit:
 /// after it nothing may fail.
 Result<BlobState> commit_attempt(Backend& backend, BlobAttempt& planned, const BlobVerb& verb, bool& has_work) {
   ContentOwners owners(contents_of(planned.container()), planned.contents());

@@ -29,7 +29,7 @@ class ContentWriter {
   ~ContentWriter();
 
   /// Adds bytes. Errors: those of commits; kTooLarge (RequestBodyTooLarge). After an error, or when memory runs out, the
-  /// content has a gap: check() tells it, and add_to() refuses it.
+  /// content has a gap: check() returns the error, and add_to() refuses the content.
   Status append(std::string_view bytes);
   /// Returns the error of the append that failed, if one did.
   Status check() const;

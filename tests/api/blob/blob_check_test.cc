@@ -1,4 +1,4 @@
-// Goal: the check of blobs finds each damage once, and hides none behind another (BX-41).
+// Goal: the check of blobs finds each damage once, and one damage hides no other (BX-41).
 // Method: rows are written as a store has them, some of them wrong, and given to the check in the order of their keys.
 #include "api/blob/blob_check.h"
 

@@ -1,4 +1,4 @@
-// Goal: a walk over rows goes on behind a block that cannot be read, and reports it (BX-31).
+// Goal: a walk over rows continues after a block that cannot be read, and reports it (BX-31).
 // Method: a byte of one row of a table file is flipped, for rows at several places.
 #include "api/blob/row_walk.h"
 

@@ -1,4 +1,4 @@
-// Goal: a change of a blob whose account is dropped meanwhile is told that the container is gone, not that it is damaged;
+// Goal: a change of a blob whose account is dropped meanwhile fails because the container is gone, not as damage;
 // no blob becomes longer than a blob may be; and small appends need no content of their own.
 // Method: the plan of a verb drops the account, and its judgement meets what a flush after the drop may leave. Rows of long
 // contents are written without the contents.
