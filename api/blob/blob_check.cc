@@ -29,18 +29,32 @@ Status BlobCheck::visit_work(std::string_view key, std::string_view value) {
   if (!work.ok()) return work.status();
   if (work->kind == WorkKind::kExpiry) return decode_expiry(value).status();
   const Result<std::uint64_t> done = decode_work(value);
-  if (!done.ok()) return done.status();
-  if (work->kind == WorkKind::kFilling) filling_.insert(work->subject);
-  if (work->kind == WorkKind::kLeaving) leaving_[work->subject] = *done;
-  if (work->kind == WorkKind::kContainer) add_container(work->subject);
-  return Status();
+  note_work(*work, done.ok() ? std::optional(*done) : std::nullopt);
+  return done.status();
+}
+
+void BlobCheck::note_unread_work(std::string_view key) {
+  const Result<Work> work = decode_work_key(key);
+  if (work.ok()) note_work(*work, std::nullopt);
+}
+
+/// `done` is unknown if the row cannot be read.
+void BlobCheck::note_work(const Work& work, std::optional<std::uint64_t> done) {
+  if (work.kind == WorkKind::kFilling) filling_.insert(work.subject);
+  if (work.kind == WorkKind::kLeaving) leaving_[work.subject] = done.value_or(0);
+  if (work.kind == WorkKind::kLeaving && !done) incomplete_.insert(static_cast<std::uint32_t>(work.owner));
+  if (work.kind == WorkKind::kContainer) add_container(work.subject);
 }
 
 Status BlobCheck::name(format::TableId container, ContentId content, std::uint64_t length) {
-  balances_[format::account_of(container)] += hash_of(content);
+  const std::uint32_t account = format::account_of(container);
   const auto head = view_.get(content_head_key(contents_of(container), content));
-  if (!head.ok()) return head.status();
+  if (!head.ok()) {
+    incomplete_.insert(account);
+    return head.status();
+  }
   if (!*head) return broken("it names a content that is not there");
+  balances_[account] += hash_of(content);
   const Result<ContentHead> decoded = decode_content_head((*head)->value);
   if (!decoded.ok() || decoded->kind != ContentKind::kPlain) return Status();  // A damaged head is found as a row.
   return decoded->length == length ? Status() : broken("it names another length than its content has");
@@ -51,9 +65,11 @@ Status BlobCheck::visit_row(std::string_view key, format::CommitVersion version,
     case 'B': return visit_blob(key, version, value);
     case 'H': return visit_staged_list(key, value);
     case 'U': {
-      if (const Result<std::string> id = decode_staged_key(key); !id.ok()) return id.status();
       const Result<ContentPiece> block = decode_staged_block(value);
-      return block.ok() ? name(format::table_id_of(key), block->content, block->length) : block.status();
+      if (!block.ok()) note_unread_row(key);
+      const Status named = block.ok() ? name(format::table_id_of(key), block->content, block->length) : block.status();
+      const Result<std::string> id = decode_staged_key(key);
+      return id.ok() ? named : id.status();
     }
     default: return broken("a row of a container has an unknown kind");
   }
@@ -61,15 +77,17 @@ Status BlobCheck::visit_row(std::string_view key, format::CommitVersion version,
 
 Status BlobCheck::visit_blob(std::string_view key, format::CommitVersion version, std::string_view value) {
   ++blobs_;
+  const Result<BlobRow> row = decode_blob_row(version, value);
+  if (!row.ok()) note_unread_row(key);
+  Status failure = row.status();
+  for (const ContentPiece& piece : row.ok() ? row->pieces : std::vector<ContentPiece>()) {
+    const Status named = name(format::table_id_of(key), piece.content, piece.length);
+    if (failure.ok()) failure = named;
+  }
   const Result<std::string> blob = decode_named_key(key);
   if (!blob.ok()) return blob.status();
-  if (Status named = check_blob_name(*blob); !named.ok()) return named;
-  const Result<BlobRow> row = decode_blob_row(version, value);
-  if (!row.ok()) return row.status();
-  for (const ContentPiece& piece : row->pieces) {
-    if (Status named = name(format::table_id_of(key), piece.content, piece.length); !named.ok()) return named;
-  }
-  return Status();
+  const Status legal = check_blob_name(*blob);
+  return legal.ok() ? failure : legal;
 }
 
 Status BlobCheck::visit_staged_list(std::string_view key, std::string_view value) {
@@ -98,20 +116,25 @@ void BlobCheck::note_damage(format::TableId contents) {
   if (has_names) incomplete_.insert(format::account_of(contents));
 }
 
-void BlobCheck::note_unread(std::string_view key) {
-  const Result<ContentPlace> place = decode_content_key(key);
-  if (!place.ok()) return;
-  (void)begin_content(place->content);
-  note_damage(format::table_id_of(key));
+void BlobCheck::note_unread_row(std::string_view key) {
+  incomplete_.insert(format::account_of(format::table_id_of(key)));
 }
 
-Status BlobCheck::visit_content(std::string_view key, std::string_view value) {
+Status BlobCheck::note_unread_content(std::string_view key) {
+  const Result<ContentPlace> place = decode_content_key(key);
+  if (!place.ok()) return Status();
+  const Status before = begin_content(place->content);
+  note_damage(format::table_id_of(key));
+  return before;
+}
+
+Status BlobCheck::visit_content(std::string_view key, std::string_view value, Status& before) {
   const Result<ContentPlace> place = decode_content_key(key);
   if (!place.ok()) return place.status();
-  const Status before = begin_content(place->content);
+  before = begin_content(place->content);
   const Status row = visit_content_row(format::account_of(format::table_id_of(key)), *place, value);
   if (row.code() == Code::kCorruption || row.code() == Code::kUnsupported) note_damage(format::table_id_of(key));
-  return before.ok() ? row : before;
+  return row;
 }
 
 Status BlobCheck::visit_content_row(std::uint32_t account, const ContentPlace& place, std::string_view value) {
@@ -147,12 +170,13 @@ Status BlobCheck::visit_entries(std::uint32_t account, std::uint64_t first, std:
   const auto leaving = leaving_.find(present.content);
   const std::uint64_t done = leaving == leaving_.end() ? 0 : leaving->second;
   present.entries += entries->size();
+  Status failure;
   for (std::size_t i = 0; i < entries->size(); ++i) {
     if (first + i < done) continue;
-    const format::TableId id = contents_of_account(account);
-    if (Status named = name(id, (*entries)[i].content, (*entries)[i].length); !named.ok()) return named;
+    const Status named = name(contents_of_account(account), (*entries)[i].content, (*entries)[i].length);
+    if (failure.ok()) failure = named;
   }
-  return Status();
+  return failure;
 }
 
 Status BlobCheck::end_content() {

@@ -30,16 +30,20 @@ class BlobCheck {
 
   /// Takes a work row. All of them come before the rows of containers. Errors: kCorruption, kUnsupported.
   Status visit_work(std::string_view key, std::string_view value);
+  /// Takes a work row whose value cannot be read.
+  void note_unread_work(std::string_view key);
   /// Says that the id is a container's.
   void add_container(format::TableId container) { containers_.insert(container); }
   bool is_container(format::TableId id) const noexcept { return containers_.count(id) != 0; }
 
   /// Checks a row of a container. Errors: kCorruption, kUnsupported, those of reading.
   Status visit_row(std::string_view key, format::CommitVersion version, std::string_view value);
-  /// Checks a row of the id of contents. Errors: the same.
-  Status visit_content(std::string_view key, std::string_view value);
-  /// Takes a row of the id of contents whose value cannot be read.
-  void note_unread(std::string_view key);
+  /// Takes a row of a container that cannot be read.
+  void note_unread_row(std::string_view key);
+  /// Checks a row of the id of contents. `before` becomes the error of the content that ended before it. Errors: the same.
+  Status visit_content(std::string_view key, std::string_view value, Status& before);
+  /// Takes a row of the id of contents whose value cannot be read. Returns the error of the content that ended before it.
+  Status note_unread_content(std::string_view key);
   /// Compares the last content's parts with its head, after the last row of an id of contents. Errors: kCorruption.
   Status end_contents();
   /// Compares names and owners. Calls `report` with each account's number and the error.
@@ -69,6 +73,7 @@ class BlobCheck {
     bool is_damaged = false;    // so its length has no meaning
   };
 
+  void note_work(const Work& work, std::optional<std::uint64_t> done);
   /// Notes that a row names `length` bytes of a content.
   Status name(format::TableId container, ContentId content, std::uint64_t length);
   Status visit_blob(std::string_view key, format::CommitVersion version, std::string_view value);

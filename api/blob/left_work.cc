@@ -1,5 +1,5 @@
 // Owns: the parts of the work (left_work.h).
-// Must never: change a row of which another commit may still add a part.
+// Must never: change a row of which another commit may still add a part, or remove a content that has an owner.
 #include "api/blob/left_work.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "api/blob/blob_rows.h"
 #include "api/blob/content_owners.h"
+#include "api/blob/row_walk.h"
 #include "api/catalog/row_change.h"
 #include "api/commit/commit.h"
 #include "engine/read/cursor.h"
@@ -19,16 +20,30 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 256;
 constexpr std::size_t kOwnersAtOnce = 64;
+/// Commits that one part tries, because a store that closes waits for the part.
+constexpr int kTriesOfPart = 16;
+
+bool reports_damage(const Status& status) noexcept {
+  return status.code() == Code::kCorruption || status.code() == Code::kUnsupported;
+}
+
+void note_first(Status& damage, const Status& status) {
+  if (damage.ok()) damage = status;
+}
 
 Refusal was_done(const engine::Newest& row) {
   return {Status(Code::kConflict, "others did this work"), row.version};
 }
 
+/// Whether a commit may use the space that is kept for drops. A removal of rows may not: it frees space only after a
+/// merge, and it could use all of that space.
+enum class Space : std::uint8_t { kCommon, kOfDrops };
+
 /// Commits what `judge` adds, if the work row is still there with the same content.
 template <typename Judge>
 Result<bool> commit_part(Backend& backend, const std::string& row_key, std::optional<std::uint64_t> done,
                          const std::vector<std::string>& more_keys, std::vector<format::TableId> tables, Judge judge,
-                         std::span<const std::string> locks = {}) {
+                         std::span<const std::string> locks = {}, Space space = Space::kCommon) {
   std::vector<std::string> keys{row_key};
   keys.insert(keys.end(), more_keys.begin(), more_keys.end());
   RowChange change(std::move(keys), [&](const auto& /*view*/, auto rows, format::BatchBuilder& batch) -> Refusal {
@@ -44,22 +59,35 @@ Result<bool> commit_part(Backend& backend, const std::string& row_key, std::opti
   for (const std::string& lock : locks) change.lock(format::partition_of(lock));
   change.request.tables = std::move(tables);
   change.request.durability = Durability::kBuffered;
-  change.request.frees_space = true;
+  change.request.frees_space = space == Space::kOfDrops;
   const Result<engine::CommitVersion> version = commit(backend, change);
   if (!version.ok()) return version.status();
   return true;
 }
 
-/// Returns the keys of the first rows of a content.
-Result<std::vector<std::string>> first_keys(const engine::ReadView& view, const std::string& prefix) {
-  engine::Cursor cursor = view.cursor(prefix, format::end_of_prefix(prefix));
-  cursor.leave_values();  // Reading what is about to be removed would cost as much as the content.
+/// The keys of the first rows of a content, and whether there are no others.
+struct FirstKeys {
   std::vector<std::string> keys;
-  for (cursor.seek_to_first(); cursor.valid() && keys.size() < kRowsAtOnce; cursor.next()) {
-    keys.emplace_back(cursor.key());
-  }
-  if (!cursor.status().ok() && keys.empty()) return cursor.status();
-  return keys;
+  bool are_all = false;
+};
+
+Result<FirstKeys> first_keys(const engine::ReadView& view, const std::string& prefix) {
+  // Reading the values of rows to be removed would cost as much as the content.
+  RowWalk rows(view, prefix, format::end_of_prefix(prefix), true);
+  FirstKeys first;
+  for (; rows.valid() && first.keys.size() < kRowsAtOnce; rows.next()) first.keys.emplace_back(rows.row().key());
+  if (!rows.failure().ok() && first.keys.empty()) return rows.failure();
+  first.are_all = !rows.valid() && rows.failure().ok();
+  return first;
+}
+
+/// Returns whether the head, if there is one, has owners. After a repair that lost a newer state of a work row, the row
+/// may name a content that is in use.
+Result<bool> has_owner(const engine::Newest& head) {
+  if (!head.value) return false;
+  const Result<ContentHead> decoded = decode_content_head(*head.value);
+  if (!decoded.ok()) return decoded.status();
+  return decoded->owners > 0;
 }
 
 /// Adds the contents that a row of a container names.
@@ -88,66 +116,81 @@ Status add_contents_of(const engine::ReadView& view, const engine::Cursor& at, s
 
 }  // namespace
 
-/// Rows of a container that one commit removes, the contents that they name, and the error of a row that was left out.
+/// Rows of a container that one commit removes, the contents that they name, and the error of rows that were left out.
 struct RowsToRelease {
   std::vector<std::string> keys;
   std::vector<ContentId> contents;
   Status failure;
+  std::string next;     // where the rows after the gathered ones begin
+  bool is_end = false;  // There are no others, or they cannot be read.
 
-  /// Gathers rows from `from` on that can be read.
+  /// Gathers rows from `from` on that can be read. They name at most kOwnersAtOnce contents, unless one row names more.
   static RowsToRelease gather(const engine::ReadView& view, const std::string& from, const std::string& end,
                               std::size_t at_once) {
     RowsToRelease rows;
-    engine::Cursor cursor = view.cursor(from, end);
-    cursor.leave_values();
-    for (cursor.seek_to_first(); cursor.valid() && rows.keys.size() < at_once; cursor.next()) {
-      const Status added = add_contents_of(view, cursor, rows.contents);
-      if (added.ok()) rows.keys.emplace_back(cursor.key());
-      if (rows.failure.ok()) rows.failure = added;
+    rows.next = from;
+    RowWalk walk(view, from, end, true);
+    for (std::size_t visited = 0; walk.valid(); walk.next(), ++visited) {
+      if (rows.keys.size() == at_once || visited == kRowsAtOnce) break;
+      std::vector<ContentId> named;
+      const Status added = add_contents_of(view, walk.row(), named);
+      if (!rows.keys.empty() && rows.contents.size() + named.size() > kOwnersAtOnce) break;
+      rows.next.assign(walk.row().key()).push_back('\0');
+      note_first(rows.failure, added);
+      if (!added.ok()) continue;
+      rows.keys.emplace_back(walk.row().key());
+      rows.contents.insert(rows.contents.end(), named.begin(), named.end());
     }
-    if (rows.failure.ok()) rows.failure = cursor.status();
+    rows.is_end = !walk.valid();
+    note_first(rows.failure, walk.failure());
     return rows;
   }
 };
 
-Result<bool> LeftWork::do_part(const Work& work, std::string_view value) {
+Result<bool> LeftWork::do_part(const Work& work, std::string_view value, Status& damage) {
   if (work.kind == WorkKind::kExpiry) return expire(work, value);
   const Result<std::uint64_t> done = decode_work(value);
   if (!done.ok()) return done.status();
+  const format::TableId container = work.kind == WorkKind::kStaged ? work.owner : work.subject;
   switch (work.kind) {
     case WorkKind::kFilling: return board_.is_filling(work.subject) ? Result<bool>(false) : remove_rows(work);
-    case WorkKind::kLeaving: return remove_leaving(work, *done);
-    case WorkKind::kStaged: return release_rows(work, work.owner, staged_blocks_prefix(work.owner, work.subject));
-    case WorkKind::kContainer: return release_rows(work, work.subject, format::encode_table(work.subject));
+    case WorkKind::kLeaving: return remove_leaving(work, *done, damage);
+    case WorkKind::kStaged: return release_rows(work, container, staged_blocks_prefix(container, work.subject), damage);
+    case WorkKind::kContainer: return release_rows(work, container, format::encode_table(container), damage);
     case WorkKind::kExpiry: break;
   }
   return false;
 }
 
 Result<bool> LeftWork::forget(const Work& work) {
-  return commit_part(backend_, work_key(work), std::nullopt, {}, {},
-                     [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
-                       batch.remove(work_key(work));
-                       if (work.kind == WorkKind::kContainer) batch.retire_table(work.subject);
+  const bool retires = work.kind == WorkKind::kContainer;
+  return commit_part(
+      backend_, work_key(work), std::nullopt, {}, {},
+      [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
+        batch.remove(work_key(work));
+        if (retires) batch.retire_table(work.subject);
+        return {};
+      },
+      {}, retires ? Space::kOfDrops : Space::kCommon);
+}
+
+/// The work row goes with the last rows. If the content has an owner, the work row goes alone.
+Result<bool> LeftWork::remove_rows(const Work& work) {
+  const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
+  const Result<FirstKeys> first = first_keys(backend_.view(), content_prefix(contents, work.subject));
+  if (!first.ok()) return first.status();
+  return commit_part(backend_, work_key(work), std::nullopt, {content_head_key(contents, work.subject)}, {contents},
+                     [&](auto heads, format::BatchBuilder& batch) -> Refusal {
+                       const Result<bool> is_owned = has_owner(heads[0]);
+                       if (!is_owned.ok()) return is_owned.status();
+                       if (*is_owned || first->are_all) batch.remove(work_key(work));
+                       if (*is_owned) return {};
+                       for (const std::string& key : first->keys) batch.remove(key);
                        return {};
                      });
 }
 
-Result<bool> LeftWork::remove_rows(const Work& work) {
-  const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
-  const Result<std::vector<std::string>> keys = first_keys(backend_.view(), content_prefix(contents, work.subject));
-  if (!keys.ok()) return keys.status();
-  if (keys->empty()) return forget(work);
-  const std::string lock = content_head_key(contents, work.subject);
-  return commit_part(backend_, work_key(work), std::nullopt, {}, {contents},
-                     [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
-                       for (const std::string& key : *keys) batch.remove(key);
-                       return {};
-                     },
-                     {&lock, 1});
-}
-
-Result<bool> LeftWork::remove_leaving(const Work& work, std::uint64_t done) {
+Result<bool> LeftWork::remove_leaving(const Work& work, std::uint64_t done, Status& damage) {
   const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
   bool has_entries = false;
   {
@@ -157,70 +200,134 @@ Result<bool> LeftWork::remove_leaving(const Work& work, std::uint64_t done) {
     if (*head) {
       const Result<ContentHead> decoded = decode_content_head((*head)->value);
       if (!decoded.ok()) return decoded.status();
-      has_entries = decoded->kind == ContentKind::kList && done < decoded->length;
+      has_entries = decoded->owners == 0 && decoded->kind == ContentKind::kList && done < decoded->length;
     }
   }
-  return has_entries ? release_entries(work, done) : remove_rows(work);
+  return has_entries ? release_entries(work, done, damage) : remove_rows(work);
 }
 
-Result<bool> LeftWork::release_entries(const Work& work, std::uint64_t done) {
+/// Passes over entries that cannot be read, and over contents whose heads cannot be changed. These contents stay.
+Result<bool> LeftWork::release_entries(const Work& work, std::uint64_t done, Status& damage) {
   const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
   const std::uint64_t part = done / kListEntriesOfPart * kListEntriesOfPart;
-  const Result<std::vector<ListEntry>> entries = read_entries(contents, work.subject, part);
-  if (!entries.ok()) return entries.status();
-  const std::size_t first = static_cast<std::size_t>(done - part);
-  const std::size_t end = std::min(entries->size(), first + kOwnersAtOnce);
-  if (first >= end) return Status::corruption("a part of a list of blocks is too short");
+  const auto first = static_cast<std::size_t>(done - part);
+  const Result<std::vector<ListEntry>> entries = read_entries(contents, work.subject, part, first + 1);
+  if (!entries.ok()) {
+    if (!reports_damage(entries.status())) return entries.status();
+    note_first(damage, entries.status());
+    return pass_entries(work, done, part + kListEntriesOfPart);
+  }
+  std::span<const ListEntry> some(*entries);
+  for (some = some.subspan(first, std::min(some.size() - first, kOwnersAtOnce));; some = some.first(some.size() / 2)) {
+    const Result<bool> released = release_owners(work, done, some);
+    if (released.ok() || !reports_damage(released.status())) return released;
+    if (some.size() > 1) continue;
+    note_first(damage, released.status());
+    return pass_entries(work, done, done + 1);
+  }
+}
+
+Result<bool> LeftWork::release_owners(const Work& work, std::uint64_t done, std::span<const ListEntry> entries) {
+  const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
   std::vector<ContentId> planned;
-  for (std::size_t i = first; i < end; ++i) planned.push_back((*entries)[i].content);
+  for (const ListEntry& entry : entries) planned.push_back(entry.content);
   ContentOwners owners(contents, planned);
   return commit_part(backend_, work_key(work), done, owners.keys(), {contents},
                      [&](auto heads, format::BatchBuilder& batch) -> Refusal {
                        for (const ContentId content : planned) owners.add(content, -1);
                        const Result<bool> settled = owners.settle(heads, batch);
                        if (!settled.ok()) return settled.status();
-                       batch.put(work_key(work), encode_work(done + (end - first)));
+                       batch.put(work_key(work), encode_work(done + entries.size()));
                        return {};
                      });
 }
 
-Result<std::vector<ListEntry>> LeftWork::read_entries(format::TableId contents, ContentId list, std::uint64_t part) {
+Result<bool> LeftWork::pass_entries(const Work& work, std::uint64_t done, std::uint64_t to) {
+  const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
+  return commit_part(backend_, work_key(work), done, {}, {contents},
+                     [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
+                       batch.put(work_key(work), encode_work(to));
+                       return {};
+                     });
+}
+
+Result<std::vector<ListEntry>> LeftWork::read_entries(format::TableId contents, ContentId list, std::uint64_t part,
+                                                      std::size_t least) {
   const engine::ReadView view = backend_.view();
   const auto found = view.get(content_part_key(contents, list, part));
   if (!found.ok()) return found.status();
   if (!*found) return Status::corruption("a part of a list of blocks is missing");
   const Result<std::string_view> bytes = decode_part(list, part, (*found)->value);
   if (!bytes.ok()) return bytes.status();
-  return decode_list_entries(*bytes);
+  Result<std::vector<ListEntry>> entries = decode_list_entries(*bytes);
+  if (entries.ok() && entries->size() < least) return Status::corruption("a part of a list of blocks is too short");
+  return entries;
 }
 
-Result<bool> LeftWork::release_rows(const Work& work, format::TableId container, const std::string& prefix) {
-  const std::string end = format::end_of_prefix(prefix);
-  std::string from = prefix;
-  std::size_t at_once = kOwnersAtOnce;
-  Status failure;
-  for (;;) {
-    const RowsToRelease rows = RowsToRelease::gather(backend_.view(), from, end, at_once);
-    if (failure.ok()) failure = rows.failure;
-    if (rows.keys.empty()) return failure.ok() ? forget(work) : Result<bool>(failure);
-    Result<bool> released = release(work, contents_of(container), rows);
-    if (released.ok() || released.code() != Code::kCorruption) return released;
-    // A content of one of the rows is damaged. Each row is tried by itself, and that row stays.
-    if (rows.keys.size() == 1) {
-      if (failure.ok()) failure = released.status();
-      from = rows.keys.front() + '\0';
-    }
-    at_once = 1;
+Result<bool> LeftWork::release_rows(const Work& work, format::TableId container, const std::string& prefix,
+                                    Status& damage) {
+  std::string key = work_key(work);
+  const auto known = passed_.find(key);
+  Passed passed = known == passed_.end() ? Passed{prefix} : known->second;
+  Result<bool> done = release_from(passed, work, container, prefix);
+  note_first(damage, passed.damage);
+  if (passed.is_over) {
+    passed_.erase(key);
+  } else {
+    passed_.insert_or_assign(std::move(key), std::move(passed));
   }
+  return done;
 }
 
-Result<bool> LeftWork::release(const Work& work, format::TableId contents, const RowsToRelease& rows) {
+/// If a content of the rows is damaged, or their commit is too large, fewer rows are tried. A row that is tried alone, and
+/// fails, stays.
+Result<bool> LeftWork::release_from(Passed& passed, const Work& work, format::TableId container,
+                                    const std::string& prefix) {
+  const std::string end = format::end_of_prefix(prefix);
+  std::size_t at_once = kOwnersAtOnce;
+  for (int tries = 0; tries < kTriesOfPart; ++tries) {
+    const RowsToRelease rows = RowsToRelease::gather(backend_.view(), passed.from, end, at_once);
+    note_first(passed.damage, rows.failure);
+    if (rows.keys.empty()) {
+      if (rows.is_end) return passed.damage.ok() ? end_rows(passed, work, prefix) : Result<bool>(false);
+      passed.from = rows.next;
+      continue;
+    }
+    // The end of a container retires its id, by a commit of its own.
+    const bool are_all = passed.from == prefix && rows.is_end && passed.damage.ok();
+    const bool ends_work = are_all && work.kind == WorkKind::kStaged;
+    Result<bool> released = release(work, contents_of(container), rows, ends_work);
+    if (released.ok()) passed = {rows.next, passed.damage, ends_work};
+    const bool are_too_many = released.code() == Code::kTooLarge;
+    if (released.ok() || !(are_too_many || reports_damage(released.status()))) return released;
+    if (rows.keys.size() == 1) {
+      note_first(passed.damage, released.status());
+      passed.from = rows.next;
+    }
+    at_once = std::max<std::size_t>(1, rows.keys.size() / 2);
+  }
+  return true;
+}
+
+/// Ends the work if no row is left. The last look begins at the first row.
+Result<bool> LeftWork::end_rows(Passed& passed, const Work& work, const std::string& prefix) {
+  if (passed.from != prefix) {
+    passed.from = prefix;
+    return true;
+  }
+  Result<bool> ended = forget(work);
+  passed.is_over = ended.ok();
+  return ended;
+}
+
+Result<bool> LeftWork::release(const Work& work, format::TableId contents, const RowsToRelease& rows, bool ends_work) {
   ContentOwners owners(contents, rows.contents);
   return commit_part(
       backend_, work_key(work), std::nullopt, owners.keys(), {contents},
       [&](auto heads, format::BatchBuilder& batch) -> Refusal {
         for (const ContentId content : rows.contents) owners.add(content, -1);
         for (const std::string& key : rows.keys) batch.remove(key);
+        if (ends_work) batch.remove(work_key(work));
         const Result<bool> settled = owners.settle(heads, batch);
         return settled.ok() ? Refusal() : Refusal(settled.status());
       },

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/catalog/work_rows.h"
 #include "format/keys/sort_key.h"
 #include "varve/names.h"
 
@@ -34,6 +35,7 @@ void RepairedCatalog::take_system_rows(const engine::SystemRows& rows) {
       case kTablesTable: take_table(row, std::move(key->partition_key), std::move(key->row_key)); break;
       case kQueuesTable: take_queue(row, std::move(key->partition_key), std::move(key->row_key)); break;
       case kContainersTable: take_container(row, std::move(key->partition_key), std::move(key->row_key)); break;
+      case kWorkTable: take_work(row); break;
       case kServiceTable:
         has_secret_ = has_secret_ || row.key == queue_secret_key();
         if (row.key == account_counter_key()) {
@@ -44,7 +46,11 @@ void RepairedCatalog::take_system_rows(const engine::SystemRows& rows) {
       default: mended_.push_back(row);
     }
   }
+  std::erase_if(tables_, [&](const auto& entry) { return left_.contains(entry.first); });
   drop_orphaned_rows();
+  for (const auto& [name, account] : accounts_) numbers_.insert(account.row.number);
+  for (const auto& [id, table] : tables_) numbers_.insert(format::account_of(id));
+  for (const format::TableId id : left_) numbers_.insert(format::account_of(id));
 }
 
 /// If the account was dropped, its row is a remnant: the deletion of the row was lost.
@@ -78,10 +84,19 @@ void RepairedCatalog::take_container(const engine::SystemRow& row, std::string a
   const Result<ContainerRow> decoded = decode_container_row(account, name, row.version, row.value);
   if (!decoded.ok()) return mended_.push_back(row);
   see(fence_of(decoded->id));
-  // The fence is dropped with the row. The work row of that commit leads to the rows that are left.
+  // The fence is dropped with the row. The work row of that commit leads to the rows that are left (take_work).
   if (found_->is_dropped(fence_of(decoded->id))) return;
   tables_[decoded->id] = {
       std::move(account), name, {name, decoded->id, decoded->created}, &row, TableFound::Kind::kContainer};
+}
+
+/// The rows of a dropped container stay, so that the contents that they name can lose these owners.
+void RepairedCatalog::take_work(const engine::SystemRow& row) {
+  mended_.push_back(row);
+  const Result<Work> work = decode_work_key(row.key);
+  if (!work.ok() || work->kind != WorkKind::kContainer) return;
+  see(fence_of(work->subject));
+  left_.insert(work->subject);
 }
 
 /// If an account was dropped and created again, lost deletions may have left table rows with the old number. If the
@@ -111,14 +126,36 @@ void RepairedCatalog::see(format::TableId table) {
 bool RepairedCatalog::keeps(format::TableId table) {
   see(table);
   if (found_->is_dropped(table)) return false;
-  if (tables_.contains(table)) return true;
+  if (tables_.contains(table) || left_.contains(table)) return true;
   const auto number = static_cast<std::uint32_t>(table);
-  if (number == kContentsNumber) return true;  // Blobs that are kept name its rows.
+  // Blobs that are kept name its rows. All other ids of the account were asked about before.
+  if (number == kContentsNumber) return keeps_contents(format::account_of(table));
   if (number == 0 || number >= kTableNumberEnd) return false;
   // Keeps the table only if its row may be among the lost ones, and if every drop is known.
   if (!found_->may_be_incomplete || !found_->drops_are_known) return false;
   orphans_.insert(table);
+  numbers_.insert(format::account_of(table));
   return true;
+}
+
+bool RepairedCatalog::keeps_contents(std::uint32_t account) {
+  if (!numbers_.contains(account)) return false;
+  with_contents_.push_back(account);
+  return true;
+}
+
+std::map<std::uint32_t, std::vector<format::TableId>> RepairedCatalog::containers() const {
+  std::map<std::uint32_t, std::vector<format::TableId>> ids;
+  for (const format::TableId id : left_) ids[format::account_of(id)].push_back(id);
+  for (const auto& [id, table] : tables_) {
+    if (table.kind == TableFound::Kind::kContainer) ids[format::account_of(id)].push_back(id);
+  }
+  return ids;
+}
+
+bool RepairedCatalog::has_nameless_tables(std::uint32_t account) const {
+  const auto orphan = orphans_.lower_bound(format::make_table_id(account, 0));
+  return orphan != orphans_.end() && format::account_of(*orphan) == account;
 }
 
 // -- The rows of the repaired store -----------------------------------------------------------------------------------

@@ -33,6 +33,12 @@ class RepairedCatalog final : public engine::RepairModel {
   const std::map<format::TableId, TableNames>& tables() const noexcept { return table_names_; }
   std::uint64_t queue_count() const noexcept { return queues_; }
   std::uint64_t container_count() const noexcept { return containers_; }
+  /// The numbers of accounts that have contents of blobs.
+  const std::vector<std::uint32_t>& accounts_with_contents() const noexcept { return with_contents_; }
+  /// The containers of each account's number, with dropped ones that still have rows.
+  std::map<std::uint32_t, std::vector<format::TableId>> containers() const;
+  /// Returns whether the account has tables whose rows were lost. They may be containers.
+  bool has_nameless_tables(std::uint32_t account) const;
   const std::vector<std::string>& renamed_tables() const noexcept { return renamed_; }
   const std::vector<std::string>& remade_accounts() const noexcept { return remade_; }
 
@@ -53,8 +59,10 @@ class RepairedCatalog final : public engine::RepairModel {
   void take_table(const engine::SystemRow& row, std::string account, std::string lower_name);
   void take_queue(const engine::SystemRow& row, std::string account, std::string name);
   void take_container(const engine::SystemRow& row, std::string account, std::string name);
+  void take_work(const engine::SystemRow& row);
   void drop_orphaned_rows();
   void see(format::TableId table);
+  bool keeps_contents(std::uint32_t account);
   std::string name_for_account(std::uint32_t number) const;
   void name_orphans(format::CommitVersion version);
   Status mend_accounts(format::CommitVersion version);
@@ -67,6 +75,9 @@ class RepairedCatalog final : public engine::RepairModel {
   std::map<std::string, Account> accounts_;
   std::map<format::TableId, TableFound> tables_;
   std::set<format::TableId> orphans_;
+  std::set<std::uint32_t> numbers_;  // of accounts that have a row or a table
+  std::vector<std::uint32_t> with_contents_;
+  std::set<format::TableId> left_;  // dropped containers that still have rows
   const engine::SystemRow* counter_ = nullptr;
   bool has_secret_ = false;
   std::uint64_t queues_ = 0;

@@ -1,13 +1,24 @@
 // Owns: the public function for repairs, and its report in the terms of the table model (repair.h).
-// Must never: do the repair itself. engine/repair does.
+// Must never: do the repair itself: engine/repair does. Only the owners of contents are mended here.
 #include "varve/repair.h"
 
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "api/blob/owner_recount.h"
 #include "api/catalog/repaired_catalog.h"
+#include "api/catalog/row_change.h"
 #include "api/catalog/service_property_rows.h"
 #include "api/catalog/work_rows.h"
+#include "api/commit/backend.h"
+#include "api/commit/commit.h"
 #include "api/model/guarded.h"
+#include "engine/engine.h"
 #include "engine/repair/repair.h"
 #include "format/keys/sort_key.h"
 #include "io/env.h"
@@ -86,6 +97,58 @@ RepairReport final_report(engine::RepairFigures figures, const RepairedCatalog& 
   return report;
 }
 
+/// Returns the rows that mend the owners of contents in the repaired store.
+Result<OwnerRecount::Rows> recount_owners(const engine::ReadView& view, const RepairedCatalog& catalog) {
+  OwnerRecount::Rows rows;
+  const auto containers = catalog.containers();
+  for (const std::uint32_t account : catalog.accounts_with_contents()) {
+    OwnerRecount recount(view, account, catalog.has_nameless_tables(account));
+    const auto own = containers.find(account);
+    for (const format::TableId id : own == containers.end() ? std::vector<format::TableId>() : own->second) {
+      if (Status added = recount.add_container(id); !added.ok()) return added;
+    }
+    Result<OwnerRecount::Rows> more = recount.finish();
+    if (!more.ok()) return more.status();
+    rows.insert(rows.end(), std::make_move_iterator(more->begin()), std::make_move_iterator(more->end()));
+  }
+  return rows;
+}
+
+Status write_owners(engine::Engine& engine, const OwnerRecount::Rows& rows) {
+  constexpr std::size_t kOwnerRowsOfCommit = 256;
+  EngineBackend backend(engine);
+  for (std::size_t first = 0; first < rows.size(); first += kOwnerRowsOfCommit) {
+    const auto part = std::span(rows).subspan(first, std::min(kOwnerRowsOfCommit, rows.size() - first));
+    std::vector<std::string> keys;
+    for (const auto& row : part) keys.push_back(row.first);
+    RowChange change(std::move(keys), [&](const auto& /*view*/, auto /*states*/, format::BatchBuilder& batch) {
+      for (const auto& [key, value] : part) batch.put(key, value);
+      return Refusal();
+    });
+    if (Status written = commit(backend, change).status(); !written.ok()) return written;
+  }
+  return engine.close();
+}
+
+/// Mends the owners before anything can remove a content. A store that needs no mend is only read.
+Status mend_owners(const io::Env& env, std::string_view target, const RepairedCatalog& catalog) {
+  if (catalog.accounts_with_contents().empty()) return Status();
+  engine::EngineOptions options;
+  options.read_only = true;
+  OwnerRecount::Rows rows;
+  {
+    const Result<std::unique_ptr<engine::Engine>> engine = engine::Engine::open(env, target, options);
+    if (!engine.ok()) return engine.status();
+    Result<OwnerRecount::Rows> recounted = recount_owners((*engine)->view(), catalog);
+    if (!recounted.ok()) return recounted.status();
+    rows = *std::move(recounted);
+  }
+  if (rows.empty()) return Status();
+  options.read_only = false;
+  const Result<std::unique_ptr<engine::Engine>> engine = engine::Engine::open(env, target, options);
+  return engine.ok() ? write_owners(**engine, rows) : engine.status();
+}
+
 }  // namespace
 
 Result<RepairReport> Store::repair(std::string_view path, std::string_view target, const StoreOptions& options,
@@ -95,6 +158,7 @@ Result<RepairReport> Store::repair(std::string_view path, std::string_view targe
     RepairedCatalog catalog;
     Result<engine::RepairFigures> figures = engine::repair_store(env, path, target, catalog, progress);
     if (!figures.ok()) return figures.status();
+    if (Status mended = mend_owners(env, target, catalog); !mended.ok()) return mended;
     RepairReport report = final_report(*std::move(figures), catalog);
     if (progress) progress(report);
     return report;

@@ -70,7 +70,10 @@ class Verifier {
       return report_row(entry, blobs_.visit_row(cursor.key(), entry.version, entry.value));
     if (is_contents(table)) {
       contents_ = table;
-      return report_row(entry, blobs_.visit_content(cursor.key(), entry.value));
+      Status before;
+      const Status row = blobs_.visit_content(cursor.key(), entry.value, before);
+      report_row(entry, before);
+      return report_row(entry, row);
     }
     if (queue_ids_.count(table) == 0) return visit_entity(entry, properties);
     if (!queue_) queue_.emplace(view_, table);
@@ -86,9 +89,12 @@ class Verifier {
     if (queue_ && queue_->queue() != table) end_queue();
     if (contents_ != 0 && contents_ != table) end_contents();
     if (queue_ids_.count(table) != 0) unread_queue_ = table;
+    if (table == kWorkTable) blobs_.note_unread_work(sort_key);
+    if (blobs_.is_container(table)) blobs_.note_unread_row(sort_key);
     if (!is_contents(table)) return;
     contents_ = table;
-    blobs_.note_unread(sort_key);
+    if (Status before = blobs_.note_unread_content(sort_key); !before.ok())
+      add_finding("the content before it", before);
   }
 
   /// `is_whole` is false if the walk over the keys ended early.

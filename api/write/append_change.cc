@@ -14,7 +14,8 @@
 namespace varve {
 namespace {
 
-/// Contents that the row of one blob may name. A new one begins only when the last one is shared with a copy.
+/// Contents that the row of one blob may name. A new one begins with each append that was written in parts, after such an
+/// append, and when the last one is shared with a copy.
 constexpr std::size_t kPiecesMax = 1024;
 
 Status position_differs(std::uint64_t length) {
@@ -36,6 +37,9 @@ Status admit_append(const BlobRow& row, std::uint64_t bytes, const AppendOptions
   const bool is_too_long =
       options.length_max && (row.length > *options.length_max || bytes > *options.length_max - row.length);
   if (is_too_long) return would_be_longer(*options.length_max);
+  if (row.length > limits::kBlobBytesMax || bytes > limits::kBlobBytesMax - row.length) {
+    return service_error::request_body_too_large("the blob would have more bytes than a blob may have");
+  }
   return row.appends < limits::kAppendsMax ? Status() : too_many_appends();
 }
 
@@ -92,6 +96,32 @@ Refusal judge_written_append(BlobDraft& draft, const BlobWriter::State& writer) 
   return {};
 }
 
+/// An append of bytes that are in memory.
+struct Appending {
+  std::string_view blob;
+  std::string_view bytes;
+  const AppendOptions& options;
+  Durability durability;
+};
+
+/// `check` may refuse the container, by its id.
+template <typename Check>
+Result<BlobState> append_bytes(const Container::State& container, const Appending& append, Check check) {
+  ContentId fresh = 0;
+  BlobVerb verb;
+  verb.name = append.blob;
+  verb.durability = append.durability;
+  verb.plan = [&](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) -> Status {
+    if (Status checked = check(at.id); !checked.ok()) return checked;
+    plan.bytes = append.bytes.size();
+    fresh = container.core->backend().draw_tick();
+    plan.locks.push_back(content_head_key(contents_of(at.id), fresh));
+    return Status();
+  };
+  verb.judge = [&](BlobDraft& draft) { return judge_append(draft, append.bytes, append.options, fresh); };
+  return commit_blob(container, verb);
+}
+
 }  // namespace
 
 Status admit_append_to(std::optional<BlobRow>& row, std::string_view blob, std::uint64_t bytes,
@@ -103,24 +133,18 @@ Status admit_append_to(std::optional<BlobRow>& row, std::string_view blob, std::
 
 Result<AppendedBlock> append_to_blob(const Container::State& container, std::string_view blob, std::string_view bytes,
                                      const AppendOptions& options, Durability durability) {
-  ContentId fresh = 0;
-  BlobVerb verb;
-  verb.name = blob;
-  verb.durability = durability;
-  verb.plan = [&](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) {
-    plan.bytes = bytes.size();
-    fresh = container.core->backend().draw_tick();
-    plan.locks.push_back(content_head_key(contents_of(at.id), fresh));
-    return Status();
-  };
-  verb.judge = [&](BlobDraft& draft) { return judge_append(draft, bytes, options, fresh); };
-  const Result<BlobState> written = commit_blob(container, verb);
+  const auto written = append_bytes(container, {blob, bytes, options, durability},
+                                    [](format::TableId /*container*/) { return Status(); });
   if (!written.ok()) return written.status();
   return AppendedBlock{written->length - bytes.size(), written->etag, written->append_count};
 }
 
 Result<BlobState> append_written_content(BlobWriter::State& writer) {
   if (writer.content.length() == 0) return service_error::invalid_header_value("an append has at least one byte");
+  if (writer.content.is_in_memory()) {
+    return append_bytes(*writer.container, {writer.name, writer.content.pending(), *writer.append, writer.durability()},
+                        [&](format::TableId container) { return writer.content.check_for(container); });
+  }
   writer.content.end();
   BlobVerb verb;
   verb.name = writer.name;

@@ -43,6 +43,15 @@ bool may_go_on(const Status& status) noexcept {
   return service_error::is_table_gone(status) || asks_for_another_plan(status);
 }
 
+/// Returns the failure, or Ok if another attempt may succeed, because the name of the container has another id now. After
+/// the drop of an account, flushes remove its rows in any order, so a verb that was planned before may miss some of them.
+Status explained(const Status& failure, const Container::State& container, format::TableId planned) {
+  if (failure.code() != Code::kCorruption) return failure;
+  const Result<format::TableId> now = container.present_id();
+  if (now.code() == Code::kNotFound || now.code() == Code::kBusy) return now.status();
+  return now.ok() && *now != planned ? Status() : failure;
+}
+
 /// The view ends here: none is held while the attempt waits or commits.
 Result<BlobAttempt> plan_in_view(const Container::State& container, const BlobVerb& verb) {
   const Result<ResolvedTable> at = container.resolve();
@@ -50,7 +59,7 @@ Result<BlobAttempt> plan_in_view(const Container::State& container, const BlobVe
   return BlobAttempt::make(*at, verb);
 }
 
-/// Commits the attempt. `has_work` becomes whether it left work to do. What the caller is told is made before the commit:
+/// Commits the attempt. `has_work` becomes whether it left work to do. The result is made before the commit:
 /// after it nothing may fail.
 Result<BlobState> commit_attempt(Backend& backend, BlobAttempt& planned, const BlobVerb& verb, bool& has_work) {
   ContentOwners owners(contents_of(planned.container()), planned.contents());
@@ -162,7 +171,10 @@ Result<BlobState> commit_blob(const Container::State& container, const BlobVerb&
     bool has_work = false;
     Result<BlobState> written = commit_attempt(container.core->backend(), *planned, verb, has_work);
     if (written.ok() && has_work) container.core->wake_blob_keeper();
-    if (written.ok() || !may_go_on(written.status())) return written;
+    if (written.ok()) return written;
+    if (may_go_on(written.status())) continue;
+    const Status failure = explained(written.status(), container, planned->container());
+    if (!failure.ok()) return failure;
   }
 }
 

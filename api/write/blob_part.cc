@@ -197,8 +197,10 @@ Refusal BlobPart::judge_all(const engine::ReadView& view, std::span<const engine
 }
 
 Result<bool> BlobPart::may_go_on(const Status& failure) const {
-  if (is_overtaken_) return true;
-  if (!service_error::is_table_gone(failure)) return false;
+  // In a poisoned store, the wait for the newer state fails, and another plan would be overtaken again.
+  if (is_overtaken_ && asks_for_another_plan(failure)) return true;
+  // After the drop of an account, its rows go in any order, so a part of them may seem to be damaged.
+  if (!service_error::is_table_gone(failure) && failure.code() != Code::kCorruption) return false;
   for (std::size_t i = 0; i < writes_.size(); ++i) {
     const Result<ResolvedTable> now = writes_[i]->state_->container->resolve();
     if (!now.ok()) return blamed(now.status(), i);

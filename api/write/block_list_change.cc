@@ -11,12 +11,17 @@
 #include "api/read/blob_read.h"
 #include "api/write/blob_checks.h"
 #include "engine/read/cursor.h"
+#include "varve/limits.h"
 
 namespace varve {
 namespace {
 
 Status no_such_block() {
   return Status::invalid_argument("the list names a block that is not there").with_service_error("InvalidBlockList");
+}
+
+Status too_long() {
+  return service_error::request_body_too_large("the blocks of the list have more bytes than a blob may have");
 }
 
 /// One attempt to commit a list.
@@ -90,6 +95,7 @@ class BlockListCommit {
       ++owners_[found->second->content];
       add(choice.id, {found->second->content, found->second->length});
     }
+    if (length_ > limits::kBlobBytesMax) return too_long();
     for (const ListEntry& entry : entries_) {
       if (entry.id.size() == entries_.front().id.size()) continue;
       return Status::invalid_argument("the block ids of one blob have one length")

@@ -102,9 +102,13 @@ void ContentWriter::end() {
   last_part_ = encode_part(content_, length_ - pending_.size(), pending_);
 }
 
-Status ContentWriter::add_to(format::TableId container, BlobPlan& plan) const {
+Status ContentWriter::check_for(format::TableId container) const {
   if (Status whole = check(); !whole.ok()) return whole;
-  if (contents_of(container) != contents_) return account_was_dropped();
+  return contents_of(container) == contents_ ? Status() : account_was_dropped();
+}
+
+Status ContentWriter::add_to(format::TableId container, BlobPlan& plan) const {
+  if (Status checked = check_for(container); !checked.ok()) return checked;
   plan.bytes += pending_.size();
   if (is_in_row()) return Status();
   plan.locks.push_back(content_head_key(contents_, content_));

@@ -29,13 +29,19 @@ class ContentWriter {
   ~ContentWriter();
 
   /// Adds bytes. Errors: those of commits; kTooLarge (RequestBodyTooLarge). After an error, or when memory runs out, the
-  /// content has a gap: check() tells it, and add_to() refuses it.
+  /// content has a gap: check() returns the error, and add_to() refuses the content.
   Status append(std::string_view bytes);
   /// Returns the error of the append that failed, if one did.
   Status check() const;
   std::uint64_t length() const noexcept { return length_; }
   /// Bytes that the commit of the owner writes.
   std::size_t pending_bytes() const noexcept { return pending_.size(); }
+
+  /// Returns whether no part was written, so that all bytes are pending.
+  bool is_in_memory() const noexcept { return !has_rows_; }
+  std::string_view pending() const noexcept { return pending_; }
+  /// Checks that the content is whole, and belongs to the account of this container. Errors: as add_to().
+  Status check_for(format::TableId container) const;
 
   /// Prepares the last part, after which nothing may be added.
   void end();

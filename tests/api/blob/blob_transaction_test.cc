@@ -420,6 +420,26 @@ TEST_F(BlobTransactions, StagedBlocksLeaveAndALeaseStays) {
   }
 }
 
+// The failed put is the newest state, and never the visible one. So every plan is overtaken by it.
+TEST_F(BlobTransactions, APoisonedStoreRefusesTheChangeOfABlobWhoseLastWriteFailed) {
+  for (const char* const blob : {"replaced", "removed", "copied"}) put_blob(photos_, blob, uneven_bytes(20'000, 1));
+  io::FaultRule failing;
+  failing.kind = io::OperationKind::kLogWrite;
+  failing.sync_point = "log group commit";
+  failing.fail_count = io::FaultRule::kFromThenOn;
+  bench_.machine.files->faults().add(failing);
+  StoreTransaction lost = begin();
+  for (const char* const blob : {"replaced", "removed", "copied"}) lost.put(photos_, blob, uneven_bytes(20'000, 2));
+  EXPECT_EQ(lost.commit().code(), Code::kUnknown);
+  StoreTransaction replace = begin();
+  EXPECT_EQ(replace.put(photos_, "replaced", "text").commit().code(), Code::kPoisoned);
+  StoreTransaction remove = begin();
+  EXPECT_EQ(remove.remove(photos_, "removed").commit().code(), Code::kPoisoned);
+  StoreTransaction copy = begin();
+  EXPECT_EQ(copy.copy(photos_, "copy", photos_, "copied").commit().code(), Code::kPoisoned);
+  EXPECT_EQ(photos_.remove("removed").code(), Code::kPoisoned) << "as outside a transaction";
+}
+
 TEST_F(BlobTransactions, BX22_ASnapshotHasEntityAndBlobOfOneMoment) {
   const auto write = [&](const std::string& text) {
     StoreTransaction transaction = begin();

@@ -1,0 +1,54 @@
+// Owns: the recount of the owners of contents by their names, for a store that a repair made.
+// Must never: give a content fewer owners than the rows that name it.
+//
+// A repair saves each row by itself. The newest state of a head may be lost, and an older one may be found. Then a removal
+// of one name would remove a content that has another, or a content would stay for ever.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "api/blob/content_rows.h"
+#include "engine/engine.h"
+#include "format/keys/sort_key.h"
+#include "varve/result.h"
+
+namespace varve {
+
+/// The contents of one account. It needs memory for the number of each content.
+class OwnerRecount {
+ public:
+  /// Rows to put, as keys and values.
+  using Rows = std::vector<std::pair<std::string, std::string>>;
+
+  /// The view outlives the object. If names may be missing, no content loses owners.
+  OwnerRecount(const engine::ReadView& view, std::uint32_t account, bool may_miss_names) noexcept
+      : view_(view), contents_(contents_of_account(account)), may_miss_names_(may_miss_names) {}
+
+  /// Counts the names in the rows of a container. Errors: those of reading.
+  Status add_container(format::TableId container);
+  /// Counts the names in lists of blocks. Then returns the heads that have another count, and work rows for contents
+  /// without a name. Errors: those of reading.
+  Result<Rows> finish();
+
+ private:
+  struct Head {
+    ContentId content = 0;
+    ContentHead head;
+  };
+  Status read_heads();
+  Status add_list(const Head& list);
+  Status add_mended(const Head& found, Rows& rows) const;
+  Result<std::uint64_t> entries_let_go(ContentId list) const;
+
+  const engine::ReadView& view_;
+  const format::TableId contents_;
+  bool may_miss_names_;
+  std::unordered_map<ContentId, std::uint32_t> names_;
+  std::vector<Head> heads_;
+};
+
+}  // namespace varve

@@ -1,0 +1,132 @@
+// Goal: a repaired store counts the owners of contents by their names, so that no removal takes a content that has a name
+// (BX-08).
+// Method: heads are written with wrong counts. Rows are recounted; and a whole store is repaired, and its blobs are used.
+#include "api/blob/owner_recount.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/catalog/row_change.h"
+#include "tests/api/blob/blob_bench.h"
+#include "tests/api/blob/work_bench.h"
+#include "varve/repair.h"
+#include "varve/verify.h"
+
+namespace varve::test::owner_recount_test {
+namespace {
+
+class OwnerRecounts : public testing::Test, protected WorkBench {
+ protected:
+  void SetUp() override {
+    put_content(1, 1);
+    put_blob_of("a", {1});
+    put_blob_of("b", {1});
+    put_content(2, 5);
+    put_blob_of("c", {2});
+    put_content(3, 1);
+    put_content(4, 1);
+    put_list(10, 1, {4});
+    put_blob_of("list", {10});
+    put_content(6, 1);
+    put(staged_block_key(kContainer, 9, "1"), encode_staged_block({6, 4}));
+    put_content(7, 1);
+    put_content(8, 1);
+    put_list(11, 0, {7, 8});
+    put(work_key(leaving(11)), encode_work(1));
+  }
+  Rows recounted(bool may_miss_names) const {
+    const engine::ReadView view = engine_->view();
+    OwnerRecount recount(view, kAccountNumber, may_miss_names);
+    EXPECT_TRUE(recount.add_container(kContainer).ok());
+    const Result<OwnerRecount::Rows> rows = recount.finish();
+    EXPECT_TRUE(rows.ok()) << rows.status().to_string();
+    return rows.ok() ? *rows : Rows();
+  }
+};
+
+TEST_F(OwnerRecounts, BX08_HeadsGetTheOwnersThatNameThem) {
+  write(recounted(false));
+  EXPECT_EQ(owners_of(1), 2U);
+  EXPECT_EQ(owners_of(2), 1U);
+  EXPECT_EQ(owners_of(3), 0U);
+  EXPECT_TRUE(has_work(leaving(3))) << "nothing names it";
+  EXPECT_EQ(owners_of(4), 1U) << "a list names it";
+  EXPECT_EQ(owners_of(6), 1U) << "a staged block names it";
+  EXPECT_EQ(owners_of(7), 0U) << "the list has let it go";
+  EXPECT_TRUE(has_work(leaving(7)));
+  EXPECT_EQ(owners_of(8), 1U);
+  EXPECT_EQ(value_at(work_key(leaving(11))), encode_work(1)) << "its work goes on where it was";
+  EXPECT_TRUE(recounted(false).empty());
+}
+
+TEST_F(OwnerRecounts, BX08_NoContentLosesOwnersIfNamesMayBeMissing) {
+  write(recounted(true));
+  EXPECT_EQ(owners_of(1), 2U);
+  EXPECT_EQ(owners_of(2), 5U);
+  EXPECT_EQ(owners_of(3), 1U);
+  EXPECT_FALSE(has_work(leaving(3)));
+}
+
+TEST_F(OwnerRecounts, BX08_ARowThatCannotBeReadMayHaveNames) {
+  put(blob_row_key(kContainer, "d"), "no row");
+  write(recounted(false));
+  EXPECT_EQ(owners_of(1), 2U);
+  EXPECT_EQ(owners_of(3), 1U);
+}
+
+/// Sets the owners of the only content of the store, as an older state of its head had them.
+void set_owners(BlobBench& bench, std::uint32_t owners) {
+  const std::unique_ptr<engine::Engine> engine = *bench.machine.open();
+  std::string key;
+  {
+    const std::string prefix = format::encode_table(contents_of_account(1));
+    const engine::ReadView view = engine->view();
+    engine::Cursor rows = view.cursor(prefix, format::end_of_prefix(prefix));
+    rows.seek_to_first();
+    ASSERT_TRUE(rows.valid());
+    key = rows.key();
+  }
+  EngineBackend backend(*engine);
+  RowChange change({key}, [&](const auto& /*view*/, auto rows, format::BatchBuilder& batch) -> Refusal {
+    Result<ContentHead> head = decode_content_head(*rows[0].value);
+    if (!head.ok()) return head.status();
+    head->owners = owners;
+    batch.put(key, encode_content_head(*head));
+    return {};
+  });
+  EXPECT_EQ(said(commit(backend, change)), kFine);
+  EXPECT_EQ(said(engine->close()), kFine);
+}
+
+TEST(RepairedBlobs, BX08_BX41_AContentWithAnOldHeadStaysForItsOtherName) {
+  for (const std::uint32_t owners : {1U, 3U}) {
+    const std::string content = uneven_bytes(20'000);
+    BlobBench bench;
+    {
+      Container photos = bench.container();
+      (void)put_blob(photos, "a", content);
+      EXPECT_EQ(said(photos.copy("copy", photos, "a")), kFine);
+    }
+    EXPECT_EQ(said(bench.store->close()), kFine);
+    bench.store.reset();
+    set_owners(bench, owners);
+    const Result<RepairReport> report = Store::repair(kStorePath, "/repaired", bench.options());
+    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    const Result<VerifyReport> verified = Store::verify("/repaired", bench.options());
+    ASSERT_TRUE(verified.ok()) << verified.status().to_string();
+    EXPECT_THAT(verified->findings, testing::IsEmpty());
+    const Result<std::unique_ptr<Store>> store = Store::open("/repaired", bench.options());
+    ASSERT_TRUE(store.ok()) << store.status().to_string();
+    Container photos = *(*store)->open_container(kAccount, "photos");
+    EXPECT_EQ(said(photos.remove("copy")), kFine);
+    EXPECT_TRUE(content_in(photos, "a") == content);
+  }
+}
+
+}  // namespace
+}  // namespace varve::test::owner_recount_test
