@@ -9,6 +9,8 @@
 
 #include "api/blob/blob_rows.h"
 #include "api/blob/content_owners.h"
+#include "api/blob/large_values.h"
+#include "api/catalog/catalog_rows.h"
 #include "api/catalog/row_change.h"
 #include "api/commit/commit.h"
 #include "engine/read/cursor.h"
@@ -62,9 +64,18 @@ Result<std::vector<std::string>> first_keys(const engine::ReadView& view, const 
   return keys;
 }
 
-/// Adds the contents that a row of a container names.
-Status add_contents(char kind, format::CommitVersion version, std::string_view value,
+Status add_contents_of_entity(std::string_view value, std::vector<ContentId>& contents) {
+  std::vector<format::ContentReference> named;
+  if (Status read = add_large_values(value, named); !read.ok()) return read;
+  for (const format::ContentReference& each : named) contents.push_back(each.content);
+  return Status();
+}
+
+/// Adds the contents that a row of a container, or an entity, names.
+Status add_contents(std::string_view key, format::CommitVersion version, std::string_view value,
                     std::vector<ContentId>& contents) {
+  if (has_large_values(format::table_id_of(key))) return add_contents_of_entity(value, contents);
+  const char kind = blob_row_kind(key);
   if (kind == 'B') {
     const Result<BlobRow> row = decode_blob_row(version, value);
     if (!row.ok()) return row.status();
@@ -78,17 +89,17 @@ Status add_contents(char kind, format::CommitVersion version, std::string_view v
 }
 
 Status add_contents_of(const engine::ReadView& view, const engine::Cursor& at, std::vector<ContentId>& contents) {
-  const char kind = blob_row_kind(at.key());
-  if (at.has_value()) return add_contents(kind, at.version(), at.value(), contents);
+  if (at.has_value()) return add_contents(at.key(), at.version(), at.value(), contents);
   const auto found = view.get(at.key());
   if (!found.ok()) return found.status();
-  if (!*found) return Status::corruption("a row of a container is missing");
-  return add_contents(kind, at.version(), (*found)->value, contents);
+  if (!*found) return Status::corruption("a row of a container or table is missing");
+  return add_contents(at.key(), at.version(), (*found)->value, contents);
 }
 
 }  // namespace
 
-/// Rows of a container that one commit removes, the contents that they name, and the error of a row that was left out.
+/// Rows of a container or a table that one commit removes, the contents that they name, and the error of a row that was
+/// left out.
 struct RowsToRelease {
   std::vector<std::string> keys;
   std::vector<ContentId> contents;
@@ -101,6 +112,7 @@ struct RowsToRelease {
     engine::Cursor cursor = view.cursor(from, end);
     cursor.leave_values();
     for (cursor.seek_to_first(); cursor.valid() && rows.keys.size() < at_once; cursor.next()) {
+      if (rows.contents.size() >= kOwnersAtOnce) break;
       const Status added = add_contents_of(view, cursor, rows.contents);
       if (added.ok()) rows.keys.emplace_back(cursor.key());
       if (rows.failure.ok()) rows.failure = added;
@@ -118,7 +130,8 @@ Result<bool> LeftWork::do_part(const Work& work, std::string_view value) {
     case WorkKind::kFilling: return board_.is_filling(work.subject) ? Result<bool>(false) : remove_rows(work);
     case WorkKind::kLeaving: return remove_leaving(work, *done);
     case WorkKind::kStaged: return release_rows(work, work.owner, staged_blocks_prefix(work.owner, work.subject));
-    case WorkKind::kContainer: return release_rows(work, work.subject, format::encode_table(work.subject));
+    case WorkKind::kContainer:
+    case WorkKind::kTable: return release_rows(work, work.subject, format::encode_table(work.subject));
     case WorkKind::kExpiry: break;
   }
   return false;
@@ -128,7 +141,8 @@ Result<bool> LeftWork::forget(const Work& work) {
   return commit_part(backend_, work_key(work), std::nullopt, {}, {},
                      [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
                        batch.remove(work_key(work));
-                       if (work.kind == WorkKind::kContainer) batch.retire_table(work.subject);
+                       const bool has_id = work.kind == WorkKind::kContainer || work.kind == WorkKind::kTable;
+                       if (has_id) batch.retire_table(work.subject);
                        return {};
                      });
 }

@@ -36,7 +36,7 @@ class LeftWork {
   Result<bool> remove_leaving(const Work& work, std::uint64_t done);
   Result<bool> release_entries(const Work& work, std::uint64_t done);
   Result<std::vector<ListEntry>> read_entries(format::TableId contents, ContentId list, std::uint64_t part);
-  /// Removes rows of staged blocks, and with kContainer also of blobs.
+  /// Removes rows of staged blocks, and with kContainer also of blobs. With kTable removes entities.
   Result<bool> release_rows(const Work& work, format::TableId container, const std::string& prefix);
   Result<bool> release(const Work& work, format::TableId contents, const RowsToRelease& rows);
   Result<bool> expire(const Work& work, std::string_view value);

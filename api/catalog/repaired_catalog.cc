@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/catalog/work_rows.h"
 #include "format/keys/sort_key.h"
 #include "varve/names.h"
 
@@ -33,6 +34,7 @@ void RepairedCatalog::take_system_rows(const engine::SystemRows& rows) {
       case kAccountsTable: take_account(row, std::move(key->partition_key)); break;
       case kTablesTable: take_table(row, std::move(key->partition_key), std::move(key->row_key)); break;
       case kQueuesTable: take_queue(row, std::move(key->partition_key), std::move(key->row_key)); break;
+      case kWorkTable: take_work(row); break;
       case kContainersTable: take_container(row, std::move(key->partition_key), std::move(key->row_key)); break;
       case kServiceTable:
         has_secret_ = has_secret_ || row.key == queue_secret_key();
@@ -59,8 +61,8 @@ void RepairedCatalog::take_account(const engine::SystemRow& row, std::string nam
 void RepairedCatalog::take_table(const engine::SystemRow& row, std::string account, std::string lower_name) {
   Result<TableRow> decoded = decode_table_row(account, lower_name, row.version, row.value);
   if (!decoded.ok()) return mended_.push_back(row);
-  see(decoded->id);
-  if (found_->is_dropped(decoded->id)) return;
+  see(table_fence_of(decoded->id));
+  if (found_->is_dropped(table_fence_of(decoded->id))) return;
   const format::TableId id = decoded->id;
   tables_[id] = {std::move(account), std::move(lower_name), *std::move(decoded), &row};
 }
@@ -82,6 +84,15 @@ void RepairedCatalog::take_container(const engine::SystemRow& row, std::string a
   if (found_->is_dropped(fence_of(decoded->id))) return;
   tables_[decoded->id] = {
       std::move(account), name, {name, decoded->id, decoded->created}, &row, TableFound::Kind::kContainer};
+}
+
+/// The rows of a dropped container or table with large values stay until no content counts them. The work row leads to
+/// them, and is kept.
+void RepairedCatalog::take_work(const engine::SystemRow& row) {
+  const Result<Work> work = decode_work_key(row.key);
+  const bool is_drop = work.ok() && (work->kind == WorkKind::kContainer || work->kind == WorkKind::kTable);
+  if (is_drop) leaving_.insert(work->subject);
+  mended_.push_back(row);
 }
 
 /// If an account was dropped and created again, lost deletions may have left table rows with the old number. If the
@@ -109,12 +120,13 @@ void RepairedCatalog::see(format::TableId table) {
 }
 
 bool RepairedCatalog::keeps(format::TableId table) {
-  see(table);
+  see(table_fence_of(table));
   if (found_->is_dropped(table)) return false;
-  if (tables_.contains(table)) return true;
+  if (tables_.contains(table) || leaving_.contains(table)) return true;
   const auto number = static_cast<std::uint32_t>(table);
   if (number == kContentsNumber) return true;  // Blobs that are kept name its rows.
-  if (number == 0 || number >= kTableNumberEnd) return false;
+  const bool is_companion = number >= kTableNumberEnd && !has_large_values(table);
+  if (number == 0 || is_companion || found_->is_dropped(table_fence_of(table))) return false;
   // Keeps the table only if its row may be among the lost ones, and if every drop is known.
   if (!found_->may_be_incomplete || !found_->drops_are_known) return false;
   orphans_.insert(table);

@@ -53,6 +53,7 @@ class RepairedCatalog final : public engine::RepairModel {
   void take_table(const engine::SystemRow& row, std::string account, std::string lower_name);
   void take_queue(const engine::SystemRow& row, std::string account, std::string name);
   void take_container(const engine::SystemRow& row, std::string account, std::string name);
+  void take_work(const engine::SystemRow& row);
   void drop_orphaned_rows();
   void see(format::TableId table);
   std::string name_for_account(std::uint32_t number) const;
@@ -67,6 +68,7 @@ class RepairedCatalog final : public engine::RepairModel {
   std::map<std::string, Account> accounts_;
   std::map<format::TableId, TableFound> tables_;
   std::set<format::TableId> orphans_;
+  std::set<format::TableId> leaving_;  // dropped containers and tables whose contents are still being released
   const engine::SystemRow* counter_ = nullptr;
   bool has_secret_ = false;
   std::uint64_t queues_ = 0;

@@ -46,7 +46,8 @@ bool needs_type(const ValueView& value) noexcept {
     case PropertyType::kDouble: return !std::isfinite(std::get<double>(value));
     case PropertyType::kBoolean:
     case PropertyType::kInt32:
-    case PropertyType::kString: break;
+    case PropertyType::kString:
+    case PropertyType::kLargeValue: break;
   }
   return false;
 }
@@ -61,6 +62,11 @@ void write_double(JsonText& json, double value) {
   }
 }
 
+/// Returns the address of a content behind the endpoint of blobs. Source: BX-01.
+std::string large_value_reference(const LargeValue& value) {
+  return "$values/" + std::to_string(value.id());
+}
+
 struct ValueWriter {
   JsonText& json;
 
@@ -71,6 +77,7 @@ struct ValueWriter {
   void operator()(double value) const { write_double(json, value); }
   void operator()(DateTime value) const { json.text(value.to_string()); }
   void operator()(const Guid& value) const { json.text(value.to_string()); }
+  void operator()(const LargeValue& value) const { json.text(large_value_reference(value)); }
   void operator()(BinaryView value) const { json.text(encode_base64(value.bytes)); }
 };
 

@@ -395,7 +395,7 @@ TEST(Entity, AnotherEncodingFlagOrTypeIsUnsupported) {
     std::string bytes = whole;
     bytes[kHeadBytes + 2] = static_cast<char>((bytes[kHeadBytes + 2] & 0xF0) | type);
     const Code code = EncodedEntity::open(bytes).code();
-    if (type == 0 || type > 8) {
+    if (type == 0 || type > 9) {
       EXPECT_EQ(code, Code::kUnsupported);
     } else {  // one byte is a Binary, a Boolean, a String
       EXPECT_EQ(code, type == 1 || type == 2 || type == 8 ? Code::kOk : Code::kCorruption);
