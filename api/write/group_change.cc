@@ -19,7 +19,7 @@
 namespace varve {
 namespace {
 
-/// The change by one partition's writes and by what is committed with them.
+/// The change by one partition's writes, and by the parts that its commit has besides.
 class GroupChange final : public EntityChange {
  public:
   GroupChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,

@@ -62,7 +62,7 @@ void write_double(JsonText& json, double value) {
   }
 }
 
-/// Returns the address of a content behind the endpoint of blobs. Source: BX-01.
+/// Returns the address of a content after the endpoint of blobs. Source: BX-01.
 std::string large_value_reference(const LargeValue& value) {
   return "$values/" + std::to_string(value.id());
 }
