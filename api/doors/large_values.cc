@@ -10,6 +10,7 @@
 #include "api/write/content_writer.h"
 #include "format/bytes/crc64.h"
 #include "varve/large_value.h"
+#include "varve/store.h"
 #include "varve/table.h"
 
 namespace varve {
@@ -95,6 +96,13 @@ Result<std::optional<OpenedEntity>> Table::get_opened(std::string_view partition
     if (!granted.ok()) return granted.status();
     return read_opened_entity(state_->core, state_->name, *state_->entry, *granted, partition_key, row_key, properties,
                               options);
+  });
+}
+
+Result<LargeValueReader> Store::open_large_value(std::string_view account, std::uint64_t id) const {
+  return guarded([&]() -> Result<LargeValueReader> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    return varve::open_large_value(core_, account, id);
   });
 }
 

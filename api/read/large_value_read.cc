@@ -7,10 +7,12 @@
 
 #include "api/blob/content_rows.h"
 #include "api/model/guarded.h"
+#include "api/model/large_value_maker.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "api/read/blob_read.h"
 #include "api/read/entity_read.h"
+#include "varve/names.h"
 
 namespace varve {
 
@@ -84,6 +86,26 @@ Result<std::optional<OpenedEntity>> read_opened_entity(const std::shared_ptr<Sto
   }
   opened.entity = *std::move(*found);
   return std::optional<OpenedEntity>(std::move(opened));
+}
+
+Result<LargeValueReader> open_large_value(const std::shared_ptr<StoreCore>& core, std::string_view account,
+                                          std::uint64_t id) {
+  if (!check_account_name(account).ok()) return no_such_account(account);
+  const Snapshot pinned = core->snapshot();
+  const Result<engine::ReadView> view = core->view(pinned);
+  if (!view.ok()) return view.status();
+  const Result<std::optional<AccountRow>> owner = Catalog::find_account(*view, account);
+  if (!owner.ok()) return owner.status();
+  if (!*owner) return no_such_account(account);
+  const format::TableId contents = contents_of_account((*owner)->number);
+  const auto found = view->get(content_head_key(contents, id));
+  if (!found.ok()) return found.status();
+  const Result<ContentHead> head = *found ? decode_content_head((*found)->value) : ContentHead();
+  if (!head.ok()) return head.status();
+  if (head->kind != ContentKind::kValue || head->owners == 0) {
+    return service_error::large_value_not_found("no entity of the account owns the content " + std::to_string(id));
+  }
+  return LargeValueOpener::open({core, pinned, contents, LargeValueMaker::make({id, head->length})});
 }
 
 Result<LargeValueReader> open_large_value(const std::shared_ptr<StoreCore>& core, const TableName& name,

@@ -32,6 +32,10 @@ Result<std::optional<OpenedEntity>> read_opened_entity(const std::shared_ptr<Sto
                                                        std::span<const std::string> properties,
                                                        const ReadOptions& options);
 
+/// Opens the content of this number. Errors: as Store::open_large_value.
+Result<LargeValueReader> open_large_value(const std::shared_ptr<StoreCore>& core, std::string_view account,
+                                          std::uint64_t id);
+
 /// Reads the entity, and opens one of its values. Errors: as Table::open_large_value.
 Result<LargeValueReader> open_large_value(const std::shared_ptr<StoreCore>& core, const TableName& name,
                                           NameEntry& entry, const Grant& grant, std::string_view partition_key,

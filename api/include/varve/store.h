@@ -320,6 +320,12 @@ class VARVE_EXPORT Store {
   /// Returns a page of the account's containers. Errors: as list_queues(). Source: BB-17.
   Result<ContainerPage> list_containers(std::string_view account, const ListOptions& options = {}) const;
 
+  // -- Large values -----------------------------------------------------------------------------------------------
+  /// Opens the content that entities of the account own under this number, LargeValue::id(). Needs no entity, so it suits
+  /// a program that serves contents by their numbers; Table::open_large_value() checks a handle's rights. Errors: kNotFound
+  /// (LargeValueNotFound: no entity owns such a content; ResourceNotFound: the account does not exist). Source: BX-01.
+  Result<LargeValueReader> open_large_value(std::string_view account, std::uint64_t id) const;
+
   // -- Access policies --------------------------------------------------------------------------------------------
 
   /// Replaces all access policies of the table; an empty list removes them. The policies are part of the table's

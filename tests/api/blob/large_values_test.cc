@@ -48,7 +48,7 @@ class LargeValues : public testing::Test {
 
 TEST_F(LargeValues, BX01_ContentOfAnyLengthIsReadBack) {
   std::uint32_t seed = 0;
-  for (const std::size_t bytes : {0, 1, 300, 65'536, 1'048'576, 1'048'577, 3'200'000}) {
+  for (const std::size_t bytes : std::vector<std::size_t>{0, 1, 300, 65'536, 1'048'576, 1'048'577, 3'200'000}) {
     SCOPED_TRACE(bytes);
     const std::string row_key = std::to_string(bytes);
     const LargeValue value = insert(row_key, bytes, ++seed);
