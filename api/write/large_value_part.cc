@@ -170,6 +170,7 @@ Refusal LargeValuePart::extend(const engine::Newest* before, const PreparedWrite
 
 Refusal LargeValuePart::finish(const engine::ReadView& view, format::BatchBuilder& batch) {
   for (auto& [id, account] : accounts_) {
+    if (account.changes.empty()) continue;
     const std::vector<std::string>& own = account.owners.keys();
     const std::vector<std::string_view> keys(own.begin(), own.end());
     const Result<std::vector<engine::Newest>> heads = view.newest_many(keys, engine::EntryPart::kAll);

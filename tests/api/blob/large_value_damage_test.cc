@@ -81,7 +81,7 @@ class DamagedValues : public testing::Test {
     return damaged;
   }
 
-  StoreBench bench_{31};
+  StoreBench bench_{31, OneThreadAtATime{}};
   LargeValue first_;
 };
 
@@ -116,7 +116,7 @@ TEST_F(DamagedValues, BX41_VerificationComparesTheCrcOfTheWholeContent) {
 
 TEST_F(DamagedValues, BX21_VerificationFindsAnEntityThatNamesAnotherContent) {
   format::EntityBuilder builder;
-  builder.add_large_value("Photo", {first_.id() + 1, first_.length()});
+  builder.add_large_value("Photo", {first_.id() + 1'000'000'000, first_.length()});
   plant(*format::encode_sort_key(kPeople, "p", "new"), builder.finish());
   EXPECT_THAT(findings_of(closed()), HasSubstr("it names a content that is not there"));
 }
