@@ -9,8 +9,8 @@
 //                                                       (Int64: CRC-64 of all bytes; always of a value)
 //   part    K, content   offset of its first byte       Hashes, Bytes (Binary)
 //
-// Parts of a plain content, and of a value, begin at multiples of 1 MiB. Those of a growing content are as they were appended, of 1 MiB at
-// most. Those of a list are blocks: entries of 24 bytes (offset in the blob, number of the content, length; little-endian)
+// Parts of a plain content, and of a value, begin at multiples of 1 MiB. Those of a growing content are as they were
+// appended, of 1 MiB at most. Those of a list are blocks: entries of 24 bytes (offset in the blob, number of the content, length; little-endian)
 // and the block's id; a part has 1,024 entries, and its offset counts entries. Hashes begins with a hash of the part's
 // place, its length and the other hashes; these are the XXH3-64 of each 64 KiB of Bytes.
 //
