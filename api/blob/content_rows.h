@@ -10,9 +10,9 @@
 //   part    K, content   offset of its first byte       Hashes, Bytes (Binary)
 //
 // Parts of a plain content, and of a value, begin at multiples of 1 MiB. Those of a growing content are as they were
-// appended, of 1 MiB at most. Those of a list are blocks: entries of 24 bytes (offset in the blob, number of the content, length; little-endian)
-// and the block's id; a part has 1,024 entries, and its offset counts entries. Hashes begins with a hash of the part's
-// place, its length and the other hashes; these are the XXH3-64 of each 64 KiB of Bytes.
+// appended, of 1 MiB at most. Those of a list are blocks: entries of 24 bytes (offset in the blob, number of the content,
+// length; little-endian) and the block's id; a part has 1,024 entries, and its offset counts entries. Hashes begins with a
+// hash of the part's place, its length and the other hashes; these are the XXH3-64 of each 64 KiB of Bytes.
 //
 // An owner is a blob, a staged block, or an entry of a list; of a value, it is a property of an entity, and nothing else. A
 // content without a head is being written (work_rows.h).
