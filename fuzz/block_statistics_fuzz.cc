@@ -32,7 +32,7 @@ std::size_t value_bytes(PropertyType type) {
 /// Compares the range with a value of each type. Every type must be accepted.
 void ask_of_each_type(const PropertyRange& range) {
   static const std::string bytes("\1\0\xEE\x80\x80\xF0\x90\x80\x80\0\0\0\0\0\0\0", 16);
-  for (auto type = std::uint8_t{1}; type <= 8; ++type) {
+  for (auto type = std::uint8_t{1}; type <= 9; ++type) {
     const auto as_type = static_cast<PropertyType>(type);
     const std::string_view value = std::string_view(bytes).substr(0, value_bytes(as_type));
     const bool is_covered = covers(range, {"n", as_type, value});

@@ -38,6 +38,7 @@ void add_by_value(EntityBuilder& builder, const PropertyView& property) {
     case PropertyType::kInt32: builder.add_int32(property.name, property.as_int32()); return;
     case PropertyType::kInt64: builder.add_int64(property.name, property.as_int64()); return;
     case PropertyType::kString: builder.add_string(property.name, property.value); return;
+    case PropertyType::kLargeValue: builder.add_large_value(property.name, property.as_large_value()); return;
   }
   std::abort();
 }

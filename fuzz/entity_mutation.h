@@ -27,14 +27,15 @@ inline void fit_value(OwnProperty& property) {
     case format::PropertyType::kDateTime:
     case format::PropertyType::kDouble:
     case format::PropertyType::kInt64: property.value.resize(8); break;
-    case format::PropertyType::kGuid: property.value.resize(16); break;
+    case format::PropertyType::kGuid:
+    case format::PropertyType::kLargeValue: property.value.resize(16); break;
     case format::PropertyType::kBinary:
     case format::PropertyType::kString: break;
   }
 }
 
 inline void change_property(Chance& chance, OwnProperty& property) {
-  constexpr std::size_t kTypes = 8;
+  constexpr std::size_t kTypes = 9;
   constexpr std::size_t kNameBytesMax = 4095;
   switch (chance.below(3)) {
     case 0: mutate_bytes(property.name); break;

@@ -249,12 +249,27 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     co_return co_await Commit(call, std::move(change.request));
   }
 
+  /// Commits writes to a table with large values.
+  static Task<Result<ETag>> commit_on_worker(AsyncCall& call, const Table::State& state,
+                                             std::span<PreparedWrite> writes, const WriteOptions& options,
+                                             bool in_transaction) {
+    co_await call.to_worker();
+    Result<ETag> etag = guarded([&]() -> Result<ETag> {
+      if (Status stopped = call.check_stop(); !stopped.ok()) return stopped;
+      return commit_writes(call.core(), state.name, *state.entry, writes, options, in_transaction);
+    });
+    co_await call.back();
+    co_return etag;
+  }
+
   /// Does the work of commit_writes().
   static Task<Result<ETag>> commit(AsyncCall& call, const Table::State& state, std::vector<PreparedWrite> writes,
                                    const WriteOptions& options, bool in_transaction) {
     if (Status tag = check_tag(options.tag); !tag.ok()) co_return tag;
     const Result<format::TableId> table = co_await resolve_for_write(call, state);
     if (!table.ok()) co_return no_table_to_write(table.status(), in_transaction);
+    if (must_count_owners(*table, writes))
+      co_return co_await commit_on_worker(call, state, writes, options, in_transaction);
     place_writes(writes, *table);
     engine::RoomGrant room;
     for (bool is_first = true;; is_first = false) {

@@ -2,13 +2,16 @@
 // Must never: let a content that may still get an owner be collected.
 #pragma once
 
-#include <unordered_set>
+#include <memory>
+#include <unordered_map>
 #include <utility>
 
 #include "api/blob/content_rows.h"
 #include "io/scheduler.h"
 
 namespace varve {
+
+class ContentWriter;
 
 /// Any thread.
 class BlobBoard {
@@ -32,6 +35,18 @@ class BlobBoard {
     ContentId content_;
   };
 
+  /// Lets writes of entities name a content that is filling and that was added whole. Does nothing for any other.
+  void offer(ContentId content, const std::shared_ptr<const ContentWriter>& writer) {
+    const io::MutexGuard guard(mutex_);
+    if (const auto found = filling_.find(content); found != filling_.end()) found->second = writer;
+  }
+  /// Returns the writer that offers the content, or null. It stays filling as long as the pointer exists.
+  std::shared_ptr<const ContentWriter> find_offered(ContentId content) const {
+    const io::MutexGuard guard(mutex_);
+    const auto found = filling_.find(content);
+    return found == filling_.end() ? nullptr : found->second.lock();
+  }
+
   bool is_filling(ContentId content) const {
     const io::MutexGuard guard(mutex_);
     return filling_.count(content) != 0;
@@ -40,7 +55,7 @@ class BlobBoard {
  private:
   void enter(ContentId content) {
     const io::MutexGuard guard(mutex_);
-    filling_.insert(content);
+    filling_.try_emplace(content);
   }
   void leave(ContentId content) noexcept {
     const io::MutexGuard guard(mutex_);
@@ -48,7 +63,7 @@ class BlobBoard {
   }
 
   mutable io::Mutex mutex_;
-  std::unordered_set<ContentId> filling_ VARVE_GUARDED_BY(mutex_);
+  std::unordered_map<ContentId, std::weak_ptr<const ContentWriter>> filling_ VARVE_GUARDED_BY(mutex_);
 };
 
 }  // namespace varve

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/blob/large_values.h"
 #include "engine/read/cursor.h"
 #include "format/bytes/bytes.h"
 #include "format/bytes/checksum.h"
@@ -44,9 +45,10 @@ void BlobCheck::note_work(const Work& work, std::optional<std::uint64_t> done) {
   if (work.kind == WorkKind::kLeaving) leaving_[work.subject] = done.value_or(0);
   if (work.kind == WorkKind::kLeaving && !done) incomplete_.insert(static_cast<std::uint32_t>(work.owner));
   if (work.kind == WorkKind::kContainer) add_container(work.subject);
+  if (work.kind == WorkKind::kTable) leaving_tables_.insert(work.subject);
 }
 
-Status BlobCheck::name(format::TableId container, ContentId content, std::uint64_t length) {
+Status BlobCheck::name(format::TableId container, ContentId content, std::uint64_t length, bool is_value) {
   const std::uint32_t account = format::account_of(container);
   const auto head = view_.get(content_head_key(contents_of(container), content));
   if (!head.ok()) {
@@ -56,8 +58,24 @@ Status BlobCheck::name(format::TableId container, ContentId content, std::uint64
   if (!*head) return broken("it names a content that is not there");
   balances_[account] += hash_of(content);
   const Result<ContentHead> decoded = decode_content_head((*head)->value);
-  if (!decoded.ok() || decoded->kind != ContentKind::kPlain) return Status();  // A damaged head is found as a row.
+  if (!decoded.ok()) return Status();  // A damaged head is found as a row.
+  if (is_value != (decoded->kind == ContentKind::kValue)) return broken("it names a content of another kind");
+  if (!is_value && decoded->kind != ContentKind::kPlain) return Status();
   return decoded->length == length ? Status() : broken("it names another length than its content has");
+}
+
+Status BlobCheck::visit_entity(std::string_view key, std::string_view value) {
+  std::vector<format::ContentReference> named;
+  if (!add_large_values(value, named).ok()) {
+    note_unread_entity(key);
+    return Status();
+  }
+  Status first;
+  for (const format::ContentReference& each : named) {
+    const Status checked = name(format::table_id_of(key), each.content, each.length, true);
+    if (first.ok()) first = checked;
+  }
+  return first;
 }
 
 Status BlobCheck::visit_row(std::string_view key, format::CommitVersion version, std::string_view value) {
@@ -160,6 +178,7 @@ Status BlobCheck::visit_part(std::uint32_t account, std::uint64_t offset, std::s
   if (offset != present.bytes && !may_have_gaps) return broken("a content has a gap");
   present.bytes += bytes->size();
   content_bytes_ += bytes->size();
+  if (present.head && present.head->crc64) present.crc64.update(*bytes);
   return Status();
 }
 
@@ -185,7 +204,9 @@ Status BlobCheck::end_content() {
   const ContentHead& head = *present.head;
   const bool is_whole = head.kind == ContentKind::kGrowing ||
                         head.length == (head.kind == ContentKind::kList ? present.entries : present.bytes);
-  return is_whole ? Status() : broken("a content is not as long as its head says");
+  if (!is_whole) return broken("a content is not as long as its head says");
+  const bool has_sum = head.kind != ContentKind::kList && head.crc64;
+  return has_sum && *head.crc64 != present.crc64.value() ? broken("a content does not match its CRC-64") : Status();
 }
 
 Status BlobCheck::end_contents() {

@@ -1,6 +1,8 @@
 // Owns: the check of blobs and contents: each row decodes, each content is whole, and owners are a recount.
 // Must never: keep memory for each blob or content.
 //
+// Owners are blobs, staged blocks, entries of lists, and large values of entities.
+//
 // Names of contents and their owners are compared as sums of a hash of each content's number: the rows that name a
 // content add its hash, and its head subtracts the hash for each owner. So a lost or a surplus name is found, but not
 // which. A name without a content is found in the row that has the name.
@@ -19,6 +21,7 @@
 #include "api/blob/content_rows.h"
 #include "api/catalog/work_rows.h"
 #include "engine/engine.h"
+#include "format/bytes/crc64.h"
 #include "varve/status.h"
 
 namespace varve {
@@ -36,6 +39,14 @@ class BlobCheck {
   void add_container(format::TableId container) { containers_.insert(container); }
   bool is_container(format::TableId id) const noexcept { return containers_.count(id) != 0; }
 
+  /// Returns whether the id is of a table that was dropped, and whose entities are being removed.
+  bool is_leaving_table(format::TableId id) const noexcept { return leaving_tables_.count(id) != 0; }
+
+  /// Checks the large values of an entity of a table that may have some. The caller finds an entity that does not decode.
+  /// Errors: kCorruption, those of reading.
+  Status visit_entity(std::string_view key, std::string_view value);
+  /// Takes an entity of such a table that cannot be read.
+  void note_unread_entity(std::string_view key) { incomplete_.insert(format::account_of(format::table_id_of(key))); }
   /// Checks a row of a container. Errors: kCorruption, kUnsupported, those of reading.
   Status visit_row(std::string_view key, format::CommitVersion version, std::string_view value);
   /// Takes a row of a container that cannot be read.
@@ -70,12 +81,13 @@ class BlobCheck {
     std::optional<ContentHead> head;
     std::uint64_t bytes = 0;    // of its parts
     std::uint64_t entries = 0;  // of a list
+    format::Crc64 crc64{};      // of its parts, if the head has one
     bool is_damaged = false;    // so its length has no meaning
   };
 
   void note_work(const Work& work, std::optional<std::uint64_t> done);
-  /// Notes that a row names `length` bytes of a content.
-  Status name(format::TableId container, ContentId content, std::uint64_t length);
+  /// Notes that a row of this id names `length` bytes of a content.
+  Status name(format::TableId container, ContentId content, std::uint64_t length, bool is_value = false);
   Status visit_blob(std::string_view key, format::CommitVersion version, std::string_view value);
   Status visit_staged_list(std::string_view key, std::string_view value);
   /// Begins a content, if the row is not of the present one.
@@ -88,6 +100,7 @@ class BlobCheck {
 
   const engine::ReadView& view_;
   std::unordered_set<format::TableId> containers_;
+  std::unordered_set<format::TableId> leaving_tables_;
   std::unordered_set<ContentId> filling_;
   std::unordered_map<ContentId, std::uint64_t> leaving_;  // and the entries that were let go
   std::map<std::uint32_t, std::uint64_t> balances_;       // by account

@@ -43,7 +43,8 @@ std::optional<std::uint32_t> account_of(const Work& work) noexcept {
     case WorkKind::kFilling:
     case WorkKind::kLeaving: return static_cast<std::uint32_t>(work.owner);
     case WorkKind::kStaged:
-    case WorkKind::kContainer: return format::account_of(work.owner);
+    case WorkKind::kContainer:
+    case WorkKind::kTable: return format::account_of(work.owner);
     case WorkKind::kExpiry: break;
   }
   return std::nullopt;

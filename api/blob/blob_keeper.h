@@ -3,11 +3,11 @@
 //
 // G1  A filling content is removed if no writer of this process has it. Its work row is read again under its lock, so a
 //     commit that gave the content an owner comes before, and keeps it. No work row removes a content that has an owner.
-// G2  Rows of work take turns, so that a large container does not keep the rest. An error of one row keeps no other. The
-//     first error of a round is logged, once for as long as it stays.
+// G2  Rows of work take turns, so that a large container or table does not keep the rest. An error of one row keeps no
+//     other. The first error of a round is logged, once for as long as it stays.
 // G3  Each commit is small. It removes what it names, or counts on, so that a crash between two commits loses nothing.
 // G4  While writers are paced, a walk is made once a second, so that their debt can be paid, and space is still freed.
-// G5  On a full disk the work waits. Only the end of a dropped container uses space that is kept for drops.
+// G5  On a full disk the work waits. Only the end of a dropped container or table uses space that is kept for drops.
 #pragma once
 
 #include <atomic>

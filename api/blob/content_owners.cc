@@ -51,8 +51,8 @@ Result<bool> ContentOwners::settle(std::span<const engine::Newest> heads, format
     const std::int64_t owners = static_cast<std::int64_t>(head->owners) + change;
     if (owners < 0 || owners > INT32_MAX) return Status::corruption("a content has fewer owners than name it");
     head->owners = static_cast<std::uint32_t>(owners);
-    const bool leaves_at_once =
-        owners == 0 && head->kind == ContentKind::kPlain && head->length <= kPartsAtOnce * kPartBytes;
+    const bool is_plain = head->kind == ContentKind::kPlain || head->kind == ContentKind::kValue;
+    const bool leaves_at_once = owners == 0 && is_plain && head->length <= kPartsAtOnce * kPartBytes;
     if (leaves_at_once) {
       remove_plain(contents_, content, head->length, batch);
       continue;

@@ -3,8 +3,8 @@
 //
 // O1  The head of a content is read and written under the lock of its rows. Each commit that adds or removes a name of a
 //     content also changes the head.
-// O2  A plain content of at most 64 parts leaves with its last owner, in that commit. Any other leaves a work row, and
-//     its rows are removed in the background.
+// O2  A plain content or a value of at most 64 parts leaves with its last owner, in that commit. Any other leaves a work
+//     row, and its rows are removed in the background.
 #pragma once
 
 #include <cstdint>

@@ -82,7 +82,7 @@ Result<ContentHead> decode_content_head(std::string_view value) {
   return decode_stored_row(value, "content's head", [](RowReader& reader) {
     ContentHead head;
     const std::uint32_t kind = reader.count(kKind);
-    if (kind > static_cast<std::uint32_t>(ContentKind::kGrowing)) reader.refuse();
+    if (kind > static_cast<std::uint32_t>(ContentKind::kValue)) reader.refuse();
     head.kind = static_cast<ContentKind>(kind);
     head.owners = reader.count(kOwners);
     if (head.kind != ContentKind::kGrowing) head.length = reader.length(kLength);

@@ -4,16 +4,18 @@
 // All contents of an account are rows of one id of the account. A content has a number, drawn from the version clock.
 //
 //   row     first part   second part                    properties
-//   head    K, content   empty                          Kind (Int32), Owners (Int32), Length (Int64; not of a growing
-//                                                       content), optionally Crc (Int64: CRC-64 of all bytes)
+//   head    K, content   empty                          Kind (Int32: 0 plain, 1 list, 2 growing, 3 value), Owners
+//                                                       (Int32), Length (Int64; not of a growing content), optionally Crc
+//                                                       (Int64: CRC-64 of all bytes; always of a value)
 //   part    K, content   offset of its first byte       Hashes, Bytes (Binary)
 //
-// Parts of a plain content begin at multiples of 1 MiB. Those of a growing content are as they were appended, of 1 MiB at
-// most. Those of a list are blocks: entries of 24 bytes (offset in the blob, number of the content, length; little-endian)
-// and the block's id; a part has 1,024 entries, and its offset counts entries. Hashes begins with a hash of the part's
-// place, its length and the other hashes; these are the XXH3-64 of each 64 KiB of Bytes.
+// Parts of a plain content, and of a value, begin at multiples of 1 MiB. Those of a growing content are as they were
+// appended, of 1 MiB at most. Those of a list are blocks: entries of 24 bytes (offset in the blob, number of the content,
+// length; little-endian) and the block's id; a part has 1,024 entries, and its offset counts entries. Hashes begins with a
+// hash of the part's place, its length and the other hashes; these are the XXH3-64 of each 64 KiB of Bytes.
 //
-// An owner is a blob, a staged block, or an entry of a list. A content without a head is being written (work_rows.h).
+// An owner is a blob, a staged block, or an entry of a list; of a value, it is a property of an entity, and nothing else. A
+// content without a head is being written (work_rows.h).
 #pragma once
 
 #include <cstdint>
@@ -41,6 +43,8 @@ enum class ContentKind : std::uint8_t {
   kPlain = 0,
   kList = 1,
   kGrowing = 2,
+  /// The content of large values of entities.
+  kValue = 3,
 };
 
 std::string content_head_key(format::TableId contents, ContentId content);

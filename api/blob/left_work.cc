@@ -9,7 +9,9 @@
 
 #include "api/blob/blob_rows.h"
 #include "api/blob/content_owners.h"
+#include "api/blob/large_values.h"
 #include "api/blob/row_walk.h"
+#include "api/catalog/catalog_rows.h"
 #include "api/catalog/row_change.h"
 #include "api/commit/commit.h"
 #include "engine/read/cursor.h"
@@ -90,9 +92,18 @@ Result<bool> has_owner(const engine::Newest& head) {
   return decoded->owners > 0;
 }
 
-/// Adds the contents that a row of a container names.
-Status add_contents(char kind, format::CommitVersion version, std::string_view value,
+Status add_contents_of_entity(std::string_view value, std::vector<ContentId>& contents) {
+  std::vector<format::ContentReference> named;
+  if (Status read = add_large_values(value, named); !read.ok()) return read;
+  for (const format::ContentReference& each : named) contents.push_back(each.content);
+  return Status();
+}
+
+/// Adds the contents that a row of a container, or an entity, names.
+Status add_contents(std::string_view key, format::CommitVersion version, std::string_view value,
                     std::vector<ContentId>& contents) {
+  if (has_large_values(format::table_id_of(key))) return add_contents_of_entity(value, contents);
+  const char kind = blob_row_kind(key);
   if (kind == 'B') {
     const Result<BlobRow> row = decode_blob_row(version, value);
     if (!row.ok()) return row.status();
@@ -106,17 +117,17 @@ Status add_contents(char kind, format::CommitVersion version, std::string_view v
 }
 
 Status add_contents_of(const engine::ReadView& view, const engine::Cursor& at, std::vector<ContentId>& contents) {
-  const char kind = blob_row_kind(at.key());
-  if (at.has_value()) return add_contents(kind, at.version(), at.value(), contents);
+  if (at.has_value()) return add_contents(at.key(), at.version(), at.value(), contents);
   const auto found = view.get(at.key());
   if (!found.ok()) return found.status();
-  if (!*found) return Status::corruption("a row of a container is missing");
-  return add_contents(kind, at.version(), (*found)->value, contents);
+  if (!*found) return Status::corruption("a row of a container or table is missing");
+  return add_contents(at.key(), at.version(), (*found)->value, contents);
 }
 
 }  // namespace
 
-/// Rows of a container that one commit removes, the contents that they name, and the error of rows that were left out.
+/// Rows of a container or a table that one commit removes, the contents that they name, and the error of rows that were
+/// left out.
 struct RowsToRelease {
   std::vector<std::string> keys;
   std::vector<ContentId> contents;
@@ -156,14 +167,15 @@ Result<bool> LeftWork::do_part(const Work& work, std::string_view value, Status&
     case WorkKind::kFilling: return board_.is_filling(work.subject) ? Result<bool>(false) : remove_rows(work);
     case WorkKind::kLeaving: return remove_leaving(work, *done, damage);
     case WorkKind::kStaged: return release_rows(work, container, staged_blocks_prefix(container, work.subject), damage);
-    case WorkKind::kContainer: return release_rows(work, container, format::encode_table(container), damage);
+    case WorkKind::kContainer:
+    case WorkKind::kTable: return release_rows(work, container, format::encode_table(container), damage);
     case WorkKind::kExpiry: break;
   }
   return false;
 }
 
 Result<bool> LeftWork::forget(const Work& work) {
-  const bool retires = work.kind == WorkKind::kContainer;
+  const bool retires = work.kind == WorkKind::kContainer || work.kind == WorkKind::kTable;
   return commit_part(
       backend_, work_key(work), std::nullopt, {}, {},
       [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
@@ -293,7 +305,7 @@ Result<bool> LeftWork::release_from(Passed& passed, const Work& work, format::Ta
       passed.from = rows.next;
       continue;
     }
-    // The end of a container retires its id, by a commit of its own.
+    // The end of a container or table retires its id, by a commit of its own.
     const bool are_all = passed.from == prefix && rows.is_end && passed.damage.ok();
     const bool ends_work = are_all && work.kind == WorkKind::kStaged;
     Result<bool> released = release(work, contents_of(container), rows, ends_work);

@@ -54,7 +54,7 @@ class LeftWork {
     Status damage{};  // of the first row before `from` that stays
     bool is_over = false;
   };
-  /// Removes rows of staged blocks, and with kContainer also of blobs.
+  /// Removes rows of staged blocks, and with kContainer also of blobs. With kTable removes entities.
   Result<bool> release_rows(const Work& work, format::TableId container, const std::string& prefix, Status& damage);
   Result<bool> release_from(Passed& passed, const Work& work, format::TableId container, const std::string& prefix);
   Result<bool> end_rows(Passed& passed, const Work& work, const std::string& prefix);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/blob/blob_rows.h"
+#include "api/blob/large_values.h"
 #include "api/catalog/work_rows.h"
 #include "engine/read/cursor.h"
 
@@ -26,6 +27,20 @@ Status OwnerRecount::add_container(format::TableId container) {
       may_miss_names_ = may_miss_names_ || !block.ok();
       if (block.ok()) ++names_[block->content];
     }
+  }
+  return rows.status();
+}
+
+/// An entity that cannot be decoded may have names.
+Status OwnerRecount::add_table(format::TableId table) {
+  const std::string prefix = format::encode_table(table);
+  engine::Cursor rows = view_.cursor(prefix, format::end_of_prefix(prefix));
+  std::vector<format::ContentReference> named;
+  for (rows.seek_to_first(); rows.valid(); rows.next()) {
+    named.clear();
+    const bool is_read = add_large_values(rows.value(), named).ok();
+    may_miss_names_ = may_miss_names_ || !is_read;
+    for (const format::ContentReference& each : named) ++names_[each.content];
   }
   return rows.status();
 }

@@ -30,6 +30,8 @@ class OwnerRecount {
 
   /// Counts the names in the rows of a container. Errors: those of reading.
   Status add_container(format::TableId container);
+  /// Counts the large values of a table's entities. Errors: those of reading.
+  Status add_table(format::TableId table);
   /// Counts the names in lists of blocks. Then returns the heads that have another count, and work rows for contents
   /// without a name. Errors: those of reading.
   Result<Rows> finish();

@@ -28,7 +28,7 @@ varve_text varve_text_of(const char* zero_terminated) {
 }
 
 const char* varve_type_name(varve_type type) {
-  if (type < VARVE_BINARY || type > VARVE_STRING) return "?";
+  if (type < VARVE_BINARY || type > VARVE_LARGE_VALUE) return "?";
   return varve::property_type_name(static_cast<varve::PropertyType>(type)).data();  // a literal, so a zero follows it
 }
 

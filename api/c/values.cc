@@ -34,8 +34,9 @@ Result<Value> read_value(const varve_value& value) {
       return text.ok() ? Result<Value>(Value(*text)) : text.status();
     }
     default:
-      return Status::invalid_argument("the type of a property is " + std::to_string(value.type) +
-                                      "; VARVE_BINARY (1) to VARVE_STRING (8) are allowed");
+      return Status::invalid_argument(
+          "the type of a property is " + std::to_string(value.type) +
+          "; VARVE_BINARY (1) to VARVE_STRING (8) are allowed, since C cannot write a large value");
   }
 }
 
@@ -252,6 +253,7 @@ varve_value value_of(const ValueView& value) noexcept {
         if constexpr (std::is_same_v<T, DateTime>) made.as.datetime = held.ticks;
         if constexpr (std::is_same_v<T, double>) made.as.number = held;
         if constexpr (std::is_same_v<T, Guid>) std::memcpy(made.as.guid.bytes, held.bytes.data(), held.bytes.size());
+        if constexpr (std::is_same_v<T, LargeValue>) made.as.large = {held.id(), held.length()};
         if constexpr (std::is_same_v<T, std::int32_t>) made.as.int32 = held;
         if constexpr (std::is_same_v<T, std::int64_t>) made.as.int64 = held;
         if constexpr (std::is_same_v<T, std::string_view>) made.as.text = text_of(held);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/catalog/service_property_rows.h"
+#include "api/catalog/work_rows.h"
 #include "api/commit/commit.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
@@ -139,7 +140,15 @@ Result<DrawnNumber> draw_table_number(std::string_view account, const engine::Ne
   return DrawnNumber{format::make_table_id(row->number, row->next_table), *std::move(raised)};
 }
 
-Status Catalog::create_table(const TableName& name) {
+Result<DrawnNumber> draw_number_for_large_values(std::string_view account, const engine::Newest& account_row) {
+  Result<DrawnNumber> drawn = draw_table_number(account, account_row);
+  if (!drawn.ok()) return drawn;
+  if (static_cast<std::uint32_t>(drawn->id) >= kLargeValueTablesMax) return numbers_used_up("table");
+  drawn->id = with_large_values(drawn->id);
+  return drawn;
+}
+
+Status Catalog::create_table(const TableName& name, const TableOptions& options) {
   const std::string account_key = account_row_key(name.account);
   const std::string table_key = table_row_key(name.account, name.lower);
   RowChange change({account_key, table_key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
@@ -154,7 +163,8 @@ Status Catalog::create_table(const TableName& name) {
     const Result<NameRelease::Found> dropped = release_.look(view, name.account, name.lower);
     if (!dropped.ok()) return dropped.status();
     if (!dropped->status.ok()) return {dropped->status, dropped->rests_on};
-    const Result<DrawnNumber> number = draw_table_number(name.account, owner);
+    const Result<DrawnNumber> number = options.has_large_values ? draw_number_for_large_values(name.account, owner)
+                                                                : draw_table_number(name.account, owner);
     if (!number.ok()) return number.status();
     batch.put(account_key, number->account_row);
     batch.put(table_key, encode_table_row(name.spelling, number->id));
@@ -172,7 +182,8 @@ Status Catalog::commit_drop(RowChange& change) {
   return commit(backend_, change).status();
 }
 
-Status Catalog::drop_table(std::string_view account, std::string_view lower_name) {
+Result<format::TableId> Catalog::drop_table(std::string_view account, std::string_view lower_name) {
+  format::TableId id = 0;
   const std::string key = table_row_key(account, lower_name);
   RowChange change({key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
     const engine::Newest& row = rows[0];
@@ -184,13 +195,16 @@ Status Catalog::drop_table(std::string_view account, std::string_view lower_name
     }
     const Result<TableRow> table = decode_table_row(account, lower_name, row.version, *row.value);
     if (!table.ok()) return table.status();
+    id = table->id;
     batch.remove(key);
-    batch.retire_table(table->id);
+    batch.retire_table(table_fence_of(id));
+    if (has_large_values(id)) batch.put(work_key({WorkKind::kTable, id, table_fence_of(id)}), encode_work());
     release_.note_drop(batch, account, lower_name);
     return {};
   });
   const NameCache::DropMark mark = names_.mark_table_drop(account, lower_name);
-  return commit_drop(change);
+  if (Status dropped = commit_drop(change); !dropped.ok()) return dropped;
+  return id;
 }
 
 Result<std::uint32_t> Catalog::drop_account(std::string_view account) {

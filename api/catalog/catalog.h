@@ -25,6 +25,7 @@
 #include "varve/access_policy.h"
 #include "varve/result.h"
 #include "varve/service_properties.h"
+#include "varve/table_options.h"
 
 namespace varve {
 
@@ -91,8 +92,9 @@ class Catalog {
   Status create_account(std::string_view account);
   /// Returns the number that the account had.
   Result<std::uint32_t> drop_account(std::string_view account);
-  Status create_table(const TableName& name);
-  Status drop_table(std::string_view account, std::string_view lower_name);
+  Status create_table(const TableName& name, const TableOptions& options = {});
+  /// Returns the id that the table had. If it has large values, retires the fence, and leaves the rest as work to do.
+  Result<format::TableId> drop_table(std::string_view account, std::string_view lower_name);
 
   // Queues. These work as in Store and Queue. Names must be legal, options and metadata checked.
   /// Errors: kNotFound (QueueNotFound), kCorruption, kIoError.
@@ -189,5 +191,7 @@ struct DrawnNumber {
 /// Errors: kNoSpace (no number is left), those of decoding the row.
 Result<DrawnNumber> draw_table_number(std::string_view account, const engine::Newest& account_row,
                                       std::uint32_t count = 1);
+/// Draws the id of a table whose entities may have large values. Errors: the same.
+Result<DrawnNumber> draw_number_for_large_values(std::string_view account, const engine::Newest& account_row);
 
 }  // namespace varve

@@ -20,6 +20,11 @@ Status not_loadable(const TableName& name, std::string_view what) {
                                              " " + std::string(what) + "; load into a new or an empty table");
 }
 
+Status counts_owners(const TableName& name) {
+  return service_error::invalid_input("table " + quoted(name.spelling) + " of account " + quoted(name.account) +
+                                      " may have large values, which a load cannot count; insert its entities");
+}
+
 Status dropped_meanwhile(const TableName& name) {
   return service_error::table_not_found("table " + quoted(name.spelling) + " of account " + quoted(name.account) +
                                         " was dropped during the load; start the load again");
@@ -68,6 +73,7 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
     if (row.value) {
       const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
       if (!table.ok()) return table.status();
+      if (has_large_values(table->id)) return {counts_owners(name), row.version};
       const Result<std::optional<format::CommitVersion>> entity = find_entity(view, table->id);
       if (!entity.ok()) return entity.status();
       if (*entity) {  // Finds most tables that are not empty.

@@ -6,7 +6,8 @@
 //   (0,1) accounts   PartitionKey: account name, RowKey: empty. Properties: Number, NextTable, optionally Created,
 //                    optionally service properties (service_property_rows.h)
 //   (0,2) tables     PartitionKey: account name, RowKey: table name in lower case. Properties: Name (as it was spelt),
-//                    Id, optionally Created, optionally access policies (policy_rows.h)
+//                    Id, optionally Created, optionally access policies (policy_rows.h). The Id says whether its
+//                    entities may have large values: see has_large_values()
 //   (0,3) service    PartitionKey: empty, RowKey: "accounts". Property: NextAccount
 //   (0,4) drops      PartitionKey: account name, RowKey: table name in lower case. No properties (name_release.h)
 //   (0,5) queues     see queue_rows.h
@@ -39,6 +40,24 @@ inline constexpr std::uint32_t kFirstNumber = 1;
 /// The numbers of user tables are below this one.
 inline constexpr std::uint32_t kTableNumberEnd = std::uint32_t{1} << 31;
 inline constexpr std::uint32_t kAccountNumberEnd = UINT32_MAX;
+
+/// A table whose entities may have large values has the number n + kLargeValueTables, where n is the number that it drew.
+/// n itself is its fence: an id without rows, which each commit to the table names. The drop of the table retires the
+/// fence, and the table's id when nothing refers to contents any more. So the id alone says how entities are written, and
+/// no write looks it up. n is below 2^29.
+inline constexpr std::uint32_t kLargeValueTables = 0xA000'0000;
+inline constexpr std::uint32_t kLargeValueTablesMax = std::uint32_t{1} << 29;
+constexpr bool has_large_values(format::TableId table) noexcept {
+  return static_cast<std::uint32_t>(table) / kLargeValueTablesMax == kLargeValueTables / kLargeValueTablesMax;
+}
+/// Returns the id of the table that drew this one.
+constexpr format::TableId with_large_values(format::TableId drawn) noexcept {
+  return drawn + kLargeValueTables;
+}
+/// Returns the fence of a table with large values, and the id itself of any other table.
+constexpr format::TableId table_fence_of(format::TableId table) noexcept {
+  return has_large_values(table) ? table - kLargeValueTables : table;
+}
 
 // Names must be legal (names.h).
 std::string account_row_key(std::string_view account);

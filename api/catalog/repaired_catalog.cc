@@ -65,8 +65,8 @@ void RepairedCatalog::take_account(const engine::SystemRow& row, std::string nam
 void RepairedCatalog::take_table(const engine::SystemRow& row, std::string account, std::string lower_name) {
   Result<TableRow> decoded = decode_table_row(account, lower_name, row.version, row.value);
   if (!decoded.ok()) return mended_.push_back(row);
-  see(decoded->id);
-  if (found_->is_dropped(decoded->id)) return;
+  see(table_fence_of(decoded->id));
+  if (found_->is_dropped(table_fence_of(decoded->id))) return;
   const format::TableId id = decoded->id;
   tables_[id] = {std::move(account), std::move(lower_name), *std::move(decoded), &row};
 }
@@ -90,12 +90,14 @@ void RepairedCatalog::take_container(const engine::SystemRow& row, std::string a
       std::move(account), name, {name, decoded->id, decoded->created}, &row, TableFound::Kind::kContainer};
 }
 
-/// The rows of a dropped container stay, so that the contents that they name can lose these owners.
+/// The rows of a dropped container, or of a dropped table with large values, stay, so that the contents that they name can
+/// lose these owners.
 void RepairedCatalog::take_work(const engine::SystemRow& row) {
   mended_.push_back(row);
   const Result<Work> work = decode_work_key(row.key);
-  if (!work.ok() || work->kind != WorkKind::kContainer) return;
-  see(fence_of(work->subject));
+  const bool is_drop = work.ok() && (work->kind == WorkKind::kContainer || work->kind == WorkKind::kTable);
+  if (!is_drop) return;
+  see(work->kind == WorkKind::kTable ? table_fence_of(work->subject) : fence_of(work->subject));
   left_.insert(work->subject);
 }
 
@@ -124,13 +126,14 @@ void RepairedCatalog::see(format::TableId table) {
 }
 
 bool RepairedCatalog::keeps(format::TableId table) {
-  see(table);
+  see(table_fence_of(table));
   if (found_->is_dropped(table)) return false;
   if (tables_.contains(table) || left_.contains(table)) return true;
   const auto number = static_cast<std::uint32_t>(table);
-  // Blobs that are kept name its rows. All other ids of the account were asked about before.
+  // Blobs and entities that are kept name its rows. All other ids of the account were asked about before.
   if (number == kContentsNumber) return keeps_contents(format::account_of(table));
-  if (number == 0 || number >= kTableNumberEnd) return false;
+  const bool is_companion = number >= kTableNumberEnd && !has_large_values(table);
+  if (number == 0 || is_companion || found_->is_dropped(table_fence_of(table))) return false;
   // Keeps the table only if its row may be among the lost ones, and if every drop is known.
   if (!found_->may_be_incomplete || !found_->drops_are_known) return false;
   orphans_.insert(table);
@@ -144,18 +147,23 @@ bool RepairedCatalog::keeps_contents(std::uint32_t account) {
   return true;
 }
 
-std::map<std::uint32_t, std::vector<format::TableId>> RepairedCatalog::containers() const {
+std::map<std::uint32_t, std::vector<format::TableId>> RepairedCatalog::owners_of_contents() const {
   std::map<std::uint32_t, std::vector<format::TableId>> ids;
   for (const format::TableId id : left_) ids[format::account_of(id)].push_back(id);
   for (const auto& [id, table] : tables_) {
-    if (table.kind == TableFound::Kind::kContainer) ids[format::account_of(id)].push_back(id);
+    const bool owns = table.kind == TableFound::Kind::kContainer || has_large_values(id);
+    if (owns) ids[format::account_of(id)].push_back(id);
+  }
+  for (const format::TableId id : orphans_) {
+    if (has_large_values(id)) ids[format::account_of(id)].push_back(id);
   }
   return ids;
 }
 
+/// The id of a table with large values says what its rows are, so its names can be counted. It comes after all others.
 bool RepairedCatalog::has_nameless_tables(std::uint32_t account) const {
   const auto orphan = orphans_.lower_bound(format::make_table_id(account, 0));
-  return orphan != orphans_.end() && format::account_of(*orphan) == account;
+  return orphan != orphans_.end() && format::account_of(*orphan) == account && !has_large_values(*orphan);
 }
 
 // -- The rows of the repaired store -----------------------------------------------------------------------------------

@@ -33,11 +33,12 @@ class RepairedCatalog final : public engine::RepairModel {
   const std::map<format::TableId, TableNames>& tables() const noexcept { return table_names_; }
   std::uint64_t queue_count() const noexcept { return queues_; }
   std::uint64_t container_count() const noexcept { return containers_; }
-  /// The numbers of accounts that have contents of blobs.
+  /// The numbers of accounts that have contents of blobs or of entities.
   const std::vector<std::uint32_t>& accounts_with_contents() const noexcept { return with_contents_; }
-  /// The containers of each account's number, with dropped ones that still have rows.
-  std::map<std::uint32_t, std::vector<format::TableId>> containers() const;
-  /// Returns whether the account has tables whose rows were lost. They may be containers.
+  /// The ids of each account's number whose rows may name contents: containers, and tables with large values. With dropped
+  /// ones that still have rows.
+  std::map<std::uint32_t, std::vector<format::TableId>> owners_of_contents() const;
+  /// Returns whether the account has tables whose rows were lost, and which may be containers.
   bool has_nameless_tables(std::uint32_t account) const;
   const std::vector<std::string>& renamed_tables() const noexcept { return renamed_; }
   const std::vector<std::string>& remade_accounts() const noexcept { return remade_; }
@@ -77,7 +78,7 @@ class RepairedCatalog final : public engine::RepairModel {
   std::set<format::TableId> orphans_;
   std::set<std::uint32_t> numbers_;  // of accounts that have a row or a table
   std::vector<std::uint32_t> with_contents_;
-  std::set<format::TableId> left_;  // dropped containers that still have rows
+  std::set<format::TableId> left_;  // dropped containers and tables with large values that still have rows
   const engine::SystemRow* counter_ = nullptr;
   bool has_secret_ = false;
   std::uint64_t queues_ = 0;

@@ -15,7 +15,7 @@ constexpr std::string_view kExpiryContainer = "Container";
 constexpr std::string_view kExpiryName = "Name";
 
 bool is_work_kind(char letter) noexcept {
-  return letter == 'F' || letter == 'L' || letter == 'S' || letter == 'C' || letter == 'X';
+  return letter == 'F' || letter == 'L' || letter == 'S' || letter == 'C' || letter == 'T' || letter == 'X';
 }
 
 }  // namespace

@@ -6,16 +6,18 @@
 //   content without owner  L, content      account        Done (Int64: entries of a list that were let go)
 //   discarded blocks       S, generation   container      none
 //   dropped container      C, container    fence          none
+//   dropped table          T, table        fence          none
 //   expiry of blocks       X, time         generation     Container (Int64), Name (String)
 //
-// The account is its number, and the container its id. A filling content is being written: the commit that gives it an
-// owner removes the row. An expiry leads to a list of staged blocks. From its time on, the last block of the list may be
-// old enough to be discarded. The first expiry of a list has the generation as its time, and is removed by the commit
-// that ends the list. The others are removed by the last commit of their work.
+// The account is its number, and the container or table its id. Only the drop of a table with large values leaves a row. A
+// filling content is being written: the commit that gives it an owner removes the row. An expiry leads to a list of staged
+// blocks. From its time on, the last block of the list may be old enough to be discarded. The first expiry of a list has
+// the generation as its time, and is removed by the commit that ends the list. The others are removed by the last commit
+// of their work.
 //
-// Each row has a lock of its own. The commits that do work take it. A commit that makes a row L, S or C, or removes the
-// first expiry of a list, may do so without it: it holds the lock of the content's head, of the list, or of the
-// container's row, under which the work arises once, and the commits that do this work lock the same row, or run after
+// Each row has a lock of its own. The commits that do work take it. A commit that makes a row L, S, C or T, or removes the
+// first expiry of a list, may do so without it: it holds the lock of the content's head, of the list, or of the row of the
+// container or table, under which the work arises once, and the commits that do this work lock the same row, or run after
 // it.
 #pragma once
 
@@ -35,13 +37,14 @@ enum class WorkKind : char {
   kLeaving = 'L',
   kStaged = 'S',
   kContainer = 'C',
+  kTable = 'T',
   kExpiry = 'X',
 };
 
 /// What a work row is about.
 struct Work {
   WorkKind kind = WorkKind::kFilling;
-  /// The content, the generation, the container, or the time.
+  /// The content, the generation, the container, the table, or the time.
   std::uint64_t subject = 0;
   /// The account's number, the id of the container or fence, or the generation.
   std::uint64_t owner = 0;

@@ -105,6 +105,11 @@ Status Grant::check_write(Kind kind, std::string_view partition_key, std::string
   return check_key(partition_key, row_key);
 }
 
+Status Grant::check_write_content() const {
+  if (permissions_.contains(needed_for(Kind::kInsert))) return Status();
+  return check_permissions(needed_for(Kind::kMerge));
+}
+
 KeyRange Grant::within(KeyRange range, format::TableId table) const {
   return access_ ? access_->fence().within(std::move(range), table) : range;
 }

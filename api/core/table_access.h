@@ -56,6 +56,8 @@ class Grant {
   Status check_query() const;
   Status check_read(std::string_view partition_key, std::string_view row_key) const;
   Status check_write(WriteOperation::Kind kind, std::string_view partition_key, std::string_view row_key) const;
+  /// Permits a content for an entity that is added or updated later.
+  Status check_write_content() const;
   /// Returns the part of a range that a scan may see (S-26).
   KeyRange within(KeyRange range, format::TableId table) const;
 

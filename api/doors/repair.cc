@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/blob/owner_recount.h"
+#include "api/catalog/catalog_rows.h"
 #include "api/catalog/repaired_catalog.h"
 #include "api/catalog/row_change.h"
 #include "api/catalog/service_property_rows.h"
@@ -100,12 +101,13 @@ RepairReport final_report(engine::RepairFigures figures, const RepairedCatalog& 
 /// Returns the rows that mend the owners of contents in the repaired store.
 Result<OwnerRecount::Rows> recount_owners(const engine::ReadView& view, const RepairedCatalog& catalog) {
   OwnerRecount::Rows rows;
-  const auto containers = catalog.containers();
+  const auto owners = catalog.owners_of_contents();
   for (const std::uint32_t account : catalog.accounts_with_contents()) {
     OwnerRecount recount(view, account, catalog.has_nameless_tables(account));
-    const auto own = containers.find(account);
-    for (const format::TableId id : own == containers.end() ? std::vector<format::TableId>() : own->second) {
-      if (Status added = recount.add_container(id); !added.ok()) return added;
+    const auto own = owners.find(account);
+    for (const format::TableId id : own == owners.end() ? std::vector<format::TableId>() : own->second) {
+      const Status added = has_large_values(id) ? recount.add_table(id) : recount.add_container(id);
+      if (!added.ok()) return added;
     }
     Result<OwnerRecount::Rows> more = recount.finish();
     if (!more.ok()) return more.status();

@@ -155,7 +155,7 @@ Result<AccountPage> Store::list_accounts(const ListOptions& options) const {
   });
 }
 
-Result<Table> Store::create_table(std::string_view account, std::string_view table) {
+Result<Table> Store::create_table(std::string_view account, std::string_view table, const TableOptions& options) {
   return guarded([&]() -> Result<Table> {
     if (Status writable = core_->check_writable(); !writable.ok()) return writable;
     if (metrics_table(table)) return metrics_are_read_only(table);
@@ -163,7 +163,7 @@ Result<Table> Store::create_table(std::string_view account, std::string_view tab
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
     // Makes the handle first. After the table is created, nothing may fail.
     std::shared_ptr<Table::State> state = Table::State::named(core_, table_name(account, table));
-    if (Status created = core_->catalog().create_table(state->name); !created.ok()) return created;
+    if (Status created = core_->catalog().create_table(state->name, options); !created.ok()) return created;
     return Table(std::move(state));
   });
 }
@@ -204,7 +204,10 @@ Status Store::drop_table(std::string_view account, std::string_view table) {
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
     if (metrics_table(table)) return metrics_are_read_only(table);
     if (!check_table_name(table).ok()) return no_such_table(account, table).with_service_error("ResourceNotFound");
-    return core_->catalog().drop_table(account, lower_case(table));
+    const Result<format::TableId> dropped = core_->catalog().drop_table(account, lower_case(table));
+    if (!dropped.ok()) return dropped.status();
+    if (has_large_values(*dropped)) core_->wake_blob_keeper();
+    return Status();
   });
 }
 

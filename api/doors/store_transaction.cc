@@ -13,6 +13,7 @@
 #include "api/model/service_error.h"
 #include "api/read/blob_read.h"
 #include "api/read/entity_read.h"
+#include "api/read/large_value_read.h"
 #include "api/read/scan_read.h"
 #include "api/write/entity_change.h"
 #include "api/write/entity_write.h"
@@ -230,6 +231,27 @@ Result<BlobReader> StoreTransaction::read(const Container& container, std::strin
   });
 }
 
+Result<std::optional<OpenedEntity>> StoreTransaction::get_opened(const Table& table, std::string_view partition_key,
+                                                                 std::string_view row_key,
+                                                                 std::span<const std::string> properties,
+                                                                 const ReadOptions& options) {
+  return guarded([&]() -> Result<std::optional<OpenedEntity>> {
+    const EntityKey key{std::string(partition_key), std::string(row_key)};
+    const Table::State& from = *table.state_;
+    if (Status admitted = state_->admit_read(from, options); !admitted.ok()) return admitted;
+    if (Status few = state_->admit_reads(1); !few.ok()) return few;
+    ReadOptions at_begin = options;
+    at_begin.snapshot = state_->snapshot;
+    const Result<Grant> granted = from.grant();
+    if (!granted.ok()) return granted.status();
+    Result<std::optional<OpenedEntity>> found = read_opened_entity(state_->core, from.name, *from.entry, *granted,
+                                                                   partition_key, row_key, properties, at_begin);
+    if (!found.ok()) return found;
+    if (Status kept = state_->keep_reads(from, std::span(&key, 1)); !kept.ok()) return kept;
+    return found;
+  });
+}
+
 Result<Page> StoreTransaction::scan(const Table& table, Scan scan) const {
   return guarded([&]() -> Result<Page> {
     if (Status admitted = state_->admit_read(*table.state_, scan.read); !admitted.ok()) return admitted;
@@ -359,7 +381,7 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
   for (const TransactionRead& read : reads) {
     const format::TableId id = format::table_id_of(read.sort_key);
     tables.push_back(id);
-    if (read.is_blob) tables.push_back(fence_of(id));
+    tables.push_back(read.is_blob ? fence_of(id) : table_fence_of(id));
   }
   sort_and_deduplicate(tables);
   return tables;
@@ -375,14 +397,13 @@ Status StoreTransaction::State::reported(const Status& failure, std::span<Prepar
   return *now == tables ? failure : some_table_was_dropped();
 }
 
-/// Returns the messages and blobs as they are planned for one attempt, or null if there are none.
-Result<std::unique_ptr<TransactionParts>> StoreTransaction::State::make_parts() {
-  if (messages.empty() && blobs.empty()) return std::unique_ptr<TransactionParts>();
+/// Returns what there is besides entities, as it is planned for one attempt, or null if there is nothing.
+Result<std::unique_ptr<TransactionParts>> StoreTransaction::State::make_parts(std::span<const PreparedWrite> prepared) {
   std::vector<const MessageWrite*> message_writes;
   for (const PlacedMessage& message : messages) message_writes.push_back(&message.write);
   std::vector<BlobWrite*> blob_writes;
   for (PlacedBlob& blob : blobs) blob_writes.push_back(&blob.write);
-  return TransactionParts::make(*core, std::move(message_writes), std::move(blob_writes), writes.size());
+  return TransactionParts::make(*core, prepared, std::move(message_writes), std::move(blob_writes));
 }
 
 Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWrite> prepared,
@@ -390,7 +411,8 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
   Result<std::vector<format::TableId>> tables = place(prepared);
   if (!tables.ok()) return tables.status();
   if (Status once = check_each_entity_once(prepared); !once.ok()) return once;
-  const Result<std::unique_ptr<TransactionParts>> made = make_parts();
+  if (Status allowed = check_large_values(prepared); !allowed.ok()) return allowed;
+  const Result<std::unique_ptr<TransactionParts>> made = make_parts(prepared);
   if (!made.ok()) return made.status();
   TransactionParts* const parts = made->get();
   std::vector<format::TableId> all = *tables;

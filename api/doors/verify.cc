@@ -75,6 +75,7 @@ class Verifier {
       report_row(entry, before);
       return report_row(entry, row);
     }
+    if (has_large_values(table)) report_row(entry, blobs_.visit_entity(cursor.key(), entry.value));
     if (queue_ids_.count(table) == 0) return visit_entity(entry, properties);
     if (!queue_) queue_.emplace(view_, table);
     report_row(entry, queue_->visit(cursor.key(), entry.version, entry.value));
@@ -91,6 +92,7 @@ class Verifier {
     if (queue_ids_.count(table) != 0) unread_queue_ = table;
     if (table == kWorkTable) blobs_.note_unread_work(sort_key);
     if (blobs_.is_container(table)) blobs_.note_unread_row(sort_key);
+    if (has_large_values(table)) blobs_.note_unread_entity(sort_key);
     if (!is_contents(table)) return;
     contents_ = table;
     if (Status before = blobs_.note_unread_content(sort_key); !before.ok())
@@ -106,7 +108,7 @@ class Verifier {
         add_finding("account number " + std::to_string(account), status);
       });
     }
-    if (!blobs_.damaged().empty()) name_damaged_blobs();
+    if (!blobs_.damaged().empty()) name_damaged_owners();
     report_.blobs = blobs_.blobs();
     report_.content_bytes = blobs_.content_bytes();
     for (const auto& [name, account] : accounts_) {
@@ -125,12 +127,20 @@ class Verifier {
     return static_cast<std::uint32_t>(table) == kContentsNumber && format::account_of(table) != 0;
   }
 
-  void name_damaged_blobs() {
+  void name_damaged_owners() {
     for (const auto& container : containers_) {
       const Status walked = find_damaged_blobs(view_, container.first, blobs_.damaged(), [&](std::string_view name) {
         add_finding("blob " + quoted(name) + " of " + container.second, "its content is damaged");
       });
       if (!walked.ok()) add_finding(container.second, walked);
+    }
+    for (const auto& table : value_tables_) {
+      const Status walked = find_damaged_entities(
+          view_, table.first, blobs_.damaged(), [&](std::string_view partition_key, std::string_view row_key) {
+            add_finding("entity " + quoted(partition_key) + ", " + quoted(row_key) + " of " + table.second,
+                        "the content of a LargeValue is damaged");
+          });
+      if (!walked.ok()) add_finding(table.second, walked);
     }
   }
 
@@ -200,7 +210,10 @@ class Verifier {
     if (!check_stored_table_name(row->name).ok() || lower_case(row->name) != entry.key.row_key) {
       add_finding(subject, "its row has the name " + quoted(row->name));
     }
-    check_id(subject, owner_name, row->id);
+    check_id(subject, owner_name, table_fence_of(row->id));
+    if (!has_large_values(row->id)) return;
+    table_ids_.insert(row->id);
+    value_tables_[row->id] = subject;
   }
 
   void visit_queue(const Entry& entry) {
@@ -272,8 +285,8 @@ class Verifier {
 
   void visit_entity(const Entry& entry, std::size_t properties) {
     const auto number = static_cast<std::uint32_t>(entry.key.table);
-    const bool is_companion = format::account_of(entry.key.table) == 0 || number >= kTableNumberEnd;
-    if (is_companion) return;
+    const bool is_companion = number >= kTableNumberEnd && !has_large_values(entry.key.table);
+    if (format::account_of(entry.key.table) == 0 || is_companion || blobs_.is_leaving_table(entry.key.table)) return;
     ++report_.entities;
     report_.properties += properties;
     report_.value_bytes += entry.value.size();
@@ -287,7 +300,8 @@ class Verifier {
   format::TableId unread_queue_ = 0;  // a message of which could not be read, so that its counts mean nothing
   BlobCheck blobs_;
   std::map<format::TableId, std::string> containers_;
-  format::TableId contents_ = 0;  // whose rows are being visited
+  std::map<format::TableId, std::string> value_tables_;  // tables that may have large values
+  format::TableId contents_ = 0;                         // whose rows are being visited
   std::map<std::string, AccountRow> accounts_;
   std::unordered_set<std::uint32_t> account_numbers_;
   std::unordered_set<format::TableId> table_ids_;

@@ -89,6 +89,7 @@ std::partial_ordering order_of_property(const format::PropertyView& stored, cons
     case format::PropertyType::kInt32: return order_of_integer(stored.as_int32(), false, literal);
     case format::PropertyType::kInt64: return order_of_integer(stored.as_int64(), true, literal);
     case format::PropertyType::kString: return order_of_text(stored.value, literal);
+    case format::PropertyType::kLargeValue: return kMismatch;  // No filter has such a literal.
   }
   return kMismatch;
 }

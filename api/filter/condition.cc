@@ -60,6 +60,7 @@ struct LiteralWriter {
   std::string operator()(std::int32_t value) const { return std::to_string(value); }
   std::string operator()(std::int64_t value) const { return std::to_string(value) + "L"; }
   std::string operator()(const std::string& value) const { return between_quotes(value); }
+  std::string operator()(const LargeValue& /*value*/) const { return "null"; }  // which the parser refuses
 };
 
 Status check_filter_name(std::string_view name) {
@@ -146,6 +147,9 @@ Condition Condition::refused(Status status) {
 
 Condition Condition::comparison(std::string_view property, std::string_view compare, const Value& literal) {
   if (Status named = check_filter_name(property); !named.ok()) return refused(std::move(named));
+  if (literal.type() == PropertyType::kLargeValue) {
+    return refused(service_error::invalid_input("a condition cannot compare a LargeValue; compare another property"));
+  }
   Condition condition;
   condition.text_.append(property).append(" ").append(compare).append(" ").append(filter_literal(literal));
   return condition;

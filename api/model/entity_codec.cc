@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "api/model/large_value_maker.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "format/keys/property_reader.h"
@@ -21,10 +22,13 @@ namespace {
 constexpr std::size_t kEntityConstantBytes = 4;
 constexpr std::size_t kPropertyConstantBytes = 8;
 constexpr std::size_t kTextConstantBytes = 4;
+/// What a LargeValue counts, whatever its length (BX-01).
+constexpr std::size_t kLargeValueBytes = 40;
 
 struct ValueChecker {
   const std::string& name;
   const StoreLimits& limits;
+  bool* has_large_values;
 
   Status operator()(const Binary& value) const {
     if (value.bytes.size() <= limits.binary_bytes_max) return Status();
@@ -53,15 +57,21 @@ struct ValueChecker {
   Status operator()(const Guid& /*value*/) const { return Status(); }
   Status operator()(std::int32_t /*value*/) const { return Status(); }
   Status operator()(std::int64_t /*value*/) const { return Status(); }
+  Status operator()(const LargeValue& value) const {
+    if (has_large_values != nullptr) *has_large_values = true;
+    if (value.id() != 0) return Status();
+    return service_error::invalid_input("property " + quoted(name) +
+                                        " is a LargeValue that names no content; take it from a LargeValueWriter");
+  }
 };
 
-Status check_property(const Property& property, const StoreLimits& limits) {
+Status check_property(const Property& property, const StoreLimits& limits, bool* has_large_values) {
   if (property.name == kPartitionKeyName || property.name == kRowKeyName) {
     return service_error::duplicate_key_property("a property must not be named " + property.name +
                                                  "; set the keys of the entity separately from its properties");
   }
   if (Status named = check_property_name(property.name); !named.ok()) return named;
-  return std::visit(ValueChecker{property.name, limits}, property.value.variant());
+  return std::visit(ValueChecker{property.name, limits, has_large_values}, property.value.variant());
 }
 
 /// Up to this number, names are compared pairwise. More names are sorted.
@@ -101,6 +111,7 @@ Status too_large(std::size_t bytes, const StoreLimits& limits) {
 struct ByteBound {
   std::size_t operator()(const Binary& value) const noexcept { return value.bytes.size(); }
   std::size_t operator()(const std::string& value) const noexcept { return 2 * value.size(); }
+  std::size_t operator()(const LargeValue& /*value*/) const noexcept { return kLargeValueBytes; }
   template <typename Fixed>
   std::size_t operator()(const Fixed& /*value*/) const noexcept {
     return sizeof(Fixed);
@@ -129,6 +140,7 @@ struct Appender {
   void operator()(std::int32_t value) const { builder.add_int32(name, value); }
   void operator()(std::int64_t value) const { builder.add_int64(name, value); }
   void operator()(const std::string& value) const { builder.add_string(name, value); }
+  void operator()(const LargeValue& value) const { builder.add_large_value(name, LargeValueMaker::stored(value)); }
 };
 
 void append_all(const Entity& entity, format::EntityBuilder& builder) {
@@ -149,6 +161,7 @@ Value value_of(const format::PropertyView& property) {
     case format::PropertyType::kInt32: return property.as_int32();
     case format::PropertyType::kInt64: return property.as_int64();
     case format::PropertyType::kString: return property.value;
+    case format::PropertyType::kLargeValue: return LargeValueMaker::make(property.as_large_value());
   }
   return Value();  // open() accepts no other type.
 }
@@ -164,6 +177,9 @@ void view_value(const format::PropertyView& property, ValueView& value) noexcept
     case format::PropertyType::kInt32: value.emplace<std::int32_t>(property.as_int32()); return;
     case format::PropertyType::kInt64: value.emplace<std::int64_t>(property.as_int64()); return;
     case format::PropertyType::kString: value.emplace<std::string_view>(property.value); return;
+    case format::PropertyType::kLargeValue:
+      value.emplace<LargeValue>(LargeValueMaker::make(property.as_large_value()));
+      return;
   }
 }
 
@@ -174,6 +190,7 @@ std::size_t accounted_bytes(const format::PropertyView& property) noexcept {
   switch (property.type) {
     case format::PropertyType::kString: return named + kTextConstantBytes + 2 * format::utf16_length(property.value);
     case format::PropertyType::kBinary: return named + kTextConstantBytes + property.value.size();
+    case format::PropertyType::kLargeValue: return named + kLargeValueBytes;
     default: return named + property.value.size();
   }
 }
@@ -198,11 +215,11 @@ class Selection {
 
 }  // namespace
 
-Status check_properties(const Entity& entity, const StoreLimits& limits) {
+Status check_properties(const Entity& entity, const StoreLimits& limits, bool* has_large_values) {
   std::size_t count = 0;
   for (const Property& property : entity.properties()) {
     if (property.name == kTimestampName) continue;
-    if (Status checked = check_property(property, limits); !checked.ok()) return checked;
+    if (Status checked = check_property(property, limits, has_large_values); !checked.ok()) return checked;
     ++count;
   }
   if (const std::string* const name = name_given_twice(entity.properties()); name != nullptr) {

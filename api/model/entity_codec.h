@@ -24,9 +24,10 @@ inline constexpr std::string_view kRowKeyName = "RowKey";
 inline constexpr std::string_view kTimestampName = "Timestamp";
 
 /// Checks the properties of an entity, in this order: each name and value; no name twice; their number; their size
-/// together with the keys. The keys must be valid UTF-8. A property called Timestamp is ignored (D-50).
+/// together with the keys. The keys must be valid UTF-8. A property called Timestamp is ignored (D-50). Sets
+/// `has_large_values`, if it is given, to true if the entity has a LargeValue.
 /// Errors: kInvalidArgument, kTooLarge, as Table returns them for a write. Source: D-20 to D-39, D-60, D-62, O-07.
-Status check_properties(const Entity& entity, const StoreLimits& limits = {});
+Status check_properties(const Entity& entity, const StoreLimits& limits = {}, bool* has_large_values = nullptr);
 
 /// Encodes the properties of an entity that passed check_properties(), without Timestamp, into `value`. The old content
 /// of `value` and `builder` is discarded, but their memory is reused.

@@ -122,6 +122,9 @@ inline Status metadata_too_large(std::string_view message) noexcept {
 inline Status resource_already_exists(std::string_view message) noexcept {
   return Status::exists(message).with_service_error("ResourceAlreadyExists");
 }
+inline Status large_value_not_found(std::string_view message) noexcept {
+  return Status::not_found(message).with_service_error("LargeValueNotFound");
+}
 inline Status resource_not_found(std::string_view message) noexcept {
   return Status::not_found(message).with_service_error("ResourceNotFound");
 }

@@ -24,6 +24,7 @@ struct AccountedValueSize {
   std::size_t operator()(const DateTime& /*value*/) const noexcept { return 8; }
   std::size_t operator()(double /*value*/) const noexcept { return 8; }
   std::size_t operator()(std::int64_t /*value*/) const noexcept { return 8; }
+  std::size_t operator()(const LargeValue& /*value*/) const noexcept { return 40; }
 };
 
 }  // namespace
@@ -38,6 +39,7 @@ std::string_view property_type_name(PropertyType type) noexcept {
     case PropertyType::kInt32: return "Edm.Int32";
     case PropertyType::kInt64: return "Edm.Int64";
     case PropertyType::kString: return "Edm.String";
+    case PropertyType::kLargeValue: return "LargeValue";
   }
   return "?";
 }

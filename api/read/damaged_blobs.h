@@ -1,4 +1,4 @@
-// Owns: finding the blobs that damaged contents belong to, so that a verification can name them.
+// Owns: finding the blobs and entities that damaged contents belong to, so that a verification can name them.
 // Must never: be called for a store without damage: it reads every list of blocks.
 #pragma once
 
@@ -16,5 +16,10 @@ namespace varve {
 /// cannot be read. Skips blobs whose rows are damaged. Errors: those of reading.
 Status find_damaged_blobs(const engine::ReadView& view, format::TableId container, const std::set<ContentId>& damaged,
                           const std::function<void(std::string_view name)>& report);
+
+/// Does the same for the entities of a table that have a large value whose content is in the set.
+Status find_damaged_entities(
+    const engine::ReadView& view, format::TableId table, const std::set<ContentId>& damaged,
+    const std::function<void(std::string_view partition_key, std::string_view row_key)>& report);
 
 }  // namespace varve

@@ -19,8 +19,9 @@ Status create_account_if_absent(Store& store, std::string_view account) {
   return made.code() == Code::kExists ? Status() : made;
 }
 
-Result<Table> create_table_if_absent(Store& store, std::string_view account, std::string_view table) {
-  Result<Table> made = store.create_table(account, table);
+Result<Table> create_table_if_absent(Store& store, std::string_view account, std::string_view table,
+                                     const TableOptions& options) {
+  Result<Table> made = store.create_table(account, table, options);
   return made.code() == Code::kExists ? store.open_table(account, table) : made;
 }
 

@@ -112,14 +112,26 @@ Status ContentWriter::add_to(format::TableId container, BlobPlan& plan) const {
   plan.bytes += pending_.size();
   if (is_in_row()) return Status();
   plan.locks.push_back(content_head_key(contents_, content_));
-  const Work work{WorkKind::kFilling, content_, format::account_of(contents_)};
-  if (has_rows_) plan.locks.push_back(work_key(work));
-  plan.fill = [this, work](format::BatchBuilder& batch) {
-    batch.put(content_head_key(contents_, content_), encode_content_head({ContentKind::kPlain, 1, length_, {}}));
-    if (length_ > 0) batch.put(content_part_key(contents_, content_, length_ - pending_.size()), last_part_);
-    if (has_rows_) batch.remove(work_key(work));
-  };
+  if (has_rows_) plan.locks.push_back(filling_key());
+  plan.fill = [this](format::BatchBuilder& batch) { add_rows(batch, 1); };
   return Status();
+}
+
+void ContentWriter::add_rows(format::BatchBuilder& batch, std::uint32_t owners) const {
+  batch.put(content_head_key(contents_, content_), encode_content_head({kind_, owners, length_, crc64_}));
+  if (length_ > 0) batch.put(content_part_key(contents_, content_, length_ - pending_.size()), last_part_);
+  if (has_rows_) batch.remove(filling_key());
+}
+
+std::string ContentWriter::filling_key() const {
+  if (!has_rows_) return {};
+  return work_key({WorkKind::kFilling, content_, format::account_of(contents_)});
+}
+
+void ContentWriter::offer(const std::shared_ptr<ContentWriter>& writer) {
+  BlobBoard& board = writer->core_->blobs();
+  if (!writer->filling_) writer->filling_.emplace(board, writer->content_);
+  board.offer(writer->content_, writer);
 }
 
 void ContentWriter::give_to(BlobRow& row) const {

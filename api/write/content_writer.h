@@ -49,6 +49,20 @@ class ContentWriter {
   /// attempt. Errors: those of check(); kNotFound (ContainerNotFound: the container belongs to another account than the
   /// content, because the account was dropped and created again).
   Status add_to(format::TableId container, BlobPlan& plan) const;
+  /// Adds what the commit needs that names the content first, and makes this many owners of it. All of it was added.
+  void add_rows(format::BatchBuilder& batch, std::uint32_t owners) const;
+  /// Lets entities name the content, all of which was added. It is offered as long as a pointer to it exists.
+  static void offer(const std::shared_ptr<ContentWriter>& writer);
+  /// Says that entities will own the content, which has this CRC-64. Called before end().
+  void make_value(std::uint64_t crc64) noexcept {
+    kind_ = ContentKind::kValue;
+    crc64_ = crc64;
+  }
+  /// The id of the contents of its account.
+  format::TableId contents() const noexcept { return contents_; }
+  /// Returns the key of the row that exists until the content has its first owner, or an empty text if no row of the
+  /// content was written yet.
+  std::string filling_key() const;
   /// Gives the row this content. It must be empty.
   void give_to(BlobRow& row) const;
   /// The content, if it does not lie in the row.
@@ -69,6 +83,8 @@ class ContentWriter {
   std::uint64_t length_ = 0;
   std::string pending_;    // less than a part, or a whole one if no byte followed yet
   std::string last_part_;  // encoded by end()
+  ContentKind kind_ = ContentKind::kPlain;
+  std::optional<std::uint64_t> crc64_;
   bool has_rows_ = false;
   bool has_gap_ = false;  // from the beginning of an append to its successful end
   Status failure_;

@@ -8,6 +8,7 @@
 #include "api/model/entity_codec.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
+#include "api/write/group_change.h"
 #include "format/keys/sort_key.h"
 
 namespace varve {
@@ -18,7 +19,7 @@ using Kind = WriteOperation::Kind;
 /// Returns whether the operation depends on the newest state of its entity. If it does not, the state is not read,
 /// which could cost a read of the disk.
 bool rests_on_state(const PreparedWrite& write) noexcept {
-  return !write.key_too_long && write.kind != Kind::kInsertOrReplace;
+  return write.kind != Kind::kInsertOrReplace;
 }
 
 /// Judges the operation on the newest state of its entity. Replaces a merge with the properties to store.
@@ -85,7 +86,8 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
       tag_(options.tag),
       extension_(extension),
       partition_hash_(writes.empty() ? 0 : format::partition_hash(format::partition_of(writes.front().sort_key()))),
-      in_transaction_(in_transaction) {
+      in_transaction_(in_transaction),
+      needs_all_states_(extension != nullptr && extension->needs_all_states()) {
   paced_bytes = bytes_of(writes);
   wait_max = options.wait_max;
   request.tables = std::move(tables);
@@ -101,17 +103,21 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
   if (!any_merge_ && extension == nullptr && !is_batch_already) batch_ = build_batch(writes, tag_);
 }
 
+bool EntityChange::reads_state(const PreparedWrite& write) const noexcept {
+  return !write.key_too_long && (rests_on_state(write) || needs_all_states_);
+}
+
 StatesWanted EntityChange::states_wanted() {
   const auto part = any_merge_ || (extension_ != nullptr && extension_->needs_values()) ? engine::EntryPart::kAll
                                                                                         : engine::EntryPart::kVersion;
   if (writes_.size() == 1) {  // the usual write, without the memory for a list
-    if (!rests_on_state(writes_.front())) return {{}, part};
+    if (!reads_state(writes_.front())) return {{}, part};
     only_key_ = writes_.front().sort_key();
     return {{&only_key_, 1}, part};
   }
   keys_.reserve(writes_.size());
   for (const PreparedWrite& write : writes_) {
-    if (rests_on_state(write)) keys_.push_back(write.sort_key());
+    if (reads_state(write)) keys_.push_back(write.sort_key());
   }
   return {keys_, part};
 }
@@ -128,7 +134,7 @@ Refusal EntityChange::judge_all(std::span<const engine::Newest> states) {
     Status judged;
     if (writes_[i].key_too_long) {
       judged = service_error::resource_not_found("the entity does not exist: its key is longer than any key can be");
-    } else if (rests_on_state(writes_[i])) {
+    } else if (reads_state(writes_[i])) {
       rests_on = std::max(rests_on, states[next_state].version);
       judged = judge_one(writes_[i], states[next_state++], limits_);
     }
@@ -142,7 +148,7 @@ Refusal EntityChange::extend(const engine::ReadView& view, std::span<const engin
   std::size_t next_state = 0;
   for (std::size_t i = 0; i < writes_.size(); ++i) {
     batch.add(writes_[i].operation());
-    const engine::Newest* const before = rests_on_state(writes_[i]) ? &states[next_state++] : nullptr;
+    const engine::Newest* const before = reads_state(writes_[i]) ? &states[next_state++] : nullptr;
     if (Refusal refusal = extension_->extend(before, writes_[i], batch); refusal.is_refused()) {
       return {blamed(refusal.status, i, in_transaction_), refusal.rests_on};
     }
@@ -156,6 +162,12 @@ std::string EntityChange::take_batch() {
   if (!batch_.empty()) return std::move(batch_);
   if (writes_.size() == 1 && tag_.empty()) return writes_.front().into_batch();
   return build_batch(writes_, tag_);
+}
+
+bool must_count_owners(format::TableId table, std::span<const PreparedWrite> writes) noexcept {
+  return has_large_values(table) || std::any_of(writes.begin(), writes.end(), [](const PreparedWrite& write) {
+           return write.has_large_values;  // which is refused
+         });
 }
 
 void place_writes(std::span<PreparedWrite> writes, format::TableId table) {
@@ -172,6 +184,7 @@ bool rests_on_an_entity(const Status& failure) noexcept {
     case Code::kNotFound: return !service_error::is_table_gone(failure);
     case Code::kExists:
     case Code::kPreconditionFailed:
+    case Code::kCorruption:             // of the contents that an entity owns, after a drop of the account
     case Code::kTooLarge: return true;  // kTooLarge: what a merge would store
     default: return false;
   }
@@ -190,6 +203,8 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
   if (Status tag = check_tag(options.tag); !tag.ok()) return tag;
   const Result<format::TableId> table = core.catalog().resolve_for_write(name, entry);
   if (!table.ok()) return no_table_to_write(table.status(), in_transaction);
+  if (must_count_owners(*table, writes))
+    return commit_owning_writes(core, name, entry, writes, options, in_transaction);
   place_writes(writes, *table);
   EntityChange change(core, {*table}, writes, options, in_transaction);
   const Result<engine::CommitVersion> version = commit(core.backend(), change);

@@ -23,10 +23,12 @@ class Extension {
   virtual ~Extension() = default;
   /// Called for each operation of a change, in their order, after the whole change was judged. May add puts and removes
   /// to the batch, or refuse the change. `before` is the newest state before the change. It is null if no condition
-  /// depends on that state, so that it was not read. `after` has the operation's key, and the properties that it stores.
+  /// depends on that state, and needs_all_states() is false: then it was not read. `after` has the operation's key, and the properties that it stores.
   virtual Refusal extend(const engine::Newest* before, const PreparedWrite& after, format::BatchBuilder& batch) = 0;
   /// Called once, after the last operation.
   virtual Refusal finish(const engine::ReadView& /*view*/, format::BatchBuilder& /*batch*/) { return {}; }
+  /// Returns whether extend() needs the state before each operation, also if no condition depends on it.
+  virtual bool needs_all_states() const noexcept { return false; }
   /// Returns whether extend() needs the values of the states.
   virtual bool needs_values() const noexcept { return true; }
 };
@@ -50,6 +52,8 @@ class EntityChange : public Change {
   std::string take_batch() override;
 
  private:
+  /// Returns whether the newest state of the operation's entity is read.
+  bool reads_state(const PreparedWrite& write) const noexcept;
   Refusal judge_all(std::span<const engine::Newest> states);
   Refusal extend(const engine::ReadView& view, std::span<const engine::Newest> states);
 
@@ -62,17 +66,20 @@ class EntityChange : public Change {
   Extension* const extension_;
   std::uint64_t partition_hash_ = 0;
   const bool in_transaction_;
+  const bool needs_all_states_;
   bool any_merge_ = false;
   std::string batch_;  // empty until it is built
 };
 
 /// Writes the table's id into the sort keys.
 void place_writes(std::span<PreparedWrite> writes, format::TableId table);
+/// Returns whether commit_owning_writes() must commit the writes (group_change.h).
+bool must_count_owners(format::TableId table, std::span<const PreparedWrite> writes) noexcept;
 /// Returns the error for writes whose table was not found.
 Status no_table_to_write(const Status& status, bool in_transaction);
-/// Returns whether the state of an entity refused a change. After a drop of the table, the state may be any earlier one,
-/// or none: flushes and compactions remove rows of a dropped table in any order. So such a refusal holds only if the
-/// table's name still has the same id afterwards.
+/// Returns whether the state of an entity refused a change, or that of the contents that it owns. After a drop of the
+/// table, the state may be any earlier one, or none: flushes and compactions remove rows of a dropped table in any order.
+/// So such a refusal holds only if the table's name still has the same id afterwards.
 bool rests_on_an_entity(const Status& failure) noexcept;
 /// Returns the error to report for a failed change. `now` is the id that the name resolves to after a failure that
 /// rests on an entity. Otherwise it is `table`.

@@ -55,13 +55,15 @@ Result<PreparedWrite> prepare_put(const WriteView& put, const StoreLimits& limit
   if (Status key = check_written_key(entity.partition_key(), kPartitionKeyName, use, limits); !key.ok()) return key;
   if (Status key = check_written_key(entity.row_key(), kRowKeyName, use, limits); !key.ok()) return key;
   if (Status condition = check_condition(put.kind(), put.if_match()); !condition.ok()) return condition;
-  if (Status properties = check_properties(entity, limits); !properties.ok()) return properties;
+  bool has_large_values = false;
+  if (Status properties = check_properties(entity, limits, &has_large_values); !properties.ok()) return properties;
 
   const StoredSize size = stored_size(entity);
   Result<PreparedWrite> write =
       PreparedWrite::make(put.kind(), put.if_match(), entity.partition_key(), entity.row_key(), size.bytes);
   if (!write.ok()) return write;
   write->set_value(entity, size, builder);
+  write->has_large_values = has_large_values;
   write->accounted_key_bytes = accounted_key_bytes(entity.partition_key(), entity.row_key());
   return write;
 }
@@ -114,7 +116,11 @@ Status InsertEncoder::encode(const Entity& entity) {
   if (Status key = check_written_key(entity.partition_key(), kPartitionKeyName, KeyUse::kInsert, limits_); !key.ok())
     return key;
   if (Status key = check_written_key(entity.row_key(), kRowKeyName, KeyUse::kInsert, limits_); !key.ok()) return key;
-  if (Status properties = check_properties(entity, limits_); !properties.ok()) return properties;
+  bool has_large_values = false;
+  if (Status properties = check_properties(entity, limits_, &has_large_values); !properties.ok()) return properties;
+  if (has_large_values) {
+    return service_error::invalid_input("a load cannot write a LargeValue; insert the entity into the table");
+  }
   sort_key_.assign(encoded_id_);
   if (Status encoded = format::append_text(sort_key_, entity.partition_key()); !encoded.ok()) return encoded;
   if (Status encoded = format::append_text(sort_key_, entity.row_key()); !encoded.ok()) return encoded;

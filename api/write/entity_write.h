@@ -43,6 +43,8 @@ class PreparedWrite {
   std::size_t accounted_key_bytes = 0;
   /// True for a delete whose key is too long to exist (D-12).
   bool key_too_long = false;
+  /// Whether the caller gave a LargeValue to the entity.
+  bool has_large_values = false;
 
   // These views are valid until the part that they show is changed.
   std::string_view sort_key() const noexcept { return operation_.sort_key(); }

@@ -13,29 +13,38 @@
 #include "api/model/service_error.h"
 #include "api/write/entity_change.h"
 #include "api/write/message_part.h"
+#include "api/write/transaction_parts.h"
 #include "varve/limits.h"
 
 namespace varve {
 namespace {
 
-/// The change by one partition's writes and by messages.
+/// The change by one partition's writes, and by the parts that its commit has besides.
 class GroupChange final : public EntityChange {
  public:
   GroupChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,
-              const WriteOptions& options, MessagePart& messages)
-      : EntityChange(core, std::move(tables), writes, options, true, Writes::kKept, &messages),
-        hashes_(messages.locks()) {
+              const WriteOptions& options, bool in_transaction, TransactionParts* parts)
+      : EntityChange(core, std::move(tables), writes, options, in_transaction, Writes::kKept, parts) {
+    if (parts != nullptr) hashes_ = parts->locks();
     const std::span<const std::uint64_t> partition = EntityChange::locks_needed();
     hashes_.insert(hashes_.end(), partition.begin(), partition.end());
     std::sort(hashes_.begin(), hashes_.end());
     hashes_.erase(std::unique(hashes_.begin(), hashes_.end()), hashes_.end());
-    paced_bytes += messages.bytes();
+    if (parts != nullptr) paced_bytes += parts->bytes();
   }
 
   std::span<const std::uint64_t> locks_needed() const noexcept override { return hashes_; }
 
  private:
   std::vector<std::uint64_t> hashes_;
+};
+
+/// What the writes of a group are committed with, and what the commit returns besides its version.
+struct Group {
+  std::span<PreparedWrite> writes;
+  std::span<const MessageWrite> messages;
+  bool in_transaction = true;
+  std::vector<SentMessage> sent{};
 };
 
 std::vector<const MessageWrite*> pointers_to(std::span<const MessageWrite> messages) {
@@ -45,10 +54,43 @@ std::vector<const MessageWrite*> pointers_to(std::span<const MessageWrite> messa
   return pointers;
 }
 
-std::vector<format::TableId> with_table(std::vector<format::TableId> queues, format::TableId table) {
-  queues.push_back(table);
-  std::sort(queues.begin(), queues.end());
-  return queues;
+std::vector<format::TableId> with_table(const TransactionParts* parts, format::TableId table) {
+  std::vector<format::TableId> ids;
+  if (parts != nullptr) ids = parts->tables();
+  ids.push_back(table);
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+/// Commits the group. Makes another attempt as long as a part asks for one.
+Result<ETag> commit_attempts(StoreCore& core, const TableName& name, NameEntry& entry, Group& group,
+                             const WriteOptions& options) {
+  std::vector<BlobState> no_blobs;
+  for (;;) {
+    const Result<format::TableId> table = core.catalog().resolve_for_write(name, entry);
+    if (!table.ok()) return no_table_to_write(table.status(), group.in_transaction);
+    place_writes(group.writes, *table);
+    if (Status allowed = check_large_values(group.writes, group.in_transaction); !allowed.ok()) return allowed;
+    const Result<std::unique_ptr<TransactionParts>> parts =
+        TransactionParts::make(core, group.writes, pointers_to(group.messages), {});
+    if (!parts.ok()) return parts.status();
+    GroupChange change(core, with_table(parts->get(), *table), group.writes, options, group.in_transaction,
+                       parts->get());
+    const Result<engine::CommitVersion> version = commit(core.backend(), change);
+    if (version.ok()) {
+      if (*parts) (*parts)->committed(*version, group.sent, no_blobs);
+      return ETag::of_timestamp(DateTime{*version});
+    }
+    if (*parts) {
+      const Result<bool> again = (*parts)->may_go_on(version.status());
+      if (!again.ok()) return again.status();
+      if (*again) continue;
+    }
+    const bool asks_again = rests_on_an_entity(version.status());
+    return reported_failure(version.status(), name, *table,
+                            asks_again ? core.catalog().resolve_for_write(name, entry) : table, group.in_transaction);
+  }
 }
 
 }  // namespace
@@ -83,28 +125,18 @@ Result<ExecutedTransaction> commit_group(StoreCore& core, const TableName& name,
   if (Status tag = check_tag(options.tag); !tag.ok()) return tag;
   ExecutedTransaction done;
   done.etags.resize(operations.size());  // Allocated before the commit: nothing may fail after it.
-  for (;;) {
-    const Result<format::TableId> table = core.catalog().resolve_for_write(name, entry);
-    if (!table.ok()) return no_table_to_write(table.status(), true);
-    place_writes(writes, *table);
-    const Result<std::unique_ptr<MessagePart>> part = MessagePart::make(core, pointers_to(messages), operations.size());
-    if (!part.ok()) return part.status();
-    GroupChange change(core, with_table((*part)->queues(), *table), writes, options, **part);
-    const Result<engine::CommitVersion> version = commit(core.backend(), change);
-    if (version.ok()) {
-      set_etags(operations, ETag::of_timestamp(DateTime{*version}), done.etags);
-      done.sent = (*part)->committed(*version);
-      return done;
-    }
-    if (service_error::is_table_gone(version.status())) {
-      const Result<bool> moved = (*part)->has_moved();
-      if (!moved.ok()) return moved.status();
-      if (*moved) continue;
-    }
-    const bool asks_again = rests_on_an_entity(version.status());
-    return reported_failure(version.status(), name, *table,
-                            asks_again ? core.catalog().resolve_for_write(name, entry) : table, true);
-  }
+  Group group{writes, messages};
+  const Result<ETag> etag = commit_attempts(core, name, entry, group, options);
+  if (!etag.ok()) return etag.status();
+  set_etags(operations, *etag, done.etags);
+  done.sent = std::move(group.sent);
+  return done;
+}
+
+Result<ETag> commit_owning_writes(StoreCore& core, const TableName& name, NameEntry& entry,
+                                  std::span<PreparedWrite> writes, const WriteOptions& options, bool in_transaction) {
+  Group group{writes, {}, in_transaction};
+  return commit_attempts(core, name, entry, group, options);
 }
 
 }  // namespace varve

@@ -1,4 +1,4 @@
-// Owns: an entity group transaction that carries messages (Table::execute_with_messages).
+// Owns: commits of one partition's entities together with messages, or with the owners of large values.
 // Must never: let a message count as an operation.
 #pragma once
 
@@ -23,5 +23,10 @@ Status check_group_messages(std::span<const WriteOperation> operations, std::spa
 Result<ExecutedTransaction> commit_group(StoreCore& core, const TableName& name, NameEntry& entry,
                                          std::span<const WriteOperation> operations, std::span<PreparedWrite> writes,
                                          std::span<const MessageWrite> messages, const WriteOptions& options);
+
+/// Does commit_writes() for a table with large values. Makes another attempt if an entity was changed meanwhile so that
+/// it names other contents. Errors: those of commit_writes(); kNotFound (LargeValueNotFound).
+Result<ETag> commit_owning_writes(StoreCore& core, const TableName& name, NameEntry& entry,
+                                  std::span<PreparedWrite> writes, const WriteOptions& options, bool in_transaction);
 
 }  // namespace varve

@@ -72,7 +72,7 @@ struct VARVE_LOCAL StoreTransaction::State {
   }
   Status placed(const Status& status) const;
   Status prepare_blobs();
-  Result<std::unique_ptr<TransactionParts>> make_parts();
+  Result<std::unique_ptr<TransactionParts>> make_parts(std::span<const PreparedWrite> prepared);
   /// Sets `again` if another attempt may succeed.
   Result<std::vector<ETag>> attempt(std::span<PreparedWrite> prepared, const WriteOptions& options, bool& again);
   Status reported(const Status& failure, std::span<PreparedWrite> prepared,

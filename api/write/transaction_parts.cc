@@ -17,11 +17,16 @@ void add_all(std::vector<T>& to, const std::vector<T>& more) {
 }  // namespace
 
 Result<std::unique_ptr<TransactionParts>> TransactionParts::make(StoreCore& core,
+                                                                 std::span<const PreparedWrite> entities,
                                                                  std::vector<const MessageWrite*> messages,
-                                                                 std::vector<BlobWrite*> blobs,
-                                                                 std::size_t first_index) {
-  std::unique_ptr<TransactionParts> parts(new TransactionParts());
+                                                                 std::vector<BlobWrite*> blobs) {
+  const std::size_t first_index = entities.size();
   const std::size_t first_blob = first_index + messages.size();
+  Result<std::unique_ptr<LargeValuePart>> values = LargeValuePart::make(core, entities);
+  if (!values.ok()) return values.status();
+  if (!*values && messages.empty() && blobs.empty()) return std::unique_ptr<TransactionParts>();
+  std::unique_ptr<TransactionParts> parts(new TransactionParts());
+  parts->values_ = *std::move(values);
   if (!messages.empty()) {
     Result<std::unique_ptr<MessagePart>> made = MessagePart::make(core, std::move(messages), first_index);
     if (!made.ok()) return made.status();
@@ -37,6 +42,7 @@ Result<std::unique_ptr<TransactionParts>> TransactionParts::make(StoreCore& core
 
 std::vector<std::uint64_t> TransactionParts::locks() const {
   std::vector<std::uint64_t> hashes;
+  if (values_) add_all(hashes, values_->locks());
   if (messages_) add_all(hashes, messages_->locks());
   if (blobs_) add_all(hashes, blobs_->locks());
   return hashes;
@@ -44,17 +50,21 @@ std::vector<std::uint64_t> TransactionParts::locks() const {
 
 std::vector<format::TableId> TransactionParts::tables() const {
   std::vector<format::TableId> ids;
+  if (values_) add_all(ids, values_->tables());
   if (messages_) add_all(ids, messages_->queues());
   if (blobs_) add_all(ids, blobs_->tables());
   return ids;
 }
 
 std::uint64_t TransactionParts::bytes() const noexcept {
-  return (messages_ ? messages_->bytes() : 0) + (blobs_ ? blobs_->bytes() : 0);
+  return (values_ ? values_->bytes() : 0) + (messages_ ? messages_->bytes() : 0) + (blobs_ ? blobs_->bytes() : 0);
 }
 
 /// The messages come last: they ask whether the others wrote anything.
 Refusal TransactionParts::finish(const engine::ReadView& view, format::BatchBuilder& batch) {
+  if (values_) {
+    if (Refusal refusal = values_->finish(view, batch); refusal.is_refused()) return refusal;
+  }
   if (blobs_) {
     if (Refusal refusal = blobs_->finish(view, batch); refusal.is_refused()) return refusal;
   }
@@ -62,6 +72,7 @@ Refusal TransactionParts::finish(const engine::ReadView& view, format::BatchBuil
 }
 
 Result<bool> TransactionParts::may_go_on(const Status& failure) const {
+  if (values_ && values_->may_go_on(failure)) return true;
   if (blobs_) {
     const Result<bool> again = blobs_->may_go_on(failure);
     if (!again.ok() || *again) return again;
@@ -72,6 +83,7 @@ Result<bool> TransactionParts::may_go_on(const Status& failure) const {
 
 void TransactionParts::committed(engine::CommitVersion version, std::vector<SentMessage>& sent,
                                  std::vector<BlobState>& written) noexcept {
+  if (values_) values_->committed();
   if (messages_) sent = messages_->committed(version);
   if (blobs_) written = blobs_->committed(version);
 }

@@ -1,15 +1,17 @@
-// Owns: what a transaction commits besides its entities: messages and blobs.
+// Owns: what a commit has besides its entities: messages, blobs, and owners of large values.
 // Must never: let one part be committed without the others.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "api/core/store_core.h"
 #include "api/write/blob_part.h"
 #include "api/write/entity_change.h"
+#include "api/write/large_value_part.h"
 #include "api/write/message_part.h"
 #include "varve/result.h"
 
@@ -18,21 +20,22 @@ namespace varve {
 /// One attempt to commit the parts.
 class TransactionParts final : public Extension {
  public:
-  /// The writes outlive the object. Errors name an operation: messages come after `first_index` entities, and blobs
-  /// after the messages.
-  static Result<std::unique_ptr<TransactionParts>> make(StoreCore& core, std::vector<const MessageWrite*> messages,
-                                                        std::vector<BlobWrite*> blobs, std::size_t first_index);
+  /// `entities` have the ids of their tables. Messages and blobs outlive the object. Returns null if there is nothing
+  /// besides entities. Errors name an operation: messages come after the entities, and blobs after the messages.
+  static Result<std::unique_ptr<TransactionParts>> make(StoreCore& core, std::span<const PreparedWrite> entities,
+                                                        std::vector<const MessageWrite*> messages,
+                                                        std::vector<BlobWrite*> blobs);
 
   std::vector<std::uint64_t> locks() const;
   std::vector<format::TableId> tables() const;
   std::uint64_t bytes() const noexcept;
 
-  Refusal extend(const engine::Newest* /*before*/, const PreparedWrite& /*after*/,
-                 format::BatchBuilder& /*batch*/) override {
-    return {};
+  Refusal extend(const engine::Newest* before, const PreparedWrite& after, format::BatchBuilder& /*batch*/) override {
+    return values_ ? values_->extend(before, after) : Refusal();
   }
   Refusal finish(const engine::ReadView& view, format::BatchBuilder& batch) override;
-  bool needs_values() const noexcept override { return false; }
+  bool needs_values() const noexcept override { return values_ != nullptr; }
+  bool needs_all_states() const noexcept override { return values_ != nullptr; }
 
   /// As MessagePart: there was no other part either.
   bool had_nothing_to_write() const noexcept { return messages_ && messages_->had_nothing_to_write(); }
@@ -45,8 +48,10 @@ class TransactionParts final : public Extension {
  private:
   TransactionParts() = default;
 
-  std::unique_ptr<MessagePart> messages_;  // or null
-  std::unique_ptr<BlobPart> blobs_;        // or null
+  // Each may be null.
+  std::unique_ptr<LargeValuePart> values_;
+  std::unique_ptr<MessagePart> messages_;
+  std::unique_ptr<BlobPart> blobs_;
 };
 
 }  // namespace varve

@@ -16,7 +16,7 @@ constexpr std::uint8_t kAbsentHead = 32;
 constexpr std::string_view kStatisticsThing = "block statistics";
 
 bool is_told_of(PropertyType type) noexcept {
-  return type != PropertyType::kBinary && type != PropertyType::kGuid;
+  return type != PropertyType::kBinary && type != PropertyType::kGuid && type != PropertyType::kLargeValue;
 }
 
 bool read_value(ByteReader& reader, PropertyType type, std::string_view* value) noexcept {
@@ -81,7 +81,8 @@ bool covers(const PropertyRange& range, const PropertyView& property) noexcept {
     case PropertyType::kInt64: return is_between(property.as_int64(), smallest.as_int64(), largest.as_int64());
     case PropertyType::kString: return covers_text(range, property.value);
     case PropertyType::kBinary:
-    case PropertyType::kGuid: return false;
+    case PropertyType::kGuid:
+    case PropertyType::kLargeValue: return false;
   }
   return false;
 }

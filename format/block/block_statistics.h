@@ -13,7 +13,7 @@
 //      t, or t + 16: all entities that have the property have it with property type t (section 9); then the smallest
 //      value and the largest one, each encoded as in an entity, a String as sized. A String is cut to its first 16
 //      bytes. With t + 16 the largest one was cut, and a value may be any text that begins with it.
-// Binary and Guid properties are not covered. Strings are in the order of compare_text().
+// Binary, Guid and LargeValue properties are not covered. Strings are in the order of compare_text().
 #pragma once
 
 #include <cstddef>

@@ -94,7 +94,8 @@ void StatisticsBuilder::Gathered::take(const PropertyView& property) noexcept {
       return take_value(first, 0, first.size() < property.value.size());
     }
     case PropertyType::kBinary:
-    case PropertyType::kGuid: break;
+    case PropertyType::kGuid:
+    case PropertyType::kLargeValue: break;
   }
   state = State::kUnknown;
 }

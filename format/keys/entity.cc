@@ -41,10 +41,11 @@ static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kDouble)] == 8)
 static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kGuid)] == 16);
 static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kInt32)] == 4);
 static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kInt64)] == 8);
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kLargeValue)] == 16);
 
 struct Slot {
   std::uint16_t name_hash = 0;
-  /// The stored number: 1 to 8 are types, all others are invalid.
+  /// The stored number: 1 to 9 are types, all others are invalid.
   unsigned type = 0;
   std::size_t name_bytes = 0;
   std::size_t name_offset = 0;
@@ -71,7 +72,8 @@ std::uint16_t hash_of_name(std::string_view name) noexcept {
 }
 
 bool is_type(unsigned type) noexcept {
-  return type >= static_cast<unsigned>(PropertyType::kBinary) && type <= static_cast<unsigned>(PropertyType::kString);
+  return type >= static_cast<unsigned>(PropertyType::kBinary) &&
+         type <= static_cast<unsigned>(PropertyType::kLargeValue);
 }
 
 /// Returns whether check_slot() would succeed, in few steps. Nearly all slots pass.
@@ -134,7 +136,8 @@ Status verify_value(const PropertyView& property, std::size_t index) {
     case PropertyType::kDouble:
     case PropertyType::kGuid:
     case PropertyType::kInt32:
-    case PropertyType::kInt64: return Status();
+    case PropertyType::kInt64:
+    case PropertyType::kLargeValue: return Status();
   }
   return Status();
 }
@@ -177,6 +180,11 @@ std::int32_t PropertyView::as_int32() const noexcept {
 std::int64_t PropertyView::as_int64() const noexcept {
   assert(type == PropertyType::kInt64);
   return static_cast<std::int64_t>(load_u64(value.data()));
+}
+
+ContentReference PropertyView::as_large_value() const noexcept {
+  assert(type == PropertyType::kLargeValue);
+  return {load_u64(value.data()), load_u64(value.data() + 8)};
 }
 
 void EntityBuilder::add_raw(std::string_view name, PropertyType type, std::string_view value) {
@@ -227,6 +235,13 @@ void EntityBuilder::add_int64(std::string_view name, std::int64_t value) {
   std::array<char, sizeof(value)> bytes;
   store_u64(bytes.data(), static_cast<std::uint64_t>(value));
   add_raw(name, PropertyType::kInt64, {bytes.data(), bytes.size()});
+}
+
+void EntityBuilder::add_large_value(std::string_view name, const ContentReference& value) {
+  std::array<char, 16> bytes;
+  store_u64(bytes.data(), value.content);
+  store_u64(bytes.data() + 8, value.length);
+  add_raw(name, PropertyType::kLargeValue, {bytes.data(), bytes.size()});
 }
 
 void EntityBuilder::add_string(std::string_view name, std::string_view utf8) {

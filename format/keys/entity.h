@@ -13,7 +13,8 @@
 //     4+8n    -  names and values, without a gap: the first name begins here, a value ends where the next slot's name
 //                begins, the last one at the end
 // Values: Binary raw; Boolean 1 byte, 0 or 1; DateTime 8 (ticks); Double 8 (IEEE 754); Guid 16 (in the order of its
-// text); Int32 4; Int64 8; String UTF-8. Numbers are little-endian.
+// text); Int32 4; Int64 8; String UTF-8; LargeValue 16 (u64 number of the content, u64 its length). Numbers are
+// little-endian.
 #pragma once
 
 #include <array>
@@ -34,6 +35,12 @@ std::optional<std::size_t> fixed_value_bytes(PropertyType type) noexcept;
 
 using GuidBytes = std::array<std::uint8_t, 16>;
 
+/// A LargeValue as it is stored: the number of a content in the account, and its bytes.
+struct ContentReference {
+  std::uint64_t content = 0;
+  std::uint64_t length = 0;
+};
+
 /// One property, read in place. The views point into the entity's bytes.
 struct PropertyView {
   std::string_view name;
@@ -47,6 +54,7 @@ struct PropertyView {
   GuidBytes as_guid() const noexcept;
   std::int32_t as_int32() const noexcept;
   std::int64_t as_int64() const noexcept;
+  ContentReference as_large_value() const noexcept;
 };
 
 /// Collects properties and encodes them. Repeated names are not checked, and the caller enforces the service's limits.
@@ -60,6 +68,7 @@ class EntityBuilder {
   void add_guid(std::string_view name, const GuidBytes& value);
   void add_int32(std::string_view name, std::int32_t value);
   void add_int64(std::string_view name, std::int64_t value);
+  void add_large_value(std::string_view name, const ContentReference& value);
   void add_string(std::string_view name, std::string_view utf8);
   /// Appends a property that was read from another entity.
   void add(const PropertyView& property);

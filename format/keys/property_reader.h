@@ -36,8 +36,7 @@ inline constexpr std::size_t kEntityBytesMax = std::numeric_limits<std::uint32_t
 inline constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max();
 inline constexpr std::size_t kNoBytes = kAnyBytes - 1;  // the number is no type
 inline constexpr std::array<std::size_t, std::size_t{1} << kTypeBits> kValueBytes = {
-    kNoBytes,  kAnyBytes, 1,        8,        8,        16,       4,        8,
-    kAnyBytes, kNoBytes,  kNoBytes, kNoBytes, kNoBytes, kNoBytes, kNoBytes, kNoBytes};
+    kNoBytes, kAnyBytes, 1, 8, 8, 16, 4, 8, kAnyBytes, 16, kNoBytes, kNoBytes, kNoBytes, kNoBytes, kNoBytes, kNoBytes};
 }  // namespace entity_layout
 
 /// Reads the properties of one entity in their order.

@@ -411,7 +411,8 @@ static void texts_become_values(void) {
   CHECK_OK(varve_guid_parse(text("0123456789ABCDEF0123456789ABCDEF"), &guid));
   CHECK_OK(varve_guid_format(guid, room));
   CHECK(strcmp(room, "01234567-89ab-cdef-0123-456789abcdef") == 0);
-  CHECK(strcmp(varve_type_name(VARVE_INT64), "Edm.Int64") == 0 && strcmp(varve_type_name(9), "?") == 0);
+  CHECK(strcmp(varve_type_name(VARVE_INT64), "Edm.Int64") == 0 && strcmp(varve_type_name(10), "?") == 0);
+  CHECK(strcmp(varve_type_name(VARVE_LARGE_VALUE), "LargeValue") == 0);
   CHECK(strcmp(varve_code_name(VARVE_CONFLICT), "Conflict") == 0 && strcmp(varve_code_name(-1), "?") == 0);
   CHECK(strlen(varve_version()) >= 5);
 }

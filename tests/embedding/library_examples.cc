@@ -130,6 +130,28 @@ varve::Status blob_transaction(varve::Store& store, varve::Table& employees, var
   return {};
 }
 
+varve::Status large_value(varve::Store& store, std::optional<std::string> (*next_piece)()) {
+  // [large_value]
+  auto people = store.create_table("myaccount", "People", {.has_large_values = true});
+  if (!people.ok()) return people.status();
+  auto photo = people->write_large_value();
+  if (!photo.ok()) return photo.status();
+  while (auto piece = next_piece()) {
+    if (auto added = photo->append(*piece); !added.ok()) return added;
+  }
+  auto value = photo->finish();  // no entity names it yet
+  if (!value.ok()) return value.status();
+  auto hired = people->insert(varve::Entity("sales", "0007").set("Photo", *value));
+  if (!hired.ok()) return hired.status();
+
+  auto stored = people->open_large_value("sales", "0007", "Photo");
+  if (!stored.ok()) return stored.status();
+  std::vector<char> buffer(1 << 20);
+  auto bytes_read = stored->read(0, buffer);  // any range, on any thread
+  // [/large_value]
+  return bytes_read.status();
+}
+
 varve::Status signed_access(const varve::Result<std::unique_ptr<varve::Store>>& store,
                             const varve::security::AccountCredentials& account, const varve::security::Clock& clock) {
   // [signature]

@@ -187,6 +187,7 @@ struct Server::State {
     }
     if (options.blobs) {
       if (Status listening = listen_beside(*options.blobs, blob_listener, blob_host); !listening.ok()) return listening;
+      tables.set_blob_port(blob_listener->local().port());
     }
     if (options.metrics) {
       if (Status listening = listen_beside(*options.metrics, watch, watch_host); !listening.ok()) return listening;

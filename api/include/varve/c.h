@@ -139,7 +139,9 @@ enum {
   VARVE_GUID = 5,
   VARVE_INT32 = 6,
   VARVE_INT64 = 7,
-  VARVE_STRING = 8
+  VARVE_STRING = 8,
+  /// A content that the entity owns. C can read the number and the length, and cannot write it.
+  VARVE_LARGE_VALUE = 9
 };
 /// Returns the name of a type, for example "Edm.Int32"; "?" for another number.
 VARVE_API const char* varve_type_name(varve_type type);
@@ -161,6 +163,14 @@ typedef struct varve_guid {
   uint8_t bytes[16];
 } varve_guid;
 
+/// A content of the store that an entity owns, as varve::LargeValue.
+typedef struct varve_large_value {
+  /// The number of the content in its account.
+  uint64_t id;
+  /// Bytes of the content.
+  uint64_t length;
+} varve_large_value;
+
 /// A property value.
 typedef struct varve_value {
   /// Says which member of `as` is set.
@@ -180,6 +190,8 @@ typedef struct varve_value {
     varve_guid guid;
     /// VARVE_STRING, and the bytes of VARVE_BINARY.
     varve_text text;
+    /// VARVE_LARGE_VALUE.
+    varve_large_value large;
   } as;
 } varve_value;
 

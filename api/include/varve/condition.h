@@ -21,7 +21,7 @@
 namespace varve {
 
 /// Returns the value as a literal of the filter grammar: ``'O''Brien'``, `7`, `7L`, `2.5`, `true`,
-/// ``datetime'..'``, ``guid'..'``, ``X'..'``.
+/// ``datetime'..'``, ``guid'..'``, ``X'..'``. A LargeValue has none: it returns `null`, which every scan refuses.
 VARVE_EXPORT std::string filter_literal(const Value& value);
 
 /// Returns the smallest text above all texts with this prefix, in the order of Q-40; for example `ac` for `ab`. If no

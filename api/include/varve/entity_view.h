@@ -22,7 +22,8 @@ struct BinaryView {
 };
 
 /// The view form of Value::Variant, with its alternatives in the order of PropertyType.
-using ValueView = std::variant<BinaryView, bool, DateTime, double, Guid, std::int32_t, std::int64_t, std::string_view>;
+using ValueView =
+    std::variant<BinaryView, bool, DateTime, double, Guid, std::int32_t, std::int64_t, std::string_view, LargeValue>;
 
 /// Returns the type of the value.
 inline PropertyType property_type_of(const ValueView& value) noexcept {

@@ -10,6 +10,7 @@
 #include "status.h"
 #include "store.h"
 #include "table.h"
+#include "table_options.h"
 #include "types.h"
 #include "version.h"
 
@@ -18,8 +19,10 @@ namespace varve {
 /// Creates the account if it does not exist. Errors: as Store::create_account, except kExists.
 VARVE_EXPORT Status create_account_if_absent(Store& store, std::string_view account);
 /// Opens the table, and creates it if it does not exist. Errors: as Store::create_table, except kExists; and kNotFound
-/// (TableNotFound) if another caller drops the existing table before this call opens it.
-VARVE_EXPORT Result<Table> create_table_if_absent(Store& store, std::string_view account, std::string_view table);
+/// (TableNotFound) if another caller drops the existing table before this call opens it. A table that exists keeps the
+/// options that it was created with.
+VARVE_EXPORT Result<Table> create_table_if_absent(Store& store, std::string_view account, std::string_view table,
+                                                  const TableOptions& options = {});
 
 /// Drops the account. Returns whether the account existed. Errors: as Store::drop_account, except kNotFound.
 VARVE_EXPORT Result<bool> drop_account_if_exists(Store& store, std::string_view account);

@@ -31,6 +31,7 @@
 #include "status.h"
 #include "store_transaction.h"
 #include "table.h"
+#include "table_options.h"
 #include "types.h"
 #include "verify.h"
 #include "version.h"
@@ -54,6 +55,8 @@ struct TableInfo {
   std::string name;
   /// The time of the commit that created the table, in UTC.
   DateTime created;
+  /// As TableOptions::has_large_values.
+  bool has_large_values = false;
 };
 
 /// Options of Store::list_accounts() and Store::list_tables().
@@ -254,16 +257,18 @@ class VARVE_EXPORT Store {
   ///   kForbidden (AuthorizationFailure)          the name is that of a metrics table, which only the server creates
   ///   kBusy (TableBeingDeleted)                  the table was dropped, and StoreOptions::recreation_delay has not
   ///                                              passed
-  /// Source: D-04, D-05, D-06, B-01, B-02, AM-05.
-  Result<Table> create_table(std::string_view account, std::string_view table);
+  /// Source: D-04, D-05, D-06, B-01, B-02, AM-05, BX-01.
+  Result<Table> create_table(std::string_view account, std::string_view table, const TableOptions& options = {});
   /// Begins to load a new or empty table, without writing its entities to the log. See loader.h.
-  /// Errors: kExists (TableAlreadyExists: the table has entities); otherwise as create_table().
+  /// Errors: kExists (TableAlreadyExists: the table has entities), kInvalidArgument (InvalidInput: the table exists and
+  /// may have large values); otherwise as create_table().
   Result<Loader> load_table(std::string_view account, std::string_view table);
   /// Returns a handle of an existing table. The handle of a metrics table can only read and remove entities (AM-05).
   /// Errors: kNotFound (TableNotFound; or ResourceNotFound: the account does not
   /// exist).
   Result<Table> open_table(std::string_view account, std::string_view table) const;
-  /// Drops a table with all its entities, in one commit. Its cost does not depend on the size of the table. The drop is
+  /// Drops a table with all its entities, in one commit. Its cost does not depend on the size of the table; the contents
+  /// of a table with large values, and its entities, are then removed in the background (BX-32). The drop is
   /// on stable storage when this returns. Snapshots taken before still read the table. The name may be used again at
   /// once, or after StoreOptions::recreation_delay.
   /// Errors: kNotFound (ResourceNotFound), also for a name that no table can have; kBusy (TableBeingDeleted: the table
@@ -314,6 +319,12 @@ class VARVE_EXPORT Store {
   Status drop_container(std::string_view account, std::string_view container, const BlobConditions& conditions = {});
   /// Returns a page of the account's containers. Errors: as list_queues(). Source: BB-17.
   Result<ContainerPage> list_containers(std::string_view account, const ListOptions& options = {}) const;
+
+  // -- Large values -----------------------------------------------------------------------------------------------
+  /// Opens the content that entities of the account own under this number, LargeValue::id(). Needs no entity, so it suits
+  /// a program that serves contents by their numbers; Table::open_large_value() checks a handle's rights. Errors: kNotFound
+  /// (LargeValueNotFound: no entity owns such a content; ResourceNotFound: the account does not exist). Source: BX-01.
+  Result<LargeValueReader> open_large_value(std::string_view account, std::uint64_t id) const;
 
   // -- Access policies --------------------------------------------------------------------------------------------
 

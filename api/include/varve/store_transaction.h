@@ -24,6 +24,7 @@
 
 #include "blob.h"
 #include "blob_write.h"
+#include "large_value.h"
 #include "options.h"
 #include "query.h"
 #include "queue.h"
@@ -77,6 +78,10 @@ class VARVE_EXPORT StoreTransaction {
   /// Does Table::get_many(), and keeps the keys for the check in commit().
   Result<std::vector<std::optional<Entity>>> get_many(const Table& table, std::span<const EntityKey> keys,
                                                       const ReadOptions& options = {});
+  /// Does Table::get_opened(), and keeps the key for the check in commit().
+  Result<std::optional<OpenedEntity>> get_opened(const Table& table, std::string_view partition_key,
+                                                 std::string_view row_key, std::span<const std::string> properties,
+                                                 const ReadOptions& options = {});
   /// Does Table::scan(). commit() does not check what it returned.
   Result<Page> scan(const Table& table, Scan scan) const;
   /// Does Container::read() of the state that the transaction reads, so that entities and blobs are of one moment, and
@@ -86,6 +91,9 @@ class VARVE_EXPORT StoreTransaction {
 
   // -- Writes, collected; commit() checks them --------------------------------------------------------------------
   // If memory runs out, they throw std::bad_alloc, as containers do, and have collected nothing.
+  //
+  // An entity may have large values, which are written before by a LargeValueWriter. The commit names their contents, and
+  // lets go of those that its writes replace or delete. The writers must exist until commit() has returned (BX-20, BX-21).
 
   /// Appends a write to `table`, and returns this transaction.
   StoreTransaction& add(const Table& table, WriteOperation operation);

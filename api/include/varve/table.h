@@ -13,6 +13,7 @@
 #include "access.h"
 #include "access_policy.h"
 #include "entity_view.h"
+#include "large_value.h"
 #include "options.h"
 #include "query.h"
 #include "queue.h"
@@ -69,7 +70,13 @@ struct ExecutedTransaction {
 ///   kInvalidArgument  OutOfRangeInput: a forbidden character in a key, or a DateTime out of range;
 ///                     InvalidInput: `/` or `\` in a key; for insert(), this is OutOfRangeInput;
 ///                     PropertyNameInvalid, DuplicatePropertiesSpecified;
+///                     InvalidInput: a LargeValue, and the table was created without TableOptions::has_large_values
 ///                     DuplicateKeyPropertySpecified: a property called PartitionKey or RowKey
+///
+///   kNotFound         LargeValueNotFound: a LargeValue names a content that the account does not have or no longer has,
+///                     for example because its LargeValueWriter ended before an entity named it
+///   kTooLarge         RequestBodyTooLarge: the write names contents for the first time whose last MiB are together above
+///                     limits::kStoreTransactionBytesMax
 ///
 /// The checks have a fixed order (O-07): what a restricted handle forbids; keys and properties; the table; the entity's
 /// existence; its ETag; the size of the result. execute() first checks the transaction as a whole.
@@ -172,6 +179,20 @@ class VARVE_EXPORT Table {
   /// key that fails; then nothing is returned.
   Result<std::vector<std::optional<Entity>>> get_many(std::span<const EntityKey> keys,
                                                       const ReadOptions& options = {}) const;
+
+  /// Begins to write a content, which entities of the table's account can then have as a LargeValue. See large_value.h.
+  /// Errors: those of any write; kInvalidArgument (InvalidInput: the table was created without
+  /// TableOptions::has_large_values). Source: BX-01, BX-20.
+  Result<LargeValueWriter> write_large_value();
+  /// Opens the content of a LargeValue for reading. Errors: those of get(); kNotFound (ResourceNotFound: the entity does
+  /// not exist; without a service error: it has no such property), kInvalidArgument (the property has another type).
+  Result<LargeValueReader> open_large_value(std::string_view partition_key, std::string_view row_key,
+                                            std::string_view property, const ReadOptions& options = {}) const;
+  /// Does get(), and opens the large values of these properties at the same state of the store. If ReadOptions::select is
+  /// not empty, these properties are selected too. Errors: as get(). Source: BX-24.
+  Result<std::optional<OpenedEntity>> get_opened(std::string_view partition_key, std::string_view row_key,
+                                                 std::span<const std::string> properties,
+                                                 const ReadOptions& options = {}) const;
 
   /// Returns one page of a range.
   /// Errors:

@@ -53,11 +53,34 @@ struct VARVE_EXPORT Guid {
   auto operator<=>(const Guid&) const = default;
 };
 
+/// Names a content of the store, which an entity owns and which may have any length. It is written and read as a stream:
+/// see large_value.h. A LargeValue comes from a LargeValueWriter, or from an entity that was read. It can be given to
+/// further entities of the same account, which then share the content. It is equal to another one if both name one
+/// content.
+class LargeValue {
+ public:
+  /// Names no content. A write refuses it.
+  constexpr LargeValue() noexcept = default;
+
+  /// Returns the number of the content, which no other content of the account ever had.
+  constexpr std::uint64_t id() const noexcept { return id_; }
+  /// Returns the bytes of the content.
+  constexpr std::uint64_t length() const noexcept { return length_; }
+  /// Returns true if both name one content.
+  constexpr bool operator==(const LargeValue&) const noexcept = default;
+
+ private:
+  friend struct LargeValueMaker;
+  constexpr LargeValue(std::uint64_t id, std::uint64_t length) noexcept : id_(id), length_(length) {}
+  std::uint64_t id_ = 0;
+  std::uint64_t length_ = 0;
+};
+
 /// The C++ types of property values, one for each PropertyType.
 template <typename T>
 concept PropertyValue = std::same_as<T, Binary> || std::same_as<T, bool> || std::same_as<T, DateTime> ||
     std::same_as<T, double> || std::same_as<T, Guid> || std::same_as<T, std::int32_t> ||
-    std::same_as<T, std::int64_t> || std::same_as<T, std::string>;
+    std::same_as<T, std::int64_t> || std::same_as<T, std::string> || std::same_as<T, LargeValue>;
 
 /// A character type, which is no number and no text.
 template <typename T>
@@ -74,7 +97,8 @@ concept OtherInteger = std::integral<T> && !std::same_as<T, bool> && !Character<
 class Value {
  public:
   /// In the order of PropertyType.
-  using Variant = std::variant<Binary, bool, DateTime, double, Guid, std::int32_t, std::int64_t, std::string>;
+  using Variant =
+      std::variant<Binary, bool, DateTime, double, Guid, std::int32_t, std::int64_t, std::string, LargeValue>;
 
   /// Makes an empty String.
   Value() : variant_(std::string()) {}
@@ -94,6 +118,7 @@ class Value {
   Value(std::int32_t value) noexcept : variant_(value) {}
   Value(std::int64_t value) noexcept : variant_(value) {}
   Value(std::string value) noexcept : variant_(std::move(value)) {}
+  Value(LargeValue value) noexcept : variant_(value) {}
   Value(std::string_view value) : variant_(std::in_place_type<std::string>, value) {}
   Value(const char* value) : variant_(std::string(value)) {}
   Value(float value) noexcept : variant_(static_cast<double>(value)) {}
@@ -101,7 +126,7 @@ class Value {
   Value(T value) noexcept : variant_(static_cast<StoredInteger<T>>(value)) {}
   template <typename T>
   // The compiler shows the next line with its error.
-  Value(T) = delete;  // use Binary, bool, DateTime, double, Guid, std::int32_t, std::int64_t or std::string
+  Value(T) = delete;  // use Binary, bool, DateTime, double, Guid, std::int32_t, std::int64_t, std::string or LargeValue
   /// @}
 
   /// Returns the type of the stored value.
@@ -143,6 +168,7 @@ constexpr PropertyType property_type_of() noexcept {
   if constexpr (std::same_as<T, Guid>) return PropertyType::kGuid;
   if constexpr (std::same_as<T, std::int32_t>) return PropertyType::kInt32;
   if constexpr (std::same_as<T, std::int64_t>) return PropertyType::kInt64;
+  if constexpr (std::same_as<T, LargeValue>) return PropertyType::kLargeValue;
   return PropertyType::kString;
 }
 
@@ -363,11 +389,11 @@ class VARVE_EXPORT Entity {
 /// Returns the size that counts against limits::kEntityBytesMax, in bytes. It is the sum of:
 /// - 4, and 2 for each code unit of both keys;
 /// - for each property 8, and 2 for each code unit of its name;
-/// - for each value: String 4 and 2 for each code unit, Binary 4 and its bytes, Boolean 1, Int32 4, Guid 16, other
-///   types 8.
+/// - for each value: String 4 and 2 for each code unit, Binary 4 and its bytes, Boolean 1, Int32 4, Guid 16,
+///   LargeValue 40 (whatever its length), other types 8.
 ///
 /// A property called Timestamp counts nothing, because it is not stored. In a text that is not UTF-8, each byte counts
-/// as one code unit. Source: D-60.
+/// as one code unit. Source: D-60, BX-01.
 VARVE_EXPORT std::size_t accounted_size_bytes(const Entity& entity) noexcept;
 
 }  // namespace varve

@@ -22,7 +22,7 @@ from .filters import literal
 from .queues import NEVER, Message, Queue, QueueFigures, Receipt, SentMessage
 from .store import (GroupTransaction, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table, Transaction, repair,
                     verify)
-from .values import DateTime, ETag, Entity, Int64, Value
+from .values import DateTime, ETag, Entity, Int64, LargeValue, Value
 
 #: The version of the library that this package holds.
 __version__: str = _ffi.string(_lib.varve_version()).decode()
@@ -33,7 +33,7 @@ open = Store
 __all__ = [
     "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState", "BlobWriter", "Block", "BlockLists",
     "Busy", "Cancelled", "Closed", "Conflict", "Container", "ContainerState", "Corruption", "DateTime", "ETag", "Entity", "Exists", "Fenced",
-    "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "Loader", "Locked", "Message", "NEVER",
+    "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "LargeValue", "Loader", "Locked", "Message", "NEVER",
     "NoSpace", "NotFound", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",
     "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError", "Table", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported",
     "Value", "VarveError", "aio", "errors", "literal", "open", "repair", "verify",

@@ -12,6 +12,7 @@ float        Double
 datetime     DateTime; it must have a time zone
 DateTime     DateTime with ticks of 100 ns
 uuid.UUID    Guid
+LargeValue   LargeValue; only a read returns it
 ===========  ======================================================
 
 A read returns a plain ``datetime`` in UTC if the time is a whole number of microseconds, else a :class:`DateTime`, which
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import struct
 from datetime import datetime, timedelta, timezone
-from typing import Any, Iterable, Mapping, Optional, Union
+from typing import Any, Iterable, Mapping, NamedTuple, Optional, Union
 from uuid import UUID
 
 from ._native import ffi, lib
@@ -41,6 +42,13 @@ class Int64(int):
 
     def __repr__(self) -> str:
         return f"Int64({int(self)})"
+
+
+class LargeValue(NamedTuple):
+    """A content that an entity owns: its number and its bytes. Python can read it, and not write it."""
+
+    id: int
+    length: int
 
 
 class DateTime(datetime):
@@ -95,7 +103,7 @@ def time_of(ticks: int) -> datetime:
 
 
 #: The Python types of property values.
-Value = Union[str, bytes, bool, int, float, datetime, UUID]
+Value = Union[str, bytes, bool, int, float, datetime, UUID, LargeValue]
 
 
 class ETag:
@@ -319,6 +327,8 @@ def entities_of(view: Any) -> list[Optional[Entity]]:
                     value = first != 0
                 elif kind == 3:
                     value = time_of(first)
+                elif kind == 9:
+                    value = LargeValue(first, second)
                 elif kind == 5:
                     value = UUID(bytes=_raw_of(first) + second.to_bytes(8, "little"))
                 else:

@@ -10,6 +10,7 @@
 #include "api/rest/blobs/copy_source.h"
 #include "api/rest/blobs/left_out.h"
 #include "api/rest/blobs/log_container.h"
+#include "api/rest/blobs/readable_content.h"
 #include "api/rest/protocol/request_rules.h"
 #include "api/rest/protocol/version_rules.h"
 #include "api/rest/protocol/wire_error.h"
@@ -169,6 +170,9 @@ Result<BlobDispatcher::Routed> BlobDispatcher::routed(const HttpRequest& request
   const Result<const BlobRoute*> route =
       find_blob_route(target->resource, *parameters, request.head.headers, asked.verb);
   if (!route.ok()) return route.status();
+  if (names_large_value(*target)) {
+    if (Status allowed = check_value_operation((*route)->operation); !allowed.ok()) return allowed;
+  }
   if (asked.address.is_secondary && !(*route)->is_read) return secondary_is_for_reading();
   if (const Status timed = request_time_max(request.head.query).status(); !timed.ok()) return timed;
   if (!sums_body((*route)->operation)) {

@@ -40,7 +40,9 @@ Result<BlobTarget> parse_blob_target(std::string_view decoded, const QueryParame
   target.resource = BlobResource::kBlob;
   target.container = slash == std::string_view::npos ? kRootContainer : decoded.substr(0, slash);
   target.blob = slash == std::string_view::npos ? decoded : decoded.substr(slash + 1);
-  if (Status named = check_container_name(target.container); !named.ok()) return named;
+  if (Status named = check_container_name(target.container); !named.ok() && target.container != kValuesContainer) {
+    return named;
+  }
   if (target.blob.empty()) {
     return refused("InvalidUri", "the URL names no blob; a container needs the parameter restype=container");
   }

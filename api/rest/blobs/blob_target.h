@@ -15,6 +15,8 @@ namespace varve::serve {
 inline constexpr std::string_view kRootContainer = "$root";
 /// The container of the logs that the server writes for an account. Source: AL-02.
 inline constexpr std::string_view kLogContainer = "$logs";
+/// What the addresses of entities' contents have in place of a container. It is none. Source: BX-01.
+inline constexpr std::string_view kValuesContainer = "$values";
 
 enum class BlobResource : std::uint8_t {
   kService,    // the account itself

@@ -13,6 +13,7 @@
 #include "api/rest/blobs/blob_conditions.h"
 #include "api/rest/blobs/blob_headers.h"
 #include "api/rest/blobs/blob_range.h"
+#include "api/rest/blobs/readable_content.h"
 #include "api/rest/blobs/upload.h"
 #include "api/rest/protocol/body_stream.h"
 #include "api/rest/protocol/wire_error.h"
@@ -25,7 +26,7 @@ namespace {
 constexpr std::uint64_t kAnswerPieceBytes = 2 * kBodyPieceBytes;
 
 /// Reads exactly `bytes` bytes. The state that a reader reads never changes, so fewer are damage.
-Result<std::string> read_exactly(const BlobReader& reader, std::uint64_t offset, std::uint64_t bytes) {
+Result<std::string> read_exactly(const ReadableContent& reader, std::uint64_t offset, std::uint64_t bytes) {
   std::string piece(static_cast<std::size_t>(bytes), '\0');
   const Result<std::size_t> count = reader.read(offset, std::span<char>(piece));
   if (!count.ok()) return count.status();
@@ -36,7 +37,7 @@ Result<std::string> read_exactly(const BlobReader& reader, std::uint64_t offset,
 /// The rest of a content, which is read while the answer is sent.
 class ContentPieces final : public AnswerSource {
  public:
-  ContentPieces(const BlobCall& call, std::shared_ptr<const BlobReader> reader, ContentPart part)
+  ContentPieces(const BlobCall& call, std::shared_ptr<const ReadableContent> reader, ContentPart part)
       : store_(call.store), home_(call.home), stop_(call.stop), reader_(std::move(reader)), part_(part) {}
 
   Task<Result<std::string>> next() override {
@@ -59,7 +60,7 @@ class ContentPieces final : public AnswerSource {
   Store& store_;
   HomeThread* const home_;
   const std::stop_token stop_;
-  const std::shared_ptr<const BlobReader> reader_;
+  const std::shared_ptr<const ReadableContent> reader_;
   ContentPart part_;
 };
 
@@ -97,7 +98,7 @@ Result<AskedContent> read_asked(const BlobCall& call) {
 
 /// A blob that was opened, and the first piece of the part that the answer has.
 struct OpenedContent {
-  std::shared_ptr<const BlobReader> reader;
+  std::shared_ptr<const ReadableContent> reader;
   ContentPart part;
   std::string first;
   /// Whether the answer has a part that the client asked for, and the checksum of that part.
@@ -106,13 +107,12 @@ struct OpenedContent {
 };
 
 /// Opens the blob and reads the first piece. If the conditions are not met, reads nothing.
-Status open_content(const BlobCall& call, const AskedContent& asked, const Container& container,
-                    OpenedContent& opened) {
+Status open_content(const BlobCall& call, const AskedContent& asked, Store& store, OpenedContent& opened) {
   BlobReadOptions options;
   options.conditions = lease_alone(asked.conditions);
-  Result<BlobReader> reader = container.read(call.target.blob, options);
+  Result<std::shared_ptr<const ReadableContent>> reader = ReadableContent::open(call, store, options);
   if (!reader.ok()) return reader.status();
-  opened.reader = std::make_shared<const BlobReader>(*std::move(reader));
+  opened.reader = *std::move(reader);
   const BlobState& state = opened.reader->state();
   if (judge_read(asked.conditions, state.etag, state.modified) != ReadVerdict::kMet) return Status();
   opened.part = {0, state.length};
@@ -155,8 +155,7 @@ Answer get_blob(const BlobCall& call) {
   const Result<AskedContent> asked = read_asked(call);
   if (!asked.ok()) co_return asked.status();
   OpenedContent opened;
-  Task<Status> opening =
-      with_container(call, [&](Container& container) { return open_content(call, *asked, container, opened); });
+  Task<Status> opening = run_in_store(call, [&](Store& store) { return open_content(call, *asked, store, opened); });
   const Status done = co_await opening;
   if (!done.ok()) co_return done;
   const BlobState& state = opened.reader->state();

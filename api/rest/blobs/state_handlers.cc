@@ -10,6 +10,7 @@
 #include "api/rest/blobs/blob_conditions.h"
 #include "api/rest/blobs/blob_headers.h"
 #include "api/rest/blobs/blob_xml.h"
+#include "api/rest/blobs/readable_content.h"
 #include "api/rest/protocol/metadata_headers.h"
 #include "api/rest/protocol/wire_error.h"
 #include "api/rest/service/call.h"
@@ -24,6 +25,17 @@ Task<Result<BlobState>> state_of(const BlobCall& call, BlobConditions& condition
   conditions = *asked;
   BlobReadOptions options;
   options.conditions = lease_alone(conditions);
+  if (names_large_value(call.target)) {
+    BlobState state;
+    Task<Status> opening = run_in_store(call, [&](Store& store) -> Status {
+      const Result<std::shared_ptr<const ReadableContent>> content = ReadableContent::open(call, store, options);
+      if (content.ok()) state = (*content)->state();
+      return content.status();
+    });
+    const Status opened = co_await opening;
+    if (!opened.ok()) co_return opened;
+    co_return state;
+  }
   Task<Result<BlobState>> reading =
       ask_container<BlobState>(call, [&](Container& container) { return container.state(call.target.blob, options); });
   Result<BlobState> state = co_await reading;

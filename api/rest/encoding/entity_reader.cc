@@ -129,6 +129,7 @@ Result<Value> annotated_value(const JsonMember& member, PropertyType type) {
     case PropertyType::kBinary:
       if (is_text) return binary_value(member);
       break;
+    case PropertyType::kLargeValue: break;  // No annotation names it.
   }
   return does_not_fit(member, type);
 }

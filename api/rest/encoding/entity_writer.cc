@@ -46,7 +46,8 @@ bool needs_type(const ValueView& value) noexcept {
     case PropertyType::kDouble: return !std::isfinite(std::get<double>(value));
     case PropertyType::kBoolean:
     case PropertyType::kInt32:
-    case PropertyType::kString: break;
+    case PropertyType::kString:
+    case PropertyType::kLargeValue: break;
   }
   return false;
 }
@@ -61,8 +62,15 @@ void write_double(JsonText& json, double value) {
   }
 }
 
+/// Returns a host without its port.
+std::string_view without_port(std::string_view host) noexcept {
+  const std::size_t bracket = host.rfind(']');  // The colons of an IPv6 address are in brackets.
+  return host.substr(0, host.find(':', bracket == std::string_view::npos ? 0 : bracket));
+}
+
 struct ValueWriter {
   JsonText& json;
+  const WritingPlace& place;
 
   void operator()(std::string_view value) const { json.text(value); }
   void operator()(bool value) const { json.boolean(value); }
@@ -71,13 +79,14 @@ struct ValueWriter {
   void operator()(double value) const { write_double(json, value); }
   void operator()(DateTime value) const { json.text(value.to_string()); }
   void operator()(const Guid& value) const { json.text(value.to_string()); }
+  void operator()(const LargeValue& value) const { json.text(large_value_address(place, value)); }
   void operator()(BinaryView value) const { json.text(encode_base64(value.bytes)); }
 };
 
 void write_property(JsonText& json, const WritingPlace& place, std::string_view name, const ValueView& value) {
   if (has_metadata(place) && needs_type(value)) write_type(json, name, property_type_of(value));
   json.member(name);
-  std::visit(ValueWriter{json}, value);
+  std::visit(ValueWriter{json, place}, value);
 }
 
 void write_timestamp(JsonText& json, const WritingPlace& place, const EntityView& entity) {
@@ -225,6 +234,19 @@ std::string write_tables(const WritingPlace& place, std::span<const std::string>
   }
   json.end_array().end_object();
   return json.take();
+}
+
+std::string large_value_address(const WritingPlace& place, const LargeValue& value) {
+  const std::string name = "$values/" + std::to_string(value.id());
+  if (place.blob_port == 0) return name;
+  const std::size_t host = place.root.find("://") + 3;
+  const std::size_t host_end = std::min(place.root.find('/', host), place.root.size());
+  std::string address(place.root.substr(0, host));
+  address.append(without_port(place.root.substr(host, host_end - host)))
+      .append(":")
+      .append(std::to_string(place.blob_port))
+      .append(place.root.substr(host_end));
+  return address.append("/").append(name);
 }
 
 std::string double_text(double value) {

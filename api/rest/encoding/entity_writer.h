@@ -2,6 +2,7 @@
 // Must never: choose the returned properties. The caller passes the projection and the level.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ struct WritingPlace {
   std::string_view account;
   /// The table's name as the request spells it (H-23).
   std::string_view table{};
+  /// The port of the blob service on the host of `root`; zero if there is no blob service.
+  std::uint16_t blob_port = 0;
 };
 
 /// Returns one entity as JSON. `select` is a projection, as in ReadOptions. If the entity lacks a selected property,
@@ -49,6 +52,10 @@ std::string write_entities(const WritingPlace& place, std::span<const Entity> en
 /// Return one table by its name, and a page of tables.
 std::string write_table(const WritingPlace& place, std::string_view name);
 std::string write_tables(const WritingPlace& place, std::span<const std::string> names);
+
+/// Returns the address of the content of a large value: `$values/` and its number, at the account's root in the blob
+/// service, or without a root if there is no blob service. Source: BX-01.
+std::string large_value_address(const WritingPlace& place, const LargeValue& value);
 
 /// Returns the shortest text that parses to the same value, and that no reader takes for an integer. Source: D-36.
 std::string double_text(double value);

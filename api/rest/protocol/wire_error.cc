@@ -38,6 +38,7 @@ constexpr std::array kStatuses = std::to_array<CodeStatus>({
     {"InvalidRange", 416},
     {"JsonFormatNotSupported", 415},
     {"JsonVerboseFormatNotSupported", 415},
+    {"LargeValueNotFound", 404},
     {"LeaseAlreadyPresent", 409},
     {"LeaseIdMismatchWithBlobOperation", 412},
     {"LeaseIdMismatchWithContainerOperation", 412},

@@ -236,7 +236,8 @@ Answer answer_read(const Call& call, const security::AsyncSession& session, Batc
   const Call inner_call{
       inner->request, inner->address, inner->target,     inner->verb,
       inner->version, level,          Preference::kNone, std::min(call.time_max, inner->routed.time_max),
-      call.trailer,   call.home,      call.stop,         call.limits};
+      call.trailer,   call.home,      call.stop,         call.limits,
+      call.blob_port};
   Answer answer = read_one(inner_call, *inner->routed.route, session);
   Result<HttpResponse> response = co_await answer;
   co_return response;

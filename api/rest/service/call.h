@@ -50,8 +50,10 @@ struct Call {
   std::stop_token stop{};
   /// The limits of the store.
   StoreLimits limits{};
+  /// The port of the blob service, or zero.
+  std::uint16_t blob_port = 0;
 
-  WritingPlace place() const { return {level, address.root, address.account, target.table}; }
+  WritingPlace place() const { return {level, address.root, address.account, target.table, blob_port}; }
   /// Returns whether the answer of a read may use `bytes` of memory in total. Writes never call this: a client that is
   /// refused here could not know whether the write happened.
   bool has_room(std::uint64_t bytes) const { return request.room == nullptr || request.room->grow_to(bytes); }

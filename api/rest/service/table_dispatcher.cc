@@ -98,8 +98,19 @@ Task<Result<HttpResponse>> TableDispatcher::answer(const HttpRequest& request, c
   told.preference = routed.preference;
   told.level = routed.level;
   told.operation = serve::operation_of(routed.route->resource, routed.route->part, routed.route->verb);
-  const Call call{request,         asked.address,   prepared->target, asked.verb, told.version, told.level,
-                  told.preference, routed.time_max, trailer,          home,       stop_token(), store_.limits()};
+  const Call call{request,
+                  asked.address,
+                  prepared->target,
+                  asked.verb,
+                  told.version,
+                  told.level,
+                  told.preference,
+                  routed.time_max,
+                  trailer,
+                  home,
+                  stop_token(),
+                  store_.limits(),
+                  blob_port_.load(std::memory_order_relaxed)};
   Answer answering = run(routed.route->door, call, session, store_);
   Result<HttpResponse> outcome = co_await answering;
   if (routed.route->part == Part::kProperties && asked.verb == "PUT") forget_properties(asked.address.account);

@@ -2,6 +2,8 @@
 // Must never: run before the caller is authenticated, except for the rules of headers.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +18,9 @@ class TableDispatcher final : public Dispatcher {
   /// The store must outlive the dispatcher.
   TableDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log);
 
+  /// Says at which port of this host the blob service is, for the addresses of large values.
+  void set_blob_port(std::uint16_t port) noexcept { blob_port_.store(port, std::memory_order_relaxed); }
+
  private:
   Result<std::string> verb_of(const HttpRequest& request, std::string_view version) const override;
   Result<security::SignedPlace> place_of(const HttpRequest& request, const Asked& asked) const override;
@@ -27,6 +32,7 @@ class TableDispatcher final : public Dispatcher {
                        const HttpRequest* request) const override;
 
   Store& store_;
+  std::atomic<std::uint16_t> blob_port_{0};
 };
 
 }  // namespace varve::serve

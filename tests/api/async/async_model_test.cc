@@ -202,6 +202,7 @@ std::string words_of(const Value& value) {
     if constexpr (std::is_same_v<T, Binary>) return typed.bytes;
     if constexpr (std::is_arithmetic_v<T>) return std::to_string(typed);
     if constexpr (std::is_same_v<T, DateTime> || std::is_same_v<T, Guid>) return typed.to_string();
+    if constexpr (std::is_same_v<T, LargeValue>) return std::to_string(typed.id());
   };
   return std::to_string(static_cast<int>(value.type())) + ":" + std::visit(tell, value.variant());
 }

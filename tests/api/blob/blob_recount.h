@@ -1,4 +1,4 @@
-// Owns: a recount of the owners of all contents of a store, by reading every row of its blobs.
+// Owns: a recount of the owners of all contents of a store, by reading every row of its blobs, and every entity.
 // Must never: use the code that keeps the counts.
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,17 +15,20 @@
 
 #include "api/blob/blob_rows.h"
 #include "api/blob/content_rows.h"
+#include "api/catalog/catalog_rows.h"
 #include "api/catalog/row_numbers.h"
 #include "api/catalog/work_rows.h"
 #include "engine/engine.h"
 #include "engine/read/cursor.h"
+#include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
 #include "tests/api/queue/queue_bench.h"
 #include "varve/blob.h"
 
 namespace varve::test {
 
-/// What the rows of the first account's containers say. Only containers may be in it.
+/// What the rows of the first account's containers say, and its entities that may have large values. Nothing else may be
+/// in the account.
 class BlobRecount {
  public:
   explicit BlobRecount(const engine::ReadView& view) {
@@ -51,6 +55,7 @@ class BlobRecount {
   std::size_t expiries() const { return expiries_; }
   std::size_t contents() const { return contents_.size(); }
   std::size_t blobs() const { return blobs_; }
+  std::size_t entities() const { return entities_; }
   std::size_t staged_lists() const { return lists_.size(); }
 
  private:
@@ -73,7 +78,20 @@ class BlobRecount {
     if (id == kWorkTable) return take_work(row);
     if (format::account_of(id) != 1) return;
     if (id == contents_of(id)) return take_content(row);
+    if (has_large_values(id)) return take_entity(row);
     take_blob(row);
+  }
+
+  void take_entity(const engine::Cursor& row) {
+    ++entities_;
+    const Result<format::EncodedEntity> decoded = format::EncodedEntity::open(row.value());
+    const format::EncodedEntity* const entity = checked(decoded);
+    for (std::size_t i = 0; entity != nullptr && i < entity->property_count(); ++i) {
+      const format::PropertyView property = entity->property(i);
+      if (property.type != format::PropertyType::kLargeValue) continue;
+      own(property.as_large_value().content, property.as_large_value().length);
+      values_.insert(property.as_large_value().content);
+    }
   }
 
   void take_work(const engine::Cursor& row) {
@@ -155,6 +173,7 @@ class BlobRecount {
             std::to_string(named) + " by a recount");
     }
     if (named == 0) fault(name + " is not named");
+    if ((content.head->kind == ContentKind::kValue) != values_.contains(id)) fault(name + " has the wrong owners");
     std::uint64_t end = 0;
     for (const auto& [offset, size] : content.parts) {
       if (offset != end) fault(name + " has a gap before " + std::to_string(offset));
@@ -175,6 +194,8 @@ class BlobRecount {
   std::size_t work_ = 0;
   std::size_t expiries_ = 0;
   std::size_t blobs_ = 0;
+  std::size_t entities_ = 0;
+  std::set<ContentId> values_;
   std::vector<std::string> faults_;
 };
 

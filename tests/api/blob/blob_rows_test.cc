@@ -124,6 +124,11 @@ std::vector<Golden> rows() {
        "5"
        "6e6774682c010000000000004372638898790a86148bae",
        head},
+      {"head of a value", encode_content_head({ContentKind::kValue, 2, 300, 0xAE8B14860A799888U}),
+       "01000400c8cf460024000000f0ba66002c000000153367003600000022193700440000004b696e64030000004f776e657273020000004c6"
+       "5"
+       "6e6774682c010000000000004372638898790a86148bae",
+       head},
       {"head of a list", encode_content_head({ContentKind::kList, 1, 2, {}}),
        "01000300c8cf46001c000000f0ba660024000000153367002e0000004b696e64010000004f776e657273010000004c656e6774680200000"
        "0"
@@ -169,6 +174,7 @@ TEST(BlobRows, KeysAreThoseOfEveryEarlierBuild) {
        "00000001ffffffff4b2d2d2d2d2d2d2d2d2d2d52002d2d2d2d2d2d2d462d2d2d00"},
       {container_row_key("acc", "photos"), "00000000000000086163630070686f746f7300"},
       {work_key({WorkKind::kFilling, 7, 1}), "0000000000000009462d2d2d2d2d2d2d2d2d2d52002d2d2d2d2d2d2d2d2d2d3300"},
+      {work_key({WorkKind::kTable, 7, 1}), "0000000000000009542d2d2d2d2d2d2d2d2d2d52002d2d2d2d2d2d2d2d2d2d3300"},
   };
   for (const auto& [key, hex] : keys) EXPECT_EQ(key, from_hex(hex)) << to_hex(key);
 }

@@ -399,7 +399,7 @@ TEST(EntitySize, D61_TheWorkedExampleIsNinetyBytes) {
   EXPECT_EQ(accounted_size_bytes(entity), 90u);
 }
 
-TEST(EntitySize, D60_CountsEveryTypeAndCodeUnitsNotBytes) {
+TEST(EntitySize, D60_BX01_CountsEveryTypeAndCodeUnitsNotBytes) {
   const auto size_with = [](const Value& value) { return accounted_size_bytes(Entity("", "").set("N", value)); };
   constexpr std::size_t kAround = 4 + 8 + 2;
   EXPECT_EQ(size_with(Binary{"abc"}), kAround + 7);
@@ -407,6 +407,7 @@ TEST(EntitySize, D60_CountsEveryTypeAndCodeUnitsNotBytes) {
   EXPECT_EQ(size_with(DateTime()), kAround + 8);
   EXPECT_EQ(size_with(1.0), kAround + 8);
   EXPECT_EQ(size_with(Guid()), kAround + 16);
+  EXPECT_EQ(size_with(LargeValue()), kAround + 40);
   EXPECT_EQ(size_with(1), kAround + 4);
   EXPECT_EQ(size_with(std::int64_t{1}), kAround + 8);
   EXPECT_EQ(size_with("abc"), kAround + 10);

@@ -119,7 +119,8 @@ PropertySample random_sample(const PropertyWay& way, std::uint64_t row, RandomVa
       if (way.has_nan && random.one_in(60)) return sample_double(std::nan(""));
       if (random.one_in(20)) return sample_double(random.one_in(2) ? 0.0 : -0.0);
       return sample_double(std::ldexp(static_cast<double>(number) - 500, way.follows_order ? 0 : -5));
-    case PropertyType::kGuid: return {type, random.bytes(16)};
+    case PropertyType::kGuid:
+    case PropertyType::kLargeValue: return {type, random.bytes(16)};
     case PropertyType::kInt32: return sample_int32(static_cast<std::int32_t>(number - 500));
     case PropertyType::kInt64: return sample_int64(static_cast<std::int64_t>(number - 500));
     case PropertyType::kString: break;

@@ -63,7 +63,8 @@ std::string one_of_each() {
   builder.add_int32("Int32", -2);
   builder.add_int64("Int64", std::numeric_limits<std::int64_t>::min());
   builder.add_string("String", "text");
-  EXPECT_EQ(builder.property_count(), 8U);
+  builder.add_large_value("LargeValue", {0x0123456789ABCDEF, 1'000'000});
+  EXPECT_EQ(builder.property_count(), 9U);
   return builder.finish();
 }
 
@@ -78,6 +79,7 @@ void read_through(const EncodedEntity& view) {
       case PropertyType::kGuid: (void)property.as_guid(); break;
       case PropertyType::kInt32: (void)property.as_int32(); break;
       case PropertyType::kInt64: (void)property.as_int64(); break;
+      case PropertyType::kLargeValue: (void)property.as_large_value(); break;
       case PropertyType::kBinary:
       case PropertyType::kString: EXPECT_EQ(std::string(property.value).size(), property.value.size()); break;
       default: ADD_FAILURE() << "type " << static_cast<int>(property.type);
@@ -138,7 +140,8 @@ std::string random_value(PropertyType type, RandomValues& random) {
     }
     case PropertyType::kDouble:
     case PropertyType::kInt64: return random.bytes(8);
-    case PropertyType::kGuid: return random.bytes(16);
+    case PropertyType::kGuid:
+    case PropertyType::kLargeValue: return random.bytes(16);
     case PropertyType::kInt32: return random.bytes(4);
     case PropertyType::kString: return hostile_text(random);
   }
@@ -148,7 +151,7 @@ std::string random_value(PropertyType type, RandomValues& random) {
 std::vector<OwnedProperty> random_properties(RandomValues& random) {
   std::vector<OwnedProperty> properties(random.one_in(20) ? random.below(253) : random.below(8));
   for (std::size_t i = 0; i < properties.size(); ++i) {
-    const auto type = static_cast<PropertyType>(1 + random.below(8));
+    const auto type = static_cast<PropertyType>(1 + random.below(9));
     // The names differ after the last letter. Some are as long as a name may be.
     std::string name = hostile_text(random) + "#" + std::to_string(i);
     if (random.one_in(50)) name.insert(0, 4095 - name.size(), 'n');
@@ -160,7 +163,7 @@ std::vector<OwnedProperty> random_properties(RandomValues& random) {
 TEST(Entity, EveryTypeIsReadAsItWasGiven) {
   const std::string bytes = one_of_each();
   const EncodedEntity view = opened(bytes);
-  ASSERT_EQ(view.property_count(), 8U);
+  ASSERT_EQ(view.property_count(), 9U);
   EXPECT_TRUE(view.verify().ok());
   EXPECT_EQ(view.find("Binary")->value, std::string_view("\0\xFF\x01", 3));
   EXPECT_TRUE(view.find("Boolean")->as_boolean());
@@ -171,6 +174,8 @@ TEST(Entity, EveryTypeIsReadAsItWasGiven) {
   EXPECT_EQ(view.find("Int64")->as_int64(), std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(view.find("String")->value, "text");
   EXPECT_EQ(view.find("String")->type, PropertyType::kString);
+  EXPECT_EQ(view.find("LargeValue")->as_large_value().content, 0x0123456789ABCDEFU);
+  EXPECT_EQ(view.find("LargeValue")->as_large_value().length, 1'000'000U);
   EXPECT_FALSE(view.find("string").has_value());
   EXPECT_FALSE(view.find("").has_value());
 }
@@ -395,7 +400,7 @@ TEST(Entity, AnotherEncodingFlagOrTypeIsUnsupported) {
     std::string bytes = whole;
     bytes[kHeadBytes + 2] = static_cast<char>((bytes[kHeadBytes + 2] & 0xF0) | type);
     const Code code = EncodedEntity::open(bytes).code();
-    if (type == 0 || type > 8) {
+    if (type == 0 || type > 9) {
       EXPECT_EQ(code, Code::kUnsupported);
     } else {  // one byte is a Binary, a Boolean, a String
       EXPECT_EQ(code, type == 1 || type == 2 || type == 8 ? Code::kOk : Code::kCorruption);

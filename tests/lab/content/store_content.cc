@@ -57,6 +57,8 @@ std::string text_of(const Value& value) {
           return text;
         }
         if constexpr (std::is_same_v<T, Guid>) return held.to_string();
+        if constexpr (std::is_same_v<T, LargeValue>)
+          return std::to_string(held.id()) + "+" + std::to_string(held.length());
         if constexpr (std::is_same_v<T, std::string>) return held;
         if constexpr (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>) return std::to_string(held);
       },

@@ -86,6 +86,7 @@ std::string text_of(const Value& value) {
         if constexpr (std::is_same_v<T, std::string>) return "s:" + held;
         if constexpr (std::is_same_v<T, DateTime>) return "t:" + std::to_string(held.ticks);
         if constexpr (std::is_same_v<T, Guid>) return "g:" + held.to_string();
+        if constexpr (std::is_same_v<T, LargeValue>) return "c:" + std::to_string(held.id());
         if constexpr (std::is_same_v<T, bool>) return std::string(held ? "true" : "false");
         if constexpr (std::is_same_v<T, double>) return "d:" + std::to_string(held);
         if constexpr (std::is_same_v<T, std::int32_t>) return "i:" + std::to_string(held);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 
+#include "api/model/large_value_maker.h"
 #include "format/keys/entity.h"
 #include "tools/varve/terminal/terminal.h"
 #include "tools/varve/text/value_text.h"
@@ -43,6 +44,7 @@ Value value_of(const format::PropertyView& property) {
     case format::PropertyType::kGuid: return Value(Guid{property.as_guid()});
     case format::PropertyType::kInt32: return Value(property.as_int32());
     case format::PropertyType::kInt64: return Value(property.as_int64());
+    case format::PropertyType::kLargeValue: return Value(LargeValueMaker::make(property.as_large_value()));
     case format::PropertyType::kString: break;
   }
   return Value(property.value);

@@ -111,6 +111,7 @@ Result<Value> parse_value(PropertyType type, std::string_view text) {
       if (!bytes) return Status::invalid_argument("not base64 with padding");
       return Value(Binary{*std::move(bytes)});
     }
+    case PropertyType::kLargeValue: break;  // parse_type() does not return it: no text has its content.
   }
   return not_a(type, text);
 }
@@ -140,6 +141,9 @@ std::string to_text(const Value& value) {
     std::string operator()(std::int32_t number) const { return std::to_string(number); }
     std::string operator()(std::int64_t number) const { return std::to_string(number); }
     std::string operator()(const std::string& text) const { return text; }
+    std::string operator()(const LargeValue& value) const {
+      return "content " + std::to_string(value.id()) + ", " + std::to_string(value.length()) + " bytes";
+    }
   };
   return std::visit(ToText(), value.variant());
 }

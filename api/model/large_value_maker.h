@@ -1,0 +1,19 @@
+// Owns: making a LargeValue from its stored form.
+// Must never: be used for numbers that come from a user. A forged number could name the content of a blob.
+#pragma once
+
+#include "format/keys/entity.h"
+#include "varve/types.h"
+
+namespace varve {
+
+struct LargeValueMaker {
+  static constexpr LargeValue make(const format::ContentReference& stored) noexcept {
+    return {stored.content, stored.length};
+  }
+  static constexpr format::ContentReference stored(const LargeValue& value) noexcept {
+    return {value.id(), value.length()};
+  }
+};
+
+}  // namespace varve
