@@ -339,6 +339,24 @@ TEST_F(LargeValues, BX21_AsynchronousWritesCountOwnersToo) {
   }
 }
 
+// The failed write is the newest state, and never the visible one. So every plan is overtaken by it.
+TEST_F(LargeValues, BX21_APoisonedStoreRefusesTheChangeOfAnEntityWhoseLastWriteFailed) {
+  (void)insert("a", 20'000, 1);
+  const Unnamed second = content(20'000, 2);
+  const Unnamed third = content(20'000, 3);
+  io::FaultRule failing;
+  failing.kind = io::OperationKind::kLogWrite;
+  failing.sync_point = "log group commit";
+  failing.fail_count = io::FaultRule::kFromThenOn;
+  bench_.machine.files->faults().add(failing);
+  EXPECT_EQ(people_.replace(with_photo("a", second.value), ETag::any()).code(), Code::kUnknown);
+  EXPECT_EQ(people_.replace(with_photo("a", third.value), ETag::any()).code(), Code::kPoisoned);
+  EXPECT_EQ(people_.remove("p", "a", ETag::any()).code(), Code::kPoisoned);
+  StoreTransaction transaction = *store().begin_transaction();
+  transaction.remove(people_, "p", "a", ETag::any());
+  EXPECT_EQ(transaction.commit().code(), Code::kPoisoned);
+}
+
 TEST_F(LargeValues, BX32_ADropOfTheTableLetsGoOfAllContents) {
   const LargeValue shared = insert("shared", 30'000);
   Table others = value_table(store(), "Others");

@@ -1,11 +1,13 @@
 // Goal: each part of the work that is left to do for blobs is small, removes nothing that has an owner, and gets past rows
-// that cannot be read (BX-08, BX-31).
+// that cannot be read (BX-08, BX-31, BX-32).
 // Method: rows are written as a store has them, some of them wrong, and the parts are done one at a time.
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "api/catalog/catalog_rows.h"
+#include "format/keys/entity.h"
 #include "tests/api/blob/work_bench.h"
 
 namespace varve::test::left_work_test {
@@ -154,6 +156,66 @@ TEST_F(LeftWorkParts, BX30_StagedBlocksGoWithTheirWorkRow) {
   EXPECT_FALSE(has_work(staged));
   EXPECT_EQ(blobs(), 0U);
   EXPECT_EQ(owners_of(1), std::nullopt);
+}
+
+class LeftWorkOfTables : public testing::Test, protected WorkBench {
+ protected:
+  static constexpr format::TableId kPeople = with_large_values(format::make_table_id(kAccountNumber, 7));
+  static constexpr Work kDroppedTable{WorkKind::kTable, kPeople, table_fence_of(kPeople)};
+
+  static std::string entity_key(int number) {
+    return *format::encode_sort_key(kPeople, "p", "row " + std::to_string(1000 + number));
+  }
+  void put_value(ContentId content) {
+    write({{content_head_key(kContents, content), encode_content_head({ContentKind::kValue, 1, 4, 1})},
+           {content_part_key(kContents, content, 0), encode_part(content, 0, "text")}});
+  }
+  void put_entity(int number, ContentId content) {
+    format::EntityBuilder builder;
+    builder.add_large_value("Photo", {content, 4});
+    put(entity_key(number), builder.finish());
+  }
+  std::size_t entities() const { return count(format::encode_table(kPeople)); }
+};
+
+TEST_F(LeftWorkOfTables, BX32_EntitiesGoInFewPartsAndOnlyTheEndUsesSpaceThatIsKeptForDrops) {
+  for (int i = 1; i <= 300; ++i) {
+    put_value(static_cast<ContentId>(i));
+    put_entity(i, static_cast<ContentId>(i));
+  }
+  put_work(kDroppedTable);
+  backend_.commits_.clear();
+  EXPECT_LE(do_all(kDroppedTable, 100), 7) << "64 entities a commit, one more look, and the end";
+  EXPECT_FALSE(has_work(kDroppedTable));
+  EXPECT_EQ(entities(), 0U);
+  EXPECT_EQ(count(format::encode_table(kContents)), 0U);
+  ASSERT_GE(backend_.commits_.size(), 2U);
+  EXPECT_TRUE(backend_.commits_.back().frees_space) << "it retires the id";
+  backend_.commits_.pop_back();
+  for (const RecordingBackend::Commit& commit : backend_.commits_) EXPECT_FALSE(commit.frees_space);
+}
+
+TEST_F(LeftWorkOfTables, BX32_ADamagedEntityKeepsNoOtherOne) {
+  for (int i = 1; i <= 200; ++i) {
+    put_value(static_cast<ContentId>(i));
+    put_entity(i, static_cast<ContentId>(i));
+  }
+  put(entity_key(50), "no entity");
+  put_work(kDroppedTable);
+  do_all(kDroppedTable, 100);
+  EXPECT_EQ(damage_.code(), Code::kCorruption) << "it is reported";
+  EXPECT_TRUE(has_work(kDroppedTable)) << "while an entity stays";
+  EXPECT_EQ(entities(), 1U);
+  EXPECT_EQ(owners_of(50), 1U) << "it cannot be known that the entity named it";
+  EXPECT_EQ(owners_of(49), std::nullopt);
+  EXPECT_EQ(owners_of(200), std::nullopt);
+
+  put_entity(50, 50);  // The damage is mended.
+  left_.begin_again();
+  do_all(kDroppedTable, 100);
+  EXPECT_EQ(entities(), 0U);
+  EXPECT_EQ(owners_of(50), std::nullopt);
+  EXPECT_FALSE(has_work(kDroppedTable));
 }
 
 // A content of 64 parts leaves at once, by a delete of each part.

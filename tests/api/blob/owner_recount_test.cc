@@ -1,6 +1,7 @@
 // Goal: a repaired store counts the owners of contents by their names, so that no removal takes a content that has a name
-// (BX-08).
-// Method: heads are written with wrong counts. Rows are recounted; and a whole store is repaired, and its blobs are used.
+// (BX-08, BX-21).
+// Method: heads are written with wrong counts. Rows are recounted; and whole stores are repaired, and what has their contents
+// is used.
 #include "api/blob/owner_recount.h"
 
 #include <memory>
@@ -11,8 +12,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/catalog/catalog_rows.h"
 #include "api/catalog/row_change.h"
-#include "tests/api/blob/blob_bench.h"
+#include "format/keys/entity.h"
+#include "tests/api/blob/large_value_bench.h"
 #include "tests/api/blob/work_bench.h"
 #include "varve/repair.h"
 #include "varve/verify.h"
@@ -72,6 +75,62 @@ TEST_F(OwnerRecounts, BX08_NoContentLosesOwnersIfNamesMayBeMissing) {
   EXPECT_FALSE(has_work(leaving(3)));
 }
 
+class OwnerRecountsOfEntities : public testing::Test, protected WorkBench {
+ protected:
+  static constexpr format::TableId kPeople = with_large_values(format::make_table_id(kAccountNumber, 7));
+  static std::string entity_key(std::string_view row_key) { return *format::encode_sort_key(kPeople, "p", row_key); }
+  void put_value(ContentId content, std::uint32_t owners) {
+    write({{content_head_key(kContents, content), encode_content_head({ContentKind::kValue, owners, 4, 1})},
+           {content_part_key(kContents, content, 0), encode_part(content, 0, "text")}});
+  }
+  void put_entity(std::string_view row_key, const std::vector<ContentId>& contents) {
+    format::EntityBuilder builder;
+    builder.add_string("Name", "text");
+    for (const ContentId content : contents) builder.add_large_value("V" + std::to_string(content), {content, 4});
+    put(entity_key(row_key), builder.finish());
+  }
+  void recount() {
+    OwnerRecount::Rows rows;
+    {
+      const engine::ReadView view = engine_->view();
+      OwnerRecount recount(view, kAccountNumber, false);
+      EXPECT_TRUE(recount.add_table(kPeople).ok());
+      Result<OwnerRecount::Rows> mended = recount.finish();
+      ASSERT_TRUE(mended.ok()) << mended.status().to_string();
+      rows = *std::move(mended);
+    }
+    write(rows);
+  }
+};
+
+TEST_F(OwnerRecountsOfEntities, BX21_EachPropertyIsAnOwner) {
+  put_value(1, 1);
+  put_value(2, 4);
+  put_value(3, 1);
+  put_entity("a", {1, 2});
+  put_entity("b", {1});
+  put_entity("c", {});
+  recount();
+  EXPECT_EQ(owners_of(1), 2U);
+  EXPECT_EQ(owners_of(2), 1U);
+  EXPECT_EQ(owners_of(3), 0U);
+  EXPECT_TRUE(has_work(leaving(3))) << "nothing names it";
+}
+
+TEST_F(OwnerRecountsOfEntities, BX21_AnEntityThatCannotBeReadMayHaveNames) {
+  put_value(1, 1);
+  put_value(2, 4);
+  put_value(3, 1);
+  put_entity("a", {1, 2});
+  put_entity("b", {1});
+  put(entity_key("c"), "no entity");
+  recount();
+  EXPECT_EQ(owners_of(1), 2U);
+  EXPECT_EQ(owners_of(2), 4U);
+  EXPECT_EQ(owners_of(3), 1U);
+  EXPECT_FALSE(has_work(leaving(3)));
+}
+
 TEST_F(OwnerRecounts, BX08_ARowThatCannotBeReadMayHaveNames) {
   put(blob_row_key(kContainer, "d"), "no row");
   write(recounted(false));
@@ -125,6 +184,32 @@ TEST(RepairedBlobs, BX08_BX41_AContentWithAnOldHeadStaysForItsOtherName) {
     Container photos = *(*store)->open_container(kAccount, "photos");
     EXPECT_EQ(said(photos.remove("copy")), kFine);
     EXPECT_TRUE(content_in(photos, "a") == content);
+  }
+}
+
+TEST(RepairedValues, BX21_BX41_AContentWithAnOldHeadStaysForItsOtherEntity) {
+  for (const std::uint32_t owners : {1U, 3U}) {
+    const std::string content = uneven_bytes(20'000);
+    BlobBench bench;
+    {
+      Table people = value_table(*bench.store);
+      const Unnamed photo = written(people, content);
+      EXPECT_EQ(said(people.insert(with_photo("a", photo.value))), kFine);
+      EXPECT_EQ(said(people.insert(with_photo("b", photo.value))), kFine);
+    }
+    EXPECT_EQ(said(bench.store->close()), kFine);
+    bench.store.reset();
+    set_owners(bench, owners);
+    const Result<RepairReport> report = Store::repair(kStorePath, "/repaired", bench.options());
+    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    const Result<VerifyReport> verified = Store::verify("/repaired", bench.options());
+    ASSERT_TRUE(verified.ok()) << verified.status().to_string();
+    EXPECT_THAT(verified->findings, testing::IsEmpty());
+    const Result<std::unique_ptr<Store>> store = Store::open("/repaired", bench.options());
+    ASSERT_TRUE(store.ok()) << store.status().to_string();
+    Table people = *(*store)->open_table(kAccount, "People");
+    EXPECT_EQ(said(people.remove("p", "b", ETag::any())), kFine);
+    EXPECT_TRUE(photo_in(people, "a") == content);
   }
 }
 

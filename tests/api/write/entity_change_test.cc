@@ -1,5 +1,5 @@
 // Goal: an extension of a change sees each operation with the state before and after it, and what it adds to the batch
-// is committed with the change or not at all.
+// is committed with the change or not at all. Damage is reported only of a table that is there.
 // Method: changes are made below Table, with an extension that writes a log entity for each operation into a second
 // table. An index or a queue would add its entries in the same way.
 #include "api/write/entity_change.h"
@@ -167,6 +167,19 @@ TEST_F(EntityChanges, AChangeThatIsRefusedIsNotExtended) {
                         &logging)),
             kEntityAlreadyExists);
   EXPECT_TRUE(logging.seen.empty());
+}
+
+// After a drop of the account, the heads of contents go in any order, so their counts may seem to be wrong.
+TEST(ReportedFailure, DamageIsReportedUnlessTheTableIsGone) {
+  const TableName name{std::string(kAccount), "People", "people"};
+  const Status damage = Status::corruption("a content has fewer owners than name it");
+  const format::TableId planned = format::make_table_id(1, 5);
+  const auto reported = [&](const Result<format::TableId>& now) {
+    return reported_failure(damage, name, planned, now, false);
+  };
+  EXPECT_EQ(reported(planned).code(), Code::kCorruption);
+  EXPECT_EQ(said(reported(format::make_table_id(2, 5))), kTableNotFound) << "another table has the name now";
+  EXPECT_EQ(said(reported(Status(Code::kNotFound, "gone").with_service_error("TableNotFound"))), kTableNotFound);
 }
 
 }  // namespace
