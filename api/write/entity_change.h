@@ -23,7 +23,8 @@ class Extension {
   virtual ~Extension() = default;
   /// Called for each operation of a change, in their order, after the whole change was judged. May add puts and removes
   /// to the batch, or refuse the change. `before` is the newest state before the change. It is null if no condition
-  /// depends on that state, and needs_all_states() is false: then it was not read. `after` has the operation's key, and the properties that it stores.
+  /// depends on that state, and needs_all_states() is false: then it was not read. `after` has the operation's key, and
+  /// the properties that it stores.
   virtual Refusal extend(const engine::Newest* before, const PreparedWrite& after, format::BatchBuilder& batch) = 0;
   /// Called once, after the last operation.
   virtual Refusal finish(const engine::ReadView& /*view*/, format::BatchBuilder& /*batch*/) { return {}; }
