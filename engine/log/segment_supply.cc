@@ -301,7 +301,7 @@ void SegmentSupply::run() {
       if (job.fill) continue;  // Unfilled space is only slower.
       // If an edit was taken from the lists and is not recorded, the manifest would miss it. The store must then stop.
       const bool edit_lost = !job.closed.empty() || !job.removed.empty();
-      edit_lost ? report_fatal(Status::out_of_memory()) : report(Status::out_of_memory());
+      edit_lost ? report_fatal(Status::out_of_memory()) : put_off(Status::out_of_memory());
     }
   }
 }
@@ -382,6 +382,15 @@ void SegmentSupply::put_back(const Job& job, Result<SegmentFile> made, const Sta
   {
     const io::MutexGuard guard(mutex_);
     removed_.insert(removed_.end(), job.removed.begin(), job.removed.end());
+  }
+  put_off(why);
+}
+
+/// Leaves everything to the next retry. Without the rest, this thread would try again at once, for as long as there is no
+/// memory, and who waits for the edits would wait as long.
+void SegmentSupply::put_off(const Status& why) noexcept {
+  {
+    const io::MutexGuard guard(mutex_);
     edits_rest_ = true;
   }
   report(why);

@@ -125,6 +125,7 @@ class SegmentSupply {
   void give_space_back() noexcept;
   void perform(const Job& job);
   void put_back(const Job& job, Result<SegmentFile> made, const Status& why);
+  void put_off(const Status& why) noexcept;
   void report(Result<SegmentFile> made) noexcept;
   bool keep(Result<SegmentFile> made) noexcept;
   void report_fatal(const Status& status) noexcept VARVE_EXCLUDES(mutex_);

@@ -15,6 +15,7 @@
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
 #include "io/simulated/seeded_scheduler.h"
+#include "tests/support/effort.h"
 
 namespace varve::engine::background_pool_test {
 namespace {
@@ -222,7 +223,8 @@ TEST_P(BackgroundPoolTest, StoresShareThreadsFromTheFirstOpenToTheLastClose) {
   EXPECT_NE((*shared.threads_for(env_)).get(), nullptr);
 }
 
-INSTANTIATE_TEST_SUITE_P(Schedules, BackgroundPoolTest, testing::Range<std::uint64_t>(1, 40));
+INSTANTIATE_TEST_SUITE_P(Schedules, BackgroundPoolTest,
+                         testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(39)));
 
 }  // namespace
 }  // namespace varve::engine::background_pool_test

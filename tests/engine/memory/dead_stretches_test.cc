@@ -18,6 +18,7 @@
 #include "engine/memory/memtable_cursor.h"
 #include "engine/read/cursor.h"
 #include "tests/engine/memory/memtable_fill.h"
+#include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine::dead_stretches_test {
@@ -308,7 +309,8 @@ TEST_P(StretchWalkModel, WalksAsSortedMapsDoAtVisibleVersions) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, StretchWalkModel, testing::Range<std::uint64_t>(1, 13));
+INSTANTIATE_TEST_SUITE_P(Seeds, StretchWalkModel,
+                         testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(12)));
 
 // -- The engine -------------------------------------------------------------------------------------------------------
 
@@ -401,7 +403,8 @@ TEST_P(StretchesOfAnEngine, EachWriterSeesWhatItWrote) {
   for (io::Thread& thread : threads) thread.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, StretchesOfAnEngine, testing::Range<std::uint64_t>(1, 25));
+INSTANTIATE_TEST_SUITE_P(Seeds, StretchesOfAnEngine,
+                         testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(24)));
 
 class ManyDeletes : public testing::Test {
  protected:
