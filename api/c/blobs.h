@@ -113,19 +113,16 @@ Status give_blob(varve_blobs** written, const Find& find, Code unshown, std::str
   auto made = std::make_unique<BlobsObject>();
   BlobsObject* const into = made.get();
   if (Status handled = give_handle(std::move(made), written); !handled.ok()) return handled;
+  EarlyHandle<BlobsObject, varve_blobs> early(written);
   Result<BlobState> state = find();
-  Status done = state.status();
+  if (!state.ok()) return state.status();
   try {
-    if (done.ok()) {
-      into->hold(*std::move(state));
-      return Status();
-    }
+    into->hold(*std::move(state));
   } catch (const std::bad_alloc&) {
-    done = Status(unshown, message);
+    return Status(unshown, message);
   }
-  varve_blobs_free(*written);
-  *written = nullptr;
-  return done;
+  early.keep();
+  return Status();
 }
 
 /// Calls `write`, which returns the state of a written blob, and gives the state a handle.

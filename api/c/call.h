@@ -87,4 +87,24 @@ Status give_handle(std::unique_ptr<Object> object, Handle** handle) noexcept {
   return *handle == nullptr ? Status::out_of_memory() : Status();
 }
 
+/// A handle that a call gives before it knows what the object shows. Takes it back, by an exception too, unless keep()
+/// was called.
+template <typename Object, typename Handle>
+class EarlyHandle {
+ public:
+  explicit EarlyHandle(Handle** handle) noexcept : handle_(handle) {}
+  ~EarlyHandle() {
+    if (handle_ == nullptr) return;
+    free_handle(*handle_, Object::kKind);
+    *handle_ = nullptr;
+  }
+  EarlyHandle(const EarlyHandle&) = delete;
+  EarlyHandle& operator=(const EarlyHandle&) = delete;
+
+  void keep() noexcept { handle_ = nullptr; }
+
+ private:
+  Handle** handle_;
+};
+
 }  // namespace varve::c

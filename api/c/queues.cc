@@ -94,14 +94,15 @@ Status get_messages(QueueObject& held, const varve_get_options& given, const Que
   auto made = std::make_unique<MessagesObject>(limits::kMessagesMax);
   MessagesObject* const into = made.get();
   if (Status handled = give_handle(std::move(made), messages); !handled.ok()) return handled;
+  EarlyHandle<MessagesObject, varve_messages> early(messages);
   Result<std::vector<ReceivedMessage>> taken = held.queue.get(options);
-  if (taken.ok() && (!taken->empty() || !held.gate()->closing().stop_requested())) {
-    into->hold(*std::move(taken));
-    return Status();
+  if (!taken.ok()) return taken.status();
+  if (taken->empty() && held.gate()->closing().stop_requested()) {
+    return Status(Code::kClosed, "the store is being closed");
   }
-  varve_messages_free(*messages);
-  *messages = nullptr;
-  return taken.ok() ? Status(Code::kClosed, "the store is being closed") : taken.status();
+  into->hold(*std::move(taken));
+  early.keep();
+  return Status();
 }
 
 }  // namespace

@@ -140,6 +140,10 @@ TEST(ByteBudget, BX03_StreamsThatHoldALittleDoNotWaitForEachOther) {
   EXPECT_TRUE(clients[0]->share.take_turn(kMiB, 2 * kMiB, kNow)) << "its progress releases memory";
   EXPECT_FALSE(clients[1]->share.take_turn(kMiB, 2 * kMiB, kNow));
   clients[0]->share.give_back();
+  EXPECT_FALSE(clients[1]->share.take_turn(kMiB, 2 * kMiB, kNow)) << "the one that came first has room now";
+  EXPECT_TRUE(next.share.take_turn(0, kMiB, kNow));
+  EXPECT_FALSE(clients[1]->share.take_turn(kMiB, 2 * kMiB, kNow));
+  next.share.give_back();
   EXPECT_TRUE(clients[1]->share.take_turn(kMiB, 2 * kMiB, kNow));
 }
 

@@ -70,7 +70,7 @@ Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& 
 }
 
 Task<Status> take_source(const BlobCall& call, const SourceContent& content, ContentSums& sums,
-                         const BodyChecksums& stated, BlobWriter* writer) {
+                         BodyChecksums stated, BlobWriter* writer) {
   std::string piece;
   for (ContentPart left = content.part; left.bytes > 0;) {
     if (call.request.room != nullptr && !call.request.room->is_awaited()) co_return nobody_waits();

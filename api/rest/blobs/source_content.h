@@ -31,6 +31,6 @@ Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& 
 /// x-ms-source-content-md5 and x-ms-source-content-crc64. Errors: those of reads and of BlobWriter::append(); those of
 /// check_sums(); kIoError (RequestTimedOut: the client has gone). Source: BY-02.
 Task<Status> take_source(const BlobCall& call, const SourceContent& content, ContentSums& sums,
-                         const BodyChecksums& stated, BlobWriter* writer);
+                         BodyChecksums stated, BlobWriter* writer);
 
 }  // namespace varve::serve
