@@ -65,7 +65,7 @@ TEST_P(CompactWait, AllOfSeveralCallersReturn) {
   EXPECT_TRUE(engine_->close().ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, CompactWait, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(40)));
+INSTANTIATE_TEST_SUITE_P(Seeds, CompactWait, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(300)));
 
 }  // namespace
 }  // namespace varve::engine::compact_wait_test
