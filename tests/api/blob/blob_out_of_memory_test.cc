@@ -238,7 +238,8 @@ TEST_F(BlobsOutOfMemory, AVerbOfAContainerChangesNothing) {
   mine.lease = guid_of(1);
   sweep([&] { return store_->drop_container(kAccount, "photos", mine); },
         [&](std::uint64_t) { expect_content("a", middle_); });
-  sweep([&] { return store_->create_container(kAccount, "photos", {.metadata = metadata}).status(); },
+  const ContainerOptions options{.metadata = metadata};
+  sweep([&] { return store_->create_container(kAccount, "photos", options).status(); },
         [&](std::uint64_t) { EXPECT_EQ(said(photos().container_state()), kContainerGone); });
   expect_content("a", "BlobNotFound");
 }
