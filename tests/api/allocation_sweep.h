@@ -13,8 +13,10 @@
 
 namespace varve::test {
 
-/// Repeats `attempt` until no allocation of it fails. `check` inspects the store after each failure.
-inline void sweep(const std::function<Status()>& attempt, const std::function<void(std::uint64_t)>& check) {
+/// Repeats `attempt` until no allocation of it fails. `check` inspects the store after each failure. An attempt that may
+/// do without some memory, which only saves work later, also succeeds; `undo` then takes back what it did.
+inline void sweep(const std::function<Status()>& attempt, const std::function<void(std::uint64_t)>& check,
+                  const std::function<void()>& undo = nullptr) {
   for (std::uint64_t nth = 1; nth < 10'000; ++nth) {
     SCOPED_TRACE("allocation " + std::to_string(nth));
     Status status;
@@ -27,6 +29,10 @@ inline void sweep(const std::function<Status()>& attempt, const std::function<vo
     if (!failed) {
       EXPECT_TRUE(status.ok()) << status.to_string();
       return;
+    }
+    if (status.ok() && undo) {
+      undo();
+      continue;
     }
     ASSERT_EQ(status.code(), Code::kOutOfMemory) << status.to_string();
     check(nth);

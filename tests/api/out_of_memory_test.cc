@@ -271,7 +271,12 @@ TEST_F(OutOfMemory, InBlocksOfABlobChangesNothing) {
         if (Status added = writer->append(content); !added.ok()) return added;
         return writer->publish().status();
       },
-      [&](std::uint64_t) { EXPECT_EQ(staged(), 0U); });
+      [&](std::uint64_t) { EXPECT_EQ(staged(), 0U); },
+      [&] {
+        EXPECT_EQ(staged(), 1U);
+        EXPECT_TRUE(photos.commit_blocks("a", {}).ok());
+        EXPECT_TRUE(photos.remove("a").ok());
+      });
   const std::vector<BlockChoice> chosen = {{id}};
   sweep([&] { return photos.commit_blocks("a", chosen).status(); },
         [&](std::uint64_t) { EXPECT_EQ(photos.state("a").code(), Code::kNotFound); });

@@ -69,10 +69,15 @@ class BlobsOutOfMemory : public ::testing::Test {
 
 TEST_F(BlobsOutOfMemory, APutChangesNothing) {
   for (const std::string& content : {std::string("short"), middle_, uneven_bytes(1'200'000, 2)}) {
-    (void)photos().remove("a name that is longer than a short string");
-    sweep([&] { return photos().put("a name that is longer than a short string", content, options_).status(); },
-          [&](std::uint64_t) { expect_content("a name that is longer than a short string", "BlobNotFound"); });
-    expect_content("a name that is longer than a short string", content);
+    const std::string name = "a name that is longer than a short string";
+    (void)photos().remove(name);
+    sweep([&] { return photos().put(name, content, options_).status(); },
+          [&](std::uint64_t) { expect_content(name, "BlobNotFound"); },
+          [&] {
+            expect_content(name, content);
+            EXPECT_TRUE(photos().remove(name).ok());
+          });
+    expect_content(name, content);
   }
 }
 
