@@ -15,7 +15,7 @@ WEIGHTS = (40, 35, 25)
 LIVES = (2, 4)  # of the producer in an embedded shift
 KILLS = (6, 10)  # in a served shift, before its end
 LIFE_MS = (2, 300)
-CALM_MS = (10, 300)
+CALM_MS = (20, 500)
 
 # The life of an embedded producer: the time until its kill, and the durability of its commits.
 Life = collections.namedtuple("Life", ["milliseconds", "durability", "seed"])

@@ -188,7 +188,9 @@ class Trial:
             self.served_shift(shift, is_last or number % SHIFTS_OF_LOOK == 0)
             print(f"shift {number}: {self.summary()}", file=sys.stderr, flush=True)
             if is_last:
-                return
+                break
+        if min(self.judge.counts.values()) == 0:
+            raise Finding("the trial shows nothing: no put, no delivery or no delete was acknowledged")
 
     def summary(self):
         kills, counts = self.kills, self.judge.counts
