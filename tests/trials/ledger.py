@@ -1,4 +1,4 @@
-"""Owns: the ledgers of the outbox trial: what each process began, and what was acknowledged to it, line by line.
+"""Owns: the ledgers of the outbox trial: the begun and the acknowledged operations of each process, line by line.
 Must never: note an operation as begun after it was sent, or as acknowledged before its answer was read.
 
 A line has a moment (nanoseconds of the machine's monotonic clock), a kind, an item, and a value or "-". A line reaches the

@@ -8,8 +8,8 @@ These are the promises, with the sign by which the judge knows a broken one. tri
   P3  No message is delivered after its acknowledged delete. Sign: the get was asked for after the acknowledgement.
   P4  If both were one commit, no entity is there without its message. Sign: no worker ever got it.
   P5  An acknowledged entity stays, and so does the work before an acknowledged delete. Sign: the last look.
-  P6  The queue delivers what was put, and nothing else. Signs: another text, an item that no producer began, or a count
-      of messages that no worker can get."""
+  P6  The queue delivers the texts that were put, and nothing else. Signs: another text, an item that no producer began,
+      or a count of messages that no worker can get."""
 
 
 class Item:

@@ -1,5 +1,5 @@
-// Owns: the producer of the outbox trial that embeds the store: it commits entities with their messages, and notes what it
-// began and what was acknowledged in a ledger (ledger.py).
+// Owns: the producer of the outbox trial that embeds the store: it commits entities with their messages, and notes begun
+// and acknowledged puts in a ledger (ledger.py).
 // Must never: note a put as acknowledged before its commit has returned.
 //
 // Usage: varve-outbox-producer STORE LEDGER NAME ITEMS SEED sync|buffered

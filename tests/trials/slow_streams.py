@@ -15,7 +15,6 @@ import shutil
 import sys
 import tempfile
 import time
-import urllib.request
 
 import large_object
 import memory_group
@@ -94,9 +93,10 @@ class Trial:
         self.slowest = 0.0
 
     def metric(self, name):
-        url = f"http://127.0.0.1:{self.server.ports['metrics']}/metrics"
-        with urllib.request.urlopen(url, timeout=60) as answer:
-            text = answer.read().decode()
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.ports["metrics"], timeout=60)
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        connection.close()
         return float(re.search(rf"^{name} (\S+)$", text, re.MULTILINE).group(1))
 
     def client(self):
