@@ -26,18 +26,21 @@ def content():
 class SlowClient:
     """One connection with one request. Of the request and of the answer it moves at most `allowed` bytes each."""
 
-    def __init__(self, port, head, upload=b"", download=b""):
+    def __init__(self, port, head, upload=b"", download=b"", source="127.0.0.1"):
+        """`source`: the address of this machine that the client has."""
         self.head, self.upload, self.download = memoryview(head), memoryview(upload), memoryview(download)
         self.allowed, self.sent, self.received = 0, 0, 0
         self.answer, self.left = b"", None  # the head of the answer; the bytes of its body that are missing
         self.has_ended, self.is_same = False, True
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
+        self.socket.bind((source, 0))
         self.socket.connect(("127.0.0.1", port))
         self.socket.setblocking(False)
 
-    def step(self):
-        self.allowed += STEP
+    def step(self, more=STEP):
+        """Moves the next bytes, `more` at most, and those that an earlier step could not move."""
+        self.allowed += more
         try:
             if self._send():
                 self._receive()

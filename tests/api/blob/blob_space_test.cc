@@ -1,12 +1,15 @@
-// Goal: each byte of content takes space once, deleted content gives its space
-// back, and a cold range reads little more than itself (BX-05, BX-08, BX-09,
-// BX-11, BX-32). Method: figures of the store and of the disk, before and after
-// deletes and compactions.
+// Goal: each byte of content takes space once, deleted content gives its space back, a collection reads only content that
+// it moves, and a cold range reads little more than itself (BX-05, BX-08, BX-09, BX-11, BX-32, BX-33).
+// Method: figures of the store and of the disk, before and after deletes and compactions. The reads of a collection are
+// counted by the file system.
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "format/log/file_header.h"
+#include "io/simulated/fault_plan.h"
 #include "tests/api/blob/blob_bench.h"
 
 namespace varve::test::blob_space_test {
@@ -29,11 +32,27 @@ class BlobSpace : public testing::Test {
   void compact() {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(said(bench_.store->compact()), kFine);
   }
-  void fill(int blobs) {
-    for (int i = 0; i < blobs; ++i) {
+  void fill(int blobs, int first = 0) {
+    for (int i = first; i < first + blobs; ++i) {
       (void)put_blob(photos_, std::to_string(i), uneven_bytes(kMiB, static_cast<std::uint32_t>(i)));
     }
     compact();
+  }
+  void remove(int blob) { EXPECT_EQ(said(photos_.remove(std::to_string(blob))), kFine); }
+  /// Compacts, and returns the bytes that were read of segments of the log meanwhile. Value files are such segments.
+  std::uint64_t content_read_by_compaction() {
+    std::uint64_t bytes = 0;
+    io::FaultRule rule;
+    rule.kind = io::OperationKind::kRead;
+    rule.predicate = [&bytes](const io::Operation& read) {  // under the lock of the fault plan
+      const Result<format::FileId> file = format::parse_file_name(read.name);
+      if (file.ok() && file->type == format::FileType::kLogSegment) bytes += read.size_bytes;
+      return false;
+    };
+    bench_.machine.files->faults().add(std::move(rule));
+    compact();
+    bench_.machine.files->faults().clear();
+    return bytes;
   }
 
   BlobBench bench_;
@@ -61,6 +80,33 @@ TEST_F(BlobSpace, BX05_BX32_ValueFilesShrinkAfterDeletesAndCompaction) {
   compact();
   EXPECT_EQ(live_bytes(), 0U);
   EXPECT_LT(used_bytes(), empty + 4 * kMiB);
+}
+
+constexpr std::uint64_t kUnread = 65'536;  // less than one hashed piece of a content
+
+TEST_F(BlobSpace, BX33_ACollectionReadsNoContentThatItDoesNotMove) {
+  fill(12);
+  fill(12, 12);
+  const std::uint64_t full = used_bytes();
+  for (int i = 0; i < 12; ++i) remove(i);  // all in the first value file, which is dead then
+  remove(12);                              // a twelfth of the second one, which stays where it is
+  EXPECT_LT(content_read_by_compaction(), kUnread);
+  EXPECT_LT(used_bytes(), full - 8 * kMiB) << "the dead value file is gone";
+  EXPECT_GE(live_bytes(), 11 * kMiB) << "the contents of the other one did not move";
+  for (int i = 13; i < 24; ++i) {
+    EXPECT_TRUE(content_in(photos_, std::to_string(i)) == uneven_bytes(kMiB, static_cast<std::uint32_t>(i))) << i;
+  }
+}
+
+TEST_F(BlobSpace, BX33_ACollectionReadsLittleMoreThanTheContentThatItMoves) {
+  fill(12);
+  const std::uint64_t full = used_bytes();
+  for (int i = 0; i < 12; ++i) {
+    if (i != 5) remove(i);
+  }
+  EXPECT_LT(content_read_by_compaction(), kMiB + 4 * kUnread) << "one of twelve contents is moved";
+  EXPECT_LT(used_bytes(), full - 8 * kMiB);
+  EXPECT_TRUE(content_in(photos_, "5") == uneven_bytes(kMiB, 5));
 }
 
 TEST_F(BlobSpace, BX08_BY06_CopiesTakeNoSpaceAndKeepWhatTheyShare) {
