@@ -168,16 +168,32 @@ Refusal LargeValuePart::extend(const engine::Newest* before, const PreparedWrite
   return {};
 }
 
+/// A content that keeps its owners is not read, so that damage of its head holds up no other change.
 Refusal LargeValuePart::finish(const engine::ReadView& view, format::BatchBuilder& batch) {
   for (auto& [id, account] : accounts_) {
+    std::erase_if(account.changes, [](const auto& change) { return change.second.owners == 0; });
     if (account.changes.empty()) continue;
-    const std::vector<std::string>& own = account.owners.keys();
-    const std::vector<std::string_view> keys(own.begin(), own.end());
-    const Result<std::vector<engine::Newest>> heads = view.newest_many(keys, engine::EntryPart::kAll);
+    const Result<std::vector<engine::Newest>> heads = heads_of(account, view);
     if (!heads.ok()) return heads.status();
     if (Refusal refusal = settle(account, *heads, view, batch); refusal.is_refused()) return refusal;
   }
   return {};
+}
+
+/// Returns the heads in the order of the plan. That of a content whose owners do not change is empty.
+Result<std::vector<engine::Newest>> LargeValuePart::heads_of(const Account& account, const engine::ReadView& view) {
+  const std::vector<std::string>& planned = account.owners.keys();
+  std::vector<std::size_t> places;
+  std::vector<std::string_view> keys;
+  for (const auto& [content, change] : account.changes) {
+    places.push_back(account.owners.place_of(content));
+    keys.push_back(planned[places.back()]);
+  }
+  Result<std::vector<engine::Newest>> read = view.newest_many(keys, engine::EntryPart::kAll);
+  if (!read.ok() || read->size() == planned.size()) return read;
+  std::vector<engine::Newest> heads(planned.size());
+  for (std::size_t i = 0; i < places.size(); ++i) heads[places[i]] = std::move((*read)[i]);
+  return heads;
 }
 
 /// Adds the rows of a content that no entity named before.

@@ -86,6 +86,7 @@ class LargeValuePart {
   }
   Refusal begin(const ContentWriter& writer, const Change& change, const engine::ReadView& view,
                 format::BatchBuilder& batch) const;
+  static Result<std::vector<engine::Newest>> heads_of(const Account& account, const engine::ReadView& view);
   Refusal settle(Account& account, std::span<const engine::Newest> heads, const engine::ReadView& view,
                  format::BatchBuilder& batch);
 
