@@ -69,7 +69,11 @@ Result<std::unique_ptr<LargeValuePart>> LargeValuePart::make(StoreCore& core, st
     plans.try_emplace(contents_of(table));
     if (Status planned = part->plan_given(write, plans); !planned.ok()) return planned;
   }
-  if (Status planned = part->plan_before(writes, plans); !planned.ok()) return planned;
+  {
+    const engine::ReadView view = core.backend().view();
+    if (Status planned = plan_before(writes, view, plans); !planned.ok()) return planned;
+    if (Status found = find_heads(view, plans); !found.ok()) return found;
+  }
   for (auto& [id, planned] : plans) {
     Account& account =
         part->accounts_.emplace(id, Account(ContentOwners(id, std::move(planned.contents)))).first->second;
@@ -89,20 +93,19 @@ Status LargeValuePart::plan_given(const PreparedWrite& write, Plans& plans) {
   for (const format::ContentReference& each : given) {
     planned.contents.push_back(each.content);
     std::shared_ptr<const ContentWriter> writer = core_.blobs().find_offered(each.content);
-    if (writer && writer->contents() == id) planned.offered.emplace(each.content, std::move(writer));
+    if (writer && writer->contents() == id) planned.offered.emplace(each.content, Offered{std::move(writer)});
   }
   return Status();
 }
 
 /// Plans the contents that the entities name now. An insert needs none: there must be no entity.
-Status LargeValuePart::plan_before(std::span<const PreparedWrite> writes, Plans& plans) {
+Status LargeValuePart::plan_before(std::span<const PreparedWrite> writes, const engine::ReadView& view, Plans& plans) {
   std::vector<std::string_view> keys;
   for (const PreparedWrite& write : writes) {
     const bool may_replace = write.kind != WriteOperation::Kind::kInsert && !write.key_too_long;
     if (may_replace && has_large_values(table_of(write))) keys.push_back(write.sort_key());
   }
   if (keys.empty()) return Status();
-  const engine::ReadView view = core_.backend().view();
   const auto found = view.get_many(keys);
   if (!found.ok()) return found.status();
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -116,12 +119,29 @@ Status LargeValuePart::plan_before(std::span<const PreparedWrite> writes, Plans&
   return Status();
 }
 
+/// Notes which offered contents have a head, so that the commit does not write their bytes again. A head that cannot be
+/// read may be missing.
+Status LargeValuePart::find_heads(const engine::ReadView& view, Plans& plans) {
+  for (auto& [id, planned] : plans) {
+    if (planned.offered.empty()) continue;
+    std::vector<std::string> heads;
+    for (const auto& [content, offered] : planned.offered) heads.push_back(content_head_key(id, content));
+    const std::vector<std::string_view> keys(heads.begin(), heads.end());
+    const auto found = view.get_many(keys);
+    if (found.status().code() == Code::kOutOfMemory) return found.status();
+    if (!found.ok()) continue;
+    auto head = found->begin();
+    for (auto& [content, offered] : planned.offered) offered.has_head = (head++)->has_value();
+  }
+  return Status();
+}
+
 std::vector<std::uint64_t> LargeValuePart::locks() const {
   std::vector<std::uint64_t> hashes;
   for (const auto& [id, account] : accounts_) {
     for (const std::string& key : account.owners.keys()) hashes.push_back(lock_of(key));
-    for (const auto& [content, writer] : account.offered) {
-      if (const std::string row = writer->filling_key(); !row.empty()) hashes.push_back(lock_of(row));
+    for (const auto& [content, offered] : account.offered) {
+      if (const std::string row = offered.writer->filling_key(); !row.empty()) hashes.push_back(lock_of(row));
     }
   }
   return hashes;
@@ -130,7 +150,7 @@ std::vector<std::uint64_t> LargeValuePart::locks() const {
 std::uint64_t LargeValuePart::bytes() const noexcept {
   std::uint64_t bytes = 0;
   for (const auto& [id, account] : accounts_) {
-    for (const auto& [content, writer] : account.offered) bytes += writer->pending_bytes();
+    for (const auto& [content, offered] : account.offered) bytes += offered.bytes();
   }
   return bytes;
 }
@@ -217,7 +237,7 @@ Refusal LargeValuePart::settle(Account& account, std::span<const engine::Newest>
     if (change.owners > 0 && !head.value) {
       const auto offered = account.offered.find(content);
       if (offered == account.offered.end()) return refuse(no_such_value(), head.version);
-      if (Refusal refusal = begin(*offered->second, change, view, batch); refusal.is_refused()) return refusal;
+      if (Refusal refusal = begin(*offered->second.writer, change, view, batch); refusal.is_refused()) return refusal;
       continue;
     }
     if (change.owners > 0) {

@@ -63,22 +63,31 @@ class LargeValuePart {
     std::uint64_t length = 0;
     bool is_named = false;
   };
+  /// A content of a writer of this process.
+  struct Offered {
+    std::shared_ptr<const ContentWriter> writer;
+    /// Whether it had a head when it was planned. Then its bytes were written. It may be gone when the locks are held.
+    bool has_head = false;
+    std::uint64_t bytes() const noexcept { return has_head ? 0 : writer->pending_bytes(); }
+  };
+  using AllOffered = std::map<ContentId, Offered>;
   /// The contents of one account.
   struct Account {
     explicit Account(ContentOwners planned) : owners(std::move(planned)) {}
     ContentOwners owners;
-    std::map<ContentId, std::shared_ptr<const ContentWriter>> offered{};
+    AllOffered offered{};
     std::map<ContentId, Change> changes{};
   };
   struct Planned {
     std::vector<ContentId> contents;
-    std::map<ContentId, std::shared_ptr<const ContentWriter>> offered;
+    AllOffered offered;
   };
   using Plans = std::map<format::TableId, Planned>;
 
   explicit LargeValuePart(StoreCore& core) noexcept : core_(core) {}
   Status plan_given(const PreparedWrite& write, Plans& plans);
-  Status plan_before(std::span<const PreparedWrite> writes, Plans& plans);
+  static Status plan_before(std::span<const PreparedWrite> writes, const engine::ReadView& view, Plans& plans);
+  static Status find_heads(const engine::ReadView& view, Plans& plans);
   Refusal overtaken();
   /// Refuses with the states of the entities, and one of a content, as the reasons.
   Refusal refuse(Status status, engine::CommitVersion version = 0) const {

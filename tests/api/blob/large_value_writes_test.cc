@@ -96,5 +96,37 @@ TEST_F(LargeValueWrites, BX21_AWriteReadsNoHeadOfAContentThatKeepsItsOwners) {
   EXPECT_TRUE(photo_in(people(), "a") == uneven_bytes(30'000, 1));
 }
 
+/// Contents that are all pending in their writers: each has as many bytes as a part.
+std::vector<Unnamed> written_parts(Table& table, std::size_t count) {
+  std::vector<Unnamed> parts;
+  for (std::size_t i = 0; i < count; ++i) parts.push_back(written(table, std::string(std::size_t{1} << 20, 'x')));
+  return parts;
+}
+constexpr std::size_t kPartsMax = limits::kStoreTransactionBytesMax >> 20;
+
+TEST_F(LargeValueWrites, BX20_ACommitWritesOnlySoManyBytesOfNewContents) {
+  const std::vector<Unnamed> parts = written_parts(people(), kPartsMax + 1);
+  Entity entity("p", "all");
+  for (std::size_t i = 0; i < parts.size(); ++i) entity.set("V" + std::to_string(i), parts[i].value);
+  EXPECT_EQ(said(people().insert(entity)), kRequestBodyTooLarge);
+  EXPECT_EQ(read(people(), "p", "all"), std::nullopt);
+  entity.remove("V0");
+  EXPECT_EQ(said(people().insert(entity)), kFine);
+}
+
+TEST_F(LargeValueWrites, BX20_AContentThatAnEntityNamesWritesNoBytesAgain) {
+  const std::vector<Unnamed> parts = written_parts(people(), kPartsMax + 1);  // Their writers stay.
+  std::vector<WriteOperation> shares;
+  Entity all("p", "all");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string number = std::to_string(i);
+    EXPECT_EQ(said(people().insert(with_photo("first " + number, parts[i].value))), kFine);
+    shares.push_back(WriteOperation::insert(with_photo("second " + number, parts[i].value)));
+    all.set("V" + number, parts[i].value);
+  }
+  EXPECT_EQ(said(people().execute(shares)), kFine);
+  EXPECT_EQ(said(people().insert(all)), kFine);
+}
+
 }  // namespace
 }  // namespace varve::test::large_value_writes_test
