@@ -190,9 +190,18 @@ bool rests_on_an_entity(const Status& failure) noexcept {
   }
 }
 
+bool is_batch_too_large(const Status& failure) noexcept {
+  return failure.code() == Code::kTooLarge && failure.service_error().empty();
+}
+
+Status with_limit_named(const Status& failure) {
+  return failure.with_service_error("RequestBodyTooLarge");
+}
+
 Status reported_failure(const Status& failure, const TableName& name, format::TableId table,
                         const Result<format::TableId>& now, bool in_transaction) {
   if (service_error::is_table_gone(failure)) return overtaken_by_drop(name, in_transaction);
+  if (is_batch_too_large(failure)) return with_limit_named(failure);
   if (!rests_on_an_entity(failure)) return failure;
   if (!now.ok()) return no_table_to_write(now.status(), in_transaction);
   return *now == table ? failure : overtaken_by_drop(name, in_transaction);

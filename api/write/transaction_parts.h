@@ -20,9 +20,9 @@ namespace varve {
 /// One attempt to commit the parts.
 class TransactionParts final : public Extension {
  public:
-  /// `entities` have the ids of their tables. Messages and blobs outlive the object. Returns null if there is nothing
-  /// besides entities. Errors name an operation: messages come after the entities, and blobs after the messages.
-  static Result<std::unique_ptr<TransactionParts>> make(StoreCore& core, std::span<const PreparedWrite> entities,
+  /// Messages and blobs outlive the object. Returns null if there is nothing besides entities. Errors name an operation:
+  /// messages come after the entities, and blobs after the messages.
+  static Result<std::unique_ptr<TransactionParts>> make(StoreCore& core, const OwningWrites& entities,
                                                         std::vector<const MessageWrite*> messages,
                                                         std::vector<BlobWrite*> blobs);
 

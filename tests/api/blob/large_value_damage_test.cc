@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -119,6 +120,22 @@ TEST_F(DamagedValues, BX21_VerificationFindsAnEntityThatNamesAnotherContent) {
   builder.add_large_value("Photo", {first_.id() + 1'000'000'000, first_.length()});
   plant(*format::encode_sort_key(kPeople, "p", "new"), builder.finish());
   EXPECT_THAT(findings_of(closed()), HasSubstr("it names a content that is not there"));
+}
+
+TEST_F(DamagedValues, BX41_AWriteNamesTheEntityThatItCannotRead) {
+  plant(*format::encode_sort_key(kPeople, "p", "a"), "no entity");
+  bench_.open();
+  Table people = *bench_.store->open_table(kAccount, "People");
+  const std::vector<WriteOperation> writes{WriteOperation::insert(Entity("p", "new")),
+                                           WriteOperation::remove("p", "a", ETag::any())};
+  const Status refused = people.execute(writes).status();
+  EXPECT_EQ(refused.code(), Code::kCorruption);
+  EXPECT_EQ(refused.operation_index(), 1U);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("'a'"));
+  const Status alone = people.insert_or_replace(Entity("p", "a")).status();
+  EXPECT_EQ(alone.code(), Code::kCorruption) << "it cannot be known what the entity named";
+  EXPECT_EQ(alone.operation_index(), std::nullopt);
+  EXPECT_EQ(read(people, "p", "new"), std::nullopt);
 }
 
 TEST_F(DamagedValues, BX41_ARepairKeepsEntitiesWithTheirContents) {

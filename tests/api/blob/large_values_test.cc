@@ -232,9 +232,19 @@ TEST_F(LargeValues, BX04_AContentWhoseWriterEndedIsGone) {
     small = content(500).value;
     large = content(2'100'000, 2).value;
   }
-  EXPECT_EQ(said(people_.insert(with_photo("a", *small))), kLargeValueGone);
-  EXPECT_EQ(said(people_.insert(with_photo("a", *large))), kLargeValueGone);
+  for (const LargeValue& gone : {*small, *large}) {
+    const Status refused = people_.insert(with_photo("a", gone)).status();
+    EXPECT_EQ(said(refused), kLargeValueGone);
+    EXPECT_EQ(refused.operation_index(), std::nullopt);
+    const std::vector<WriteOperation> writes{WriteOperation::insert(Entity("p", "b")),
+                                             WriteOperation::insert(with_photo("a", gone)),
+                                             WriteOperation::insert(with_photo("c", gone))};
+    const Status refused_together = people_.execute(writes).status();
+    EXPECT_EQ(said(refused_together), kLargeValueGone);
+    EXPECT_EQ(refused_together.operation_index(), 1U);
+  }
   EXPECT_EQ(photo_in(people_, "a"), "-");
+  EXPECT_EQ(read(people_, "p", "b"), std::nullopt);
   expect_contents(0);
 }
 
