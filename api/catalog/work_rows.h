@@ -51,7 +51,7 @@ struct Work {
 };
 
 std::string work_key(const Work& work);
-/// Errors: kCorruption.
+/// Errors: kCorruption, also for the drop of what is no table with large values, or has another fence.
 Result<Work> decode_work_key(std::string_view key);
 
 std::string encode_work(std::uint64_t done = 0);
