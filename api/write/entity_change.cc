@@ -86,8 +86,7 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
       tag_(options.tag),
       extension_(extension),
       partition_hash_(writes.empty() ? 0 : format::partition_hash(format::partition_of(writes.front().sort_key()))),
-      in_transaction_(in_transaction),
-      needs_all_states_(extension != nullptr && extension->needs_all_states()) {
+      in_transaction_(in_transaction) {
   paced_bytes = bytes_of(writes);
   wait_max = options.wait_max;
   request.tables = std::move(tables);
@@ -104,7 +103,8 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
 }
 
 bool EntityChange::reads_state(const PreparedWrite& write) const noexcept {
-  return !write.key_too_long && (rests_on_state(write) || needs_all_states_);
+  if (write.key_too_long) return false;
+  return rests_on_state(write) || (extension_ != nullptr && extension_->needs_state_of(write));
 }
 
 StatesWanted EntityChange::states_wanted() {

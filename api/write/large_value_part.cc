@@ -67,7 +67,6 @@ Status check_large_values(std::span<const PreparedWrite> writes, bool in_transac
 }
 
 Result<std::unique_ptr<LargeValuePart>> LargeValuePart::make(StoreCore& core, const OwningWrites& writes) {
-  const auto counts = [](const PreparedWrite& write) { return has_large_values(table_of(write)); };
   if (std::none_of(writes.writes.begin(), writes.writes.end(), counts)) return std::unique_ptr<LargeValuePart>();
   std::unique_ptr<LargeValuePart> part(new LargeValuePart(core, writes.in_transaction));
   core.keep_blobs();

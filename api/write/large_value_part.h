@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "api/blob/content_owners.h"
+#include "api/catalog/catalog_rows.h"
 #include "api/core/store_core.h"
 #include "api/write/blob_change.h"
 #include "api/write/content_writer.h"
@@ -48,6 +49,11 @@ class LargeValuePart {
   /// afterwards. Errors: those of reading; kTooLarge (RequestBodyTooLarge: contents that no entity named before have too
   /// many bytes that were not written yet).
   static Result<std::unique_ptr<LargeValuePart>> make(StoreCore& core, const OwningWrites& writes);
+
+  /// Returns whether the write is to a table with large values.
+  static bool counts(const PreparedWrite& write) noexcept {
+    return has_large_values(format::table_id_of(write.sort_key()));
+  }
 
   std::vector<std::uint64_t> locks() const;
   std::vector<format::TableId> tables() const { return tables_; }

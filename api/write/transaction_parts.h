@@ -35,7 +35,9 @@ class TransactionParts final : public Extension {
   }
   Refusal finish(const engine::ReadView& view, format::BatchBuilder& batch) override;
   bool needs_values() const noexcept override { return values_ != nullptr; }
-  bool needs_all_states() const noexcept override { return values_ != nullptr; }
+  bool needs_state_of(const PreparedWrite& write) const noexcept override {
+    return values_ && LargeValuePart::counts(write);
+  }
 
   /// As MessagePart: there was no other part either.
   bool had_nothing_to_write() const noexcept { return messages_ && messages_->had_nothing_to_write(); }

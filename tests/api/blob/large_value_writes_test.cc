@@ -102,6 +102,27 @@ TEST_F(LargeValueWrites, BX21_AWriteReadsNoHeadOfAContentThatKeepsItsOwners) {
   EXPECT_TRUE(photo_in(people(), "a") == uneven_bytes(30'000, 1));
 }
 
+TEST_F(LargeValueWrites, BX21_OtherTablesOfATransactionAreNotRead) {
+  Table plain = bench_.table("Plain");
+  EXPECT_EQ(said(plain.insert(with_value("p", "a", "old"))), kFine);
+  for (int i = 0; i < 20; ++i) {  // so that the entity lies in another block than those of the other table
+    EXPECT_EQ(said(plain.insert(with_value("p", "c" + std::to_string(100 + i), std::string(10'000, 'x')))), kFine);
+  }
+  EXPECT_EQ(said(people().insert(with_value("p", "a", "old"))), kFine);
+  move_to_table();
+  io::FaultRule failing = other_reads_than_of({"a"});
+  failing.fail_count = io::FaultRule::kFromThenOn;
+  files().faults().add(failing);
+  StoreTransaction transaction = *store().begin_transaction();
+  transaction.insert_or_replace(plain, with_value("p", "a", "new"))
+      .insert_or_replace(people(), with_value("p", "a", "new"));
+  EXPECT_EQ(said(transaction.commit()), kFine);
+  EXPECT_EQ(value_in(plain, "p", "a"), "new");
+  EXPECT_EQ(value_in(people(), "p", "a"), "new");
+  EXPECT_FALSE(plain.get("p", "c110").ok()) << "the rows of the table cannot be read";
+  files().faults().clear();
+}
+
 // The first write holds the locks, and is held up while it reads the heads. Meanwhile the second one is planned.
 TEST_F(LargeValueWrites, BX21_AWriteThatWasOvertakenIsPlannedAgain) {
   (void)insert("a", 30'000, 1);
