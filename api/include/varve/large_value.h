@@ -42,9 +42,10 @@ class VARVE_EXPORT LargeValueWriter {
   LargeValueWriter& operator=(LargeValueWriter&&) noexcept;
   ~LargeValueWriter();
 
-  /// Adds bytes at the end. Needs about 3 MiB of memory at most. Errors: those of any write; kTooLarge
-  /// (RequestBodyTooLarge: the limit of a content), kInvalidArgument (InvalidInput: the content is finished). After any
-  /// other error the writer cannot be used any more.
+  /// Adds bytes at the end. Needs about 3 MiB of memory at most. Errors: those of any write; kNotFound (TableNotFound: the
+  /// account of the table was dropped), kTooLarge (RequestBodyTooLarge: the limit of a content), kInvalidArgument
+  /// (InvalidInput: the content is finished). After any error but InvalidInput the writer cannot be used any more: begin
+  /// another one.
   Status append(std::string_view bytes);
   /// Bytes that were added.
   std::uint64_t length() const noexcept;

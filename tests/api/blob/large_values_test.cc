@@ -413,6 +413,16 @@ TEST_F(LargeValues, BX32_ADropOfTheAccountTakesTables) {
   for (const std::string& finding : report->findings) ADD_FAILURE() << finding;
 }
 
+TEST_F(LargeValues, BX32_AWriterOfADroppedAccountFindsNoTable) {
+  Result<LargeValueWriter> writer = people_.write_large_value();
+  ASSERT_TRUE(writer.ok()) << writer.status().to_string();
+  EXPECT_EQ(said(writer->append(uneven_bytes(900'000))), kFine);
+  EXPECT_EQ(said(store().drop_account(kAccount)), kFine);
+  EXPECT_EQ(said(writer->append(uneven_bytes(1'000'000))), kTableNotFound) << "the first part is written now";
+  EXPECT_EQ(said(writer->append("more")), kTableNotFound);
+  EXPECT_EQ(said(writer->finish()), kTableNotFound);
+}
+
 TEST_F(LargeValues, BX21_RestrictedHandlesNeedTheRightToWrite) {
   (void)insert("a", 20'000);
   Access reading;
