@@ -49,11 +49,20 @@ class DamagedValues : public testing::Test {
   }
   /// Writes a row without the checks that would refuse it.
   void plant(const std::string& sort_key, std::string_view value) {
+    format::BatchBuilder batch;
+    batch.put(sort_key, value);
+    commit(batch);
+  }
+  /// Removes a row, as if it were lost.
+  void lose(const std::string& sort_key) {
+    format::BatchBuilder batch;
+    batch.remove(sort_key);
+    commit(batch);
+  }
+  void commit(format::BatchBuilder& batch) {
     bench_.store.reset();
     auto engine = bench_.machine.open();
     ASSERT_TRUE(engine.ok()) << engine.status().to_string();
-    format::BatchBuilder batch;
-    batch.put(sort_key, value);
     engine::CommitRequest request;
     request.batch = batch.finish();
     ASSERT_TRUE((*engine)->commit(std::move(request)).ok());
@@ -65,6 +74,11 @@ class DamagedValues : public testing::Test {
     std::string all;
     for (const std::string& finding : report->findings) all += finding + "\n";
     return all;
+  }
+  static void expect_sound(std::string_view path, const StoreBench& bench) {
+    const Result<VerifyReport> verified = Store::verify(path, bench.options());
+    ASSERT_TRUE(verified.ok()) << verified.status().to_string();
+    for (const std::string& finding : verified->findings) ADD_FAILURE() << finding;
   }
   static io::MemoryDisk with_flip(const io::MemoryDisk& disk, const std::string& bytes) {
     io::MemoryDisk damaged = disk;
@@ -154,6 +168,28 @@ TEST_F(DamagedValues, BX41_ARepairKeepsEntitiesWithTheirContents) {
   EXPECT_EQ(read(*next, "p", "c"), std::nullopt) << "the new table has a number of its own";
 }
 
+TEST_F(DamagedValues, BX41_ARepairWritesAHeadThatWasLost) {
+  lose(content_head_key(contents_of_account(1), first_.id()));
+  EXPECT_THAT(findings_of(closed()), HasSubstr("it names a content that is not there"));
+  const StoreBench bench(9, closed());
+  const Result<RepairReport> report = Store::repair(kStorePath, "/repaired", bench.options());
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  expect_sound("/repaired", bench);
+  const Result<std::unique_ptr<Store>> store = Store::open("/repaired", bench.options());
+  ASSERT_TRUE(store.ok()) << store.status().to_string();
+  Table people = *(*store)->open_table(kAccount, "People");
+  const Result<LargeValueReader> reader = (*store)->open_large_value(kAccount, first_.id());
+  ASSERT_TRUE(reader.ok()) << reader.status().to_string();
+  EXPECT_TRUE(all_of(*reader) == uneven_bytes(200'000, 1));
+  EXPECT_EQ(said(reader->crc64()), kFine);
+  EXPECT_EQ(said(people.insert(with_photo("shared", first_))), kFine);
+  for (const char* row_key : {"a", "b", "shared"}) {
+    EXPECT_TRUE(photo_in(people, row_key) == uneven_bytes(200'000, 1));
+    EXPECT_EQ(said(people.remove("p", row_key, ETag::any())), kFine);
+  }
+  EXPECT_EQ(said((*store)->open_large_value(kAccount, first_.id())), kLargeValueGone) << "the last owner let it go";
+}
+
 TEST_F(DamagedValues, BX32_ADropWhoseWorkIsNotDoneIsSoundAndSurvivesARepair) {
   EXPECT_EQ(said(bench_.store->drop_table(kAccount, "People")), kFine);
   io::SeededRandom random(32);
@@ -162,9 +198,7 @@ TEST_F(DamagedValues, BX32_ADropWhoseWorkIsNotDoneIsSoundAndSurvivesARepair) {
   const StoreBench bench(9, std::move(disk));
   const Result<RepairReport> report = Store::repair(kStorePath, "/repaired", bench.options());
   ASSERT_TRUE(report.ok()) << report.status().to_string();
-  const Result<VerifyReport> verified = Store::verify("/repaired", bench.options());
-  ASSERT_TRUE(verified.ok()) << verified.status().to_string();
-  for (const std::string& finding : verified->findings) ADD_FAILURE() << finding;
+  expect_sound("/repaired", bench);
 }
 
 }  // namespace
