@@ -2,6 +2,7 @@
 // entities with their contents, also those of a drop whose work is not done (BX-41, BX-32).
 // Method: bytes of a closed store are flipped, and rows are written without the checks that would refuse them. Then the
 // store is verified and repaired.
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "api/blob/content_rows.h"
 #include "api/catalog/catalog_rows.h"
+#include "api/catalog/work_rows.h"
 #include "engine/base/sync_points.h"
 #include "format/keys/batch.h"
 #include "format/keys/entity.h"
@@ -67,13 +69,22 @@ class DamagedValues : public testing::Test {
     request.batch = batch.finish();
     ASSERT_TRUE((*engine)->commit(std::move(request)).ok());
   }
-  static std::string findings_of(io::MemoryDisk disk) {
+  static std::string findings_of(io::MemoryDisk disk, std::string_view path = kStorePath) {
     const StoreBench bench(9, std::move(disk));
-    const Result<VerifyReport> report = Store::verify(kStorePath, bench.options());
+    const Result<VerifyReport> report = Store::verify(path, bench.options());
     if (!report.ok()) return report.status().to_string();
     std::string all;
     for (const std::string& finding : report->findings) all += finding + "\n";
     return all;
+  }
+  static bool has_work_of_drop(io::MemoryDisk disk, std::string_view path) {
+    Machine machine(8, std::move(disk));
+    const auto engine = engine::Engine::open(machine.env(), path, Machine::writable());
+    EXPECT_TRUE(engine.ok()) << engine.status().to_string();
+    if (!engine.ok()) return false;
+    const engine::ReadView view = (*engine)->view();
+    const auto row = view.get(work_key({WorkKind::kTable, kPeople, table_fence_of(kPeople)}));
+    return row.ok() && row->has_value();
   }
   static void expect_sound(std::string_view path, const StoreBench& bench) {
     const Result<VerifyReport> verified = Store::verify(path, bench.options());
@@ -157,6 +168,7 @@ TEST_F(DamagedValues, BX41_ARepairKeepsEntitiesWithTheirContents) {
   const Result<RepairReport> report = Store::repair(kStorePath, "/repaired", bench.options());
   ASSERT_TRUE(report.ok()) << report.status().to_string();
   EXPECT_EQ(report->tables, 1U);
+  EXPECT_THAT(findings_of(bench.machine.files->snapshot(), "/repaired"), Not(HasSubstr("counts of their owners")));
   Result<std::unique_ptr<Store>> store = Store::open("/repaired", bench.options());
   ASSERT_TRUE(store.ok()) << store.status().to_string();
   Table people = *(*store)->open_table(kAccount, "People");
@@ -166,6 +178,8 @@ TEST_F(DamagedValues, BX41_ARepairKeepsEntitiesWithTheirContents) {
   Result<Table> next = (*store)->create_table(kAccount, "Next", {.has_large_values = true});
   ASSERT_TRUE(next.ok()) << next.status().to_string();
   EXPECT_EQ(read(*next, "p", "c"), std::nullopt) << "the new table has a number of its own";
+  EXPECT_EQ(said((*store)->close()), kFine);
+  expect_sound("/repaired", bench);  // No entity names the damaged content any more.
 }
 
 TEST_F(DamagedValues, BX41_ARepairWritesAHeadThatWasLost) {
@@ -191,14 +205,26 @@ TEST_F(DamagedValues, BX41_ARepairWritesAHeadThatWasLost) {
 }
 
 TEST_F(DamagedValues, BX32_ADropWhoseWorkIsNotDoneIsSoundAndSurvivesARepair) {
+  {
+    Table people = *bench_.store->open_table(kAccount, "People");
+    insert_many(people);
+  }
   EXPECT_EQ(said(bench_.store->drop_table(kAccount, "People")), kFine);
   io::SeededRandom random(32);
   io::MemoryDisk disk = bench_.machine.files->process_death(random);
   EXPECT_EQ(findings_of(disk), "");
+  EXPECT_TRUE(has_work_of_drop(disk, kStorePath));
   const StoreBench bench(9, std::move(disk));
   const Result<RepairReport> report = Store::repair(kStorePath, "/repaired", bench.options());
   ASSERT_TRUE(report.ok()) << report.status().to_string();
   expect_sound("/repaired", bench);
+  EXPECT_TRUE(has_work_of_drop(bench.machine.files->snapshot(), "/repaired"));
+  SettledStore settled(10, bench.machine.files->snapshot(), std::chrono::hours(1), "/repaired");
+  settled.settle();
+  const BlobRecount recount = settled.recount();
+  expect_settled(recount);
+  EXPECT_EQ(recount.contents(), 0U);
+  EXPECT_EQ(recount.entities(), 0U);
 }
 
 }  // namespace

@@ -346,7 +346,15 @@ TEST_F(LargeValues, BX21_AsynchronousWritesCountOwnersToo) {
     EXPECT_TRUE(photo_in(people, "b") == uneven_bytes(1'300'000));
     EXPECT_EQ(said(wait(async.remove("p", "b", ETag::any()))), kFine);
     EXPECT_EQ(said(wait(AsyncTable(bench.table("Plain")).insert(with_photo("b", photo.value)))), kInvalidInput);
+    const Unnamed kept = written(people, uneven_bytes(20'000, 2));
+    EXPECT_EQ(said(wait(async.insert(with_photo("c", kept.value)))), kFine);
+    EXPECT_EQ(said(wait(async.insert(with_photo("d", kept.value)))), kFine);
+    EXPECT_EQ(said(wait(async.insert_or_replace(with_value("p", "c", "x")))), kFine);
   }
+  EXPECT_EQ(said(bench.store->close()), kFine);
+  const Result<VerifyReport> report = Store::verify(kStorePath, bench.options());
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  for (const std::string& finding : report->findings) ADD_FAILURE() << finding;
 }
 
 // The failed write is the newest state, and never the visible one. So every plan is overtaken by it.
@@ -411,6 +419,30 @@ TEST_F(LargeValues, BX32_ADropOfTheAccountTakesTables) {
   const Result<VerifyReport> report = Store::verify(kStorePath, bench_.options());
   ASSERT_TRUE(report.ok()) << report.status().to_string();
   for (const std::string& finding : report->findings) ADD_FAILURE() << finding;
+}
+
+// The key that was read has no row, so that only the drop can refuse the commit.
+TEST_F(LargeValues, BX32_ATransactionThatReadATableWhichWasDroppedChangesNothing) {
+  Table plain = bench_.table("Plain");
+  insert_many(people_);
+  Result<StoreTransaction> transaction = store().begin_transaction();
+  ASSERT_TRUE(transaction.ok());
+  EXPECT_FALSE(*transaction->get(people_, "p", "none"));
+  transaction->insert(plain, Entity("p", "a"));
+  EXPECT_EQ(said(store().drop_table(kAccount, "People")), kFine);
+  EXPECT_EQ(said(transaction->commit()), kTableNotFound);
+  EXPECT_EQ(read(plain, "p", "a"), std::nullopt);
+}
+
+TEST_F(LargeValues, BX32_ADropOfTheAccountEndsTheWorkOfItsDroppedTables) {
+  (void)insert("a", 20'000);
+  insert_many(people_);
+  EXPECT_EQ(said(store().drop_table(kAccount, "People")), kFine);
+  EXPECT_EQ(said(store().drop_account(kAccount)), kFine);
+  io::SeededRandom random(32);
+  SettledStore settled(34, bench_.machine.files->process_death(random));
+  settled.wait_for_keeper();
+  EXPECT_EQ(settled.recount().work(), 0U);
 }
 
 TEST_F(LargeValues, BX32_AWriterOfADroppedAccountFindsNoTable) {
