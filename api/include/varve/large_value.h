@@ -35,7 +35,9 @@ namespace varve {
 /// Writes one content as a stream. Movable; one thread at a time may use it.
 ///
 /// The content is removed in the background when the writer ends, or after a crash, unless an entity names it by then. So
-/// the writer must exist until the commit that names the content has succeeded. Source: BX-04, BX-20.
+/// the writer must exist until the commit that names the content has succeeded. When the last entity has let go of the
+/// content, the writer does not keep it. A later write may name it again if it has at most 1 MiB, and is refused
+/// (LargeValueNotFound) if it is longer. Source: BX-04, BX-20.
 class VARVE_EXPORT LargeValueWriter {
  public:
   LargeValueWriter(LargeValueWriter&&) noexcept;
