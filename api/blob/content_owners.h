@@ -39,9 +39,10 @@ class ContentOwners {
 
   /// Notes that the commit adds or removes owners of a planned content.
   void add(ContentId content, std::int64_t owners) { changes_[content] += owners; }
-  /// Adds what follows from the changes to the batch. `heads` are the states of keys(); that of a content whose owners do
-  /// not change may be empty. Returns whether work is left to do. A content that lost its head by damage loses no more owners, so that what names it can be removed. Errors:
-  /// kCorruption (a content that gets an owner has no head, or a content has fewer owners than it should have).
+  /// Adds what follows from the changes to the batch. `heads` are the states of keys(). That of a content whose owners do
+  /// not change may be empty. Returns whether work is left to do. A content that lost its head by damage loses no more
+  /// owners, so that what names it can be removed. Errors: kCorruption (a content that gets an owner has no head, or a
+  /// content has fewer owners than it should have).
   Result<bool> settle(std::span<const engine::Newest> heads, format::BatchBuilder& batch);
 
  private:

@@ -59,7 +59,8 @@ class LargeValuePart {
   std::vector<format::TableId> tables() const { return tables_; }
   std::uint64_t bytes() const noexcept;
 
-  /// Notes what a write changes. Called for each write of the commit, in their order. `before` is the newest state of its entity.
+  /// Notes what a write changes. Called for each write of the commit, in their order. `before` is the newest state of its
+  /// entity.
   Refusal extend(const engine::Newest* before, const PreparedWrite& after);
   /// Adds the changes of the owners to the batch. Refuses a LargeValue whose content the account does not have.
   Refusal finish(const engine::ReadView& view, format::BatchBuilder& batch);

@@ -269,7 +269,7 @@ class VARVE_EXPORT Store {
   Result<Table> open_table(std::string_view account, std::string_view table) const;
   /// Drops a table with all its entities, in one commit. Its cost does not depend on the size of the table; the contents
   /// of a table with large values, and its entities, are then removed in the background (BX-32). On a full device this
-  /// removal waits for other room, so such a drop frees none there; that of any other table does. The drop is on stable
+  /// removal waits until there is other room, so such a drop frees none, unlike that of another table. The drop is on stable
   /// storage when this returns. Snapshots taken before still read the table. The name may be used again at
   /// once, or after StoreOptions::recreation_delay.
   /// Errors: kNotFound (ResourceNotFound), also for a name that no table can have; kBusy (TableBeingDeleted: the table
