@@ -33,10 +33,10 @@ bool ContentOwners::is_planned(ContentId content) const noexcept {
   return std::binary_search(planned_.begin(), planned_.end(), content);
 }
 
-const engine::Newest& ContentOwners::head_of(ContentId content, std::span<const engine::Newest> heads) const noexcept {
+std::size_t ContentOwners::place_of(ContentId content) const noexcept {
   const auto planned = std::lower_bound(planned_.begin(), planned_.end(), content);
   assert(planned != planned_.end() && *planned == content);
-  return heads[static_cast<std::size_t>(planned - planned_.begin())];
+  return static_cast<std::size_t>(planned - planned_.begin());
 }
 
 Result<bool> ContentOwners::settle(std::span<const engine::Newest> heads, format::BatchBuilder& batch) {

@@ -30,14 +30,19 @@ class ContentOwners {
   /// The keys of the heads, whose states settle() needs, and whose partitions are locked.
   const std::vector<std::string>& keys() const noexcept { return keys_; }
   bool is_planned(ContentId content) const noexcept;
+  /// Returns the place of a planned content's key in keys().
+  std::size_t place_of(ContentId content) const noexcept;
   /// Returns the state of a planned content's head. `heads` are the states of keys().
-  const engine::Newest& head_of(ContentId content, std::span<const engine::Newest> heads) const noexcept;
+  const engine::Newest& head_of(ContentId content, std::span<const engine::Newest> heads) const noexcept {
+    return heads[place_of(content)];
+  }
 
   /// Notes that the commit adds or removes owners of a planned content.
   void add(ContentId content, std::int64_t owners) { changes_[content] += owners; }
-  /// Adds what follows from the changes to the batch. `heads` are the states of keys(). Returns whether work is left to
-  /// do. A content that lost its head by damage loses no more owners, so that what names it can be removed. Errors:
-  /// kCorruption (a content that gets an owner has no head, or a content has fewer owners than it should have).
+  /// Adds what follows from the changes to the batch. `heads` are the states of keys(). That of a content whose owners do
+  /// not change may be empty. Returns whether work is left to do. A content that lost its head by damage loses no more
+  /// owners, so that what names it can be removed. Errors: kCorruption (a content that gets an owner has no head, or a
+  /// content has fewer owners than it should have).
   Result<bool> settle(std::span<const engine::Newest> heads, format::BatchBuilder& batch);
 
  private:

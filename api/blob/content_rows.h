@@ -6,7 +6,8 @@
 //   row     first part   second part                    properties
 //   head    K, content   empty                          Kind (Int32: 0 plain, 1 list, 2 growing, 3 value), Owners
 //                                                       (Int32), Length (Int64; not of a growing content), optionally Crc
-//                                                       (Int64: CRC-64 of all bytes; always of a value)
+//                                                       (Int64: CRC-64 of all bytes; of a value, unless a repair wrote
+//                                                       the head, and a part is damaged)
 //   part    K, content   offset of its first byte       Hashes, Bytes (Binary)
 //
 // Parts of a plain content, and of a value, begin at multiples of 1 MiB. Those of a growing content are as they were

@@ -1,13 +1,13 @@
 // Owns: the walks of a recount (owner_recount.h).
-// Must never: read the parts of a plain content.
+// Must never: read the parts of a plain content that has its head.
 #include "api/blob/owner_recount.h"
 
 #include <algorithm>
 
 #include "api/blob/blob_rows.h"
 #include "api/blob/large_values.h"
-#include "api/catalog/work_rows.h"
 #include "engine/read/cursor.h"
+#include "format/bytes/crc64.h"
 
 namespace varve {
 
@@ -21,11 +21,11 @@ Status OwnerRecount::add_container(format::TableId container) {
       const Result<BlobRow> blob = decode_blob_row(rows.version(), rows.value());
       may_miss_names_ = may_miss_names_ || !blob.ok();
       if (!blob.ok()) continue;
-      for (const ContentPiece& piece : blob->pieces) ++names_[piece.content];
+      for (const ContentPiece& piece : blob->pieces) ++names_[piece.content].count;
     } else if (kind == 'U') {
       const Result<ContentPiece> block = decode_staged_block(rows.value());
       may_miss_names_ = may_miss_names_ || !block.ok();
-      if (block.ok()) ++names_[block->content];
+      if (block.ok()) ++names_[block->content].count;
     }
   }
   return rows.status();
@@ -40,7 +40,11 @@ Status OwnerRecount::add_table(format::TableId table) {
     named.clear();
     const bool is_read = add_large_values(rows.value(), named).ok();
     may_miss_names_ = may_miss_names_ || !is_read;
-    for (const format::ContentReference& each : named) ++names_[each.content];
+    for (const format::ContentReference& each : named) {
+      Names& names = names_[each.content];
+      ++names.count;
+      names.length = each.length;
+    }
   }
   return rows.status();
 }
@@ -54,6 +58,10 @@ Result<OwnerRecount::Rows> OwnerRecount::finish() {
   Rows rows;
   for (const Head& found : heads_) {
     if (Status added = add_mended(found, rows); !added.ok()) return added;
+  }
+  if (Status found = find_empty_values(); !found.ok()) return found;
+  for (const ContentId content : headless_) {
+    if (Status added = add_headless(content, rows); !added.ok()) return added;
   }
   return rows;
 }
@@ -72,6 +80,7 @@ Status OwnerRecount::read_heads() {
       const Result<ContentHead> head = decode_content_head(rows.value());
       if (head.ok()) heads_.push_back({place->content, *head});
     }
+    if (place->offset) headless_.push_back(place->content);  // A head comes before the parts.
     rows.seek(format::end_of_prefix(content_prefix(contents_, place->content)));
   }
   return rows.status();
@@ -91,14 +100,14 @@ Status OwnerRecount::add_list(const Head& list) {
     may_miss_names_ = may_miss_names_ || !entries.ok();
     if (!entries.ok()) continue;
     for (std::size_t i = 0; i < entries->size(); ++i) {
-      if (first + i >= *done) ++names_[(*entries)[i].content];
+      if (first + i >= *done) ++names_[(*entries)[i].content].count;
     }
   }
   return Status();
 }
 
 Result<std::uint64_t> OwnerRecount::entries_let_go(ContentId list) const {
-  const auto row = view_.get(work_key({WorkKind::kLeaving, list, format::account_of(contents_)}));
+  const auto row = view_.get(work_of(WorkKind::kLeaving, list));
   if (!row.ok()) return row.status();
   if (!*row) return std::uint64_t{0};
   Result<std::uint64_t> done = decode_work((*row)->value);
@@ -107,7 +116,7 @@ Result<std::uint64_t> OwnerRecount::entries_let_go(ContentId list) const {
 
 Status OwnerRecount::add_mended(const Head& found, Rows& rows) const {
   const auto named = names_.find(found.content);
-  std::uint32_t owners = named == names_.end() ? 0 : named->second;
+  std::uint32_t owners = named == names_.end() ? 0 : named->second.count;
   if (may_miss_names_) owners = std::max(owners, found.head.owners);
   if (owners != found.head.owners) {
     ContentHead head = found.head;
@@ -115,11 +124,76 @@ Status OwnerRecount::add_mended(const Head& found, Rows& rows) const {
     rows.emplace_back(content_head_key(contents_, found.content), encode_content_head(head));
   }
   if (owners > 0) return Status();
-  const std::string work = work_key({WorkKind::kLeaving, found.content, format::account_of(contents_)});
-  const auto row = view_.get(work);
-  if (!row.ok()) return row.status();
-  if (!*row) rows.emplace_back(work, encode_work());
+  const Result<bool> leaves = has_work(WorkKind::kLeaving, found.content);
+  if (!leaves.ok()) return leaves.status();
+  if (!*leaves) rows.emplace_back(work_of(WorkKind::kLeaving, found.content), encode_work());
   return Status();
+}
+
+/// A value without a byte has no row but its head.
+Status OwnerRecount::find_empty_values() {
+  std::vector<ContentId> empty;
+  for (const auto& [content, names] : names_) {
+    if (names.length == 0) empty.push_back(content);
+  }
+  std::sort(empty.begin(), empty.end());
+  for (const ContentId content : empty) {
+    const auto head = view_.get(content_head_key(contents_, content));
+    if (!head.ok()) return head.status();
+    if (!*head) headless_.push_back(content);
+  }
+  return Status();
+}
+
+/// Only an entity says what its content was. A blob may name a plain content, a list or a growing content.
+Status OwnerRecount::add_headless(ContentId content, Rows& rows) const {
+  const auto named = names_.find(content);
+  if (named == names_.end()) return may_miss_names_ ? Status() : add_orphan(content, rows);
+  const Names& names = named->second;
+  if (!names.length) return Status();
+  const Result<std::optional<std::uint64_t>> crc64 = crc64_of(content, *names.length);
+  if (!crc64.ok()) return crc64.status();
+  rows.emplace_back(content_head_key(contents_, content),
+                    encode_content_head({ContentKind::kValue, names.count, *names.length, *crc64}));
+  return Status();
+}
+
+/// Lets the parts be removed, unless a row of work leads to them.
+Status OwnerRecount::add_orphan(ContentId content, Rows& rows) const {
+  for (const WorkKind kind : {WorkKind::kFilling, WorkKind::kLeaving}) {
+    const Result<bool> has = has_work(kind, content);
+    if (!has.ok()) return has.status();
+    if (*has) return Status();
+  }
+  rows.emplace_back(work_of(WorkKind::kLeaving, content), encode_work());
+  return Status();
+}
+
+/// Returns the CRC-64 of a value's parts, or nothing if one of them is damaged or missing.
+Result<std::optional<std::uint64_t>> OwnerRecount::crc64_of(ContentId content, std::uint64_t length) const {
+  const std::optional<std::uint64_t> none;
+  format::Crc64 crc64;
+  for (std::uint64_t offset = 0; offset < length;) {
+    const auto part = view_.get(content_part_key(contents_, content, offset));
+    if (part.code() == Code::kCorruption) return none;
+    if (!part.ok()) return part.status();
+    if (!*part) return none;
+    const Result<std::string_view> bytes = decode_part(content, offset, (*part)->value);
+    if (!bytes.ok() || bytes->empty() || bytes->size() > length - offset) return none;
+    crc64.update(*bytes);
+    offset += bytes->size();
+  }
+  return std::optional(crc64.value());
+}
+
+Result<bool> OwnerRecount::has_work(WorkKind kind, ContentId content) const {
+  const auto row = view_.get(work_of(kind, content));
+  if (!row.ok()) return row.status();
+  return row->has_value();
+}
+
+std::string OwnerRecount::work_of(WorkKind kind, ContentId content) const {
+  return work_key({kind, content, format::account_of(contents_)});
 }
 
 }  // namespace varve

@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "api/catalog/catalog_rows.h"
+#include "api/catalog/container_rows.h"
 #include "api/model/stored_row.h"
 #include "format/keys/entity.h"
 
@@ -18,6 +20,15 @@ bool is_work_kind(char letter) noexcept {
   return letter == 'F' || letter == 'L' || letter == 'S' || letter == 'C' || letter == 'T' || letter == 'X';
 }
 
+/// The work of a drop removes all rows of its subject, so nothing else may be taken for one.
+bool may_be_stored(const Work& work) noexcept {
+  switch (work.kind) {
+    case WorkKind::kTable: return has_large_values(work.subject) && work.owner == table_fence_of(work.subject);
+    case WorkKind::kContainer: return work.owner == fence_of(work.subject);
+    default: return true;
+  }
+}
+
 }  // namespace
 
 std::string work_key(const Work& work) {
@@ -30,7 +41,12 @@ Result<Work> decode_work_key(std::string_view key) {
   const std::optional<std::uint64_t> subject = has_kind ? parse_number_text(parts->first.substr(1)) : std::nullopt;
   const std::optional<std::uint64_t> owner = has_kind ? parse_number_text(parts->second) : std::nullopt;
   if (!subject || !owner) return Status::corruption("the key of a work row has no kind or no two numbers");
-  return Work{static_cast<WorkKind>(parts->first.front()), *subject, *owner};
+  const Work work{static_cast<WorkKind>(parts->first.front()), *subject, *owner};
+  if (!may_be_stored(work)) {
+    return Status::corruption(
+        "the key of a work row names the drop of a table or container with a fence that is not its own");
+  }
+  return work;
 }
 
 std::string encode_work(std::uint64_t done) {

@@ -51,7 +51,8 @@ struct Work {
 };
 
 std::string work_key(const Work& work);
-/// Errors: kCorruption.
+/// Errors: kCorruption, also if the key names a drop, and the owner is not the fence of a container or of a table with
+/// large values.
 Result<Work> decode_work_key(std::string_view key);
 
 std::string encode_work(std::uint64_t done = 0);

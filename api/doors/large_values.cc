@@ -17,7 +17,8 @@ namespace varve {
 
 struct VARVE_LOCAL LargeValueWriter::State {
   State(std::shared_ptr<StoreCore> store, format::TableId table)
-      : core(std::move(store)), content(std::make_shared<ContentWriter>(core, table, ContentWriter::Inline::kNo)) {}
+      : core(std::move(store)),
+        content(std::make_shared<ContentWriter>(core, table, ContentWriter::Inline::kNo, ContentKind::kValue)) {}
 
   const std::shared_ptr<StoreCore> core;
   const std::shared_ptr<ContentWriter> content;
@@ -50,7 +51,7 @@ Result<LargeValue> LargeValueWriter::finish() {
     if (state_->finished) return *state_->finished;
     ContentWriter& content = *state_->content;
     if (Status whole = content.check(); !whole.ok()) return whole;
-    content.make_value(state_->crc64.value());
+    content.set_crc64(state_->crc64.value());
     content.end();
     ContentWriter::offer(state_->content);
     state_->finished = LargeValueMaker::make({content.piece().content, content.length()});

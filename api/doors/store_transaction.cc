@@ -293,16 +293,16 @@ std::size_t StoreTransaction::size() const noexcept {
 
 // -- Commit -----------------------------------------------------------------------------------------------------------
 
-/// Errors name the write by its place among all writes.
-Status StoreTransaction::State::check_writes() const {
+/// Notes the bytes of the writes. Errors name the write by its place among all writes.
+Status StoreTransaction::State::check_writes() {
   if (next_place() > limits::kStoreTransactionOperationsMax) {
     return blamed(Status::too_large("the transaction has more than " +
                                     std::to_string(limits::kStoreTransactionOperationsMax) + " writes")
                       .with_service_error("InvalidInput"),
                   limits::kStoreTransactionOperationsMax);
   }
-  std::size_t bytes = 0;
-  const auto add = [&bytes](std::size_t more, std::uint32_t place) {
+  bytes = 0;
+  const auto add = [this](std::size_t more, std::uint32_t place) {
     bytes += more;
     if (bytes <= limits::kStoreTransactionBytesMax) return Status();
     return blamed(service_error::request_body_too_large("the encoded transaction has more than " +
@@ -391,6 +391,7 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
 Status StoreTransaction::State::reported(const Status& failure, std::span<PreparedWrite> prepared,
                                          const std::vector<format::TableId>& tables) const {
   if (service_error::is_table_gone(failure)) return some_table_was_dropped();
+  if (is_batch_too_large(failure)) return with_limit_named(failure);
   if (!rests_on_an_entity(failure)) return failure;
   const Result<std::vector<format::TableId>> now = place(prepared);
   if (!now.ok()) return now.status();
@@ -403,7 +404,7 @@ Result<std::unique_ptr<TransactionParts>> StoreTransaction::State::make_parts(st
   for (const PlacedMessage& message : messages) message_writes.push_back(&message.write);
   std::vector<BlobWrite*> blob_writes;
   for (PlacedBlob& blob : blobs) blob_writes.push_back(&blob.write);
-  return TransactionParts::make(*core, prepared, std::move(message_writes), std::move(blob_writes));
+  return TransactionParts::make(*core, {prepared, true, bytes}, std::move(message_writes), std::move(blob_writes));
 }
 
 Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWrite> prepared,

@@ -11,19 +11,14 @@
 #include "varve/limits.h"
 
 namespace varve {
-namespace {
 
-Status account_was_dropped() {
-  return service_error::container_not_found("the account was dropped while the content was written");
-}
-
-}  // namespace
-
-ContentWriter::ContentWriter(std::shared_ptr<StoreCore> core, format::TableId container, Inline in_row)
+ContentWriter::ContentWriter(std::shared_ptr<StoreCore> core, format::TableId container, Inline in_row,
+                             ContentKind kind)
     : core_(std::move(core)),
       contents_(contents_of(container)),
       in_row_(in_row),
-      content_(core_->backend().draw_tick()) {}
+      content_(core_->backend().draw_tick()),
+      kind_(kind) {}
 
 ContentWriter::~ContentWriter() {
   if (!core_ || !filling_) return;
@@ -69,6 +64,12 @@ Status ContentWriter::add(std::string_view bytes) {
     bytes.remove_prefix(taken);
   }
   return Status();
+}
+
+Status ContentWriter::account_was_dropped() const {
+  constexpr std::string_view kWhat = "the account was dropped while the content was written";
+  return kind_ == ContentKind::kValue ? service_error::table_not_found(kWhat)
+                                      : service_error::container_not_found(kWhat);
 }
 
 Status ContentWriter::write_part() {

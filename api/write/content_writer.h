@@ -21,14 +21,17 @@ class ContentWriter {
   /// Whether a short content may lie in the row of its owner.
   enum class Inline : std::uint8_t { kNo, kYes };
 
-  /// Begins a content of the account of this container.
-  ContentWriter(std::shared_ptr<StoreCore> core, format::TableId container, Inline in_row);
+  /// Begins a content of the account of this container, or of this table: then entities will own it, and the kind is
+  /// kValue.
+  ContentWriter(std::shared_ptr<StoreCore> core, format::TableId container, Inline in_row,
+                ContentKind kind = ContentKind::kPlain);
   ContentWriter(ContentWriter&&) noexcept = default;
   ContentWriter& operator=(ContentWriter&&) = delete;
   /// If the content has rows and no owner, lets them be removed.
   ~ContentWriter();
 
-  /// Adds bytes. Errors: those of commits; kTooLarge (RequestBodyTooLarge). After an error, or when memory runs out, the
+  /// Adds bytes. Errors: those of commits; kNotFound (ContainerNotFound, or TableNotFound of a value: the account was
+  /// dropped); kTooLarge (RequestBodyTooLarge). After an error, or when memory runs out, the
   /// content has a gap: check() returns the error, and add_to() refuses the content.
   Status append(std::string_view bytes);
   /// Returns the error of the append that failed, if one did.
@@ -53,11 +56,8 @@ class ContentWriter {
   void add_rows(format::BatchBuilder& batch, std::uint32_t owners) const;
   /// Lets entities name the content, all of which was added. It is offered as long as a pointer to it exists.
   static void offer(const std::shared_ptr<ContentWriter>& writer);
-  /// Says that entities will own the content, which has this CRC-64. Called before end().
-  void make_value(std::uint64_t crc64) noexcept {
-    kind_ = ContentKind::kValue;
-    crc64_ = crc64;
-  }
+  /// Gives a value the CRC-64 of all its bytes. Called before end().
+  void set_crc64(std::uint64_t crc64) noexcept { crc64_ = crc64; }
   /// The id of the contents of its account.
   format::TableId contents() const noexcept { return contents_; }
   /// Returns the key of the row that exists until the content has its first owner, or an empty text if no row of the
@@ -72,6 +72,7 @@ class ContentWriter {
 
  private:
   bool is_in_row() const noexcept;
+  Status account_was_dropped() const;
   Status add(std::string_view bytes);
   Status write_part();
 
@@ -83,7 +84,7 @@ class ContentWriter {
   std::uint64_t length_ = 0;
   std::string pending_;    // less than a part, or a whole one if no byte followed yet
   std::string last_part_;  // encoded by end()
-  ContentKind kind_ = ContentKind::kPlain;
+  ContentKind kind_;
   std::optional<std::uint64_t> crc64_;
   bool has_rows_ = false;
   bool has_gap_ = false;  // from the beginning of an append to its successful end

@@ -86,8 +86,7 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
       tag_(options.tag),
       extension_(extension),
       partition_hash_(writes.empty() ? 0 : format::partition_hash(format::partition_of(writes.front().sort_key()))),
-      in_transaction_(in_transaction),
-      needs_all_states_(extension != nullptr && extension->needs_all_states()) {
+      in_transaction_(in_transaction) {
   paced_bytes = bytes_of(writes);
   wait_max = options.wait_max;
   request.tables = std::move(tables);
@@ -104,7 +103,8 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
 }
 
 bool EntityChange::reads_state(const PreparedWrite& write) const noexcept {
-  return !write.key_too_long && (rests_on_state(write) || needs_all_states_);
+  if (write.key_too_long) return false;
+  return rests_on_state(write) || (extension_ != nullptr && extension_->needs_state_of(write));
 }
 
 StatesWanted EntityChange::states_wanted() {
@@ -190,9 +190,18 @@ bool rests_on_an_entity(const Status& failure) noexcept {
   }
 }
 
+bool is_batch_too_large(const Status& failure) noexcept {
+  return failure.code() == Code::kTooLarge && failure.service_error().empty();
+}
+
+Status with_limit_named(const Status& failure) {
+  return failure.with_service_error("RequestBodyTooLarge");
+}
+
 Status reported_failure(const Status& failure, const TableName& name, format::TableId table,
                         const Result<format::TableId>& now, bool in_transaction) {
   if (service_error::is_table_gone(failure)) return overtaken_by_drop(name, in_transaction);
+  if (is_batch_too_large(failure)) return with_limit_named(failure);
   if (!rests_on_an_entity(failure)) return failure;
   if (!now.ok()) return no_table_to_write(now.status(), in_transaction);
   return *now == table ? failure : overtaken_by_drop(name, in_transaction);

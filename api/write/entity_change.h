@@ -23,13 +23,14 @@ class Extension {
   virtual ~Extension() = default;
   /// Called for each operation of a change, in their order, after the whole change was judged. May add puts and removes
   /// to the batch, or refuse the change. `before` is the newest state before the change. It is null if no condition
-  /// depends on that state, and needs_all_states() is false: then it was not read. `after` has the operation's key, and
+  /// depends on that state, and needs_state_of() is false: then it was not read. `after` has the operation's key, and
   /// the properties that it stores.
   virtual Refusal extend(const engine::Newest* before, const PreparedWrite& after, format::BatchBuilder& batch) = 0;
   /// Called once, after the last operation.
   virtual Refusal finish(const engine::ReadView& /*view*/, format::BatchBuilder& /*batch*/) { return {}; }
-  /// Returns whether extend() needs the state before each operation, also if no condition depends on it.
-  virtual bool needs_all_states() const noexcept { return false; }
+  /// Returns whether extend() needs the state before this operation, also if no condition depends on it. The answer
+  /// depends on the operation's key alone.
+  virtual bool needs_state_of(const PreparedWrite& /*write*/) const noexcept { return false; }
   /// Returns whether extend() needs the values of the states.
   virtual bool needs_values() const noexcept { return true; }
 };
@@ -67,7 +68,6 @@ class EntityChange : public Change {
   Extension* const extension_;
   std::uint64_t partition_hash_ = 0;
   const bool in_transaction_;
-  const bool needs_all_states_;
   bool any_merge_ = false;
   std::string batch_;  // empty until it is built
 };
@@ -82,6 +82,11 @@ Status no_table_to_write(const Status& status, bool in_transaction);
 /// table, the state may be any earlier one, or none: flushes and compactions remove rows of a dropped table in any order.
 /// So such a refusal holds only if the table's name still has the same id afterwards.
 bool rests_on_an_entity(const Status& failure) noexcept;
+/// Returns whether the engine refused a batch for its size: the failure has no error string. The limits of the table model
+/// refuse nearly all such batches before.
+bool is_batch_too_large(const Status& failure) noexcept;
+/// Returns such a failure with the error string of the table model.
+Status with_limit_named(const Status& failure);
 /// Returns the error to report for a failed change. `now` is the id that the name resolves to after a failure that
 /// rests on an entity. Otherwise it is `table`.
 Status reported_failure(const Status& failure, const TableName& name, format::TableId table,

@@ -73,7 +73,7 @@ Result<ETag> commit_attempts(StoreCore& core, const TableName& name, NameEntry& 
     place_writes(group.writes, *table);
     if (Status allowed = check_large_values(group.writes, group.in_transaction); !allowed.ok()) return allowed;
     const Result<std::unique_ptr<TransactionParts>> parts =
-        TransactionParts::make(core, group.writes, pointers_to(group.messages), {});
+        TransactionParts::make(core, {group.writes, group.in_transaction}, pointers_to(group.messages), {});
     if (!parts.ok()) return parts.status();
     GroupChange change(core, with_table(parts->get(), *table), group.writes, options, group.in_transaction,
                        parts->get());

@@ -64,7 +64,7 @@ struct VARVE_LOCAL StoreTransaction::State {
   Status admit_reads(std::size_t more) const;
   Status keep_reads(const Table::State& table, std::span<const EntityKey> keys);
   Status keep_read(const Container::State& container, std::string_view blob);
-  Status check_writes() const;
+  Status check_writes();
   Result<std::vector<PreparedWrite>> prepare() const;
   Result<std::vector<format::TableId>> place(std::span<PreparedWrite> prepared) const;
   std::uint32_t next_place() const noexcept {
@@ -85,6 +85,7 @@ struct VARVE_LOCAL StoreTransaction::State {
   std::vector<Write> writes;
   std::vector<PlacedMessage> messages;
   std::vector<PlacedBlob> blobs;  // without contents after a commit
+  std::size_t bytes = 0;          // of the writes; check_writes() counts them
   std::vector<SentMessage> sent;
   std::vector<BlobState> written;
   bool ended = false;

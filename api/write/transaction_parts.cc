@@ -16,11 +16,10 @@ void add_all(std::vector<T>& to, const std::vector<T>& more) {
 
 }  // namespace
 
-Result<std::unique_ptr<TransactionParts>> TransactionParts::make(StoreCore& core,
-                                                                 std::span<const PreparedWrite> entities,
+Result<std::unique_ptr<TransactionParts>> TransactionParts::make(StoreCore& core, const OwningWrites& entities,
                                                                  std::vector<const MessageWrite*> messages,
                                                                  std::vector<BlobWrite*> blobs) {
-  const std::size_t first_index = entities.size();
+  const std::size_t first_index = entities.writes.size();
   const std::size_t first_blob = first_index + messages.size();
   Result<std::unique_ptr<LargeValuePart>> values = LargeValuePart::make(core, entities);
   if (!values.ok()) return values.status();

@@ -20,9 +20,9 @@ namespace varve {
 /// One attempt to commit the parts.
 class TransactionParts final : public Extension {
  public:
-  /// `entities` have the ids of their tables. Messages and blobs outlive the object. Returns null if there is nothing
-  /// besides entities. Errors name an operation: messages come after the entities, and blobs after the messages.
-  static Result<std::unique_ptr<TransactionParts>> make(StoreCore& core, std::span<const PreparedWrite> entities,
+  /// Messages and blobs outlive the object. Returns null if there is nothing besides entities. Errors name an operation:
+  /// messages come after the entities, and blobs after the messages.
+  static Result<std::unique_ptr<TransactionParts>> make(StoreCore& core, const OwningWrites& entities,
                                                         std::vector<const MessageWrite*> messages,
                                                         std::vector<BlobWrite*> blobs);
 
@@ -35,7 +35,9 @@ class TransactionParts final : public Extension {
   }
   Refusal finish(const engine::ReadView& view, format::BatchBuilder& batch) override;
   bool needs_values() const noexcept override { return values_ != nullptr; }
-  bool needs_all_states() const noexcept override { return values_ != nullptr; }
+  bool needs_state_of(const PreparedWrite& write) const noexcept override {
+    return values_ && LargeValuePart::counts(write);
+  }
 
   /// As MessagePart: there was no other part either.
   bool had_nothing_to_write() const noexcept { return messages_ && messages_->had_nothing_to_write(); }

@@ -108,6 +108,14 @@ TEST_F(ValueReading, BX01_NobodyWritesIt) {
   EXPECT_TRUE(service_.send("GET", name_).body == content_);
 }
 
+TEST_F(ValueReading, BX01_ItIsNoSourceOfACopy) {
+  const std::string host = host_of(service_.signed_request("GET", name_));
+  const std::string source = "http://" + host + "/" + std::string(kAccount) + "/" + name_;
+  const std::string told = service_.told("PUT", "photos/copy", "", {{"x-ms-copy-source", source}});
+  EXPECT_TRUE(told.starts_with("40")) << told;
+  EXPECT_EQ(service_.told("GET", "photos/copy"), "404 BlobNotFound");
+}
+
 TEST_F(ValueReading, BX01_OnlyContentsOfEntitiesAreThere) {
   EXPECT_EQ(service_.told("GET", "$values/1"), "404 BlobNotFound");
   EXPECT_EQ(service_.told("GET", "$values/text"), "404 BlobNotFound");

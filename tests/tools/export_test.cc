@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 
 #include "tests/tools/run_program.h"
+#include "varve/large_value.h"
+#include "varve/store.h"
 
 namespace varve::export_test {
 namespace {
@@ -98,6 +100,32 @@ TEST_F(ExportOutput, MayBeNoFile) {
   std::filesystem::remove(file_);
   std::filesystem::create_symlink("/dev/full", file_);
   EXPECT_EQ(export_rows().exit_code, 4);
+}
+
+// An import of a text would replace each content by a String.
+TEST_F(ExportOutput, InCsvHasNoTextForLargeValues) {
+  {
+    const Result<std::unique_ptr<Store>> store = Store::open(store_);
+    ASSERT_TRUE(store.ok()) << store.status().to_string();
+    const Result<AccountPage> accounts = (*store)->list_accounts();
+    ASSERT_TRUE(accounts.ok() && !accounts->accounts.empty());
+    Result<Table> people =
+        (*store)->create_table(accounts->accounts.front().name, "People", {.has_large_values = true});
+    ASSERT_TRUE(people.ok()) << people.status().to_string();
+    ASSERT_TRUE(people->insert(Entity("p", "1").set("Name", "Ann")).ok());
+    Result<LargeValueWriter> writer = people->write_large_value();
+    ASSERT_TRUE(writer.ok() && writer->append("content").ok());
+    ASSERT_TRUE(people->insert(Entity("p", "2").set("Photo", *writer->finish())).ok());
+  }
+  scratch_.file("place/rows.jsonl", kBefore);
+  const ProgramResult refused = run_program({"export", store_, "People", "--format", "csv", "--output", file_});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("the large value Photo of the entity 'p', '2'"));
+  EXPECT_THAT(refused.err, HasSubstr("--typed"));
+  EXPECT_EQ(test::content_of(file_), kBefore);
+  const ProgramResult typed = run_program({"export", store_, "People", "--format", "csv", "--typed"});
+  EXPECT_EQ(typed.exit_code, 0) << typed.err;
+  EXPECT_THAT(typed.out, HasSubstr("Photo@type"));
 }
 
 TEST_F(ExportOutput, IsRefusedWhereItCannotBe) {

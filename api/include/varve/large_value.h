@@ -35,16 +35,19 @@ namespace varve {
 /// Writes one content as a stream. Movable; one thread at a time may use it.
 ///
 /// The content is removed in the background when the writer ends, or after a crash, unless an entity names it by then. So
-/// the writer must exist until the commit that names the content has succeeded. Source: BX-04, BX-20.
+/// the writer must exist until the commit that names the content has succeeded. When the last entity has let go of the
+/// content, the writer does not keep it. A later write may name it again if it has at most 1 MiB, and is refused
+/// (LargeValueNotFound) if it is longer. Source: BX-04, BX-20.
 class VARVE_EXPORT LargeValueWriter {
  public:
   LargeValueWriter(LargeValueWriter&&) noexcept;
   LargeValueWriter& operator=(LargeValueWriter&&) noexcept;
   ~LargeValueWriter();
 
-  /// Adds bytes at the end. Needs about 3 MiB of memory at most. Errors: those of any write; kTooLarge
-  /// (RequestBodyTooLarge: the limit of a content), kInvalidArgument (InvalidInput: the content is finished). After any
-  /// other error the writer cannot be used any more.
+  /// Adds bytes at the end. Needs about 3 MiB of memory at most. Errors: those of any write; kNotFound (TableNotFound: the
+  /// account of the table was dropped), kTooLarge (RequestBodyTooLarge: the limit of a content), kInvalidArgument
+  /// (InvalidInput: the content is finished). After any error but InvalidInput the writer cannot be used any more: begin
+  /// another one.
   Status append(std::string_view bytes);
   /// Bytes that were added.
   std::uint64_t length() const noexcept;

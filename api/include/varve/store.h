@@ -268,8 +268,9 @@ class VARVE_EXPORT Store {
   /// exist).
   Result<Table> open_table(std::string_view account, std::string_view table) const;
   /// Drops a table with all its entities, in one commit. Its cost does not depend on the size of the table; the contents
-  /// of a table with large values, and its entities, are then removed in the background (BX-32). The drop is
-  /// on stable storage when this returns. Snapshots taken before still read the table. The name may be used again at
+  /// of a table with large values, and its entities, are then removed in the background (BX-32). On a full device this
+  /// removal waits until there is other room, so such a drop frees none, unlike that of another table. The drop is on stable
+  /// storage when this returns. Snapshots taken before still read the table. The name may be used again at
   /// once, or after StoreOptions::recreation_delay.
   /// Errors: kNotFound (ResourceNotFound), also for a name that no table can have; kBusy (TableBeingDeleted: the table
   /// was dropped, and the delay has not passed); kForbidden (AuthorizationFailure: a metrics table). Source: B-03, B-04,
@@ -323,7 +324,8 @@ class VARVE_EXPORT Store {
   // -- Large values -----------------------------------------------------------------------------------------------
   /// Opens the content that entities of the account own under this number, LargeValue::id(). Needs no entity, so it suits
   /// a program that serves contents by their numbers; Table::open_large_value() checks a handle's rights. Errors: kNotFound
-  /// (LargeValueNotFound: no entity owns such a content; ResourceNotFound: the account does not exist). Source: BX-01.
+  /// (LargeValueNotFound: no entity owns such a content; ResourceNotFound: the account does not exist). After a drop of
+  /// the table, the content can be opened until the background has removed its entity. Source: BX-01.
   Result<LargeValueReader> open_large_value(std::string_view account, std::uint64_t id) const;
 
   // -- Access policies --------------------------------------------------------------------------------------------

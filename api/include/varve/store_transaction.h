@@ -169,7 +169,8 @@ class VARVE_EXPORT StoreTransaction {
   ///                                                  container of a blob that was read
   ///   kInvalidArgument (InvalidInput)                a table of another store; or the transaction has ended
   ///   kInvalidArgument (InvalidDuplicateRow)         the second write of the same entity
-  ///   kTooLarge (InvalidInput, RequestBodyTooLarge)  more writes or bytes than limits::kStoreTransaction...Max
+  ///   kTooLarge (InvalidInput, RequestBodyTooLarge)  more writes or bytes than limits::kStoreTransaction...Max; the last
+  ///                                                  MiB of a content counts if no entity named it before
   ///   kInvalidArgument (InvalidInput)                a writer that was moved away, has ended, stages a block, or
   ///                                                  appends; the second write of the same blob
   ///   and for each write the errors of the Table, Queue or Container verb of the same name.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -202,12 +203,13 @@ class BlobRecount {
 /// A store, on a disk that another machine left, whose keeper can be waited for: time is simulated.
 class SettledStore {
  public:
-  SettledStore(std::uint64_t seed, io::MemoryDisk disk, std::chrono::nanoseconds later = {})
-      : machine_(seed, OneThreadAtATime{}, std::move(disk)), env_(machine_.env()) {
+  SettledStore(std::uint64_t seed, io::MemoryDisk disk, std::chrono::nanoseconds later = {},
+               std::string_view path = kStorePath)
+      : machine_(seed, OneThreadAtATime{}, std::move(disk)), env_(machine_.env()), path_(path) {
     machine_.clock.advance(later);
     StoreOptions options;
     options.env = &env_;
-    Result<std::unique_ptr<Store>> opened = Store::open(kStorePath, options);
+    Result<std::unique_ptr<Store>> opened = Store::open(path_, options);
     EXPECT_TRUE(opened.ok()) << opened.status().to_string();
     if (!opened.ok()) std::abort();
     store_ = *std::move(opened);
@@ -236,7 +238,7 @@ class SettledStore {
   /// Closes the store, and reads all its rows.
   BlobRecount recount() {
     store_.reset();
-    auto engine = machine_.open();
+    auto engine = engine::Engine::open(env_, path_, Machine::writable());
     EXPECT_TRUE(engine.ok()) << engine.status().to_string();
     if (!engine.ok()) std::abort();
     return BlobRecount((*engine)->view());
@@ -245,6 +247,7 @@ class SettledStore {
  private:
   Machine machine_;
   io::Env env_;
+  const std::string path_;
   std::unique_ptr<Store> store_;
 };
 

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "api/blob/content_rows.h"
+#include "api/catalog/catalog_rows.h"
 #include "api/catalog/container_rows.h"
 #include "api/catalog/work_rows.h"
 #include "tests/api/blob/blob_bench.h"
@@ -295,6 +296,21 @@ TEST(BlobKeys, BN02_AKeyThatNoNameHasIsDamage) {
   EXPECT_EQ(decode_named_key(*format::encode_sort_key(kContainer, "Ba", "b")).code(), Code::kCorruption);
   EXPECT_EQ(decode_work_key(*format::encode_sort_key(kWorkTable, "Q", "")).code(), Code::kCorruption);
   EXPECT_EQ(decode_content_key(*format::encode_sort_key(kContents, "K", "")).code(), Code::kCorruption);
+}
+
+// The work of a drop removes all rows of the table or container that its key names.
+TEST(BlobKeys, BX32_AWorkRowNamesOnlyWhatAStoreDrops) {
+  const auto decoded = [](WorkKind kind, format::TableId subject, format::TableId owner) {
+    return decode_work_key(work_key({kind, subject, owner})).code();
+  };
+  constexpr format::TableId kPlain = format::make_table_id(1, 7);
+  constexpr format::TableId kPeople = with_large_values(kPlain);
+  EXPECT_EQ(decoded(WorkKind::kTable, kPeople, kPlain), Code::kOk);
+  EXPECT_EQ(decoded(WorkKind::kTable, kPlain, kPlain), Code::kCorruption) << "a table without large values";
+  EXPECT_EQ(decoded(WorkKind::kTable, kPeople, kPlain + 1), Code::kCorruption) << "the fence of another table";
+  EXPECT_EQ(decoded(WorkKind::kTable, kContents, kPlain), Code::kCorruption);
+  EXPECT_EQ(decoded(WorkKind::kContainer, kContainer, fence_of(kContainer)), Code::kOk);
+  EXPECT_EQ(decoded(WorkKind::kContainer, kContainer, kContainer), Code::kCorruption);
 }
 
 }  // namespace

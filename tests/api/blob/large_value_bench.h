@@ -47,6 +47,14 @@ inline Entity with_photo(std::string_view row_key, const LargeValue& photo) {
   return entity;
 }
 
+/// Inserts so many entities that a drop of the table leaves work for several commits.
+inline void insert_many(Table& table) {
+  for (int i = 0; i < 300; ++i) {
+    const Said done = said(table.insert(Entity("p", "plain " + std::to_string(i))));
+    EXPECT_EQ(done.code, Code::kOk);
+  }
+}
+
 inline std::string all_of(const LargeValueReader& reader) {
   std::string bytes(reader.length(), '?');
   const Result<std::size_t> got = reader.read(0, bytes);

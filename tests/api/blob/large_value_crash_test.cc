@@ -4,6 +4,7 @@
 // is opened, and compared with the verbs that were acknowledged before it. Then the keeper works, and all owners are counted
 // again.
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,7 +22,10 @@ namespace {
 /// What the property Photo of each entity may be: contents, or "-" for none.
 struct ValueLaw {
   std::map<std::string, std::set<std::string>> photos;
+  /// Two entities, exactly one of which has the content that a transaction moves.
+  std::optional<std::pair<std::string, std::string>> moving{};
   bool may_be_dropped = false;
+  bool is_dropped = false;  // also acknowledged
 };
 
 struct ValueImage {
@@ -71,6 +75,7 @@ class ValueVerbs {
   void move(const std::string& from, const std::string& row_key) {
     const std::string content = *law_.photos[from].begin();
     law_.photos[from].insert("-");
+    law_.moving = {from, row_key};
     change(row_key, content, [&] {
       Result<StoreTransaction> transaction = bench_.store->begin_transaction();
       EXPECT_EQ(said(transaction), kDone);
@@ -78,6 +83,7 @@ class ValueVerbs {
       return transaction->commit().status();
     });
     law_.photos[from] = {"-"};
+    law_.moving.reset();
   }
   void clear(const std::string& row_key) {
     change(row_key, "-", [&] { return people_.replace(Entity("p", row_key), ETag::any()).status(); });
@@ -88,6 +94,7 @@ class ValueVerbs {
   void drop() {
     law_.may_be_dropped = true;
     EXPECT_EQ(said(bench_.store->drop_table(kAccount, "People")), kDone);
+    law_.is_dropped = true;
     Result<Queue> queue = bench_.store->create_queue("waiter", "pausing");
     EXPECT_EQ(said(queue), kDone);
     (void)queue->get({.wait = std::chrono::seconds(61)});  // The keeper works.
@@ -104,6 +111,11 @@ void judge_image(SettledStore& after, const ValueLaw& law) {
     EXPECT_EQ(people.status().service_error(), "TableNotFound") << people.status().to_string();
     EXPECT_TRUE(law.may_be_dropped);
     return;
+  }
+  EXPECT_FALSE(law.is_dropped);
+  if (law.moving) {
+    const bool is_there = photo_in(*people, law.moving->first) != "-";
+    EXPECT_NE(is_there, photo_in(*people, law.moving->second) != "-") << "a transaction did a part of its work";
   }
   for (const auto& [row_key, possible] : law.photos) {
     EXPECT_TRUE(possible.contains(photo_in(*people, row_key))) << row_key << " is no state that it had";

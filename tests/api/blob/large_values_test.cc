@@ -242,9 +242,19 @@ TEST_F(LargeValues, BX04_AContentWhoseWriterEndedIsGone) {
     small = content(500).value;
     large = content(2'100'000, 2).value;
   }
-  EXPECT_EQ(said(people_.insert(with_photo("a", *small))), kLargeValueGone);
-  EXPECT_EQ(said(people_.insert(with_photo("a", *large))), kLargeValueGone);
+  for (const LargeValue& gone : {*small, *large}) {
+    const Status refused = people_.insert(with_photo("a", gone)).status();
+    EXPECT_EQ(said(refused), kLargeValueGone);
+    EXPECT_EQ(refused.operation_index(), std::nullopt);
+    const std::vector<WriteOperation> writes{WriteOperation::insert(Entity("p", "b")),
+                                             WriteOperation::insert(with_photo("a", gone)),
+                                             WriteOperation::insert(with_photo("c", gone))};
+    const Status refused_together = people_.execute(writes).status();
+    EXPECT_EQ(said(refused_together), kLargeValueGone);
+    EXPECT_EQ(refused_together.operation_index(), 1U);
+  }
   EXPECT_EQ(photo_in(people_, "a"), "-");
+  EXPECT_EQ(read(people_, "p", "b"), std::nullopt);
   expect_contents(0);
 }
 
@@ -348,7 +358,15 @@ TEST_F(LargeValues, BX21_AsynchronousWritesCountOwnersToo) {
     EXPECT_TRUE(photo_in(people, "b") == uneven_bytes(1'300'000));
     EXPECT_EQ(said(wait(async.remove("p", "b", ETag::any()))), kFine);
     EXPECT_EQ(said(wait(AsyncTable(bench.table("Plain")).insert(with_photo("b", photo.value)))), kInvalidInput);
+    const Unnamed kept = written(people, uneven_bytes(20'000, 2));
+    EXPECT_EQ(said(wait(async.insert(with_photo("c", kept.value)))), kFine);
+    EXPECT_EQ(said(wait(async.insert(with_photo("d", kept.value)))), kFine);
+    EXPECT_EQ(said(wait(async.insert_or_replace(with_value("p", "c", "x")))), kFine);
   }
+  EXPECT_EQ(said(bench.store->close()), kFine);
+  const Result<VerifyReport> report = Store::verify(kStorePath, bench.options());
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  for (const std::string& finding : report->findings) ADD_FAILURE() << finding;
 }
 
 // The failed write is the newest state, and never the visible one. So every plan is overtaken by it.
@@ -419,6 +437,40 @@ TEST_F(LargeValues, BX32_ADropOfTheAccountTakesTables) {
   const Result<VerifyReport> report = Store::verify(kStorePath, bench_.options());
   ASSERT_TRUE(report.ok()) << report.status().to_string();
   for (const std::string& finding : report->findings) ADD_FAILURE() << finding;
+}
+
+// The key that was read has no row, so that only the drop can refuse the commit.
+TEST_F(LargeValues, BX32_ATransactionThatReadATableWhichWasDroppedChangesNothing) {
+  Table plain = bench_.table("Plain");
+  insert_many(people_);
+  Result<StoreTransaction> transaction = store().begin_transaction();
+  ASSERT_TRUE(transaction.ok());
+  EXPECT_FALSE(*transaction->get(people_, "p", "none"));
+  transaction->insert(plain, Entity("p", "a"));
+  EXPECT_EQ(said(store().drop_table(kAccount, "People")), kFine);
+  EXPECT_EQ(said(transaction->commit()), kTableNotFound);
+  EXPECT_EQ(read(plain, "p", "a"), std::nullopt);
+}
+
+TEST_F(LargeValues, BX32_ADropOfTheAccountEndsTheWorkOfItsDroppedTables) {
+  (void)insert("a", 20'000);
+  insert_many(people_);
+  EXPECT_EQ(said(store().drop_table(kAccount, "People")), kFine);
+  EXPECT_EQ(said(store().drop_account(kAccount)), kFine);
+  io::SeededRandom random(32);
+  SettledStore settled(34, bench_.machine.files->process_death(random));
+  settled.wait_for_keeper();
+  EXPECT_EQ(settled.recount().work(), 0U);
+}
+
+TEST_F(LargeValues, BX32_AWriterOfADroppedAccountFindsNoTable) {
+  Result<LargeValueWriter> writer = people_.write_large_value();
+  ASSERT_TRUE(writer.ok()) << writer.status().to_string();
+  EXPECT_EQ(said(writer->append(uneven_bytes(900'000))), kFine);
+  EXPECT_EQ(said(store().drop_account(kAccount)), kFine);
+  EXPECT_EQ(said(writer->append(uneven_bytes(1'000'000))), kTableNotFound) << "the first part is written now";
+  EXPECT_EQ(said(writer->append("more")), kTableNotFound);
+  EXPECT_EQ(said(writer->finish()), kTableNotFound);
 }
 
 TEST_F(LargeValues, BX21_RestrictedHandlesNeedTheRightToWrite) {

@@ -218,6 +218,27 @@ TEST_F(LeftWorkOfTables, BX32_ADamagedEntityKeepsNoOtherOne) {
   EXPECT_FALSE(has_work(kDroppedTable));
 }
 
+TEST_F(LeftWorkOfTables, BX32_AFullDiskChangesNothingAndTheWorkGoesOnAfterwards) {
+  for (int i = 1; i <= 100; ++i) {
+    put_value(static_cast<ContentId>(i));
+    put_entity(i, static_cast<ContentId>(i));
+  }
+  put_work(kDroppedTable);
+  EXPECT_EQ(do_part(kDroppedTable).code(), Code::kOk);
+  const std::size_t left = entities();
+  EXPECT_GT(left, 0U);
+  EXPECT_LT(left, 100U);
+  backend_.refused_ = Code::kNoSpace;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(do_part(kDroppedTable).code(), Code::kNoSpace);
+  EXPECT_EQ(entities(), left);
+  EXPECT_TRUE(damage_.ok()) << damage_.to_string();
+  backend_.refused_.reset();
+  do_all(kDroppedTable, 100);
+  EXPECT_FALSE(has_work(kDroppedTable));
+  EXPECT_EQ(entities(), 0U);
+  EXPECT_EQ(count(format::encode_table(kContents)), 0U);
+}
+
 // A content of 64 parts leaves at once, by a delete of each part.
 TEST_F(LeftWorkParts, BX31_ACommitIsBoundedByContentsToo) {
   ContentId content = 0;

@@ -5,7 +5,9 @@
 #include "api/blob/owner_recount.h"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 
 #include "api/catalog/catalog_rows.h"
 #include "api/catalog/row_change.h"
+#include "format/bytes/crc64.h"
 #include "format/keys/entity.h"
 #include "tests/api/blob/large_value_bench.h"
 #include "tests/api/blob/work_bench.h"
@@ -129,6 +132,54 @@ TEST_F(OwnerRecountsOfEntities, BX21_AnEntityThatCannotBeReadMayHaveNames) {
   EXPECT_EQ(owners_of(2), 4U);
   EXPECT_EQ(owners_of(3), 1U);
   EXPECT_FALSE(has_work(leaving(3)));
+}
+
+TEST_F(OwnerRecountsOfEntities, BX21_AContentThatLostItsHeadGetsOneOrLeaves) {
+  const auto put_part = [this](ContentId content, std::string_view text) {
+    put(content_part_key(kContents, content, 0), encode_part(content, 0, text));
+  };
+  put_part(1, "text");
+  put_part(2, "tex");
+  put_part(3, "text");
+  put_part(4, "text");
+  put_work(filling(4));
+  put_entity("a", {1, 2});
+  put_entity("b", {1});
+  recount();
+  const Result<ContentHead> whole = decode_content_head(value_at(content_head_key(kContents, 1)).value_or(""));
+  ASSERT_TRUE(whole.ok()) << whole.status().to_string();
+  EXPECT_EQ(whole->kind, ContentKind::kValue);
+  EXPECT_EQ(whole->owners, 2U);
+  EXPECT_EQ(whole->length, 4U);
+  EXPECT_EQ(whole->crc64, format::crc64("text"));
+  const Result<ContentHead> cut = decode_content_head(value_at(content_head_key(kContents, 2)).value_or(""));
+  ASSERT_TRUE(cut.ok()) << cut.status().to_string();
+  EXPECT_EQ(cut->owners, 1U);
+  EXPECT_EQ(cut->crc64, std::nullopt) << "a part of its bytes is missing";
+  EXPECT_TRUE(has_work(leaving(3))) << "nothing names it";
+  EXPECT_FALSE(has_work(leaving(4))) << "a row of work leads to it already";
+  do_all(leaving(3), 10);
+  EXPECT_EQ(count(content_prefix(kContents, 3)), 0U);
+}
+
+TEST_F(OwnerRecountsOfEntities, BX21_AnEmptyContentThatLostItsHeadGetsOne) {
+  format::EntityBuilder builder;
+  builder.add_large_value("Photo", {1, 0});
+  put(entity_key("a"), builder.finish());
+  recount();
+  EXPECT_EQ(owners_of(1), 1U);
+}
+
+TEST_F(OwnerRecountsOfEntities, BX21_PartsWithoutAHeadStayIfNamesMayBeMissing) {
+  put(content_part_key(kContents, 1, 0), encode_part(1, 0, "text"));
+  put_value(2, 1);
+  put(entity_key("a"), "no entity");
+  put_entity("b", {2});
+  put_entity("c", {2});
+  recount();
+  EXPECT_FALSE(has_work(leaving(1)));
+  EXPECT_EQ(owners_of(1), std::nullopt);
+  EXPECT_EQ(owners_of(2), 2U);
 }
 
 TEST_F(OwnerRecounts, BX08_ARowThatCannotBeReadMayHaveNames) {

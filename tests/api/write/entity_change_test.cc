@@ -182,5 +182,14 @@ TEST(ReportedFailure, DamageIsReportedUnlessTheTableIsGone) {
   EXPECT_EQ(said(reported(Status(Code::kNotFound, "gone").with_service_error("TableNotFound"))), kTableNotFound);
 }
 
+TEST(ReportedFailure, ABatchThatTheEngineRefusesForItsSizeHasAnErrorString) {
+  const TableName name{std::string(kAccount), "People", "people"};
+  const format::TableId table = format::make_table_id(1, 5);
+  const Status refused = Status::too_large("the commit has 40000000 bytes; at most 33554432 are allowed");
+  EXPECT_EQ(said(reported_failure(refused, name, table, table, true)), kRequestBodyTooLarge);
+  const Status named = Status::too_large("too many properties").with_service_error("TooManyProperties");
+  EXPECT_EQ(said(reported_failure(named, name, table, table, true)), kTooManyProperties);
+}
+
 }  // namespace
 }  // namespace varve::test::entity_change_test

@@ -1,5 +1,6 @@
 // Owns: property values as text: for the command line, CSV and tables.
-// Must never: lose a value: parse_value() reads the output of to_text() back with the same type.
+// Must never: lose a value: parse_value() reads the output of to_text() back with the same type. A large value alone has
+// no such text.
 #pragma once
 
 #include <map>
@@ -26,7 +27,7 @@ Result<Value> parse_value(PropertyType type, std::string_view text);
 /// leading zeros or a plus sign.
 Value infer_value(std::string_view text);
 
-/// Returns a text that parse_value() reads.
+/// Returns a text that parse_value() reads. For a large value, it names the content for people.
 std::string to_text(const Value& value);
 
 }  // namespace varve::tool
