@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "engine/read/cursor.h"
 #include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
+#include "io/scheduler.h"
 #include "tests/api/queue/queue_bench.h"
 #include "varve/blob.h"
 
@@ -250,6 +252,13 @@ class SettledStore {
   const std::string path_;
   std::unique_ptr<Store> store_;
 };
+
+/// Runs `body` on a thread that no simulation knows, while the caller's simulation waits, so that it may make its own.
+inline void run_outside(std::function<void()> body) {
+  io::Scheduler threads;
+  const Result<io::Thread> thread = threads.start("outside", std::move(body));
+  ASSERT_TRUE(thread.ok());
+}
 
 inline void expect_settled(const BlobRecount& recount) {
   for (const std::string& fault : recount.faults()) ADD_FAILURE() << fault;

@@ -2,7 +2,6 @@
 // the last one; a refused write changes nothing (BX-01, BX-08, BX-20 to BX-24, BX-31, BX-32).
 // Method: entities with large values are written by each verb, and read again. Then the store is closed, and all owners are
 // counted again from its rows.
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,19 +39,13 @@ class LargeValues : public testing::Test {
   void expect_contents(std::size_t contents) {
     bench_.store.reset();
     io::MemoryDisk disk = bench_.machine.files->snapshot();
-    beside([&] {
+    run_outside([&] {
       SettledStore settled(12, std::move(disk), std::chrono::hours(1));
       settled.settle();
       const BlobRecount recount = settled.recount();
       expect_settled(recount);
       EXPECT_EQ(recount.contents(), contents);
     });
-  }
-  /// Runs `body`, which may make another simulation, on a thread outside of this one.
-  static void beside(std::function<void()> body) {
-    io::Scheduler threads;
-    const Result<io::Thread> thread = threads.start("beside", std::move(body));
-    ASSERT_TRUE(thread.ok());
   }
 
   QueueBench bench_;
@@ -275,7 +268,7 @@ TEST_F(LargeValues, BX31_WhatADeadProcessLeftIsRemovedAfterTheNextOpen) {
   for (std::uint32_t i = 0; i < 3; ++i) left.push_back(content(2'200'000, i));
   io::SeededRandom random(32);
   io::MemoryDisk disk = bench_.machine.files->process_death(random);
-  beside([&] {
+  run_outside([&] {
     SettledStore settled(13, std::move(disk));
     settled.wait_for_keeper();
     const BlobRecount recount = settled.recount();
@@ -401,7 +394,7 @@ TEST_F(LargeValues, BX32_ADropOfTheTableLetsGoOfAllContents) {
   EXPECT_TRUE(photo_in(others, "kept") == uneven_bytes(30'000));
   bench_.store.reset();
   io::MemoryDisk disk = bench_.machine.files->snapshot();
-  beside([&] {
+  run_outside([&] {
     SettledStore settled(12, std::move(disk), std::chrono::hours(1));
     settled.settle();
     const BlobRecount recount = settled.recount();
@@ -416,7 +409,7 @@ TEST_F(LargeValues, BX32_TheWorkOfADropGoesOnAfterADeath) {
   EXPECT_EQ(said(store().drop_table(kAccount, "People")), kFine);
   io::SeededRandom random(32);
   io::MemoryDisk disk = bench_.machine.files->process_death(random);
-  beside([&] {
+  run_outside([&] {
     SettledStore settled(33, std::move(disk));
     settled.wait_for_keeper();
     const BlobRecount recount = settled.recount();
@@ -458,9 +451,12 @@ TEST_F(LargeValues, BX32_ADropOfTheAccountEndsTheWorkOfItsDroppedTables) {
   EXPECT_EQ(said(store().drop_table(kAccount, "People")), kFine);
   EXPECT_EQ(said(store().drop_account(kAccount)), kFine);
   io::SeededRandom random(32);
-  SettledStore settled(34, bench_.machine.files->process_death(random));
-  settled.wait_for_keeper();
-  EXPECT_EQ(settled.recount().work(), 0U);
+  io::MemoryDisk disk = bench_.machine.files->process_death(random);
+  run_outside([&] {
+    SettledStore settled(34, std::move(disk));
+    settled.wait_for_keeper();
+    EXPECT_EQ(settled.recount().work(), 0U);
+  });
 }
 
 TEST_F(LargeValues, BX32_AWriterOfADroppedAccountFindsNoTable) {
