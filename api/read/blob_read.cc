@@ -218,6 +218,25 @@ Status read_growing(const engine::ReadView& view, format::TableId contents, Cont
   return Status();
 }
 
+Status read_pieces(const engine::ReadView& view, format::TableId contents, const BlobRow& row, std::uint64_t offset,
+                   std::span<char> buffer) {
+  for (const ContentPiece& piece : row.pieces) {
+    if (buffer.empty()) break;
+    if (offset >= piece.length) {
+      offset -= piece.length;
+      continue;
+    }
+    const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), piece.length - offset));
+    const bool grows = row.kind == BlobKind::kAppend;
+    const Status read = grows ? read_growing(view, contents, piece.content, offset, buffer.first(bytes))
+                              : read_plain(view, contents, piece.content, offset, buffer.first(bytes));
+    if (!read.ok()) return read;
+    buffer = buffer.subspan(bytes);
+    offset = 0;
+  }
+  return buffer.empty() ? Status() : missing_part();
+}
+
 Status BlobReader::State::read(std::uint64_t offset, std::span<char> buffer) const {
   const Result<engine::ReadView> view = core->view(snapshot);
   if (!view.ok()) return view.status();
@@ -225,7 +244,7 @@ Status BlobReader::State::read(std::uint64_t offset, std::span<char> buffer) con
     (void)copy_from(row.inlined, static_cast<std::size_t>(offset), buffer);
     return Status();
   }
-  return list ? read_list_range(*view, offset, buffer) : read_pieces(*view, offset, buffer);
+  return list ? read_list_range(*view, offset, buffer) : read_pieces(*view, contents, row, offset, buffer);
 }
 
 Status BlobReader::State::read_list_range(const engine::ReadView& view, std::uint64_t offset,
@@ -248,25 +267,6 @@ Status BlobReader::State::read_list_range(const engine::ReadView& view, std::uin
     if (!has_read) return Status::corruption("a list of blocks has a gap");
   }
   return Status();
-}
-
-Status BlobReader::State::read_pieces(const engine::ReadView& view, std::uint64_t offset,
-                                      std::span<char> buffer) const {
-  for (const ContentPiece& piece : row.pieces) {
-    if (buffer.empty()) break;
-    if (offset >= piece.length) {
-      offset -= piece.length;
-      continue;
-    }
-    const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), piece.length - offset));
-    const bool grows = row.kind == BlobKind::kAppend;
-    const Status read = grows ? read_growing(view, contents, piece.content, offset, buffer.first(bytes))
-                              : read_plain(view, contents, piece.content, offset, buffer.first(bytes));
-    if (!read.ok()) return read;
-    buffer = buffer.subspan(bytes);
-    offset = 0;
-  }
-  return buffer.empty() ? Status() : missing_part();
 }
 
 }  // namespace varve

@@ -61,6 +61,11 @@ Status read_plain(const engine::ReadView& view, format::TableId contents, Conten
 Status read_growing(const engine::ReadView& view, format::TableId contents, ContentId content, std::uint64_t offset,
                     std::span<char> out);
 
+/// Fills the buffer with the content of a row that is no list, from `offset` on. The row has contents, and they have the
+/// bytes. Errors: kCorruption, those of reading.
+Status read_pieces(const engine::ReadView& view, format::TableId contents, const BlobRow& row, std::uint64_t offset,
+                   std::span<char> buffer);
+
 struct VARVE_LOCAL BlobReader::State {
   std::shared_ptr<StoreCore> core;
   Snapshot snapshot;
@@ -74,7 +79,6 @@ struct VARVE_LOCAL BlobReader::State {
 
  private:
   Status read_list_range(const engine::ReadView& view, std::uint64_t offset, std::span<char> buffer) const;
-  Status read_pieces(const engine::ReadView& view, std::uint64_t offset, std::span<char> buffer) const;
 };
 
 }  // namespace varve

@@ -123,6 +123,7 @@ Refusal BlobAttempt::judge(const States& states) {
   for (const ContentPiece& piece : draft.row ? draft.row->pieces : std::vector<ContentPiece>()) {
     if (!states.owners.is_planned(piece.content)) return plan_again(draft.rests_on);
   }
+  changes_append_blob_ = draft.row && draft.row->kind == BlobKind::kAppend;
   if (Refusal refusal = verb_->judge(draft); refusal.is_refused()) return refusal;
   next_ = std::move(draft.next);
   leaves_work_ = draft.leaves_work;
@@ -171,7 +172,10 @@ Result<BlobState> commit_blob(const Container::State& container, const BlobVerb&
     bool has_work = false;
     Result<BlobState> written = commit_attempt(container.core->backend(), *planned, verb, has_work);
     if (written.ok() && has_work) container.core->wake_blob_keeper();
-    if (written.ok()) return written;
+    if (written.ok()) {
+      planned->wake_followers(container.core->followers());
+      return written;
+    }
     if (may_go_on(written.status())) continue;
     const Status failure = explained(written.status(), container, planned->container());
     if (!failure.ok()) return failure;

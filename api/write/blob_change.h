@@ -123,6 +123,10 @@ class BlobAttempt {
   std::optional<BlobRow>& next() noexcept { return next_; }
   /// Whether judge() left work to do in the background.
   bool leaves_work() const noexcept { return leaves_work_; }
+  /// Wakes those who follow the blob that judge() changed. Called after the publication of the commit.
+  void wake_followers(BlobFollowers& followers) const noexcept {
+    if (changes_append_blob_) followers.wake(keys_.front());
+  }
 
  private:
   BlobAttempt(format::TableId container, const BlobVerb& verb) : container_(container), verb_(&verb) {}
@@ -133,6 +137,7 @@ class BlobAttempt {
   std::vector<std::string> keys_;
   std::optional<BlobRow> next_;
   bool leaves_work_ = false;
+  bool changes_append_blob_ = false;  // Nobody follows another one.
 };
 
 /// Returns whether a refusal asks for another attempt: see plan_again().
