@@ -116,8 +116,10 @@ Status StoreCore::close() {
     makes_no_async_ = true;
     async = own_async_.get();
   }
-  queues_->end_waits();     // An asynchronous get may wait for a message without end.
+  queues_->end_waits();  // An asynchronous get may wait for a message without end.
+
   followers_->end_waits();  // So may a tail for an append.
+
   // Stops this before other verbs are refused, because operations that are running may call them.
   if (async != nullptr) async->stop();
   closed_.store(true, std::memory_order_release);
