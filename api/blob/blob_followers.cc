@@ -1,5 +1,5 @@
 // Owns: who follows which blob (blob_followers.h).
-// Must never: keep a blob that nobody follows any more.
+// Must never: keep a blob without a reader that follows it.
 #include "api/blob/blob_followers.h"
 
 namespace varve {

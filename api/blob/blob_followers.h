@@ -1,5 +1,5 @@
 // Owns: the append blobs that readers follow, and the rows in which those readers wait (BX-25).
-// Must never: cost the append to a blob that nobody follows more than one look.
+// Must never: cost the append to a blob without followers more than one look.
 //
 // A reader enters the blob, and then looks for bytes. An append is published, and then wakes the blob's row. So an append
 // whose bytes the look misses finds the row.

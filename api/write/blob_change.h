@@ -137,7 +137,7 @@ class BlobAttempt {
   std::vector<std::string> keys_;
   std::optional<BlobRow> next_;
   bool leaves_work_ = false;
-  bool changes_append_blob_ = false;  // Nobody follows another one.
+  bool changes_append_blob_ = false;  // Only these have followers.
 };
 
 /// Returns whether a refusal asks for another attempt: see plan_again().
