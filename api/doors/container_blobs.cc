@@ -63,6 +63,7 @@ Result<BlobState> change_state(const Container::State& container, std::string_vi
   BlobVerb verb;
   verb.name = blob;
   verb.durability = durability_of(container, options.durability);
+  verb.touches = BlobVerb::Touches::kNone;
   verb.judge = [&](BlobDraft& draft) -> Refusal {
     const Status admitted = admit_change(draft.row, blob, options.conditions, draft.now, needs);
     if (!admitted.ok()) return draft.refuse(admitted);

@@ -218,6 +218,39 @@ Status read_growing(const engine::ReadView& view, format::TableId contents, Cont
   return Status();
 }
 
+namespace {
+
+/// Fills the buffer from the appended contents that a list has.
+Status read_listed(const engine::ReadView& view, format::TableId contents, ContentId list, std::uint64_t offset,
+                   std::span<char> out) {
+  const Result<std::vector<ListEntry>> entries = read_list(view, contents, list);
+  if (!entries.ok()) return entries.status();
+  auto entry = std::upper_bound(entries->begin(), entries->end(), offset,
+                                [](std::uint64_t at, const ListEntry& each) { return at < each.offset; });
+  if (entry == entries->begin()) return Status::corruption("a list of appends does not begin at its first byte");
+  for (--entry; !out.empty(); ++entry) {
+    if (entry == entries->end()) return missing_part();
+    const std::uint64_t begin = offset - entry->offset;
+    if (begin >= entry->length) return Status::corruption("a list of appends has a gap");
+    const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), entry->length - begin));
+    if (Status read = read_growing(view, contents, entry->content, begin, out.first(bytes)); !read.ok()) return read;
+    offset += bytes;
+    out = out.subspan(bytes);
+  }
+  return Status();
+}
+
+/// Fills the buffer from one piece of the row, which has the bytes.
+Status read_piece(const engine::ReadView& view, format::TableId contents, const BlobRow& row, const ContentPiece& piece,
+                  std::uint64_t offset, std::span<char> out) {
+  if (row.kind != BlobKind::kAppend) return read_plain(view, contents, piece.content, offset, out);
+  const bool is_list = &piece < row.pieces.data() + row.lists;
+  return is_list ? read_listed(view, contents, piece.content, offset, out)
+                 : read_growing(view, contents, piece.content, offset, out);
+}
+
+}  // namespace
+
 Status read_pieces(const engine::ReadView& view, format::TableId contents, const BlobRow& row, std::uint64_t offset,
                    std::span<char> buffer) {
   for (const ContentPiece& piece : row.pieces) {
@@ -227,9 +260,7 @@ Status read_pieces(const engine::ReadView& view, format::TableId contents, const
       continue;
     }
     const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), piece.length - offset));
-    const bool grows = row.kind == BlobKind::kAppend;
-    const Status read = grows ? read_growing(view, contents, piece.content, offset, buffer.first(bytes))
-                              : read_plain(view, contents, piece.content, offset, buffer.first(bytes));
+    const Status read = read_piece(view, contents, row, piece, offset, buffer.first(bytes));
     if (!read.ok()) return read;
     buffer = buffer.subspan(bytes);
     offset = 0;

@@ -78,8 +78,12 @@ struct BlobPlan {
 };
 
 struct BlobVerb {
+  /// The contents of the blob's row whose heads the change needs. It may let go of these alone.
+  enum class Touches : std::uint8_t { kAll, kLast, kNone };
+
   std::string_view name;
   Durability durability = Durability::kSync;
+  Touches touches = Touches::kAll;
   /// Plans an attempt. `row` is the blob's row at the time, or null.
   std::function<Status(const ResolvedTable& at, const BlobRow* row, BlobPlan& plan)> plan;
   std::function<Refusal(BlobDraft& draft)> judge;

@@ -30,6 +30,7 @@ struct VARVE_LOCAL BlobWriter::State {
         append(appending),
         content(container->core, id, ContentWriter::Inline::kNo) {
     options.durability = appending.durability;
+    content.make_growing();
   }
 
   /// Errors: kClosed, kInvalidArgument (InvalidInput: the writer has ended), that of an append that failed before.

@@ -58,6 +58,8 @@ class ContentWriter {
     kind_ = ContentKind::kValue;
     crc64_ = crc64;
   }
+  /// Says that appends may add to the content after it has an owner. Called before end().
+  void make_growing() noexcept { kind_ = ContentKind::kGrowing; }
   /// The id of the contents of its account.
   format::TableId contents() const noexcept { return contents_; }
   /// Returns the key of the row that exists until the content has its first owner, or an empty text if no row of the

@@ -396,7 +396,7 @@ class VARVE_EXPORT Container {
   /// BA-01 to BA-05.
   Result<AppendedBlock> append(std::string_view blob, std::string_view bytes, const AppendOptions& options = {});
   /// Begins an append of any length as a stream. BlobWriter::publish() adds the bytes, and returns the state after it. The
-  /// conditions are judged as by write(). At most 1024 such appends fit into one blob. Errors: those of append().
+  /// conditions are judged as by write(). Errors: those of append().
   Result<BlobWriter> write_append(std::string_view blob, const AppendOptions& options = {});
   /// Returns bytes of an append blob from an offset on. If there are none yet, waits for an append (blob_tail.h). Returns
   /// no bytes after the wait. If the blob is deleted, or the store closed, the wait ends with the error of a verb that

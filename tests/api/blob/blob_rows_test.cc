@@ -59,6 +59,14 @@ BlobRow inline_row() {
   row.inlined = "bytes";
   return row;
 }
+BlobRow row_of_lists() {
+  BlobRow row;
+  row.kind = BlobKind::kAppend;
+  row.length = 12;
+  row.pieces = {{7, 8}, {9, 4}};
+  row.lists = 1;
+  return row;
+}
 std::vector<ListEntry> two_entries() {
   return {{0, 51, 6, "ab"}, {6, 52, 6, "cd"}};
 }
@@ -111,6 +119,10 @@ std::vector<Golden> rows() {
        "5"
        "4e616d654d6574613056616c756576616c7565",
        blob, 5},
+      {"blob with lists", encode_blob_row(row_of_lists()),
+       "01000400c8cf460024000000153367002c0000000c8771003a0000002c625600610000004b696e64020000004c656e6774680c00000000"
+       "000000436f6e74656e7407000000000000000800000000000000090000000000000004000000000000004c6973747301000000",
+       blob},
       {"staged list", encode_staged_list({31, 2, 4, kTime + 3}),
        "01000400ce3aa7002400000039a45600360000007acb76003f00000024f443004a00000047656e65726174696f6e1f00000000000000436"
        "f"
@@ -221,6 +233,8 @@ TEST(BlobRows, LeadBackToWhatWasWritten) {
   EXPECT_EQ(row->crc64, full.crc64);
   EXPECT_EQ(row->properties, full.properties);
   EXPECT_EQ(row->metadata, full.metadata);
+  EXPECT_EQ(row->lists, 0U);
+  EXPECT_EQ((*decode_blob_row(20, encode_blob_row(row_of_lists()))).lists, 1U);
   EXPECT_EQ(row->tags, full.tags);
   EXPECT_EQ(row->lease.id, full.lease.id);
   EXPECT_EQ(row->changed, 12U);
@@ -241,6 +255,8 @@ TEST(BlobRows, LengthsThatNoContentHasAreDamage) {
   EXPECT_TRUE(refused([](BlobRow& row) { row.is_list = true; })) << "a list is one content";
   EXPECT_TRUE(refused([](BlobRow& row) { row.pieces = {{7, 301}, {9, UINT64_MAX}}; })) << "the sum is 300";
   EXPECT_TRUE(refused([](BlobRow& row) { row.pieces.clear(); }));
+  EXPECT_FALSE(refused([](BlobRow& row) { row.lists = 1; }));
+  EXPECT_TRUE(refused([](BlobRow& row) { row.lists = 2; })) << "the last one grows, so it is no list";
   const ContentHead negative{ContentKind::kPlain, 1, UINT64_MAX, {}};
   EXPECT_EQ(decode_content_head(encode_content_head(negative)).code(), Code::kCorruption);
   const ContentHead too_long{ContentKind::kList, 1, limits::kBlocksMax + 1, {}};

@@ -155,7 +155,7 @@ TEST_F(BlobChanges, AnAppendByAWriterThatTurnsOutSmallGrowsTheLastContent) {
   EXPECT_EQ(pieces(), 2U);
   append("four");
   append("four");
-  EXPECT_EQ(pieces(), 3U);
+  EXPECT_EQ(pieces(), 2U) << "the content of the large append grows too";
 }
 
 }  // namespace
