@@ -70,7 +70,7 @@ struct BlobRow {
   /// Else the contents that it consists of, in order. Only an append blob has several.
   std::vector<ContentPiece> pieces;
   bool is_list = false;
-  /// Of an append blob: so many of the first pieces are lists of contents that were appended.
+  /// So many of the first pieces of an append blob are lists of contents that were appended.
   std::uint32_t lists = 0;
   std::optional<std::uint64_t> crc64;
   /// Zero means the version of the row that is being written.

@@ -141,43 +141,64 @@ Result<std::vector<ListEntry>> read_list(const engine::ReadView& view, format::T
   return entries;
 }
 
-Status ListIndex::open(const engine::ReadView& view) {
-  if (is_open_) return Status();
+Result<std::size_t> ListIndex::count(const engine::ReadView& view) {
+  {
+    const io::MutexGuard guard(mutex_);
+    if (!begins_.empty()) return begins_.size();
+  }
   const Result<std::size_t> parts = count_list_parts(view, contents_, list_);
   if (!parts.ok()) return parts.status();
-  parts_.resize(*parts);
-  is_open_ = true;
-  return Status();
+  if (*parts == 0) return Status::corruption("a list of blocks is empty");
+  const io::MutexGuard guard(mutex_);
+  if (begins_.empty()) begins_.assign(*parts, kUnknown);
+  return begins_.size();
+}
+
+Result<std::uint64_t> ListIndex::begin_of(const engine::ReadView& view, std::size_t index) {
+  {
+    const io::MutexGuard guard(mutex_);
+    if (begins_[index] != kUnknown) return begins_[index];
+  }
+  const Result<Part> read = part(view, index);
+  if (!read.ok()) return read.status();
+  return (*read)->front().offset;
 }
 
 Result<ListIndex::Part> ListIndex::part(const engine::ReadView& view, std::size_t index) {
-  if (!parts_[index]) {
-    Result<std::vector<ListEntry>> entries = read_list_part(view, contents_, list_, index * kListEntriesOfPart);
-    if (!entries.ok()) return entries.status();
-    if (entries->empty()) return Status::corruption("a part of a list of blocks is empty");
-    parts_[index] = std::make_shared<const std::vector<ListEntry>>(*std::move(entries));
+  {
+    const io::MutexGuard guard(mutex_);
+    for (const Kept& each : kept_) {
+      if (each.part && each.index == index) return each.part;
+    }
   }
-  return parts_[index];
+  Result<std::vector<ListEntry>> entries = read_list_part(view, contents_, list_, index * kListEntriesOfPart);
+  if (!entries.ok()) return entries.status();
+  if (entries->empty()) return Status::corruption("a part of a list of blocks is empty");
+  Part read = std::make_shared<const std::vector<ListEntry>>(*std::move(entries));
+  const io::MutexGuard guard(mutex_);
+  begins_[index] = read->front().offset;
+  kept_[oldest_] = {index, read};
+  oldest_ = (oldest_ + 1) % kPartsKept;
+  return read;
 }
 
-Result<std::vector<ListEntry>> ListIndex::find(const engine::ReadView& view, std::uint64_t offset) {
-  const io::MutexGuard guard(mutex_);
-  if (Status opened = open(view); !opened.ok()) return opened;
+Result<ListIndex::Place> ListIndex::find(const engine::ReadView& view, std::uint64_t offset) {
+  const Result<std::size_t> parts = count(view);
+  if (!parts.ok()) return parts.status();
   std::size_t low = 0;
-  std::size_t high = parts_.size();
+  std::size_t high = *parts;
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
-    const Result<Part> probe = part(view, middle);
-    if (!probe.ok()) return probe.status();
-    ((*probe)->front().offset <= offset ? low : high) = middle;
+    const Result<std::uint64_t> begin = begin_of(view, middle);
+    if (!begin.ok()) return begin.status();
+    (*begin <= offset ? low : high) = middle;
   }
-  if (low == high) return Status::corruption("a list of blocks is empty");
   const Result<Part> entries = part(view, low);
   if (!entries.ok()) return entries.status();
-  const auto behind = std::upper_bound((*entries)->begin(), (*entries)->end(), offset,
-                                       [](std::uint64_t at, const ListEntry& entry) { return at < entry.offset; });
-  if (behind == (*entries)->begin()) return Status::corruption("a list of blocks does not begin at its first byte");
-  return std::vector<ListEntry>(behind - 1, (*entries)->end());
+  const auto after = std::upper_bound((*entries)->begin(), (*entries)->end(), offset,
+                                      [](std::uint64_t at, const ListEntry& entry) { return at < entry.offset; });
+  if (after == (*entries)->begin()) return Status::corruption("a list of blocks does not begin at its first byte");
+  return Place{*entries, static_cast<std::size_t>(after - (*entries)->begin()) - 1};
 }
 
 Status read_plain(const engine::ReadView& view, format::TableId contents, ContentId content, std::uint64_t offset,
@@ -281,10 +302,10 @@ Status BlobReader::State::read(std::uint64_t offset, std::span<char> buffer) con
 Status BlobReader::State::read_list_range(const engine::ReadView& view, std::uint64_t offset,
                                           std::span<char> buffer) const {
   while (!buffer.empty()) {
-    const Result<std::vector<ListEntry>> entries = list->find(view, offset);
-    if (!entries.ok()) return entries.status();
+    const Result<ListIndex::Place> place = list->find(view, offset);
+    if (!place.ok()) return place.status();
     bool has_read = false;
-    for (const ListEntry& entry : *entries) {
+    for (const ListEntry& entry : std::span(*place->part).subspan(place->index)) {
       if (buffer.empty()) break;
       const std::uint64_t begin = offset - entry.offset;
       if (begin >= entry.length) continue;
