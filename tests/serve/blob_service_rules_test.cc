@@ -133,6 +133,35 @@ TEST_F(BlobServiceRules, BY05_BS12_ASignatureInTheAddressOfTheSourceIsUsed) {
   EXPECT_EQ(copied(writing, "a?" + token("a", "rt"), with_tags), "202");
 }
 
+TEST_F(BlobServiceRules, BS12_BT10_TagsBesideAContentNeedTheirLetterToo) {
+  const auto token = [](std::string_view letters) {
+    security::BlobSasTerms terms;
+    terms.container = "photos";
+    terms.permissions = *Permissions::parse_for_blob(letters);
+    terms.expiry = at("2026-03-04T00:00:00Z");
+    return security::to_query(*security::sign_blob_sas(terms, credentials()));
+  };
+  const auto put = [&](std::string_view letters, const std::string& resource, const std::string& body,
+                       Headers headers) {
+    headers.emplace_back("x-ms-tags", "a=b");
+    return outcome(service_.send_by(token(letters), "PUT", resource, body, std::move(headers)));
+  };
+  const std::string source =
+      "http://" + host_of(service_.signed_request("GET", "photos/a")) + "/" + std::string(kAccount) + "/photos/source";
+  service_.put("source", "content");
+  const std::string refused = "403 AuthorizationPermissionMismatch";
+  EXPECT_EQ(put("rcw", "photos/a", "1", {{"x-ms-blob-type", "BlockBlob"}}), refused);
+  EXPECT_EQ(put("rcw", "photos/a", "", {{"x-ms-blob-type", "AppendBlob"}}), refused);
+  EXPECT_EQ(put("rcw", "photos/a?comp=blocklist", "<BlockList></BlockList>", {}), refused);
+  EXPECT_EQ(put("rcw", "photos/a", "", {{"x-ms-copy-source", source}}), refused);
+  EXPECT_EQ(service_.told("GET", "photos/a"), "404 BlobNotFound");
+  EXPECT_EQ(put("rcwt", "photos/a", "", {{"x-ms-copy-source", source}}), "202");
+  EXPECT_EQ(put("rcwt", "photos/a", "1", {{"x-ms-blob-type", "BlockBlob"}}), "201");
+  EXPECT_EQ(header_of(service_.send_by(token("r"), "GET", "photos/a"), "x-ms-tag-count"), "(none)");
+  EXPECT_EQ(header_of(service_.send_by(token("rt"), "GET", "photos/a"), "x-ms-tag-count"), "1");
+  EXPECT_EQ(header_of(service_.send("GET", "photos/a"), "x-ms-tag-count"), "1");
+}
+
 TEST_F(BlobServiceRules, BS12_BL01_TagsAreShownWithTheirLetterAlone) {
   service_.put("a", "content", {{"x-ms-tags", "a=b"}});
   const auto listed = [&](std::string_view letters) {

@@ -35,6 +35,8 @@ struct BlobCall : StorageCall {
   Headers& error_headers;
   /// Whether the caller may put content under a name that has some. If not, a put must create the blob (BS-13).
   bool may_replace = true;
+  /// Whether the answer may have the number of the blob's tags.
+  bool may_count_tags = true;
   /// The headers that the caller's signature puts in place of those of blobs, or null.
   const security::BlobHeaderOverrides* overrides = nullptr;
   BlobServiceOptions options{};
