@@ -26,13 +26,9 @@ Result<std::vector<ListEntry>> read_list_part(const engine::ReadView& view, form
 }
 
 Result<std::size_t> count_list_parts(const engine::ReadView& view, format::TableId contents, ContentId list) {
-  const auto found = view.get(content_head_key(contents, list));
-  if (!found.ok()) return found.status();
-  if (!*found) return Status::corruption("a list of blocks has no head");
-  const Result<ContentHead> head = decode_content_head((*found)->value);
-  if (!head.ok()) return head.status();
-  if (head->kind != ContentKind::kList) return Status::corruption("a content is no list of blocks");
-  return static_cast<std::size_t>((head->length + kListEntriesOfPart - 1) / kListEntriesOfPart);
+  const Result<std::uint32_t> entries = count_list_entries(view, contents, list);
+  if (!entries.ok()) return entries.status();
+  return (std::size_t{*entries} + kListEntriesOfPart - 1) / kListEntriesOfPart;
 }
 
 /// Copies the bytes of a part from `begin` on, as many as both have. Returns their number.
@@ -127,6 +123,16 @@ Result<format::TableId> container_at(const Container::State& container, const en
   if (!row.ok()) return row.status();
   if (!*row) return container.core->catalog().missing_container(view, container.name);
   return (*row)->id;
+}
+
+Result<std::uint32_t> count_list_entries(const engine::ReadView& view, format::TableId contents, ContentId list) {
+  const auto found = view.get(content_head_key(contents, list));
+  if (!found.ok()) return found.status();
+  if (!*found) return Status::corruption("a list of blocks has no head");
+  const Result<ContentHead> head = decode_content_head((*found)->value);
+  if (!head.ok()) return head.status();
+  if (head->kind != ContentKind::kList) return Status::corruption("a content is no list of blocks");
+  return static_cast<std::uint32_t>(head->length);  // at most limits::kBlocksMax
 }
 
 Result<std::vector<ListEntry>> read_list(const engine::ReadView& view, format::TableId contents, ContentId list) {

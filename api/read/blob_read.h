@@ -32,6 +32,8 @@ Result<std::optional<FoundBlob>> find_blob(const engine::ReadView& view, format:
 /// Finds the container at a version, for reads at snapshots. Errors: kNotFound (ContainerNotFound).
 Result<format::TableId> container_at(const Container::State& container, const engine::ReadView& view);
 
+/// Returns the number of entries of a list of blocks. Errors: kCorruption, those of reading.
+Result<std::uint32_t> count_list_entries(const engine::ReadView& view, format::TableId contents, ContentId list);
 /// Returns all entries of a list of blocks. Errors: kCorruption, those of reading.
 Result<std::vector<ListEntry>> read_list(const engine::ReadView& view, format::TableId contents, ContentId list);
 

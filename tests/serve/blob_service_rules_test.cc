@@ -1,6 +1,8 @@
 // Goal: the blob service judges a request before it reads its body, compares every checksum, asks for each right, and writes
 // only XML that a reader can read.
 // Method: requests that break one rule each, beside the same ones that keep it.
+#include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -8,6 +10,7 @@
 
 #include "api/rest/blobs/blob_headers.h"
 #include "format/bytes/crc64.h"
+#include "tests/api/async/async_support.h"
 #include "tests/serve/blob_service_bench.h"
 
 namespace varve::serve::blob_service_rules_test {
@@ -131,6 +134,57 @@ TEST_F(BlobServiceRules, BY05_BS12_ASignatureInTheAddressOfTheSourceIsUsed) {
   const Headers with_tags = {{"x-ms-copy-source-tag-option", "COPY"}};
   EXPECT_EQ(copied(writing, "a?" + token("a", "r"), with_tags), "403 CannotVerifyCopySource");
   EXPECT_EQ(copied(writing, "a?" + token("a", "rt"), with_tags), "202");
+}
+
+/// The memory of a connection that notes what is asked of it. Refuses more than `bytes_max` bytes.
+class NotedRoom final : public AnswerRoom {
+ public:
+  explicit NotedRoom(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
+  bool grow_to(std::uint64_t bytes) override {
+    most = std::max(most, bytes);
+    return bytes <= bytes_max_;
+  }
+  std::uint64_t most = 0;
+
+ private:
+  const std::uint64_t bytes_max_;
+};
+
+TEST_F(BlobServiceRules, BB20_BX03_ListsOfBlocksAreReadInMemoryThatIsCounted) {
+  constexpr std::uint64_t kBlocks = 300;
+  for (std::uint64_t i = 0; i < kBlocks; ++i) {
+    Result<BlobWriter> block = service_.photos.stage_block("a", std::to_string(100 + i));
+    ASSERT_TRUE(block.ok()) << block.status().to_string();
+    ASSERT_TRUE(block->append("x").ok());
+    ASSERT_TRUE(block->publish().ok());
+  }
+  const auto listed = [&](const std::string& type, NotedRoom& room) {
+    HttpRequest made = service_.signed_request("GET", "photos/a?comp=blocklist&blocklisttype=" + type);
+    made.room = &room;
+    return outcome(service_.send(std::move(made)));
+  };
+  NotedRoom little(kBlocks * 200);
+  EXPECT_EQ(listed("uncommitted", little), "503 ServerBusy") << "an entry and its text take more";
+  NotedRoom enough(std::uint64_t{1} << 30);
+  EXPECT_EQ(listed("all", enough), "200");
+  EXPECT_GE(enough.most, kBlocks * 300);
+  NotedRoom of_others(std::uint64_t{1} << 30);
+  EXPECT_EQ(listed("committed", of_others), "200");
+  EXPECT_LE(of_others.most, 1'000U) << "staged blocks are not read for it";
+}
+
+TEST_F(BlobServiceRules, ALongListOfBlocksIsReadAwayFromTheThreadOfItsConnection) {
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=block&blockid=AAAA", "x"), "201");
+  const auto hops_of = [&](std::size_t bytes) {
+    std::string list = "<BlockList>";
+    while (list.size() < bytes) list += "<Latest>AAAA</Latest>";
+    varve::test::HeldHome home(service_.bench.machine.scheduler());
+    const Result<HttpResponse> answer = home.run(service_.dispatcher.handle(
+        service_.signed_request("PUT", "photos/a?comp=blocklist", list + "</BlockList>"), &home));
+    EXPECT_TRUE(answer.ok() && answer->status == 201);
+    return home.posts();
+  };
+  EXPECT_GT(hops_of(200'000), hops_of(1'000));
 }
 
 TEST_F(BlobServiceRules, BS12_BT10_TagsBesideAContentNeedTheirLetterToo) {

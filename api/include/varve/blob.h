@@ -215,6 +215,15 @@ struct BlockLists {
   std::optional<BlobState> blob;
 };
 
+/// Which blocks of a blob a verb reads.
+enum class BlockKinds : std::uint8_t { kCommitted, kStaged, kBoth };
+
+/// Numbers of blocks. They cost little, and the blocks themselves may take 20 MB.
+struct BlockCounts {
+  std::uint32_t committed = 0;
+  std::uint32_t staged = 0;
+};
+
 /// A listing of blobs. Source: BL-01.
 struct BlobListing {
   /// Only names that begin with this.
@@ -386,7 +395,10 @@ class VARVE_EXPORT Container {
                                   const BlobWriteOptions& options = {});
   /// Returns the blocks of a block blob. Errors: kNotFound (BlobNotFound: there is neither a blob nor a block). Source:
   /// BB-20.
-  Result<BlockLists> blocks(std::string_view blob, const BlobReadOptions& options = {}) const;
+  Result<BlockLists> blocks(std::string_view blob, const BlobReadOptions& options = {},
+                            BlockKinds kinds = BlockKinds::kBoth) const;
+  /// Returns how many blocks blocks() would return. Errors: those of blocks().
+  Result<BlockCounts> block_counts(std::string_view blob, const BlobReadOptions& options = {}) const;
 
   /// Creates an append blob without content, or replaces a blob by one. Source: BA-01.
   Result<BlobState> create_append_blob(std::string_view blob, const BlobWriteOptions& options = {});
