@@ -136,7 +136,7 @@ TEST_F(BlobServiceRules, BY05_BS12_ASignatureInTheAddressOfTheSourceIsUsed) {
   EXPECT_EQ(copied(writing, "a?" + token("a", "rt"), with_tags), "202");
 }
 
-/// The memory of a connection that notes what is asked of it. Refuses more than `bytes_max` bytes.
+/// Notes the memory that a request asks of its connection. Refuses more than `bytes_max` bytes.
 class NotedRoom final : public AnswerRoom {
  public:
   explicit NotedRoom(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}

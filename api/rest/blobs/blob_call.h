@@ -2,6 +2,8 @@
 // Must never: reach a handler before the permission was checked. The dispatcher checks it.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,6 +29,9 @@ struct CopySource;
 struct BlobServiceOptions {
   /// Whether owners of containers may open them to callers without a key. Source: BB-10, BB-15.
   bool allows_public_access = false;
+  /// Requests that may read a source of more than 1 MiB at the same time. Each one occupies a thread of the store as long as
+  /// it reads, and memory.
+  std::uint32_t long_sources_max = 16;
 };
 
 struct BlobCall : StorageCall {
@@ -40,6 +45,8 @@ struct BlobCall : StorageCall {
   /// The headers that the caller's signature puts in place of those of blobs, or null.
   const security::BlobHeaderOverrides* overrides = nullptr;
   BlobServiceOptions options{};
+  /// The requests to the server that read long sources now, or null.
+  std::atomic<std::uint32_t>* long_sources = nullptr;
   /// Whether the caller has shown no key and no signature.
   bool is_anonymous = false;
   /// Returns whether the server knows an account.

@@ -202,6 +202,7 @@ BlobCall BlobDispatcher::call_of(const HttpRequest& request, const Asked& asked,
       found.target,
       told.headers};
   call.options = options_;
+  call.long_sources = &long_sources_;
   call.knows_account = [this](std::string_view name) { return knows_account(name); };
   call.answer_part = [this, home, &told](HttpRequest part) { return answer_part(std::move(part), home, told); };
   return call;

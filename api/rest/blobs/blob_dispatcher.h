@@ -2,6 +2,8 @@
 // Must never: look whether a container exists before the caller is authenticated.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -51,6 +53,7 @@ class BlobDispatcher final : public Dispatcher {
 
   Store& store_;
   const BlobServiceOptions options_;
+  std::atomic<std::uint32_t> long_sources_{0};  // see BlobServiceOptions::long_sources_max
 };
 
 }  // namespace varve::serve
