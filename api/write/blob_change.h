@@ -2,8 +2,8 @@
 // Must never: leave a content without an owner, or change a blob whose conditions were judged by an older state.
 //
 // B1  The rows B and H of a name are read and written under their locks. What else a change touches is found by a read
-//     before the locks are taken: the contents of the blob's row. If the row names others under the lock, the change is
-//     planned again.
+//     before the locks are taken: the contents of the blob's row, as far as the change touches them. If the row names
+//     others under the lock, the change is planned again.
 // B2  Each commit names the container's fence, so none is after its drop.
 #pragma once
 
