@@ -71,9 +71,11 @@ TEST(BlobAppends, BA04_BX08_CopiesBetweenAppendsDoNotEndALog) {
   }
   SettledStore settled(1, std::move(disk), std::chrono::hours(1));
   settled.settle();
-  Container logs = *settled.store().open_container(kAccount, "logs");
-  EXPECT_EQ(content_in(logs, "kept"), kept) << "its list owns the contents";
-  EXPECT_EQ(said(logs.remove("kept")), kFine);
+  {
+    Container logs = *settled.store().open_container(kAccount, "logs");
+    EXPECT_EQ(content_in(logs, "kept"), kept) << "its list owns the contents";
+    EXPECT_EQ(said(logs.remove("kept")), kFine);
+  }
   settled.settle();
   const BlobRecount recount = settled.recount();
   expect_settled(recount);
