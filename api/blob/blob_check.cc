@@ -191,7 +191,8 @@ Status BlobCheck::visit_content_row(std::uint32_t account, const ContentPlace& p
 
 Status BlobCheck::visit_part(std::uint32_t account, std::uint64_t offset, std::string_view value) {
   Present& present = *present_;
-  const Result<std::string_view> bytes = decode_part(present.content, offset, value);
+  std::string room;
+  const Result<std::string_view> bytes = decode_any_part(present.content, offset, value, room);
   if (!bytes.ok()) return bytes.status();
   if (!present.head && !present.is_damaged) {
     if (filling_.count(present.content) != 0 || leaving_.count(present.content) != 0) return Status();

@@ -51,23 +51,27 @@ Status read_whole_part(const engine::ReadView& view, const std::string& key, con
   const auto found = view.get(key);
   if (!found.ok()) return found.status();
   if (!*found) return missing_part();
-  const Result<std::string_view> bytes = decode_part(part.content, part.offset, (*found)->value);
+  std::string room;
+  const Result<std::string_view> bytes = decode_any_part(part.content, part.offset, (*found)->value, room);
   if (!bytes.ok()) return bytes.status();
   if (bytes->size() < part.begin + part.out.size()) return missing_part();
   (void)copy_from(*bytes, part.begin, part.out);
   return Status();
 }
 
-/// Reads the wanted bytes of a part, rounded out to the bytes that have one hash, and its hashes.
-Status read_in_part(const engine::ReadView& view, const engine::FoundPlace& place, const PartWanted& part) {
+/// Reads the wanted bytes of a part, rounded out to the bytes that have one hash, and its hashes. Of a packed part it reads
+/// all bytes.
+Status read_in_part(const engine::ReadView& view, const std::string& key, const engine::FoundPlace& place,
+                    const PartWanted& part) {
   const std::optional<std::size_t> bytes = part_bytes_of(place.bytes);
+  const std::size_t head_bytes = part_head_bytes(bytes.value_or(kPartBytes));
+  std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(head_bytes, place.bytes)), '\0');
+  if (Status read = view.read_part(place, 0, head); !read.ok()) return read;
+  if (is_packed_part(head)) return read_whole_part(view, key, part);
   const std::size_t end = part.begin + part.out.size();
   if (!bytes || *bytes < end) return missing_part();
-  const std::size_t head_bytes = part_head_bytes(*bytes);
   const std::size_t low = part.begin / kHashedBytes * kHashedBytes;
   const std::size_t high = std::min(*bytes, (end + kHashedBytes - 1) / kHashedBytes * kHashedBytes);
-  std::string head(head_bytes, '\0');
-  if (Status read = view.read_part(place, 0, head); !read.ok()) return read;
   const Result<PartHead> hashes = PartHead::open(part.content, part.offset, *bytes, head);
   if (!hashes.ok()) return hashes.status();
   if (low == part.begin && high == end) {
@@ -84,7 +88,7 @@ Status read_in_part(const engine::ReadView& view, const engine::FoundPlace& plac
 Status find_in_part(const engine::ReadView& view, const std::string& key, const PartWanted& part) {
   const Result<std::optional<engine::FoundPlace>> place = view.locate(key);
   if (!place.ok()) return place.status();
-  return *place ? read_in_part(view, **place, part) : missing_part();
+  return *place ? read_in_part(view, key, **place, part) : missing_part();
 }
 
 /// Reads as many of the wanted bytes as the part at the cursor has. Returns their number, which is not zero.
@@ -101,7 +105,8 @@ Result<std::size_t> read_part_at(const engine::ReadView& view, const engine::Cur
   const std::optional<std::size_t> bytes = *place ? part_bytes_of((*place)->bytes) : std::nullopt;
   if (!bytes || part.begin >= *bytes) return missing_part();
   part.out = part.out.first(std::min(part.out.size(), *bytes - part.begin));
-  const Status read = part.out.size() == *bytes ? read_whole_part(view, key, part) : read_in_part(view, **place, part);
+  const Status read =
+      part.out.size() == *bytes ? read_whole_part(view, key, part) : read_in_part(view, key, **place, part);
   if (!read.ok()) return read;
   return part.out.size();
 }

@@ -13,6 +13,9 @@
 namespace varve {
 namespace {
 
+/// A part is packed if that saves this part of it.
+constexpr std::size_t kShrinksBy = 8;
+
 Status account_was_dropped() {
   return service_error::container_not_found("the account was dropped while the content was written");
 }
@@ -71,6 +74,14 @@ Status ContentWriter::add(std::string_view bytes) {
   return Status();
 }
 
+std::string ContentWriter::encode_pending(std::uint64_t offset) {
+  if (packing_ == Packing::kNo) return encode_part(content_, offset, pending_);
+  std::optional<std::string> packed =
+      encode_packed_part(content_, offset, pending_, pending_.size() - pending_.size() / kShrinksBy);
+  if (packing_ == Packing::kUntried) packing_ = packed ? Packing::kYes : Packing::kNo;
+  return packed ? *std::move(packed) : encode_part(content_, offset, pending_);
+}
+
 Status ContentWriter::write_part() {
   const Work work{WorkKind::kFilling, content_, format::account_of(contents_)};
   const std::uint64_t offset = length_ - pending_.size();
@@ -83,7 +94,7 @@ Status ContentWriter::write_part() {
     change.lock(format::partition_of(work_row));
     change.batch().put(work_row, encode_work());
   }
-  change.batch().put(key, encode_part(content_, offset, pending_));
+  change.batch().put(key, encode_pending(offset));
   change.paced_bytes = pending_.size();
   change.request.tables = {contents_};
   change.request.durability = Durability::kBuffered;
@@ -99,7 +110,7 @@ bool ContentWriter::is_in_row() const noexcept {
 
 void ContentWriter::end() {
   if (is_in_row() || length_ == 0) return;
-  last_part_ = encode_part(content_, length_ - pending_.size(), pending_);
+  last_part_ = encode_pending(length_ - pending_.size());
 }
 
 Status ContentWriter::check_for(format::TableId container) const {

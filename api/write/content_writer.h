@@ -2,6 +2,7 @@
 // Must never: hold more than two parts in memory.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +59,8 @@ class ContentWriter {
     kind_ = ContentKind::kValue;
     crc64_ = crc64;
   }
+  /// Lets parts be packed, if the first one shrinks by an eighth. Called before append().
+  void allow_packing() noexcept { packing_ = Packing::kUntried; }
   /// Says that appends may add to the content after it has an owner. Called before end().
   void make_growing() noexcept { kind_ = ContentKind::kGrowing; }
   /// The id of the contents of its account.
@@ -73,8 +76,12 @@ class ContentWriter {
   void has_owner() noexcept { has_rows_ = false; }
 
  private:
+  enum class Packing : std::uint8_t { kNo, kUntried, kYes };
+
   bool is_in_row() const noexcept;
   Status add(std::string_view bytes);
+  /// Encodes the pending bytes as the part at this offset.
+  std::string encode_pending(std::uint64_t offset);
   Status write_part();
 
   std::shared_ptr<StoreCore> core_;
@@ -86,6 +93,7 @@ class ContentWriter {
   std::string pending_;    // less than a part, or a whole one if no byte followed yet
   std::string last_part_;  // encoded by end()
   ContentKind kind_ = ContentKind::kPlain;
+  Packing packing_ = Packing::kNo;
   std::optional<std::uint64_t> crc64_;
   bool has_rows_ = false;
   bool has_gap_ = false;  // from the beginning of an append to its successful end

@@ -136,6 +136,9 @@ struct BlobWriteOptions {
   std::string source_address{};
   /// As WriteOptions::durability.
   std::optional<Durability> durability{};
+  /// Compresses each part of 1 MiB that shrinks by an eighth or more, unless the first part does not, or the properties have
+  /// a content_encoding. A read of a range then reads whole parts. A writer needs about 3 MiB more. Source: BX-06.
+  bool compresses = false;
 };
 
 /// Options of a change that writes no content.

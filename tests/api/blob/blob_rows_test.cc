@@ -263,6 +263,64 @@ TEST(BlobRows, LengthsThatNoContentHasAreDamage) {
   EXPECT_EQ(decode_content_head(encode_content_head(too_long)).code(), Code::kCorruption);
 }
 
+std::string repeated(std::string_view text, std::size_t times) {
+  std::string all;
+  for (std::size_t i = 0; i < times; ++i) all.append(text);
+  return all;
+}
+
+TEST(ContentParts, BX06_APackedPartOfAnEarlierBuildIsRead) {
+  const std::string stored = from_hex(
+      "010003003fda61001c0000001afb610032000000997746004e000000486173686573c32348ef55fbd878472c8d14948552905061"
+      "636b656428b52ffd20786d00003076617276652001002f69290253697a6578000000");
+  std::string room;
+  const Result<std::string_view> bytes = decode_any_part(7, kPartBytes, stored, room);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().to_string();
+  EXPECT_EQ(*bytes, repeated("varve ", 20));
+  EXPECT_FALSE(decode_part(7, kPartBytes, stored).ok()) << "a reader of plain parts refuses it";
+}
+
+TEST(ContentParts, BX06_BX07_APackedPartLeadsBackAndEachChangeOfItIsDamage) {
+  const std::string bytes = repeated("varve ", 400);
+  const std::optional<std::string> packed = encode_packed_part(7, kPartBytes, bytes, bytes.size() / 2);
+  ASSERT_TRUE(packed);
+  EXPECT_TRUE(is_packed_part(*packed));
+  EXPECT_FALSE(is_packed_part(encode_part(7, kPartBytes, bytes)));
+  std::string room;
+  const auto decoded = [&room](ContentId content, std::uint64_t offset, std::string_view value) {
+    return decode_any_part(content, offset, value, room);
+  };
+  ASSERT_TRUE(decoded(7, kPartBytes, *packed).ok());
+  EXPECT_EQ(*decoded(7, kPartBytes, *packed), bytes);
+  EXPECT_FALSE(decoded(8, kPartBytes, *packed).ok());
+  EXPECT_FALSE(decoded(7, 0, *packed).ok());
+  EXPECT_FALSE(decoded(7, kPartBytes, *packed + "x").ok());
+  for (std::size_t at = 0; at < packed->size(); ++at) {
+    EXPECT_FALSE(decoded(7, kPartBytes, std::string_view(*packed).substr(0, at)).ok()) << "cut at " << at;
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = *packed;
+      flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
+      const Result<std::string_view> read = decoded(7, kPartBytes, flipped);
+      EXPECT_TRUE(!read.ok() || *read == bytes) << "bit " << bit << " of byte " << at;
+      const bool is_covered = at >= packed->size() - sizeof(std::int32_t);
+      EXPECT_TRUE(!is_covered || !read.ok()) << "the size";
+    }
+  }
+  const std::string plain = encode_part(7, kPartBytes, bytes);
+  EXPECT_EQ(*decoded(7, kPartBytes, plain), bytes);
+}
+
+TEST(ContentParts, BX06_APartThatDoesNotShrinkIsNotPacked) {
+  const std::string uneven = uneven_bytes(100'000);
+  EXPECT_FALSE(encode_packed_part(7, 0, uneven, uneven.size() - uneven.size() / 8));
+  EXPECT_FALSE(encode_packed_part(7, 0, "x", 1));
+  const std::string even(kPartBytes, 'x');
+  const std::optional<std::string> packed = encode_packed_part(7, 0, even, even.size() / 8);
+  ASSERT_TRUE(packed);
+  std::string room;
+  EXPECT_TRUE(*decode_any_part(7, 0, *packed, room) == even);
+}
+
 TEST(ContentParts, BX07_EveryFlippedBitTruncationAndOtherPlaceIsDamage) {
   for (const std::size_t size : {std::size_t{0}, std::size_t{9}, kHashedBytes, kHashedBytes + 1}) {
     const std::string bytes = uneven_bytes(size);
