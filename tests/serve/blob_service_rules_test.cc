@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "api/rest/blobs/blob_headers.h"
+#include "engine/engine.h"
+#include "engine/read/cursor.h"
 #include "format/bytes/crc64.h"
 #include "tests/api/async/async_support.h"
 #include "tests/serve/blob_service_bench.h"
@@ -134,6 +136,37 @@ TEST_F(BlobServiceRules, BY05_BS12_ASignatureInTheAddressOfTheSourceIsUsed) {
   const Headers with_tags = {{"x-ms-copy-source-tag-option", "COPY"}};
   EXPECT_EQ(copied(writing, "a?" + token("a", "r"), with_tags), "403 CannotVerifyCopySource");
   EXPECT_EQ(copied(writing, "a?" + token("a", "rt"), with_tags), "202");
+}
+
+/// Returns the bytes of all rows of a service that got blobs and blocks of this content.
+std::uint64_t stored_bytes(bool compresses, const std::string& content) {
+  BlobServiceOptions options;
+  options.compresses = compresses;
+  BlobServiceBench service(options);
+  const Headers block_blob = {{"x-ms-blob-type", "BlockBlob"}};
+  EXPECT_EQ(outcome(service.send_pieces("PUT", "photos/a", content, 100'000, block_blob)), "201");
+  EXPECT_EQ(outcome(service.send_pieces("PUT", "photos/b?comp=block&blockid=AAAA", content, 100'000)), "201");
+  EXPECT_EQ(service.told("PUT", "photos/b?comp=blocklist", "<BlockList><Latest>AAAA</Latest></BlockList>"), "201");
+  for (const std::string blob : {"photos/a", "photos/b"}) {
+    EXPECT_TRUE(service.send("GET", blob).body == content);
+    const HttpResponse part = service.send("GET", blob, {}, {{"x-ms-range", "bytes=1048000-1049999"}});
+    EXPECT_TRUE(part.body == content.substr(1'048'000, 2'000));
+  }
+  Machine machine(1, service.bench.machine.files->snapshot());
+  const auto engine = machine.open();
+  EXPECT_TRUE(engine.ok()) << engine.status().to_string();
+  if (!engine.ok()) return 0;
+  const engine::ReadView view = (*engine)->view();
+  engine::Cursor rows = view.cursor({}, {});
+  std::uint64_t bytes = 0;
+  for (rows.seek_to_first(); rows.valid(); rows.next()) bytes += rows.value().size();
+  return bytes;
+}
+
+TEST_F(BlobServiceRules, BX06_TheServerCompressesContentsIfItIsToldTo) {
+  std::string content;
+  while (content.size() < 2'000'000) content += std::to_string(content.size()) + " GET /photos/eu/ann.jpg 200 OK\n";
+  EXPECT_LT(2 * stored_bytes(true, content), stored_bytes(false, content));
 }
 
 /// Notes the memory that a request asks of its connection. Refuses more than `bytes_max` bytes.

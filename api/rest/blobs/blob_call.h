@@ -29,6 +29,8 @@ struct CopySource;
 struct BlobServiceOptions {
   /// Whether owners of containers may open them to callers without a key. Source: BB-10, BB-15.
   bool allows_public_access = false;
+  /// Whether contents are compressed where that saves space. Source: BX-06.
+  bool compresses = false;
   /// Requests that may read a source of more than 1 MiB at the same time. Each one occupies a thread of the store as long as
   /// it reads, and memory.
   std::uint32_t long_sources_max = 16;

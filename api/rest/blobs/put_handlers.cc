@@ -207,6 +207,7 @@ Answer put_block(const BlobCall& call) {
   if (Status sized = check_stated_length(call, block_bytes_max(call.version)); !sized.ok()) co_return sized;
   BlobWriteOptions options;
   options.conditions = lease_alone(*conditions);
+  options.compresses = call.options.compresses;
   Task<Result<BlobWriter>> beginning = ask_container<BlobWriter>(
       call, [&](Container& container) { return container.stage_block(call.target.blob, *id, options); });
   Result<BlobWriter> writer = co_await beginning;

@@ -1,7 +1,7 @@
 // Goal: a content whose parts are compressed reads as one whose parts are not, takes less space, and damage of it is found
 // (BX-06, BX-07).
 // Method: contents that shrink, and some that do not, are written in each way that writes parts, and read in ranges. The
-// stored bytes of their parts are counted. Parts are changed behind the store's back.
+// stored bytes of their parts are counted. A part is changed in the closed store.
 #include <cstdint>
 #include <string>
 #include <utility>
