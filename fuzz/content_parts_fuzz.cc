@@ -43,6 +43,27 @@ void write_part(ContentId content, std::uint64_t offset, std::string_view bytes)
   check(head.ok() && head->check(0, bytes).ok());
 }
 
+/// A packed part leads back to its bytes, in its place alone.
+void write_packed_part(ContentId content, std::uint64_t offset, std::string_view bytes) {
+  if (bytes.empty()) return;
+  const std::optional<std::string> packed = encode_packed_part(content, offset, bytes, kPartBytes);
+  if (!packed) return;
+  check(is_packed_part(*packed));
+  std::string room;
+  const Result<std::string_view> read = decode_any_part(content, offset, *packed, room);
+  check(read.ok() && *read == bytes);
+  check(!decode_any_part(content + 1, offset, *packed, room).ok());
+  check(!decode_part(content, offset, *packed).ok());
+}
+
+void read_packed_part(ContentId content, std::uint64_t offset, std::string_view stored) {
+  if (!is_packed_part(stored)) return;
+  std::string room;
+  const Result<std::string_view> bytes = decode_any_part(content, offset, stored, room);
+  if (!bytes.ok()) return check(bytes.code() == Code::kCorruption || bytes.code() == Code::kUnsupported);
+  check(!bytes->empty() && bytes->size() <= kPartBytes);
+}
+
 void read_part(ContentId content, std::uint64_t offset, std::string_view stored) {
   const Result<std::string_view> bytes = decode_part(content, offset, stored);
   if (!bytes.ok()) return check(bytes.code() == Code::kCorruption || bytes.code() == Code::kUnsupported);
@@ -79,8 +100,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint64_t offset = varve::format::load_u64(input.data() + 8);
   const std::string_view bytes = input.substr(varve::kPlaceBytes);
   varve::read_part(content, offset, bytes);
+  varve::read_packed_part(content, offset, bytes);
   varve::read_entries(bytes);
-  if (bytes.size() <= varve::kPartBytes) varve::write_part(content, offset, bytes);
+  if (bytes.size() <= varve::kPartBytes) {
+    varve::write_part(content, offset, bytes);
+    varve::write_packed_part(content, offset, bytes);
+  }
   return 0;
 }
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "api/async/async_call.h"
-#include "api/async/message_wait.h"
 #include "api/async/owned_options.h"
+#include "api/async/row_wait.h"
 #include "api/core/queue_state.h"
 #include "api/model/guarded.h"
 #include "api/write/message_take.h"
@@ -58,7 +58,7 @@ struct VARVE_LOCAL AsyncQueue::Verbs {
     io::Clock& clock = backend.env().clock;
     const std::chrono::nanoseconds deadline = clock.monotonic() + std::min(options.wait, kMessageWaitMax);
     std::shared_ptr<LiveQueue> live;
-    std::optional<MessageWait> wait;  // left before the queue
+    std::optional<RowWait> wait;  // left before the queue
     for (;;) {
       if (wait) wait->begin_look();
       co_await call.to_worker();
@@ -74,7 +74,7 @@ struct VARVE_LOCAL AsyncQueue::Verbs {
       if (taken->from != live) {  // the first round, or the queue was cleared; the next look sees what came before
         wait.reset();
         live = taken->from;
-        wait.emplace(call, *live, options.stop);
+        wait.emplace(call, live->row(), options.stop);
         continue;
       }
       if (live->has_ended()) co_return Status(Code::kClosed, "the store was closed; open it again");

@@ -109,6 +109,39 @@ Task<Result<QueuePage>> AsyncStore::list_queues(std::string account, ListOptions
                           });
 }
 
+Task<Result<Container>> AsyncStore::create_container(std::string account, std::string container,
+                                                     ContainerOptions options, std::stop_token stop) const {
+  return Verbs::on_worker(
+      *store_, std::move(stop),
+      [account = std::move(account), container = std::move(container), options = std::move(options)](Store& store) {
+        return store.create_container(account, container, options);
+      });
+}
+
+Task<Result<Container>> AsyncStore::open_container(std::string account, std::string container,
+                                                   std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), container = std::move(container)](Store& store) {
+                            return store.open_container(account, container);
+                          });
+}
+
+Task<Status> AsyncStore::drop_container(std::string account, std::string container, BlobConditions conditions,
+                                        std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), container = std::move(container), conditions](Store& store) {
+                            return store.drop_container(account, container, conditions);
+                          });
+}
+
+Task<Result<ContainerPage>> AsyncStore::list_containers(std::string account, ListOptions options,
+                                                        std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), options = std::move(options)](Store& store) {
+                            return store.list_containers(account, options);
+                          });
+}
+
 Task<Status> AsyncStore::set_access_policies(std::string account, std::string table, std::vector<AccessPolicy> policies,
                                              std::stop_token stop) const {
   return Verbs::on_worker(*store_, std::move(stop),

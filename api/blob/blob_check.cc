@@ -60,8 +60,32 @@ Status BlobCheck::name(format::TableId container, ContentId content, std::uint64
   const Result<ContentHead> decoded = decode_content_head((*head)->value);
   if (!decoded.ok()) return Status();  // A damaged head is found as a row.
   if (is_value != (decoded->kind == ContentKind::kValue)) return broken("it names a content of another kind");
-  if (!is_value && decoded->kind != ContentKind::kPlain) return Status();
+  if (decoded->kind == ContentKind::kGrowing) {
+    const bool is_there = may_reach(contents_of(container), content, length);
+    return is_there ? Status() : broken("it names more bytes than a content that grows has");
+  }
+  if (decoded->kind == ContentKind::kList) return Status();
   return decoded->length == length ? Status() : broken("it names another length than its content has");
+}
+
+bool BlobCheck::may_reach(format::TableId contents, ContentId content, std::uint64_t length) const {
+  if (length == 0) return true;
+  const std::string prefix = content_prefix(contents, content);
+  engine::Cursor rows = view_.cursor(prefix, format::end_of_prefix(prefix));
+  rows.leave_values();
+  rows.seek_before(content_part_key(contents, content, length));
+  if (!rows.valid()) return !rows.status().ok();
+  const Result<ContentPlace> last = decode_content_key(rows.key());
+  if (!last.ok()) return true;
+  if (!last->offset) return false;
+  std::optional<std::uint64_t> stored;
+  if (rows.has_value()) {
+    stored = rows.value().size();
+  } else if (const auto place = view_.locate(rows.key()); place.ok() && *place) {
+    stored = (*place)->bytes;
+  }
+  const std::optional<std::size_t> bytes = stored ? part_bytes_of(*stored) : std::nullopt;
+  return !bytes || *last->offset + *bytes >= length;
 }
 
 Status BlobCheck::visit_entity(std::string_view key, std::string_view value) {
@@ -167,7 +191,8 @@ Status BlobCheck::visit_content_row(std::uint32_t account, const ContentPlace& p
 
 Status BlobCheck::visit_part(std::uint32_t account, std::uint64_t offset, std::string_view value) {
   Present& present = *present_;
-  const Result<std::string_view> bytes = decode_part(present.content, offset, value);
+  std::string room;
+  const Result<std::string_view> bytes = decode_any_part(present.content, offset, value, room);
   if (!bytes.ok()) return bytes.status();
   if (!present.head && !present.is_damaged) {
     if (filling_.count(present.content) != 0 || leaving_.count(present.content) != 0) return Status();

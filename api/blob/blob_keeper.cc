@@ -57,6 +57,7 @@ bool is_overtaken(const Status& status) noexcept {
 }  // namespace
 
 void BlobKeeper::begin() noexcept {
+  if (has_begun_.load(std::memory_order_relaxed)) return;  // Each use of a container asks, on all processors.
   if (!has_begun_.exchange(true, std::memory_order_relaxed)) seat_.wake();
 }
 

@@ -21,6 +21,7 @@ constexpr std::string_view kBlobLength = "Length";
 constexpr std::string_view kInline = "Inline";
 constexpr std::string_view kContent = "Content";
 constexpr std::string_view kList = "List";
+constexpr std::string_view kLists = "Lists";
 constexpr std::string_view kBlobCrc = "Crc";
 constexpr std::string_view kBlobChanged = "Changed";
 constexpr std::string_view kContentMd5 = "ContentMd5";
@@ -36,6 +37,8 @@ constexpr std::string_view kCount = "Count";
 constexpr std::string_view kIdBytes = "IdBytes";
 constexpr std::string_view kLast = "Last";
 constexpr std::size_t kPieceBytes = 16;
+/// The stored kind of an append blob that names lists. Builds that know no such lists refuse it.
+constexpr std::int32_t kAppendWithLists = 2;
 
 struct TextProperty {
   std::string_view name;
@@ -122,6 +125,11 @@ void read_content(RowReader& reader, BlobRow& row) {
   }
   if (reader.has(kList)) row.is_list = reader.boolean(kList);
   if (length != row.length || (row.is_list && row.pieces.size() != 1)) reader.refuse();
+}
+
+void read_lists(RowReader& reader, BlobRow& row) {
+  row.lists = reader.count(kLists);
+  if (row.lists == 0 || row.lists >= row.pieces.size() || row.is_list) reader.refuse();
 }
 
 void read_properties(RowReader& reader, BlobRow& row) {
@@ -232,11 +240,12 @@ Result<std::string> decode_staged_key(std::string_view key) {
 
 std::string encode_blob_row(const BlobRow& row) {
   format::EntityBuilder builder;
-  builder.add_int32(kBlobKindName, static_cast<std::int32_t>(row.kind));
+  builder.add_int32(kBlobKindName, row.lists != 0 ? kAppendWithLists : static_cast<std::int32_t>(row.kind));
   builder.add_int64(kBlobLength, static_cast<std::int64_t>(row.length));
   if (!row.inlined.empty()) builder.add_binary(kInline, row.inlined);
   if (!row.pieces.empty()) builder.add_binary(kContent, encode_pieces(row.pieces));
   if (row.is_list) builder.add_boolean(kList, true);
+  if (row.lists != 0) builder.add_int32(kLists, static_cast<std::int32_t>(row.lists));
   add_optional(builder, row);
   add_lease(builder, row.lease);
   add_metadata(builder, row.metadata);
@@ -247,10 +256,11 @@ Result<BlobRow> decode_blob_row(format::CommitVersion version, std::string_view 
   return decode_stored_row(value, "blob", [version](RowReader& reader) {
     BlobRow row;
     const std::uint32_t kind = reader.count(kBlobKindName);
-    if (kind > static_cast<std::uint32_t>(BlobKind::kAppend)) reader.refuse();
-    row.kind = static_cast<BlobKind>(kind);
+    if (kind > static_cast<std::uint32_t>(kAppendWithLists)) reader.refuse();
+    row.kind = kind == static_cast<std::uint32_t>(BlobKind::kBlock) ? BlobKind::kBlock : BlobKind::kAppend;
     row.length = reader.length(kBlobLength);
     read_content(reader, row);
+    if (kind == static_cast<std::uint32_t>(kAppendWithLists)) read_lists(reader, row);
     if (reader.has(kBlobCrc)) row.crc64 = static_cast<std::uint64_t>(reader.number(kBlobCrc));
     read_versions(reader, version, row);
     read_properties(reader, row);

@@ -2,10 +2,12 @@
 // Must never: place two blobs under one key, or order names otherwise than by their UTF-8 bytes.
 //
 //   row            first part      second part   properties
-//   blob           B, name         empty         Kind (Int32: 0 block, 1 append), Length (Int64); all others only if
-//                                                set: Inline (Binary: the content), Content (Binary: numbers and lengths
-//                                                of contents, 8 bytes each, little-endian), List (Boolean: the content is
-//                                                a list), Crc, Created, Changed (Int64), ContentType, ContentEncoding,
+//   blob           B, name         empty         Kind (Int32: 0 block, 1 append, 2 append with lists), Length (Int64);
+//                                                all others only if set: Inline (Binary: the content), Content (Binary:
+//                                                numbers and lengths of contents, 8 bytes each, little-endian), List
+//                                                (Boolean: the content is a list), Lists (Int32, always of kind 2: so many
+//                                                of the first contents are lists, and not the last one), Crc, Created,
+//                                                Changed (Int64), ContentType, ContentEncoding,
 //                                                ContentLanguage, ContentDisposition, CacheControl (String), ContentMd5
 //                                                (Binary), Tags (String), Tier (Int32), TierChanged (DateTime), Appends
 //                                                (Int32), CopySource (String), CopyId (Guid), Copied (DateTime), metadata
@@ -68,6 +70,8 @@ struct BlobRow {
   /// Else the contents that it consists of, in order. Only an append blob has several.
   std::vector<ContentPiece> pieces;
   bool is_list = false;
+  /// So many of the first pieces of an append blob are lists of contents that were appended.
+  std::uint32_t lists = 0;
   std::optional<std::uint64_t> crc64;
   /// Zero means the version of the row that is being written.
   format::CommitVersion created = 0;

@@ -7,6 +7,7 @@
 
 #include "format/bytes/bytes.h"
 #include "format/bytes/checksum.h"
+#include "format/bytes/compression.h"
 #include "format/keys/entity.h"
 #include "varve/limits.h"
 
@@ -19,6 +20,12 @@ constexpr std::string_view kLength = "Length";
 constexpr std::string_view kCrc = "Crc";
 constexpr std::string_view kHashes = "Hashes";
 constexpr std::string_view kPartBytesName = "Bytes";
+constexpr std::string_view kPacked = "Packed";
+constexpr std::string_view kPackedSize = "Size";
+constexpr std::size_t kPlainProperties = 2;
+constexpr std::size_t kPackedProperties = 3;
+/// More than zstd's fastest level gains little: a packed part costs a range of it the whole part.
+constexpr int kPackingLevel = 1;
 constexpr std::size_t kHashBytes = 8;
 constexpr std::size_t kEntryFixedBytes = 24;
 
@@ -39,6 +46,26 @@ std::uint64_t place_hash(ContentId content, std::uint64_t offset, std::size_t by
   format::append_u64(hashed, bytes);
   hashed.append(hashes);
   return format::content_hash(hashed);
+}
+
+/// The same of a packed part. It differs for bytes that are not packed, so neither is taken for the other.
+std::uint64_t packed_place_hash(ContentId content, std::uint64_t offset, std::size_t bytes, std::string_view hashes) {
+  return ~place_hash(content, offset, bytes, hashes);
+}
+
+/// Returns room for the hash of the place, and the hashes of the bytes.
+std::string hashes_of(std::string_view bytes) {
+  std::string hashes;
+  hashes.reserve(hashes_bytes(bytes.size()));
+  format::append_u64(hashes, 0);
+  for (std::size_t at = 0; at < bytes.size(); at += kHashedBytes) {
+    format::append_u64(hashes, format::content_hash(bytes.substr(at, kHashedBytes)));
+  }
+  return hashes;
+}
+
+std::size_t packed_value_bytes(std::size_t packed) noexcept {
+  return kHashes.size() + hashes_bytes(packed) + kPacked.size() + packed + kPackedSize.size() + sizeof(std::int32_t);
 }
 
 Status damaged_part() {
@@ -94,22 +121,18 @@ Result<ContentHead> decode_content_head(std::string_view value) {
 
 std::string encode_part(ContentId content, std::uint64_t offset, std::string_view bytes) {
   assert(bytes.size() <= kPartBytes);
-  std::string hashes;
-  hashes.reserve(hashes_bytes(bytes.size()));
-  format::append_u64(hashes, 0);
-  for (std::size_t at = 0; at < bytes.size(); at += kHashedBytes) {
-    format::append_u64(hashes, format::content_hash(bytes.substr(at, kHashedBytes)));
-  }
+  std::string hashes = hashes_of(bytes);
   const std::string_view others = std::string_view(hashes).substr(kHashBytes);
   format::store_u64(hashes.data(), place_hash(content, offset, bytes.size(), others));
-  RowBuilder builder(2, kHashes.size() + hashes.size() + kPartBytesName.size() + bytes.size());
+  RowBuilder builder(kPlainProperties, kHashes.size() + hashes.size() + kPartBytesName.size() + bytes.size());
   builder.add_binary(kHashes, hashes);
   builder.add_binary(kPartBytesName, bytes);
   return builder.finish_in_place();
 }
 
 std::size_t part_head_bytes(std::size_t bytes) noexcept {
-  return format::EntityBuilder::entity_bytes(2, kHashes.size() + hashes_bytes(bytes) + kPartBytesName.size());
+  return format::EntityBuilder::entity_bytes(kPlainProperties,
+                                             kHashes.size() + hashes_bytes(bytes) + kPartBytesName.size());
 }
 
 std::optional<std::size_t> part_bytes_of(std::uint64_t stored) noexcept {
@@ -155,6 +178,57 @@ Result<std::string_view> decode_part(ContentId content, std::uint64_t offset, st
   if (!head.ok()) return head.status();
   if (Status checked = head->check(0, *bytes); !checked.ok()) return checked;
   return *bytes;
+}
+
+std::optional<std::string> encode_packed_part(ContentId content, std::uint64_t offset, std::string_view bytes,
+                                              std::size_t packed_max) {
+  assert(!bytes.empty() && bytes.size() <= kPartBytes);
+  Result<format::Compressor> compressor = format::Compressor::make(kPackingLevel, {});
+  if (!compressor.ok()) return std::nullopt;
+  const std::string_view packed = compressor->compress(bytes, false, packed_max);
+  if (packed.empty()) return std::nullopt;
+  std::string hashes = hashes_of(packed);
+  const std::string_view others = std::string_view(hashes).substr(kHashBytes);
+  format::store_u64(hashes.data(), packed_place_hash(content, offset, bytes.size(), others));
+  RowBuilder builder(kPackedProperties, packed_value_bytes(packed.size()));
+  builder.add_binary(kHashes, hashes);
+  builder.add_binary(kPacked, packed);
+  builder.add_int32(kPackedSize, static_cast<std::int32_t>(bytes.size()));
+  return builder.finish_in_place();
+}
+
+bool is_packed_part(std::string_view value) noexcept {
+  constexpr std::size_t kCountAt = 2;
+  return value.size() >= kCountAt + sizeof(std::uint16_t) &&
+         format::load_u16(value.data() + kCountAt) == kPackedProperties;
+}
+
+Result<std::string_view> decode_any_part(ContentId content, std::uint64_t offset, std::string_view value,
+                                         std::string& room) {
+  if (!is_packed_part(value)) return decode_part(content, offset, value);
+  struct Packed {
+    std::string_view hashes;
+    std::string_view frame;
+    std::size_t size = 0;
+  };
+  const Result<Packed> part = decode_stored_row(value, "content's part", [](RowReader& reader) {
+    return Packed{reader.bytes(kHashes), reader.bytes(kPacked), reader.count(kPackedSize)};
+  });
+  if (!part.ok()) return part.status();
+  const std::size_t stored =
+      format::EntityBuilder::entity_bytes(kPackedProperties, packed_value_bytes(part->frame.size()));
+  const bool is_possible = part->size > 0 && part->size <= kPartBytes && part->frame.size() <= kPartBytes &&
+                           part->hashes.size() == hashes_bytes(part->frame.size()) && value.size() == stored;
+  if (!is_possible) return damaged_part();
+  // The frame is compared before zstd reads it.
+  std::string present = hashes_of(part->frame);
+  const std::string_view others = std::string_view(present).substr(kHashBytes);
+  format::store_u64(present.data(), packed_place_hash(content, offset, part->size, others));
+  if (present != part->hashes) return damaged_part();
+  room.resize(part->size);
+  format::Decompressor decompressor;
+  if (!decompressor.decompress(part->frame, nullptr, std::span<char>(room)).ok()) return damaged_part();
+  return std::string_view(room);
 }
 
 std::string encode_list_entries(std::span<const ListEntry> entries) {

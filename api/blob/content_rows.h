@@ -8,12 +8,16 @@
 //                                                       (Int32), Length (Int64; not of a growing content), optionally Crc
 //                                                       (Int64: CRC-64 of all bytes; of a value, unless a repair wrote
 //                                                       the head, and a part is damaged)
-//   part    K, content   offset of its first byte       Hashes, Bytes (Binary)
+//   part    K, content   offset of its first byte       Hashes, Bytes (Binary); or if it is packed: Hashes, Packed (Binary),
+//                                                       Size (Int32)
 //
 // Parts of a plain content, and of a value, begin at multiples of 1 MiB. Those of a growing content are as they were
 // appended, of 1 MiB at most. Those of a list are blocks: entries of 24 bytes (offset in the blob, number of the content,
 // length; little-endian) and the block's id; a part has 1,024 entries, and its offset counts entries. Hashes begins with a
 // hash of the part's place, its length and the other hashes; these are the XXH3-64 of each 64 KiB of Bytes.
+//
+// Each part of a plain content may be packed: Packed is a zstd frame of its bytes, and Size is their number. Hashes is then
+// that of Packed, and its first hash covers Size too. A build that knows no packed parts refuses them.
 //
 // An owner is a blob, a staged block, or an entry of a list; of a value, it is a property of an entity, and nothing else. A
 // content without a head is being written (work_rows.h).
@@ -93,7 +97,8 @@ class PartHead {
   std::string_view hashes_;
 };
 
-/// Returns the bytes of a whole stored part, compared. Errors: kCorruption, kUnsupported. Valid as long as `value`.
+/// Returns the bytes of a whole stored part that is not packed, compared. Errors: kCorruption, kUnsupported. Valid as long
+/// as `value`.
 Result<std::string_view> decode_part(ContentId content, std::uint64_t offset, std::string_view value);
 
 /// One block of a list.
@@ -105,6 +110,16 @@ struct ListEntry {
   std::string id;
 };
 inline constexpr std::size_t kListEntriesOfPart = 1024;
+/// Builds a packed part, or returns nothing if its frame would have more than `packed_max` bytes. `bytes` is not empty.
+std::optional<std::string> encode_packed_part(ContentId content, std::uint64_t offset, std::string_view bytes,
+                                              std::size_t packed_max);
+/// Returns whether a stored part is packed. Its first 4 bytes suffice.
+bool is_packed_part(std::string_view value) noexcept;
+/// Returns the bytes of a whole stored part, packed or not, compared. Errors: as decode_part(). Valid as long as `value` and
+/// `room`, which gets the bytes of a packed part.
+Result<std::string_view> decode_any_part(ContentId content, std::uint64_t offset, std::string_view value,
+                                         std::string& room);
+
 /// Encodes entries whose ids have one length. Decodes them; errors: kCorruption.
 std::string encode_list_entries(std::span<const ListEntry> entries);
 Result<std::vector<ListEntry>> decode_list_entries(std::string_view bytes);

@@ -174,8 +174,9 @@ Result<bool> LeftWork::do_part(const Work& work, std::string_view value, Status&
   return false;
 }
 
-Result<bool> LeftWork::forget(const Work& work) {
-  const bool retires = work.kind == WorkKind::kContainer || work.kind == WorkKind::kTable;
+Result<bool> LeftWork::end(const Work& work, Retires id) {
+  const bool has_id = work.kind == WorkKind::kContainer || work.kind == WorkKind::kTable;
+  const bool retires = has_id && id == Retires::kYes;
   return commit_part(
       backend_, work_key(work), std::nullopt, {}, {},
       [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
@@ -327,7 +328,7 @@ Result<bool> LeftWork::end_rows(Passed& passed, const Work& work, const std::str
     passed.from = prefix;
     return true;
   }
-  Result<bool> ended = forget(work);
+  Result<bool> ended = end(work, Retires::kYes);
   passed.is_over = ended.ok();
   return ended;
 }

@@ -34,10 +34,14 @@ class LeftWork {
   Result<bool> do_part(const Work& work, std::string_view value, Status& damage);
   /// Lets the next parts try rows again that could not be read.
   void begin_again() noexcept { passed_.clear(); }
-  /// Removes the work row, because nothing is left to do.
-  Result<bool> forget(const Work& work);
+  /// Removes the work row of an account that was dropped: nothing is left to do, and its ids were retired with it.
+  Result<bool> forget(const Work& work) { return end(work, Retires::kNo); }
 
  private:
+  /// Whether the last commit of a container or table retires its id.
+  enum class Retires : std::uint8_t { kNo, kYes };
+  /// Removes the work row, because nothing is left to do.
+  Result<bool> end(const Work& work, Retires id);
   Result<bool> remove_rows(const Work& work);
   Result<bool> remove_leaving(const Work& work, std::uint64_t done, Status& damage);
   Result<bool> release_entries(const Work& work, std::uint64_t done, Status& damage);

@@ -1,12 +1,18 @@
 // Owns: the calls of the C interface on blobs, except streams and blocks (blob_streams.cc).
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
 #include "api/c/blobs.h"
 #include "api/c/queues.h"
 #include "api/c/sized.h"
+#include "api/c/wait_end.h"
+#include "varve/limits.h"
 
 namespace vc = varve::c;
 
@@ -26,6 +32,28 @@ Result<AppendOptions> read_append_options(const varve_append_options* options) {
   if (given->has_position) read.position = given->position;
   if (given->has_length_max) read.length_max = given->length_max;
   return read;
+}
+
+/// Tails into a buffer. `given` was read from the caller's struct.
+Status tail_into(ContainerObject& held, std::string_view blob, std::uint64_t offset, const varve_tail_options& given,
+                 std::span<char> buffer, varve_tail* tail) {
+  Result<std::stop_token> asked = read_stop(given.stop);
+  if (!asked.ok()) return asked.status();
+  std::optional<WaitEnd> end;
+  if (given.wait_ms != 0 && held.gate()->is_own_process()) end.emplace(held.gate()->closing(), *std::move(asked));
+  BlobTailOptions options;
+  options.offset = offset;
+  options.bytes_max = std::min(buffer.size(), limits::kAppendBytesMax);
+  options.wait = to_milliseconds(given.wait_ms);
+  if (end) options.stop = end->token();
+  if (given.created != 0) options.created = DateTime{given.created};
+  const Result<BlobTail> found = held.container.tail(blob, options);
+  if (!found.ok()) return found.status();
+  const bool was_ended = found->bytes.empty() && end && held.gate()->closing().stop_requested();
+  if (was_ended) return Status(Code::kClosed, "the store is being closed");
+  std::copy(found->bytes.begin(), found->bytes.end(), buffer.begin());
+  return write_sized(varve_tail{0, found->bytes.size(), found->length, from_etag(found->etag), found->created.ticks},
+                     tail);
 }
 
 /// Changes a part of a blob's state by `change`, which gets the name and the options.
@@ -185,5 +213,17 @@ varve_status* varve_blob_append(const varve_container* container, varve_text blo
     if (!done.ok() || appended == nullptr) return done.status();
     return vc::write_sized(varve_appended_block{0, done->offset, vc::from_etag(done->etag), done->append_count},
                            appended);
+  });
+}
+
+varve_status* varve_blob_tail(const varve_container* container, varve_text blob, uint64_t offset,
+                              const varve_tail_options* options, void* buffer, size_t buffer_size, varve_tail* tail) {
+  return vc::call_on_blob(container, blob, [&](vc::ContainerObject& held, auto name) -> varve::Status {
+    if (tail == nullptr) return vc::null_pointer("tail");
+    if (buffer == nullptr) return vc::null_pointer("buffer");
+    if (varve::Status sized = vc::write_sized(varve_tail{}, tail); !sized.ok()) return sized;
+    const varve::Result<varve_tail_options> given = vc::read_sized(options);
+    if (!given.ok()) return given.status();
+    return vc::tail_into(held, name, offset, *given, {static_cast<char*>(buffer), buffer_size}, tail);
   });
 }

@@ -10,6 +10,7 @@
 #include "api/c/call.h"
 #include "api/c/objects.h"
 #include "api/c/sized.h"
+#include "api/c/wait_end.h"
 #include "varve/limits.h"
 
 namespace vc = varve::c;
@@ -46,30 +47,6 @@ Status give_queue(const StoreObject& store, Result<Queue> queue, varve_queue** o
   if (!queue.ok()) return queue.status();
   if (opened == nullptr) return Status();
   return give_handle(std::make_unique<QueueObject>(*std::move(queue), store.gate()), opened);
-}
-
-/// Stops when the store is being closed, or when a caller requests it.
-class WaitEnd {
- public:
-  WaitEnd(std::stop_token closing, std::stop_token asked)
-      : by_close_(std::move(closing), Stop{&either_}), by_caller_(std::move(asked), Stop{&either_}) {}
-  std::stop_token token() const noexcept { return either_.get_token(); }
-
- private:
-  struct Stop {
-    std::stop_source* source;
-    void operator()() const noexcept { source->request_stop(); }
-  };
-  std::stop_source either_;
-  const std::stop_callback<Stop> by_close_;
-  const std::stop_callback<Stop> by_caller_;
-};
-
-Result<std::stop_token> read_stop(const varve_stop* stop) {
-  if (stop == nullptr) return std::stop_token();
-  const Use<StopObject> use(stop);
-  if (!use.ok()) return use.status();
-  return use->source.get_token();
 }
 
 /// `given` was read from the caller's struct.

@@ -121,8 +121,9 @@ class Catalog {
   /// As missing_queue().
   Status missing_container(const engine::ReadView& view, const TableName& name) const;
   Status create_container(const TableName& name, const ContainerOptions& options);
-  /// Retires the fence, and leaves the rest as work to do. `admit` judges the drop by the container's row.
-  Status drop_container(const TableName& name, const std::function<Status(ContainerRow&)>& admit);
+  /// Retires the fence, and leaves the rest as work to do. `admit` judges the drop by the container's row. Returns the id
+  /// that the container had.
+  Result<format::TableId> drop_container(const TableName& name, const std::function<Status(ContainerRow&)>& admit);
   /// Replaces the row with what `change` makes of it. If it sets `changed` to zero, the ETag changes. If `policies` are
   /// given, they replace those of the row. Returns the new row. Always durable.
   Result<ContainerRow> change_container(const TableName& name, const std::function<Status(ContainerRow&)>& change,

@@ -83,14 +83,17 @@ Status Catalog::create_container(const TableName& name, const ContainerOptions& 
   return commit(backend_, change).status();
 }
 
-Status Catalog::drop_container(const TableName& name, const std::function<Status(ContainerRow&)>& admit) {
+Result<format::TableId> Catalog::drop_container(const TableName& name,
+                                                const std::function<Status(ContainerRow&)>& admit) {
   const std::string key = container_row_key(name.account, name.lower);
+  format::TableId id = 0;
   RowChange change({key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
     const engine::Newest& row = rows[0];
     if (!row.value) return refuse_missing_container(view, name, row);
     Result<ContainerRow> container = decode_container_row(name.account, name.lower, row.version, *row.value);
     if (!container.ok()) return container.status();
     if (Status admitted = admit(*container); !admitted.ok()) return {admitted, row.version};
+    id = container->id;
     batch.remove(key);
     batch.retire_table(fence_of(container->id));
     batch.put(work_key({WorkKind::kContainer, container->id, fence_of(container->id)}), encode_work());
@@ -98,7 +101,8 @@ Status Catalog::drop_container(const TableName& name, const std::function<Status
     return {};
   });
   const NameCache::DropMark mark = container_names_.mark_table_drop(name.account, name.lower);
-  return commit_drop(change);
+  if (Status dropped = commit_drop(change); !dropped.ok()) return dropped;
+  return id;
 }
 
 Result<ContainerRow> Catalog::change_container(const TableName& name,

@@ -40,6 +40,7 @@ StoreCore::~StoreCore() {
   io::leave_to_parent(own_async_);
   io::leave_to_parent(async_mutex_);
   io::leave_to_parent(blob_keeper_);
+  io::leave_to_parent(followers_);
   io::leave_to_parent(blobs_);
   io::leave_to_parent(keeper_);
   io::leave_to_parent(queues_);
@@ -90,6 +91,7 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   if (!options.read_only) opened = {core->backend_->view().version(), core->backend_->time() - 1};
   core->queues_ = std::make_unique<QueueBoard>((*core->backend_).env(), opened);
   core->blobs_ = std::make_unique<BlobBoard>(env.scheduler);
+  core->followers_ = std::make_unique<BlobFollowers>(env.scheduler);
   if (!options.read_only) {
     Result<std::shared_ptr<engine::PoolThreads>> threads = chosen.pool->threads_for(env);
     if (!threads.ok()) return threads.status();
@@ -115,6 +117,9 @@ Status StoreCore::close() {
     async = own_async_.get();
   }
   queues_->end_waits();  // An asynchronous get may wait for a message without end.
+
+  followers_->end_waits();  // So may a tail for an append.
+
   // Stops this before other verbs are refused, because operations that are running may call them.
   if (async != nullptr) async->stop();
   closed_.store(true, std::memory_order_release);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/blob/blob_board.h"
+#include "api/blob/blob_followers.h"
 #include "api/blob/blob_keeper.h"
 #include "api/catalog/catalog.h"
 #include "api/commit/backend.h"
@@ -72,6 +73,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   }
 
   BlobBoard& blobs() noexcept { return *blobs_; }
+  BlobFollowers& followers() noexcept { return *followers_; }
   /// Called when a container is used.
   void keep_blobs() noexcept {
     if (blob_keeper_) blob_keeper_->begin();
@@ -107,6 +109,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   std::unique_ptr<QueueBoard> queues_;
   std::unique_ptr<QueueKeeper> keeper_;  // none in a store opened read-only, or closed
   std::unique_ptr<BlobBoard> blobs_;
+  std::unique_ptr<BlobFollowers> followers_;
   std::unique_ptr<BlobKeeper> blob_keeper_;  // as keeper_
   PlanCache plans_;
   StoreLimits limits_;

@@ -54,6 +54,36 @@ Result<FoundBlob> find_for_read(const ReadPlace& at, std::string_view blob, cons
   return **std::move(found);
 }
 
+/// Where the blocks of a block blob are.
+struct BlocksPlace {
+  ReadPlace read;
+  Ticks now;
+  std::uint32_t staged;
+  std::optional<FoundBlob> found;
+};
+/// Errors: as Container::blocks().
+Result<BlocksPlace> place_of_blocks(const Container::State& container, std::string_view blob,
+                                    const BlobReadOptions& options) {
+  if (Status open = container.core->check_open(); !open.ok()) return open;
+  if (Status named = check_blob_name(blob); !named.ok()) return named;
+  Result<ReadPlace> at = read_place(container, options.snapshot);
+  if (!at.ok()) return at.status();
+  const Ticks now = container.core->backend().time();
+  Result<std::optional<FoundBlob>> found = find_blob(at->view, at->container, blob);
+  if (!found.ok()) return found.status();
+  const Result<std::uint32_t> staged = count_staged_blocks(at->view, at->container, blob);
+  if (!staged.ok()) return staged.status();
+  if (!*found && *staged == 0) return no_such_blob(blob);
+  if (*found) {
+    const BlobRow& row = (*found)->row;
+    if (row.kind != BlobKind::kBlock) return wrong_kind(blob, row.kind);
+    if (Status leased = admit_read(row.lease, options.conditions.lease, now, Leased::kBlob); !leased.ok()) {
+      return leased;
+    }
+  }
+  return BlocksPlace{*std::move(at), now, *staged, *std::move(found)};
+}
+
 /// Changes the state of a blob that must exist. `change` gets the row, and sets `changed` to zero for a new ETag.
 template <typename Change>
 Result<BlobState> change_state(const Container::State& container, std::string_view blob,
@@ -63,6 +93,7 @@ Result<BlobState> change_state(const Container::State& container, std::string_vi
   BlobVerb verb;
   verb.name = blob;
   verb.durability = durability_of(container, options.durability);
+  verb.touches = BlobVerb::Touches::kNone;
   verb.judge = [&](BlobDraft& draft) -> Refusal {
     const Status admitted = admit_change(draft.row, blob, options.conditions, draft.now, needs);
     if (!admitted.ok()) return draft.refuse(admitted);
@@ -257,35 +288,43 @@ Result<BlobState> Container::commit_blocks(std::string_view blob, std::span<cons
   });
 }
 
-Result<BlockLists> Container::blocks(std::string_view blob, const BlobReadOptions& options) const {
+Result<BlockLists> Container::blocks(std::string_view blob, const BlobReadOptions& options, BlockKinds kinds) const {
   return guarded([&]() -> Result<BlockLists> {
-    if (Status open = state_->core->check_open(); !open.ok()) return open;
-    if (Status named = check_blob_name(blob); !named.ok()) return named;
-    const Result<ReadPlace> at = read_place(*state_, options.snapshot);
+    const Result<BlocksPlace> at = place_of_blocks(*state_, blob, options);
     if (!at.ok()) return at.status();
-    const Ticks now = state_->core->backend().time();
-    const Result<std::optional<FoundBlob>> found = find_blob(at->view, at->container, blob);
-    if (!found.ok()) return found.status();
-    Result<StagedBlocks> staged = read_staged_blocks(at->view, at->container, blob);
-    if (!staged.ok()) return staged.status();
-    if (!*found && staged->blocks.empty()) return no_such_blob(blob);
     BlockLists lists;
-    for (StagedBlocks::Block& block : staged->blocks) {
-      lists.staged.push_back({std::move(block.id), block.piece.length});
+    if (kinds != BlockKinds::kCommitted) {
+      Result<StagedBlocks> staged = read_staged_blocks(at->read.view, at->read.container, blob);
+      if (!staged.ok()) return staged.status();
+      for (StagedBlocks::Block& block : staged->blocks) {
+        lists.staged.push_back({std::move(block.id), block.piece.length});
+      }
     }
-    if (!*found) return lists;
-    const BlobRow& row = (*found)->row;
-    if (row.kind != BlobKind::kBlock) return wrong_kind(blob, row.kind);
-    if (Status leased = admit_read(row.lease, options.conditions.lease, now, Leased::kBlob); !leased.ok())
-      return leased;
-    if (row.is_list) {
+    if (!at->found) return lists;
+    const BlobRow& row = at->found->row;
+    if (row.is_list && kinds != BlockKinds::kStaged) {
       Result<std::vector<ListEntry>> entries =
-          read_list(at->view, contents_of(at->container), row.pieces.front().content);
+          read_list(at->read.view, contents_of(at->read.container), row.pieces.front().content);
       if (!entries.ok()) return entries.status();
       for (ListEntry& entry : *entries) lists.committed.push_back({std::move(entry.id), entry.length});
     }
-    lists.blob = state_of(blob, row, (*found)->version, now);
+    lists.blob = state_of(blob, row, at->found->version, at->now);
     return lists;
+  });
+}
+
+Result<BlockCounts> Container::block_counts(std::string_view blob, const BlobReadOptions& options) const {
+  return guarded([&]() -> Result<BlockCounts> {
+    const Result<BlocksPlace> at = place_of_blocks(*state_, blob, options);
+    if (!at.ok()) return at.status();
+    BlockCounts counts;
+    counts.staged = at->staged;
+    if (!at->found || !at->found->row.is_list) return counts;
+    const ContentId list = at->found->row.pieces.front().content;
+    const Result<std::uint32_t> committed = count_list_entries(at->read.view, contents_of(at->read.container), list);
+    if (!committed.ok()) return committed.status();
+    counts.committed = *committed;
+    return counts;
   });
 }
 

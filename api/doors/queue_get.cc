@@ -20,7 +20,7 @@ Result<std::vector<ReceivedMessage>> take_or_wait(const Queue::State& state, con
   io::Clock& clock = backend.env().clock;
   const std::chrono::nanoseconds deadline = clock.monotonic() + std::min(options.wait, kMessageWaitMax);
   std::shared_ptr<LiveQueue> live;
-  std::optional<LiveQueue::Waiter> waiter;  // left before the queue
+  std::optional<WaitingRow::Waiter> waiter;  // left before the queue
   for (;;) {
     if (waiter) waiter->begin_look();
     Result<TakenMessages> taken = take_messages(state, dead_letter, options);
@@ -29,7 +29,7 @@ Result<std::vector<ReceivedMessage>> take_or_wait(const Queue::State& state, con
     if (taken->from != live) {  // the first round, or the queue was cleared; what came before is seen by the next look
       waiter.reset();
       live = taken->from;
-      waiter.emplace(*live, options.stop);
+      waiter.emplace(live->row(), options.stop);
       continue;
     }
     if (live->has_ended()) return Status(Code::kClosed, "the store was closed; open it again");

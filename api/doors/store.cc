@@ -142,6 +142,7 @@ Status Store::drop_account(std::string_view account) {
     const Result<std::uint32_t> number = core_->catalog().drop_account(account);
     if (!number.ok()) return number.status();
     core_->queues().wake_all_of(*number);
+    core_->followers().wake_all_of(*number);
     return Status();
   });
 }

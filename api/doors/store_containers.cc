@@ -58,13 +58,15 @@ Status Store::drop_container(std::string_view account, std::string_view containe
     if (!check_container_name(container).ok()) return no_such_container(account, container);
     const Ticks now = core_->backend().time();
     core_->keep_blobs();
-    const Status dropped =
+    const Result<format::TableId> dropped =
         core_->catalog().drop_container(container_name(account, container), [&](ContainerRow& row) -> Status {
           const Status admitted = admit_write(row.lease, conditions.lease, now, Leased::kContainer);
           return admitted.ok() ? judge_write(conditions, row.changed, Creates::kNo) : admitted;
         });
-    if (dropped.ok()) core_->wake_blob_keeper();
-    return dropped;
+    if (!dropped.ok()) return dropped.status();
+    core_->followers().wake_all_in(*dropped);
+    core_->wake_blob_keeper();
+    return Status();
   });
 }
 

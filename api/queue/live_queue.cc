@@ -1,4 +1,4 @@
-// Owns: claims and waiters (live_queue.h).
+// Owns: claims, and the queues in use (live_queue.h).
 // Must never: call out of the room while it holds a mutex.
 #include "api/queue/live_queue.h"
 
@@ -33,91 +33,6 @@ bool LiveQueue::Claims::try_claim(Sequence sequence) {
   if (!queue_.claimed_.insert(sequence).second) return false;
   own_.push_back(sequence);
   return true;
-}
-
-void LiveQueue::Place::join() {
-  const io::MutexGuard guard(queue_.mutex_);
-  queue_.places_.push_back(this);
-}
-
-void LiveQueue::Place::leave() noexcept {
-  const io::MutexGuard guard(queue_.mutex_);
-  std::erase(queue_.places_, this);
-  queue_.wake_locked(1);  // L2, and L3: another waiter is the first one now.
-}
-
-void LiveQueue::Place::begin_look() noexcept {
-  const io::MutexGuard guard(queue_.mutex_);
-  is_woken_ = false;
-}
-
-LiveQueue::Place::Arming LiveQueue::Place::arm() noexcept {
-  const io::MutexGuard guard(queue_.mutex_);
-  return arm_locked();
-}
-
-LiveQueue::Place::Arming LiveQueue::Place::arm_locked() noexcept {
-  if (is_woken_ || queue_.has_ended()) return Arming::kWoken;
-  is_armed_ = true;
-  return queue_.places_.front() == this ? Arming::kFirst : Arming::kLater;
-}
-
-bool LiveQueue::Place::disarm() noexcept {
-  const io::MutexGuard guard(queue_.mutex_);
-  return std::exchange(is_armed_, false);
-}
-
-LiveQueue::Waiter::Waiter(LiveQueue& queue, std::stop_token stop)
-    : Place(queue), stop_(std::move(stop)), changed_(queue.env_.scheduler) {
-  join();
-}
-
-bool LiveQueue::Waiter::wait(std::chrono::nanoseconds time_max, std::optional<std::chrono::nanoseconds> until_visible) {
-  std::atomic<bool> was_told{false};
-  const std::stop_callback when_stopped(stop_, [this, &was_told] {
-    {
-      const io::MutexGuard guard(queue_.mutex_);
-      changed_.notify_one();
-    }
-    was_told.store(true, std::memory_order_release);
-  });
-  const bool goes_on = wait_for_change(time_max, until_visible);
-  // The end of `when_stopped` waits for a callback that is running, but out of the scheduler's sight.
-  while (stop_.stop_requested() && !was_told.load(std::memory_order_acquire)) queue_.env_.scheduler.give_way();
-  return goes_on;
-}
-
-bool LiveQueue::Waiter::wait_for_change(std::chrono::nanoseconds time_max,
-                                        std::optional<std::chrono::nanoseconds> until_visible) {
-  const io::MutexGuard guard(queue_.mutex_);
-  const Arming arming = arm_locked();
-  if (stop_.stop_requested()) return false;
-  if (arming == Arming::kWoken) return true;
-  const bool looks_early = arming == Arming::kFirst && until_visible && *until_visible < time_max;
-  const bool was_told = changed_.wait_for(queue_.mutex_, looks_early ? *until_visible : time_max);
-  if (stop_.stop_requested()) return false;
-  return was_told || looks_early;
-}
-
-void LiveQueue::wake(std::size_t messages) noexcept {
-  const io::MutexGuard guard(mutex_);
-  wake_locked(messages);
-}
-
-void LiveQueue::wake_locked(std::size_t waiters) noexcept {
-  for (Place* const place : places_) {
-    if (waiters == 0) return;
-    if (place->is_woken_) continue;
-    --waiters;
-    place->is_woken_ = true;
-    if (std::exchange(place->is_armed_, false)) place->notify();
-  }
-}
-
-void LiveQueue::end_waits() noexcept {
-  const io::MutexGuard guard(mutex_);
-  has_ended_.store(true, std::memory_order_release);
-  wake_locked(SIZE_MAX);
 }
 
 std::shared_ptr<LiveQueue> QueueBoard::find(format::TableId id) const {

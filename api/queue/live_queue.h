@@ -3,7 +3,7 @@
 //
 // L1  A sequence is claimed by one get at a time. The claim ends after the get's commit is published, or refused.
 // L2  A commit that makes messages visible wakes as many waiters as it has messages, after its publication. Those who
-//     wait longest are woken first. A waiter that leaves wakes the next one, so that no wake-up is lost.
+//     wait longest are woken first (waiting_row.h).
 // L3  The first waiter also waits for the time at which the next hidden message is visible. The others need not.
 // L4  A message was held when the store was opened if its row is not younger than the open, and it was delivered before.
 //     Such rows become fewer only, since every change makes a row younger. So the mark below which there is none never
@@ -11,18 +11,15 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
-#include <stop_token>
 #include <unordered_set>
 #include <vector>
 
+#include "api/commit/waiting_row.h"
 #include "api/queue/message_identity.h"
 #include "api/queue/message_rows.h"
 #include "format/keys/sort_key.h"
@@ -54,10 +51,10 @@ class LiveQueue {
         message_bytes_max(traits.message_bytes_max),
         identity(names),
         opened_at(opened),
-        env_(env),
         may_have_released_(traits.release_on_open && opened.version != 0),
         mutex_(env.scheduler),
-        released_from_{opened.time + 1, 0} {}
+        released_from_{opened.time + 1, 0},
+        row_(env.scheduler, WaitingRow::Wakes::kOne) {}
 
   const format::TableId id;
   const std::uint32_t message_bytes_max;
@@ -90,83 +87,22 @@ class LiveQueue {
     std::vector<Sequence> own_;
   };
 
-  /// The place of a get in the row of those who wait. What waits at it, a thread or a coroutine, derives from it.
-  class Place {
-   public:
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    virtual ~Place() = default;
-
-    /// Must be called before the look for messages that precedes a wait.
-    void begin_look() noexcept;
-
-   protected:
-    /// `queue` outlives it.
-    explicit Place(LiveQueue& queue) noexcept : queue_(queue) {}
-    /// Joins the row at its end. From then on, until leave(), notify() may be called.
-    void join();
-    void leave() noexcept;
-    /// How a wait begins.
-    enum class Arming : std::uint8_t {
-      kWoken,  // a wake-up came since begin_look(), or the store is closed: there is nothing to wait for
-      kFirst,  // it is the first in the row (L3)
-      kLater,
-    };
-    /// Begins a wait. The next wake-up calls notify(), once, unless disarm() comes first.
-    Arming arm() noexcept;
-    Arming arm_locked() noexcept VARVE_REQUIRES(queue_.mutex_);
-    /// Ends a wait. Returns false if notify() was called.
-    bool disarm() noexcept;
-
-    /// Called under the queue's mutex for a wake-up.
-    virtual void notify() noexcept = 0;
-
-    LiveQueue& queue_;
-
-   private:
-    friend class LiveQueue;
-    // Under the queue's mutex:
-    bool is_woken_ = false;
-    bool is_armed_ = false;
-  };
-
-  /// The place of a thread.
-  class Waiter final : public Place {
-   public:
-    /// Joins the row. `queue` and the token's source outlive it.
-    Waiter(LiveQueue& queue, std::stop_token stop);
-    ~Waiter() override { leave(); }
-
-    /// Waits for a wake-up since begin_look(), for a stop, or for the end of `time_max`. If this waiter is the first, it
-    /// waits `until_visible` at most. Returns false after a stop, and after `time_max`.
-    bool wait(std::chrono::nanoseconds time_max, std::optional<std::chrono::nanoseconds> until_visible);
-
-   private:
-    bool wait_for_change(std::chrono::nanoseconds time_max, std::optional<std::chrono::nanoseconds> until_visible);
-    void notify() noexcept override { changed_.notify_one(); }
-
-    std::stop_token stop_;
-    io::Condition changed_;
-  };
-
+  /// The gets that wait for a message.
+  WaitingRow& row() noexcept { return row_; }
   /// Wakes as many waiters. Called after a commit is published.
-  void wake(std::size_t messages) noexcept;
-  void wake_all() noexcept { wake(SIZE_MAX); }
+  void wake(std::size_t messages) noexcept { row_.wake(messages); }
+  void wake_all() noexcept { row_.wake_all(); }
   /// Ends all waits, and prevents new ones: the store is closed.
-  void end_waits() noexcept;
-  bool has_ended() const noexcept { return has_ended_.load(std::memory_order_acquire); }
+  void end_waits() noexcept { row_.end_waits(); }
+  bool has_ended() const noexcept { return row_.has_ended(); }
 
  private:
-  void wake_locked(std::size_t waiters) noexcept VARVE_REQUIRES(mutex_);
-
-  const io::Env& env_;
   std::atomic<std::uint32_t> next_stripe_{0};
   std::atomic<bool> may_have_released_;
-  std::atomic<bool> has_ended_{false};
-  mutable io::Mutex mutex_;  // a wake-up is posted under it
+  mutable io::Mutex mutex_;
   TimedPlace released_from_ VARVE_GUARDED_BY(mutex_);
   std::unordered_set<Sequence> claimed_ VARVE_GUARDED_BY(mutex_);
-  std::deque<Place*> places_ VARVE_GUARDED_BY(mutex_);
+  WaitingRow row_;
 };
 
 /// The queues of a store that are in use. Any thread.

@@ -18,6 +18,7 @@
 namespace varve {
 
 void QueueKeeper::begin() noexcept {
+  if (has_begun_.load(std::memory_order_relaxed)) return;
   if (!has_begun_.exchange(true, std::memory_order_relaxed)) seat_.wake();
 }
 

@@ -26,13 +26,9 @@ Result<std::vector<ListEntry>> read_list_part(const engine::ReadView& view, form
 }
 
 Result<std::size_t> count_list_parts(const engine::ReadView& view, format::TableId contents, ContentId list) {
-  const auto found = view.get(content_head_key(contents, list));
-  if (!found.ok()) return found.status();
-  if (!*found) return Status::corruption("a list of blocks has no head");
-  const Result<ContentHead> head = decode_content_head((*found)->value);
-  if (!head.ok()) return head.status();
-  if (head->kind != ContentKind::kList) return Status::corruption("a content is no list of blocks");
-  return static_cast<std::size_t>((head->length + kListEntriesOfPart - 1) / kListEntriesOfPart);
+  const Result<std::uint32_t> entries = count_list_entries(view, contents, list);
+  if (!entries.ok()) return entries.status();
+  return (std::size_t{*entries} + kListEntriesOfPart - 1) / kListEntriesOfPart;
 }
 
 /// Copies the bytes of a part from `begin` on, as many as both have. Returns their number.
@@ -55,23 +51,27 @@ Status read_whole_part(const engine::ReadView& view, const std::string& key, con
   const auto found = view.get(key);
   if (!found.ok()) return found.status();
   if (!*found) return missing_part();
-  const Result<std::string_view> bytes = decode_part(part.content, part.offset, (*found)->value);
+  std::string room;
+  const Result<std::string_view> bytes = decode_any_part(part.content, part.offset, (*found)->value, room);
   if (!bytes.ok()) return bytes.status();
   if (bytes->size() < part.begin + part.out.size()) return missing_part();
   (void)copy_from(*bytes, part.begin, part.out);
   return Status();
 }
 
-/// Reads the wanted bytes of a part, rounded out to the bytes that have one hash, and its hashes.
-Status read_in_part(const engine::ReadView& view, const engine::FoundPlace& place, const PartWanted& part) {
+/// Reads the wanted bytes of a part, rounded out to the bytes that have one hash, and its hashes. Of a packed part it reads
+/// all bytes.
+Status read_in_part(const engine::ReadView& view, const std::string& key, const engine::FoundPlace& place,
+                    const PartWanted& part) {
   const std::optional<std::size_t> bytes = part_bytes_of(place.bytes);
+  const std::size_t head_bytes = part_head_bytes(bytes.value_or(kPartBytes));
+  std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(head_bytes, place.bytes)), '\0');
+  if (Status read = view.read_part(place, 0, head); !read.ok()) return read;
+  if (is_packed_part(head)) return read_whole_part(view, key, part);
   const std::size_t end = part.begin + part.out.size();
   if (!bytes || *bytes < end) return missing_part();
-  const std::size_t head_bytes = part_head_bytes(*bytes);
   const std::size_t low = part.begin / kHashedBytes * kHashedBytes;
   const std::size_t high = std::min(*bytes, (end + kHashedBytes - 1) / kHashedBytes * kHashedBytes);
-  std::string head(head_bytes, '\0');
-  if (Status read = view.read_part(place, 0, head); !read.ok()) return read;
   const Result<PartHead> hashes = PartHead::open(part.content, part.offset, *bytes, head);
   if (!hashes.ok()) return hashes.status();
   if (low == part.begin && high == end) {
@@ -88,7 +88,7 @@ Status read_in_part(const engine::ReadView& view, const engine::FoundPlace& plac
 Status find_in_part(const engine::ReadView& view, const std::string& key, const PartWanted& part) {
   const Result<std::optional<engine::FoundPlace>> place = view.locate(key);
   if (!place.ok()) return place.status();
-  return *place ? read_in_part(view, **place, part) : missing_part();
+  return *place ? read_in_part(view, key, **place, part) : missing_part();
 }
 
 /// Reads as many of the wanted bytes as the part at the cursor has. Returns their number, which is not zero.
@@ -105,7 +105,8 @@ Result<std::size_t> read_part_at(const engine::ReadView& view, const engine::Cur
   const std::optional<std::size_t> bytes = *place ? part_bytes_of((*place)->bytes) : std::nullopt;
   if (!bytes || part.begin >= *bytes) return missing_part();
   part.out = part.out.first(std::min(part.out.size(), *bytes - part.begin));
-  const Status read = part.out.size() == *bytes ? read_whole_part(view, key, part) : read_in_part(view, **place, part);
+  const Status read =
+      part.out.size() == *bytes ? read_whole_part(view, key, part) : read_in_part(view, key, **place, part);
   if (!read.ok()) return read;
   return part.out.size();
 }
@@ -129,6 +130,16 @@ Result<format::TableId> container_at(const Container::State& container, const en
   return (*row)->id;
 }
 
+Result<std::uint32_t> count_list_entries(const engine::ReadView& view, format::TableId contents, ContentId list) {
+  const auto found = view.get(content_head_key(contents, list));
+  if (!found.ok()) return found.status();
+  if (!*found) return Status::corruption("a list of blocks has no head");
+  const Result<ContentHead> head = decode_content_head((*found)->value);
+  if (!head.ok()) return head.status();
+  if (head->kind != ContentKind::kList) return Status::corruption("a content is no list of blocks");
+  return static_cast<std::uint32_t>(head->length);  // at most limits::kBlocksMax
+}
+
 Result<std::vector<ListEntry>> read_list(const engine::ReadView& view, format::TableId contents, ContentId list) {
   const Result<std::size_t> parts = count_list_parts(view, contents, list);
   if (!parts.ok()) return parts.status();
@@ -141,43 +152,64 @@ Result<std::vector<ListEntry>> read_list(const engine::ReadView& view, format::T
   return entries;
 }
 
-Status ListIndex::open(const engine::ReadView& view) {
-  if (is_open_) return Status();
+Result<std::size_t> ListIndex::count(const engine::ReadView& view) {
+  {
+    const io::MutexGuard guard(mutex_);
+    if (!begins_.empty()) return begins_.size();
+  }
   const Result<std::size_t> parts = count_list_parts(view, contents_, list_);
   if (!parts.ok()) return parts.status();
-  parts_.resize(*parts);
-  is_open_ = true;
-  return Status();
+  if (*parts == 0) return Status::corruption("a list of blocks is empty");
+  const io::MutexGuard guard(mutex_);
+  if (begins_.empty()) begins_.assign(*parts, kUnknown);
+  return begins_.size();
+}
+
+Result<std::uint64_t> ListIndex::begin_of(const engine::ReadView& view, std::size_t index) {
+  {
+    const io::MutexGuard guard(mutex_);
+    if (begins_[index] != kUnknown) return begins_[index];
+  }
+  const Result<Part> read = part(view, index);
+  if (!read.ok()) return read.status();
+  return (*read)->front().offset;
 }
 
 Result<ListIndex::Part> ListIndex::part(const engine::ReadView& view, std::size_t index) {
-  if (!parts_[index]) {
-    Result<std::vector<ListEntry>> entries = read_list_part(view, contents_, list_, index * kListEntriesOfPart);
-    if (!entries.ok()) return entries.status();
-    if (entries->empty()) return Status::corruption("a part of a list of blocks is empty");
-    parts_[index] = std::make_shared<const std::vector<ListEntry>>(*std::move(entries));
+  {
+    const io::MutexGuard guard(mutex_);
+    for (const Kept& each : kept_) {
+      if (each.part && each.index == index) return each.part;
+    }
   }
-  return parts_[index];
+  Result<std::vector<ListEntry>> entries = read_list_part(view, contents_, list_, index * kListEntriesOfPart);
+  if (!entries.ok()) return entries.status();
+  if (entries->empty()) return Status::corruption("a part of a list of blocks is empty");
+  Part read = std::make_shared<const std::vector<ListEntry>>(*std::move(entries));
+  const io::MutexGuard guard(mutex_);
+  begins_[index] = read->front().offset;
+  kept_[oldest_] = {index, read};
+  oldest_ = (oldest_ + 1) % kPartsKept;
+  return read;
 }
 
-Result<std::vector<ListEntry>> ListIndex::find(const engine::ReadView& view, std::uint64_t offset) {
-  const io::MutexGuard guard(mutex_);
-  if (Status opened = open(view); !opened.ok()) return opened;
+Result<ListIndex::Place> ListIndex::find(const engine::ReadView& view, std::uint64_t offset) {
+  const Result<std::size_t> parts = count(view);
+  if (!parts.ok()) return parts.status();
   std::size_t low = 0;
-  std::size_t high = parts_.size();
+  std::size_t high = *parts;
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
-    const Result<Part> probe = part(view, middle);
-    if (!probe.ok()) return probe.status();
-    ((*probe)->front().offset <= offset ? low : high) = middle;
+    const Result<std::uint64_t> begin = begin_of(view, middle);
+    if (!begin.ok()) return begin.status();
+    (*begin <= offset ? low : high) = middle;
   }
-  if (low == high) return Status::corruption("a list of blocks is empty");
   const Result<Part> entries = part(view, low);
   if (!entries.ok()) return entries.status();
-  const auto behind = std::upper_bound((*entries)->begin(), (*entries)->end(), offset,
-                                       [](std::uint64_t at, const ListEntry& entry) { return at < entry.offset; });
-  if (behind == (*entries)->begin()) return Status::corruption("a list of blocks does not begin at its first byte");
-  return std::vector<ListEntry>(behind - 1, (*entries)->end());
+  const auto after = std::upper_bound((*entries)->begin(), (*entries)->end(), offset,
+                                      [](std::uint64_t at, const ListEntry& entry) { return at < entry.offset; });
+  if (after == (*entries)->begin()) return Status::corruption("a list of blocks does not begin at its first byte");
+  return Place{*entries, static_cast<std::size_t>(after - (*entries)->begin()) - 1};
 }
 
 Status read_plain(const engine::ReadView& view, format::TableId contents, ContentId content, std::uint64_t offset,
@@ -218,6 +250,56 @@ Status read_growing(const engine::ReadView& view, format::TableId contents, Cont
   return Status();
 }
 
+namespace {
+
+/// Fills the buffer from the appended contents that a list has.
+Status read_listed(const engine::ReadView& view, format::TableId contents, ContentId list, std::uint64_t offset,
+                   std::span<char> out) {
+  const Result<std::vector<ListEntry>> entries = read_list(view, contents, list);
+  if (!entries.ok()) return entries.status();
+  auto entry = std::upper_bound(entries->begin(), entries->end(), offset,
+                                [](std::uint64_t at, const ListEntry& each) { return at < each.offset; });
+  if (entry == entries->begin()) return Status::corruption("a list of appends does not begin at its first byte");
+  for (--entry; !out.empty(); ++entry) {
+    if (entry == entries->end()) return missing_part();
+    const std::uint64_t begin = offset - entry->offset;
+    if (begin >= entry->length) return Status::corruption("a list of appends has a gap");
+    const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), entry->length - begin));
+    if (Status read = read_growing(view, contents, entry->content, begin, out.first(bytes)); !read.ok()) return read;
+    offset += bytes;
+    out = out.subspan(bytes);
+  }
+  return Status();
+}
+
+/// Fills the buffer from one piece of the row, which has the bytes.
+Status read_piece(const engine::ReadView& view, format::TableId contents, const BlobRow& row, const ContentPiece& piece,
+                  std::uint64_t offset, std::span<char> out) {
+  if (row.kind != BlobKind::kAppend) return read_plain(view, contents, piece.content, offset, out);
+  const bool is_list = &piece < row.pieces.data() + row.lists;
+  return is_list ? read_listed(view, contents, piece.content, offset, out)
+                 : read_growing(view, contents, piece.content, offset, out);
+}
+
+}  // namespace
+
+Status read_pieces(const engine::ReadView& view, format::TableId contents, const BlobRow& row, std::uint64_t offset,
+                   std::span<char> buffer) {
+  for (const ContentPiece& piece : row.pieces) {
+    if (buffer.empty()) break;
+    if (offset >= piece.length) {
+      offset -= piece.length;
+      continue;
+    }
+    const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), piece.length - offset));
+    const Status read = read_piece(view, contents, row, piece, offset, buffer.first(bytes));
+    if (!read.ok()) return read;
+    buffer = buffer.subspan(bytes);
+    offset = 0;
+  }
+  return buffer.empty() ? Status() : missing_part();
+}
+
 Status BlobReader::State::read(std::uint64_t offset, std::span<char> buffer) const {
   const Result<engine::ReadView> view = core->view(snapshot);
   if (!view.ok()) return view.status();
@@ -225,16 +307,16 @@ Status BlobReader::State::read(std::uint64_t offset, std::span<char> buffer) con
     (void)copy_from(row.inlined, static_cast<std::size_t>(offset), buffer);
     return Status();
   }
-  return list ? read_list_range(*view, offset, buffer) : read_pieces(*view, offset, buffer);
+  return list ? read_list_range(*view, offset, buffer) : read_pieces(*view, contents, row, offset, buffer);
 }
 
 Status BlobReader::State::read_list_range(const engine::ReadView& view, std::uint64_t offset,
                                           std::span<char> buffer) const {
   while (!buffer.empty()) {
-    const Result<std::vector<ListEntry>> entries = list->find(view, offset);
-    if (!entries.ok()) return entries.status();
+    const Result<ListIndex::Place> place = list->find(view, offset);
+    if (!place.ok()) return place.status();
     bool has_read = false;
-    for (const ListEntry& entry : *entries) {
+    for (const ListEntry& entry : std::span(*place->part).subspan(place->index)) {
       if (buffer.empty()) break;
       const std::uint64_t begin = offset - entry.offset;
       if (begin >= entry.length) continue;
@@ -248,25 +330,6 @@ Status BlobReader::State::read_list_range(const engine::ReadView& view, std::uin
     if (!has_read) return Status::corruption("a list of blocks has a gap");
   }
   return Status();
-}
-
-Status BlobReader::State::read_pieces(const engine::ReadView& view, std::uint64_t offset,
-                                      std::span<char> buffer) const {
-  for (const ContentPiece& piece : row.pieces) {
-    if (buffer.empty()) break;
-    if (offset >= piece.length) {
-      offset -= piece.length;
-      continue;
-    }
-    const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), piece.length - offset));
-    const bool grows = row.kind == BlobKind::kAppend;
-    const Status read = grows ? read_growing(view, contents, piece.content, offset, buffer.first(bytes))
-                              : read_plain(view, contents, piece.content, offset, buffer.first(bytes));
-    if (!read.ok()) return read;
-    buffer = buffer.subspan(bytes);
-    offset = 0;
-  }
-  return buffer.empty() ? Status() : missing_part();
 }
 
 }  // namespace varve

@@ -19,9 +19,12 @@ bool has_damage(const engine::ReadView& view, format::TableId contents, const Bl
                 const std::set<ContentId>& damaged) {
   const auto is_damaged = [&damaged](const auto& named) { return damaged.count(named.content) != 0; };
   if (std::any_of(row.pieces.begin(), row.pieces.end(), is_damaged)) return true;
-  if (!row.is_list) return false;
-  const Result<std::vector<ListEntry>> entries = read_list(view, contents, row.pieces.front().content);
-  return !entries.ok() || std::any_of(entries->begin(), entries->end(), is_damaged);
+  const std::size_t lists = row.is_list ? 1 : row.lists;
+  return std::any_of(row.pieces.begin(), row.pieces.begin() + static_cast<std::ptrdiff_t>(lists),
+                     [&](const ContentPiece& list) {
+                       const Result<std::vector<ListEntry>> entries = read_list(view, contents, list.content);
+                       return !entries.ok() || std::any_of(entries->begin(), entries->end(), is_damaged);
+                     });
 }
 
 }  // namespace

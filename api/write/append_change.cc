@@ -14,9 +14,12 @@
 namespace varve {
 namespace {
 
-/// Contents that the row of one blob may name. A new one begins with each append that was written in parts, after such an
-/// append, and when the last one is shared with a copy.
-constexpr std::size_t kPiecesMax = 1024;
+/// Contents that the row of one blob names, before all but the last one are put into a list. A new one begins with each
+/// append that was written in parts, and when the last one is shared with a copy. Earlier builds wrote rows with up to
+/// 1,024.
+constexpr std::size_t kPiecesMax = 512;
+/// A list needs ids, and entries for appends have none.
+constexpr std::string_view kIdOfListedAppend = "-";
 
 Status position_differs(std::uint64_t length) {
   return Status(Code::kPreconditionFailed,
@@ -53,6 +56,43 @@ Result<bool> may_grow(const BlobDraft& draft) {
   return head->kind == ContentKind::kGrowing && head->owners == 1;
 }
 
+/// The number of a list that an attempt may need, and its lock.
+ContentId plan_list(const Container::State& container, const ResolvedTable& at, const BlobRow* row, BlobPlan& plan) {
+  if (row == nullptr || row->pieces.size() < kPiecesMax) return 0;
+  const ContentId list = container.core->backend().draw_tick();
+  plan.locks.push_back(content_head_key(contents_of(at.id), list));
+  return list;
+}
+
+/// Puts all contents of the row but its lists and the last one into a list. The list owns them instead of the blob, so the
+/// counts of their owners stay.
+void fold_pieces(BlobDraft& draft, ContentId list) {
+  std::vector<ContentPiece>& pieces = draft.row->pieces;
+  const auto first = pieces.begin() + draft.row->lists;
+  std::vector<ListEntry> entries;
+  std::uint64_t length = 0;
+  for (auto piece = first; piece != pieces.end() - 1; ++piece) {
+    entries.push_back({length, piece->content, piece->length, std::string(kIdOfListedAppend)});
+    length += piece->length;
+  }
+  const format::TableId contents = contents_of(draft.container);
+  draft.batch.put(content_head_key(contents, list), encode_content_head({ContentKind::kList, 1, entries.size(), {}}));
+  draft.batch.put(content_part_key(contents, list, 0), encode_part(list, 0, encode_list_entries(entries)));
+  *first = {list, length};
+  pieces.erase(first + 1, pieces.end() - 1);
+  ++draft.row->lists;
+}
+
+/// Makes room in the row for another content. `list` is planned, or zero.
+Refusal make_room(BlobDraft& draft, ContentId list) {
+  const BlobRow& row = *draft.row;
+  if (row.pieces.size() < kPiecesMax) return {};
+  if (row.lists + 1 >= row.pieces.size()) return draft.refuse(too_many_appends());
+  if (list == 0) return plan_again(draft.rests_on);
+  fold_pieces(draft, list);
+  return {};
+}
+
 /// Takes the bytes that a piece at the end of the row has got.
 void lengthen(BlobDraft& draft, BlobRow row, std::uint64_t bytes) {
   row.length += bytes;
@@ -62,17 +102,26 @@ void lengthen(BlobDraft& draft, BlobRow row, std::uint64_t bytes) {
   draft.replace(std::move(row));
 }
 
-Refusal judge_append(BlobDraft& draft, std::string_view bytes, const AppendOptions& options, ContentId fresh) {
+/// The numbers of the contents that an append may begin.
+struct FreshContents {
+  ContentId content = 0;
+  ContentId list = 0;
+};
+
+Refusal judge_append(BlobDraft& draft, std::string_view bytes, const AppendOptions& options,
+                     const FreshContents& fresh) {
   const Status admitted = admit_append_to(draft.row, draft.name, bytes.size(), options, draft.now);
   if (!admitted.ok()) return draft.refuse(admitted);
   const Result<bool> grows = may_grow(draft);
   if (!grows.ok()) return grows.status();
+  if (!*grows) {
+    if (Refusal refusal = make_room(draft, fresh.list); refusal.is_refused()) return refusal;
+  }
   BlobRow row = *draft.row;
   const format::TableId contents = contents_of(draft.container);
   if (!*grows) {
-    if (row.pieces.size() >= kPiecesMax) return draft.refuse(too_many_appends());
-    row.pieces.push_back({fresh, 0});
-    draft.batch.put(content_head_key(contents, fresh), encode_content_head({ContentKind::kGrowing, 1, 0, {}}));
+    row.pieces.push_back({fresh.content, 0});
+    draft.batch.put(content_head_key(contents, fresh.content), encode_content_head({ContentKind::kGrowing, 1, 0, {}}));
   }
   ContentPiece& tail = row.pieces.back();
   for (std::size_t at = 0; at < bytes.size(); at += kPartBytes) {
@@ -85,12 +134,12 @@ Refusal judge_append(BlobDraft& draft, std::string_view bytes, const AppendOptio
   return {};
 }
 
-Refusal judge_written_append(BlobDraft& draft, const BlobWriter::State& writer) {
+Refusal judge_written_append(BlobDraft& draft, const BlobWriter::State& writer, ContentId list) {
   const std::uint64_t bytes = writer.content.length();
   const Status admitted = admit_append_to(draft.row, draft.name, bytes, *writer.append, draft.now);
   if (!admitted.ok()) return draft.refuse(admitted);
+  if (Refusal refusal = make_room(draft, list); refusal.is_refused()) return refusal;
   BlobRow row = *draft.row;
-  if (row.pieces.size() >= kPiecesMax) return draft.refuse(too_many_appends());
   row.pieces.push_back(writer.content.piece());
   lengthen(draft, std::move(row), bytes);
   return {};
@@ -107,15 +156,16 @@ struct Appending {
 /// `check` may refuse the container, by its id.
 template <typename Check>
 Result<BlobState> append_bytes(const Container::State& container, const Appending& append, Check check) {
-  ContentId fresh = 0;
+  FreshContents fresh;
   BlobVerb verb;
   verb.name = append.blob;
   verb.durability = append.durability;
-  verb.plan = [&](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) -> Status {
+  verb.touches = BlobVerb::Touches::kLast;
+  verb.plan = [&](const ResolvedTable& at, const BlobRow* row, BlobPlan& plan) -> Status {
     if (Status checked = check(at.id); !checked.ok()) return checked;
     plan.bytes = append.bytes.size();
-    fresh = container.core->backend().draw_tick();
-    plan.locks.push_back(content_head_key(contents_of(at.id), fresh));
+    fresh = {container.core->backend().draw_tick(), plan_list(container, at, row, plan)};
+    plan.locks.push_back(content_head_key(contents_of(at.id), fresh.content));
     return Status();
   };
   verb.judge = [&](BlobDraft& draft) { return judge_append(draft, append.bytes, append.options, fresh); };
@@ -146,13 +196,16 @@ Result<BlobState> append_written_content(BlobWriter::State& writer) {
                         [&](format::TableId container) { return writer.content.check_for(container); });
   }
   writer.content.end();
+  ContentId list = 0;
   BlobVerb verb;
   verb.name = writer.name;
   verb.durability = writer.durability();
-  verb.plan = [&](const ResolvedTable& at, const BlobRow* /*row*/, BlobPlan& plan) {
+  verb.touches = BlobVerb::Touches::kNone;
+  verb.plan = [&](const ResolvedTable& at, const BlobRow* row, BlobPlan& plan) {
+    list = plan_list(*writer.container, at, row, plan);
     return writer.content.add_to(at.id, plan);
   };
-  verb.judge = [&](BlobDraft& draft) { return judge_written_append(draft, writer); };
+  verb.judge = [&](BlobDraft& draft) { return judge_written_append(draft, writer, list); };
   Result<BlobState> written = commit_blob(*writer.container, verb);
   if (written.ok()) writer.content.has_owner();
   return written;

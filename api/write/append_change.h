@@ -21,7 +21,8 @@ Result<AppendedBlock> append_to_blob(const Container::State& container, std::str
 /// Judges an append of `bytes` bytes to the blob of this row, which may be missing. Errors: as Container::append().
 Status admit_append_to(std::optional<BlobRow>& row, std::string_view blob, std::uint64_t bytes,
                        const AppendOptions& options, Ticks now);
-/// Adds the content of a writer of Container::write_append(). It stays a content of its own. Errors: as
+/// Adds the content of a writer of Container::write_append(). If parts of it were written, it stays a content of its own, to
+/// which later appends add. Errors: as
 /// BlobWriter::publish().
 Result<BlobState> append_written_content(BlobWriter::State& writer);
 

@@ -20,6 +20,13 @@ bool has_piece(const std::optional<BlobRow>& row, ContentId content) {
                             [content](const ContentPiece& piece) { return piece.content == content; });
 }
 
+/// The contents of the row whose heads the verb needs.
+std::span<const ContentPiece> touched(const std::vector<ContentPiece>& pieces, BlobVerb::Touches touches) noexcept {
+  const std::span<const ContentPiece> all(pieces);
+  if (touches == BlobVerb::Touches::kAll || all.empty()) return all;
+  return touches == BlobVerb::Touches::kLast ? all.last(1) : all.first(0);
+}
+
 Status read_states(BlobDraft& draft, std::span<const engine::Newest> states) {
   const engine::Newest& row = states[0];
   const engine::Newest& list = states[1];
@@ -101,7 +108,9 @@ Result<BlobAttempt> BlobAttempt::make(const ResolvedTable& at, const BlobVerb& v
     Result<BlobRow> decoded = decode_blob_row((*found)->version, (*found)->value);
     if (!decoded.ok()) return decoded.status();
     row = *std::move(decoded);
-    for (const ContentPiece& piece : row->pieces) attempt.plan_.contents.push_back(piece.content);
+    for (const ContentPiece& piece : touched(row->pieces, verb.touches)) {
+      attempt.plan_.contents.push_back(piece.content);
+    }
   }
   if (verb.plan) {
     if (Status planned = verb.plan(at, row ? &*row : nullptr, attempt.plan_); !planned.ok()) return planned;
@@ -120,9 +129,12 @@ Refusal BlobAttempt::judge(const States& states) {
   BlobDraft draft{states.view,  states.now,    container_,  verb_->name, states.own.subspan(kOwnKeys),
                   states.heads, states.owners, states.batch};
   if (Status read = read_states(draft, states.own); !read.ok()) return read;
-  for (const ContentPiece& piece : draft.row ? draft.row->pieces : std::vector<ContentPiece>()) {
-    if (!states.owners.is_planned(piece.content)) return plan_again(draft.rests_on);
+  if (draft.row) {
+    for (const ContentPiece& piece : touched(draft.row->pieces, verb_->touches)) {
+      if (!states.owners.is_planned(piece.content)) return plan_again(draft.rests_on);
+    }
   }
+  changes_append_blob_ = draft.row && draft.row->kind == BlobKind::kAppend;
   if (Refusal refusal = verb_->judge(draft); refusal.is_refused()) return refusal;
   next_ = std::move(draft.next);
   leaves_work_ = draft.leaves_work;
@@ -131,8 +143,13 @@ Refusal BlobAttempt::judge(const States& states) {
 
 void BlobDraft::replace(BlobRow with) {
   if (row) {
-    for (const ContentPiece& piece : row->pieces) {
-      if (!has_piece(with, piece.content)) owners.add(piece.content, -1);
+    std::size_t kept = 0;  // A blob that grows keeps all of many pieces.
+    while (kept < row->pieces.size() && kept < with.pieces.size() &&
+           row->pieces[kept].content == with.pieces[kept].content) {
+      ++kept;
+    }
+    for (; kept < row->pieces.size(); ++kept) {
+      if (!has_piece(with, row->pieces[kept].content)) owners.add(row->pieces[kept].content, -1);
     }
   }
   batch.put(blob_row_key(container, name), encode_blob_row(with));
@@ -171,7 +188,10 @@ Result<BlobState> commit_blob(const Container::State& container, const BlobVerb&
     bool has_work = false;
     Result<BlobState> written = commit_attempt(container.core->backend(), *planned, verb, has_work);
     if (written.ok() && has_work) container.core->wake_blob_keeper();
-    if (written.ok()) return written;
+    if (written.ok()) {
+      planned->wake_followers(container.core->followers());
+      return written;
+    }
     if (may_go_on(written.status())) continue;
     const Status failure = explained(written.status(), container, planned->container());
     if (!failure.ok()) return failure;

@@ -2,8 +2,8 @@
 // Must never: leave a content without an owner, or change a blob whose conditions were judged by an older state.
 //
 // B1  The rows B and H of a name are read and written under their locks. What else a change touches is found by a read
-//     before the locks are taken: the contents of the blob's row. If the row names others under the lock, the change is
-//     planned again.
+//     before the locks are taken: the contents of the blob's row, as far as the change touches them. If the row names
+//     others under the lock, the change is planned again.
 // B2  Each commit names the container's fence, so none is after its drop.
 #pragma once
 
@@ -78,8 +78,12 @@ struct BlobPlan {
 };
 
 struct BlobVerb {
+  /// The contents of the blob's row whose heads the change needs. It may let go of these alone.
+  enum class Touches : std::uint8_t { kAll, kLast, kNone };
+
   std::string_view name;
   Durability durability = Durability::kSync;
+  Touches touches = Touches::kAll;
   /// Plans an attempt. `row` is the blob's row at the time, or null.
   std::function<Status(const ResolvedTable& at, const BlobRow* row, BlobPlan& plan)> plan;
   std::function<Refusal(BlobDraft& draft)> judge;
@@ -123,6 +127,10 @@ class BlobAttempt {
   std::optional<BlobRow>& next() noexcept { return next_; }
   /// Whether judge() left work to do in the background.
   bool leaves_work() const noexcept { return leaves_work_; }
+  /// Wakes those who follow the blob that judge() changed. Called after the publication of the commit.
+  void wake_followers(BlobFollowers& followers) const noexcept {
+    if (changes_append_blob_) followers.wake(keys_.front());
+  }
 
  private:
   BlobAttempt(format::TableId container, const BlobVerb& verb) : container_(container), verb_(&verb) {}
@@ -133,6 +141,7 @@ class BlobAttempt {
   std::vector<std::string> keys_;
   std::optional<BlobRow> next_;
   bool leaves_work_ = false;
+  bool changes_append_blob_ = false;  // Only these have followers.
 };
 
 /// Returns whether a refusal asks for another attempt: see plan_again().

@@ -219,6 +219,7 @@ std::vector<BlobState> BlobPart::committed(engine::CommitVersion version) noexce
     if (write->state_->writer) write->state_->writer->content.has_owner();
   }
   for (BlobState& state : written_) complete_state(state, version);
+  for (const BlobAttempt& attempt : attempts_) attempt.wake_followers(core_.followers());
   if (has_work_) core_.wake_blob_keeper();
   return std::move(written_);
 }

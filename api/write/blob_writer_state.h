@@ -21,7 +21,9 @@ struct VARVE_LOCAL BlobWriter::State {
         name(std::move(blob)),
         options(chosen),
         block_id(std::move(block)),
-        content(container->core, id, block_id ? ContentWriter::Inline::kNo : ContentWriter::Inline::kYes) {}
+        content(container->core, id, block_id ? ContentWriter::Inline::kNo : ContentWriter::Inline::kYes) {
+    if (chosen.compresses && chosen.properties.content_encoding.empty()) content.allow_packing();
+  }
   /// The writer of an append.
   State(std::shared_ptr<const Container::State> owner, format::TableId id, std::string blob,
         const AppendOptions& appending)
@@ -30,6 +32,7 @@ struct VARVE_LOCAL BlobWriter::State {
         append(appending),
         content(container->core, id, ContentWriter::Inline::kNo) {
     options.durability = appending.durability;
+    content.make_growing();
   }
 
   /// Errors: kClosed, kInvalidArgument (InvalidInput: the writer has ended), that of an append that failed before.

@@ -169,6 +169,16 @@ class BlockListCommit {
 
 }  // namespace
 
+Result<std::uint32_t> count_staged_blocks(const engine::ReadView& view, format::TableId container,
+                                          std::string_view blob) {
+  const auto found = view.get(staged_list_key(container, blob));
+  if (!found.ok()) return found.status();
+  if (!*found) return std::uint32_t{0};
+  const Result<StagedList> list = decode_staged_list((*found)->value);
+  if (!list.ok()) return list.status();
+  return list->count;
+}
+
 Result<StagedBlocks> read_staged_blocks(const engine::ReadView& view, format::TableId container,
                                         std::string_view blob) {
   StagedBlocks staged;

@@ -27,6 +27,9 @@ struct StagedBlocks {
   format::CommitVersion version = 0;
   std::vector<Block> blocks;
 };
+/// Returns their number. Errors: kCorruption, those of reading.
+Result<std::uint32_t> count_staged_blocks(const engine::ReadView& view, format::TableId container,
+                                          std::string_view blob);
 /// Errors: kCorruption, those of reading.
 Result<StagedBlocks> read_staged_blocks(const engine::ReadView& view, format::TableId container, std::string_view blob);
 

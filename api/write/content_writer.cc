@@ -11,6 +11,12 @@
 #include "varve/limits.h"
 
 namespace varve {
+namespace {
+
+/// A part is packed if that saves this part of it.
+constexpr std::size_t kShrinksBy = 8;
+
+}  // namespace
 
 ContentWriter::ContentWriter(std::shared_ptr<StoreCore> core, format::TableId container, Inline in_row,
                              ContentKind kind)
@@ -72,6 +78,14 @@ Status ContentWriter::account_was_dropped() const {
                                       : service_error::container_not_found(kWhat);
 }
 
+std::string ContentWriter::encode_pending(std::uint64_t offset) {
+  if (packing_ == Packing::kNo) return encode_part(content_, offset, pending_);
+  std::optional<std::string> packed =
+      encode_packed_part(content_, offset, pending_, pending_.size() - pending_.size() / kShrinksBy);
+  if (packing_ == Packing::kUntried) packing_ = packed ? Packing::kYes : Packing::kNo;
+  return packed ? *std::move(packed) : encode_part(content_, offset, pending_);
+}
+
 Status ContentWriter::write_part() {
   const Work work{WorkKind::kFilling, content_, format::account_of(contents_)};
   const std::uint64_t offset = length_ - pending_.size();
@@ -84,7 +98,7 @@ Status ContentWriter::write_part() {
     change.lock(format::partition_of(work_row));
     change.batch().put(work_row, encode_work());
   }
-  change.batch().put(key, encode_part(content_, offset, pending_));
+  change.batch().put(key, encode_pending(offset));
   change.paced_bytes = pending_.size();
   change.request.tables = {contents_};
   change.request.durability = Durability::kBuffered;
@@ -100,7 +114,7 @@ bool ContentWriter::is_in_row() const noexcept {
 
 void ContentWriter::end() {
   if (is_in_row() || length_ == 0) return;
-  last_part_ = encode_part(content_, length_ - pending_.size(), pending_);
+  last_part_ = encode_pending(length_ - pending_.size());
 }
 
 Status ContentWriter::check_for(format::TableId container) const {

@@ -2,6 +2,7 @@
 // Must never: hold more than two parts in memory.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +59,10 @@ class ContentWriter {
   static void offer(const std::shared_ptr<ContentWriter>& writer);
   /// Gives a value the CRC-64 of all its bytes. Called before end().
   void set_crc64(std::uint64_t crc64) noexcept { crc64_ = crc64; }
+  /// Lets parts be packed, if the first one shrinks by an eighth. Called before append().
+  void allow_packing() noexcept { packing_ = Packing::kUntried; }
+  /// Says that appends may add to the content after it has an owner. Called before end().
+  void make_growing() noexcept { kind_ = ContentKind::kGrowing; }
   /// The id of the contents of its account.
   format::TableId contents() const noexcept { return contents_; }
   /// Returns the key of the row that exists until the content has its first owner, or an empty text if no row of the
@@ -71,9 +76,13 @@ class ContentWriter {
   void has_owner() noexcept { has_rows_ = false; }
 
  private:
+  enum class Packing : std::uint8_t { kNo, kUntried, kYes };
+
   bool is_in_row() const noexcept;
   Status account_was_dropped() const;
   Status add(std::string_view bytes);
+  /// Encodes the pending bytes as the part at this offset.
+  std::string encode_pending(std::uint64_t offset);
   Status write_part();
 
   std::shared_ptr<StoreCore> core_;
@@ -85,6 +94,7 @@ class ContentWriter {
   std::string pending_;    // less than a part, or a whole one if no byte followed yet
   std::string last_part_;  // encoded by end()
   ContentKind kind_;
+  Packing packing_ = Packing::kNo;
   std::optional<std::uint64_t> crc64_;
   bool has_rows_ = false;
   bool has_gap_ = false;  // from the beginning of an append to its successful end

@@ -28,6 +28,7 @@ BlobRow copied_row(const BlobRow& source, const BlobCopying& arguments, Ticks no
   row.inlined = source.inlined;
   row.pieces = source.pieces;
   row.is_list = source.is_list;
+  row.lists = source.lists;
   row.crc64 = source.crc64;
   row.appends = source.appends;
   row.properties = options.properties.value_or(source.properties);

@@ -50,12 +50,14 @@ class PartitionLocks::Deadline {
   std::chrono::nanoseconds at_{0};
 };
 
-/// The held hashes. They are few at any time, so the list is searched from start to end.
+/// The held hashes, in a table with free places. A hash is at its home, or after it without a free place between. Most
+/// commits hold few locks, and the commit of a list of 50,000 blocks holds one for each.
 struct alignas(64) PartitionLocks::Shard {
   struct Held {
     std::uint64_t hash = 0;
     Waiter* first = nullptr;  // the waiter that has waited longest
     Waiter* last = nullptr;
+    bool is_held = false;
 
     void push(Waiter& waiter) noexcept {
       waiter.previous = last;
@@ -68,34 +70,73 @@ struct alignas(64) PartitionLocks::Shard {
       (waiter.next == nullptr ? last : waiter.next->previous) = waiter.previous;
     }
   };
-  static constexpr std::size_t kHeldReserved = 16;
+  static constexpr std::size_t kPlaces = 32;  // always a power of two, and half of them are free
 
-  explicit Shard(io::Scheduler& scheduler) : mutex(scheduler) { held.reserve(kHeldReserved); }
+  explicit Shard(io::Scheduler& scheduler) : mutex(scheduler), places(kPlaces) {}
 
   Held* find(std::uint64_t hash) noexcept VARVE_REQUIRES(mutex) {
-    for (Held& one : held) {
-      if (one.hash == hash) return &one;
+    std::size_t at = home_of(hash);
+    for (; places[at].is_held; at = after(at)) {
+      if (places[at].hash == hash) return &places[at];
     }
     return nullptr;
   }
 
   /// Adds the hash, which is not held (L1). Errors: kOutOfMemory.
   Status add(std::uint64_t hash) noexcept VARVE_REQUIRES(mutex) {
-    try {
-      held.push_back({hash});
-    } catch (const std::bad_alloc&) {
-      return Status::out_of_memory();
-    }
+    if (2 * (count + 1) > places.size() && !resize(2 * places.size())) return Status::out_of_memory();
+    put({hash, nullptr, nullptr, true});
+    ++count;
     return Status();
   }
 
+  /// Moves later hashes into the place that becomes free, if it is not before their homes.
   void erase(Held* one) noexcept VARVE_REQUIRES(mutex) {
-    *one = held.back();
-    held.pop_back();
+    auto free = static_cast<std::size_t>(one - places.data());
+    for (std::size_t at = after(free); places[at].is_held; at = after(at)) {
+      const std::size_t from_home = distance(home_of(places[at].hash), at);
+      if (from_home < distance(free, at)) continue;
+      places[free] = places[at];
+      free = at;
+    }
+    places[free] = Held();
+    --count;
+    if (count == 0 && places.size() > kPlaces) (void)resize(kPlaces);
   }
 
   io::Mutex mutex;
-  std::vector<Held> held VARVE_GUARDED_BY(mutex);
+  std::size_t count VARVE_GUARDED_BY(mutex) = 0;
+  std::vector<Held> places VARVE_GUARDED_BY(mutex);
+
+ private:
+  // The low bits of a hash choose its shard.
+  std::size_t home_of(std::uint64_t hash) const noexcept VARVE_REQUIRES(mutex) {
+    return static_cast<std::size_t>(hash / kShardCount) & (places.size() - 1);
+  }
+  std::size_t after(std::size_t at) const noexcept VARVE_REQUIRES(mutex) { return (at + 1) & (places.size() - 1); }
+  std::size_t distance(std::size_t from, std::size_t to) const noexcept VARVE_REQUIRES(mutex) {
+    return (to - from) & (places.size() - 1);
+  }
+  /// There is a free place.
+  void put(const Held& one) noexcept VARVE_REQUIRES(mutex) {
+    std::size_t at = home_of(one.hash);
+    while (places[at].is_held) at = after(at);
+    places[at] = one;
+  }
+  /// Returns false, and changes nothing, if memory runs out.
+  bool resize(std::size_t size) noexcept VARVE_REQUIRES(mutex) {
+    std::vector<Held> before;
+    try {
+      before.resize(size);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    before.swap(places);
+    for (const Held& one : before) {
+      if (one.is_held) put(one);
+    }
+    return true;
+  }
 };
 
 PartitionGuard::PartitionGuard(PartitionGuard&& other) noexcept
@@ -137,7 +178,7 @@ PartitionLocks::PartitionLocks(io::Scheduler& scheduler, io::Clock& clock) : sch
 PartitionLocks::~PartitionLocks() {
   for (const std::unique_ptr<Shard>& shard : shards_) {
     const io::MutexGuard guard(shard->mutex);
-    assert(shard->held.empty());  // A guard that outlives this object would release in freed memory.
+    assert(shard->count == 0);  // A guard that outlives this object would release in freed memory.
   }
 }
 

@@ -342,6 +342,29 @@ static void append_blobs_grow_at_their_end(varve_store* store) {
   varve_appended_block unset = {.size = 0};
   CHECK_FAILS(varve_blob_append(container, text("log"), text("x"), NULL, &unset), VARVE_INVALID_ARGUMENT, "");
   CHECK(has_content(container, "log", "one two"));
+  char room[16];
+  varve_tail tail = {.size = sizeof tail};
+  CHECK_OK(varve_blob_tail(container, text("log"), 4, NULL, room, sizeof room, &tail));
+  CHECK(tail.count == 3 && memcmp(room, "two", 3) == 0 && tail.length == 7 && tail.etag != VARVE_ETAG_NONE);
+  varve_tail_options following = {.size = sizeof following, .wait_ms = 1, .created = tail.created};
+  CHECK_OK(varve_blob_tail(container, text("log"), 7, &following, room, sizeof room, &tail));
+  CHECK(tail.count == 0 && tail.length == 7 && tail.created == following.created);
+  varve_stop* stop = NULL;
+  CHECK_OK(varve_stop_create(&stop));
+  CHECK_OK(varve_stop_request(stop));
+  following.wait_ms = 3600000;
+  following.stop = stop;
+  CHECK_OK(varve_blob_tail(container, text("log"), 7, &following, room, sizeof room, &tail));
+  CHECK(tail.count == 0);
+  varve_stop_free(stop);
+  following = (varve_tail_options){.size = sizeof following, .created = 1};
+  CHECK_FAILS(varve_blob_tail(container, text("log"), 0, &following, room, sizeof room, &tail),
+              VARVE_PRECONDITION_FAILED, "ConditionNotMet");
+  CHECK_FAILS(varve_blob_tail(container, text("log"), 8, NULL, room, sizeof room, &tail), VARVE_INVALID_ARGUMENT,
+              "InvalidRange");
+  CHECK_FAILS(varve_blob_tail(container, text("log"), 0, NULL, room, 0, &tail), VARVE_INVALID_ARGUMENT,
+              "OutOfRangeQueryParameterValue");
+  CHECK_FAILS(varve_blob_tail(container, text("log"), 0, NULL, NULL, 0, &tail), VARVE_INVALID_ARGUMENT, "");
   varve_blob_writer* writer = NULL;
   CHECK_FAILS(varve_blob_writer_stage(container, text("log"), text("0001"), NULL, &writer), VARVE_CONFLICT,
               "InvalidBlobType");

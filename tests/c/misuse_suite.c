@@ -85,6 +85,8 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
   varve_blob_writer* writer = NULL;
   varve_blob_reader* reader = NULL;
   varve_blocks* blocks = NULL;
+  char tail_room[8];
+  varve_tail tail = {.size = sizeof tail};
   varve_status* const returned[] = {
       varve_store_sync(with->store),
       varve_store_compact(with->store),
@@ -183,6 +185,7 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_blocks_read(with->blocks, &blocks_view),
       varve_blob_create_append(with->container, text("b"), NULL, &blobs),
       varve_blob_append(with->container, text("b"), text("x"), NULL, NULL),
+      varve_blob_tail(with->container, text("b"), 0, NULL, tail_room, sizeof tail_room, &tail),
   };
   for (size_t i = 0; i < sizeof returned / sizeof returned[0]; ++i) {
     if (varve_status_code(returned[i]) != code) fprintf(stderr, "call %zu: %s\n", i, varve_status_text(returned[i]));

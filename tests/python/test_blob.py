@@ -208,6 +208,30 @@ class Blobs(WithContainer):
                 refused()
         self.assertEqual(self.photos.get("log"), b"one two")
 
+    def test_a_tail_follows_an_append_blob(self):
+        self.photos.create_append_blob("log")
+        self.assertEqual(self.photos.tail("log", wait=0.001).content, b"")
+        self.photos.append("log", b"one two")
+        tail = self.photos.tail("log", 4, wait=10)
+        self.assertEqual((tail.content, tail.length), (b"two", 7))
+        self.assertEqual(self.photos.tail("log", count=3, creation=tail.creation).content, b"one")
+        followed = []
+        follow = lambda: followed.append(self.photos.tail("log", 7, wait=60, creation=tail.creation))
+        follower = threading.Thread(target=follow)
+        follower.start()
+        self.photos.append("log", b" three")
+        follower.join()
+        self.assertEqual(followed[0].content, b" three")
+        self.photos.create_append_blob("log")
+        with self.assertRaises(varve.PreconditionFailed):
+            self.photos.tail("log", creation=tail.creation)
+        for refused in (lambda: self.photos.tail("log", 1), lambda: self.photos.tail("log", -1),
+                        lambda: self.photos.tail("log", count=0), lambda: self.photos.tail("log", wait=-1)):
+            with self.assertRaises(varve.InvalidArgument):
+                refused()
+        with self.assertRaises(varve.NotFound):
+            self.photos.tail("none")
+
 
 class Misuse(WithContainer):
     def test_bad_input_changes_nothing(self):

@@ -1,13 +1,18 @@
 // Goal: the blob service judges a request before it reads its body, compares every checksum, asks for each right, and writes
 // only XML that a reader can read.
 // Method: requests that break one rule each, beside the same ones that keep it.
+#include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "api/rest/blobs/blob_headers.h"
+#include "engine/engine.h"
+#include "engine/read/cursor.h"
 #include "format/bytes/crc64.h"
+#include "tests/api/async/async_support.h"
 #include "tests/serve/blob_service_bench.h"
 
 namespace varve::serve::blob_service_rules_test {
@@ -131,6 +136,117 @@ TEST_F(BlobServiceRules, BY05_BS12_ASignatureInTheAddressOfTheSourceIsUsed) {
   const Headers with_tags = {{"x-ms-copy-source-tag-option", "COPY"}};
   EXPECT_EQ(copied(writing, "a?" + token("a", "r"), with_tags), "403 CannotVerifyCopySource");
   EXPECT_EQ(copied(writing, "a?" + token("a", "rt"), with_tags), "202");
+}
+
+/// Returns the bytes of all rows of a service that got blobs and blocks of this content.
+std::uint64_t stored_bytes(bool compresses, const std::string& content) {
+  BlobServiceOptions options;
+  options.compresses = compresses;
+  BlobServiceBench service(options);
+  const Headers block_blob = {{"x-ms-blob-type", "BlockBlob"}};
+  EXPECT_EQ(outcome(service.send_pieces("PUT", "photos/a", content, 100'000, block_blob)), "201");
+  EXPECT_EQ(outcome(service.send_pieces("PUT", "photos/b?comp=block&blockid=AAAA", content, 100'000)), "201");
+  EXPECT_EQ(service.told("PUT", "photos/b?comp=blocklist", "<BlockList><Latest>AAAA</Latest></BlockList>"), "201");
+  for (const std::string blob : {"photos/a", "photos/b"}) {
+    EXPECT_TRUE(service.send("GET", blob).body == content);
+    const HttpResponse part = service.send("GET", blob, {}, {{"x-ms-range", "bytes=1048000-1049999"}});
+    EXPECT_TRUE(part.body == content.substr(1'048'000, 2'000));
+  }
+  Machine machine(1, service.bench.machine.files->snapshot());
+  const auto engine = machine.open();
+  EXPECT_TRUE(engine.ok()) << engine.status().to_string();
+  if (!engine.ok()) return 0;
+  const engine::ReadView view = (*engine)->view();
+  engine::Cursor rows = view.cursor({}, {});
+  std::uint64_t bytes = 0;
+  for (rows.seek_to_first(); rows.valid(); rows.next()) bytes += rows.value().size();
+  return bytes;
+}
+
+TEST_F(BlobServiceRules, BX06_TheServerCompressesContentsIfItIsToldTo) {
+  std::string content;
+  while (content.size() < 2'000'000) content += std::to_string(content.size()) + " GET /photos/eu/ann.jpg 200 OK\n";
+  EXPECT_LT(2 * stored_bytes(true, content), stored_bytes(false, content));
+}
+
+/// Notes the memory that a request asks of its connection. Refuses more than `bytes_max` bytes.
+class NotedRoom final : public AnswerRoom {
+ public:
+  explicit NotedRoom(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
+  bool grow_to(std::uint64_t bytes) override {
+    most = std::max(most, bytes);
+    return bytes <= bytes_max_;
+  }
+  std::uint64_t most = 0;
+
+ private:
+  const std::uint64_t bytes_max_;
+};
+
+TEST_F(BlobServiceRules, BB20_BX03_ListsOfBlocksAreReadInMemoryThatIsCounted) {
+  constexpr std::uint64_t kBlocks = 300;
+  for (std::uint64_t i = 0; i < kBlocks; ++i) {
+    Result<BlobWriter> block = service_.photos.stage_block("a", std::to_string(100 + i));
+    ASSERT_TRUE(block.ok()) << block.status().to_string();
+    ASSERT_TRUE(block->append("x").ok());
+    ASSERT_TRUE(block->publish().ok());
+  }
+  const auto listed = [&](const std::string& type, NotedRoom& room) {
+    HttpRequest made = service_.signed_request("GET", "photos/a?comp=blocklist&blocklisttype=" + type);
+    made.room = &room;
+    return outcome(service_.send(std::move(made)));
+  };
+  NotedRoom little(kBlocks * 200);
+  EXPECT_EQ(listed("uncommitted", little), "503 ServerBusy") << "an entry and its text take more";
+  NotedRoom enough(std::uint64_t{1} << 30);
+  EXPECT_EQ(listed("all", enough), "200");
+  EXPECT_GE(enough.most, kBlocks * 300);
+  NotedRoom of_others(std::uint64_t{1} << 30);
+  EXPECT_EQ(listed("committed", of_others), "200");
+  EXPECT_LE(of_others.most, 1'000U) << "staged blocks are not read for it";
+}
+
+TEST_F(BlobServiceRules, ALongListOfBlocksIsReadAwayFromTheThreadOfItsConnection) {
+  EXPECT_EQ(service_.told("PUT", "photos/a?comp=block&blockid=AAAA", "x"), "201");
+  const auto hops_of = [&](std::size_t bytes) {
+    std::string list = "<BlockList>";
+    while (list.size() < bytes) list += "<Latest>AAAA</Latest>";
+    varve::test::HeldHome home(service_.bench.machine.scheduler());
+    const Result<HttpResponse> answer = home.run(service_.dispatcher.handle(
+        service_.signed_request("PUT", "photos/a?comp=blocklist", list + "</BlockList>"), &home));
+    EXPECT_TRUE(answer.ok() && answer->status == 201);
+    return home.posts();
+  };
+  EXPECT_GT(hops_of(200'000), hops_of(1'000));
+}
+
+TEST_F(BlobServiceRules, BS12_BT10_TagsBesideAContentNeedTheirLetterToo) {
+  const auto token = [](std::string_view letters) {
+    security::BlobSasTerms terms;
+    terms.container = "photos";
+    terms.permissions = *Permissions::parse_for_blob(letters);
+    terms.expiry = at("2026-03-04T00:00:00Z");
+    return security::to_query(*security::sign_blob_sas(terms, credentials()));
+  };
+  const auto put = [&](std::string_view letters, const std::string& resource, const std::string& body,
+                       Headers headers) {
+    headers.emplace_back("x-ms-tags", "a=b");
+    return outcome(service_.send_by(token(letters), "PUT", resource, body, std::move(headers)));
+  };
+  const std::string source =
+      "http://" + host_of(service_.signed_request("GET", "photos/a")) + "/" + std::string(kAccount) + "/photos/source";
+  service_.put("source", "content");
+  const std::string refused = "403 AuthorizationPermissionMismatch";
+  EXPECT_EQ(put("rcw", "photos/a", "1", {{"x-ms-blob-type", "BlockBlob"}}), refused);
+  EXPECT_EQ(put("rcw", "photos/a", "", {{"x-ms-blob-type", "AppendBlob"}}), refused);
+  EXPECT_EQ(put("rcw", "photos/a?comp=blocklist", "<BlockList></BlockList>", {}), refused);
+  EXPECT_EQ(put("rcw", "photos/a", "", {{"x-ms-copy-source", source}}), refused);
+  EXPECT_EQ(service_.told("GET", "photos/a"), "404 BlobNotFound");
+  EXPECT_EQ(put("rcwt", "photos/a", "", {{"x-ms-copy-source", source}}), "202");
+  EXPECT_EQ(put("rcwt", "photos/a", "1", {{"x-ms-blob-type", "BlockBlob"}}), "201");
+  EXPECT_EQ(header_of(service_.send_by(token("r"), "GET", "photos/a"), "x-ms-tag-count"), "(none)");
+  EXPECT_EQ(header_of(service_.send_by(token("rt"), "GET", "photos/a"), "x-ms-tag-count"), "1");
+  EXPECT_EQ(header_of(service_.send("GET", "photos/a"), "x-ms-tag-count"), "1");
 }
 
 TEST_F(BlobServiceRules, BS12_BL01_TagsAreShownWithTheirLetterAlone) {

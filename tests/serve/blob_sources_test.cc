@@ -211,6 +211,25 @@ TEST_F(BlobSources, BX03_ASourceIsReadInMemoryThatIsCounted) {
   }
 }
 
+TEST_F(BlobSources, BX03_LongSourcesAreReadByFewRequestsAtOnce) {
+  service_.put("long", std::string(1'100'000, 'x'));
+  service_.put("short", "hello");
+  const auto block_of = [&](BlobServiceBench& service, const std::string& source, const std::string& range = {}) {
+    Headers headers{{"x-ms-copy-source", source_url(kAccount, "photos/" + source)}};
+    if (!range.empty()) headers.emplace_back("x-ms-source-range", range);
+    return service.told("PUT", kBlock, {}, headers);
+  };
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(block_of(service_, "long"), "201") << "the places are given back";
+  BlobServiceOptions none;
+  none.long_sources_max = 0;
+  BlobServiceBench full(none);
+  full.put("long", std::string(1'100'000, 'x'));
+  full.put("short", "hello");
+  EXPECT_EQ(block_of(full, "long"), "503 ServerBusy");
+  EXPECT_EQ(block_of(full, "long", "bytes=0-999"), "201") << "a short part";
+  EXPECT_EQ(block_of(full, "short"), "201");
+}
+
 TEST_F(BlobSources, AClientThatHasGoneEndsTheReadingOfItsSource) {
   service_.put("large", std::string(9'000'000, 'x'));
   HttpRequest made =

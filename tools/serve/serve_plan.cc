@@ -91,6 +91,7 @@ Result<ServePlan> plan_server(const Settings& settings) {
   if (!blobs.ok()) return blobs.status();
   listening.blobs = *blobs;
   listening.blob_options.allows_public_access = chosen(settings, OptionId::kPublicBlobs, std::array{false, true});
+  listening.blob_options.compresses = chosen(settings, OptionId::kCompressBlobs, std::array{false, true});
   for (const SettingValue& value : settings.all(OptionId::kDeadLetter)) {
     Result<DeadLetterDefinition> rule = parse_dead_letter(value.text);
     if (!rule.ok()) return at_place(value.place, rule.status());

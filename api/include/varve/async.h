@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns: the operations of a store, its tables and its queues as tasks. Hundreds of tasks run at once without a thread for each.
+// Owns: the operations of a store, its tables, queues and containers as tasks. Hundreds run at once without a thread for each.
 // Must never: differ in meaning from the blocking operation of the same name. table.h and store.h document each one.
 //
 //   AsyncTable orders(table);
@@ -51,6 +51,8 @@
 #include <vector>
 
 #include "access_policy.h"
+#include "blob.h"
+#include "blob_tail.h"
 #include "entity_view.h"
 #include "home_thread.h"
 #include "options.h"
@@ -194,6 +196,49 @@ class VARVE_EXPORT AsyncQueue {
   HomeThread* home_;
 };
 
+/// The asynchronous form of Container, for logs: a name and the store it belongs to. Cheap to copy.
+///
+/// A worker thread runs each verb as the blocking call of blob.h. A tail that waits for an append occupies no thread, and
+/// takes no processor time until bytes are there, its time is over, or its stop token is triggered. Streams have no such
+/// form: AsyncStore::run() runs their blocking calls.
+///
+///   AsyncContainer logs(container);
+///   Result<BlobTail> more = co_await logs.tail("2026/11/27.log", {.offset = end, .wait = std::chrono::hours(1)});
+class VARVE_EXPORT AsyncContainer {
+ public:
+  /// Creates a handle. If `home` is not null, operations end on that thread.
+  explicit AsyncContainer(Container container, HomeThread* home = nullptr) noexcept
+      : container_(std::move(container)), home_(home) {}
+  /// Returns the blocking handle of the container.
+  /// @{
+  const Container& container() const& noexcept { return container_; }
+  Container container() && noexcept { return std::move(container_); }
+  /// @}
+
+  /// Writes a block blob from memory, as Container::put().
+  Task<Result<BlobState>> put(std::string blob, std::string content, BlobWriteOptions options = {},
+                              std::stop_token stop = {}) const;
+  /// Returns the state of a blob, as Container::state().
+  Task<Result<BlobState>> state(std::string blob, BlobReadOptions options = {}, std::stop_token stop = {}) const;
+  /// Deletes a blob, as Container::remove().
+  Task<Status> remove(std::string blob, BlobChangeOptions options = {}, std::stop_token stop = {}) const;
+  /// Creates an append blob without content, as Container::create_append_blob().
+  Task<Result<BlobState>> create_append_blob(std::string blob, BlobWriteOptions options = {},
+                                             std::stop_token stop = {}) const;
+  /// Adds bytes at the end of an append blob, as Container::append().
+  Task<Result<AppendedBlock>> append(std::string blob, std::string bytes, AppendOptions options = {},
+                                     std::stop_token stop = {}) const;
+  /// Returns bytes of an append blob, or waits for an append, as Container::tail(). BlobTailOptions::stop ends the wait;
+  /// the task then returns no bytes, never kCancelled. Store::close() ends the wait with kClosed. Source: BX-25, QX-17.
+  Task<Result<BlobTail>> tail(std::string blob, BlobTailOptions options = {}) const;
+
+ private:
+  struct Verbs;
+
+  Container container_;
+  HomeThread* home_;
+};
+
 /// The operations of a store that wait for the disk.
 class VARVE_EXPORT AsyncStore {
  public:
@@ -223,6 +268,17 @@ class VARVE_EXPORT AsyncStore {
   Task<Status> drop_queue(std::string account, std::string queue, std::stop_token stop = {}) const;
   /// Returns one page of an account's queues, as Store::list_queues().
   Task<Result<QueuePage>> list_queues(std::string account, ListOptions options = {}, std::stop_token stop = {}) const;
+  /// Creates a container and opens it, as Store::create_container().
+  Task<Result<Container>> create_container(std::string account, std::string container, ContainerOptions options = {},
+                                           std::stop_token stop = {}) const;
+  /// Opens a container, as Store::open_container().
+  Task<Result<Container>> open_container(std::string account, std::string container, std::stop_token stop = {}) const;
+  /// Deletes a container and all its blobs, as Store::drop_container().
+  Task<Status> drop_container(std::string account, std::string container, BlobConditions conditions = {},
+                              std::stop_token stop = {}) const;
+  /// Returns one page of an account's containers, as Store::list_containers().
+  Task<Result<ContainerPage>> list_containers(std::string account, ListOptions options = {},
+                                              std::stop_token stop = {}) const;
   /// Replaces the access policies of a table, as Store::set_access_policies().
   Task<Status> set_access_policies(std::string account, std::string table, std::vector<AccessPolicy> policies,
                                    std::stop_token stop = {}) const;

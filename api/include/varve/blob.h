@@ -16,7 +16,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,6 +26,8 @@
 #include <vector>
 
 #include "access_policy.h"
+#include "blob_tail.h"
+#include "lease.h"
 #include "options.h"
 #include "queue.h"
 #include "result.h"
@@ -74,54 +75,6 @@ enum class BlobTier : std::uint8_t {
   kCool,
   kCold,
   kArchive,
-};
-
-/// State of a lease: a right to write for one holder. Source: BE-02.
-enum class LeaseState : std::uint8_t {
-  kAvailable,
-  kLeased,
-  kExpired,
-  /// The holder keeps it until the end of the break period.
-  kBreaking,
-  kBroken,
-};
-
-/// The lease of a blob or a container.
-struct LeaseInfo {
-  LeaseState state = LeaseState::kAvailable;
-  /// Whether it has no end. Has a meaning in kLeased alone.
-  bool is_infinite = false;
-};
-
-/// A duration without an end, for a lease.
-inline constexpr std::chrono::seconds kInfiniteLease{-1};
-
-/// What a change of a lease asks for. Source: BE-01, BE-02.
-struct LeaseRequest {
-  enum class Action : std::uint8_t {
-    kAcquire,
-    kRenew,
-    kChange,
-    kRelease,
-    kBreak,
-  };
-  Action action = Action::kAcquire;
-  /// The id of the present lease. Used by kRenew, kChange and kRelease.
-  Guid id{};
-  /// The id of the new lease. Used by kChange; for kAcquire a new id is made if it is absent.
-  std::optional<Guid> proposed{};
-  /// Used by kAcquire: 15 to 60 s, or kInfiniteLease.
-  std::chrono::seconds duration = kInfiniteLease;
-  /// Used by kBreak: 0 to 60 s. If absent, the lease is broken at its end, and an infinite one at once.
-  std::optional<std::chrono::seconds> break_period{};
-};
-
-/// What a change of a lease returns.
-struct LeaseAnswer {
-  /// The id of the lease. After kBreak and kRelease it has no meaning.
-  Guid id{};
-  /// After kBreak: the time until the lease ends. Else zero.
-  std::chrono::seconds left{0};
 };
 
 /// Conditions on the state of a blob or a container. All that are given must be met. Source: BC-01 to BC-05, BE-03.
@@ -183,6 +136,9 @@ struct BlobWriteOptions {
   std::string source_address{};
   /// As WriteOptions::durability.
   std::optional<Durability> durability{};
+  /// Compresses each part of 1 MiB that shrinks by an eighth or more, unless the first part does not, or the properties have
+  /// a content_encoding. A read of a range then reads whole parts. A writer needs about 3 MiB more. Source: BX-06.
+  bool compresses = false;
 };
 
 /// Options of a change that writes no content.
@@ -260,6 +216,15 @@ struct BlockLists {
   std::vector<BlockInfo> staged;
   /// The state of the blob, if it was published.
   std::optional<BlobState> blob;
+};
+
+/// Which blocks of a blob a verb reads.
+enum class BlockKinds : std::uint8_t { kCommitted, kStaged, kBoth };
+
+/// Numbers of blocks. They cost little, and the blocks themselves may take 20 MB.
+struct BlockCounts {
+  std::uint32_t committed = 0;
+  std::uint32_t staged = 0;
 };
 
 /// A listing of blobs. Source: BL-01.
@@ -433,7 +398,10 @@ class VARVE_EXPORT Container {
                                   const BlobWriteOptions& options = {});
   /// Returns the blocks of a block blob. Errors: kNotFound (BlobNotFound: there is neither a blob nor a block). Source:
   /// BB-20.
-  Result<BlockLists> blocks(std::string_view blob, const BlobReadOptions& options = {}) const;
+  Result<BlockLists> blocks(std::string_view blob, const BlobReadOptions& options = {},
+                            BlockKinds kinds = BlockKinds::kBoth) const;
+  /// Returns how many blocks blocks() would return. Errors: those of blocks().
+  Result<BlockCounts> block_counts(std::string_view blob, const BlobReadOptions& options = {}) const;
 
   /// Creates an append blob without content, or replaces a blob by one. Source: BA-01.
   Result<BlobState> create_append_blob(std::string_view blob, const BlobWriteOptions& options = {});
@@ -443,8 +411,13 @@ class VARVE_EXPORT Container {
   /// BA-01 to BA-05.
   Result<AppendedBlock> append(std::string_view blob, std::string_view bytes, const AppendOptions& options = {});
   /// Begins an append of any length as a stream. BlobWriter::publish() adds the bytes, and returns the state after it. The
-  /// conditions are judged as by write(). At most 1024 such appends fit into one blob. Errors: those of append().
+  /// conditions are judged as by write(). Errors: those of append().
   Result<BlobWriter> write_append(std::string_view blob, const AppendOptions& options = {});
+  /// Returns bytes of an append blob from an offset on. If there are none yet, waits for an append (blob_tail.h). Returns
+  /// no bytes after the wait. If the blob is deleted, or the store closed, the wait ends with the error of a verb that
+  /// begins then. Errors: kConflict (InvalidBlobType), kPreconditionFailed (ConditionNotMet: another blob has the name
+  /// now), kInvalidArgument (InvalidRange: the blob is shorter; OutOfRangeQueryParameterValue: bytes_max). Source: BX-25.
+  Result<BlobTail> tail(std::string_view blob, const BlobTailOptions& options = {}) const;
 
   /// Makes `blob` a copy of a blob of the same store, which may be in another container of the same account. No content
   /// is copied: both share it. Errors: kNotFound (BlobNotFound: the source), kPreconditionFailed
@@ -479,6 +452,7 @@ class VARVE_EXPORT Container {
   struct State;
 
  private:
+  friend class AsyncContainer;
   friend class BlobWrite;
   friend class Store;
   friend class StoreTransaction;

@@ -29,7 +29,8 @@
 //           VARVE_UNSUPPORTED. Other structs never change.
 // Threads   Every thread may use all handles at the same time, except cursors, transactions, loaders and writers: one
 //           thread at a time may use these, and a second thread gets VARVE_INVALID_ARGUMENT. varve_store_close() waits for the
-//           calls that run on the store, and refuses later ones. It ends the wait of varve_queue_get().
+//           calls that run on the store, and refuses later ones. It ends the waits of varve_queue_get() and
+//           varve_blob_tail().
 // Forks     After fork(), the child must not use the parent's stores: each call returns VARVE_LOCKED. The child may free
 //           handles and close the store; that only releases what the child inherited. It may open other stores.
 // Callbacks A callback must not throw or jump out of the library, and must not close a store.
@@ -268,7 +269,7 @@ typedef struct varve_queue varve_queue;
 typedef struct varve_messages varve_messages;
 /// The metadata of a queue or a container that a call returned.
 typedef struct varve_metadata varve_metadata;
-/// Ends the waits of varve_queue_get() early.
+/// Ends the waits of varve_queue_get() and varve_blob_tail() early.
 typedef struct varve_stop varve_stop;
 /// A container of a store, by its name.
 typedef struct varve_container varve_container;
@@ -801,9 +802,10 @@ typedef struct varve_messages_view {
 /// Shows messages. The caller sets `view->size`.
 VARVE_API varve_status* varve_messages_read(const varve_messages* messages, varve_messages_view* view);
 
-/// Makes a stop, which any number of gets may have in their options.
+/// Makes a stop, which any number of gets and tails may have in their options.
 VARVE_API varve_status* varve_stop_create(varve_stop** stop);
-/// Ends the running waits of the gets that have this stop, and all their later waits. The gets then return no message.
+/// Ends the running waits of the calls that have this stop, and all their later waits. A get then returns no message, and a
+/// tail no bytes.
 VARVE_API varve_status* varve_stop_request(const varve_stop* stop);
 
 /// Options of varve_queue_get(), as varve::GetOptions.
@@ -1198,6 +1200,33 @@ typedef struct varve_appended_block {
 /// be NULL. Errors: as varve::Container::append().
 VARVE_API varve_status* varve_blob_append(const varve_container* container, varve_text blob, varve_text bytes,
                                           const varve_append_options* options, varve_appended_block* appended);
+
+/// Options of varve_blob_tail(), as varve::BlobTailOptions.
+typedef struct varve_tail_options {
+  size_t size;
+  /// If the blob ends at the offset, the milliseconds to wait for more bytes. Zero does not wait.
+  uint64_t wait_ms;
+  /// Ends the wait early. May be NULL, and may be freed during the wait.
+  const varve_stop* stop;
+  /// If not zero, the blob must be the one that was created at this time.
+  varve_datetime created;
+} varve_tail_options;
+/// What a tail returns besides bytes, as varve::BlobTail.
+typedef struct varve_tail {
+  size_t size;
+  /// Bytes that the buffer received. Zero if there was none until the end of the wait.
+  size_t count;
+  /// Bytes of the blob.
+  uint64_t length;
+  varve_etag etag;
+  /// When the blob was created, for the options of the next tail.
+  varve_datetime created;
+} varve_tail;
+/// Fills the buffer with bytes of an append blob from `offset` on, or waits for an append. At most 4 MiB are returned. The
+/// caller sets `tail->size`. Errors: as varve::Container::tail().
+VARVE_API varve_status* varve_blob_tail(const varve_container* container, varve_text blob, uint64_t offset,
+                                        const varve_tail_options* options, void* buffer, size_t buffer_size,
+                                        varve_tail* tail);
 
 // -- Bulk loads -----------------------------------------------------------------------------------------------------
 

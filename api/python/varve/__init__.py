@@ -13,7 +13,7 @@ docs/python.md of the source introduces the package.
 """
 from ._native import ffi as _ffi, lib as _lib
 from . import aio, errors
-from .blobs import (AppendedBlock, BlobPrefix, BlobProperties, BlobReader, BlobState, BlobWriter, Block, BlockLists,
+from .blobs import (AppendedBlock, BlobPrefix, BlobProperties, BlobReader, BlobState, BlobTail, BlobWriter, Block, BlockLists,
                     Container, ContainerState)
 from .errors import (Busy, Cancelled, Closed, Conflict, Corruption, Exists, Fenced, Forbidden, InvalidArgument, IoError,
                      Locked, NoSpace, NotFound, OutOfMemory, Poisoned, PreconditionFailed, ReadOnly, RequestError,
@@ -31,7 +31,7 @@ __version__: str = _ffi.string(_lib.varve_version()).decode()
 open = Store
 
 __all__ = [
-    "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState", "BlobWriter", "Block", "BlockLists",
+    "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState", "BlobTail", "BlobWriter", "Block", "BlockLists",
     "Busy", "Cancelled", "Closed", "Conflict", "Container", "ContainerState", "Corruption", "DateTime", "ETag", "Entity", "Exists", "Fenced",
     "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "LargeValue", "Loader", "Locked", "Message", "NEVER",
     "NoSpace", "NotFound", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import io
+import threading
+import time
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional, Union
@@ -9,7 +11,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optio
 from ._native import ffi, lib
 from .errors import Closed, InvalidArgument, NotFound, check
 from .handles import _durability_of, _Handle, _open, _sized, _text
-from .queues import metadata_pairs
+from .queues import _SIGNAL_SECONDS, Seconds, metadata_pairs, milliseconds_of
 from .values import ETag, text_of, ticks_of_microseconds, time_of
 
 #: The bytes of a content.
@@ -17,6 +19,7 @@ Bytes = Union[bytes, bytearray, memoryview]
 
 _TIERS = ("", "hot", "cool", "cold", "archive")
 _KINDS = ("block", "append")
+_TAIL_BYTES_MAX = 4 << 20
 _LEASES = ("available", "leased", "expired", "breaking", "broken")
 _ACCESS = ("none", "blobs", "container")
 _FROM = {"latest": 0, "staged": 1, "committed": 2}
@@ -117,6 +120,18 @@ class AppendedBlock(NamedTuple):
     offset: int
     etag: ETag
     append_count: int
+
+
+class BlobTail(NamedTuple):
+    """What a tail returns."""
+
+    #: The bytes from the offset on. Empty if there were none until the end of the wait.
+    content: bytes
+    #: Bytes of the blob.
+    length: int
+    etag: ETag
+    #: A number of this blob, which no other blob of its name has. For the next tail.
+    creation: int
 
 
 class Block(NamedTuple):
@@ -639,6 +654,36 @@ class Container(_Handle):
         check(lib.varve_blob_append(_open(self), text_of(blob, "blob", keep), _bytes_of(content, "content", keep),
                                     options, appended))
         return AppendedBlock(appended.offset, ETag._of(appended.etag), appended.append_count)
+
+    def tail(self, blob: str, offset: int = 0, *, wait: Seconds = 0, count: int = 1 << 20,
+             creation: Optional[int] = None) -> BlobTail:
+        """Returns up to `count` bytes, and 4 MiB at most, of an append blob from `offset` on. If there are none, waits up
+        to `wait` for an append.
+
+        With `creation` of an earlier tail, the blob must be the same one: PreconditionFailed says that it was replaced.
+        """
+        for name, number in (("offset", offset), ("count", count), ("creation", creation or 0)):
+            if not 0 <= number < 2**64:
+                raise InvalidArgument(f"{name} is {number}; a number that is not negative is expected")
+        if threading.current_thread() is not threading.main_thread():
+            return self._tail(blob, offset, wait, count, creation)
+        end = time.monotonic() + milliseconds_of(wait, "wait") / 1000
+        while True:  # the main thread alone runs the handlers of signals
+            rest = max(0.0, end - time.monotonic())
+            tail = self._tail(blob, offset, min(rest, _SIGNAL_SECONDS), count, creation)
+            if tail.content or rest <= _SIGNAL_SECONDS:
+                return tail
+
+    def _tail(self, blob: str, offset: int, wait: Seconds, count: int, creation: Optional[int]) -> BlobTail:
+        keep: list[Any] = []
+        options = _sized("varve_tail_options")
+        options.wait_ms = milliseconds_of(wait, "wait")
+        options.created = creation or 0
+        size = min(count, _TAIL_BYTES_MAX)
+        buffer = ffi.new("char[]", max(size, 1))
+        tail = _sized("varve_tail")
+        check(lib.varve_blob_tail(_open(self), text_of(blob, "blob", keep), offset, options, buffer, size, tail))
+        return BlobTail(bytes(ffi.buffer(buffer, tail.count)), tail.length, ETag._of(tail.etag), tail.created)
 
     # The container itself
 

@@ -51,7 +51,9 @@ void add_blob_state(HttpResponse& response, const BlobState& blob, const BlobCal
   add_lease(response, blob.lease);
   response.with("x-ms-server-encrypted", "true");
   add_tier(response, blob, call.is_head());
-  if (!blob.tags.empty() && !call.is_anonymous) response.with("x-ms-tag-count", std::to_string(blob.tags.size()));
+  if (!blob.tags.empty() && !call.is_anonymous && call.may_count_tags) {
+    response.with("x-ms-tag-count", std::to_string(blob.tags.size()));
+  }
   if (blob.kind == BlobKind::kAppend) {
     response.with("x-ms-blob-committed-block-count", std::to_string(blob.append_count));
   }

@@ -2,6 +2,8 @@
 // Must never: reach a handler before the permission was checked. The dispatcher checks it.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,6 +29,11 @@ struct CopySource;
 struct BlobServiceOptions {
   /// Whether owners of containers may open them to callers without a key. Source: BB-10, BB-15.
   bool allows_public_access = false;
+  /// Whether contents are compressed where that saves space. Source: BX-06.
+  bool compresses = false;
+  /// Requests that may read a source of more than 1 MiB at the same time. Each one occupies a thread of the store as long as
+  /// it reads, and memory.
+  std::uint32_t long_sources_max = 16;
 };
 
 struct BlobCall : StorageCall {
@@ -35,9 +42,13 @@ struct BlobCall : StorageCall {
   Headers& error_headers;
   /// Whether the caller may put content under a name that has some. If not, a put must create the blob (BS-13).
   bool may_replace = true;
+  /// Whether the answer may have the number of the blob's tags.
+  bool may_count_tags = true;
   /// The headers that the caller's signature puts in place of those of blobs, or null.
   const security::BlobHeaderOverrides* overrides = nullptr;
   BlobServiceOptions options{};
+  /// The requests to the server that read long sources now, or null.
+  std::atomic<std::uint32_t>* long_sources = nullptr;
   /// Whether the caller has shown no key and no signature.
   bool is_anonymous = false;
   /// Returns whether the server knows an account.

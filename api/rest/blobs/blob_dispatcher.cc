@@ -97,6 +97,17 @@ bool shows_tags(const BlobRoute& route, const QueryParameters& parameters) {
          lower_case(*include).find("tags") != std::string::npos;
 }
 
+/// Returns whether the request sets tags beside a content. The right to write blobs does not cover tags. Source: BS-12.
+bool sets_tags(const BlobRoute& route, const Headers& headers) {
+  return !route.is_read && find_header(headers, "x-ms-tags") != nullptr;
+}
+
+/// Returns whether the answer has the number of tags, which a signature without the right to tags may not show.
+bool counts_tags(const BlobRoute& route, const QueryParameters& parameters) {
+  const bool is_state = route.operation == Operation::kGetBlob || route.operation == Operation::kGetBlobState;
+  return is_state && parameters.find("sig") != nullptr;
+}
+
 /// Returns the refusal of a request about a snapshot of a blob: a read finds none, and a write cannot change one. All
 /// routes are judged here, since a handler without the check would change the blob itself. Source: BD-02.
 Status check_no_snapshot(const BlobCall& call, const BlobRoute& route) {
@@ -191,6 +202,7 @@ BlobCall BlobDispatcher::call_of(const HttpRequest& request, const Asked& asked,
       found.target,
       told.headers};
   call.options = options_;
+  call.long_sources = &long_sources_;
   call.knows_account = [this](std::string_view name) { return knows_account(name); };
   call.answer_part = [this, home, &told](HttpRequest part) { return answer_part(std::move(part), home, told); };
   return call;
@@ -249,6 +261,37 @@ Answer BlobDispatcher::carry_out_route(const BlobCall& call, const BlobRoute& ro
   co_return outcome;
 }
 
+Task<Status> BlobDispatcher::check_permission(const security::AsyncSession& session,
+                                              security::AccountOperation operation, const std::string& resource,
+                                              HomeThread* home) {
+  Task<Status> checking = session.check(operation, stop_token(), resource);
+  Status allowed = co_await checking;
+  co_await GoHome(home);
+  co_return allowed;
+}
+
+Task<Status> BlobDispatcher::check_tags(const Routed& found, const HttpRequest& request,
+                                        const security::AsyncSession& session, const std::string& resource,
+                                        BlobCall& call) {
+  const BlobRoute& route = *found.route;
+  if (shows_tags(route, found.parameters)) {
+    Task<Status> seeing = check_permission(session, security::AccountOperation::kReadBlobTags, resource, call.home);
+    Status may_see = co_await seeing;
+    if (!may_see.ok()) co_return may_see;
+  }
+  if (sets_tags(route, request.head.headers)) {
+    Task<Status> setting = check_permission(session, security::AccountOperation::kWriteBlobTags, resource, call.home);
+    Status may_set = co_await setting;
+    if (!may_set.ok()) co_return may_set;
+  }
+  if (counts_tags(route, found.parameters)) {
+    Task<Status> counting = check_permission(session, security::AccountOperation::kReadBlobTags, resource, call.home);
+    const Status may_count = co_await counting;
+    call.may_count_tags = may_count.ok();
+  }
+  co_return Status();
+}
+
 Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, const Asked& asked,
                                                   const security::AsyncSession& session, const ErrorTrailer& trailer,
                                                   HomeThread* home, Told& told) {
@@ -257,26 +300,20 @@ Task<Result<HttpResponse>> BlobDispatcher::answer(const HttpRequest& request, co
   const BlobRoute& route = *found->route;
   told.operation = route.operation;
   const std::string resource = found->target.signed_name();
-  Task<Status> checking = session.check(needed_for(route, request.head.headers), stop_token(), resource);
+  Task<Status> checking = check_permission(session, needed_for(route, request.head.headers), resource, home);
   Status allowed = co_await checking;
-  co_await GoHome(home);
   if (!allowed.ok() && may_append_instead(route, request, found->parameters)) {
-    Task<Status> appending = session.check(security::AccountOperation::kAppendBlock, stop_token(), resource);
+    Task<Status> appending = check_permission(session, security::AccountOperation::kAppendBlock, resource, home);
     allowed = co_await appending;
-    co_await GoHome(home);
   }
   if (!allowed.ok()) co_return allowed;
   BlobCall call = call_of(request, asked, *found, trailer, home, told);
-  if (shows_tags(route, found->parameters)) {
-    Task<Status> seeing = session.check(security::AccountOperation::kReadBlobTags, stop_token(), resource);
-    const Status may_see = co_await seeing;
-    co_await GoHome(home);
-    if (!may_see.ok()) co_return may_see;
-  }
+  Task<Status> judging_tags = check_tags(*found, request, session, resource, call);
+  const Status tagged = co_await judging_tags;
+  if (!tagged.ok()) co_return tagged;
   if (route.needs == security::AccountOperation::kCreateBlob) {
-    Task<Status> replacing = session.check(security::AccountOperation::kReplaceBlob, stop_token(), resource);
+    Task<Status> replacing = check_permission(session, security::AccountOperation::kReplaceBlob, resource, home);
     const Status may_replace = co_await replacing;
-    co_await GoHome(home);
     call.may_replace = may_replace.ok();
   }
   call.overrides = session.header_overrides();

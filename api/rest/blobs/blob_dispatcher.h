@@ -2,6 +2,8 @@
 // Must never: look whether a container exists before the caller is authenticated.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -37,6 +39,12 @@ class BlobDispatcher final : public Dispatcher {
   static Result<Routed> routed(const HttpRequest& request, const Asked& asked);
   BlobCall call_of(const HttpRequest& request, const Asked& asked, const Routed& found, const ErrorTrailer& trailer,
                    HomeThread* home, Told& told);
+  /// Judges one permission of the caller, and goes home.
+  Task<Status> check_permission(const security::AsyncSession& session, security::AccountOperation operation,
+                                const std::string& resource, HomeThread* home);
+  /// Judges what the request does with tags, which have a permission of their own (BS-12).
+  Task<Status> check_tags(const Routed& found, const HttpRequest& request, const security::AsyncSession& session,
+                          const std::string& resource, BlobCall& call);
   Task<Status> check_source(const BlobCall& call, const security::AsyncSession& session, const CopySource& source,
                             security::AccountOperation operation);
   /// Answers a request of a batch, and adds it to the facts about the batch.
@@ -45,6 +53,7 @@ class BlobDispatcher final : public Dispatcher {
 
   Store& store_;
   const BlobServiceOptions options_;
+  std::atomic<std::uint32_t> long_sources_{0};  // see BlobServiceOptions::long_sources_max
 };
 
 }  // namespace varve::serve

@@ -99,6 +99,7 @@ Task<Result<BlobState>> copy_bytes(const BlobCall& call, const SourceContent& co
   write.tier = options.tier;
   write.conditions = options.conditions;
   write.source_address = options.source_address;
+  write.compresses = call.options.compresses;
   Task<Result<BlobWriter>> beginning =
       ask_container<BlobWriter>(call, [&](Container& container) { return container.write(call.target.blob, write); });
   Result<BlobWriter> writer = co_await beginning;

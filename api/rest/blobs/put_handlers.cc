@@ -24,6 +24,10 @@ namespace {
 
 /// The memory of a list of blocks: its text, the document, the choices and the encoded list.
 constexpr std::uint64_t kListTimes = 4;
+/// The memory of one block of a list that is shown: its entry as it is read, its id, and its text.
+constexpr std::uint64_t kShownBlockBytes = 320;
+/// Larger texts are read and written on a thread of the store, because a connection's thread serves many others.
+constexpr std::size_t kTextAtHomeMax = std::size_t{64} << 10;
 /// The memory of an append: its bytes and their encoded parts.
 constexpr std::uint64_t kAppendTimes = 2;
 
@@ -35,6 +39,56 @@ Result<HttpResponse> written_answer(const BlobCall& call, const BlobState& writt
     add_sums(response, sums, sent, call.version);
     return response;
   });
+}
+
+/// Runs work on texts of this size, on a thread of the store if they are large.
+template <typename Work>
+Task<Status> work_on_text(const BlobCall& call, std::uint64_t bytes, Work work) {
+  if (bytes <= kTextAtHomeMax) co_return work();
+  Task<Status> working = run_in_store(call, [&work](Store& /*store*/) -> Status { return work(); });
+  const Status worked = co_await working;
+  co_return worked;
+}
+
+/// Compares the sums of a list of blocks, and reads it.
+Status read_summed_list(std::string_view body, ContentSums& sums, const BodyChecksums& sent,
+                        std::vector<BlockChoice>& blocks) {
+  sums.update(body);
+  if (Status finished = sums.finish(); !finished.ok()) return finished;
+  if (Status equal = check_sums(sums, sent); !equal.ok()) return equal;
+  Result<std::vector<BlockChoice>> read = read_block_list(body);
+  if (!read.ok()) return read.status();
+  blocks = *std::move(read);
+  return Status();
+}
+
+std::uint64_t number_of_shown(const BlockCounts& counts, ShownBlocks shown) noexcept {
+  const std::uint64_t committed = shown == ShownBlocks::kStaged ? 0 : counts.committed;
+  return committed + (shown == ShownBlocks::kCommitted ? 0 : counts.staged);
+}
+
+BlockKinds kinds_of(ShownBlocks shown) noexcept {
+  switch (shown) {
+    case ShownBlocks::kCommitted: return BlockKinds::kCommitted;
+    case ShownBlocks::kStaged: return BlockKinds::kStaged;
+    case ShownBlocks::kAll: break;
+  }
+  return BlockKinds::kBoth;
+}
+
+/// Reads the blocks that are shown, after it has taken memory for so many. Errors: those of Container::blocks(); kBusy.
+Task<Result<BlockLists>> read_shown_blocks(const BlobCall& call, ShownBlocks shown, const BlobReadOptions& options) {
+  Task<Result<BlockCounts>> counting = ask_container<BlockCounts>(
+      call, [&](Container& container) { return container.block_counts(call.target.blob, options); });
+  const Result<BlockCounts> counts = co_await counting;
+  if (!counts.ok()) co_return counts.status();
+  AnswerRoom* const room = call.request.room;
+  const std::uint64_t counted = kShownBlockBytes * number_of_shown(*counts, shown);
+  if (room != nullptr && !room->grow_to(counted)) co_return no_room_for_answer();
+  Task<Result<BlockLists>> reading = ask_container<BlockLists>(
+      call, [&](Container& container) { return container.blocks(call.target.blob, options, kinds_of(shown)); });
+  Result<BlockLists> blocks = co_await reading;
+  co_return blocks;
 }
 
 Result<BlobKind> read_kind(const BlobCall& call) {
@@ -153,6 +207,7 @@ Answer put_block(const BlobCall& call) {
   if (Status sized = check_stated_length(call, block_bytes_max(call.version)); !sized.ok()) co_return sized;
   BlobWriteOptions options;
   options.conditions = lease_alone(*conditions);
+  options.compresses = call.options.compresses;
   Task<Result<BlobWriter>> beginning = ask_container<BlobWriter>(
       call, [&](Container& container) { return container.stage_block(call.target.blob, *id, options); });
   Result<BlobWriter> writer = co_await beginning;
@@ -191,13 +246,12 @@ Answer put_block_list(const BlobCall& call) {
   const Result<std::string_view> body = co_await reading;
   if (!body.ok()) co_return body.status();
   ContentSums sums(sent->md5.has_value());
-  sums.update(*body);
-  if (Status finished = sums.finish(); !finished.ok()) co_return finished;
-  if (Status equal = check_sums(sums, *sent); !equal.ok()) co_return equal;
-  const Result<std::vector<BlockChoice>> blocks = read_block_list(*body);
-  if (!blocks.ok()) co_return blocks.status();
+  std::vector<BlockChoice> blocks;
+  Task<Status> parsing = work_on_text(call, body->size(), [&] { return read_summed_list(*body, sums, *sent, blocks); });
+  const Status parsed = co_await parsing;
+  if (!parsed.ok()) co_return parsed;
   Task<Result<BlobState>> committing = ask_container<BlobState>(
-      call, [&](Container& container) { return container.commit_blocks(call.target.blob, *blocks, *options); });
+      call, [&](Container& container) { return container.commit_blocks(call.target.blob, blocks, *options); });
   const Result<BlobState> committed = co_await committing;
   if (!committed.ok()) co_return committed.status();
   co_return written_answer(call, *committed, sums, *sent);
@@ -219,13 +273,20 @@ Answer get_block_list(const BlobCall& call) {
   if (!conditions.ok()) co_return conditions.status();
   BlobReadOptions options;
   options.conditions = lease_alone(*conditions);
-  Task<Result<BlockLists>> reading = ask_container<BlockLists>(
-      call, [&](Container& container) { return container.blocks(call.target.blob, options); });
+  Task<Result<BlockLists>> reading = read_shown_blocks(call, shown, options);
   const Result<BlockLists> blocks = co_await reading;
   if (!blocks.ok()) co_return blocks.status();
-  const std::uint64_t room = block_lists_bytes(*blocks, shown);
+  const std::uint64_t shown_bytes = kShownBlockBytes * (blocks->committed.size() + blocks->staged.size());
+  const std::uint64_t text_bytes = block_lists_bytes(*blocks, shown);
+  const std::uint64_t room = std::max(shown_bytes, text_bytes);
   if (call.request.room != nullptr && !call.request.room->grow_to(room)) co_return no_room_for_answer();
-  std::string body = write_block_lists(*blocks, shown);
+  std::string body;
+  Task<Status> writing = work_on_text(call, text_bytes, [&] {
+    body = write_block_lists(*blocks, shown);
+    return Status();
+  });
+  const Status written = co_await writing;
+  if (!written.ok()) co_return written;
   if (call.request.room != nullptr && !call.request.room->grow_to(body.size())) co_return no_room_for_answer();
   HttpResponse response = xml_response(std::move(body));
   response.with("x-ms-blob-content-length", std::to_string(blocks->blob ? blocks->blob->length : 0));

@@ -26,6 +26,7 @@ Result<BlobWriteOptions> read_put_options(const BlobCall& call, PropertyHeaders 
   options.tier = *tier;
   options.conditions = *std::move(conditions);
   options.metadata = metadata_of(call.headers());
+  options.compresses = call.options.compresses;
   guard_present_blob(call, options.conditions);
   return options;
 }

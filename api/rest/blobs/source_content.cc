@@ -1,6 +1,7 @@
 #include "api/rest/blobs/source_content.h"
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,10 @@ Status nobody_waits() {
   return Status::io_error("the client has closed the connection").with_service_error("RequestTimedOut");
 }
 
+Status too_many_sources() {
+  return Status(Code::kBusy, "the server reads as many long sources as it may; repeat the request later");
+}
+
 Result<std::optional<ByteRange>> read_source_range(const Headers& headers) {
   constexpr std::string_view kName = "x-ms-source-range";
   const std::string* const text = find_header(headers, kName);
@@ -29,6 +34,22 @@ Result<std::optional<ByteRange>> read_source_range(const Headers& headers) {
 }
 
 }  // namespace
+
+bool SourceSeat::take(const BlobCall& call, std::uint64_t bytes, std::unique_ptr<SourceSeat>& seat) {
+  if (call.long_sources == nullptr || bytes <= kSourcePieceBytes) return true;
+  const bool is_free = call.long_sources->fetch_add(1, std::memory_order_relaxed) < call.options.long_sources_max;
+  if (!is_free) {
+    call.long_sources->fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+  try {
+    seat = std::make_unique<SourceSeat>(*call.long_sources);
+  } catch (const std::bad_alloc&) {
+    call.long_sources->fetch_sub(1, std::memory_order_relaxed);
+    throw;
+  }
+  return true;
+}
 
 Status source_failure(const Status& status) {
   if (status.code() != Code::kPreconditionFailed) return status;
@@ -62,11 +83,12 @@ Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& 
     if (!part.ok()) co_return part.status();
     opened.part = *part;
   }
+  if (!SourceSeat::take(call, opened.part.bytes, opened.seat)) co_return too_many_sources();
   // A piece, and what a writer keeps of it. Nothing was written yet, so a refusal is true.
   const std::uint64_t bytes =
       std::min(opened.part.bytes, kSourcePieceBytes) + std::min(opened.part.bytes, kBodyKeptBytes);
   if (call.request.room != nullptr && !call.request.room->grow_to(bytes)) co_return no_room_for_answer();
-  co_return opened;
+  co_return std::move(opened);
 }
 
 Task<Status> take_source(const BlobCall& call, const SourceContent& content, ContentSums& sums,

@@ -50,6 +50,7 @@ Answer put_block_from_url(const BlobCall& call) {
   if (!source.ok()) co_return source.status();
   BlobWriteOptions options;
   options.conditions = lease_alone(*conditions);
+  options.compresses = call.options.compresses;
   Task<Result<BlobWriter>> beginning = ask_container<BlobWriter>(
       call, [&](Container& container) { return container.stage_block(call.target.blob, *id, options); });
   Result<BlobWriter> writer = co_await beginning;

@@ -89,6 +89,37 @@ TEST_F(BlobChecks, BX41_AContentWhoseWorkRowCannotBeReadIsNoFinding) {
   }
 }
 
+TEST_F(BlobChecks, BX41_AGrowingContentThatLostItsEndIsOneFinding) {
+  const std::string first = content_part_key(kContents, 1, 0);
+  const std::string last = content_part_key(kContents, 1, 2);
+  put(content_head_key(kContents, 1), encode_content_head({ContentKind::kGrowing, 1, 0, {}}));
+  put(first, encode_part(1, 0, "te"));
+  put(last, encode_part(1, 2, "xt"));
+  put_blob_of("a", {1});
+  EXPECT_THAT(findings(), IsEmpty());
+  unread_ = last;
+  EXPECT_THAT(findings(), IsEmpty()) << "the row itself is reported by the walk";
+  unread_.clear();
+  remove(last);
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("it names more bytes than a content that grows has")));
+  remove(first);
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("it names more bytes than a content that grows has")));
+}
+
+TEST_F(BlobChecks, BX41_AListOfAppendsNamesItsContents) {
+  for (const ContentId content : {ContentId{1}, ContentId{2}, ContentId{4}}) put_content(content, 1);
+  put_list(3, 1, {1, 2});
+  BlobRow row;
+  row.kind = BlobKind::kAppend;
+  row.pieces = {{3, 8}, {4, 4}};
+  row.length = 12;
+  row.lists = 1;
+  put(blob_row_key(kContainer, "a"), encode_blob_row(row));
+  EXPECT_THAT(findings(), IsEmpty());
+  put_content(2, 2);
+  EXPECT_THAT(findings(), ElementsAre(HasSubstr("counts of their owners differ")));
+}
+
 TEST_F(BlobChecks, BX41_AShortContentIsFoundBeforeADamagedOne) {
   put_content(1, 1);
   put_content(2, 1);

@@ -71,6 +71,17 @@ TEST_F(BlobKeeperWalks, BX31_WorkOfADroppedAccountGoes) {
   EXPECT_EQ(count(format::encode_table(kWorkTable)), 0U);
 }
 
+// The drop of the account retired all its ids, and each retired id costs memory and bytes of the manifest.
+TEST_F(BlobKeeperWalks, BX32_TheEndOfAContainerOfADroppedAccountRetiresNoId) {
+  const format::TableId gone = format::make_table_id(99, 5);
+  const Work dropped{WorkKind::kContainer, gone, fence_of(gone)};
+  put_work(dropped);
+  walk_for(10s);
+  EXPECT_FALSE(has_work(dropped));
+  ASSERT_EQ(backend_.commits_.size(), 1U);
+  EXPECT_FALSE(backend_.commits_[0].frees_space);
+}
+
 TEST_F(BlobKeeperWalks, TheRestOfARoundWaitsOnAFullDisk) {
   for (ContentId content = 1; content <= 40; ++content) {
     put_content(content, 0);

@@ -60,6 +60,14 @@ BlobRow inline_row() {
   row.inlined = "bytes";
   return row;
 }
+BlobRow row_of_lists() {
+  BlobRow row;
+  row.kind = BlobKind::kAppend;
+  row.length = 12;
+  row.pieces = {{7, 8}, {9, 4}};
+  row.lists = 1;
+  return row;
+}
 std::vector<ListEntry> two_entries() {
   return {{0, 51, 6, "ab"}, {6, 52, 6, "cd"}};
 }
@@ -112,6 +120,10 @@ std::vector<Golden> rows() {
        "5"
        "4e616d654d6574613056616c756576616c7565",
        blob, 5},
+      {"blob with lists", encode_blob_row(row_of_lists()),
+       "01000400c8cf460024000000153367002c0000000c8771003a0000002c625600610000004b696e64020000004c656e6774680c00000000"
+       "000000436f6e74656e7407000000000000000800000000000000090000000000000004000000000000004c6973747301000000",
+       blob},
       {"staged list", encode_staged_list({31, 2, 4, kTime + 3}),
        "01000400ce3aa7002400000039a45600360000007acb76003f00000024f443004a00000047656e65726174696f6e1f00000000000000436"
        "f"
@@ -222,6 +234,8 @@ TEST(BlobRows, LeadBackToWhatWasWritten) {
   EXPECT_EQ(row->crc64, full.crc64);
   EXPECT_EQ(row->properties, full.properties);
   EXPECT_EQ(row->metadata, full.metadata);
+  EXPECT_EQ(row->lists, 0U);
+  EXPECT_EQ((*decode_blob_row(20, encode_blob_row(row_of_lists()))).lists, 1U);
   EXPECT_EQ(row->tags, full.tags);
   EXPECT_EQ(row->lease.id, full.lease.id);
   EXPECT_EQ(row->changed, 12U);
@@ -242,10 +256,70 @@ TEST(BlobRows, LengthsThatNoContentHasAreDamage) {
   EXPECT_TRUE(refused([](BlobRow& row) { row.is_list = true; })) << "a list is one content";
   EXPECT_TRUE(refused([](BlobRow& row) { row.pieces = {{7, 301}, {9, UINT64_MAX}}; })) << "the sum is 300";
   EXPECT_TRUE(refused([](BlobRow& row) { row.pieces.clear(); }));
+  EXPECT_FALSE(refused([](BlobRow& row) { row.lists = 1; }));
+  EXPECT_TRUE(refused([](BlobRow& row) { row.lists = 2; })) << "the last one grows, so it is no list";
   const ContentHead negative{ContentKind::kPlain, 1, UINT64_MAX, {}};
   EXPECT_EQ(decode_content_head(encode_content_head(negative)).code(), Code::kCorruption);
   const ContentHead too_long{ContentKind::kList, 1, limits::kBlocksMax + 1, {}};
   EXPECT_EQ(decode_content_head(encode_content_head(too_long)).code(), Code::kCorruption);
+}
+
+std::string repeated(std::string_view text, std::size_t times) {
+  std::string all;
+  for (std::size_t i = 0; i < times; ++i) all.append(text);
+  return all;
+}
+
+TEST(ContentParts, BX06_APackedPartOfAnEarlierBuildIsRead) {
+  const std::string stored = from_hex(
+      "010003003fda61001c0000001afb610032000000997746004e000000486173686573c32348ef55fbd878472c8d14948552905061"
+      "636b656428b52ffd20786d00003076617276652001002f69290253697a6578000000");
+  std::string room;
+  const Result<std::string_view> bytes = decode_any_part(7, kPartBytes, stored, room);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().to_string();
+  EXPECT_EQ(*bytes, repeated("varve ", 20));
+  EXPECT_FALSE(decode_part(7, kPartBytes, stored).ok()) << "a reader of plain parts refuses it";
+}
+
+TEST(ContentParts, BX06_BX07_APackedPartLeadsBackAndEachChangeOfItIsDamage) {
+  const std::string bytes = repeated("varve ", 400);
+  const std::optional<std::string> packed = encode_packed_part(7, kPartBytes, bytes, bytes.size() / 2);
+  ASSERT_TRUE(packed);
+  EXPECT_TRUE(is_packed_part(*packed));
+  EXPECT_FALSE(is_packed_part(encode_part(7, kPartBytes, bytes)));
+  std::string room;
+  const auto decoded = [&room](ContentId content, std::uint64_t offset, std::string_view value) {
+    return decode_any_part(content, offset, value, room);
+  };
+  ASSERT_TRUE(decoded(7, kPartBytes, *packed).ok());
+  EXPECT_EQ(*decoded(7, kPartBytes, *packed), bytes);
+  EXPECT_FALSE(decoded(8, kPartBytes, *packed).ok());
+  EXPECT_FALSE(decoded(7, 0, *packed).ok());
+  EXPECT_FALSE(decoded(7, kPartBytes, *packed + "x").ok());
+  for (std::size_t at = 0; at < packed->size(); ++at) {
+    EXPECT_FALSE(decoded(7, kPartBytes, std::string_view(*packed).substr(0, at)).ok()) << "cut at " << at;
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = *packed;
+      flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
+      const Result<std::string_view> read = decoded(7, kPartBytes, flipped);
+      EXPECT_TRUE(!read.ok() || *read == bytes) << "bit " << bit << " of byte " << at;
+      const bool is_covered = at >= packed->size() - sizeof(std::int32_t);
+      EXPECT_TRUE(!is_covered || !read.ok()) << "the size";
+    }
+  }
+  const std::string plain = encode_part(7, kPartBytes, bytes);
+  EXPECT_EQ(*decoded(7, kPartBytes, plain), bytes);
+}
+
+TEST(ContentParts, BX06_APartThatDoesNotShrinkIsNotPacked) {
+  const std::string uneven = uneven_bytes(100'000);
+  EXPECT_FALSE(encode_packed_part(7, 0, uneven, uneven.size() - uneven.size() / 8));
+  EXPECT_FALSE(encode_packed_part(7, 0, "x", 1));
+  const std::string even(kPartBytes, 'x');
+  const std::optional<std::string> packed = encode_packed_part(7, 0, even, even.size() / 8);
+  ASSERT_TRUE(packed);
+  std::string room;
+  EXPECT_TRUE(*decode_any_part(7, 0, *packed, room) == even);
 }
 
 TEST(ContentParts, BX07_EveryFlippedBitTruncationAndOtherPlaceIsDamage) {

@@ -16,6 +16,7 @@
 #include "api/blob/blob_rows.h"
 #include "api/catalog/row_change.h"
 #include "api/core/container_state.h"
+#include "api/read/blob_read.h"
 #include "api/write/append_change.h"
 #include "api/write/blob_writer_state.h"
 #include "api/write/block_list_change.h"
@@ -130,6 +131,45 @@ TEST_F(BlobChanges, AListMakesNoBlobTooLong) {
   EXPECT_EQ(commit_list({{"1"}, {"1"}}), kFine);
 }
 
+// Only the last content of the row may grow, so the others are as well off in a list.
+TEST_F(BlobChanges, BA04_ContentsBesideAListGoIntoAnotherOne) {
+  constexpr std::size_t kPieces = 512;
+  const format::TableId contents = contents_of(id());
+  Rows rows;
+  const auto add = [&](ContentId content, std::uint32_t owners, std::string_view text) {
+    rows.emplace_back(content_head_key(contents, content), encode_content_head({ContentKind::kGrowing, owners, 0, {}}));
+    rows.emplace_back(content_part_key(contents, content, 0), encode_part(content, 0, text));
+  };
+  add(1, 1, "one ");
+  add(2, 1, "two ");
+  const std::vector<ListEntry> entries{{0, 1, 4, "-"}, {4, 2, 4, "-"}};
+  rows.emplace_back(content_head_key(contents, 3), encode_content_head({ContentKind::kList, 1, 2, {}}));
+  rows.emplace_back(content_part_key(contents, 3, 0), encode_part(3, 0, encode_list_entries(entries)));
+  BlobRow log;
+  log.kind = BlobKind::kAppend;
+  log.pieces = {{3, 8}};
+  log.lists = 1;
+  std::string expected = "one two ";
+  for (ContentId content = 1000; log.pieces.size() < kPieces; ++content) {
+    log.pieces.push_back({content, 4});
+    add(content, log.pieces.size() == kPieces ? 2 : 1, std::to_string(content));
+    expected += std::to_string(content);
+  }
+  log.length = expected.size();
+  rows.emplace_back(blob_row_key(id(), "log"), encode_blob_row(log));
+  write(rows);
+  EXPECT_EQ(said(append_to_blob(*container_, "log", "last", {}, Durability::kBuffered)), kFine);
+  const engine::ReadView view = core_->backend().view();
+  const Result<std::optional<FoundBlob>> found = find_blob(view, id(), "log");
+  ASSERT_TRUE(found.ok() && *found) << found.status().to_string();
+  const BlobRow& row = (*found)->row;
+  EXPECT_EQ(row.lists, 2U);
+  EXPECT_EQ(row.pieces.size(), 4U) << "both lists, the shared content, and the new one";
+  std::string all(row.length, '?');
+  EXPECT_EQ(said(read_pieces(view, contents, row, 0, all)), kFine);
+  EXPECT_EQ(all, expected + "last");
+}
+
 // The caller of a writer may not know how long the append will be.
 TEST_F(BlobChanges, AnAppendByAWriterThatTurnsOutSmallGrowsTheLastContent) {
   BlobRow log;
@@ -155,7 +195,7 @@ TEST_F(BlobChanges, AnAppendByAWriterThatTurnsOutSmallGrowsTheLastContent) {
   EXPECT_EQ(pieces(), 2U);
   append("four");
   append("four");
-  EXPECT_EQ(pieces(), 3U);
+  EXPECT_EQ(pieces(), 2U) << "the content of the large append grows too";
 }
 
 }  // namespace

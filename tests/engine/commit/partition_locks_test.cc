@@ -112,6 +112,33 @@ TEST_F(PartitionLocksTest, WhatWasTakenIsReleasedWhenOneCannotBeHad) {
   for (const std::uint64_t hash : {10u, 30u, 70u}) EXPECT_TRUE(is_free(locks_, hash));
 }
 
+// The commit of a list of 50,000 blocks holds so many locks. Here they fall into few shards and few places.
+TEST_F(PartitionLocksTest, ManyLocksAreHeldAndReleasedInAnyOrder) {
+  constexpr std::uint64_t kLocks = test::effort(20'000);
+  std::mt19937_64 random(1);
+  std::map<std::uint64_t, PartitionGuard> held;
+  while (held.size() < kLocks) {
+    const std::uint64_t hash = random() % (4 * kLocks) * 32;
+    Result<PartitionGuard> guard = lock(locks_, {hash}, kNoWait);
+    ASSERT_EQ(guard.ok(), !held.contains(hash)) << hash;
+    if (guard.ok()) held.emplace(hash, *std::move(guard));
+  }
+  std::vector<std::uint64_t> order;
+  for (const auto& [hash, guard] : held) order.push_back(hash);
+  std::shuffle(order.begin(), order.end(), random);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    held.erase(order[i]);
+    EXPECT_TRUE(is_free(locks_, order[i])) << order[i];
+    const std::uint64_t other = order[(i + order.size() / 2) % order.size()];
+    EXPECT_EQ(is_free(locks_, other), !held.contains(other)) << other;
+  }
+  Result<PartitionGuard> together = lock(locks_, order);
+  ASSERT_TRUE(together.ok());
+  EXPECT_FALSE(is_free(locks_, order.front()));
+  together->release();
+  EXPECT_TRUE(is_free(locks_, order.front()));
+}
+
 TEST_F(PartitionLocksTest, MovesKeepTheLocksHeldOnce) {
   for (const std::vector<std::uint64_t>& hashes : {std::vector<std::uint64_t>{1}, std::vector<std::uint64_t>{1, 2}}) {
     PartitionGuard first = *lock(locks_, hashes);

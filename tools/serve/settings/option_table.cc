@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kStatusPages = {"auto", "off", "figures", "explore"};
 constexpr std::array<std::string_view, 2> kPublicBlobs = {"off", "allow"};
+constexpr std::array<std::string_view, 2> kCompressBlobs = {"off", "on"};
 constexpr std::array<std::string_view, 3> kRequestLogs = {"off", "failures", "all"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 
@@ -87,6 +88,9 @@ constexpr std::array<OptionRule, kOptions> kRules = {{
      "Whether a container may be open to everybody. off: no blob is read without a key or a signature. allow: "
      "everybody "
      "reads the blobs of containers whose owner has set public access"},
+    {OptionId::kCompressBlobs, "compress-blobs", "WHETHER", ValueKind::kText, "off", kCompressBlobs, accept, false,
+     "Whether contents of blobs are compressed. on: each part of 1 MiB that shrinks by an eighth is compressed, unless "
+     "the first part does not shrink or the blob has a content encoding; a read of a range then reads whole parts"},
     {OptionId::kDeadLetter,
      "dead-letter",
      "ACCOUNT/QUEUE:DELIVERIES:TARGET",

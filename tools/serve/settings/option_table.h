@@ -19,6 +19,7 @@ enum class OptionId : std::uint8_t {
   kListenQueues,
   kListenBlobs,
   kPublicBlobs,
+  kCompressBlobs,
   kDeadLetter,
   kAccount,
   kTlsCert,
@@ -30,7 +31,7 @@ enum class OptionId : std::uint8_t {
   kLogFormat,
   kDrainSeconds,
 };
-inline constexpr std::size_t kOptions = 15;
+inline constexpr std::size_t kOptions = 16;
 
 /// The type of an option's value in the configuration file. The command line has texts only.
 enum class ValueKind : std::uint8_t { kText, kNumber, kTexts };

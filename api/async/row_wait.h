@@ -1,4 +1,4 @@
-// Owns: the wait of a coroutine for a message, in the row of those who wait at a queue.
+// Owns: the wait of a coroutine for a commit, in a row that threads wait in too.
 // Must never: occupy a thread, or resume its coroutine while a step or a callback of the wait may still run.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <stop_token>
 
 #include "api/async/async_call.h"
-#include "api/queue/live_queue.h"
+#include "api/commit/waiting_row.h"
 #include "engine/async/executor.h"
 #include "engine/base/step.h"
 #include "varve/result.h"
@@ -17,35 +17,34 @@
 namespace varve {
 
 /// Used on the asynchronous thread, except for notify() and the callback of the stop token.
-class MessageWait final : private LiveQueue::Place {
+class RowWait final : private WaitingRow::Place {
  public:
-  /// Joins the row. The queue and the call outlive it.
-  MessageWait(AsyncCall& call, LiveQueue& queue, std::stop_token stop);
-  ~MessageWait() override { leave(); }
+  /// Joins the row. The row and the call outlive it.
+  RowWait(AsyncCall& call, WaitingRow& row, std::stop_token stop);
+  ~RowWait() override { leave(); }
 
-  using LiveQueue::Place::begin_look;
+  using WaitingRow::Place::begin_look;
 
   /// `co_await wait.change(...)` waits for a wake-up since begin_look(), for a stop, or for the deadline. If this place is
-  /// the first, it waits `until_visible` at most. Returns true if another look may find a message, and false after a stop
-  /// and after the deadline. Errors: kOutOfMemory.
+  /// the first, it waits `look_in` at most. Returns true if another look may find something, and false after a stop and
+  /// after the deadline. Errors: kOutOfMemory.
   class Change {
    public:
-    Change(MessageWait& wait, std::chrono::nanoseconds deadline,
-           std::optional<std::chrono::nanoseconds> until_visible) noexcept
-        : wait_(wait), deadline_(deadline), until_visible_(until_visible) {}
+    Change(RowWait& wait, std::chrono::nanoseconds deadline, std::optional<std::chrono::nanoseconds> look_in) noexcept
+        : wait_(wait), deadline_(deadline), look_in_(look_in) {}
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> coroutine) noexcept {
-      return wait_.begin(coroutine, deadline_, until_visible_);
+      return wait_.begin(coroutine, deadline_, look_in_);
     }
     Result<bool> await_resume() const noexcept { return wait_.outcome_; }
 
    private:
-    MessageWait& wait_;
+    RowWait& wait_;
     const std::chrono::nanoseconds deadline_;
-    const std::optional<std::chrono::nanoseconds> until_visible_;
+    const std::optional<std::chrono::nanoseconds> look_in_;
   };
-  Change change(std::chrono::nanoseconds deadline, std::optional<std::chrono::nanoseconds> until_visible) noexcept {
-    return {*this, deadline, until_visible};
+  Change change(std::chrono::nanoseconds deadline, std::optional<std::chrono::nanoseconds> look_in) noexcept {
+    return {*this, deadline, look_in};
   }
 
  private:
@@ -53,16 +52,16 @@ class MessageWait final : private LiveQueue::Place {
   template <Why why>
   class Told final : public engine::Step {
    public:
-    explicit Told(MessageWait& wait) noexcept : wait_(wait) {}
+    explicit Told(RowWait& wait) noexcept : wait_(wait) {}
     void run() noexcept override { wait_.end_for(why); }
 
    private:
-    MessageWait& wait_;
+    RowWait& wait_;
   };
 
   void notify() noexcept override { executor_.post(on_wake_up_); }
   bool begin(std::coroutine_handle<> coroutine, std::chrono::nanoseconds deadline,
-             std::optional<std::chrono::nanoseconds> until_visible) noexcept;
+             std::optional<std::chrono::nanoseconds> look_in) noexcept;
   void end_for(Why why) noexcept;
   void resume() noexcept;
 
@@ -74,7 +73,7 @@ class MessageWait final : private LiveQueue::Place {
   Told<Why::kStop> on_stop_{*this};
   engine::Executor::Timer timer_{on_time_};
   StopSignal stop_signal_;
-  bool looks_early_ = false;  // the timer is set to the time at which a message is visible
+  bool looks_early_ = false;  // the timer is set to the time of the next look
   bool has_ended_ = false;
   Result<bool> outcome_ = false;
   std::coroutine_handle<> coroutine_;

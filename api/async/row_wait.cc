@@ -1,6 +1,6 @@
-// Owns: how a coroutine's wait for a message begins and ends (message_wait.h).
+// Owns: how a coroutine's wait in a row begins and ends (row_wait.h).
 // Must never: lose a wake-up. If one is on its way, it decides how the wait ends.
-#include "api/async/message_wait.h"
+#include "api/async/row_wait.h"
 
 #include <utility>
 
@@ -8,8 +8,8 @@
 
 namespace varve {
 
-MessageWait::MessageWait(AsyncCall& call, LiveQueue& queue, std::stop_token stop)
-    : Place(queue),
+RowWait::RowWait(AsyncCall& call, WaitingRow& row, std::stop_token stop)
+    : Place(row),
       executor_(call.async().executor()),
       clock_(call.core().backend().env().clock),
       stop_(std::move(stop)),
@@ -17,8 +17,8 @@ MessageWait::MessageWait(AsyncCall& call, LiveQueue& queue, std::stop_token stop
   join();
 }
 
-bool MessageWait::begin(std::coroutine_handle<> coroutine, std::chrono::nanoseconds deadline,
-                        std::optional<std::chrono::nanoseconds> until_visible) noexcept {
+bool RowWait::begin(std::coroutine_handle<> coroutine, std::chrono::nanoseconds deadline,
+                    std::optional<std::chrono::nanoseconds> look_in) noexcept {
   coroutine_ = coroutine;
   has_ended_ = false;
   const Arming arming = arm();
@@ -27,8 +27,8 @@ bool MessageWait::begin(std::coroutine_handle<> coroutine, std::chrono::nanoseco
     return false;
   }
   const std::chrono::nanoseconds now = clock_.monotonic();
-  looks_early_ = arming == Arming::kFirst && until_visible && *until_visible < deadline - now;
-  if (Status set = executor_.set(timer_, looks_early_ ? now + *until_visible : deadline); !set.ok()) {
+  looks_early_ = arming == Arming::kFirst && look_in && *look_in < deadline - now;
+  if (Status set = executor_.set(timer_, looks_early_ ? now + *look_in : deadline); !set.ok()) {
     if (disarm()) {
       outcome_ = set;
       return false;
@@ -39,7 +39,7 @@ bool MessageWait::begin(std::coroutine_handle<> coroutine, std::chrono::nanoseco
   return true;
 }
 
-void MessageWait::end_for(Why why) noexcept {
+void RowWait::end_for(Why why) noexcept {
   if (has_ended_) return resume();
   if (why != Why::kWakeUp && !disarm()) return;
   has_ended_ = true;
@@ -48,7 +48,7 @@ void MessageWait::end_for(Why why) noexcept {
   resume();
 }
 
-void MessageWait::resume() noexcept {
+void RowWait::resume() noexcept {
   if (stop_signal_.end()) coroutine_.resume();
 }
 
