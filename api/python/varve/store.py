@@ -9,12 +9,14 @@ import os
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Callable, Generator, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union
+from uuid import UUID
 
 from ._native import ffi, lib
 from .errors import Closed, Conflict, Exists, InvalidArgument, check
 from .filters import with_parameters
 from .handles import _durability_of, _figures, _Handle, _open, _sized, _text, _write_options
-from .blobs import Container
+from .blobs import Container, _conditions
+from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity, readers_of
 from .queues import (Message, Queue, Seconds, SentMessage, give_put_options, metadata_pairs, optional_text, sent_of,
                      update_hold)
 from .values import (ETag, Entity, Value, entities_of, fill_entity, text_of, texts_of, time_of)
@@ -380,6 +382,47 @@ class Table(_Handle):
         check(lib.varve_table_get_many(_open(self), array, count, _read_options(select, snapshot, keep), page))
         return _entities(page[0])
 
+    # Large values
+
+    def write_large_value(self) -> LargeValueWriter:
+        """Begins to write a content, which entities of the account can then have as a LargeValue.
+
+        ``with people.write_large_value() as writer: ...``; the entity must be written inside the block. Raises
+        InvalidArgument if the table was created without `large_values`.
+        """
+        made = ffi.new("varve_large_value_writer **")
+        check(lib.varve_large_value_writer_open(_open(self), made))
+        return LargeValueWriter(made[0])
+
+    def open_large_value(self, partition_key: str, row_key: str, name: str, *,
+                         snapshot: Optional[Snapshot] = None) -> LargeValueReader:
+        """Opens the content of a property as a file for reading.
+
+        Raises NotFound without the entity or the property, and InvalidArgument if the property has another type.
+        """
+        keep: list[Any] = []
+        made = ffi.new("varve_large_value_reader **")
+        check(lib.varve_large_value_reader_open(
+            _open(self), text_of(partition_key, "PartitionKey", keep), text_of(row_key, "RowKey", keep),
+            text_of(name, "name", keep), _read_options(None, snapshot, keep), made))
+        return LargeValueReader(made[0])
+
+    def get_opened(self, partition_key: str, row_key: str, names: Sequence[str], *,
+                   select: Optional[Sequence[str]] = None,
+                   snapshot: Optional[Snapshot] = None) -> Optional[OpenedEntity]:
+        """Returns an entity with readers of these large values, all of one moment, or None if it does not exist."""
+        keep: list[Any] = []
+        array, count = texts_of(names, "names", keep)
+        page, made = ffi.new("varve_page **"), ffi.new("varve_large_value_reader *[]", count)
+        check(lib.varve_table_get_opened(_open(self), text_of(partition_key, "PartitionKey", keep),
+                                         text_of(row_key, "RowKey", keep), _read_options(select, snapshot, keep), array,
+                                         count, page, made))
+        try:
+            readers = readers_of(made, names)
+        finally:
+            found = _entities(page[0])
+        return OpenedEntity(found[0], readers) if found and found[0] is not None else None
+
     def scan(self, filter: str = "", *, parameters: Optional[Mapping[str, Value]] = None,
              partition: Optional[str] = None, rows: Optional[tuple[Optional[str], Optional[str]]] = None,
              row_prefix: Optional[str] = None, partitions: Optional[tuple[Optional[str], Optional[str]]] = None,
@@ -648,13 +691,19 @@ class Store:
         """Returns the names of the accounts."""
         return self._names(lambda options, list_: lib.varve_account_list(self._open(), options, list_), prefix)
 
-    def create_table(self, account: str, table: str, *, exist_ok: bool = False) -> Table:
-        """Creates a table. With `exist_ok` returns the table that exists, if it does."""
+    def create_table(self, account: str, table: str, *, large_values: bool = False, exist_ok: bool = False) -> Table:
+        """Creates a table. With `exist_ok` returns the table that exists, if it does.
+
+        With `large_values`, its entities may own contents of any length. Each replace, merge and delete then reads the
+        entity first, and load() refuses the table.
+        """
         keep: list[Any] = []
+        options = _sized("varve_table_options")
+        options.has_large_values = large_values
         made = ffi.new("varve_table **")
         try:
-            check(lib.varve_table_create(self._open(), text_of(account, "account", keep),
-                                         text_of(table, "table", keep), made))
+            check(lib.varve_table_create_with(self._open(), text_of(account, "account", keep),
+                                              text_of(table, "table", keep), options, made))
         except Exists:
             if not exist_ok:
                 raise
@@ -679,6 +728,15 @@ class Store:
         keep: list[Any] = []
         owner = text_of(account, "account", keep)
         return self._names(lambda options, list_: lib.varve_table_list(self._open(), owner, options, list_), prefix)
+
+    def open_large_value(self, account: str, id: int) -> LargeValueReader:
+        """Opens the content with this number, LargeValue.id, as a file for reading, or raises NotFound."""
+        if not 0 <= id < 2**64:
+            raise InvalidArgument(f"id is {id}; the number of a LargeValue is expected")
+        keep: list[Any] = []
+        made = ffi.new("varve_large_value_reader **")
+        check(lib.varve_large_value_reader_open_id(self._open(), text_of(account, "account", keep), id, made))
+        return LargeValueReader(made[0])
 
     # Queues
 
@@ -746,11 +804,11 @@ class Store:
                                        text_of(container, "container", keep), made))
         return Container(made[0])
 
-    def drop_container(self, account: str, container: str) -> None:
-        """Drops a container with all its blobs."""
+    def drop_container(self, account: str, container: str, *, lease: Optional[UUID] = None) -> None:
+        """Drops a container with all its blobs. `lease` is the id of the caller's lease of the container."""
         keep: list[Any] = []
-        check(lib.varve_container_drop(self._open(), text_of(account, "account", keep),
-                                       text_of(container, "container", keep)))
+        check(lib.varve_container_drop_if(self._open(), text_of(account, "account", keep),
+                                          text_of(container, "container", keep), _conditions(keep, lease=lease)))
 
     def containers(self, account: str, prefix: str = "") -> list[str]:
         """Returns the names of the containers of an account."""
