@@ -101,7 +101,7 @@ Result<std::uint64_t> load(Store& store, const Place& place, const TableAccess& 
 
 /// Fills the new table by transactions. Sets `is_made` if this function created the table.
 Result<std::uint64_t> write(StoreAccess& store, const Place& place, const TableAccess& from, bool& is_made) {
-  if (Status made = store.create_table(place.account, place.table); !made.ok()) return made;
+  if (Status made = store.create_table(place.account, place.table, {}); !made.ok()) return made;
   is_made = true;
   const Result<std::unique_ptr<TableAccess>> table = store.open_table(place.account, place.table);
   if (!table.ok()) return table.status();

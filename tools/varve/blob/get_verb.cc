@@ -30,7 +30,7 @@ struct BlobGetWords {
   bool is_to_file() const { return !file.empty() && file != "-"; }
 };
 
-ReadContent reading(BlobSource& blob) {
+ReadContent reading_of_blob(BlobSource& blob) {
   return [&blob](std::uint64_t offset, std::span<char> buffer) { return blob.read(offset, buffer); };
 }
 
@@ -58,7 +58,7 @@ Status get_to_part_file(BlobSource& blob, const std::string& path) {
   if (file.bytes() > 0) print_hint("goes on after " + bytes_text(file.bytes()));
   const ContentPart rest{file.bytes(), blob.state().length - file.bytes()};
   const Status copied =
-      copy_content(reading(blob), rest, true, [&](std::string_view piece) { return file.append(piece); });
+      copy_content(reading_of_blob(blob), rest, true, [&](std::string_view piece) { return file.append(piece); });
   return copied.ok() ? file.finish() : copied;
 }
 
@@ -84,9 +84,9 @@ int get_blob(const BlobGetWords& words) {
   const Result<ContentPart> part =
       words.range.empty() ? ContentPart{0, length} : part_of_content(*range, length, "blob");
   if (!part.ok()) return fail(part.status());
-  if (!words.is_to_file()) return content_to_output(reading(**blob), *part);
+  if (!words.is_to_file()) return content_to_output(reading_of_blob(**blob), *part);
   return ended_get(words.resumes ? get_to_part_file(**blob, words.file)
-                                 : content_to_file(reading(**blob), *part, words.file),
+                                 : content_to_file(reading_of_blob(**blob), *part, words.file),
                    words);
 }
 

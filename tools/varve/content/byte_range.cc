@@ -46,8 +46,7 @@ Result<ContentPart> part_of_content(const WantedRange& range, std::uint64_t leng
 CLI::Validator byte_range() {
   return CLI::Validator(
       [](const std::string& text) {
-        return parse_range(text) ? std::string()
-                                 : std::string("must be FIRST-LAST, FIRST- or -COUNT, such as 0-99");
+        return parse_range(text) ? std::string() : std::string("must be FIRST-LAST, FIRST- or -COUNT, such as 0-99");
       },
       "");
 }

@@ -8,14 +8,14 @@ namespace varve::tool {
 
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{256} << 10;
+constexpr std::size_t kContentReadBytes = std::size_t{256} << 10;
 constexpr std::uint64_t kMegabyteOfInput = 1'000'000;
 
 }  // namespace
 
 Status read_content(FileInput& input, const std::function<Status(std::string_view piece)>& take) {
   Progress progress("MB", input.total_bytes());
-  std::string room(kReadBytes, '\0');
+  std::string room(kContentReadBytes, '\0');
   while (const std::size_t size = input.read(room.data(), room.size())) {
     if (Status taken = take(std::string_view(room).substr(0, size)); !taken.ok()) return taken;
     progress.update(input.file_bytes_read() / kMegabyteOfInput, input.file_bytes_read());

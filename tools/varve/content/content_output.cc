@@ -15,7 +15,7 @@ namespace varve::tool {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+constexpr std::size_t kContentPieceBytes = std::size_t{1} << 20;
 constexpr std::uint64_t kMegabyteOfOutput = 1'000'000;
 
 }  // namespace
@@ -24,7 +24,7 @@ Status copy_content(const ReadContent& read, ContentPart part, bool shows_progre
                     const std::function<Status(std::string_view piece)>& take) {
   std::optional<Progress> progress;
   if (shows_progress) progress.emplace("MB", part.bytes);
-  std::string room(static_cast<std::size_t>(std::min<std::uint64_t>(part.bytes, kPieceBytes)), '\0');
+  std::string room(static_cast<std::size_t>(std::min<std::uint64_t>(part.bytes, kContentPieceBytes)), '\0');
   for (std::uint64_t done = 0; done < part.bytes;) {
     if (stop_signal_seen() != 0) return Status(Code::kCancelled, "a signal ended the reading");
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), part.bytes - done));

@@ -49,8 +49,8 @@ class LocalStore final : public StoreAccess {
     if (!opened.ok()) return opened.status();
     return access_to(*std::move(opened));
   }
-  Status create_table(const std::string& account, const std::string& table) override {
-    return store_->create_table(account, table).status();
+  Status create_table(const std::string& account, const std::string& table, const TableOptions& options) override {
+    return store_->create_table(account, table, options).status();
   }
   Status drop_table(const std::string& account, const std::string& table) override {
     return store_->drop_table(account, table);
@@ -84,11 +84,12 @@ std::unique_ptr<TableAccess> access_to(Table table) {
 }
 
 Result<std::unique_ptr<TableAccess>> open_or_make_table(StoreAccess& store, const std::string& account,
-                                                        const std::string& table) {
+                                                        const std::string& table, const TableOptions& options) {
   Result<std::unique_ptr<TableAccess>> opened = store.open_table(account, table);
   if (opened.code() != Code::kNotFound) return opened;
   if (Status made = store.create_account(account); !made.ok() && made.code() != Code::kExists) return made;
-  if (Status made = store.create_table(account, table); !made.ok() && made.code() != Code::kExists) return made;
+  if (Status made = store.create_table(account, table, options); !made.ok() && made.code() != Code::kExists)
+    return made;
   return store.open_table(account, table);
 }
 

@@ -53,8 +53,12 @@ class RestStore final : public StoreAccess {
     return table_through(wire_, root, table);
   }
 
-  Status create_table(const std::string& account, const std::string& table) override {
+  Status create_table(const std::string& account, const std::string& table, const TableOptions& options) override {
     if (Status named = check_names(account, table); !named.ok()) return named;
+    if (options.has_large_values) {
+      return Status::invalid_argument(
+          "a server creates no tables with large values; end the server, then give the directory of the store");
+    }
     HttpRequest request = service_request("POST", root_of(account) + "/Tables", Json{{"TableName", table}}.dump());
     request.head.headers.emplace_back("Content-Type", "application/json");
     request.head.headers.emplace_back("Prefer", "return-no-content");
