@@ -19,9 +19,6 @@ Result<LeaseRequest> read_lease_request(const varve_lease_request* request) {
     return Status::invalid_argument("the action of a lease is " + std::to_string(given->action) +
                                     "; VARVE_LEASE_ACQUIRE (0) to VARVE_LEASE_BREAK (4) are allowed");
   }
-  if (given->action == VARVE_LEASE_CHANGE && !given->has_proposed) {
-    return Status::invalid_argument("a change of a lease needs a proposed id");
-  }
   LeaseRequest read;
   read.action = static_cast<LeaseRequest::Action>(given->action);
   read.id = to_guid(given->id);

@@ -55,7 +55,8 @@ static void a_lease_of_a_blob_is_changed(varve_store* store) {
   request = request_of(VARVE_LEASE_RENEW, kFirst);
   CHECK_OK(varve_blob_lease(container, text("a"), &request, NULL, NULL));
   request = request_of(VARVE_LEASE_CHANGE, kFirst);
-  CHECK_FAILS(varve_blob_lease(container, text("a"), &request, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_blob_lease(container, text("a"), &request, NULL, NULL), VARVE_INVALID_ARGUMENT,
+              "MissingRequiredHeader");
   request.has_proposed = true;
   request.proposed = kSecond;
   CHECK_OK(varve_blob_lease(container, text("a"), &request, NULL, &answer));

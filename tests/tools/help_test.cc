@@ -148,6 +148,7 @@ varve blob put ./shop photos eu/ann.jpg ann.jpg
 varve blob put ./shop backups disk.img disk.img
 tar c photos | varve blob put ./shop backups photos.tar -
 cp -r shop away
+varve put ./staff People sales 0007 Name=Ann --content Photo=ann.jpg
 varve backup ./shop ./backups
 )sh";
 

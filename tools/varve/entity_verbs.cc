@@ -217,7 +217,7 @@ void add_put(CLI::App& app, int& exit_code) {
       "  varve put ./shop Orders eu 0002 Customer=Ann Lines=3\n"
       "  varve put ./shop Orders eu 0003 Code=007 --type Code=Edm.String\n"
       "  varve put ./shop Orders eu 0001 Lines=4 --mode merge\n"
-      "  varve put ./shop People sales 0007 Name=Ann --content Photo=ann.jpg");
+      "  varve put ./staff People sales 0007 Name=Ann --content Photo=ann.jpg");
   add_key_words(*verb, *words);
   add_property_words(*verb, *words);
   verb->add_option("--mode", words->mode, "What to do if the entity exists, and if it does not")
@@ -261,8 +261,8 @@ void add_entity_verbs(CLI::App& app, int& exit_code) {
       "Examples\n"
       "  varve get ./shop Orders eu 0001\n"
       "  varve get ./shop Orders eu 0001 --select Customer,Lines --json\n"
-      "  varve get ./shop People sales 0007 --content Photo --output ann.jpg\n"
-      "  varve get ./shop People sales 0007 --content Photo --range 0-99");
+      "  varve get ./staff People sales 0007 --content Photo --output ann.jpg\n"
+      "  varve get ./staff People sales 0007 --content Photo --range 0-99");
   add_key_words(*get, *words);
   CLI::Option* const select =
       get->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');

@@ -183,7 +183,7 @@ void add_table_verbs(CLI::App& app, int& exit_code) {
       "\nExamples\n"
       "  varve table create ./shop Invoices\n"
       "  varve table create ./shop Invoices --account archive\n"
-      "  varve table create ./shop People --large-values");
+      "  varve table create ./staff Interns --large-values");
   create->callback([made, &exit_code] {
     exit_code = change(reach_or_make(made->place), *made, "created",
                        [&](StoreAccess& store) { return create_table(store, made->place, made->options); });

@@ -180,10 +180,9 @@ void add_blob_lease(CLI::App& group, int& exit_code) {
       "break "
       "prints the seconds that are left.\n"
       "\nExamples\n"
-      "  id=$(varve blob lease ./shop photos eu/ann.jpg acquire --duration 60)\n"
-      "  varve blob put ./shop photos eu/ann.jpg ann.jpg --lease $id\n"
-      "  varve blob lease ./shop photos eu/ann.jpg release --id $id\n"
-      "  varve blob lease ./shop photos eu/ann.jpg break --period 0");
+      "  varve blob lease ./shop photos eu/ann.jpg acquire --duration 60\n"
+      "  id=$(varve blob lease ./shop photos eu/ann.jpg acquire) && \\\n"
+      "      varve blob put ./shop photos eu/ann.jpg ann.jpg --lease $id");
   add_blob_words(*verb, words->place);
   add_lease_words(*verb, *words);
   verb->add_option("--if-match", words->if_match, "The ETag that the blob must have, or *");
@@ -197,9 +196,9 @@ void add_container_lease(CLI::App& group, int& exit_code) {
   verb->footer(
       "While a lease is held, a drop of the container needs --lease with its id. Blobs are written as before.\n"
       "\nExamples\n"
-      "  id=$(varve container lease ./shop photos acquire)\n"
-      "  varve container lease ./shop photos release --id $id\n"
-      "  varve container lease ./shop photos break --json");
+      "  varve container lease ./shop photos acquire\n"
+      "  id=$(varve container lease ./shop photos acquire) && \\\n"
+      "      varve container lease ./shop photos release --id $id --json");
   add_container_words(*verb, words->place);
   add_lease_words(*verb, *words);
   add_json_words(*verb, words->json, "Print the id, or the seconds that are left, as JSON");
