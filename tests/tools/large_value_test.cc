@@ -1,7 +1,10 @@
 // Goal: `varve table create --large-values`, `put --content` and `get --content` move contents of any length whole between
 // files and entities, and refuse bad input by name (BX-01, BX-21).
 // Method: the program works on a store as a user does. The library reads what it wrote.
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -162,6 +165,97 @@ TEST_F(LargeValueVerbs, BX01_RefuseBadInputByName) {
   EXPECT_EQ(photo("a"), "x");
   EXPECT_EQ(content_of(file), "y");
   EXPECT_EQ(get("b", {}).exit_code, 1) << "nothing was written";
+}
+
+// -- Import and export ------------------------------------------------------------------------------------------------
+
+TEST_F(LargeValueVerbs, BX01_AnExportBringsContentsToAnotherStore) {
+  put_photo("a", uneven_content(100'000));
+  put_photo("b", "short");
+  EXPECT_EQ(put("c", {"Name=Cem"}).exit_code, 0);
+  const std::string directory = scratch_.path("contents/of/people");
+  const std::string other = scratch_.path("other");
+  const std::vector<std::pair<std::string, Words>> forms = {
+      {"jsonl", {}}, {"json", {}}, {"csv", {"--format", "csv", "--typed"}}};
+  for (const auto& [form, more] : forms) {
+    const std::string file = scratch_.path("people." + form);
+    Words words{"export", store_, "People", "--contents", directory, "--output", file};
+    if (form == "json") words.insert(words.end(), {"--format", "json"});
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult exported = run_program(words);
+    EXPECT_EQ(exported.exit_code, 0) << form << exported.err;
+    const std::string table = "From" + form;
+    const ProgramResult imported = run_program({"import", other, table, file, "--contents", directory});
+    EXPECT_EQ(imported.exit_code, 0) << form << imported.err;
+    const auto photo_of = [&](const std::string& row) {
+      return run_program({"get", other, table, "p", row, "--content", "Photo"}).out;
+    };
+    EXPECT_EQ(photo_of("a"), uneven_content(100'000)) << form;
+    EXPECT_EQ(photo_of("b"), "short") << form;
+    const json last = json::parse(run_program({"get", other, table, "p", "c", "--json"}).out, nullptr, false);
+    EXPECT_EQ(last["Name"], "Cem") << form;
+    EXPECT_FALSE(last.contains("Photo")) << form;
+  }
+  const std::string rows = run_program({"export", store_, "People"}).out;
+  EXPECT_THAT(rows, HasSubstr("\"Photo\":\"content "));
+  const ProgramResult refused =
+      run_program({"import", scratch_.path("third"), "People", scratch_.file("rows.jsonl", rows)});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("--contents"));
+}
+
+TEST_F(LargeValueVerbs, BX21_RowsWithOneNameShareAContentWhileAnEntityOwnsIt) {
+  scratch_.file("pic", "picture");
+  scratch_.file("new", "another");
+  const std::string directory = scratch_.path("");
+  const auto import = [&](const std::string& text) {
+    return run_program({"import", store_, "People", scratch_.file("rows.csv", "PartitionKey,RowKey,Photo\n" + text),
+                        "--type", "Photo=LargeValue", "--contents", directory});
+  };
+  const auto shown = [&](const std::string& row) {
+    return json::parse(get(row, {"--json"}).out, nullptr, false)["Photo"].get<std::string>();
+  };
+  const ProgramResult shared = import("p,1,pic\np,2,pic\nq,3,new\n");
+  EXPECT_EQ(shared.exit_code, 0) << shared.err;
+  EXPECT_EQ(shown("1"), shown("2"));
+  EXPECT_EQ(photo("2"), "picture");
+  // The last owner of the picture is replaced before the next row names it.
+  const ProgramResult replaced = import("p,4,pic\np,4,new\np,5,pic\np,5,new\np,6,pic\n");
+  EXPECT_EQ(replaced.exit_code, 0) << replaced.err;
+  EXPECT_EQ(photo("4"), "another");
+  EXPECT_EQ(photo("6"), "picture");
+  EXPECT_EQ(shown("4"), shown("5"));
+}
+
+TEST_F(LargeValueVerbs, BX01_ARowReadsNoFileOutsideOfTheDirectory) {
+  scratch_.file("secret", "secret");
+  const std::string directory = scratch_.path("inside");
+  std::filesystem::create_directory(directory);
+  std::ofstream(directory + "/pic") << "picture";
+  const std::string rows = scratch_.file("rows.csv",
+                                         "PartitionKey,RowKey,Name,Photo\n"
+                                         "p,1,a,../secret\n"
+                                         "p,2,a,inside/../../secret\n"
+                                         "p,3,a," +
+                                             scratch_.path("secret") +
+                                             "\n"
+                                             "p,4,a,absent\n"
+                                             "p,5,a,.\n"
+                                             "p,6,a,pic\n"
+                                             "p,7,a,\n");
+  const Words words{"import", store_, "People", rows, "--type", "Photo=LargeValue", "--contents", directory};
+  const ProgramResult result = run_program(words);
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("names no file in the directory of --contents"));
+  EXPECT_THAT(result.err, HasSubstr("absent"));
+  EXPECT_THAT(result.err, HasSubstr("5 rows were refused"));
+  EXPECT_EQ(photo("6"), "picture");
+  EXPECT_EQ(get("7", {}).exit_code, 0) << "an empty field is an absent property";
+  for (const char* row : {"1", "2", "3", "4", "5"}) EXPECT_EQ(get(row, {}).exit_code, 1) << row;
+  Words loaded = words;
+  loaded.emplace_back("--load");
+  EXPECT_EQ(run_program(loaded).exit_code, 2);
+  EXPECT_EQ(run_program({"export", store_, "People", "--contents", directory + "/pic"}).exit_code, 4);
 }
 
 }  // namespace

@@ -2,11 +2,14 @@
 // Must never: mix two states of a table in a directory: everything is read at one snapshot. A server at an address has
 // no snapshots.
 #include <algorithm>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <set>
 #include <utility>
 
 #include "tools/varve/base/output_file.h"
+#include "tools/varve/large/content_files.h"
 #include "tools/varve/session/entity_walk.h"
 #include "tools/varve/session/named_table.h"
 #include "tools/varve/session/verbs.h"
@@ -25,8 +28,34 @@ struct ExportWords {
   Place place;
   std::string format = "jsonl";
   std::string output;
+  std::string contents;
   bool typed = false;
 };
+
+/// What an export reads and writes.
+struct ExportWork {
+  const TableAccess& table;
+  const ReadOptions& options;
+  std::ostream& out;
+  /// Writes the contents of large values. Null leaves them out.
+  ContentFiles* contents = nullptr;
+
+  LargeValueText large_values() const noexcept {
+    return contents == nullptr ? LargeValueText::kDescription : LargeValueText::kFileName;
+  }
+};
+
+/// Calls `print` for each entity, after its contents are in files.
+Status print_each(const ExportWork& work, const std::function<void(const Entity& entity)>& print) {
+  Progress progress("rows", 0);
+  Status written;
+  const Status read = for_each_entity(work.table, work.options, progress, [&](const Entity& entity) {
+    if (work.contents != nullptr) written = work.contents->write(entity);
+    if (written.ok()) print(entity);
+    return written.ok() && static_cast<bool>(work.out);
+  });
+  return written.ok() ? read : written;
+}
 
 /// Returns every property name of the table, in the order of first appearance.
 Result<std::vector<std::string>> columns_of(const TableAccess& table, const ReadOptions& options) {
@@ -44,52 +73,59 @@ Result<std::vector<std::string>> columns_of(const TableAccess& table, const Read
 }
 
 /// Writes a column for each property. With `typed`, a column NAME@type after it has the type, and shows an empty text.
-Status export_csv(const TableAccess& table, const ReadOptions& options, bool typed, std::ostream& out) {
-  const Result<std::vector<std::string>> columns = columns_of(table, options);
+Status export_csv(const ExportWork& work, bool typed) {
+  const Result<std::vector<std::string>> columns = columns_of(work.table, work.options);
   if (!columns.ok()) return columns.status();
   std::vector<std::string> header{"PartitionKey", "RowKey"};
   for (const std::string& column : *columns) {
     header.push_back(column);
     if (typed) header.push_back(column + "@type");
   }
-  write_csv_row(out, header);
-  Progress progress("rows", 0);
-  return for_each_entity(table, options, progress, [&](const Entity& entity) {
+  write_csv_row(work.out, header);
+  return print_each(work, [&](const Entity& entity) {
     std::vector<std::string> fields{entity.partition_key(), entity.row_key()};
     for (const std::string& column : *columns) {
       const Value* value = entity.find(column);
-      fields.push_back(value == nullptr ? "" : to_text(*value));
+      fields.push_back(value == nullptr ? "" : to_text(*value, work.large_values()));
       if (typed) fields.emplace_back(value == nullptr ? "" : property_type_name(value->type()));
     }
-    write_csv_row(out, fields);
-    return static_cast<bool>(out);
+    write_csv_row(work.out, fields);
   });
 }
 
-Status export_jsonl(const TableAccess& table, const ReadOptions& options, std::ostream& out) {
-  Progress progress("rows", 0);
-  return for_each_entity(table, options, progress, [&](const Entity& entity) {
-    out << entity_to_row(entity) << "\n";
-    return static_cast<bool>(out);
-  });
+Status export_jsonl(const ExportWork& work) {
+  return print_each(work,
+                    [&](const Entity& entity) { work.out << entity_to_row(entity, work.large_values()) << "\n"; });
 }
 
 /// Writes an array with one entity a line.
-Status export_json(const TableAccess& table, const ReadOptions& options, std::ostream& out) {
-  Progress progress("rows", 0);
+Status export_json(const ExportWork& work) {
   bool any = false;
-  out << "[";
-  const Status read = for_each_entity(table, options, progress, [&](const Entity& entity) {
-    out << (std::exchange(any, true) ? ",\n" : "\n") << entity_to_row(entity);
-    return static_cast<bool>(out);
+  work.out << "[";
+  const Status read = print_each(work, [&](const Entity& entity) {
+    work.out << (std::exchange(any, true) ? ",\n" : "\n") << entity_to_row(entity, work.large_values());
   });
-  if (read.ok()) out << "\n]\n";
+  if (read.ok()) work.out << "\n]\n";
   return read;
 }
 
-Status write(const ExportWords& words, const TableAccess& table, const ReadOptions& options, std::ostream& out) {
-  if (words.format == "csv") return export_csv(table, options, words.typed, out);
-  return words.format == "json" ? export_json(table, options, out) : export_jsonl(table, options, out);
+Status write(const ExportWords& words, const ExportWork& work) {
+  if (words.format == "csv") return export_csv(work, words.typed);
+  return words.format == "json" ? export_json(work) : export_jsonl(work);
+}
+
+/// Begins to write the contents of large values. Returns null if the line does not ask for them.
+Result<std::unique_ptr<ContentFiles>> begin_contents(const ExportWords& words, StoreAccess& store,
+                                                     const ReadOptions& options) {
+  if (words.contents.empty()) return std::unique_ptr<ContentFiles>();
+  if (store.local() == nullptr) {
+    return Status::invalid_argument("--contents needs the directory of the store; an address shows no contents");
+  }
+  Result<Table> table = store.local()->open_table(words.place.account, words.place.table);
+  if (!table.ok()) return table.status();
+  auto files = std::make_unique<ContentFiles>(*std::move(table), options, words.contents);
+  if (Status made = files->make_directory(); !made.ok()) return made;
+  return files;
 }
 
 int export_table(const ExportWords& words) {
@@ -100,15 +136,18 @@ int export_table(const ExportWords& words) {
   const Result<ReadOptions> options = options_of_present_state(**store);
   if (!options.ok()) return fail(options.status());
 
+  const Result<std::unique_ptr<ContentFiles>> contents = begin_contents(words, **store, *options);
+  if (!contents.ok()) return fail(contents.status());
   if (words.output.empty()) {
-    const Status written = write(words, **table, *options, std::cout);
+    const Status written = write(words, {**table, *options, std::cout, contents->get()});
     std::cout.flush();
     if (!written.ok()) return fail(written);
     return std::cout ? kSuccess : fail_output("the export could not be written completely");
   }
   OutputFile file(words.output);
   if (Status opened = file.open(); !opened.ok()) return fail(opened);
-  if (Status written = write(words, **table, *options, file.stream()); !written.ok()) return fail(written);
+  const ExportWork work{**table, *options, file.stream(), contents->get()};
+  if (Status written = write(words, work); !written.ok()) return fail(written);
   const Status finished = file.finish();
   return finished.ok() ? kSuccess : fail(finished);
 }
@@ -124,10 +163,15 @@ void add_export_verb(CLI::App& app, int& exit_code) {
       "An absent property and an empty\n"
       "text are both an empty field. With --typed, a column NAME@type after each property has its type: such a file\n"
       "can be imported again unchanged.\n"
+      "\n"
+      "With --contents, each large value is written to a file of the directory, whose name is the number of its "
+      "content. The "
+      "row has that name, and import --contents reads both. Without it, the row has the number and the length alone.\n"
       "\nExamples\n"
       "  varve export ./shop Orders --output orders.jsonl\n"
       "  varve export ./shop Orders --format csv | gzip > orders-again.csv.gz\n"
-      "  varve export ./shop Orders --format json > orders.json");
+      "  varve export ./shop Orders --format json > orders.json\n"
+      "  varve export ./staff People --contents photos --output people.jsonl");
   add_table_words(*verb, words->place);
   verb->add_option("--format", words->format, "csv, json or jsonl")
       ->check(CLI::IsMember({"csv", "json", "jsonl"}))
@@ -135,6 +179,8 @@ void add_export_verb(CLI::App& app, int& exit_code) {
   verb->add_flag("--typed", words->typed, "CSV: write a column NAME@type after each property");
   verb->add_option("--output", words->output,
                    "File to write, replaced when the export is complete; default: standard output");
+  verb->add_option("--contents", words->contents, "Directory for the contents of large values, made if it is absent")
+      ->type_name("DIRECTORY");
   verb->callback([words, &exit_code] { exit_code = export_table(*words); });
 }
 

@@ -52,7 +52,7 @@ Result<BlobWriteOptions> put_options_of(const BlobPutWords& words) {
 
 /// Writes the file as one stream.
 Result<BlobState> put_as_stream(BlobSink& sink, FileInput& input) {
-  const Status read = read_content(input, [&sink](std::string_view piece) { return sink.append(piece); });
+  const Status read = read_content(input, true, [&sink](std::string_view piece) { return sink.append(piece); });
   if (!read.ok()) return read;
   return sink.publish();
 }

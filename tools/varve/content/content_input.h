@@ -10,8 +10,8 @@
 
 namespace varve::tool {
 
-/// Reads the input to its end, and passes its bytes to `take`, piece by piece. Shows the progress at a terminal. Errors:
-/// kCancelled (a signal; FileInput::stop_signal() has its number), that of the input, those of `take`.
-Status read_content(FileInput& input, const std::function<Status(std::string_view piece)>& take);
+/// Reads the input to its end, and passes its bytes to `take`, piece by piece. Errors: kCancelled (a signal;
+/// FileInput::stop_signal() has its number), that of the input, those of `take`.
+Status read_content(FileInput& input, bool shows_progress, const std::function<Status(std::string_view piece)>& take);
 
 }  // namespace varve::tool

@@ -48,10 +48,10 @@ int content_to_output(const ReadContent& read, ContentPart part) {
   return copied.code() == Code::kCancelled ? 128 + stop_signal_seen() : copied.ok() ? kSuccess : fail(copied);
 }
 
-Status content_to_file(const ReadContent& read, ContentPart part, const std::string& path) {
+Status content_to_file(const ReadContent& read, ContentPart part, const std::string& path, bool shows_progress) {
   OutputFile file(path);
   if (Status opened = file.open(); !opened.ok()) return opened;
-  const Status copied = copy_content(read, part, true, [&](std::string_view piece) {
+  const Status copied = copy_content(read, part, shows_progress, [&](std::string_view piece) {
     errno = 0;
     file.stream().write(piece.data(), static_cast<std::streamsize>(piece.size()));
     if (file.stream()) return Status();

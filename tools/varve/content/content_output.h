@@ -27,6 +27,6 @@ Status copy_content(const ReadContent& read, ContentPart part, bool shows_progre
 int content_to_output(const ReadContent& read, ContentPart part);
 
 /// Writes the part to a file, which gets its name at the end. Errors: those of copy_content(); kIoError (the file).
-Status content_to_file(const ReadContent& read, ContentPart part, const std::string& path);
+Status content_to_file(const ReadContent& read, ContentPart part, const std::string& path, bool shows_progress = true);
 
 }  // namespace varve::tool

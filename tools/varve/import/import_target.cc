@@ -34,7 +34,13 @@ Status ImportTarget::open() {
   if (store.code() == Code::kNotFound && store.status().service_error().empty()) return Status();
   if (!store.ok()) return store.status();
   store_ = *std::move(store);
+  if (Status local = check_place_of_contents(); !local.ok()) return local;
   return open_table();
+}
+
+Status ImportTarget::check_place_of_contents() const {
+  if (!has_contents_ || store_->local() != nullptr) return Status();
+  return Status::invalid_argument("--contents writes into the store, which a server has open; end the server first");
 }
 
 Status ImportTarget::open_table() {
@@ -81,7 +87,8 @@ Status ImportTarget::create() {
     const Status made = store_->create_account(place_.account);
     return made.ok() || made.code() == Code::kExists ? begin_load() : made;
   }
-  Result<std::unique_ptr<TableAccess>> table = open_or_make_table(*store_, place_.account, place_.table);
+  const TableOptions options{.has_large_values = has_contents_};
+  Result<std::unique_ptr<TableAccess>> table = open_or_make_table(*store_, place_.account, place_.table, options);
   if (!table.ok()) return table.status();
   table_ = *std::move(table);
   return note_time();

@@ -39,7 +39,7 @@ Status EntityContents::check(const Entity& entity) const {
 
 Status EntityContents::write(Table& table, Entity& entity) {
   for (const File& file : files_) {
-    const Result<LargeValue> value = write_content(table, *file.input, writers_);
+    const Result<LargeValue> value = write_content(table, *file.input, true, writers_);
     if (value.code() == Code::kCancelled) stop_signal_ = file.input->stop_signal();
     if (!value.ok()) return value.status();
     entity.set(file.property, *value);
@@ -47,11 +47,13 @@ Status EntityContents::write(Table& table, Entity& entity) {
   return Status();
 }
 
-Result<LargeValue> write_content(Table& table, FileInput& input, std::vector<LargeValueWriter>& writers) {
+Result<LargeValue> write_content(Table& table, FileInput& input, bool shows_progress,
+                                 std::vector<LargeValueWriter>& writers) {
   Result<LargeValueWriter> begun = table.write_large_value();
   if (!begun.ok()) return with_large_value_hint(begun.status(), std::string(table.name()));
   LargeValueWriter& writer = writers.emplace_back(*std::move(begun));
-  const Status read = read_content(input, [&writer](std::string_view piece) { return writer.append(piece); });
+  const Status read =
+      read_content(input, shows_progress, [&writer](std::string_view piece) { return writer.append(piece); });
   if (!read.ok()) return read;
   return writer.finish();
 }

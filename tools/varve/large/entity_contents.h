@@ -42,7 +42,8 @@ class EntityContents {
 
 /// Writes one input as a content for the table. `writers` receives the writer, which must exist until an entity names
 /// the value. Errors: as EntityContents::write().
-Result<LargeValue> write_content(Table& table, FileInput& input, std::vector<LargeValueWriter>& writers);
+Result<LargeValue> write_content(Table& table, FileInput& input, bool shows_progress,
+                                 std::vector<LargeValueWriter>& writers);
 
 /// Returns the failure with a hint, if it says that a table cannot have large values.
 Status with_large_value_hint(const Status& failure, const std::string& table);
