@@ -140,6 +140,8 @@ TEST_F(LargeValueVerbs, BX01_RefuseBadInputByName) {
       {{"put", store_, "People", "p", "b", "--content", "A=" + scratch_.path("absent")}, 4, "absent"},
       {{"put", store_, "People", "p", "b", "A=x", "--type", "A=LargeValue"}, 1, "--content"},
       {{"update", store_, "People", "p", "b", "--content", "A=" + file}, 1, "ResourceNotFound"},
+      {{"table", "copy", store_, "People", "Copy"}, 1, "export --contents"},
+      {{"table", "rename", store_, "People", "Renamed"}, 1, "export --contents"},
       {{"get", store_, "People", "p", "none", "--content", "Photo"}, 1, "none"},
       {{"get", store_, "People", "p", "a", "--content", "Name"}, 1, "LargeValue"},
       {{"get", store_, "People", "p", "a", "--content", "None"}, 1, "None"},

@@ -81,6 +81,7 @@ Result<std::uint64_t> add_each_entity(const TableAccess& table, const Add& add) 
     const Result<const Entity*> entity = stream.next();
     if (!entity.ok()) return entity.status();
     if (*entity == nullptr) return count;
+    if (Status movable = check_has_no_contents(**entity); !movable.ok()) return movable;
     if (Status added = add(**entity); !added.ok()) return added;
   }
 }

@@ -93,4 +93,15 @@ Result<std::unique_ptr<TableAccess>> open_or_make_table(StoreAccess& store, cons
   return store.open_table(account, table);
 }
 
+Status check_has_no_contents(const Entity& entity) {
+  for (const Property& property : entity.properties()) {
+    if (property.value.type() != PropertyType::kLargeValue) continue;
+    return Status::invalid_argument("the property \"" + property.name + "\" of the entity \"" + entity.partition_key() +
+                                    "\", \"" + entity.row_key() +
+                                    "\" is a large value, whose content stays in its store")
+        .with_hint("`varve export --contents` and `varve import --contents` take contents to another table");
+  }
+  return Status();
+}
+
 }  // namespace varve::tool

@@ -52,4 +52,7 @@ class StoreAccess {
 Result<std::unique_ptr<TableAccess>> open_or_make_table(StoreAccess& store, const std::string& account,
                                                         const std::string& table, const TableOptions& options = {});
 
+/// Checks that no property is a large value: its content stays in its store. Errors: kInvalidArgument.
+Status check_has_no_contents(const Entity& entity);
+
 }  // namespace varve::tool
