@@ -711,7 +711,7 @@ VARVE_API varve_status* varve_large_value_writer_append(varve_large_value_writer
 VARVE_API varve_status* varve_large_value_writer_finish(varve_large_value_writer* writer, varve_large_value* value);
 
 /// Opens the content of a property for reading. The reader reads it to its end, also if the entity is changed or deleted.
-/// Of the options, the snapshot counts. Errors: those of varve_table_get(); VARVE_NOT_FOUND (ResourceNotFound: the entity
+/// The snapshot of the options counts. Errors: those of varve_table_get(); VARVE_NOT_FOUND (ResourceNotFound: the entity
 /// does not exist; without a service error: it has no such property), VARVE_INVALID_ARGUMENT (the property has another
 /// type).
 VARVE_API varve_status* varve_large_value_reader_open(const varve_table* table, varve_text partition_key,

@@ -34,10 +34,11 @@ open = Store
 
 __all__ = [
     "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState", "BlobWriter", "Block", "BlockLists",
-    "Busy", "Cancelled", "Closed", "Conflict", "Container", "ContainerState", "Corruption", "DateTime", "ETag", "Entity", "Exists", "Fenced",
-    "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "LargeValue", "LargeValueReader", "LargeValueWriter", "Lease",
-    "Loader", "Locked", "Message", "NEVER",
-    "NoSpace", "NotFound", "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",
-    "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError", "Table", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported",
-    "Value", "VarveError", "aio", "errors", "literal", "open", "repair", "verify",
+    "Busy", "Cancelled", "Closed", "Conflict", "Container", "ContainerState", "Corruption", "DateTime", "ETag",
+    "Entity", "Exists", "Fenced", "Forbidden", "GroupTransaction", "InvalidArgument", "IoError", "LargeValue",
+    "LargeValueReader", "LargeValueWriter", "Lease", "Loader", "Locked", "Message", "NEVER", "NoSpace", "NotFound",
+    "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",
+    "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError",
+    "Table", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported", "Value", "VarveError", "aio",
+    "errors", "literal", "open", "repair", "verify",
 ]

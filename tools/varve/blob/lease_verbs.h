@@ -17,7 +17,7 @@ void add_blob_lease(CLI::App& group, int& exit_code);
 void add_container_lease(CLI::App& group, int& exit_code);
 /// @}
 
-/// Adds --lease to a verb that writes. `what` is "blob" or "container".
+/// Adds --lease to a verb that writes. `what` names the owner of the lease: "blob" or "container".
 void add_lease_word(CLI::App& verb, std::string& word, const std::string& what);
 
 /// Adds the lease of the word to the conditions, if there is one. Errors: kInvalidArgument (--lease has no GUID).
