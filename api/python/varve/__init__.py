@@ -35,7 +35,7 @@ open = Store
 __all__ = [
     "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState", "BlobWriter", "Block", "BlockLists",
     "Busy", "Cancelled", "Closed", "Conflict", "Container", "ContainerState", "Corruption", "DateTime", "ETag",
-    "Entity", "Exists", "Fenced", "Forbidden", "GroupTransaction", "InvalidArgument", "IoError", "LargeValue",
+    "Entity", "Exists", "Fenced", "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "LargeValue",
     "LargeValueReader", "LargeValueWriter", "Lease", "Loader", "Locked", "Message", "NEVER", "NoSpace", "NotFound",
     "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",
     "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError",
