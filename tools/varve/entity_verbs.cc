@@ -117,10 +117,10 @@ Result<std::unique_ptr<StoreAccess>> reach_for_put(const EntityWords& words, boo
 /// Writes the contents, and then the entity that names them.
 Result<ETag> write_with_contents(StoreAccess& access, const EntityWords& words, EntityContents& contents,
                                  WriteOperation operation, const WriteOptions& options) {
-  Result<Table> table = access.local()->open_table(words.place.account, words.place.table);
-  if (!table.ok()) return table.status();
-  if (Status written = contents.write(*table, operation.entity); !written.ok()) return written;
-  return table->write(operation, options);
+  const Result<std::unique_ptr<ValueAccess>> values = reach_values(access, words.place);
+  if (!values.ok()) return values.status();
+  if (Status written = contents.write(**values, operation.entity); !written.ok()) return written;
+  return (*values)->write(operation, options);
 }
 
 int fail_put(const Status& failure, const EntityContents& contents) {
@@ -141,12 +141,12 @@ int put_entity(const EntityWords& words) {
   Result<EntityContents> contents = EntityContents::open(words.contents);
   if (!contents.ok()) return fail(contents.status());
   if (Status checked = contents->check(*entity); !checked.ok()) return fail(checked);
+  if (!contents->empty() && is_address(words.place.store)) {
+    return fail(kUsage, "--content writes into the store; give its directory in place of an address");
+  }
   Result<std::unique_ptr<StoreAccess>> store = reach_for_put(words, may_make);
   if (!store.ok()) return fail(store.status());
   const bool has_contents = !contents->empty();
-  if (has_contents && (*store)->local() == nullptr) {
-    return fail(kUsage, "--content writes into the store, which a server has open; end the server first");
-  }
   const TableOptions made{.has_large_values = has_contents};
   Result<std::unique_ptr<TableAccess>> table =
       may_make ? open_or_make_table(**store, words.place.account, words.place.table, made)

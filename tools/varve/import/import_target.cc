@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/model/entity_codec.h"
+#include "tools/varve/large/entity_contents.h"
 #include "tools/varve/rows/key_template.h"
 #include "varve/names.h"
 
@@ -39,8 +40,17 @@ Status ImportTarget::open() {
 }
 
 Status ImportTarget::check_place_of_contents() const {
-  if (!has_contents_ || store_->local() != nullptr) return Status();
-  return Status::invalid_argument("--contents writes into the store, which a server has open; end the server first");
+  if (!has_contents_ || !is_address(place_.store)) return Status();
+  return Status::invalid_argument("--contents writes into the store; give its directory in place of an address");
+}
+
+Result<ValueAccess*> ImportTarget::values() {
+  if (values_ == nullptr) {
+    Result<std::unique_ptr<ValueAccess>> reached = reach_values(*store_, place_);
+    if (!reached.ok()) return reached.status();
+    values_ = *std::move(reached);
+  }
+  return values_.get();
 }
 
 Status ImportTarget::open_table() {

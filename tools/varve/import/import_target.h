@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "tools/varve/reach/value_access.h"
 #include "tools/varve/session/session.h"
 #include "varve/loader.h"
 
@@ -18,12 +19,13 @@ Status with_remedy(const Status& refused, const Entity& entity);
 
 class ImportTarget {
  public:
-  /// `loads`: a Loader fills the table. `has_contents`: rows have large values, which are written in this process.
+  /// `loads`: a Loader fills the table. `has_contents`: rows have large values.
   ImportTarget(const Place& place, bool loads, bool has_contents)
       : place_(place), loads_(loads), has_contents_(has_contents) {}
 
   /// Opens the store and the table if they exist. Errors: those of opening; kInvalidArgument (the directory above the
-  /// store does not exist; a load, or large values, into a table at a server; a load into a table with large values);
+  /// store does not exist; a load into a table at a server; large values at an address; a load into a table with large
+  /// values);
   /// kExists (a load into a table with entities).
   Status open();
   /// Creates the store and the table if they do not exist. Called before the first row is written. Errors: as open().
@@ -35,8 +37,8 @@ class ImportTarget {
   bool is_ready() const noexcept { return loads_ ? loader_.has_value() : table_ != nullptr; }
 
   TableAccess& table() { return *table_; }
-  /// Returns the table of the store in this process, which exists. Errors: those of Store::open_table().
-  Result<Table> local_table() { return store_->local()->open_table(place_.account, place_.table); }
+  /// Returns the access to the large values of the table, which exists. Errors: those of reach_values().
+  Result<ValueAccess*> values();
   Loader& loader() { return *loader_; }
   /// Returns a time before the first row. Rows with a later Timestamp were written by this import.
   DateTime begun() const noexcept { return begun_; }
@@ -56,6 +58,7 @@ class ImportTarget {
   const bool has_contents_;
   std::unique_ptr<StoreAccess> store_;
   std::unique_ptr<TableAccess> table_;
+  std::unique_ptr<ValueAccess> values_;
   std::optional<Loader> loader_;
   DateTime begun_;
 };

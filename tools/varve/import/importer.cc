@@ -56,10 +56,9 @@ Status Importer::add_with_contents(const RowPlace& place, const Entity& entity,
   }
   const Result<bool> repeated = is_repeated(entity);
   if (!repeated.ok()) return repeated.status();
-  Result<Table> table = target_.local_table();
-  if (!table.ok()) return table.status();
-  const Result<ETag> etag = contents_->write(
-      *table, entity, contents, [&](const Entity& whole) { return table->write(operation_of(whole), options_); });
+  const Result<ValueAccess*> values = target_.values();
+  if (!values.ok()) return values.status();
+  const Result<ETag> etag = contents_->write(**values, operation_of(entity), contents, options_);
   if (etag.code() == Code::kCancelled) return etag.status();
   if (!etag.ok() && !is_the_rows_fault(etag.status())) return etag.status();
   ++counts_.read;

@@ -7,6 +7,18 @@
 
 namespace varve::tool {
 
+namespace {
+
+/// Returns the failure of a begin with a hint, if it says that the table cannot have large values.
+Status with_large_value_hint(const Status& failure) {
+  if (failure.service_error() != "InvalidInput") return failure;
+  return Status::invalid_argument("the table cannot have large values")
+      .with_service_error("InvalidInput")
+      .with_hint("`varve table create --large-values` creates a table that can");
+}
+
+}  // namespace
+
 Result<EntityContents> EntityContents::open(const std::vector<std::string>& words) {
   EntityContents contents;
   for (const std::string& word : words) {
@@ -37,9 +49,9 @@ Status EntityContents::check(const Entity& entity) const {
   return Status();
 }
 
-Status EntityContents::write(Table& table, Entity& entity) {
+Status EntityContents::write(ValueAccess& values, Entity& entity) {
   for (const File& file : files_) {
-    const Result<LargeValue> value = write_content(table, *file.input, true, writers_);
+    const Result<LargeValue> value = write_content(values, *file.input, true);
     if (value.code() == Code::kCancelled) stop_signal_ = file.input->stop_signal();
     if (!value.ok()) return value.status();
     entity.set(file.property, *value);
@@ -47,22 +59,24 @@ Status EntityContents::write(Table& table, Entity& entity) {
   return Status();
 }
 
-Result<LargeValue> write_content(Table& table, FileInput& input, bool shows_progress,
-                                 std::vector<LargeValueWriter>& writers) {
-  Result<LargeValueWriter> begun = table.write_large_value();
-  if (!begun.ok()) return with_large_value_hint(begun.status(), std::string(table.name()));
-  LargeValueWriter& writer = writers.emplace_back(*std::move(begun));
-  const Status read =
-      read_content(input, shows_progress, [&writer](std::string_view piece) { return writer.append(piece); });
-  if (!read.ok()) return read;
-  return writer.finish();
+Result<std::unique_ptr<ValueAccess>> reach_values(StoreAccess& access, const Place& place) {
+  if (access.local() != nullptr) {
+    Result<Table> table = access.local()->open_table(place.account, place.table);
+    if (!table.ok()) return table.status();
+    return values_of(*std::move(table));
+  }
+  if (std::unique_ptr<ValueAccess> served = values_through_server_of(place.store, place.account, place.table)) {
+    return served;
+  }
+  return Status::invalid_argument("contents are written into the store; give its directory in place of an address");
 }
 
-Status with_large_value_hint(const Status& failure, const std::string& table) {
-  if (failure.service_error() != "InvalidInput") return failure;
-  return Status::invalid_argument("the table " + table + " cannot have large values")
-      .with_service_error("InvalidInput")
-      .with_hint("`varve table create --large-values` creates a table that can");
+Result<LargeValue> write_content(ValueAccess& values, FileInput& input, bool shows_progress) {
+  if (Status begun = values.begin(); !begun.ok()) return with_large_value_hint(begun);
+  const Status read =
+      read_content(input, shows_progress, [&values](std::string_view piece) { return values.append(piece); });
+  if (!read.ok()) return read;
+  return values.finish();
 }
 
 }  // namespace varve::tool

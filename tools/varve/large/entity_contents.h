@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "tools/varve/input/file_input.h"
-#include "varve/large_value.h"
+#include "tools/varve/reach/table_access.h"
+#include "tools/varve/reach/value_access.h"
+#include "tools/varve/session/session.h"
 #include "varve/result.h"
-#include "varve/table.h"
 
 namespace varve::tool {
 
@@ -22,10 +23,9 @@ class EntityContents {
   bool empty() const noexcept { return files_.empty(); }
   /// Checks that the entity has none of the properties. Errors: kInvalidArgument.
   Status check(const Entity& entity) const;
-  /// Writes the contents for the table, and adds the properties to the entity. The contents stay while this object
-  /// exists, and afterwards if an entity names them. Errors: those of Table::write_large_value() and LargeValueWriter;
-  /// those of the files; kCancelled (a signal, see stop_signal()).
-  Status write(Table& table, Entity& entity);
+  /// Writes the contents, and adds the properties to the entity, which `values` shall write next. Errors: those of
+  /// ValueAccess and of the files; kCancelled (a signal, see stop_signal()).
+  Status write(ValueAccess& values, Entity& entity);
   /// Returns the number of the signal that ended write(), or 0.
   int stop_signal() const noexcept { return stop_signal_; }
 
@@ -36,16 +36,14 @@ class EntityContents {
   };
 
   std::vector<File> files_;
-  std::vector<LargeValueWriter> writers_;
   int stop_signal_ = 0;
 };
 
-/// Writes one input as a content for the table. `writers` receives the writer, which must exist until an entity names
-/// the value. Errors: as EntityContents::write().
-Result<LargeValue> write_content(Table& table, FileInput& input, bool shows_progress,
-                                 std::vector<LargeValueWriter>& writers);
+/// Returns the access to the large values of a table that exists. Errors: those of opening the table; kInvalidArgument (the
+/// store is at an address).
+Result<std::unique_ptr<ValueAccess>> reach_values(StoreAccess& access, const Place& place);
 
-/// Returns the failure with a hint, if it says that a table cannot have large values.
-Status with_large_value_hint(const Status& failure, const std::string& table);
+/// Writes one input as a content. Errors: as EntityContents::write().
+Result<LargeValue> write_content(ValueAccess& values, FileInput& input, bool shows_progress);
 
 }  // namespace varve::tool

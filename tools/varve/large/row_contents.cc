@@ -21,42 +21,46 @@ bool stays_inside(const std::filesystem::path& name) {
 
 }  // namespace
 
-Result<LargeValue> RowContents::value_of(Table& table, const std::string& file,
-                                         std::vector<LargeValueWriter>& writers) const {
+Result<LargeValue> RowContents::value_of(ValueAccess& values, const std::string& file) const {
   if (!stays_inside(file)) {
     return Status::invalid_argument("\"" + file + "\" names no file in the directory of --contents");
   }
   const Result<std::unique_ptr<FileInput>> input = FileInput::open((std::filesystem::path(directory_) / file).string());
   if (!input.ok()) return Status::invalid_argument(std::string(input.status().message()));
-  const Result<LargeValue> value = write_content(table, **input, false, writers);
+  const Result<LargeValue> value = write_content(values, **input, false);
   if ((*input)->end() != InputEnd::kError) return value;
   return Status::invalid_argument(std::string(value.status().message()));  // only this row is refused
 }
 
-Result<ETag> RowContents::write(Table& table, const Entity& row, const std::vector<std::string>& names,
-                                const Write& write) {
+Result<ETag> RowContents::write(ValueAccess& values, const WriteOperation& row, const std::vector<std::string>& names,
+                                const WriteOptions& options) {
   for (;;) {
-    Entity whole = row;
+    WriteOperation whole = row;
     Values used;
     bool shares = false;
-    std::vector<LargeValueWriter> writers;
     for (const std::string& name : names) {
-      const Value* const given = row.find(name);
+      const Value* const given = row.entity.find(name);
       const std::string* const named = given == nullptr ? nullptr : given->get_if<std::string>();
-      if (named == nullptr) return Status::invalid_argument("the property \"" + name + "\" is given twice");
+      if (named == nullptr) {
+        values.discard();
+        return Status::invalid_argument("the property \"" + name + "\" is given twice");
+      }
       const std::string& file = *named;
       if (const auto known = known_.find(file); known != known_.end()) {
         used.insert(*known);
         shares = true;
       }
       if (!used.contains(file)) {
-        const Result<LargeValue> value = value_of(table, file, writers);
-        if (!value.ok()) return value.status().in_file("\"" + name + "\"");
+        const Result<LargeValue> value = value_of(values, file);
+        if (!value.ok()) {
+          values.discard();
+          return value.status().in_file("\"" + name + "\"");
+        }
         used.emplace(file, *value);
       }
-      whole.set(name, used.at(file));
+      whole.entity.set(name, used.at(file));
     }
-    const Result<ETag> written = write(whole);
+    const Result<ETag> written = values.write(whole, options);
     if (shares && written.status().service_error() == "LargeValueNotFound") {  // its last owner was replaced
       for (const auto& [file, value] : used) known_.erase(file);
       continue;

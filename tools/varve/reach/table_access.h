@@ -34,7 +34,7 @@ class StoreAccess {
  public:
   virtual ~StoreAccess() = default;
   virtual Result<std::unique_ptr<TableAccess>> open_table(const std::string& account, const std::string& table) = 0;
-  /// Errors also: kInvalidArgument (a server creates no tables with large values).
+  /// Errors also: kInvalidArgument (a table with large values at an address).
   virtual Status create_table(const std::string& account, const std::string& table, const TableOptions& options) = 0;
   virtual Status drop_table(const std::string& account, const std::string& table) = 0;
   virtual Result<TablePage> list_tables(const std::string& account, const ListOptions& options) = 0;
