@@ -12,13 +12,13 @@ namespace varve::serve {
 
 /// Carries out `POST /_varve/values?verb=VERB&account=ACCOUNT&table=TABLE&...`. VERB is one of:
 ///
-///   create    creates the table, for large values
-///   begin     begins a content, which the connection keeps beside the contents that it began before
-///   append    the body is the next bytes of the content that was begun last
-///   finish    ends that content, and returns the fields of its value
-///   write     kind, if_match, durability; the body is the fields of an entity. Writes the entity, and returns its ETag.
-///             Afterwards the connection keeps no content: those that no entity names are removed
-///   discard   the connection keeps no content
+///   create    creates the table, for large values.
+///   begin     begins a content, which the connection keeps beside the contents that it began before.
+///   append    adds the bytes of the body to the content that was begun last.
+///   finish    ends that content, and returns the fields of its value.
+///   write     writes the entity whose fields the body has, and returns its ETag. kind, if_match, durability. Afterwards
+///             the connection keeps no content, and those that no entity names are removed.
+///   discard   removes the contents that the connection keeps.
 ///
 /// A value has the fields `id` and `length`. An entity has the field `entity`, its JSON without large values, and a field
 /// `large:NAME` for each large value, which is the id, a colon and the length. The end of the connection removes the
