@@ -13,21 +13,6 @@ namespace vc = varve::c;
 namespace varve::c {
 namespace {
 
-Result<AppendOptions> read_append_options(const varve_append_options* options) {
-  const Result<varve_append_options> given = read_sized(options);
-  if (!given.ok()) return given.status();
-  const Result<BlobConditions> conditions = read_conditions(given->conditions);
-  if (!conditions.ok()) return conditions.status();
-  const Result<std::optional<Durability>> durability = read_durability(given->durability);
-  if (!durability.ok()) return durability.status();
-  AppendOptions read;
-  read.conditions = *conditions;
-  read.durability = *durability;
-  if (given->has_position) read.position = given->position;
-  if (given->has_length_max) read.length_max = given->length_max;
-  return read;
-}
-
 /// Changes a part of a blob's state by `change`, which gets the name and the options.
 template <typename Change>
 varve_status* change_blob(const varve_container* container, const varve_text& blob,

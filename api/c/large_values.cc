@@ -13,6 +13,7 @@
 #include "api/c/sized.h"
 #include "api/c/values.h"
 #include "varve/limits.h"
+#include "varve/store_transaction.h"
 
 namespace vc = varve::c;
 
@@ -198,6 +199,31 @@ varve_status* varve_large_value_reader_crc64(const varve_large_value_reader* rea
 
 void varve_large_value_reader_free(varve_large_value_reader* reader) {
   vc::free_handle(reader, vc::Kind::kValueReader);
+}
+
+varve_status* varve_transaction_get_opened(varve_transaction* transaction, const varve_table* table,
+                                           const varve_key* key, const varve_read_options* options,
+                                           const varve_text* properties, size_t count, varve_page** page,
+                                           varve_large_value_reader** readers) {
+  if (page != nullptr) *page = nullptr;
+  vc::GivenReaders given(readers, count);
+  return vc::call_on<vc::TransactionObject>(transaction, [&](vc::TransactionObject& held) -> varve::Status {
+    const vc::Use<vc::TableObject> from(table);
+    if (!from.ok()) return from.status();
+    if (key == nullptr) return vc::null_pointer("key");
+    if (page == nullptr) return vc::null_pointer("page");
+    if (given.are_missing()) return vc::null_pointer("readers");
+    const varve::Result<varve::ReadOptions> chosen = vc::read_read_options(options);
+    if (!chosen.ok()) return chosen.status();
+    const varve::Result<std::vector<std::string>> names = vc::read_property_names(properties, count);
+    if (!names.ok()) return names.status();
+    return vc::with_keys(key->partition_key, key->row_key, [&](auto partition, auto row) -> varve::Status {
+      varve::Result<std::optional<varve::OpenedEntity>> opened =
+          held.transaction.get_opened(from->table, partition, row, *names, *chosen);
+      if (!opened.ok()) return opened.status();
+      return vc::give_opened(*std::move(opened), held.gate(), given, page);
+    });
+  });
 }
 
 varve_status* varve_table_get_opened(const varve_table* table, varve_text partition_key, varve_text row_key,

@@ -205,6 +205,14 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_large_value_reader_value(with->value_reader, &value),
       varve_large_value_reader_read(with->value_reader, 0, NULL, 0, &size),
       varve_large_value_reader_crc64(with->value_reader, &count),
+      varve_blob_writer_open_append(with->container, text("b"), NULL, &writer),
+      varve_transaction_publish_blob(with->transaction, with->writer),
+      varve_transaction_put_blob(with->transaction, with->container, text("b"), text("x"), NULL),
+      varve_transaction_remove_blob(with->transaction, with->container, text("b"), NULL),
+      varve_transaction_copy_blob(with->transaction, with->container, text("c"), with->container, text("b"), NULL),
+      varve_transaction_read_blob(with->transaction, with->container, text("b"), NULL, &reader),
+      varve_transaction_written_blob(with->transaction, 0, &blobs),
+      varve_transaction_get_opened(with->transaction, with->table, &key, NULL, &name, 1, &page, &value_reader),
   };
   for (size_t i = 0; i < sizeof returned / sizeof returned[0]; ++i) {
     if (varve_status_code(returned[i]) != code) fprintf(stderr, "call %zu: %s\n", i, varve_status_text(returned[i]));

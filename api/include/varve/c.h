@@ -742,6 +742,13 @@ VARVE_API varve_status* varve_table_get_opened(const varve_table* table, varve_t
                                                const varve_read_options* options, const varve_text* properties,
                                                size_t count, varve_page** page, varve_large_value_reader** readers);
 
+/// Reads an entity and opens its large values as varve_table_get_opened(), of the state that the transaction reads. The
+/// commit fails with VARVE_CONFLICT if another writer changed the entity.
+VARVE_API varve_status* varve_transaction_get_opened(varve_transaction* transaction, const varve_table* table,
+                                                     const varve_key* key, const varve_read_options* options,
+                                                     const varve_text* properties, size_t count, varve_page** page,
+                                                     varve_large_value_reader** readers);
+
 // -- Queues ---------------------------------------------------------------------------------------------------------
 
 /// Proof that its holder may delete or update a message, as varve::PopReceipt. All zero is no receipt.
@@ -1276,6 +1283,36 @@ typedef struct varve_appended_block {
 /// be NULL. Errors: as varve::Container::append().
 VARVE_API varve_status* varve_blob_append(const varve_container* container, varve_text blob, varve_text bytes,
                                           const varve_append_options* options, varve_appended_block* appended);
+
+/// Begins an append of any length to an append blob as a stream. varve_blob_writer_publish() adds the bytes; `written` then
+/// has the blob's state. At most 1024 such appends fit into one blob. Errors: as varve::Container::write_append().
+VARVE_API varve_status* varve_blob_writer_open_append(const varve_container* container, varve_text blob,
+                                                      const varve_append_options* options, varve_blob_writer** writer);
+
+/// Appends a change of a blob to a transaction, which commits it with the entities and messages or not at all. A blob is
+/// judged by its state before the transaction. The durability of the options does not count. Errors of the change itself
+/// come from varve_transaction_commit(): as varve::StoreTransaction::commit().
+/// @{
+/// Publishes the content of a writer, which the transaction takes: the writer can then only be freed.
+VARVE_API varve_status* varve_transaction_publish_blob(varve_transaction* transaction, varve_blob_writer* writer);
+VARVE_API varve_status* varve_transaction_put_blob(varve_transaction* transaction, const varve_container* container,
+                                                   varve_text blob, varve_text content,
+                                                   const varve_blob_write_options* options);
+VARVE_API varve_status* varve_transaction_remove_blob(varve_transaction* transaction, const varve_container* container,
+                                                      varve_text blob, const varve_blob_change_options* options);
+VARVE_API varve_status* varve_transaction_copy_blob(varve_transaction* transaction, const varve_container* container,
+                                                    varve_text blob, const varve_container* source,
+                                                    varve_text source_blob, const varve_blob_copy_options* options);
+/// @}
+/// Opens a blob of the state that the transaction reads. The commit fails with VARVE_CONFLICT if another writer changed the
+/// blob. `conditions` may be NULL. Errors: as varve::StoreTransaction::read().
+VARVE_API varve_status* varve_transaction_read_blob(varve_transaction* transaction, const varve_container* container,
+                                                    varve_text blob, const varve_blob_conditions* conditions,
+                                                    varve_blob_reader** reader);
+/// Returns the state of a blob that the transaction published, put or copied, after the commit. `index` counts these calls.
+/// Errors: VARVE_NOT_FOUND (no call has this index, or the transaction has not committed).
+VARVE_API varve_status* varve_transaction_written_blob(const varve_transaction* transaction, size_t index,
+                                                       varve_blobs** written);
 
 // -- Leases ---------------------------------------------------------------------------------------------------------
 
