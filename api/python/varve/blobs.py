@@ -248,6 +248,40 @@ def _read_options(keep: list[Any], snapshot: Optional[_Handle], if_match: Option
     return options
 
 
+def _copy_options(keep: list[Any], *, properties: Optional[BlobProperties] = None,
+                  metadata: Optional[Mapping[str, str]] = None, tags: Optional[Mapping[str, str]] = None,
+                  tier: str = "", if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+                  source_if_match: Optional[ETag] = None, lease: Optional[UUID] = None,
+                  durability: Optional[str] = None) -> Any:
+    options = _sized("varve_blob_copy_options")
+    keep.append(options)
+    options.conditions = _conditions(keep, if_match, if_none_match, lease=lease)
+    options.source_conditions = _conditions(keep, source_if_match)
+    options.properties = _properties(properties, keep)
+    options.has_metadata = metadata is not None
+    options.metadata, options.metadata_count = metadata_pairs(metadata or {}, keep)
+    options.tags, options.tag_count = metadata_pairs(tags or {}, keep)
+    options.tier = _number_of(tier, _TIERS, "tier")
+    options.durability = _durability_of(durability)
+    return options
+
+
+def _append_options(keep: list[Any], position: Optional[int], length_max: Optional[int], if_match: Optional[ETag],
+                    lease: Optional[UUID], durability: Optional[str]) -> Any:
+    options = _sized("varve_append_options")
+    keep.append(options)
+    options.conditions = _conditions(keep, if_match, lease=lease)
+    options.durability = _durability_of(durability)
+    for name, number in (("position", position), ("length_max", length_max)):
+        if number is None:
+            continue
+        if not 0 <= number < 2**64:
+            raise InvalidArgument(f"{name} is {number}; a number of bytes is expected")
+        setattr(options, f"has_{name}", True)
+        setattr(options, name, number)
+    return options
+
+
 # -- Streams ------------------------------------------------------------------------------------------------------------
 
 
@@ -475,15 +509,9 @@ class Container(_Handle):
         The copy has the properties and the metadata of the source, unless they are given here. Tags are not copied.
         """
         keep: list[Any] = []
-        options = _sized("varve_blob_copy_options")
-        options.conditions = _conditions(keep, if_match, if_none_match, lease=lease)
-        options.source_conditions = _conditions(keep, source_if_match)
-        options.properties = _properties(properties, keep)
-        options.has_metadata = metadata is not None
-        options.metadata, options.metadata_count = metadata_pairs(metadata or {}, keep)
-        options.tags, options.tag_count = metadata_pairs(tags or {}, keep)
-        options.tier = _number_of(tier, _TIERS, "tier")
-        options.durability = _durability_of(durability)
+        options = _copy_options(keep, properties=properties, metadata=metadata, tags=tags, tier=tier, if_match=if_match,
+                                if_none_match=if_none_match, source_if_match=source_if_match, lease=lease,
+                                durability=durability)
         name, from_name = text_of(blob, "blob", keep), text_of(source_blob, "source_blob", keep)
         return _state(lambda made: lib.varve_blob_copy(_open(self), name, _open(source), from_name, options, made))
 
@@ -545,20 +573,23 @@ class Container(_Handle):
         With `position`, the blob must have this length. With `length_max`, it may not be longer afterwards.
         """
         keep: list[Any] = []
-        options = _sized("varve_append_options")
-        options.conditions = _conditions(keep, if_match, lease=lease)
-        options.durability = _durability_of(durability)
-        for name, number in (("position", position), ("length_max", length_max)):
-            if number is None:
-                continue
-            if not 0 <= number < 2**64:
-                raise InvalidArgument(f"{name} is {number}; a number of bytes is expected")
-            setattr(options, f"has_{name}", True)
-            setattr(options, name, number)
+        options = _append_options(keep, position, length_max, if_match, lease, durability)
         appended = _sized("varve_appended_block")
         check(lib.varve_blob_append(_open(self), text_of(blob, "blob", keep), bytes_of(content, "content", keep),
                                     options, appended))
         return AppendedBlock(appended.offset, ETag._of(appended.etag), appended.append_count)
+
+    def open_appender(self, blob: str, *, position: Optional[int] = None, length_max: Optional[int] = None,
+                      if_match: Optional[ETag] = None, lease: Optional[UUID] = None,
+                      durability: Optional[str] = None) -> BlobWriter:
+        """Opens an append blob as a file for one append of any length, which publish() adds. The options are those of
+        append()."""
+        keep: list[Any] = []
+        made = ffi.new("varve_blob_writer **")
+        check(lib.varve_blob_writer_open_append(
+            _open(self), text_of(blob, "blob", keep),
+            _append_options(keep, position, length_max, if_match, lease, durability), made))
+        return BlobWriter(made[0])
 
     # Leases
 

@@ -15,10 +15,12 @@ from ._native import ffi, lib
 from .errors import Closed, Conflict, Exists, InvalidArgument, check
 from .filters import with_parameters
 from .handles import _durability_of, _figures, _Handle, _open, _sized, _text, _write_options
-from .blobs import Container, _conditions
+from .blobs import (BlobReader, BlobState, BlobWriter, Container, _change_options, _conditions, _copy_options, _state,
+                    _write_options as _blob_write_options)
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity, readers_of
 from .queues import (Message, Queue, Seconds, SentMessage, give_put_options, metadata_pairs, optional_text, sent_of,
                      update_hold)
+from .streams import Bytes, bytes_of
 from .values import (ETag, Entity, Value, entities_of, fill_entity, text_of, texts_of, time_of)
 
 T = TypeVar("T")
@@ -120,6 +122,15 @@ def _entities(handle: Any) -> list[Optional[Entity]]:
         return entities_of(view)
     finally:
         lib.varve_page_free(handle)
+
+
+def _opened(page: Any, made: Any, names: Sequence[str]) -> Optional[OpenedEntity]:
+    """Returns an entity with the readers of an array, and frees the page."""
+    try:
+        readers = readers_of(made, names)
+    finally:
+        found = _entities(page[0])
+    return OpenedEntity(found[0], readers) if found and found[0] is not None else None
 
 
 class Plan(NamedTuple):
@@ -417,11 +428,7 @@ class Table(_Handle):
         check(lib.varve_table_get_opened(_open(self), text_of(partition_key, "PartitionKey", keep),
                                          text_of(row_key, "RowKey", keep), _read_options(select, snapshot, keep), array,
                                          count, page, made))
-        try:
-            readers = readers_of(made, names)
-        finally:
-            found = _entities(page[0])
-        return OpenedEntity(found[0], readers) if found and found[0] is not None else None
+        return _opened(page, made, names)
 
     def scan(self, filter: str = "", *, parameters: Optional[Mapping[str, Value]] = None,
              partition: Optional[str] = None, rows: Optional[tuple[Optional[str], Optional[str]]] = None,
@@ -469,17 +476,20 @@ class Transaction(_Handle):
     block discards the writes.
     """
 
-    __slots__ = ("etag", "sent_messages", "_durability", "_puts")
+    __slots__ = ("etag", "sent_messages", "written_blobs", "_durability", "_puts", "_blobs")
     _free = staticmethod(lib.varve_transaction_free)
 
     def __init__(self, handle: Any, durability: Optional[str]) -> None:
         super().__init__(handle)
         self._durability = durability
         self._puts = 0
+        self._blobs = 0
         #: The ETag of all written entities, once the transaction has committed.
         self.etag: Optional[ETag] = None
         #: What each put_message() returned, once the transaction has committed.
         self.sent_messages: list[SentMessage] = []
+        #: The state of each blob that was published, put or copied, once the transaction has committed.
+        self.written_blobs: list[BlobState] = []
 
     def get(self, table: Table, partition_key: str, row_key: str, *,
             select: Optional[Sequence[str]] = None) -> Optional[Entity]:
@@ -557,6 +567,55 @@ class Transaction(_Handle):
         check(lib.varve_transaction_update_message(_open(self), _open(queue), *message._named(), update_hold(hold),
                                                    optional_text(text, keep)))
 
+    def get_opened(self, table: Table, partition_key: str, row_key: str, names: Sequence[str], *,
+                   select: Optional[Sequence[str]] = None) -> Optional[OpenedEntity]:
+        """Reads an entity with readers of these large values. It must not change before the commit."""
+        keep: list[Any] = []
+        array, count = texts_of(names, "names", keep)
+        keys, _ = _keys([(partition_key, row_key)], keep)
+        page, made = ffi.new("varve_page **"), ffi.new("varve_large_value_reader *[]", count)
+        check(lib.varve_transaction_get_opened(_open(self), _open(table), keys, _read_options(select, None, keep), array,
+                                               count, page, made))
+        return _opened(page, made, names)
+
+    # Blobs
+
+    def read_blob(self, container: Container, blob: str, *, if_match: Optional[ETag] = None) -> BlobReader:
+        """Opens a blob of the transaction's state as a file for reading. It must not change before the commit."""
+        keep: list[Any] = []
+        made = ffi.new("varve_blob_reader **")
+        check(lib.varve_transaction_read_blob(_open(self), _open(container), text_of(blob, "blob", keep),
+                                              _conditions(keep, if_match), made))
+        return BlobReader(made[0])
+
+    def publish_blob(self, writer: BlobWriter) -> None:
+        """Appends :meth:`BlobWriter.publish`. The transaction takes the content, and the writer is closed."""
+        check(lib.varve_transaction_publish_blob(_open(self), _open(writer._handle)))
+        self._blobs += 1
+        writer.close()
+
+    def put_blob(self, container: Container, blob: str, content: Bytes, **options: Any) -> None:
+        """Appends :meth:`Container.put`, with its options but without a durability of its own."""
+        keep: list[Any] = []
+        check(lib.varve_transaction_put_blob(_open(self), _open(container), text_of(blob, "blob", keep),
+                                             bytes_of(content, "content", keep), _blob_write_options(keep, **options)))
+        self._blobs += 1
+
+    def remove_blob(self, container: Container, blob: str, *, if_match: Optional[ETag] = None,
+                    lease: Optional[UUID] = None) -> None:
+        """Appends :meth:`Container.remove`."""
+        keep: list[Any] = []
+        check(lib.varve_transaction_remove_blob(_open(self), _open(container), text_of(blob, "blob", keep),
+                                                _change_options(keep, if_match, None, lease)))
+
+    def copy_blob(self, container: Container, blob: str, source: Container, source_blob: str, **options: Any) -> None:
+        """Appends :meth:`Container.copy`, with its options but without a durability of its own."""
+        keep: list[Any] = []
+        check(lib.varve_transaction_copy_blob(
+            _open(self), _open(container), text_of(blob, "blob", keep), _open(source),
+            text_of(source_blob, "source_blob", keep), _copy_options(keep, **options)))
+        self._blobs += 1
+
     def commit(self) -> Optional[ETag]:
         """Commits all writes or none, and ends the transaction."""
         keep: list[Any] = []
@@ -567,6 +626,8 @@ class Transaction(_Handle):
             sent = _sized("varve_sent_message")
             check(lib.varve_transaction_sent_message(_open(self), index, sent))
             self.sent_messages.append(sent_of(sent))
+        for index in range(self._blobs):
+            self.written_blobs.append(_state(lambda made: lib.varve_transaction_written_blob(_open(self), index, made)))
         return self.etag
 
     def __enter__(self) -> Transaction:
