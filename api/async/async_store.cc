@@ -57,9 +57,14 @@ Task<Result<AccountPage>> AsyncStore::list_accounts(ListOptions options, std::st
 }
 
 Task<Result<Table>> AsyncStore::create_table(std::string account, std::string table, std::stop_token stop) const {
+  return create_table(std::move(account), std::move(table), TableOptions(), std::move(stop));
+}
+
+Task<Result<Table>> AsyncStore::create_table(std::string account, std::string table, TableOptions options,
+                                             std::stop_token stop) const {
   return Verbs::on_worker(*store_, std::move(stop),
-                          [account = std::move(account), table = std::move(table)](Store& store) {
-                            return store.create_table(account, table);
+                          [account = std::move(account), table = std::move(table), options](Store& store) {
+                            return store.create_table(account, table, options);
                           });
 }
 

@@ -19,21 +19,6 @@ namespace vc = varve::c;
 namespace varve::c {
 namespace {
 
-Result<AppendOptions> read_append_options(const varve_append_options* options) {
-  const Result<varve_append_options> given = read_sized(options);
-  if (!given.ok()) return given.status();
-  const Result<BlobConditions> conditions = read_conditions(given->conditions);
-  if (!conditions.ok()) return conditions.status();
-  const Result<std::optional<Durability>> durability = read_durability(given->durability);
-  if (!durability.ok()) return durability.status();
-  AppendOptions read;
-  read.conditions = *conditions;
-  read.durability = *durability;
-  if (given->has_position) read.position = given->position;
-  if (given->has_length_max) read.length_max = given->length_max;
-  return read;
-}
-
 /// Tails into a buffer. `given` was read from the caller's struct.
 Status tail_into(ContainerObject& held, std::string_view blob, std::uint64_t offset, const varve_tail_options& given,
                  std::span<char> buffer, varve_tail* tail) {

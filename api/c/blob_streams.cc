@@ -61,26 +61,40 @@ varve_status* varve_blob_writer_stage(const varve_container* container, varve_te
   });
 }
 
+varve_status* varve_blob_writer_open_append(const varve_container* container, varve_text blob,
+                                            const varve_append_options* options, varve_blob_writer** writer) {
+  if (writer != nullptr) *writer = nullptr;
+  return vc::call_on_blob(container, blob, [&](vc::ContainerObject& held, auto name) -> varve::Status {
+    if (writer == nullptr) return vc::null_pointer("writer");
+    const varve::Result<varve::AppendOptions> read = vc::read_append_options(options);
+    if (!read.ok()) return read.status();
+    return vc::give_writer(held, held.container.write_append(name, *read), writer);
+  });
+}
+
 varve_status* varve_blob_writer_append(varve_blob_writer* writer, varve_text bytes) {
   return vc::call_on<vc::BlobWriterObject>(writer, [&](vc::BlobWriterObject& held) -> varve::Status {
+    if (varve::Status usable = held.check(); !usable.ok()) return usable;
     const varve::Result<std::string_view> read = vc::read_text(bytes, "bytes");
-    return read.ok() ? held.writer.append(*read) : read.status();
+    return read.ok() ? held.writer->append(*read) : read.status();
   });
 }
 
 varve_status* varve_blob_writer_set_properties(varve_blob_writer* writer, const varve_blob_properties* properties) {
   return vc::call_on<vc::BlobWriterObject>(writer, [&](vc::BlobWriterObject& held) -> varve::Status {
+    if (varve::Status usable = held.check(); !usable.ok()) return usable;
     varve::Result<varve::BlobProperties> read = vc::read_properties(properties);
     if (!read.ok()) return read.status();
-    held.writer.properties() = *std::move(read);
+    held.writer->properties() = *std::move(read);
     return varve::Status();
   });
 }
 
 varve_status* varve_blob_writer_publish(varve_blob_writer* writer, varve_blobs** written) {
   vc::forget(written);
-  return vc::call_on<vc::BlobWriterObject>(writer, [&](vc::BlobWriterObject& held) {
-    return vc::write_blob(written, [&] { return held.writer.publish(); });
+  return vc::call_on<vc::BlobWriterObject>(writer, [&](vc::BlobWriterObject& held) -> varve::Status {
+    if (varve::Status usable = held.check(); !usable.ok()) return usable;
+    return vc::write_blob(written, [&] { return held.writer->publish(); });
   });
 }
 

@@ -251,6 +251,21 @@ Result<BlobListing> read_blob_listing(const varve_blob_list_options* options) {
   return read;
 }
 
+Result<AppendOptions> read_append_options(const varve_append_options* options) {
+  const Result<varve_append_options> given = read_sized(options);
+  if (!given.ok()) return given.status();
+  const Result<BlobConditions> conditions = read_conditions(given->conditions);
+  if (!conditions.ok()) return conditions.status();
+  const Result<std::optional<Durability>> durability = read_durability(given->durability);
+  if (!durability.ok()) return durability.status();
+  AppendOptions read;
+  read.conditions = *conditions;
+  read.durability = *durability;
+  if (given->has_position) read.position = given->position;
+  if (given->has_length_max) read.length_max = given->length_max;
+  return read;
+}
+
 }  // namespace varve::c
 
 varve_status* varve_blobs_count(const varve_blobs* blobs, size_t* count) {

@@ -33,7 +33,12 @@ struct BlobWriterObject : Object {
   static constexpr bool kOneThread = true;
   BlobWriterObject(BlobWriter begun, std::shared_ptr<Gate> gate) noexcept
       : Object(kKind, std::move(gate)), writer(std::move(begun)) {}
-  BlobWriter writer;
+  /// Errors: kInvalidArgument (a transaction has taken the writer).
+  Status check() const noexcept {
+    return writer ? Status()
+                  : Status::invalid_argument("a transaction has the content of the writer; open another one");
+  }
+  std::optional<BlobWriter> writer;
 };
 
 /// varve_blob_reader.
@@ -100,6 +105,7 @@ Result<BlobChangeOptions> read_blob_change_options(const varve_blob_change_optio
 Result<BlobReadOptions> read_blob_read_options(const varve_blob_read_options* options);
 Result<BlobCopyOptions> read_blob_copy_options(const varve_blob_copy_options* options);
 Result<BlobListing> read_blob_listing(const varve_blob_list_options* options);
+Result<AppendOptions> read_append_options(const varve_append_options* options);
 /// @}
 
 inline void forget(varve_blobs** blobs) noexcept {

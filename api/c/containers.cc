@@ -59,15 +59,29 @@ varve_status* varve_container_open(varve_store* store, varve_text account, varve
 }
 
 varve_status* varve_container_drop(varve_store* store, varve_text account, varve_text container) {
-  return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) {
+  return varve_container_drop_if(store, account, container, nullptr);
+}
+
+varve_status* varve_container_drop_if(varve_store* store, varve_text account, varve_text container,
+                                      const varve_blob_conditions* conditions) {
+  return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) -> varve::Status {
+    const varve::Result<varve::BlobConditions> read = vc::read_conditions(conditions);
+    if (!read.ok()) return read.status();
     return vc::with_names(account, container, "container",
-                          [&](auto owner, auto name) { return held.store->drop_container(owner, name); });
+                          [&](auto owner, auto name) { return held.store->drop_container(owner, name, *read); });
   });
 }
 
 varve_status* varve_container_state(const varve_container* container, varve_container_view* view) {
+  return varve_container_state_if(container, nullptr, view);
+}
+
+varve_status* varve_container_state_if(const varve_container* container, const varve_blob_conditions* conditions,
+                                       varve_container_view* view) {
   return vc::call_on<vc::ContainerObject>(container, [&](const vc::ContainerObject& held) -> varve::Status {
-    const varve::Result<varve::ContainerState> found = held.container.container_state();
+    const varve::Result<varve::BlobConditions> read = vc::read_conditions(conditions);
+    if (!read.ok()) return read.status();
+    const varve::Result<varve::ContainerState> found = held.container.container_state(*read);
     if (!found.ok()) return found.status();
     return vc::write_sized(varve_container_view{0, vc::from_etag(found->etag), found->modified.ticks,
                                                 static_cast<int32_t>(found->public_access),
@@ -88,9 +102,17 @@ varve_status* varve_container_metadata(const varve_container* container, varve_m
 
 varve_status* varve_container_set_metadata(const varve_container* container, const varve_metadata_pair* pairs,
                                            size_t count) {
+  return varve_container_set_metadata_if(container, pairs, count, nullptr);
+}
+
+varve_status* varve_container_set_metadata_if(const varve_container* container, const varve_metadata_pair* pairs,
+                                              size_t count, const varve_blob_conditions* conditions) {
   return vc::call_on<vc::ContainerObject>(container, [&](vc::ContainerObject& held) -> varve::Status {
     const varve::Result<std::vector<varve::MetadataPair>> read = vc::read_metadata(pairs, count);
-    return read.ok() ? held.container.set_container_metadata(*read).status() : read.status();
+    if (!read.ok()) return read.status();
+    const varve::Result<varve::BlobConditions> read_if = vc::read_conditions(conditions);
+    if (!read_if.ok()) return read_if.status();
+    return held.container.set_container_metadata(*read, *read_if).status();
   });
 }
 

@@ -40,6 +40,8 @@ enum class Kind : std::uint8_t {
   kBlobWriter,
   kBlobReader,
   kBlocks,
+  kValueWriter,
+  kValueReader,
 };
 
 /// What a handle names.

@@ -209,6 +209,19 @@ varve_status* varve_table_create(varve_store* store, varve_text account, varve_t
   });
 }
 
+varve_status* varve_table_create_with(varve_store* store, varve_text account, varve_text table,
+                                      const varve_table_options* options, varve_table** opened) {
+  if (opened != nullptr) *opened = nullptr;
+  return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) -> varve::Status {
+    const varve::Result<varve_table_options> given = vc::read_sized(options);
+    if (!given.ok()) return given.status();
+    return vc::with_names(account, table, "table", [&](auto owner, auto name) {
+      const varve::TableOptions chosen{.has_large_values = given->has_large_values};
+      return vc::give_table(held, held.store->create_table(owner, name, chosen), opened);
+    });
+  });
+}
+
 varve_status* varve_table_open(varve_store* store, varve_text account, varve_text table, varve_table** opened) {
   if (opened != nullptr) *opened = nullptr;
   return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) -> varve::Status {

@@ -9,6 +9,7 @@
 #include "api/c/call.h"
 #include "api/c/objects.h"
 #include "api/c/sized.h"
+#include "api/model/large_value_maker.h"
 
 namespace varve::c {
 namespace {
@@ -33,10 +34,11 @@ Result<Value> read_value(const varve_value& value) {
       Result<std::string_view> text = read_text(value.as.text, "the text of a property");
       return text.ok() ? Result<Value>(Value(*text)) : text.status();
     }
+    // The commit checks that the account has a large value with this number and this length.
+    case VARVE_LARGE_VALUE: return Value(LargeValueMaker::make({value.as.large.id, value.as.large.length}));
     default:
-      return Status::invalid_argument(
-          "the type of a property is " + std::to_string(value.type) +
-          "; VARVE_BINARY (1) to VARVE_STRING (8) are allowed, since C cannot write a large value");
+      return Status::invalid_argument("the type of a property is " + std::to_string(value.type) +
+                                      "; VARVE_BINARY (1) to VARVE_LARGE_VALUE (9) are allowed");
   }
 }
 

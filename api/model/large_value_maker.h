@@ -1,5 +1,6 @@
-// Owns: making a LargeValue from its stored form.
-// Must never: be used for numbers that come from a user. A forged number could name the content of a blob.
+// Owns: making a LargeValue from its stored form, or from a form that a caller in another language gives back.
+// Must never: replace the check of a commit: that the account has a large value with this number and this length. A forged
+// number could name the content of a blob.
 #pragma once
 
 #include "format/keys/entity.h"

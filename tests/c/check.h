@@ -42,6 +42,9 @@ void misuse_suite(void);
 void fork_suite(void);
 void queue_suite(void);
 void blob_suite(void);
+void large_value_suite(void);
+void lease_suite(void);
+void blob_transaction_suite(void);
 void conformance_suite(void);
 
 #endif

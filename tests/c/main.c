@@ -114,6 +114,9 @@ int main(int argc, char** argv) {
                 {"fork", fork_suite},
                 {"queue", queue_suite},
                 {"blob", blob_suite},
+                {"large_value", large_value_suite},
+                {"lease", lease_suite},
+                {"blob_transaction", blob_transaction_suite},
                 {"conformance", conformance_suite}};
   bool found = false;
   for (size_t i = 0; i < sizeof suites / sizeof suites[0]; ++i) {

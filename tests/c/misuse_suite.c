@@ -31,6 +31,8 @@ struct handles {
   varve_blob_writer* writer;
   varve_blob_reader* reader;
   varve_blocks* blocks;
+  varve_large_value_writer* value_writer;
+  varve_large_value_reader* value_reader;
 };
 
 static void visit(const varve_entity* entity, void* context) {
@@ -78,6 +80,11 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
   varve_container_view container_view = {.size = sizeof container_view};
   varve_blob_view blob_view = {.size = sizeof blob_view};
   varve_blocks_view blocks_view = {.size = sizeof blocks_view};
+  const varve_text name = text("Photo");
+  varve_large_value value = {0, 0};
+  varve_large_value_writer* value_writer = NULL;
+  varve_large_value_reader* value_reader = NULL;
+  const varve_lease_request lease = {.size = sizeof lease, .action = VARVE_LEASE_RELEASE};
   varve_text continuation = {NULL, 0};
   size_t size = 0;
   varve_container* container = NULL;
@@ -186,6 +193,29 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_blob_create_append(with->container, text("b"), NULL, &blobs),
       varve_blob_append(with->container, text("b"), text("x"), NULL, NULL),
       varve_blob_tail(with->container, text("b"), 0, NULL, tail_room, sizeof tail_room, &tail),
+      varve_blob_lease(with->container, text("b"), &lease, NULL, NULL),
+      varve_container_lease(with->container, &lease, NULL, NULL),
+      varve_container_drop_if(with->store, text("acct"), text("never"), NULL),
+      varve_container_state_if(with->container, NULL, &container_view),
+      varve_container_set_metadata_if(with->container, NULL, 0, NULL),
+      varve_table_create_with(with->store, text("acct"), text("Never"), NULL, &table),
+      varve_table_get_opened(with->table, text("p"), text("r"), NULL, &name, 1, &page, &value_reader),
+      varve_large_value_writer_open(with->table, &value_writer),
+      varve_large_value_writer_append(with->value_writer, text("x")),
+      varve_large_value_writer_finish(with->value_writer, &value),
+      varve_large_value_reader_open(with->table, text("p"), text("r"), name, NULL, &value_reader),
+      varve_large_value_reader_open_id(with->store, text("acct"), 1, &value_reader),
+      varve_large_value_reader_value(with->value_reader, &value),
+      varve_large_value_reader_read(with->value_reader, 0, NULL, 0, &size),
+      varve_large_value_reader_crc64(with->value_reader, &count),
+      varve_blob_writer_open_append(with->container, text("b"), NULL, &writer),
+      varve_transaction_publish_blob(with->transaction, with->writer),
+      varve_transaction_put_blob(with->transaction, with->container, text("b"), text("x"), NULL),
+      varve_transaction_remove_blob(with->transaction, with->container, text("b"), NULL),
+      varve_transaction_copy_blob(with->transaction, with->container, text("c"), with->container, text("b"), NULL),
+      varve_transaction_read_blob(with->transaction, with->container, text("b"), NULL, &reader),
+      varve_transaction_written_blob(with->transaction, 0, &blobs),
+      varve_transaction_get_opened(with->transaction, with->table, &key, NULL, &name, 1, &page, &value_reader),
   };
   for (size_t i = 0; i < sizeof returned / sizeof returned[0]; ++i) {
     if (varve_status_code(returned[i]) != code) fprintf(stderr, "call %zu: %s\n", i, varve_status_text(returned[i]));
@@ -195,9 +225,12 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
   CHECK(page == NULL && table == NULL && snapshot == NULL && cursor == NULL && transaction == NULL);
   CHECK(loader == NULL && list == NULL && plan == NULL && queue == NULL && messages == NULL && metadata == NULL);
   CHECK(container == NULL && blobs == NULL && writer == NULL && reader == NULL && blocks == NULL);
+  CHECK(value_writer == NULL && value_reader == NULL);
 }
 
 static void free_all(const struct handles* all) {
+  varve_large_value_reader_free(all->value_reader);
+  varve_large_value_writer_free(all->value_writer);
   varve_blocks_free(all->blocks);
   varve_blob_reader_free(all->reader);
   varve_blob_writer_free(all->writer);
@@ -241,6 +274,17 @@ static struct handles all_kinds(varve_store* store, const char* path) {
   CHECK_OK(varve_blob_writer_open(all.container, text("c"), NULL, &all.writer));
   CHECK_OK(varve_blob_reader_open(all.container, text("b"), NULL, &all.reader));
   CHECK_OK(varve_blob_blocks(all.container, text("b"), NULL, &all.blocks));
+  const varve_table_options options = {.size = sizeof options, .has_large_values = true};
+  varve_table* values = NULL;
+  CHECK_OK(varve_table_create_with(store, text("acct"), text("Kinds3"), &options, &values));
+  CHECK_OK(varve_large_value_writer_open(values, &all.value_writer));
+  varve_property photo = {.name = text("Photo"), .value = {.type = VARVE_LARGE_VALUE}};
+  CHECK_OK(varve_large_value_writer_append(all.value_writer, text("photo")));
+  CHECK_OK(varve_large_value_writer_finish(all.value_writer, &photo.value.as.large));
+  const varve_entity entity = entity_of("p", "r", &photo, 1);
+  CHECK_OK(varve_table_insert(values, &entity, NULL, NULL));
+  CHECK_OK(varve_large_value_reader_open(values, text("p"), text("r"), photo.name, NULL, &all.value_reader));
+  varve_table_free(values);
   char copy[160];
   snprintf(copy, sizeof copy, "%s/kinds", path);
   CHECK_OK(varve_store_checkpoint(store, text(copy), NULL));
@@ -261,7 +305,7 @@ static void no_handle_and_no_number_is_followed(void) {
     void* const made_up = (void*)numbers[i];
     const struct handles wrong = {made_up, made_up, made_up, made_up, made_up, made_up, made_up,
                                   made_up, made_up, made_up, made_up, made_up, made_up, made_up,
-                                  made_up, made_up, made_up, made_up, made_up};
+                                  made_up, made_up, made_up, made_up, made_up, made_up, made_up};
     varve_status* const status = varve_table_scan(wrong.table, NULL, &(varve_page*){NULL});
     CHECK(varve_status_code(status) == VARVE_INVALID_ARGUMENT || varve_status_code(status) == VARVE_CLOSED);
     varve_status_free(status);
@@ -292,7 +336,9 @@ static void freed_handles_and_handles_of_another_kind_are_refused(void) {
                                 (varve_blobs*)all.page,
                                 (varve_blob_writer*)all.container,
                                 (varve_blob_reader*)all.writer,
-                                (varve_blocks*)all.blobs};
+                                (varve_blocks*)all.blobs,
+                                (varve_large_value_writer*)all.writer,
+                                (varve_large_value_reader*)all.reader};
   every_call_refuses(&mixed, VARVE_INVALID_ARGUMENT);
   CHECK_FAILS(varve_store_close((varve_store*)all.table), VARVE_INVALID_ARGUMENT, "");
   varve_page_free((varve_page*)all.table); /* frees nothing */
@@ -445,7 +491,7 @@ static void numbers_and_texts_out_of_range_are_refused(void) {
   varve_property property = int32_property("N", 1);
   varve_entity entity = entity_of("p", "r", &property, 1);
   for (int i = 0; i < 3; ++i) {
-    property.value.type = (varve_type[]){0, 9, -1}[i];
+    property.value.type = (varve_type[]){0, 10, -1}[i];
     CHECK_FAILS(varve_table_insert(table, &entity, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
   }
   property.value.type = VARVE_DATETIME;

@@ -126,6 +126,20 @@ TEST_F(ExportOutput, InCsvHasNoTextForLargeValues) {
   const ProgramResult typed = run_program({"export", store_, "People", "--format", "csv", "--typed"});
   EXPECT_EQ(typed.exit_code, 0) << typed.err;
   EXPECT_THAT(typed.out, HasSubstr("Photo@type"));
+  // With a file for each content, the text is its name, and an import reads the file.
+  const std::string contents = scratch_.path("contents");
+  const ProgramResult named = run_program({"export", store_, "People", "--format", "csv", "--contents", contents});
+  EXPECT_EQ(named.exit_code, 0) << named.err;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(contents)) files.push_back(entry.path());
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_EQ(test::content_of(files.front().string()), "content");
+  EXPECT_THAT(named.out, HasSubstr("," + files.front().filename().string()));
+  const Words again{"import",           store_,       "Again", scratch_.file("people.csv", named.out), "--type",
+                    "Photo=LargeValue", "--contents", contents};
+  const ProgramResult imported = run_program(again);
+  EXPECT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(run_program({"get", store_, "Again", "p", "2", "--content", "Photo"}).out, "content");
 }
 
 TEST_F(ExportOutput, IsRefusedWhereItCannotBe) {

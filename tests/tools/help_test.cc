@@ -142,12 +142,14 @@ varve account create ./shop old
 varve account create ./shop archive
 varve queue create ./shop orders
 varve queue put ./shop orders '{"order":"0001"}'
+printf 'PartitionKey,RowKey,Photo\nsales,0008,ann.jpg\n' > people.csv
 mkdir films photos && echo ann > ann.jpg && cp ann.jpg photos && cp ann.jpg films && cp ann.jpg disk.img
 for container in photos backups archive; do varve container create ./shop $container; done
 varve blob put ./shop photos eu/ann.jpg ann.jpg
 varve blob put ./shop backups disk.img disk.img
 tar c photos | varve blob put ./shop backups photos.tar -
 cp -r shop away
+varve put ./staff People sales 0007 Name=Ann --content Photo=ann.jpg
 varve backup ./shop ./backups
 )sh";
 

@@ -5,6 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/varve/input/stop_signal.h"
+#include "tools/varve/large/content_get.h"
+#include "tools/varve/large/entity_contents.h"
 #include "tools/varve/session/named_table.h"
 #include "tools/varve/session/verbs.h"
 #include "tools/varve/session/words.h"
@@ -25,6 +28,8 @@ struct EntityWords {
   std::vector<std::string> select;
   std::vector<std::string> properties;
   std::vector<std::string> types;
+  std::vector<std::string> contents;
+  ContentGetWords content;
   std::string mode = "insert-or-replace";
   std::string if_match = "*";
   std::string durability;
@@ -50,6 +55,9 @@ void print_for_people(const Entity& entity) {
 }
 
 int get_entity(const EntityWords& words) {
+  if (!words.content.property.empty()) {
+    return get_content(words.place, words.partition_key, words.row_key, words.content);
+  }
   Result<std::unique_ptr<StoreAccess>> store = reach_briefly(words.place);
   if (!store.ok()) return fail(store.status());
   const Result<std::unique_ptr<TableAccess>> table = open_named_table(**store, words.place);
@@ -106,6 +114,21 @@ Result<std::unique_ptr<StoreAccess>> reach_for_put(const EntityWords& words, boo
   return reach_or_make(words.place);
 }
 
+/// Writes the contents, and then the entity that names them.
+Result<ETag> write_with_contents(StoreAccess& access, const EntityWords& words, EntityContents& contents,
+                                 WriteOperation operation, const WriteOptions& options) {
+  const Result<std::unique_ptr<ValueAccess>> values = reach_values(access, words.place);
+  if (!values.ok()) return values.status();
+  if (Status written = contents.write(**values, operation.entity); !written.ok()) return written;
+  return (*values)->write(operation, options);
+}
+
+int fail_put(const Status& failure, const EntityContents& contents) {
+  if (failure.code() != Code::kCancelled) return fail(failure);
+  print_hint("nothing was stored");
+  return 128 + contents.stop_signal();
+}
+
 int put_entity(const EntityWords& words) {
   const bool may_make = words.mode != "replace" && words.mode != "merge";
   if (may_make && words.if_match != "*")
@@ -114,16 +137,27 @@ int put_entity(const EntityWords& words) {
   if (!entity.ok()) return fail(entity.status());
   const Result<ETag> if_match = ETag::parse(words.if_match);
   if (!if_match.ok()) return fail(if_match.status());
+  if (!words.contents.empty()) stop_reading_on_signals();
+  Result<EntityContents> contents = EntityContents::open(words.contents);
+  if (!contents.ok()) return fail(contents.status());
+  if (Status checked = contents->check(*entity); !checked.ok()) return fail(checked);
+  if (!contents->empty() && is_address(words.place.store)) {
+    return fail(kUsage, "--content writes into the store; give its directory in place of an address");
+  }
   Result<std::unique_ptr<StoreAccess>> store = reach_for_put(words, may_make);
   if (!store.ok()) return fail(store.status());
-  Result<std::unique_ptr<TableAccess>> table = may_make
-                                                   ? open_or_make_table(**store, words.place.account, words.place.table)
-                                                   : open_named_table(**store, words.place);
+  const bool has_contents = !contents->empty();
+  const TableOptions made{.has_large_values = has_contents};
+  Result<std::unique_ptr<TableAccess>> table =
+      may_make ? open_or_make_table(**store, words.place.account, words.place.table, made)
+               : open_named_table(**store, words.place);
   if (!table.ok()) return fail(table.status());
   WriteOptions options;
   options.durability = durability_of(words.durability);
-  const Result<ETag> etag = (*table)->write({kind_of(words.mode), *std::move(entity), *if_match}, options);
-  if (!etag.ok()) return fail(etag.status());
+  WriteOperation operation{kind_of(words.mode), *std::move(entity), *if_match};
+  const Result<ETag> etag = has_contents ? write_with_contents(**store, words, *contents, std::move(operation), options)
+                                         : (*table)->write(operation, options);
+  if (!etag.ok()) return fail_put(etag.status(), *contents);
   if (Status closed = (*store)->close(); !closed.ok()) return fail(closed);
   if (words.json) {
     std::cout << nlohmann::ordered_json{{"etag", etag->to_string()}}.dump() << "\n";
@@ -163,6 +197,11 @@ void add_property_words(CLI::App& verb, EntityWords& words) {
   verb.add_option("--type", words.types, "Type of a property, NAME=TYPE, such as Price=Edm.Double; may be repeated")
       ->expected(1)
       ->take_all();
+  verb.add_option("--content", words.contents,
+                  "Large value of the entity as NAME=FILE, - is standard input; may be repeated")
+      ->type_name("NAME=FILE")
+      ->expected(1)
+      ->take_all();
 }
 
 void add_put(CLI::App& app, int& exit_code) {
@@ -170,10 +209,15 @@ void add_put(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("put", "Write one entity; prints its new ETag");
   verb->footer(
       "Creates the store and the table if they are absent. --mode replace and merge only change an existing entity.\n"
+      "\n"
+      "With --content, the entity owns the content of a file, whatever its length. The table must have been created "
+      "with "
+      "--large-values; put creates an absent table so. A content leaves the store with the last entity that names it.\n"
       "\nExamples\n"
       "  varve put ./shop Orders eu 0002 Customer=Ann Lines=3\n"
       "  varve put ./shop Orders eu 0003 Code=007 --type Code=Edm.String\n"
-      "  varve put ./shop Orders eu 0001 Lines=4 --mode merge");
+      "  varve put ./shop Orders eu 0001 Lines=4 --mode merge\n"
+      "  varve put ./staff People sales 0007 Name=Ann --content Photo=ann.jpg");
   add_key_words(*verb, *words);
   add_property_words(*verb, *words);
   verb->add_option("--mode", words->mode, "What to do if the entity exists, and if it does not")
@@ -216,10 +260,14 @@ void add_entity_verbs(CLI::App& app, int& exit_code) {
   get->footer(
       "Examples\n"
       "  varve get ./shop Orders eu 0001\n"
-      "  varve get ./shop Orders eu 0001 --select Customer,Lines --json");
+      "  varve get ./shop Orders eu 0001 --select Customer,Lines --json\n"
+      "  varve get ./staff People sales 0007 --content Photo --output ann.jpg\n"
+      "  varve get ./staff People sales 0007 --content Photo --range 0-99");
   add_key_words(*get, *words);
-  get->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
+  CLI::Option* const select =
+      get->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
   add_json_words(*get, words->json, "Print it as one line of JSON");
+  add_content_get_words(*get, words->content, {select, get->get_option("--json")});
   get->callback([words, &exit_code] { exit_code = get_entity(*words); });
 
   add_put(app, exit_code);

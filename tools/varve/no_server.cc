@@ -5,6 +5,7 @@
 #include "tools/varve/reach/blob_access.h"
 #include "tools/varve/reach/queue_access.h"
 #include "tools/varve/reach/reach.h"
+#include "tools/varve/reach/value_access.h"
 #include "tools/varve/terminal/outcome.h"
 
 namespace varve::tool {
@@ -29,6 +30,11 @@ std::unique_ptr<QueueAccess> queue_through_server_of(const std::string& /*store*
 
 std::unique_ptr<BlobAccess> container_through_server_of(const std::string& /*store*/, std::string /*account*/,
                                                         std::string /*container*/) {
+  return nullptr;
+}
+
+std::unique_ptr<ValueAccess> values_through_server_of(const std::string& /*store*/, std::string /*account*/,
+                                                      std::string /*table*/) {
   return nullptr;
 }
 

@@ -25,6 +25,7 @@ struct NameWords {
   std::string prefix;
   bool json = false;
   bool yes = false;
+  TableOptions options{};
 };
 
 using Work = std::function<Status(StoreAccess&)>;
@@ -41,15 +42,18 @@ int change(Result<std::unique_ptr<StoreAccess>> store, const NameWords& words, c
   return kSuccess;
 }
 
-Status create_table(StoreAccess& store, const Place& place) {
+Status create_table(StoreAccess& store, const Place& place, const TableOptions& options) {
   Status made = store.create_account(place.account);
   if (!made.ok() && made.code() != Code::kExists) return made;
-  return store.create_table(place.account, place.table);
+  return store.create_table(place.account, place.table, options);
 }
 
-void print_name(const NameWords& words, const std::string& name, const DateTime& created) {
+void print_name(const NameWords& words, const std::string& name, const DateTime& created,
+                bool has_large_values = false) {
   if (words.json) {
-    std::cout << nlohmann::json{{"name", name}, {"created", created.to_string()}}.dump() << "\n";
+    nlohmann::json json{{"name", name}, {"created", created.to_string()}};
+    if (has_large_values) json["large_values"] = true;
+    std::cout << json.dump() << "\n";
   } else {
     std::cout << name << "\n";
   }
@@ -77,7 +81,9 @@ int list_tables(const NameWords& words) {
       words,
       [&](StoreAccess& store, const ListOptions& options) { return store.list_tables(words.place.account, options); },
       [&](const TablePage& page) {
-        for (const TableInfo& table : page.tables) print_name(words, table.name, table.created);
+        for (const TableInfo& table : page.tables) {
+          print_name(words, table.name, table.created, table.has_large_values);
+        }
       });
 }
 
@@ -168,14 +174,19 @@ void add_table_verbs(CLI::App& app, int& exit_code) {
   CLI::App* create =
       group->add_subcommand("create", "Create an empty table, and the store and the account if they are absent");
   add_table_words(*create, made->place);
+  create->add_flag("--large-values", made->options.has_large_values,
+                   "Let entities of the table own contents of any length, which put --content writes");
   add_json_words(*create, made->json, "Print JSON");
   create->footer(
-      "Examples\n"
+      "With --large-values, each replace, merge and delete reads the entity first, and import --load refuses the "
+      "table. A table stays as it was created.\n"
+      "\nExamples\n"
       "  varve table create ./shop Invoices\n"
-      "  varve table create ./shop Invoices --account archive");
+      "  varve table create ./shop Invoices --account archive\n"
+      "  varve table create ./staff Interns --large-values");
   create->callback([made, &exit_code] {
     exit_code = change(reach_or_make(made->place), *made, "created",
-                       [&](StoreAccess& store) { return create_table(store, made->place); });
+                       [&](StoreAccess& store) { return create_table(store, made->place, made->options); });
   });
   add_table_drop_verb(*group, exit_code);
   add_table_copy_verbs(*group, exit_code);

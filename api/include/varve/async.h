@@ -64,6 +64,7 @@
 #include "status.h"
 #include "store.h"
 #include "table.h"
+#include "table_options.h"
 #include "task.h"
 #include "transaction.h"
 #include "types.h"
@@ -251,8 +252,12 @@ class VARVE_EXPORT AsyncStore {
   Task<Status> drop_account(std::string account, std::stop_token stop = {}) const;
   /// Returns one page of account names, as Store::list_accounts().
   Task<Result<AccountPage>> list_accounts(ListOptions options = {}, std::stop_token stop = {}) const;
-  /// Creates a table and opens it, as Store::create_table().
+  /// Creates a table and opens it, as Store::create_table(). Without options, the table has those of TableOptions().
+  /// @{
   Task<Result<Table>> create_table(std::string account, std::string table, std::stop_token stop = {}) const;
+  Task<Result<Table>> create_table(std::string account, std::string table, TableOptions options,
+                                   std::stop_token stop = {}) const;
+  /// @}
   /// Opens a table. If the table is already in use, the task need not wait and ends on the thread that begins it.
   Task<Result<Table>> open_table(std::string account, std::string table, std::stop_token stop = {}) const;
   /// Deletes a table and all its entities, as Store::drop_table().

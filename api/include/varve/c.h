@@ -141,7 +141,7 @@ enum {
   VARVE_INT32 = 6,
   VARVE_INT64 = 7,
   VARVE_STRING = 8,
-  /// A content that the entity owns. C can read the number and the length, and cannot write it.
+  /// A content of any length that the entity owns. varve_large_value_writer_open() begins to write one.
   VARVE_LARGE_VALUE = 9
 };
 /// Returns the name of a type, for example "Edm.Int32"; "?" for another number.
@@ -164,7 +164,8 @@ typedef struct varve_guid {
   uint8_t bytes[16];
 } varve_guid;
 
-/// A content of the store that an entity owns, as varve::LargeValue.
+/// A content of the store that an entity owns, as varve::LargeValue. It comes from varve_large_value_writer_finish(), or
+/// from an entity that was read, and may be given to other entities of the account. They share the content.
 typedef struct varve_large_value {
   /// The number of the content in its account.
   uint64_t id;
@@ -281,6 +282,10 @@ typedef struct varve_blob_writer varve_blob_writer;
 typedef struct varve_blob_reader varve_blob_reader;
 /// The blocks of a blob that a call returned.
 typedef struct varve_blocks varve_blocks;
+/// A large value that is being written.
+typedef struct varve_large_value_writer varve_large_value_writer;
+/// A large value that stays readable.
+typedef struct varve_large_value_reader varve_large_value_reader;
 
 /// Frees a handle. NULL and a freed handle are ignored. A call of another thread that runs on the handle finishes first.
 /// @{
@@ -303,6 +308,8 @@ VARVE_API void varve_blobs_free(varve_blobs* blobs);
 VARVE_API void varve_blob_writer_free(varve_blob_writer* writer);
 VARVE_API void varve_blob_reader_free(varve_blob_reader* reader);
 VARVE_API void varve_blocks_free(varve_blocks* blocks);
+VARVE_API void varve_large_value_writer_free(varve_large_value_writer* writer);
+VARVE_API void varve_large_value_reader_free(varve_large_value_reader* reader);
 /// @}
 
 // -- Stores ---------------------------------------------------------------------------------------------------------
@@ -408,6 +415,17 @@ VARVE_API varve_status* varve_account_drop(varve_store* store, varve_text accoun
 /// Creates a table. `opened` receives its handle, and may be NULL.
 VARVE_API varve_status* varve_table_create(varve_store* store, varve_text account, varve_text table,
                                            varve_table** opened);
+
+/// Options of varve_table_create_with(), as varve::TableOptions. They stay as they are as long as the table exists.
+typedef struct varve_table_options {
+  size_t size;
+  /// Properties of the table's entities may be large values. Each replace, merge and delete of an entity then reads the
+  /// entity first, and varve_loader_open() refuses the table once it exists. Other tables refuse a VARVE_LARGE_VALUE.
+  bool has_large_values;
+} varve_table_options;
+/// Creates a table with these options, as varve_table_create(). Errors: as varve::Store::create_table().
+VARVE_API varve_status* varve_table_create_with(varve_store* store, varve_text account, varve_text table,
+                                                const varve_table_options* options, varve_table** opened);
 /// Opens a table that exists.
 VARVE_API varve_status* varve_table_open(varve_store* store, varve_text account, varve_text table,
                                          varve_table** opened);
@@ -678,6 +696,60 @@ VARVE_API varve_status* varve_store_transact(varve_store* store, varve_transacti
 VARVE_API varve_status* varve_store_last_tag(varve_store* store, char* buffer, size_t capacity, size_t* bytes,
                                              bool* found);
 
+// -- Large values ---------------------------------------------------------------------------------------------------
+
+/// Begins to write a content, which entities of the table's account can then have as a VARVE_LARGE_VALUE. The content is
+/// removed when the writer is freed, unless an entity names it by then: free the writer after the commit that names the
+/// content. Errors: as varve::Table::write_large_value(); VARVE_INVALID_ARGUMENT (InvalidInput: the table was created
+/// without varve_table_options.has_large_values).
+VARVE_API varve_status* varve_large_value_writer_open(const varve_table* table, varve_large_value_writer** writer);
+/// Adds bytes at the end. Needs about 3 MiB of memory at most. Errors: as varve::LargeValueWriter::append();
+/// VARVE_INVALID_ARGUMENT (InvalidInput: the content is finished). After any other error the writer cannot be used any
+/// more.
+VARVE_API varve_status* varve_large_value_writer_append(varve_large_value_writer* writer, varve_text bytes);
+/// Ends the content. `value` receives the value that names it, for a property of the type VARVE_LARGE_VALUE. A second
+/// call returns the same value. Errors: as varve::LargeValueWriter::finish().
+VARVE_API varve_status* varve_large_value_writer_finish(varve_large_value_writer* writer, varve_large_value* value);
+
+/// Opens the content of a property for reading. The reader reads it to its end, also if the entity is changed or deleted.
+/// The snapshot of the options counts. Errors: those of varve_table_get(); VARVE_NOT_FOUND (ResourceNotFound: the entity
+/// does not exist; without a service error: it has no such property), VARVE_INVALID_ARGUMENT (the property has another
+/// type).
+VARVE_API varve_status* varve_large_value_reader_open(const varve_table* table, varve_text partition_key,
+                                                      varve_text row_key, varve_text property,
+                                                      const varve_read_options* options,
+                                                      varve_large_value_reader** reader);
+/// Opens the content with this number, varve_large_value.id, for reading. Errors: VARVE_NOT_FOUND (LargeValueNotFound: no
+/// entity owns such a content; ResourceNotFound: the account does not exist).
+VARVE_API varve_status* varve_large_value_reader_open_id(varve_store* store, varve_text account, uint64_t id,
+                                                         varve_large_value_reader** reader);
+/// Returns the value that is read: the number and the length of the content.
+VARVE_API varve_status* varve_large_value_reader_value(const varve_large_value_reader* reader,
+                                                       varve_large_value* value);
+/// Reads up to `size` bytes from `offset` on. `count` receives their number, which is less than `size` only at the end of
+/// the content. Errors: VARVE_CORRUPTION (bytes do not match their hash; none is returned), and others of
+/// varve::LargeValueReader::read().
+VARVE_API varve_status* varve_large_value_reader_read(const varve_large_value_reader* reader, uint64_t offset,
+                                                      void* buffer, size_t size, size_t* count);
+/// Returns the CRC-64 of the whole content, which the writer computed. Errors: as varve_large_value_reader_read().
+VARVE_API varve_status* varve_large_value_reader_crc64(const varve_large_value_reader* reader, uint64_t* crc64);
+
+/// Reads one entity as varve_table_get(), and opens the large values of `count` properties at the same state of the store.
+/// `readers` is an array of `count` handles of the caller. Each receives a reader, which the caller frees, or NULL if the
+/// entity has no such property or the property has another type. If options select properties, these are selected too.
+/// After an error, `page` and all readers are NULL. Errors: as varve::Table::get_opened(); VARVE_INVALID_ARGUMENT
+/// (InvalidInput: more than 255 properties).
+VARVE_API varve_status* varve_table_get_opened(const varve_table* table, varve_text partition_key, varve_text row_key,
+                                               const varve_read_options* options, const varve_text* properties,
+                                               size_t count, varve_page** page, varve_large_value_reader** readers);
+
+/// Reads an entity and opens its large values as varve_table_get_opened(), of the state that the transaction reads. The
+/// commit fails with VARVE_CONFLICT if another writer changed the entity.
+VARVE_API varve_status* varve_transaction_get_opened(varve_transaction* transaction, const varve_table* table,
+                                                     const varve_key* key, const varve_read_options* options,
+                                                     const varve_text* properties, size_t count, varve_page** page,
+                                                     varve_large_value_reader** readers);
+
 // -- Queues ---------------------------------------------------------------------------------------------------------
 
 /// Proof that its holder may delete or update a message, as varve::PopReceipt. All zero is no receipt.
@@ -940,6 +1012,19 @@ typedef struct varve_blob_conditions {
   bool has_lease;
   varve_guid lease;
 } varve_blob_conditions;
+
+/// The calls on a container above, under conditions. Of the conditions, the dates and the lease count; NULL is no
+/// condition. Errors: VARVE_PRECONDITION_FAILED (ConditionNotMet, LeaseIdMissing,
+/// LeaseIdMismatchWithContainerOperation, LeaseNotPresentWithContainerOperation, LeaseLost), and those of the call above.
+/// @{
+VARVE_API varve_status* varve_container_drop_if(varve_store* store, varve_text account, varve_text container,
+                                                const varve_blob_conditions* conditions);
+VARVE_API varve_status* varve_container_state_if(const varve_container* container,
+                                                 const varve_blob_conditions* conditions, varve_container_view* view);
+VARVE_API varve_status* varve_container_set_metadata_if(const varve_container* container,
+                                                        const varve_metadata_pair* pairs, size_t count,
+                                                        const varve_blob_conditions* conditions);
+/// @}
 
 /// Texts that a user keeps with a blob, as varve::BlobProperties. An absent text is not set.
 typedef struct varve_blob_properties {
@@ -1228,9 +1313,91 @@ VARVE_API varve_status* varve_blob_tail(const varve_container* container, varve_
                                         const varve_tail_options* options, void* buffer, size_t buffer_size,
                                         varve_tail* tail);
 
+/// Begins an append of any length to an append blob as a stream. varve_blob_writer_publish() adds the bytes; `written` then
+/// has the blob's state. Errors: as varve::Container::write_append().
+VARVE_API varve_status* varve_blob_writer_open_append(const varve_container* container, varve_text blob,
+                                                      const varve_append_options* options, varve_blob_writer** writer);
+
+/// Appends a change of a blob to a transaction, which commits it with the entities and messages or not at all. A blob is
+/// judged by its state before the transaction. The durability of the options does not count. Errors of the change itself
+/// come from varve_transaction_commit(): as varve::StoreTransaction::commit().
+/// @{
+/// Publishes the content of a writer, which the transaction takes: the writer can then only be freed.
+VARVE_API varve_status* varve_transaction_publish_blob(varve_transaction* transaction, varve_blob_writer* writer);
+VARVE_API varve_status* varve_transaction_put_blob(varve_transaction* transaction, const varve_container* container,
+                                                   varve_text blob, varve_text content,
+                                                   const varve_blob_write_options* options);
+VARVE_API varve_status* varve_transaction_remove_blob(varve_transaction* transaction, const varve_container* container,
+                                                      varve_text blob, const varve_blob_change_options* options);
+VARVE_API varve_status* varve_transaction_copy_blob(varve_transaction* transaction, const varve_container* container,
+                                                    varve_text blob, const varve_container* source,
+                                                    varve_text source_blob, const varve_blob_copy_options* options);
+/// @}
+/// Opens a blob of the state that the transaction reads. The commit fails with VARVE_CONFLICT if another writer changed the
+/// blob. `conditions` may be NULL. Errors: as varve::StoreTransaction::read().
+VARVE_API varve_status* varve_transaction_read_blob(varve_transaction* transaction, const varve_container* container,
+                                                    varve_text blob, const varve_blob_conditions* conditions,
+                                                    varve_blob_reader** reader);
+/// Returns the state of a blob that the transaction published, put or copied, after the commit. `index` counts these calls.
+/// Errors: VARVE_NOT_FOUND (no call has this index, or the transaction has not committed).
+VARVE_API varve_status* varve_transaction_written_blob(const varve_transaction* transaction, size_t index,
+                                                       varve_blobs** written);
+
+// -- Leases ---------------------------------------------------------------------------------------------------------
+
+/// A duration of a lease without an end.
+#define VARVE_LEASE_INFINITE (-1)
+
+/// What a change of a lease does, as varve::LeaseRequest::Action.
+enum {
+  VARVE_LEASE_ACQUIRE = 0,
+  VARVE_LEASE_RENEW = 1,
+  VARVE_LEASE_CHANGE = 2,
+  VARVE_LEASE_RELEASE = 3,
+  VARVE_LEASE_BREAK = 4
+};
+
+/// A change of a lease, as varve::LeaseRequest. A lease is a right to write for one holder, who names it by its id.
+typedef struct varve_lease_request {
+  size_t size;
+  /// A VARVE_LEASE number, from VARVE_LEASE_ACQUIRE to VARVE_LEASE_BREAK.
+  int32_t action;
+  /// For an acquire: seconds, 15 to 60, or VARVE_LEASE_INFINITE. Zero: VARVE_LEASE_INFINITE.
+  int32_t duration_s;
+  /// The id of the present lease, for a renew, a change and a release.
+  varve_guid id;
+  /// If true, `proposed` is the id of the new lease. A change needs it. For an acquire without it, a new id is made.
+  bool has_proposed;
+  varve_guid proposed;
+  /// For a break. If true, the lease ends after `break_s` seconds, 0 to 60, or at its end if that is earlier. If false, it
+  /// ends at its end, and one without an end is broken at once.
+  bool has_break;
+  uint32_t break_s;
+} varve_lease_request;
+
+/// What a change of a lease returns, as varve::LeaseAnswer.
+typedef struct varve_lease_answer {
+  size_t size;
+  /// The id of the lease. It has no meaning after a release and a break.
+  varve_guid id;
+  /// After a break: the seconds until the lease ends. Otherwise zero.
+  uint32_t left_s;
+} varve_lease_answer;
+
+/// Changes the lease of a blob. The caller sets `answer->size`; `answer` may be NULL, except for an acquire without a
+/// proposed id. Errors: VARVE_CONFLICT (LeaseAlreadyPresent, LeaseIdMismatchWithLeaseOperation and the others of
+/// varve::Container::lease()), VARVE_INVALID_ARGUMENT (InvalidHeaderValue: a time).
+VARVE_API varve_status* varve_blob_lease(const varve_container* container, varve_text blob,
+                                         const varve_lease_request* request, const varve_blob_change_options* options,
+                                         varve_lease_answer* answer);
+/// Changes the lease of a container, which guards its delete. `conditions` may be NULL. Errors: as varve_blob_lease().
+VARVE_API varve_status* varve_container_lease(const varve_container* container, const varve_lease_request* request,
+                                              const varve_blob_conditions* conditions, varve_lease_answer* answer);
+
 // -- Bulk loads -----------------------------------------------------------------------------------------------------
 
-/// Begins to load a new or empty table, as varve::Loader.
+/// Begins to load a new or empty table, as varve::Loader. Errors: as varve::Store::load_table(); VARVE_INVALID_ARGUMENT
+/// (InvalidInput: the table exists and may have large values).
 VARVE_API varve_status* varve_loader_open(varve_store* store, varve_text account, varve_text table,
                                           varve_loader** loader);
 /// Adds an entity.

@@ -19,6 +19,8 @@ from .errors import (Busy, Cancelled, Closed, Conflict, Corruption, Exists, Fenc
                      Locked, NoSpace, NotFound, OutOfMemory, Poisoned, PreconditionFailed, ReadOnly, RequestError,
                      StoreError, TooLarge, TooManyFiles, Unknown, Unsupported, VarveError)
 from .filters import literal
+from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity
+from .leases import Lease
 from .queues import NEVER, Message, Queue, QueueFigures, Receipt, SentMessage
 from .store import (GroupTransaction, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table, Transaction, repair,
                     verify)
@@ -31,10 +33,12 @@ __version__: str = _ffi.string(_lib.varve_version()).decode()
 open = Store
 
 __all__ = [
-    "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState", "BlobTail", "BlobWriter", "Block", "BlockLists",
-    "Busy", "Cancelled", "Closed", "Conflict", "Container", "ContainerState", "Corruption", "DateTime", "ETag", "Entity", "Exists", "Fenced",
-    "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "LargeValue", "Loader", "Locked", "Message", "NEVER",
-    "NoSpace", "NotFound", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",
-    "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError", "Table", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported",
-    "Value", "VarveError", "aio", "errors", "literal", "open", "repair", "verify",
+    "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState", "BlobTail", "BlobWriter", "Block",
+    "BlockLists", "Busy", "Cancelled", "Closed", "Conflict", "Container", "ContainerState", "Corruption", "DateTime", "ETag",
+    "Entity", "Exists", "Fenced", "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "LargeValue",
+    "LargeValueReader", "LargeValueWriter", "Lease", "Loader", "Locked", "Message", "NEVER", "NoSpace", "NotFound",
+    "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",
+    "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError",
+    "Table", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported", "Value", "VarveError", "aio",
+    "errors", "literal", "open", "repair", "verify",
 ]

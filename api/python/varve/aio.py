@@ -63,9 +63,11 @@ class AsyncStore:
         """As Store.create_account()."""
         await self.run(self.store.create_account, account)
 
-    async def create_table(self, account: str, table: str, *, exist_ok: bool = False) -> AsyncTable:
-        """As Store.create_table()."""
-        return AsyncTable(self, await self.run(self.store.create_table, account, table, exist_ok=exist_ok))
+    async def create_table(self, account: str, table: str, *, large_values: bool = False,
+                           exist_ok: bool = False) -> AsyncTable:
+        """As Store.create_table(). run() calls the verbs on large values: ``await store.run(writer.write, piece)``."""
+        return AsyncTable(self, await self.run(self.store.create_table, account, table, large_values=large_values,
+                                               exist_ok=exist_ok))
 
     async def table(self, account: str, table: str) -> AsyncTable:
         """As Store.table()."""

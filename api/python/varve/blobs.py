@@ -1,21 +1,20 @@
 """Containers and their blobs: named contents of any length. docs/python.md introduces them."""
 from __future__ import annotations
 
-import io
 import threading
 import time
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional, Union
+from uuid import UUID
 
 from ._native import ffi, lib
-from .errors import Closed, InvalidArgument, NotFound, check
+from .errors import InvalidArgument, NotFound, check
 from .handles import _durability_of, _Handle, _open, _sized, _text
+from .leases import Lease, give_guid
 from .queues import _SIGNAL_SECONDS, Seconds, metadata_pairs, milliseconds_of
+from .streams import Bytes, ContentReader, ContentWriter, bytes_of
 from .values import ETag, text_of, ticks_of_microseconds, time_of
-
-#: The bytes of a content.
-Bytes = Union[bytes, bytearray, memoryview]
 
 _TIERS = ("", "hot", "cool", "cold", "archive")
 _KINDS = ("block", "append")
@@ -41,16 +40,6 @@ def _number_of(name: str, names: tuple[str, ...], what: str) -> int:
     if name not in names:
         raise InvalidArgument(f"{what} is {name!r}; {', '.join(repr(known) for known in names)} are allowed")
     return names.index(name)
-
-
-def _bytes_of(content: Bytes, what: str, keep: list[Any]) -> Any:
-    """Returns a varve_text of bytes, which stays as long as `keep`."""
-    if isinstance(content, str):
-        raise TypeError(f"{what} is a str; bytes are expected, for example {what}.encode()")
-    view = memoryview(content).cast("B") if not isinstance(content, bytes) else content
-    held = ffi.from_buffer(view)
-    keep.append(held)
-    return (held, len(view))
 
 
 class BlobProperties(NamedTuple):
@@ -208,7 +197,8 @@ def _etag_number(etag: Optional[ETag], name: str) -> int:
 
 
 def _conditions(keep: list[Any], if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
-                modified_since: Optional[datetime] = None, unmodified_since: Optional[datetime] = None) -> Any:
+                modified_since: Optional[datetime] = None, unmodified_since: Optional[datetime] = None,
+                lease: Optional[UUID] = None) -> Any:
     conditions = _sized("varve_blob_conditions")
     keep.append(conditions)
     conditions.if_match = _etag_number(if_match, "if_match")
@@ -217,6 +207,9 @@ def _conditions(keep: list[Any], if_match: Optional[ETag] = None, if_none_match:
         conditions.if_modified_since = ticks_of_microseconds(modified_since)
     if unmodified_since is not None:
         conditions.if_unmodified_since = ticks_of_microseconds(unmodified_since)
+    if lease is not None:
+        conditions.has_lease = True
+        give_guid(conditions.lease, lease, "lease")
     return conditions
 
 
@@ -240,7 +233,7 @@ def _properties(properties: Optional[BlobProperties], keep: list[Any]) -> Any:
 def _write_options(keep: list[Any], *, properties: Optional[BlobProperties] = None,
                    metadata: Optional[Mapping[str, str]] = None, tags: Optional[Mapping[str, str]] = None,
                    tier: str = "", if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
-                   durability: Optional[str] = None) -> Any:
+                   lease: Optional[UUID] = None, durability: Optional[str] = None) -> Any:
     options = _sized("varve_blob_write_options")
     keep.append(options)
     options.properties = _properties(properties, keep)
@@ -248,24 +241,59 @@ def _write_options(keep: list[Any], *, properties: Optional[BlobProperties] = No
     options.tags, options.tag_count = metadata_pairs(tags or {}, keep)
     options.tier = _number_of(tier, _TIERS, "tier")
     options.durability = _durability_of(durability)
-    options.conditions = _conditions(keep, if_match, if_none_match)
+    options.conditions = _conditions(keep, if_match, if_none_match, lease=lease)
     return options
 
 
-def _change_options(keep: list[Any], if_match: Optional[ETag], durability: Optional[str]) -> Any:
+def _change_options(keep: list[Any], if_match: Optional[ETag], durability: Optional[str],
+                    lease: Optional[UUID] = None) -> Any:
     options = _sized("varve_blob_change_options")
     keep.append(options)
     options.durability = _durability_of(durability)
-    options.conditions = _conditions(keep, if_match)
+    options.conditions = _conditions(keep, if_match, lease=lease)
     return options
 
 
 def _read_options(keep: list[Any], snapshot: Optional[_Handle], if_match: Optional[ETag],
-                  if_none_match: Optional[ETag]) -> Any:
+                  if_none_match: Optional[ETag], lease: Optional[UUID] = None) -> Any:
     options = _sized("varve_blob_read_options")
     keep.append(options)
-    options.conditions = _conditions(keep, if_match, if_none_match)
+    options.conditions = _conditions(keep, if_match, if_none_match, lease=lease)
     options.snapshot = ffi.NULL if snapshot is None else _open(snapshot)
+    return options
+
+
+def _copy_options(keep: list[Any], *, properties: Optional[BlobProperties] = None,
+                  metadata: Optional[Mapping[str, str]] = None, tags: Optional[Mapping[str, str]] = None,
+                  tier: str = "", if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+                  source_if_match: Optional[ETag] = None, lease: Optional[UUID] = None,
+                  durability: Optional[str] = None) -> Any:
+    options = _sized("varve_blob_copy_options")
+    keep.append(options)
+    options.conditions = _conditions(keep, if_match, if_none_match, lease=lease)
+    options.source_conditions = _conditions(keep, source_if_match)
+    options.properties = _properties(properties, keep)
+    options.has_metadata = metadata is not None
+    options.metadata, options.metadata_count = metadata_pairs(metadata or {}, keep)
+    options.tags, options.tag_count = metadata_pairs(tags or {}, keep)
+    options.tier = _number_of(tier, _TIERS, "tier")
+    options.durability = _durability_of(durability)
+    return options
+
+
+def _append_options(keep: list[Any], position: Optional[int], length_max: Optional[int], if_match: Optional[ETag],
+                    lease: Optional[UUID], durability: Optional[str]) -> Any:
+    options = _sized("varve_append_options")
+    keep.append(options)
+    options.conditions = _conditions(keep, if_match, lease=lease)
+    options.durability = _durability_of(durability)
+    for name, number in (("position", position), ("length_max", length_max)):
+        if number is None:
+            continue
+        if not 0 <= number < 2**64:
+            raise InvalidArgument(f"{name} is {number}; a number of bytes is expected")
+        setattr(options, f"has_{name}", True)
+        setattr(options, name, number)
     return options
 
 
@@ -282,7 +310,7 @@ class _ReaderHandle(_Handle):
     _free = staticmethod(lib.varve_blob_reader_free)
 
 
-class BlobWriter(io.RawIOBase):
+class BlobWriter(ContentWriter):
     """Writes one content as a file. Others see it after publish(), whole.
 
     A ``with`` block publishes at its end. If the block raises, or if the writer is closed without publish(), nothing of
@@ -290,28 +318,12 @@ class BlobWriter(io.RawIOBase):
     """
 
     def __init__(self, handle: Any) -> None:
-        super().__init__()
-        self._handle = _WriterHandle(handle)
-        self._length = 0
+        super().__init__(_WriterHandle(handle))
         #: The state that publish() returned.
         self.state: Optional[BlobState] = None
 
-    def writable(self) -> bool:
-        return True
-
-    def write(self, content: Any) -> int:
-        """Adds bytes at the end. Returns their number, which is that of all bytes."""
-        self._check_open()
-        keep: list[Any] = []
-        bytes_given = _bytes_of(content, "content", keep)
-        check(lib.varve_blob_writer_append(_open(self._handle), bytes_given))
-        self._length += bytes_given[1]
-        return int(bytes_given[1])
-
-    def tell(self) -> int:
-        """Returns the number of bytes that were added."""
-        self._check_open()
-        return self._length
+    def _append(self, handle: Any, given: Any) -> Any:
+        return lib.varve_blob_writer_append(handle, given)
 
     def publish(self, *, properties: Optional[BlobProperties] = None) -> BlobState:
         """Makes the content that of the blob, and closes the writer. `properties` replace those of open_writer()."""
@@ -322,17 +334,6 @@ class BlobWriter(io.RawIOBase):
         self.state = _state(lambda made: lib.varve_blob_writer_publish(_open(self._handle), made))
         self.close()
         return self.state
-
-    def close(self) -> None:
-        """Frees the writer. A content that was not published is removed."""
-        handle = getattr(self, "_handle", None)
-        if handle is not None:
-            handle.__del__()
-        super().close()
-
-    def _check_open(self) -> None:
-        if self.closed:
-            raise Closed("the writer was closed")
 
     def __enter__(self) -> BlobWriter:
         self._check_open()
@@ -345,73 +346,20 @@ class BlobWriter(io.RawIOBase):
         self.close()
 
 
-class BlobReader(io.RawIOBase):
+class BlobReader(ContentReader):
     """Reads one state of a blob as a file, also after the blob was changed or deleted.
 
     For many small reads, wrap it: ``io.BufferedReader(container.open("a"), 1 << 20)``.
     """
 
     def __init__(self, handle: Any) -> None:
-        super().__init__()
-        self._handle = _ReaderHandle(handle)
-        self._position = 0
+        held = _ReaderHandle(handle)
         #: The state that is read.
-        self.state: BlobState = _state(lambda made: lib.varve_blob_reader_state(_open(self._handle), made))
+        self.state: BlobState = _state(lambda made: lib.varve_blob_reader_state(_open(held), made))
+        super().__init__(held, self.state.length)
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fills the buffer. Returns the number of bytes, which is less only at the end of the content."""
-        count = self._read_at(self._position, buffer)
-        self._position += count
-        return count
-
-    def readall(self) -> bytes:
-        """Returns the content from the present position to its end."""
-        content = bytearray(max(0, self.state.length - self._position))
-        return bytes(memoryview(content)[:self.readinto(content)]) if content else b""
-
-    def read_range(self, offset: int, size: int) -> bytes:
-        """Returns up to `size` bytes from `offset` on. Leaves the position, so any thread may call it."""
-        if offset < 0 or size < 0:
-            raise InvalidArgument(f"the range is {size} bytes at {offset}; neither can be below zero")
-        content = bytearray(min(size, max(0, self.state.length - offset)))
-        return bytes(memoryview(content)[:self._read_at(offset, content)]) if content else b""
-
-    def _read_at(self, offset: int, buffer: Any) -> int:
-        if self.closed:
-            raise Closed("the reader was closed")
-        into = ffi.from_buffer(buffer, require_writable=True)
-        count = ffi.new("size_t *")
-        check(lib.varve_blob_reader_read(_open(self._handle), offset, into, len(into), count))
-        return int(count[0])
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Sets the position, also after the end of the content."""
-        if self.closed:
-            raise Closed("the reader was closed")
-        begins = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.state.length}
-        if whence not in begins or begins[whence] + offset < 0:
-            raise InvalidArgument(f"seek({offset}, {whence}) leads to no position of the content")
-        self._position = begins[whence] + offset
-        return self._position
-
-    def tell(self) -> int:
-        """Returns the position."""
-        if self.closed:
-            raise Closed("the reader was closed")
-        return self._position
-
-    def close(self) -> None:
-        """Frees the reader."""
-        handle = getattr(self, "_handle", None)
-        if handle is not None:
-            handle.__del__()
-        super().close()
+    def _read(self, handle: Any, offset: int, into: Any, count: Any) -> Any:
+        return lib.varve_blob_reader_read(handle, offset, into, len(into), count)
 
     def __enter__(self) -> BlobReader:
         return self
@@ -426,8 +374,9 @@ class BlobReader(io.RawIOBase):
 class Container(_Handle):
     """A handle of one container. If the container is dropped and created again, the handle means the new container.
 
-    Writes take the keywords `properties`, `metadata`, `tags`, `tier`, `if_match`, `if_none_match` and `durability`.
-    ``if_none_match=ETag.ANY`` only creates: an existing blob raises Exists.
+    Writes take the keywords `properties`, `metadata`, `tags`, `tier`, `if_match`, `if_none_match`, `lease` and
+    `durability`. ``if_none_match=ETag.ANY`` only creates: an existing blob raises Exists. `lease` is the id of the
+    caller's lease; a blob that another holder has leased raises PreconditionFailed.
     """
 
     __slots__ = ()
@@ -438,31 +387,33 @@ class Container(_Handle):
     def put(self, blob: str, content: Bytes, **options: Any) -> BlobState:
         """Writes a block blob from memory, and returns its new state."""
         keep: list[Any] = []
-        name, given = text_of(blob, "blob", keep), _bytes_of(content, "content", keep)
+        name, given = text_of(blob, "blob", keep), bytes_of(content, "content", keep)
         chosen = _write_options(keep, **options)
         return _state(lambda made: lib.varve_blob_put(_open(self), name, given, chosen, made))
 
     def get(self, blob: str, *, snapshot: Optional[_Handle] = None, if_match: Optional[ETag] = None,
-            if_none_match: Optional[ETag] = None) -> bytes:
+            if_none_match: Optional[ETag] = None, lease: Optional[UUID] = None) -> bytes:
         """Returns the whole content. Use open() for a content that does not fit into memory, and for parts of it."""
-        with self.open(blob, snapshot=snapshot, if_match=if_match, if_none_match=if_none_match) as reader:
+        with self.open(blob, snapshot=snapshot, if_match=if_match, if_none_match=if_none_match,
+                       lease=lease) as reader:
             return reader.readall()
 
-    def remove(self, blob: str, *, if_match: Optional[ETag] = None, durability: Optional[str] = None) -> None:
+    def remove(self, blob: str, *, if_match: Optional[ETag] = None, lease: Optional[UUID] = None,
+               durability: Optional[str] = None) -> None:
         """Deletes a blob, and the blocks that are staged under its name."""
         keep: list[Any] = []
         check(lib.varve_blob_remove(_open(self), text_of(blob, "blob", keep),
-                                    _change_options(keep, if_match, durability)))
+                                    _change_options(keep, if_match, durability, lease)))
 
     # Streams
 
     def open(self, blob: str, *, snapshot: Optional[_Handle] = None, if_match: Optional[ETag] = None,
-             if_none_match: Optional[ETag] = None) -> BlobReader:
+             if_none_match: Optional[ETag] = None, lease: Optional[UUID] = None) -> BlobReader:
         """Opens a blob as a file for reading."""
         keep: list[Any] = []
         made = ffi.new("varve_blob_reader **")
         check(lib.varve_blob_reader_open(_open(self), text_of(blob, "blob", keep),
-                                         _read_options(keep, snapshot, if_match, if_none_match), made))
+                                         _read_options(keep, snapshot, if_match, if_none_match, lease), made))
         return BlobReader(made[0])
 
     def open_writer(self, blob: str, **options: Any) -> BlobWriter:
@@ -476,11 +427,11 @@ class Container(_Handle):
     # States and listings
 
     def state(self, blob: str, *, snapshot: Optional[_Handle] = None, if_match: Optional[ETag] = None,
-              if_none_match: Optional[ETag] = None) -> BlobState:
+              if_none_match: Optional[ETag] = None, lease: Optional[UUID] = None) -> BlobState:
         """Returns the state of a blob, or raises NotFound."""
         keep: list[Any] = []
         name = text_of(blob, "blob", keep)
-        options = _read_options(keep, snapshot, if_match, if_none_match)
+        options = _read_options(keep, snapshot, if_match, if_none_match, lease)
         return _state(lambda made: lib.varve_blob_state(_open(self), name, options, made))
 
     def __contains__(self, blob: str) -> bool:
@@ -532,66 +483,62 @@ class Container(_Handle):
     # Changes of a state
 
     def set_properties(self, blob: str, properties: BlobProperties, *, if_match: Optional[ETag] = None,
-                       durability: Optional[str] = None) -> BlobState:
+                       lease: Optional[UUID] = None, durability: Optional[str] = None) -> BlobState:
         """Replaces all properties of a blob."""
         keep: list[Any] = []
         name, given = text_of(blob, "blob", keep), _properties(properties, keep)
-        options = _change_options(keep, if_match, durability)
+        options = _change_options(keep, if_match, durability, lease)
         return _state(lambda made: lib.varve_blob_set_properties(_open(self), name, given, options, made))
 
     def set_blob_metadata(self, blob: str, metadata: Mapping[str, str], *, if_match: Optional[ETag] = None,
-                          durability: Optional[str] = None) -> BlobState:
+                          lease: Optional[UUID] = None, durability: Optional[str] = None) -> BlobState:
         """Replaces all metadata of a blob."""
         keep: list[Any] = []
         name, (array, count) = text_of(blob, "blob", keep), metadata_pairs(metadata, keep)
-        options = _change_options(keep, if_match, durability)
+        options = _change_options(keep, if_match, durability, lease)
         return _state(lambda made: lib.varve_blob_set_metadata(_open(self), name, array, count, options, made))
 
     def set_tags(self, blob: str, tags: Mapping[str, str], *, if_match: Optional[ETag] = None,
-                 durability: Optional[str] = None) -> BlobState:
+                 lease: Optional[UUID] = None, durability: Optional[str] = None) -> BlobState:
         """Replaces all tags of a blob."""
         keep: list[Any] = []
         name, (array, count) = text_of(blob, "blob", keep), metadata_pairs(tags, keep)
-        options = _change_options(keep, if_match, durability)
+        options = _change_options(keep, if_match, durability, lease)
         return _state(lambda made: lib.varve_blob_set_tags(_open(self), name, array, count, options, made))
 
     def set_tier(self, blob: str, tier: str, *, if_match: Optional[ETag] = None,
-                 durability: Optional[str] = None) -> BlobState:
+                 lease: Optional[UUID] = None, durability: Optional[str] = None) -> BlobState:
         """Sets the tier: "hot", "cool", "cold" or "archive"."""
         keep: list[Any] = []
         name, number = text_of(blob, "blob", keep), _number_of(tier, _TIERS, "tier")
-        options = _change_options(keep, if_match, durability)
+        options = _change_options(keep, if_match, durability, lease)
         return _state(lambda made: lib.varve_blob_set_tier(_open(self), name, number, options, made))
 
     def copy(self, blob: str, source: Container, source_blob: str, *, properties: Optional[BlobProperties] = None,
              metadata: Optional[Mapping[str, str]] = None, tags: Optional[Mapping[str, str]] = None, tier: str = "",
              if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
-             source_if_match: Optional[ETag] = None, durability: Optional[str] = None) -> BlobState:
+             source_if_match: Optional[ETag] = None, lease: Optional[UUID] = None,
+             durability: Optional[str] = None) -> BlobState:
         """Makes `blob` a copy of a blob of the same account. Both share the content, so no content is copied.
 
         The copy has the properties and the metadata of the source, unless they are given here. Tags are not copied.
         """
         keep: list[Any] = []
-        options = _sized("varve_blob_copy_options")
-        options.conditions = _conditions(keep, if_match, if_none_match)
-        options.source_conditions = _conditions(keep, source_if_match)
-        options.properties = _properties(properties, keep)
-        options.has_metadata = metadata is not None
-        options.metadata, options.metadata_count = metadata_pairs(metadata or {}, keep)
-        options.tags, options.tag_count = metadata_pairs(tags or {}, keep)
-        options.tier = _number_of(tier, _TIERS, "tier")
-        options.durability = _durability_of(durability)
+        options = _copy_options(keep, properties=properties, metadata=metadata, tags=tags, tier=tier, if_match=if_match,
+                                if_none_match=if_none_match, source_if_match=source_if_match, lease=lease,
+                                durability=durability)
         name, from_name = text_of(blob, "blob", keep), text_of(source_blob, "source_blob", keep)
         return _state(lambda made: lib.varve_blob_copy(_open(self), name, _open(source), from_name, options, made))
 
     # Blocks and appends
 
-    def stage_block(self, blob: str, id: bytes, content: Bytes, *, durability: Optional[str] = None) -> None:
+    def stage_block(self, blob: str, id: bytes, content: Bytes, *, lease: Optional[UUID] = None,
+                    durability: Optional[str] = None) -> None:
         """Stages a block. All ids of a blob have the same length: 1 to 64 bytes."""
         keep: list[Any] = []
         made = ffi.new("varve_blob_writer **")
-        check(lib.varve_blob_writer_stage(_open(self), text_of(blob, "blob", keep), _bytes_of(id, "id", keep),
-                                          _write_options(keep, durability=durability), made))
+        check(lib.varve_blob_writer_stage(_open(self), text_of(blob, "blob", keep), bytes_of(id, "id", keep),
+                                          _write_options(keep, lease=lease, durability=durability), made))
         with BlobWriter(made[0]) as writer:
             writer.write(content)
 
@@ -607,7 +554,7 @@ class Container(_Handle):
             id, from_word = (choice, "latest") if isinstance(choice, bytes) else choice
             if from_word not in _FROM:
                 raise InvalidArgument(f"a block is from {from_word!r}; 'latest', 'staged' and 'committed' are allowed")
-            choices.append((_bytes_of(id, "id", keep), _FROM[from_word]))
+            choices.append((bytes_of(id, "id", keep), _FROM[from_word]))
         array = ffi.new("varve_block_choice[]", choices)
         name, chosen = text_of(blob, "blob", keep), _write_options(keep, **options)
         return _state(
@@ -634,24 +581,16 @@ class Container(_Handle):
         return _state(lambda made: lib.varve_blob_create_append(_open(self), name, chosen, made))
 
     def append(self, blob: str, content: Bytes, *, position: Optional[int] = None, length_max: Optional[int] = None,
-               if_match: Optional[ETag] = None, durability: Optional[str] = None) -> AppendedBlock:
+               if_match: Optional[ETag] = None, lease: Optional[UUID] = None,
+               durability: Optional[str] = None) -> AppendedBlock:
         """Adds 1 byte to 4 MiB at the end of an append blob, whole or not at all.
 
         With `position`, the blob must have this length. With `length_max`, it may not be longer afterwards.
         """
         keep: list[Any] = []
-        options = _sized("varve_append_options")
-        options.conditions = _conditions(keep, if_match)
-        options.durability = _durability_of(durability)
-        for name, number in (("position", position), ("length_max", length_max)):
-            if number is None:
-                continue
-            if not 0 <= number < 2**64:
-                raise InvalidArgument(f"{name} is {number}; a number of bytes is expected")
-            setattr(options, f"has_{name}", True)
-            setattr(options, name, number)
+        options = _append_options(keep, position, length_max, if_match, lease, durability)
         appended = _sized("varve_appended_block")
-        check(lib.varve_blob_append(_open(self), text_of(blob, "blob", keep), _bytes_of(content, "content", keep),
+        check(lib.varve_blob_append(_open(self), text_of(blob, "blob", keep), bytes_of(content, "content", keep),
                                     options, appended))
         return AppendedBlock(appended.offset, ETag._of(appended.etag), appended.append_count)
 
@@ -685,12 +624,37 @@ class Container(_Handle):
         check(lib.varve_blob_tail(_open(self), text_of(blob, "blob", keep), offset, options, buffer, size, tail))
         return BlobTail(bytes(ffi.buffer(buffer, tail.count)), tail.length, ETag._of(tail.etag), tail.created)
 
+    def open_appender(self, blob: str, *, position: Optional[int] = None, length_max: Optional[int] = None,
+                      if_match: Optional[ETag] = None, lease: Optional[UUID] = None,
+                      durability: Optional[str] = None) -> BlobWriter:
+        """Opens an append blob as a file for one append of any length, which publish() adds. The options are those of
+        append()."""
+        keep: list[Any] = []
+        made = ffi.new("varve_blob_writer **")
+        check(lib.varve_blob_writer_open_append(
+            _open(self), text_of(blob, "blob", keep),
+            _append_options(keep, position, length_max, if_match, lease, durability), made))
+        return BlobWriter(made[0])
+
+    # Leases
+
+    def lease(self, blob: Optional[str] = None, *, if_match: Optional[ETag] = None) -> Lease:
+        """Returns the lease of a blob, to change it. Without a name, returns the lease of the container itself."""
+        keep: list[Any] = []
+        if blob is None:
+            if if_match is not None:
+                raise InvalidArgument("if_match needs the name of a blob; the lease of a container compares no ETag")
+            return Lease(lambda request, answer: lib.varve_container_lease(_open(self), request, ffi.NULL, answer), keep)
+        name, options = text_of(blob, "blob", keep), _change_options(keep, if_match, None)
+        return Lease(lambda request, answer: lib.varve_blob_lease(_open(self), name, request, options, answer), keep)
+
     # The container itself
 
-    def info(self) -> ContainerState:
+    def info(self, *, lease: Optional[UUID] = None) -> ContainerState:
         """Returns the state of the container."""
+        keep: list[Any] = []
         view = _sized("varve_container_view")
-        check(lib.varve_container_state(_open(self), view))
+        check(lib.varve_container_state_if(_open(self), _conditions(keep, lease=lease), view))
         return ContainerState(ETag._of(view.etag), time_of(view.modified), _named(view.public_access, _ACCESS),
                               _named(view.lease_state, _LEASES))
 
@@ -705,11 +669,11 @@ class Container(_Handle):
         finally:
             lib.varve_metadata_free(made[0])
 
-    def set_metadata(self, metadata: Mapping[str, str]) -> None:
+    def set_metadata(self, metadata: Mapping[str, str], *, lease: Optional[UUID] = None) -> None:
         """Replaces all metadata of the container."""
         keep: list[Any] = []
         array, count = metadata_pairs(metadata, keep)
-        check(lib.varve_container_set_metadata(_open(self), array, count))
+        check(lib.varve_container_set_metadata_if(_open(self), array, count, _conditions(keep, lease=lease)))
 
 
 def _blocks_of(array: Any, count: int) -> list[Block]:

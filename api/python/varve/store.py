@@ -9,14 +9,18 @@ import os
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Callable, Generator, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union
+from uuid import UUID
 
 from ._native import ffi, lib
 from .errors import Closed, Conflict, Exists, InvalidArgument, check
 from .filters import with_parameters
 from .handles import _durability_of, _figures, _Handle, _open, _sized, _text, _write_options
-from .blobs import Container
+from .blobs import (BlobReader, BlobState, BlobWriter, Container, _change_options, _conditions, _copy_options, _state,
+                    _write_options as _blob_write_options)
+from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity, readers_of
 from .queues import (Message, Queue, Seconds, SentMessage, give_put_options, metadata_pairs, optional_text, sent_of,
                      update_hold)
+from .streams import Bytes, bytes_of
 from .values import (ETag, Entity, Value, entities_of, fill_entity, text_of, texts_of, time_of)
 
 T = TypeVar("T")
@@ -118,6 +122,15 @@ def _entities(handle: Any) -> list[Optional[Entity]]:
         return entities_of(view)
     finally:
         lib.varve_page_free(handle)
+
+
+def _opened(page: Any, made: Any, names: Sequence[str]) -> Optional[OpenedEntity]:
+    """Returns an entity with the readers of an array, and frees the page."""
+    try:
+        readers = readers_of(made, names)
+    finally:
+        found = _entities(page[0])
+    return OpenedEntity(found[0], readers) if found and found[0] is not None else None
 
 
 class Plan(NamedTuple):
@@ -380,6 +393,43 @@ class Table(_Handle):
         check(lib.varve_table_get_many(_open(self), array, count, _read_options(select, snapshot, keep), page))
         return _entities(page[0])
 
+    # Large values
+
+    def write_large_value(self) -> LargeValueWriter:
+        """Begins to write a content, which entities of the account can then have as a LargeValue.
+
+        ``with people.write_large_value() as writer: ...``; the entity must be written inside the block. Raises
+        InvalidArgument if the table was created without `large_values`.
+        """
+        made = ffi.new("varve_large_value_writer **")
+        check(lib.varve_large_value_writer_open(_open(self), made))
+        return LargeValueWriter(made[0])
+
+    def open_large_value(self, partition_key: str, row_key: str, name: str, *,
+                         snapshot: Optional[Snapshot] = None) -> LargeValueReader:
+        """Opens the content of a property as a file for reading.
+
+        Raises NotFound without the entity or the property, and InvalidArgument if the property has another type.
+        """
+        keep: list[Any] = []
+        made = ffi.new("varve_large_value_reader **")
+        check(lib.varve_large_value_reader_open(
+            _open(self), text_of(partition_key, "PartitionKey", keep), text_of(row_key, "RowKey", keep),
+            text_of(name, "name", keep), _read_options(None, snapshot, keep), made))
+        return LargeValueReader(made[0])
+
+    def get_opened(self, partition_key: str, row_key: str, names: Sequence[str], *,
+                   select: Optional[Sequence[str]] = None,
+                   snapshot: Optional[Snapshot] = None) -> Optional[OpenedEntity]:
+        """Returns an entity with readers of these large values, all of one moment, or None if it does not exist."""
+        keep: list[Any] = []
+        array, count = texts_of(names, "names", keep)
+        page, made = ffi.new("varve_page **"), ffi.new("varve_large_value_reader *[]", count)
+        check(lib.varve_table_get_opened(_open(self), text_of(partition_key, "PartitionKey", keep),
+                                         text_of(row_key, "RowKey", keep), _read_options(select, snapshot, keep), array,
+                                         count, page, made))
+        return _opened(page, made, names)
+
     def scan(self, filter: str = "", *, parameters: Optional[Mapping[str, Value]] = None,
              partition: Optional[str] = None, rows: Optional[tuple[Optional[str], Optional[str]]] = None,
              row_prefix: Optional[str] = None, partitions: Optional[tuple[Optional[str], Optional[str]]] = None,
@@ -426,17 +476,20 @@ class Transaction(_Handle):
     block discards the writes.
     """
 
-    __slots__ = ("etag", "sent_messages", "_durability", "_puts")
+    __slots__ = ("etag", "sent_messages", "written_blobs", "_durability", "_puts", "_blobs")
     _free = staticmethod(lib.varve_transaction_free)
 
     def __init__(self, handle: Any, durability: Optional[str]) -> None:
         super().__init__(handle)
         self._durability = durability
         self._puts = 0
+        self._blobs = 0
         #: The ETag of all written entities, once the transaction has committed.
         self.etag: Optional[ETag] = None
         #: What each put_message() returned, once the transaction has committed.
         self.sent_messages: list[SentMessage] = []
+        #: The state of each blob that was published, put or copied, once the transaction has committed.
+        self.written_blobs: list[BlobState] = []
 
     def get(self, table: Table, partition_key: str, row_key: str, *,
             select: Optional[Sequence[str]] = None) -> Optional[Entity]:
@@ -514,6 +567,55 @@ class Transaction(_Handle):
         check(lib.varve_transaction_update_message(_open(self), _open(queue), *message._named(), update_hold(hold),
                                                    optional_text(text, keep)))
 
+    def get_opened(self, table: Table, partition_key: str, row_key: str, names: Sequence[str], *,
+                   select: Optional[Sequence[str]] = None) -> Optional[OpenedEntity]:
+        """Reads an entity with readers of these large values. It must not change before the commit."""
+        keep: list[Any] = []
+        array, count = texts_of(names, "names", keep)
+        keys, _ = _keys([(partition_key, row_key)], keep)
+        page, made = ffi.new("varve_page **"), ffi.new("varve_large_value_reader *[]", count)
+        check(lib.varve_transaction_get_opened(_open(self), _open(table), keys, _read_options(select, None, keep), array,
+                                               count, page, made))
+        return _opened(page, made, names)
+
+    # Blobs
+
+    def read_blob(self, container: Container, blob: str, *, if_match: Optional[ETag] = None) -> BlobReader:
+        """Opens a blob of the transaction's state as a file for reading. It must not change before the commit."""
+        keep: list[Any] = []
+        made = ffi.new("varve_blob_reader **")
+        check(lib.varve_transaction_read_blob(_open(self), _open(container), text_of(blob, "blob", keep),
+                                              _conditions(keep, if_match), made))
+        return BlobReader(made[0])
+
+    def publish_blob(self, writer: BlobWriter) -> None:
+        """Appends :meth:`BlobWriter.publish`. The transaction takes the content, and the writer is closed."""
+        check(lib.varve_transaction_publish_blob(_open(self), _open(writer._handle)))
+        self._blobs += 1
+        writer.close()
+
+    def put_blob(self, container: Container, blob: str, content: Bytes, **options: Any) -> None:
+        """Appends :meth:`Container.put`, with its options but without a durability of its own."""
+        keep: list[Any] = []
+        check(lib.varve_transaction_put_blob(_open(self), _open(container), text_of(blob, "blob", keep),
+                                             bytes_of(content, "content", keep), _blob_write_options(keep, **options)))
+        self._blobs += 1
+
+    def remove_blob(self, container: Container, blob: str, *, if_match: Optional[ETag] = None,
+                    lease: Optional[UUID] = None) -> None:
+        """Appends :meth:`Container.remove`."""
+        keep: list[Any] = []
+        check(lib.varve_transaction_remove_blob(_open(self), _open(container), text_of(blob, "blob", keep),
+                                                _change_options(keep, if_match, None, lease)))
+
+    def copy_blob(self, container: Container, blob: str, source: Container, source_blob: str, **options: Any) -> None:
+        """Appends :meth:`Container.copy`, with its options but without a durability of its own."""
+        keep: list[Any] = []
+        check(lib.varve_transaction_copy_blob(
+            _open(self), _open(container), text_of(blob, "blob", keep), _open(source),
+            text_of(source_blob, "source_blob", keep), _copy_options(keep, **options)))
+        self._blobs += 1
+
     def commit(self) -> Optional[ETag]:
         """Commits all writes or none, and ends the transaction."""
         keep: list[Any] = []
@@ -524,6 +626,8 @@ class Transaction(_Handle):
             sent = _sized("varve_sent_message")
             check(lib.varve_transaction_sent_message(_open(self), index, sent))
             self.sent_messages.append(sent_of(sent))
+        for index in range(self._blobs):
+            self.written_blobs.append(_state(lambda made: lib.varve_transaction_written_blob(_open(self), index, made)))
         return self.etag
 
     def __enter__(self) -> Transaction:
@@ -648,13 +752,19 @@ class Store:
         """Returns the names of the accounts."""
         return self._names(lambda options, list_: lib.varve_account_list(self._open(), options, list_), prefix)
 
-    def create_table(self, account: str, table: str, *, exist_ok: bool = False) -> Table:
-        """Creates a table. With `exist_ok` returns the table that exists, if it does."""
+    def create_table(self, account: str, table: str, *, large_values: bool = False, exist_ok: bool = False) -> Table:
+        """Creates a table. With `exist_ok` returns the table that exists, if it does.
+
+        With `large_values`, its entities may own contents of any length. Each replace, merge and delete then reads the
+        entity first, and load() refuses the table.
+        """
         keep: list[Any] = []
+        options = _sized("varve_table_options")
+        options.has_large_values = large_values
         made = ffi.new("varve_table **")
         try:
-            check(lib.varve_table_create(self._open(), text_of(account, "account", keep),
-                                         text_of(table, "table", keep), made))
+            check(lib.varve_table_create_with(self._open(), text_of(account, "account", keep),
+                                              text_of(table, "table", keep), options, made))
         except Exists:
             if not exist_ok:
                 raise
@@ -679,6 +789,15 @@ class Store:
         keep: list[Any] = []
         owner = text_of(account, "account", keep)
         return self._names(lambda options, list_: lib.varve_table_list(self._open(), owner, options, list_), prefix)
+
+    def open_large_value(self, account: str, id: int) -> LargeValueReader:
+        """Opens the content with this number, LargeValue.id, as a file for reading, or raises NotFound."""
+        if not 0 <= id < 2**64:
+            raise InvalidArgument(f"id is {id}; the number of a LargeValue is expected")
+        keep: list[Any] = []
+        made = ffi.new("varve_large_value_reader **")
+        check(lib.varve_large_value_reader_open_id(self._open(), text_of(account, "account", keep), id, made))
+        return LargeValueReader(made[0])
 
     # Queues
 
@@ -746,11 +865,11 @@ class Store:
                                        text_of(container, "container", keep), made))
         return Container(made[0])
 
-    def drop_container(self, account: str, container: str) -> None:
-        """Drops a container with all its blobs."""
+    def drop_container(self, account: str, container: str, *, lease: Optional[UUID] = None) -> None:
+        """Drops a container with all its blobs. `lease` is the id of the caller's lease of the container."""
         keep: list[Any] = []
-        check(lib.varve_container_drop(self._open(), text_of(account, "account", keep),
-                                       text_of(container, "container", keep)))
+        check(lib.varve_container_drop_if(self._open(), text_of(account, "account", keep),
+                                          text_of(container, "container", keep), _conditions(keep, lease=lease)))
 
     def containers(self, account: str, prefix: str = "") -> list[str]:
         """Returns the names of the containers of an account."""

@@ -12,7 +12,7 @@ float        Double
 datetime     DateTime; it must have a time zone
 DateTime     DateTime with ticks of 100 ns
 uuid.UUID    Guid
-LargeValue   LargeValue; only a read returns it
+LargeValue   LargeValue; of Table.write_large_value(), or of a read
 ===========  ======================================================
 
 A read returns a plain ``datetime`` in UTC if the time is a whole number of microseconds, else a :class:`DateTime`, which
@@ -45,9 +45,15 @@ class Int64(int):
 
 
 class LargeValue(NamedTuple):
-    """A content that an entity owns: its number and its bytes. Python can read it, and not write it."""
+    """Names a content that an entity owns.
 
+    It comes from LargeValueWriter.finish(), or from an entity that was read. Other entities of the account may get it;
+    they share the content.
+    """
+
+    #: The number of the content in its account.
     id: int
+    #: Bytes of the content.
     length: int
 
 
@@ -251,9 +257,15 @@ def _give_value(to: Any, value: object, name: str, keep: list[Any]) -> None:
     elif isinstance(value, UUID):
         to.type = 5
         held.guid.bytes = value.bytes
+    elif isinstance(value, LargeValue):
+        if not 0 <= value.id < 2**64 or not 0 <= value.length < 2**64:
+            raise InvalidArgument(f"the property {name} is {value}, which no writer returned")
+        to.type = 9
+        held.large.id = value.id
+        held.large.length = value.length
     else:
         raise TypeError(f"the property {name} is {type(value).__name__}; expected str, bytes, bool, int, float, "
-                        "datetime or uuid.UUID, and no None: leave the property out")
+                        "datetime, uuid.UUID or LargeValue, and no None: leave the property out")
 
 
 def fill_entity(to: Any, entity: Mapping[str, Any], keep: list[Any]) -> None:

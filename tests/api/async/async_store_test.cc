@@ -84,6 +84,15 @@ TEST_F(AsyncStores, MakeOpenListAndDropTables) {
   EXPECT_EQ(table_names(), std::vector<std::string>{"Orders"});
 }
 
+TEST_F(AsyncStores, BX01_MakeTablesWithLargeValues) {
+  Result<Table> people = wait(async_.create_table(kOwner, "People", TableOptions{.has_large_values = true}));
+  ASSERT_EQ(said(people), kFine);
+  EXPECT_EQ(said(people->write_large_value()), kFine);
+  Result<Table> plain = wait(async_.create_table(kOwner, "Plain", TableOptions()));
+  ASSERT_EQ(said(plain), kFine);
+  EXPECT_EQ(said(plain->write_large_value()), kInvalidInput);
+}
+
 TEST_F(AsyncStores, KeepAccessPolicies) {
   const std::vector<AccessPolicy> policies = {{.id = "readers", .permissions = *Permissions::parse("r")}};
   EXPECT_EQ(said(wait(async_.set_access_policies(kOwner, "Orders", policies))), kFine);

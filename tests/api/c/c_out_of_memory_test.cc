@@ -187,5 +187,42 @@ TEST_F(COutOfMemory, AStateOfABlobThatIsNotShownIsNoDoubtfulWrite) {
   handles_ -= 2;
 }
 
+TEST_F(COutOfMemory, BX24_AnEntityAndItsReadersComeTogether) {
+  varve_table_options options{};
+  options.size = sizeof options;
+  options.has_large_values = true;
+  varve_table* people = nullptr;
+  ASSERT_EQ(code_of(varve_table_create_with(store_, varve_text_of("acct"), varve_text_of("People"), &options, &people)),
+            VARVE_OK);
+  varve_large_value_writer* writer = nullptr;
+  ASSERT_EQ(code_of(varve_large_value_writer_open(people, &writer)), VARVE_OK);
+  ASSERT_EQ(code_of(varve_large_value_writer_append(writer, varve_text_of("a content"))), VARVE_OK);
+  varve_property photo{varve_text_of("Photo"), {VARVE_LARGE_VALUE, {}}};
+  ASSERT_EQ(code_of(varve_large_value_writer_finish(writer, &photo.value.as.large)), VARVE_OK);
+  varve_entity person = entity_;
+  person.properties = &photo;
+  ASSERT_EQ(code_of(varve_table_insert(people, &person, nullptr, nullptr)), VARVE_OK);
+  varve_large_value_writer_free(writer);
+  handles_ = varve_handle_count();
+  const varve_text names[] = {photo.name, photo.name};
+  varve_large_value_reader* readers[2] = {nullptr, nullptr};
+  varve_page* page = nullptr;
+  sweep([&] {
+    return varve_table_get_opened(people, person.partition_key, person.row_key, nullptr, names, 2, &page, readers);
+  });
+  EXPECT_NE(readers[0], nullptr);
+  EXPECT_NE(readers[1], nullptr);
+  varve_page_free(page);
+  varve_large_value_reader_free(readers[0]);
+  varve_large_value_reader_free(readers[1]);
+  sweep([&] {
+    return varve_large_value_reader_open(people, person.partition_key, person.row_key, photo.name, nullptr,
+                                         &readers[0]);
+  });
+  varve_large_value_reader_free(readers[0]);
+  varve_table_free(people);
+  --handles_;
+}
+
 }  // namespace
 }  // namespace varve::c_out_of_memory_test

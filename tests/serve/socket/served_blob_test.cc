@@ -107,6 +107,36 @@ TEST_F(ServedBlobs, AreWrittenAndReadAsWithoutAServer) {
   EXPECT_EQ(both({"container", "list"}).out, "archive\n");
 }
 
+TEST_F(ServedBlobs, BE01_BE03_AreLeasedAsWithoutAServer) {
+  const std::string mine = "00000000-0000-0000-0000-000000000001";
+  const std::string other = "00000000-0000-0000-0000-000000000002";
+  EXPECT_EQ(both({"blob", "put", "photos", "a", "-"}, "x").exit_code, 0);
+  EXPECT_EQ(both({"blob", "lease", "photos", "a", "acquire", "--id", mine, "--duration", "60"}).out, mine + "\n");
+  EXPECT_EQ(both({"blob", "lease", "photos", "a", "acquire", "--duration", "61"}).exit_code, 1);
+  EXPECT_EQ(both({"blob", "lease", "photos", "a", "renew", "--id", other}).exit_code, 1);
+  EXPECT_EQ(both({"blob", "lease", "photos", "a", "change", "--id", mine, "--new-id", other, "--json"}).exit_code, 0);
+  for (const Words& more : {Words{}, Words{"--lease", mine}}) {
+    Words put{"blob", "put", "photos", "a", "-"};
+    put.insert(put.end(), more.begin(), more.end());
+    EXPECT_EQ(both(put, "y").exit_code, 1);
+    Words copy{"blob", "copy", "photos", "a", "a"};
+    copy.insert(copy.end(), more.begin(), more.end());
+    EXPECT_EQ(both(copy).exit_code, 1);
+    Words remove{"blob", "delete", "photos", "a"};
+    remove.insert(remove.end(), more.begin(), more.end());
+    EXPECT_EQ(both(remove).exit_code, 1);
+  }
+  EXPECT_EQ(both({"blob", "put", "photos", "a", "-", "--lease", other}, "y").exit_code, 0);
+  EXPECT_EQ(both({"blob", "delete", "photos", "a", "--lease", other}).exit_code, 0);
+  EXPECT_EQ(both({"blob", "lease", "photos", "a", "acquire"}).exit_code, 1);
+  EXPECT_EQ(both({"container", "lease", "photos", "acquire", "--id", mine, "--json"}).exit_code, 0);
+  EXPECT_EQ(both({"container", "drop", "photos", "--yes"}).exit_code, 1);
+  EXPECT_EQ(both({"container", "drop", "photos", "--yes", "--lease", other}).exit_code, 1);
+  EXPECT_EQ(both({"container", "lease", "photos", "break"}).out, "0\n");
+  EXPECT_EQ(both({"container", "lease", "photos", "acquire", "--id", mine}).exit_code, 0);
+  EXPECT_EQ(both({"container", "drop", "photos", "--yes", "--lease", mine}).exit_code, 0);
+}
+
 TEST_F(ServedBlobs, GoOnAfterStagedBlocks) {
   const std::string file = scratch_.file("big", content(17 * kMebibyte));
   EXPECT_EQ(both({"blob", "put", "photos", "big", file, "--resume"}).exit_code, 0);

@@ -56,6 +56,20 @@ class BlobRequest : public DoorQuery {
     fail(options.status());
     return {};
   }
+  /// Returns the conditions that the parameters have. A lease is the id of the client's lease.
+  BlobConditions conditions() {
+    BlobConditions conditions;
+    conditions.if_match = etag("if_match");
+    const std::string lease = text("lease");
+    if (lease.empty()) return conditions;
+    const Result<Guid> parsed = Guid::parse(lease);
+    if (parsed.ok()) {
+      conditions.lease = *parsed;
+    } else {
+      fail(refused("InvalidQueryParameterValue", "lease must be a GUID"));
+    }
+    return conditions;
+  }
   std::optional<ETag> etag(std::string_view name) {
     const std::string written = text(name);
     if (written.empty()) return std::nullopt;
@@ -104,7 +118,9 @@ Status create(Store& store, BlobRequest& request, BlobAnswer& /*answer*/) {
 }
 
 Status drop(Store& store, BlobRequest& request, BlobAnswer& /*answer*/) {
-  return store.drop_container(request.account(), request.container());
+  const BlobConditions conditions = request.conditions();
+  if (!request.failure().ok()) return request.failure();
+  return store.drop_container(request.account(), request.container(), conditions);
 }
 
 Status list_containers(Store& store, BlobRequest& request, BlobAnswer& answer) {
@@ -181,10 +197,23 @@ Status commit(Container& container, BlobRequest& request, BlobAnswer& answer) {
 
 Status remove(Container& container, BlobRequest& request, BlobAnswer& /*answer*/) {
   BlobChangeOptions options;
-  options.conditions.if_match = request.etag("if_match");
+  options.conditions = request.conditions();
   options.durability = request.durability();
   if (!request.failure().ok()) return request.failure();
   return container.remove(request.blob(), options);
+}
+
+Status lease(Container& container, BlobRequest& request, BlobAnswer& answer) {
+  BlobChangeOptions options;
+  options.conditions = request.conditions();
+  if (!request.failure().ok()) return request.failure();
+  const Result<Fields> fields = parse_fields(request.body());
+  if (!fields.ok()) return fields.status();
+  const Result<LeaseRequest> wanted = lease_request_of(*fields);
+  if (!wanted.ok()) return wanted.status();
+  return answer_with(request.blob().empty() ? container.lease_container(*wanted, options.conditions)
+                                            : container.lease(request.blob(), *wanted, options),
+                     answer);
 }
 
 Status copy(Store& store, Container& container, BlobRequest& request, BlobAnswer& answer) {
@@ -211,7 +240,8 @@ Status copy(Store& store, Container& container, BlobRequest& request, BlobAnswer
 
 /// Returns whether a verb changes what others see.
 bool changes_blobs(std::string_view verb) noexcept {
-  constexpr std::array<std::string_view, 6> kChanges = {"commit", "copy", "create", "drop", "publish", "remove"};
+  constexpr std::array<std::string_view, 7> kChanges = {"commit", "copy",    "create", "drop",
+                                                        "lease",  "publish", "remove"};
   return std::find(kChanges.begin(), kChanges.end(), verb) != kChanges.end();
 }
 
@@ -220,10 +250,11 @@ struct BlobVerb {
   Status (*carry_out)(Container& container, BlobRequest& request, BlobAnswer& answer);
 };
 
-constexpr std::array<BlobVerb, 8> kBlobVerbs = {{{"begin", &begin},
+constexpr std::array<BlobVerb, 9> kBlobVerbs = {{{"begin", &begin},
                                                  {"blocks", &show_blocks},
                                                  {"commit", &commit},
                                                  {"container", &show_container},
+                                                 {"lease", &lease},
                                                  {"list", &list},
                                                  {"read", &read},
                                                  {"remove", &remove},

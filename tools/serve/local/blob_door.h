@@ -18,7 +18,7 @@ inline constexpr std::size_t kBlobPieceBytes = std::size_t{1} << 20;
 /// fields (blob_fields.h), unless it is said otherwise. VERB is one of:
 ///
 ///   create      the body is the metadata. The account is created if it does not exist
-///   drop
+///   drop        lease
 ///   container   returns the state of the container
 ///   containers  prefix, continuation, names (of a page); `container` has no meaning
 ///   list        prefix, delimiter, continuation, names (of a page), uncommitted ("1")
@@ -29,7 +29,9 @@ inline constexpr std::size_t kBlobPieceBytes = std::size_t{1} << 20;
 ///   publish     ends that content: it is the blob's, or the block is staged
 ///   blocks
 ///   commit      the body is the blocks and the options
-///   remove      if_match
+///   remove      if_match, lease
+///   lease       if_match; the body is the request. Without a blob, it is for the lease of the container, and `lease`
+///               counts
 ///   copy        from_container, from_blob; the body is the options, of which conditions and durability count
 ///
 /// A content that was begun belongs to the connection. If the connection ends, the content is removed. Errors: those of

@@ -134,6 +134,21 @@ bool read_lease(std::string_view name, const std::string& value, LeaseInfo& leas
   return name != "lease" || read_kind(value, LeaseState::kBroken, lease.state);
 }
 
+bool read_own_guid(std::string_view text, Guid& guid) {
+  std::optional<Guid> read;
+  if (!read_guid(text, read)) return false;
+  guid = *read;
+  return true;
+}
+
+/// Reads a number of seconds that a lease may have in its fields. The lease checks its range.
+bool read_seconds(std::string_view text, std::chrono::seconds& seconds) {
+  std::int32_t number = 0;
+  if (!read_number(text, number)) return false;
+  seconds = std::chrono::seconds(number);
+  return true;
+}
+
 bool read_copy(std::string_view name, const std::string& value, BlobState& blob) {
   if (name == "copy-source") blob.copy_source = value;
   if (name == "copy-id") return read_guid(value, blob.copy_id);
@@ -251,6 +266,7 @@ void add_fields(Fields& fields, const BlobWriteOptions& options) {
   if (options.conditions.if_none_match) {
     fields.emplace_back("if-none-match", options.conditions.if_none_match->to_string());
   }
+  if (options.conditions.lease) fields.emplace_back("lease-id", options.conditions.lease->to_string());
   if (options.durability) fields.emplace_back("durability", kind_text(*options.durability));
 }
 
@@ -290,6 +306,19 @@ void add_fields(Fields& fields, const std::vector<BlockChoice>& blocks) {
   }
 }
 
+void add_fields(Fields& fields, const LeaseRequest& request) {
+  fields.emplace_back("action", kind_text(request.action));
+  fields.emplace_back("id", request.id.to_string());
+  if (request.proposed) fields.emplace_back("proposed", request.proposed->to_string());
+  fields.emplace_back("duration", std::to_string(request.duration.count()));
+  if (request.break_period) fields.emplace_back("period", std::to_string(request.break_period->count()));
+}
+
+void add_fields(Fields& fields, const LeaseAnswer& answer) {
+  fields.emplace_back("id", answer.id.to_string());
+  fields.emplace_back("left", std::to_string(answer.left.count()));
+}
+
 // -- Fields as values ---------------------------------------------------------------------------------------------------
 
 Result<BlobState> blob_of(const Fields& fields) {
@@ -317,6 +346,7 @@ Result<BlobWriteOptions> write_options_of(const Fields& fields) {
     if (name == "tier") is_good = read_kind(value, BlobTier::kArchive, options.tier);
     if (name == "if-match") is_good = read_etag(value, options.conditions.if_match.emplace());
     if (name == "if-none-match") is_good = read_etag(value, options.conditions.if_none_match.emplace());
+    if (name == "lease-id") is_good = read_guid(value, options.conditions.lease);
     if (name == "durability") is_good = read_kind(value, Durability::kBuffered, options.durability.emplace());
     if (!is_good) return malformed_fields();
   }
@@ -369,6 +399,29 @@ Result<BlockLists> block_lists_of(const Fields& fields) {
     if (!blocks.blob || !read_blob_field(name, value, *blocks.blob)) return malformed_fields();
   }
   return blocks;
+}
+
+Result<LeaseRequest> lease_request_of(const Fields& fields) {
+  LeaseRequest request;
+  for (const auto& [name, value] : fields) {
+    bool is_good = true;
+    if (name == "action") is_good = read_kind(value, LeaseRequest::Action::kBreak, request.action);
+    if (name == "id") is_good = read_own_guid(value, request.id);
+    if (name == "proposed") is_good = read_guid(value, request.proposed);
+    if (name == "duration") is_good = read_seconds(value, request.duration);
+    if (name == "period") is_good = read_seconds(value, request.break_period.emplace());
+    if (!is_good) return malformed_fields();
+  }
+  return request;
+}
+
+Result<LeaseAnswer> lease_answer_of(const Fields& fields) {
+  LeaseAnswer answer;
+  for (const auto& [name, value] : fields) {
+    if (name == "id" && !read_own_guid(value, answer.id)) return malformed_fields();
+    if (name == "left" && !read_seconds(value, answer.left)) return malformed_fields();
+  }
+  return answer;
 }
 
 std::vector<BlockChoice> block_choices_of(const Fields& fields) {

@@ -31,6 +31,8 @@ void add_fields(Fields& fields, const BlobPage& page);
 void add_fields(Fields& fields, const ContainerPage& page);
 void add_fields(Fields& fields, const BlockLists& blocks);
 void add_fields(Fields& fields, const std::vector<BlockChoice>& blocks);
+void add_fields(Fields& fields, const LeaseRequest& request);
+void add_fields(Fields& fields, const LeaseAnswer& answer);
 /// @}
 
 /// Return the value that a list has. They ignore fields of other names. Errors: kInvalidArgument (InvalidInput: a field
@@ -43,6 +45,8 @@ Result<BlobPage> blob_page_of(const Fields& fields);
 Result<ContainerPage> container_page_of(const Fields& fields);
 Result<BlockLists> block_lists_of(const Fields& fields);
 std::vector<BlockChoice> block_choices_of(const Fields& fields);
+Result<LeaseRequest> lease_request_of(const Fields& fields);
+Result<LeaseAnswer> lease_answer_of(const Fields& fields);
 /// @}
 
 }  // namespace varve::serve

@@ -9,7 +9,7 @@
 
 namespace varve::serve {
 
-/// An object for one client: a checkpoint, or a content that arrives. The end of the connection destroys it, and so does
+/// An object for one client: a checkpoint, or contents that arrive. The end of the connection destroys it, and so does
 /// the next object that is kept.
 class ClientHold {
  public:

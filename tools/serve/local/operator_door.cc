@@ -16,6 +16,7 @@
 #include "tools/serve/local/client_hold.h"
 #include "tools/serve/local/queue_door.h"
 #include "tools/serve/local/store_identity.h"
+#include "tools/serve/local/value_door.h"
 #include "varve/version.h"
 
 namespace varve::serve {
@@ -118,6 +119,11 @@ Task<Result<HttpResponse>> OperatorDoor::route(const HttpRequest& request, HomeT
   }
   if (name == "queues" && verb == "POST") {
     Task<Result<HttpResponse>> answering = answer_queue_request(store_, request, home, stop_.get_token());
+    Result<HttpResponse> answered = co_await answering;
+    co_return answered;
+  }
+  if (name == "values" && verb == "POST") {
+    Task<Result<HttpResponse>> answering = answer_value_request(store_, request, home, stop_.get_token());
     Result<HttpResponse> answered = co_await answering;
     co_return answered;
   }

@@ -81,6 +81,7 @@ Result<std::uint64_t> add_each_entity(const TableAccess& table, const Add& add) 
     const Result<const Entity*> entity = stream.next();
     if (!entity.ok()) return entity.status();
     if (*entity == nullptr) return count;
+    if (Status movable = check_has_no_contents(**entity); !movable.ok()) return movable;
     if (Status added = add(**entity); !added.ok()) return added;
   }
 }
@@ -101,7 +102,7 @@ Result<std::uint64_t> load(Store& store, const Place& place, const TableAccess& 
 
 /// Fills the new table by transactions. Sets `is_made` if this function created the table.
 Result<std::uint64_t> write(StoreAccess& store, const Place& place, const TableAccess& from, bool& is_made) {
-  if (Status made = store.create_table(place.account, place.table); !made.ok()) return made;
+  if (Status made = store.create_table(place.account, place.table, {}); !made.ok()) return made;
   is_made = true;
   const Result<std::unique_ptr<TableAccess>> table = store.open_table(place.account, place.table);
   if (!table.ok()) return table.status();

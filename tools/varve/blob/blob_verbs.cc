@@ -10,6 +10,7 @@
 
 #include "tools/varve/blob/blob_text.h"
 #include "tools/varve/blob/container_verbs.h"
+#include "tools/varve/blob/lease_verbs.h"
 #include "tools/varve/session/verbs.h"
 #include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
@@ -178,6 +179,7 @@ void add_blob_delete(CLI::App& group, int& exit_code) {
                                  "  varve blob delete ./shop photos eu/ann.jpg --if-match '*' --durability sync",
                                  words, &delete_blob, exit_code);
   verb->add_option("--if-match", words->conditions.if_match, "The ETag that the blob must have, or *");
+  add_lease_word(*verb, words->conditions.lease, "blob");
   add_durability_words(*verb, words->durability);
   add_json_words(*verb, words->json, "Print {\"deleted\":true}");
 }
@@ -206,10 +208,12 @@ void add_blob_condition_words(CLI::App& verb, BlobConditionWords& words) {
   CLI::Option* const match =
       verb.add_option("--if-match", words.if_match, "The ETag that the replaced blob must have, or *");
   verb.add_flag("--if-absent", words.if_absent, "Only if there is no such blob")->excludes(match);
+  add_lease_word(verb, words.lease, "replaced blob");
 }
 
 Result<BlobConditions> blob_conditions_of(const BlobConditionWords& words) {
   BlobConditions conditions;
+  if (Status leased = add_lease_condition(words.lease, conditions); !leased.ok()) return leased;
   if (words.if_absent) conditions.if_none_match = ETag::any();
   if (words.if_match.empty()) return conditions;
   const Result<ETag> etag = ETag::parse(words.if_match);
@@ -223,7 +227,7 @@ Status with_blob_hint(const Status& failure) {
   const std::string_view error = failure.service_error();
   if (error == "LeaseIdMissing") {
     return failure.with_hint(
-        "a client of the blob service has a lease on the blob; wait until it ends, or break it there");
+        "another holder has a lease of the blob; give its id by --lease, or end it with `varve blob lease`");
   }
   if (error == "InvalidBlobType")
     return failure.with_hint("it is an append blob; delete it first, or use another name");
@@ -244,7 +248,7 @@ int finish_blob_change(BlobAccess& access, const BlobState& blob, bool json) {
 
 void add_blob_verbs(CLI::App& app, int& exit_code) {
   add_container_verbs(app, exit_code);
-  CLI::App* group = app.add_subcommand("blob", "Put, get, list, show, copy or delete blobs: files in a store");
+  CLI::App* group = app.add_subcommand("blob", "Put, get, list, show, copy, delete or lease blobs: files in a store");
   group->require_subcommand(1);
   add_blob_put(*group, exit_code);
   add_blob_get(*group, exit_code);
@@ -252,6 +256,7 @@ void add_blob_verbs(CLI::App& app, int& exit_code) {
   add_blob_show(*group, exit_code);
   add_blob_copy(*group, exit_code);
   add_blob_delete(*group, exit_code);
+  add_blob_lease(*group, exit_code);
 }
 
 }  // namespace varve::tool

@@ -19,11 +19,12 @@ void add_blob_get(CLI::App& group, int& exit_code);
 
 /// The words about the blob that a verb replaces.
 struct BlobConditionWords {
-  std::string if_match;
+  std::string if_match{};
   bool if_absent = false;
+  std::string lease{};
 };
 void add_blob_condition_words(CLI::App& verb, BlobConditionWords& words);
-/// Errors: kInvalidArgument (--if-match has no ETag).
+/// Errors: kInvalidArgument (--if-match has no ETag, --lease has no GUID).
 Result<BlobConditions> blob_conditions_of(const BlobConditionWords& words);
 
 /// Returns the failure with what to do about it, as far as the verbs of blobs know more than the store.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/varve/blob/blob_text.h"
+#include "tools/varve/blob/lease_verbs.h"
 #include "tools/varve/blob/named_container.h"
 #include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
@@ -22,6 +23,7 @@ struct ContainerWords {
   BlobPlace place;
   std::vector<std::string> metadata;
   std::string prefix;
+  std::string lease;
   bool is_long = false;
   bool yes = false;
   bool json = false;
@@ -96,10 +98,16 @@ int confirm_container_drop(const ContainerWords& words) {
 }
 
 int drop_container(const ContainerWords& words) {
+  BlobConditions conditions;
+  if (Status leased = add_lease_condition(words.lease, conditions); !leased.ok()) return fail(leased);
   if (const int confirmed = confirm_container_drop(words); confirmed != kSuccess) return confirmed;
   const Result<std::unique_ptr<BlobAccess>> access = reach_blobs(words.place);
   if (!access.ok()) return fail(access.status());
-  const Status dropped = (*access)->drop();
+  Status dropped = (*access)->drop(conditions);
+  if (dropped.service_error() == "LeaseIdMissing") {
+    dropped =
+        dropped.with_hint("another holder has a lease; give its id by --lease, or end it with `varve container lease`");
+  }
   if (!dropped.ok()) return fail(with_nearest_blobs(**access, words.place, dropped));
   return finish_container_change(**access, words, "dropped");
 }
@@ -161,17 +169,19 @@ void add_container_drop(CLI::App& group, int& exit_code) {
                                       "  varve container drop ./shop photos --yes --json",
                                       words, &drop_container, exit_code);
   verb->add_flag("--yes", words->yes, "Do not ask");
+  add_lease_word(*verb, words->lease, "container");
   add_json_words(*verb, words->json, "Print JSON");
 }
 
 }  // namespace
 
 void add_container_verbs(CLI::App& app, int& exit_code) {
-  CLI::App* group = app.add_subcommand("container", "Create, list or drop containers, which hold blobs");
+  CLI::App* group = app.add_subcommand("container", "Create, list, show, drop or lease containers, which hold blobs");
   group->require_subcommand(1);
   add_container_create(*group, exit_code);
   add_container_readers(*group, exit_code);
   add_container_drop(*group, exit_code);
+  add_container_lease(*group, exit_code);
 }
 
 }  // namespace varve::tool

@@ -1,10 +1,6 @@
 // Owns: the verb `blob get`: a blob as a file.
 // Must never: give a file its name before all of the blob was written.
-#include <algorithm>
-#include <cerrno>
 #include <filesystem>
-#include <functional>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,10 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include "tools/varve/base/output_file.h"
 #include "tools/varve/blob/blob_verbs.h"
-#include "tools/varve/blob/byte_range.h"
 #include "tools/varve/blob/part_file.h"
+#include "tools/varve/content/byte_range.h"
+#include "tools/varve/content/content_output.h"
 #include "tools/varve/input/stop_signal.h"
 #include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
@@ -24,9 +20,6 @@
 namespace varve::tool {
 
 namespace {
-
-constexpr std::size_t kGetPieceBytes = std::size_t{1} << 20;
-constexpr std::uint64_t kBytesOfMegabyte = 1'000'000;
 
 struct BlobGetWords {
   BlobPlace place;
@@ -37,23 +30,8 @@ struct BlobGetWords {
   bool is_to_file() const { return !file.empty() && file != "-"; }
 };
 
-/// Passes the part's bytes to `take`, piece by piece. Errors: those of reading and of `take`; kCancelled (a signal).
-Status copy_part(BlobSource& blob, BlobPart part, bool shows_progress,
-                 const std::function<Status(std::string_view piece)>& take) {
-  std::optional<Progress> progress;
-  if (shows_progress) progress.emplace("MB", part.bytes);
-  std::string room(static_cast<std::size_t>(std::min<std::uint64_t>(part.bytes, kGetPieceBytes)), '\0');
-  for (std::uint64_t done = 0; done < part.bytes;) {
-    if (stop_signal_seen() != 0) return Status(Code::kCancelled, "a signal ended the reading");
-    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), part.bytes - done));
-    const Result<std::size_t> got = blob.read(part.offset + done, std::span<char>(room).first(wanted));
-    if (!got.ok()) return got.status();
-    if (*got == 0) return Status::corruption("the blob's content is shorter than its length");
-    if (Status taken = take(std::string_view(room).substr(0, *got)); !taken.ok()) return taken;
-    done += *got;
-    if (progress) progress->update(done / kBytesOfMegabyte, done);
-  }
-  return Status();
+ReadContent reading_of_blob(BlobSource& blob) {
+  return [&blob](std::uint64_t offset, std::span<char> buffer) { return blob.read(offset, buffer); };
 }
 
 /// Returns the failure of a read with what to do about it.
@@ -74,34 +52,13 @@ int ended_get(const Status& done, const BlobGetWords& words) {
   return 128 + stop_signal_seen();
 }
 
-int get_to_output(BlobSource& blob, BlobPart part) {
-  const Status copied = copy_part(blob, part, false, [](std::string_view piece) {
-    std::cout.write(piece.data(), static_cast<std::streamsize>(piece.size()));
-    return std::cout ? Status() : Status(Code::kClosed, "standard output could not be written");
-  });
-  std::cout.flush();
-  if (!std::cout) return fail_output("standard output could not be written");
-  return copied.code() == Code::kCancelled ? 128 + stop_signal_seen() : copied.ok() ? kSuccess : fail(copied);
-}
-
-Status get_to_file(BlobSource& blob, BlobPart part, const std::string& path) {
-  OutputFile file(path);
-  if (Status opened = file.open(); !opened.ok()) return opened;
-  const Status copied = copy_part(blob, part, true, [&](std::string_view piece) {
-    errno = 0;
-    file.stream().write(piece.data(), static_cast<std::streamsize>(piece.size()));
-    if (file.stream()) return Status();
-    return Status::io_error(path + ": cannot be written completely: " + std::generic_category().message(errno));
-  });
-  return copied.ok() ? file.finish() : copied;
-}
-
 Status get_to_part_file(BlobSource& blob, const std::string& path) {
   PartFile file(path, blob.state());
   if (Status opened = file.open(blob); !opened.ok()) return opened;
   if (file.bytes() > 0) print_hint("goes on after " + bytes_text(file.bytes()));
-  const BlobPart rest{file.bytes(), blob.state().length - file.bytes()};
-  const Status copied = copy_part(blob, rest, true, [&](std::string_view piece) { return file.append(piece); });
+  const ContentPart rest{file.bytes(), blob.state().length - file.bytes()};
+  const Status copied =
+      copy_content(reading_of_blob(blob), rest, true, [&](std::string_view piece) { return file.append(piece); });
   return copied.ok() ? file.finish() : copied;
 }
 
@@ -124,10 +81,12 @@ int get_blob(const BlobGetWords& words) {
   const Result<std::unique_ptr<BlobSource>> blob = (*access)->read(words.place.blob);
   if (!blob.ok()) return fail(with_blob_hint(with_nearest_blobs(**access, words.place, blob.status())));
   const std::uint64_t length = (*blob)->state().length;
-  const Result<BlobPart> part = words.range.empty() ? BlobPart{0, length} : part_of_blob(*range, length);
+  const Result<ContentPart> part =
+      words.range.empty() ? ContentPart{0, length} : part_of_content(*range, length, "blob");
   if (!part.ok()) return fail(part.status());
-  if (!words.is_to_file()) return get_to_output(**blob, *part);
-  return ended_get(words.resumes ? get_to_part_file(**blob, words.file) : get_to_file(**blob, *part, words.file),
+  if (!words.is_to_file()) return content_to_output(reading_of_blob(**blob), *part);
+  return ended_get(words.resumes ? get_to_part_file(**blob, words.file)
+                                 : content_to_file(reading_of_blob(**blob), *part, words.file),
                    words);
 }
 
@@ -151,12 +110,7 @@ void add_blob_get(CLI::App& group, int& exit_code) {
   verb->add_option("FILE", words->file, "File to write; default: standard output, which - names too");
   CLI::Option* const range =
       verb->add_option("--range", words->range, "Only these bytes: 0-99, 100- or, for the last 500, -500")
-          ->check(CLI::Validator(
-              [](const std::string& text) {
-                return parse_range(text) ? std::string()
-                                         : std::string("must be FIRST-LAST, FIRST- or -COUNT, such as 0-99");
-              },
-              ""));
+          ->check(byte_range());
   verb->add_flag("--resume", words->resumes, "Go on where an interrupted get with --resume ended")->excludes(range);
   verb->callback([words, &exit_code] { exit_code = get_blob(*words); });
 }

@@ -9,6 +9,7 @@
 #include "tools/varve/blob/blob_text.h"
 #include "tools/varve/blob/blob_verbs.h"
 #include "tools/varve/blob/block_put.h"
+#include "tools/varve/content/content_input.h"
 #include "tools/varve/input/file_input.h"
 #include "tools/varve/input/stop_signal.h"
 #include "tools/varve/session/words.h"
@@ -19,7 +20,6 @@ namespace varve::tool {
 
 namespace {
 
-constexpr std::size_t kPutReadBytes = std::size_t{256} << 10;
 constexpr std::uint64_t kMegabyte = 1'000'000;
 
 struct BlobPutWords {
@@ -51,25 +51,20 @@ Result<BlobWriteOptions> put_options_of(const BlobPutWords& words) {
 }
 
 /// Writes the file as one stream.
-Result<BlobState> put_as_stream(BlobSink& sink, FileInput& input, Progress& progress) {
-  std::string room(kPutReadBytes, '\0');
-  while (const std::size_t size = input.read(room.data(), room.size())) {
-    if (Status added = sink.append(std::string_view(room).substr(0, size)); !added.ok()) return added;
-    progress.update(input.file_bytes_read() / kMegabyte, input.file_bytes_read());
-  }
-  if (input.end() == InputEnd::kSignal) return Status(Code::kCancelled, "a signal ended the reading");
-  if (input.end() == InputEnd::kError) return input.status();
+Result<BlobState> put_as_stream(BlobSink& sink, FileInput& input) {
+  const Status read = read_content(input, true, [&sink](std::string_view piece) { return sink.append(piece); });
+  if (!read.ok()) return read;
   return sink.publish();
 }
 
 /// Writes the file, as one stream or as blocks. The conditions are judged before the file is read.
 Result<BlobState> put_file(BlobAccess& access, const BlobPutWords& words, FileInput& input,
                            const BlobWriteOptions& options, BlockPutFigures& figures) {
-  Progress progress("MB", input.total_bytes());
   Result<std::unique_ptr<BlobSink>> sink = access.write(words.place.blob, options);
   if (!sink.ok()) return sink.status();
-  if (!words.resumes) return put_as_stream(**sink, input, progress);
+  if (!words.resumes) return put_as_stream(**sink, input);
   (*sink).reset();
+  Progress progress("MB", input.total_bytes());
   return put_as_blocks(access, words.place.blob, input, options, [&](const BlockPutFigures& now) {
     figures = now;
     progress.update(now.bytes / kMegabyte, now.bytes);

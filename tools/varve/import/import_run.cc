@@ -66,6 +66,15 @@ struct Input {
   int stop_signal = 0;
 };
 
+/// Adds a row that is whole.
+Status add_row(Importer& importer, const RowPlace& place, Row& row) {
+  return importer.add(place, *std::move(row.entity), row.contents);
+}
+template <typename AnyImporter>
+Status add_row(AnyImporter& importer, const RowPlace& place, Row& row) {
+  return importer.add(place, *std::move(row.entity));
+}
+
 /// Imports the rows of the open text. Errors: those of `importer`, and why the rest of the text cannot be read.
 template <typename AnyImporter>
 Status pump_text(Input& input, AnyImporter& importer, RefusalReport& refusals, Progress& progress) {
@@ -76,7 +85,12 @@ Status pump_text(Input& input, AnyImporter& importer, RefusalReport& refusals, P
     const RowPlace place{row->line, row->row, text};
     const std::uint64_t refused = importer.counts().refused;
     if (row->entity.ok()) {
-      if (Status added = importer.add(place, *std::move(row->entity)); !added.ok()) return added;
+      const Status added = add_row(importer, place, *row);
+      if (added.code() == Code::kCancelled) {  // a signal, while a file of a large value was read
+        input.stop_signal = stop_signal_seen();
+        return Status();
+      }
+      if (!added.ok()) return added;
       if (importer.counts().refused == refused) refusals.accept();
     } else {
       importer.refuse({place, row->entity.status(), row->shape_fault, row->fault});
@@ -183,7 +197,7 @@ int run_dry(const ImportWords& words, RefusalReport& refusals, Input& input) {
 }
 
 int import_rows(const ImportWords& words, RefusalReport& refusals, Input& input) {
-  ImportTarget target(words.place, words.load);
+  ImportTarget target(words.place, words.load, !words.contents.empty());
   if (Status opened = target.open(); !opened.ok()) return fail(opened);
   if (words.load) {
     LoadImporter importer(target, refusal_to(refusals));
@@ -191,7 +205,9 @@ int import_rows(const ImportWords& words, RefusalReport& refusals, Input& input)
   }
   WriteOptions options;
   options.durability = durability_of(words.durability);
-  Importer importer(target, mode_of(words.mode), options, refusal_to(refusals));
+  RowContents contents(words.contents);
+  Importer importer(target, mode_of(words.mode), options, refusal_to(refusals),
+                    words.contents.empty() ? nullptr : &contents);
   return import_with(importer, target, refusals, words, input);
 }
 

@@ -17,6 +17,8 @@ struct ImportWords {
   ImportRules rules;
   std::string mode = "replace";
   std::string durability = "buffered";
+  /// The directory with the files of large values. Empty if no row may have any.
+  std::string contents;
   std::uint64_t errors_shown_max = 100;
   bool load = false;
   bool dry_run = false;

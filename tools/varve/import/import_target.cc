@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/model/entity_codec.h"
+#include "tools/varve/large/entity_contents.h"
 #include "tools/varve/rows/key_template.h"
 #include "varve/names.h"
 
@@ -34,7 +35,22 @@ Status ImportTarget::open() {
   if (store.code() == Code::kNotFound && store.status().service_error().empty()) return Status();
   if (!store.ok()) return store.status();
   store_ = *std::move(store);
+  if (Status local = check_place_of_contents(); !local.ok()) return local;
   return open_table();
+}
+
+Status ImportTarget::check_place_of_contents() const {
+  if (!has_contents_ || !is_address(place_.store)) return Status();
+  return Status::invalid_argument("--contents writes into the store; give its directory in place of an address");
+}
+
+Result<ValueAccess*> ImportTarget::values() {
+  if (values_ == nullptr) {
+    Result<std::unique_ptr<ValueAccess>> reached = reach_values(*store_, place_);
+    if (!reached.ok()) return reached.status();
+    values_ = *std::move(reached);
+  }
+  return values_.get();
 }
 
 Status ImportTarget::open_table() {
@@ -81,7 +97,8 @@ Status ImportTarget::create() {
     const Status made = store_->create_account(place_.account);
     return made.ok() || made.code() == Code::kExists ? begin_load() : made;
   }
-  Result<std::unique_ptr<TableAccess>> table = open_or_make_table(*store_, place_.account, place_.table);
+  const TableOptions options{.has_large_values = has_contents_};
+  Result<std::unique_ptr<TableAccess>> table = open_or_make_table(*store_, place_.account, place_.table, options);
   if (!table.ok()) return table.status();
   table_ = *std::move(table);
   return note_time();

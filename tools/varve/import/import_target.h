@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "tools/varve/reach/value_access.h"
 #include "tools/varve/session/session.h"
 #include "varve/loader.h"
 
@@ -18,11 +19,14 @@ Status with_remedy(const Status& refused, const Entity& entity);
 
 class ImportTarget {
  public:
-  /// `loads`: a Loader fills the table.
-  ImportTarget(const Place& place, bool loads) : place_(place), loads_(loads) {}
+  /// `loads`: a Loader fills the table. `has_contents`: rows have large values.
+  ImportTarget(const Place& place, bool loads, bool has_contents)
+      : place_(place), loads_(loads), has_contents_(has_contents) {}
 
   /// Opens the store and the table if they exist. Errors: those of opening; kInvalidArgument (the directory above the
-  /// store does not exist, or a load into a table at a server); kExists (a load into a table with entities).
+  /// store does not exist; a load into a table at a server; large values at an address; a load into a table with large
+  /// values);
+  /// kExists (a load into a table with entities).
   Status open();
   /// Creates the store and the table if they do not exist. Called before the first row is written. Errors: as open().
   Status create();
@@ -33,6 +37,8 @@ class ImportTarget {
   bool is_ready() const noexcept { return loads_ ? loader_.has_value() : table_ != nullptr; }
 
   TableAccess& table() { return *table_; }
+  /// Returns the access to the large values of the table, which exists. Errors: those of reach_values().
+  Result<ValueAccess*> values();
   Loader& loader() { return *loader_; }
   /// Returns a time before the first row. Rows with a later Timestamp were written by this import.
   DateTime begun() const noexcept { return begun_; }
@@ -42,14 +48,17 @@ class ImportTarget {
   const Store* store() const noexcept { return store_ == nullptr ? nullptr : store_->local(); }
 
  private:
+  Status check_place_of_contents() const;
   Status open_table();
   Status begin_load();
   Status note_time();
 
   const Place& place_;
   const bool loads_;
+  const bool has_contents_;
   std::unique_ptr<StoreAccess> store_;
   std::unique_ptr<TableAccess> table_;
+  std::unique_ptr<ValueAccess> values_;
   std::optional<Loader> loader_;
   DateTime begun_;
 };

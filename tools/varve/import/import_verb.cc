@@ -31,6 +31,7 @@ Examples
   varve import ./geo Places places.geojson --records features --nested flatten --fix-names \
       --partition-key =places --row-key '{@row}'
   varve import ./logs Events 'events-*.jsonl.gz' --partition-key host --row-key '{@inverted-ticks}'
+  varve import ./staff Copies people.csv --type Photo=LargeValue --contents photos
 
 Files
 FILE may be repeated, and may be a pattern. gzip, bzip2, xz and zstd are expanded; each member of a tar or zip archive
@@ -60,7 +61,12 @@ existing rows are replaced or merged again; --mode insert refuses them and inser
 device before the verb ends.
 With --load the table must be absent or empty. The import then writes table files directly. That is several times as
 fast, and fastest if the rows are sorted by key. All accepted rows appear in the table together at the end. After an
-error, a key given twice or Ctrl-C, no row appears.)";
+error, a key given twice or Ctrl-C, no row appears. A table with large values cannot be loaded so.
+
+Large values
+With --contents, a column of the type LargeValue has names of files in the directory. Each file becomes a content that
+the row's entity owns; rows with one name share it. A table is created for large values then. export --contents writes
+such files and rows.)";
 
 /// The options whose words are not yet understood.
 struct ImportOptions {
@@ -161,6 +167,7 @@ Status understand(ImportOptions& options, const Given& given) {
   if (given.records->count() > 0) rules.records = options.records;
   for (std::string& name : split(options.omitted)) rules.shape.omitted.insert(std::move(name));
   rules.shape.nested = nested_of(options.nested);
+  rules.shape.takes_contents = !options.words.contents.empty();
   return Status();
 }
 
@@ -214,9 +221,14 @@ void add_table_options(CLI::App& verb, ImportWords& words) {
                                 ->check(CLI::IsMember({"replace", "merge", "insert"}))
                                 ->capture_default_str();
   add_durability_words(verb, words.durability);
+  CLI::Option* const contents =
+      verb.add_option("--contents", words.contents,
+                      "Directory with the files of large values: columns of the type LargeValue name a file each")
+          ->type_name("DIRECTORY");
   verb.add_flag("--load", words.load, "Fill a new or empty table with all rows or none, much faster")
       ->excludes(mode)
-      ->excludes("--durability");
+      ->excludes("--durability")
+      ->excludes(contents);
   verb.add_flag("--dry-run", words.dry_run, "Import nothing; print what would be imported, with the inferred types");
   verb.add_option("--max-errors", words.errors_shown_max, "Number of refused rows to show")
       ->check(whole_number(0))

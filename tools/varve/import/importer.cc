@@ -19,14 +19,15 @@ bool is_the_rows_fault(const Status& status) {
 
 }  // namespace
 
-Importer::Importer(ImportTarget& target, ImportMode mode, WriteOptions options, Refusal refusal)
-    : target_(target), mode_(mode), options_(options), refusal_(std::move(refusal)) {}
+Importer::Importer(ImportTarget& target, ImportMode mode, WriteOptions options, Refusal refusal, RowContents* contents)
+    : target_(target), mode_(mode), options_(options), refusal_(std::move(refusal)), contents_(contents) {}
 
-Status Importer::add(const RowPlace& place, Entity entity) {
+Status Importer::add(const RowPlace& place, Entity entity, const std::vector<std::string>& contents) {
   if (const Status checked = target_.check(entity); !checked.ok()) {
     refuse({place, with_remedy(checked, entity)});
     return Status();
   }
+  if (contents_ != nullptr && !contents.empty()) return add_with_contents(place, entity, contents);
   ++counts_.read;
   const std::size_t bytes = accounted_size_bytes(entity);
   const std::string partition_key = entity.partition_key();
@@ -41,6 +42,32 @@ Status Importer::add(const RowPlace& place, Entity entity) {
   pending.entities.push_back(std::move(entity));
   pending_bytes_ += bytes;
   if (++pending_rows_ >= kPendingRowsMax || pending_bytes_ >= kPendingBytesMax) return write_all();
+  return Status();
+}
+
+/// Writes the row at once, because its contents exist only as long as their writers until an entity names them.
+Status Importer::add_with_contents(const RowPlace& place, const Entity& entity,
+                                   const std::vector<std::string>& contents) {
+  if (const auto earlier = pending_.find(entity.partition_key()); earlier != pending_.end()) {
+    if (Status written = write(earlier->second); !written.ok()) return written;  // rows of a key keep their order
+  }
+  if (!target_.is_ready()) {
+    if (Status created = target_.create(); !created.ok()) return created;
+  }
+  const Result<bool> repeated = is_repeated(entity);
+  if (!repeated.ok()) return repeated.status();
+  const Result<ValueAccess*> values = target_.values();
+  if (!values.ok()) return values.status();
+  const Result<ETag> etag = contents_->write(**values, operation_of(entity), contents, options_);
+  if (etag.code() == Code::kCancelled) return etag.status();
+  if (!etag.ok() && !is_the_rows_fault(etag.status())) return etag.status();
+  ++counts_.read;
+  if (etag.ok()) {
+    count_imported(*repeated);
+  } else {
+    ++counts_.refused;
+    refusal_({place, with_remedy(etag.status(), entity)});
+  }
   return Status();
 }
 

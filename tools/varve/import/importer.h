@@ -13,6 +13,7 @@
 #include "tools/varve/import/import_target.h"
 #include "tools/varve/import/refused_row.h"
 #include "tools/varve/import/seen_keys.h"
+#include "tools/varve/large/row_contents.h"
 #include "varve/table.h"
 
 namespace varve::tool {
@@ -32,12 +33,14 @@ struct ImportCounts {
 /// rows are written singly, so that one bad row affects no other row.
 class Importer {
  public:
-  /// `target` is open. The importer creates it before it writes the first row.
-  Importer(ImportTarget& target, ImportMode mode, WriteOptions options, Refusal refusal);
+  /// `target` is open. The importer creates it before it writes the first row. `contents` has the files of large values,
+  /// and is null if no row has any.
+  Importer(ImportTarget& target, ImportMode mode, WriteOptions options, Refusal refusal,
+           RowContents* contents = nullptr);
 
-  /// Adds a row. Errors: those after which no row can be imported (no space, a damaged or stopped store). The row is
-  /// not counted then.
-  Status add(const RowPlace& place, Entity entity);
+  /// Adds a row, with Row::contents. Errors: those after which no row can be imported (no space, a damaged or stopped
+  /// store); kCancelled (a signal while a file was read). The row is not counted then.
+  Status add(const RowPlace& place, Entity entity, const std::vector<std::string>& contents = {});
   void refuse(const RefusedRow& row);
   /// Writes the collected rows after the end of the input. Creates the table even if there was no row. But if rows were
   /// refused and none was written, it creates no table. Errors: as add().
@@ -56,6 +59,7 @@ class Importer {
     std::size_t bytes = 0;
   };
 
+  Status add_with_contents(const RowPlace& place, const Entity& entity, const std::vector<std::string>& contents);
   Status make_room(Pending& pending, const Entity& entity, std::size_t bytes);
   Result<bool> is_repeated(const Entity& entity);
   Status write_all();
@@ -69,6 +73,7 @@ class Importer {
   ImportMode mode_;
   WriteOptions options_;
   Refusal refusal_;
+  RowContents* const contents_;
   std::map<std::string, Pending> pending_;
   std::size_t pending_rows_ = 0;
   std::size_t pending_bytes_ = 0;

@@ -42,13 +42,13 @@ class BlobSource {
 };
 
 /// One container, which need not exist yet. The functions have the meaning and the errors of the verbs of varve/blob.h
-/// and varve/store.h. Of conditions, only the ETags are used.
+/// and varve/store.h. Of conditions, only the ETags and the lease are used.
 class BlobAccess {
  public:
   virtual ~BlobAccess() = default;
   /// Also creates the account if it does not exist.
   virtual Status create(const ContainerOptions& options) = 0;
-  virtual Status drop() = 0;
+  virtual Status drop(const BlobConditions& conditions) = 0;
   virtual Result<ContainerState> container() = 0;
   /// Lists containers of the account, whatever the name of this container is.
   virtual Result<ContainerPage> containers(const ListOptions& options) = 0;
@@ -68,6 +68,9 @@ class BlobAccess {
   /// Copies a blob of the container `from` of the same account, with its tags. The conditions are on `blob`.
   virtual Result<BlobState> copy(const std::string& blob, const std::string& from, const std::string& from_blob,
                                  const BlobChangeOptions& options) = 0;
+  /// Changes the lease of a blob, or that of the container if the name is empty.
+  virtual Result<LeaseAnswer> lease(const std::string& blob, const LeaseRequest& request,
+                                    const BlobChangeOptions& options) = 0;
   /// Returns the store if this process has it open. Otherwise null.
   virtual Store* local() noexcept = 0;
   virtual Status close() = 0;

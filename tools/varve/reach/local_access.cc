@@ -49,8 +49,8 @@ class LocalStore final : public StoreAccess {
     if (!opened.ok()) return opened.status();
     return access_to(*std::move(opened));
   }
-  Status create_table(const std::string& account, const std::string& table) override {
-    return store_->create_table(account, table).status();
+  Status create_table(const std::string& account, const std::string& table, const TableOptions& options) override {
+    return store_->create_table(account, table, options).status();
   }
   Status drop_table(const std::string& account, const std::string& table) override {
     return store_->drop_table(account, table);
@@ -84,12 +84,24 @@ std::unique_ptr<TableAccess> access_to(Table table) {
 }
 
 Result<std::unique_ptr<TableAccess>> open_or_make_table(StoreAccess& store, const std::string& account,
-                                                        const std::string& table) {
+                                                        const std::string& table, const TableOptions& options) {
   Result<std::unique_ptr<TableAccess>> opened = store.open_table(account, table);
   if (opened.code() != Code::kNotFound) return opened;
   if (Status made = store.create_account(account); !made.ok() && made.code() != Code::kExists) return made;
-  if (Status made = store.create_table(account, table); !made.ok() && made.code() != Code::kExists) return made;
+  if (Status made = store.create_table(account, table, options); !made.ok() && made.code() != Code::kExists)
+    return made;
   return store.open_table(account, table);
+}
+
+Status check_has_no_contents(const Entity& entity) {
+  for (const Property& property : entity.properties()) {
+    if (property.value.type() != PropertyType::kLargeValue) continue;
+    return Status::invalid_argument("the property \"" + property.name + "\" of the entity \"" + entity.partition_key() +
+                                    "\", \"" + entity.row_key() +
+                                    "\" is a large value, whose content stays in its store")
+        .with_hint("`varve export --contents` and `varve import --contents` take contents to another table");
+  }
+  return Status();
 }
 
 }  // namespace varve::tool

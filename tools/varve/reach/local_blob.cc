@@ -43,7 +43,7 @@ class LocalContainer final : public BlobAccess {
     if (Status made = store_->create_account(account_); !made.ok() && made.code() != Code::kExists) return made;
     return store_->create_container(account_, name_, options).status();
   }
-  Status drop() override { return store_->drop_container(account_, name_); }
+  Status drop(const BlobConditions& conditions) override { return store_->drop_container(account_, name_, conditions); }
   Result<ContainerState> container() override {
     const Result<Container> opened = open();
     if (!opened.ok()) return opened.status();
@@ -110,6 +110,12 @@ class LocalContainer final : public BlobAccess {
     chosen.durability = options.durability;
     chosen.tags = std::move(state->tags);
     return opened->copy(blob, *source, from_blob, chosen);
+  }
+  Result<LeaseAnswer> lease(const std::string& blob, const LeaseRequest& request,
+                            const BlobChangeOptions& options) override {
+    Result<Container> opened = open();
+    if (!opened.ok()) return opened.status();
+    return blob.empty() ? opened->lease_container(request, options.conditions) : opened->lease(blob, request, options);
   }
   Store* local() noexcept override { return &*store_; }
   Status close() override { return store_->close(); }

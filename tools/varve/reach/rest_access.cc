@@ -53,8 +53,9 @@ class RestStore final : public StoreAccess {
     return table_through(wire_, root, table);
   }
 
-  Status create_table(const std::string& account, const std::string& table) override {
+  Status create_table(const std::string& account, const std::string& table, const TableOptions& options) override {
     if (Status named = check_names(account, table); !named.ok()) return named;
+    if (options.has_large_values) return create_value_table(account, table);
     HttpRequest request = service_request("POST", root_of(account) + "/Tables", Json{{"TableName", table}}.dump());
     request.head.headers.emplace_back("Content-Type", "application/json");
     request.head.headers.emplace_back("Prefer", "return-no-content");
@@ -136,6 +137,15 @@ class RestStore final : public StoreAccess {
     return named.ok() && !metrics_table(table) ? check_table_name(table) : named;
   }
 
+  /// The table service has no such tables. The operator of a server has a route of its own.
+  Status create_value_table(const std::string& account, const std::string& table) const {
+    if (!is_operator()) return only_here("creating a table with large values");
+    std::string query;
+    security::append_field(query, "verb", "create");
+    security::append_field(query, "account", account);
+    security::append_field(query, "table", table);
+    return send(request_to("POST", "/_varve/values?" + query));
+  }
   Status send(HttpRequest request) const {
     const Result<HttpResponse> response = wire_->send(std::move(request));
     return response.ok() ? status_of(*response) : response.status();

@@ -134,7 +134,9 @@ class ServedContainer final : public BlobAccess {
     given.metadata = options.metadata;
     return send(of("create"), body_with(given)).status();
   }
-  Status drop() override { return send(of("drop")).status(); }
+  Status drop(const BlobConditions& conditions) override {
+    return send(with_conditions(of("drop"), conditions)).status();
+  }
   Result<ContainerState> container() override { return value_of_answer(ask(of("container")), &serve::container_of); }
   Result<ContainerPage> containers(const ListOptions& options) override {
     BlobParameters asked = of("containers");
@@ -179,8 +181,7 @@ class ServedContainer final : public BlobAccess {
     return value_of_answer(send(of("commit", blob), body_with(options) + body_with(blocks)), &serve::blob_of);
   }
   Status remove(const std::string& blob, const BlobChangeOptions& options) override {
-    BlobParameters asked = of("remove", blob);
-    if (options.conditions.if_match) asked.with("if_match", options.conditions.if_match->to_string());
+    BlobParameters asked = with_conditions(of("remove", blob), options.conditions);
     if (options.durability) asked.with("durability", *options.durability == Durability::kSync ? "sync" : "buffered");
     return send(asked).status();
   }
@@ -193,6 +194,11 @@ class ServedContainer final : public BlobAccess {
     asked.with("from_container", from).with("from_blob", from_blob);
     return value_of_answer(send(asked, body_with(given)), &serve::blob_of);
   }
+  Result<LeaseAnswer> lease(const std::string& blob, const LeaseRequest& request,
+                            const BlobChangeOptions& options) override {
+    return value_of_answer(send(with_conditions(of("lease", blob), options.conditions), body_with(request)),
+                           &serve::lease_answer_of);
+  }
   Store* local() noexcept override { return nullptr; }
   Status close() override { return Status(); }
 
@@ -200,6 +206,11 @@ class ServedContainer final : public BlobAccess {
   BlobParameters of(const std::string& verb, const std::string& blob = {}) const {
     BlobParameters parameters;
     return parameters.with("verb", verb).with("account", account_).with("container", name_).with("blob", blob);
+  }
+  static BlobParameters with_conditions(BlobParameters asked, const BlobConditions& conditions) {
+    if (conditions.if_match) asked.with("if_match", conditions.if_match->to_string());
+    if (conditions.lease) asked.with("lease", conditions.lease->to_string());
+    return asked;
   }
   Result<std::string> send(const BlobParameters& asked, std::string body = {}) const {
     return body_of_answer(wire_->send(blob_request(asked.query, std::move(body))));

@@ -21,6 +21,7 @@ constexpr std::string_view kBatchBoundary = "batch_7f4c2a90";
 constexpr std::string_view kChangesBoundary = "changeset_7f4c2a90";
 
 Result<std::string> body_of(const Entity& entity) {
+  if (Status movable = check_has_no_contents(entity); !movable.ok()) return movable;
   try {
     return entity_to_row(entity);
   } catch (const nlohmann::json::exception&) {

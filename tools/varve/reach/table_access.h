@@ -34,7 +34,8 @@ class StoreAccess {
  public:
   virtual ~StoreAccess() = default;
   virtual Result<std::unique_ptr<TableAccess>> open_table(const std::string& account, const std::string& table) = 0;
-  virtual Status create_table(const std::string& account, const std::string& table) = 0;
+  /// Errors also: kInvalidArgument (a table with large values at an address).
+  virtual Status create_table(const std::string& account, const std::string& table, const TableOptions& options) = 0;
   virtual Status drop_table(const std::string& account, const std::string& table) = 0;
   virtual Result<TablePage> list_tables(const std::string& account, const ListOptions& options) = 0;
   virtual Status create_account(const std::string& account) = 0;
@@ -47,8 +48,11 @@ class StoreAccess {
   virtual Status close() = 0;
 };
 
-/// Opens the table. Creates the table and its account if they do not exist.
+/// Opens the table. Creates the table, with the options, and its account if they do not exist.
 Result<std::unique_ptr<TableAccess>> open_or_make_table(StoreAccess& store, const std::string& account,
-                                                        const std::string& table);
+                                                        const std::string& table, const TableOptions& options = {});
+
+/// Checks that no property is a large value: its content stays in its store. Errors: kInvalidArgument.
+Status check_has_no_contents(const Entity& entity);
 
 }  // namespace varve::tool

@@ -53,11 +53,12 @@ class CsvSource final : public RowSource {
     if (!record) return std::nullopt;
     ++rows_;
     RowFault fault = record->fault_kind;
-    Result<Entity> entity = entity_of(*record, fault);
+    std::vector<std::string> contents;
+    Result<Entity> entity = entity_of(*record, fault, contents);
     std::uint64_t shape_fault = 0;
     if (fault == RowFault::kFields) shape_fault = record->fields.size() + 1;
     if (fault == RowFault::kUtf8) shape_fault = kUtf8ShapeFault;
-    return Row{record->line, record->last_line, std::move(entity), shape_fault, fault};
+    return Row{record->line, record->last_line, std::move(entity), shape_fault, fault, 0, std::move(contents)};
   }
 
  private:
@@ -205,8 +206,8 @@ class CsvSource final : public RowSource {
     return with_replaced_characters(*made, *shape_.key_replacement);
   }
 
-  /// Sets `fault` if the row is refused.
-  Result<Entity> entity_of(const CsvRecord& record, RowFault& fault) const {
+  /// Sets `fault` if the row is refused. `contents` receives Row::contents.
+  Result<Entity> entity_of(const CsvRecord& record, RowFault& fault, std::vector<std::string>& contents) const {
     if (!record.fault.ok()) return record.fault;
     for (const std::string& field : record.fields) {
       if (format::is_valid_utf8(field)) continue;
@@ -233,7 +234,7 @@ class CsvSource final : public RowSource {
         return Status::invalid_argument("column " + std::to_string(i + 1) +
                                         " has a value but no name; --fix-names gives it one");
       }
-      Result<Value> value = value_of(column, record, record.fields[i]);
+      Result<Value> value = value_of(column, record, record.fields[i], contents);
       if (!value.ok()) {
         fault = RowFault::kValue;
         return value.status().in_file(quoted(column.name));
@@ -255,12 +256,25 @@ class CsvSource final : public RowSource {
     return text.empty() && named_type(column, record).empty();
   }
 
-  Result<Value> value_of(const Column& column, const CsvRecord& record, const std::string& text) const {
-    if (column.type) return parse_value(*column.type, text);
-    if (const std::string named = named_type(column, record); !named.empty()) {
-      const Result<PropertyType> type = parse_type(named);
-      return type.ok() ? parse_value(*type, text) : type.status();
+  /// Returns the type of a field, or nothing if the text decides.
+  static Result<std::optional<PropertyType>> type_in(const Column& column, const CsvRecord& record) {
+    if (column.type) return column.type;
+    const std::string named = named_type(column, record);
+    if (named.empty()) return std::optional<PropertyType>();
+    const Result<PropertyType> type = parse_type(named);
+    if (!type.ok()) return type.status();
+    return std::optional(*type);
+  }
+
+  Result<Value> value_of(const Column& column, const CsvRecord& record, const std::string& text,
+                         std::vector<std::string>& contents) const {
+    const Result<std::optional<PropertyType>> type = type_in(column, record);
+    if (!type.ok()) return type.status();
+    if (*type == PropertyType::kLargeValue && shape_.takes_contents) {
+      contents.push_back(column.property);
+      return Value(text);
     }
+    if (*type) return parse_value(**type, text);
     return infers_ ? infer_value(text) : Value(text);
   }
 

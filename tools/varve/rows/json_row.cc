@@ -247,15 +247,21 @@ bool is_left_out(const std::string& name, const RowShape& shape) {
   return is_key && (!shape.keeps_key_columns || name == "PartitionKey" || name == "RowKey");
 }
 
-Status add_properties(const Json& object, const RowShape& shape, Entity& entity) {
+Status add_properties(const Json& object, const RowShape& shape, Entity& entity, std::vector<std::string>* contents) {
   for (const auto& [name, json] : object.items()) {
     if (is_left_out(name, shape) || json.is_null()) continue;
     const Result<std::optional<PropertyType>> type = type_of(object, name, shape);
     if (!type.ok()) return in_member(name, type.status());
     const std::optional<PropertyType>& chosen = *type;
+    const std::string property = shape.fixes_names ? fixed_property_name(name) : name;
+    if (chosen == PropertyType::kLargeValue && shape.takes_contents && contents != nullptr && json.is_string()) {
+      contents->push_back(property);
+      entity.add(property, Value(json.get_ref<const std::string&>()));
+      continue;
+    }
     Result<Value> value = chosen ? typed_value(json, *chosen) : untyped_value(json);
     if (!value.ok()) return in_member(name, value.status());
-    entity.add(shape.fixes_names ? fixed_property_name(name) : name, *std::move(value));
+    entity.add(property, *std::move(value));
   }
   return Status();
 }
@@ -263,7 +269,7 @@ Status add_properties(const Json& object, const RowShape& shape, Entity& entity)
 }  // namespace
 
 Result<Entity> entity_from_json(std::string_view text, const RowShape& shape, const RowOrigin& origin,
-                                JsonRowFault& fault) {
+                                JsonRowFault& fault, std::vector<std::string>* contents) {
   fault = {RowFault::kSyntax, 0};
   const Result<ParsedRow> parsed = parse_object(text, shape);
   if (!parsed.ok() && !format::is_valid_utf8(text)) {
@@ -289,7 +295,7 @@ Result<Entity> entity_from_json(std::string_view text, const RowShape& shape, co
   if (!row_key.ok()) return row_key.status();
   Entity entity(*std::move(partition_key), *std::move(row_key));
   fault = {RowFault::kValue, 0};
-  if (Status added = add_properties(row.object, shape, entity); !added.ok()) return added;
+  if (Status added = add_properties(row.object, shape, entity, contents); !added.ok()) return added;
   fault = {};
   return entity;
 }

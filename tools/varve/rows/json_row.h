@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/varve/rows/row_shape.h"
 #include "tools/varve/rows/row_source.h"
@@ -26,8 +27,8 @@ constexpr int kNestedLevelsMax = 64;
 /// Parses one JSON object. Numbers without a fraction become Int32 or, outside its range, Int64. (The service would
 /// convert these to Double.) A null means an absent property. `Timestamp` and `odata.` members are ignored. A text, a
 /// number or a Boolean instead of an object is an object with the member "value". Errors: kInvalidArgument. `fault`
-/// has the reason then.
+/// has the reason then. `contents` receives Row::contents; it may be null if the shape takes no contents.
 Result<Entity> entity_from_json(std::string_view text, const RowShape& shape, const RowOrigin& origin,
-                                JsonRowFault& fault);
+                                JsonRowFault& fault, std::vector<std::string>* contents = nullptr);
 
 }  // namespace varve::tool

@@ -49,9 +49,11 @@ class JsonSource final : public RowSource {
                  number};
     }
     JsonRowFault fault;
+    std::vector<std::string> contents;
     Result<Entity> entity =
-        entity_from_json(record.text, shape_, {record.line, rows_, shape_.file, record.name}, fault);
-    return Row{record.line, record.last_line, std::move(entity), fault.shape_fault, fault.kind, number};
+        entity_from_json(record.text, shape_, {record.line, rows_, shape_.file, record.name}, fault, &contents);
+    return Row{record.line, record.last_line, std::move(entity),  fault.shape_fault,
+               fault.kind,  number,           std::move(contents)};
   }
 
   Lines& lines_;

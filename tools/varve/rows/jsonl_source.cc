@@ -20,8 +20,9 @@ class JsonlSource final : public RowSource {
         return Row{line, line, Status::too_large("the line is longer than 16 MiB, the most that is allowed"), 0,
                    RowFault::kTooLong};
       JsonRowFault fault;
-      Result<Entity> entity = entity_from_json(line_, shape_, {line, rows_, shape_.file, {}}, fault);
-      return Row{line, line, std::move(entity), fault.shape_fault, fault.kind};
+      std::vector<std::string> contents;
+      Result<Entity> entity = entity_from_json(line_, shape_, {line, rows_, shape_.file, {}}, fault, &contents);
+      return Row{line, line, std::move(entity), fault.shape_fault, fault.kind, 0, std::move(contents)};
     }
     return std::nullopt;
   }

@@ -32,6 +32,8 @@ struct RowShape {
   /// Whether names that no property may have are changed.
   bool fixes_names = false;
   NestedValues nested = NestedValues::kRefuse;
+  /// Whether a field of the type LargeValue is the name of a file with its content. Otherwise such a row is refused.
+  bool takes_contents = false;
   /// Fields that become no property.
   std::set<std::string> omitted{};
   /// The file's name for `{@file}`.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/varve/input/lines.h"
 #include "tools/varve/rows/csv_dialect.h"
@@ -37,6 +38,9 @@ struct Row {
   RowFault fault = RowFault::kNone;
   /// The number of the row in its text, from 1, if other rows begin on the same line. Else 0.
   std::uint64_t row = 0;
+  /// The properties that are Strings in `entity`, and shall be large values: each String is the name of a file with the
+  /// content. Empty unless RowShape::takes_contents is set.
+  std::vector<std::string> contents{};
 };
 
 class RowSource {

@@ -59,8 +59,12 @@ Result<bool> have_same_entities(Store& store, const Table& one, const Table& oth
 Result<std::uint64_t> copy_table(Store& store, const TableName& from, const TableName& to, Progress& progress) {
   if (is_same(from, to)) return Status::invalid_argument("the names are those of one table, \"" + from.table + "\"");
   if (Status named = check_table_name(to.table); !named.ok()) return named;
-  const Result<Table> source = store.open_table(from.account, from.table);
+  Result<Table> source = store.open_table(from.account, from.table);
   if (!source.ok()) return source.status();
+  if (source->write_large_value().ok()) {
+    return Status::invalid_argument("the table " + from.table + " may have large values, which are not copied")
+        .with_hint("`varve export --contents` and `varve import --contents` take contents to another table");
+  }
   const Result<Snapshot> snapshot = store.snapshot();
   if (!snapshot.ok()) return snapshot.status();
   if (Status made = store.create_account(to.account); !made.ok() && made.code() != Code::kExists) return made;

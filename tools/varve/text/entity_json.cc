@@ -4,8 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/varve/text/value_text.h"
-
 namespace varve::tool {
 
 namespace {
@@ -14,11 +12,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kTypeSuffix = "@odata.type";
 
-Json value_to_json(const Value& value) {
+Json value_to_json(const Value& value, LargeValueText large_values) {
   if (const bool* flag = value.get_if<bool>()) return *flag;
   if (const std::int32_t* number = value.get_if<std::int32_t>()) return *number;
   if (const double* number = value.get_if<double>(); number != nullptr && std::isfinite(*number)) return *number;
-  return to_text(value);
+  return to_text(value, large_values);
 }
 
 bool needs_annotation(const Value& value) {
@@ -31,7 +29,7 @@ bool needs_annotation(const Value& value) {
   }
 }
 
-std::string to_line(const Entity& entity, bool with_timestamp) {
+std::string to_line(const Entity& entity, bool with_timestamp, LargeValueText large_values) {
   Json object;
   object["PartitionKey"] = entity.partition_key();
   object["RowKey"] = entity.row_key();
@@ -43,7 +41,7 @@ std::string to_line(const Entity& entity, bool with_timestamp) {
     if (needs_annotation(property.value)) {
       object[property.name + std::string(kTypeSuffix)] = property_type_name(property.value.type());
     }
-    object[property.name] = value_to_json(property.value);
+    object[property.name] = value_to_json(property.value, large_values);
   }
   return object.dump();
 }
@@ -51,11 +49,11 @@ std::string to_line(const Entity& entity, bool with_timestamp) {
 }  // namespace
 
 std::string entity_to_json(const Entity& entity) {
-  return to_line(entity, true);
+  return to_line(entity, true, LargeValueText::kDescription);
 }
 
-std::string entity_to_row(const Entity& entity) {
-  return to_line(entity, false);
+std::string entity_to_row(const Entity& entity, LargeValueText large_values) {
+  return to_line(entity, false, large_values);
 }
 
 }  // namespace varve::tool

@@ -5,13 +5,15 @@
 
 #include <string>
 
+#include "tools/varve/text/value_text.h"
 #include "varve/types.h"
 
 namespace varve::tool {
 
 /// Returns one line: keys first, then Timestamp and odata.etag, then properties in their order.
 std::string entity_to_json(const Entity& entity);
-/// Returns the line without Timestamp and ETag, so that import can read it.
-std::string entity_to_row(const Entity& entity);
+/// Returns the line without Timestamp and ETag, so that import can read it. With kFileName, import --contents can read the
+/// large values, too.
+std::string entity_to_row(const Entity& entity, LargeValueText large_values = LargeValueText::kDescription);
 
 }  // namespace varve::tool

@@ -57,6 +57,7 @@ bool looks_like_number(std::string_view text) {
 }  // namespace
 
 Result<PropertyType> parse_type(std::string_view name) {
+  if (name == property_type_name(PropertyType::kLargeValue)) return PropertyType::kLargeValue;
   for (const PropertyType type : kTypes) {
     const std::string_view full = property_type_name(type);
     if (name == full || name == full.substr(4)) return type;
@@ -111,7 +112,9 @@ Result<Value> parse_value(PropertyType type, std::string_view text) {
       if (!bytes) return Status::invalid_argument("not base64 with padding");
       return Value(Binary{*std::move(bytes)});
     }
-    case PropertyType::kLargeValue: break;  // parse_type() does not return it: no text has its content.
+    case PropertyType::kLargeValue:
+      return Status::invalid_argument(
+          "no text has the content of a large value; name a file by put --content, or files by import --contents");
   }
   return not_a(type, text);
 }
@@ -131,7 +134,7 @@ Value infer_value(std::string_view text) {
   return Value(text);
 }
 
-std::string to_text(const Value& value) {
+std::string to_text(const Value& value, LargeValueText large_values) {
   struct ToText {
     std::string operator()(const Binary& binary) const { return encode_base64(binary.bytes); }
     std::string operator()(bool flag) const { return flag ? "true" : "false"; }
@@ -142,10 +145,12 @@ std::string to_text(const Value& value) {
     std::string operator()(std::int64_t number) const { return std::to_string(number); }
     std::string operator()(const std::string& text) const { return text; }
     std::string operator()(const LargeValue& value) const {
+      if (large_values == LargeValueText::kFileName) return std::to_string(value.id());
       return "content " + std::to_string(value.id()) + ", " + std::to_string(value.length()) + " bytes";
     }
+    const LargeValueText large_values;
   };
-  return std::visit(ToText(), value.variant());
+  return std::visit(ToText{large_values}, value.variant());
 }
 
 }  // namespace varve::tool

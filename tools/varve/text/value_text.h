@@ -3,6 +3,7 @@
 // no such text.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,13 +14,14 @@
 
 namespace varve::tool {
 
-/// Parses "Edm.Int64" or "Int64". Errors: kInvalidArgument, with the eight names.
+/// Parses "Edm.Int64", "Int64" or "LargeValue". Errors: kInvalidArgument, with the eight names of types that texts have.
 Result<PropertyType> parse_type(std::string_view name);
 
 /// Parses "NAME=TYPE" options of a command line.
 Result<std::map<std::string, PropertyType>> parse_types(const std::vector<std::string>& definitions);
 
-/// Parses a text as a value of this type. Binary is base64. Errors: kInvalidArgument, which names the accepted format.
+/// Parses a text as a value of this type. Binary is base64. Errors: kInvalidArgument, which names the accepted format. No
+/// text is a large value.
 Result<Value> parse_value(PropertyType type, std::string_view text);
 
 /// Returns a text as a value of an inferred type. `true` and `false` are Boolean. Whole numbers are Int32, else Int64.
@@ -27,7 +29,13 @@ Result<Value> parse_value(PropertyType type, std::string_view text);
 /// leading zeros or a plus sign.
 Value infer_value(std::string_view text);
 
-/// Returns a text that parse_value() reads. For a large value, it names the content for people.
-std::string to_text(const Value& value);
+/// What a text has in place of a large value.
+enum class LargeValueText : std::uint8_t {
+  kDescription,  // its number and its length, for people
+  kFileName,     // its number, which is the name of the file with its content
+};
+
+/// Returns a text that parse_value() reads, except for a large value.
+std::string to_text(const Value& value, LargeValueText large_values = LargeValueText::kDescription);
 
 }  // namespace varve::tool

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include <CLI/CLI.hpp>
+
 #include "varve/result.h"
 
 namespace varve::tool {
@@ -20,13 +22,16 @@ struct WantedRange {
 std::optional<WantedRange> parse_range(std::string_view text) noexcept;
 
 /// A part of a content.
-struct BlobPart {
+struct ContentPart {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 };
 
-/// Returns the part of a content of `length` bytes that a range means. A range that goes past the end is cut. Errors:
-/// kInvalidArgument (the range begins at or after the end).
-Result<BlobPart> part_of_blob(const WantedRange& range, std::uint64_t length);
+/// Returns the part of a content of `length` bytes that a range means. A range that goes past the end is cut. `what` names
+/// the content in the error, for example "blob". Errors: kInvalidArgument (the range begins at or after the end).
+Result<ContentPart> part_of_content(const WantedRange& range, std::uint64_t length, std::string_view what);
+
+/// Returns a validator for the words of --range.
+CLI::Validator byte_range();
 
 }  // namespace varve::tool

@@ -1,4 +1,4 @@
-#include "tools/varve/blob/byte_range.h"
+#include "tools/varve/content/byte_range.h"
 
 #include <algorithm>
 #include <charconv>
@@ -30,17 +30,25 @@ std::optional<WantedRange> parse_range(std::string_view text) noexcept {
   return range;
 }
 
-Result<BlobPart> part_of_blob(const WantedRange& range, std::uint64_t length) {
+Result<ContentPart> part_of_content(const WantedRange& range, std::uint64_t length, std::string_view what) {
   if (!range.first) {
     const std::uint64_t bytes = std::min(range.last.value_or(0), length);
-    return BlobPart{length - bytes, bytes};
+    return ContentPart{length - bytes, bytes};
   }
   if (*range.first >= length) {
-    return Status::invalid_argument("--range begins at byte " + std::to_string(*range.first) + ", but the blob has " +
-                                    std::to_string(length) + " bytes");
+    return Status::invalid_argument("--range begins at byte " + std::to_string(*range.first) + ", but the " +
+                                    std::string(what) + " has " + std::to_string(length) + " bytes");
   }
   const std::uint64_t last = std::min(range.last.value_or(length - 1), length - 1);
-  return BlobPart{*range.first, last - *range.first + 1};
+  return ContentPart{*range.first, last - *range.first + 1};
+}
+
+CLI::Validator byte_range() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        return parse_range(text) ? std::string() : std::string("must be FIRST-LAST, FIRST- or -COUNT, such as 0-99");
+      },
+      "");
 }
 
 }  // namespace varve::tool
