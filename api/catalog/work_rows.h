@@ -16,9 +16,8 @@
 // of their work.
 //
 // Each row has a lock of its own. The commits that do work take it. A commit that makes a row L, S, C or T, or removes the
-// first expiry of a list, may do so without it: it holds the lock of the content's head, of the list, or of the row of the
-// container or table, under which the work arises once, and the commits that do this work lock the same row, or run after
-// it.
+// first expiry of a list, may do so without it. It holds the lock of the content's head, of the list, or of the row of the
+// container or table, under which the work arises once. The commits that do this work lock the same row, or run after it.
 #pragma once
 
 #include <cstdint>

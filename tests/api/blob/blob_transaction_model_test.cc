@@ -1,5 +1,5 @@
-// Goal: entities and blobs of one transaction are there together or not at all, and the space of what was not committed
-// comes back (BX-20).
+// Goal: entities and blobs of one transaction are there together or not at all, and the space of uncommitted
+// contents comes back (BX-20).
 // Method: random transactions over a few entities and blobs, and a map that says what they must leave. At the end of each
 // run the store is opened again, the keeper works, and all owners are counted again.
 #include <array>

@@ -1,7 +1,7 @@
 // Goal: a repaired store counts the owners of contents by their names, so that no removal takes a content that has a name
 // (BX-08, BX-21).
-// Method: heads are written with wrong counts. Rows are recounted; and whole stores are repaired, and what has their contents
-// is used.
+// Method: heads are written with wrong counts. Rows are recounted, or whole stores are repaired. Then the blobs and entities
+// that have the contents are used.
 #include "api/blob/owner_recount.h"
 
 #include <memory>
