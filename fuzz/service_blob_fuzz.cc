@@ -19,7 +19,7 @@
 #include "api/rest/blobs/blob_routes.h"
 #include "api/rest/blobs/blob_target.h"
 #include "api/rest/blobs/blob_xml.h"
-#include "api/rest/blobs/left_out.h"
+#include "api/rest/protocol/left_out.h"
 
 namespace varve::serve {
 namespace {

@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "api/blob/content_rows.h"
-#include "api/model/lease.h"
+#include "api/catalog/lease.h"
 #include "api/model/stored_row.h"
 #include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"

@@ -41,27 +41,38 @@ Refusal was_done(const engine::Newest& row) {
 /// merge, and it could use all of that space.
 enum class Space : std::uint8_t { kCommon, kOfDrops };
 
+/// A part of work, as one commit.
+struct WorkPart {
+  std::string row_key;
+  /// What the work row must still say.
+  std::optional<std::uint64_t> done{};
+  /// Rows that the judge sees besides the work row.
+  std::vector<std::string> more_keys{};
+  std::vector<format::TableId> tables{};
+  /// Keys of other rows that the commit changes.
+  std::span<const std::string> locks{};
+  Space space = Space::kCommon;
+};
+
 /// Commits what `judge` adds, if the work row is still there with the same content.
 template <typename Judge>
-Result<bool> commit_part(Backend& backend, const std::string& row_key, std::optional<std::uint64_t> done,
-                         const std::vector<std::string>& more_keys, std::vector<format::TableId> tables, Judge judge,
-                         std::span<const std::string> locks = {}, Space space = Space::kCommon) {
-  std::vector<std::string> keys{row_key};
-  keys.insert(keys.end(), more_keys.begin(), more_keys.end());
+Result<bool> commit_part(Backend& backend, WorkPart part, Judge judge) {
+  std::vector<std::string> keys{std::move(part.row_key)};
+  keys.insert(keys.end(), part.more_keys.begin(), part.more_keys.end());
   RowChange change(std::move(keys), [&](const auto& /*view*/, auto rows, format::BatchBuilder& batch) -> Refusal {
     const engine::Newest& row = rows[0];
     if (!row.value) return was_done(row);
-    if (done) {
+    if (part.done) {
       const Result<std::uint64_t> present = decode_work(*row.value);
       if (!present.ok()) return present.status();
-      if (*present != *done) return was_done(row);
+      if (*present != *part.done) return was_done(row);
     }
     return judge(rows.subspan(1), batch);
   });
-  for (const std::string& lock : locks) change.lock(format::partition_of(lock));
-  change.request.tables = std::move(tables);
+  for (const std::string& lock : part.locks) change.lock(format::partition_of(lock));
+  change.request.tables = std::move(part.tables);
   change.request.durability = Durability::kBuffered;
-  change.request.frees_space = space == Space::kOfDrops;
+  change.request.frees_space = part.space == Space::kOfDrops;
   const Result<engine::CommitVersion> version = commit(backend, change);
   if (!version.ok()) return version.status();
   return true;
@@ -177,14 +188,12 @@ Result<bool> LeftWork::do_part(const Work& work, std::string_view value, Status&
 Result<bool> LeftWork::end(const Work& work, Retires id) {
   const bool has_id = work.kind == WorkKind::kContainer || work.kind == WorkKind::kTable;
   const bool retires = has_id && id == Retires::kYes;
-  return commit_part(
-      backend_, work_key(work), std::nullopt, {}, {},
-      [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
-        batch.remove(work_key(work));
-        if (retires) batch.retire_table(work.subject);
-        return {};
-      },
-      {}, retires ? Space::kOfDrops : Space::kCommon);
+  return commit_part(backend_, {.row_key = work_key(work), .space = retires ? Space::kOfDrops : Space::kCommon},
+                     [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
+                       batch.remove(work_key(work));
+                       if (retires) batch.retire_table(work.subject);
+                       return {};
+                     });
 }
 
 /// The work row goes with the last rows. If the content has an owner, the work row goes alone.
@@ -192,15 +201,17 @@ Result<bool> LeftWork::remove_rows(const Work& work) {
   const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
   const Result<FirstKeys> first = first_keys(backend_.view(), content_prefix(contents, work.subject));
   if (!first.ok()) return first.status();
-  return commit_part(backend_, work_key(work), std::nullopt, {content_head_key(contents, work.subject)}, {contents},
-                     [&](auto heads, format::BatchBuilder& batch) -> Refusal {
-                       const Result<bool> is_owned = has_owner(heads[0]);
-                       if (!is_owned.ok()) return is_owned.status();
-                       if (*is_owned || first->are_all) batch.remove(work_key(work));
-                       if (*is_owned) return {};
-                       for (const std::string& key : first->keys) batch.remove(key);
-                       return {};
-                     });
+  return commit_part(
+      backend_,
+      {.row_key = work_key(work), .more_keys = {content_head_key(contents, work.subject)}, .tables = {contents}},
+      [&](auto heads, format::BatchBuilder& batch) -> Refusal {
+        const Result<bool> is_owned = has_owner(heads[0]);
+        if (!is_owned.ok()) return is_owned.status();
+        if (*is_owned || first->are_all) batch.remove(work_key(work));
+        if (*is_owned) return {};
+        for (const std::string& key : first->keys) batch.remove(key);
+        return {};
+      });
 }
 
 Result<bool> LeftWork::remove_leaving(const Work& work, std::uint64_t done, Status& damage) {
@@ -245,7 +256,8 @@ Result<bool> LeftWork::release_owners(const Work& work, std::uint64_t done, std:
   std::vector<ContentId> planned;
   for (const ListEntry& entry : entries) planned.push_back(entry.content);
   ContentOwners owners(contents, planned);
-  return commit_part(backend_, work_key(work), done, owners.keys(), {contents},
+  return commit_part(backend_,
+                     {.row_key = work_key(work), .done = done, .more_keys = owners.keys(), .tables = {contents}},
                      [&](auto heads, format::BatchBuilder& batch) -> Refusal {
                        for (const ContentId content : planned) owners.add(content, -1);
                        const Result<bool> settled = owners.settle(heads, batch);
@@ -257,7 +269,7 @@ Result<bool> LeftWork::release_owners(const Work& work, std::uint64_t done, std:
 
 Result<bool> LeftWork::pass_entries(const Work& work, std::uint64_t done, std::uint64_t to) {
   const format::TableId contents = contents_of_account(static_cast<std::uint32_t>(work.owner));
-  return commit_part(backend_, work_key(work), done, {}, {contents},
+  return commit_part(backend_, {.row_key = work_key(work), .done = done, .tables = {contents}},
                      [&](auto /*rows*/, format::BatchBuilder& batch) -> Refusal {
                        batch.put(work_key(work), encode_work(to));
                        return {};
@@ -335,16 +347,15 @@ Result<bool> LeftWork::end_rows(Passed& passed, const Work& work, const std::str
 
 Result<bool> LeftWork::release(const Work& work, format::TableId contents, const RowsToRelease& rows, bool ends_work) {
   ContentOwners owners(contents, rows.contents);
-  return commit_part(
-      backend_, work_key(work), std::nullopt, owners.keys(), {contents},
-      [&](auto heads, format::BatchBuilder& batch) -> Refusal {
-        for (const ContentId content : rows.contents) owners.add(content, -1);
-        for (const std::string& key : rows.keys) batch.remove(key);
-        if (ends_work) batch.remove(work_key(work));
-        const Result<bool> settled = owners.settle(heads, batch);
-        return settled.ok() ? Refusal() : Refusal(settled.status());
-      },
-      rows.keys);
+  return commit_part(backend_,
+                     {.row_key = work_key(work), .more_keys = owners.keys(), .tables = {contents}, .locks = rows.keys},
+                     [&](auto heads, format::BatchBuilder& batch) -> Refusal {
+                       for (const ContentId content : rows.contents) owners.add(content, -1);
+                       for (const std::string& key : rows.keys) batch.remove(key);
+                       if (ends_work) batch.remove(work_key(work));
+                       const Result<bool> settled = owners.settle(heads, batch);
+                       return settled.ok() ? Refusal() : Refusal(settled.status());
+                     });
 }
 
 Result<bool> LeftWork::expire(const Work& work, std::string_view value) {
@@ -353,7 +364,7 @@ Result<bool> LeftWork::expire(const Work& work, std::string_view value) {
   const Result<StagedPlace> place = decode_expiry(value);
   if (!place.ok()) return place.status();
   const std::string list_key = staged_list_key(place->container, place->name);
-  return commit_part(backend_, work_key(work), std::nullopt, {list_key}, {},
+  return commit_part(backend_, {.row_key = work_key(work), .more_keys = {list_key}},
                      [&](auto rows, format::BatchBuilder& batch) -> Refusal {
                        batch.remove(work_key(work));
                        if (!rows[0].value) return {};

@@ -68,6 +68,7 @@ varve_status* varve_blob_put(const varve_container* container, varve_text blob, 
   });
 }
 
+// NOLINTNEXTLINE(readability-function-size): what C returns is a parameter.
 varve_status* varve_blob_get(const varve_container* container, varve_text blob, const varve_blob_read_options* options,
                              uint64_t offset, void* buffer, size_t size, size_t* count, uint64_t* length) {
   if (count != nullptr) *count = 0;

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/model/lease.h"
+#include "api/catalog/lease.h"
 #include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"
 #include "varve/blob.h"

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "api/blob/blob_conditions.h"
+#include "api/catalog/lease.h"
 #include "api/core/container_state.h"
 #include "api/model/guarded.h"
-#include "api/model/lease.h"
 #include "api/write/blob_checks.h"
 #include "varve/blob.h"
 

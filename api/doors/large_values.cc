@@ -83,7 +83,7 @@ Result<LargeValueReader> Table::open_large_value(std::string_view partition_key,
     if (Status open = state_->core->check_open(); !open.ok()) return open;
     const Result<Grant> granted = state_->grant();
     if (!granted.ok()) return granted.status();
-    return varve::open_large_value(state_->core, state_->name, *state_->entry, *granted, partition_key, row_key,
+    return varve::open_large_value({state_->core, state_->name, *state_->entry, *granted}, partition_key, row_key,
                                    property, options);
   });
 }
@@ -95,8 +95,8 @@ Result<std::optional<OpenedEntity>> Table::get_opened(std::string_view partition
     if (Status open = state_->core->check_open(); !open.ok()) return open;
     const Result<Grant> granted = state_->grant();
     if (!granted.ok()) return granted.status();
-    return read_opened_entity(state_->core, state_->name, *state_->entry, *granted, partition_key, row_key, properties,
-                              options);
+    return read_opened_entity({state_->core, state_->name, *state_->entry, *granted}, partition_key, row_key,
+                              properties, options);
   });
 }
 

@@ -80,18 +80,24 @@ std::string description_of(const TransactionRead& read) {
   return "blob " + quoted(name.ok() ? *name : std::string());
 }
 
+/// What a transaction rests on. Its reads need not change, and outlive the object.
+struct TransactionBasis {
+  std::span<const TransactionRead> reads;
+  Snapshot& snapshot;
+  DateTime began_at;
+};
+
 /// The writes of a transaction. They are refused if an entity that the transaction read has been written since.
 class TransactionChange final : public EntityChange {
  public:
-  /// The transaction's reads need not change, and outlive the object. `parts` may be null.
+  /// `parts` may be null.
   TransactionChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,
-                    const WriteOptions& options, std::span<const TransactionRead> reads, TransactionParts* parts,
-                    Snapshot& snapshot, DateTime began_at)
+                    const WriteOptions& options, const TransactionBasis& basis, TransactionParts* parts)
       : EntityChange(core, std::move(tables), writes, options, true, parts ? Writes::kKept : Writes::kUsedUp, parts),
-        hashes_(partitions_of(reads, writes, parts)),
-        reads_(reads),
-        snapshot_(snapshot),
-        began_at_(began_at.ticks) {
+        hashes_(partitions_of(basis.reads, writes, parts)),
+        reads_(basis.reads),
+        snapshot_(basis.snapshot),
+        began_at_(basis.began_at.ticks) {
     if (parts != nullptr) paced_bytes += parts->bytes();
   }
 
@@ -244,7 +250,7 @@ Result<std::optional<OpenedEntity>> StoreTransaction::get_opened(const Table& ta
     at_begin.snapshot = state_->snapshot;
     const Result<Grant> granted = from.grant();
     if (!granted.ok()) return granted.status();
-    Result<std::optional<OpenedEntity>> found = read_opened_entity(state_->core, from.name, *from.entry, *granted,
+    Result<std::optional<OpenedEntity>> found = read_opened_entity({state_->core, from.name, *from.entry, *granted},
                                                                    partition_key, row_key, properties, at_begin);
     if (!found.ok()) return found;
     if (Status kept = state_->keep_reads(from, std::span(&key, 1)); !kept.ok()) return kept;
@@ -423,7 +429,7 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
     sort_and_deduplicate(all);
   }
   std::vector<ETag> etags(prepared.size());  // Allocated before the commit: nothing may fail after it.
-  TransactionChange change(*core, std::move(all), prepared, options, reads, parts, snapshot, began_at);
+  TransactionChange change(*core, std::move(all), prepared, options, {reads, snapshot, began_at}, parts);
   const Result<engine::CommitVersion> version = varve::commit(core->backend(), change);
   if (parts != nullptr && !version.ok()) {
     const Result<bool> goes_on = parts->may_go_on(version.status());

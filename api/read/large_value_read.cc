@@ -61,20 +61,21 @@ Result<std::uint64_t> LargeValueReader::crc64() const {
   });
 }
 
-Result<std::optional<OpenedEntity>> read_opened_entity(const std::shared_ptr<StoreCore>& core, const TableName& name,
-                                                       NameEntry& entry, const Grant& grant,
-                                                       std::string_view partition_key, std::string_view row_key,
+Result<std::optional<OpenedEntity>> read_opened_entity(const GrantedTable& from, std::string_view partition_key,
+                                                       std::string_view row_key,
                                                        std::span<const std::string> properties,
                                                        const ReadOptions& options) {
+  const std::shared_ptr<StoreCore>& core = from.core;
   ReadOptions at = options;
   if (!at.snapshot) at.snapshot = core->snapshot();
   if (!at.select.empty()) at.select.insert(at.select.end(), properties.begin(), properties.end());
-  Result<std::optional<Entity>> found = read_entity(*core, name, entry, grant, partition_key, row_key, at);
+  Result<std::optional<Entity>> found =
+      read_entity(*core, from.name, from.entry, from.grant, partition_key, row_key, at);
   if (!found.ok()) return found.status();
   if (!*found) return std::optional<OpenedEntity>();
   const Result<engine::ReadView> view = core->view(at.snapshot);
   if (!view.ok()) return view.status();
-  const Result<format::TableId> table = Catalog::resolve_at(*view, name);
+  const Result<format::TableId> table = Catalog::resolve_at(*view, from.name);
   if (!table.ok()) return table.status();
   OpenedEntity opened;
   opened.values.resize(properties.size());
@@ -108,13 +109,11 @@ Result<LargeValueReader> open_large_value(const std::shared_ptr<StoreCore>& core
   return LargeValueOpener::open({core, pinned, contents, LargeValueMaker::make({id, head->length})});
 }
 
-Result<LargeValueReader> open_large_value(const std::shared_ptr<StoreCore>& core, const TableName& name,
-                                          NameEntry& entry, const Grant& grant, std::string_view partition_key,
+Result<LargeValueReader> open_large_value(const GrantedTable& from, std::string_view partition_key,
                                           std::string_view row_key, std::string_view property,
                                           const ReadOptions& options) {
   const std::string wanted(property);
-  Result<std::optional<OpenedEntity>> opened =
-      read_opened_entity(core, name, entry, grant, partition_key, row_key, {&wanted, 1}, options);
+  Result<std::optional<OpenedEntity>> opened = read_opened_entity(from, partition_key, row_key, {&wanted, 1}, options);
   if (!opened.ok()) return opened.status();
   if (!*opened) {
     return service_error::resource_not_found("the entity " + quoted(partition_key) + ", " + quoted(row_key) +

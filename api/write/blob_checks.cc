@@ -2,8 +2,8 @@
 // Must never: read a store.
 #include "api/write/blob_checks.h"
 
+#include "api/catalog/lease.h"
 #include "api/model/header_text.h"
-#include "api/model/lease.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "varve/limits.h"

@@ -165,11 +165,11 @@ Refusal BlobPart::finish(const engine::ReadView& view, format::BatchBuilder& bat
 Refusal BlobPart::judge_all(const engine::ReadView& view, std::span<const engine::Newest> states,
                             format::BatchBuilder& batch) {
   std::map<format::TableId, std::span<const engine::Newest>> heads;
-  std::size_t end = states.size();
-  for (auto owners = owners_.rbegin(); owners != owners_.rend(); ++owners) {
-    const std::size_t count = owners->second.keys().size();
-    end -= count;
-    heads[owners->first] = states.subspan(end, count);
+  std::size_t begin = states.size();  // of the heads, which are the last states
+  for (const auto& [contents, owners] : owners_) begin -= owners.keys().size();
+  for (const auto& [contents, owners] : owners_) {
+    heads[contents] = states.subspan(begin, owners.keys().size());
+    begin += owners.keys().size();
   }
   const Ticks now = core_.backend().time();
   std::size_t first = 0;

@@ -66,7 +66,7 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
     await_filling();
     if (spare_ && spare_->file->allocated_bytes() < bytes_min) discard_spare();
     if (spare_) {
-      // The later steps must not allocate, so its memory is reserved while a failure is still harmless.
+      // Later steps must not allocate, so their memory is reserved while a failure is still harmless.
       try {
         closed_.reserve(closed_.size() + kEditRoom);
         removed_.reserve(removed_.size() + kEditRoom);

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/rest/blobs/left_out.h"
+#include "api/rest/protocol/left_out.h"
 
 namespace varve::serve::blob_headers_test {
 namespace {

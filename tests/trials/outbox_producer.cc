@@ -122,7 +122,7 @@ Result<Outbox> open_outbox(const Words& words) {
 }
 
 std::string item_name(const std::string& life, std::uint64_t number) {
-  std::array<char, 16> text{};
+  std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "-%06llu", static_cast<unsigned long long>(number));
   return life + text.data();
 }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "api/rest/blobs/word_list.h"
+#include "api/rest/protocol/word_list.h"
 #include "varve/async.h"
 
 namespace varve::serve {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "api/model/service_error.h"
-#include "api/rest/blobs/word_list.h"
+#include "api/rest/protocol/word_list.h"
 
 namespace varve::serve {
 

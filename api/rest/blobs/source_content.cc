@@ -91,8 +91,8 @@ Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& 
   co_return std::move(opened);
 }
 
-Task<Status> take_source(const BlobCall& call, const SourceContent& content, ContentSums& sums,
-                         BodyChecksums stated, BlobWriter* writer) {
+Task<Status> take_source(const BlobCall& call, const SourceContent& content, ContentSums& sums, BodyChecksums stated,
+                         BlobWriter* writer) {
   std::string piece;
   for (ContentPart left = content.part; left.bytes > 0;) {
     if (call.request.room != nullptr && !call.request.room->is_awaited()) co_return nobody_waits();

@@ -61,11 +61,16 @@ class LargeValueWrites : public testing::Test {
   /// Returns a rule for reads of tables that reading these entities does not need.
   io::FaultRule other_reads_than_of(const std::vector<std::string>& row_keys) {
     known_.clear();
-    files().set_observer([this](const io::Operation& operation, io::Moment) {
-      if (operation.kind == io::OperationKind::kRead) known_.emplace(operation.name, operation.offset);
-    });
+    io::FaultRule noting;  // It matches nothing, but sees all reads.
+    noting.kind = io::OperationKind::kRead;
+    noting.predicate = [this](const io::Operation& operation) {
+      known_.emplace(operation.name, operation.offset);
+      return false;
+    };
+    files().faults().add(noting);
     for (const std::string& row_key : row_keys) EXPECT_TRUE(read(people(), "p", row_key));
-    files().set_observer({});
+    files().faults().clear();
+    EXPECT_FALSE(known_.empty());
     io::FaultRule others;
     others.kind = io::OperationKind::kRead;
     others.name_suffix = ".sst";

@@ -1,9 +1,9 @@
-#include "api/rest/blobs/left_out.h"
+#include "api/rest/protocol/left_out.h"
 
 #include <string>
 
 #include "api/model/service_error.h"
-#include "api/rest/blobs/word_list.h"
+#include "api/rest/protocol/word_list.h"
 #include "varve/names.h"
 
 namespace varve::serve {
