@@ -99,15 +99,14 @@ void Compactor::wake() noexcept {
 
 Status Compactor::wait_until_done() {
   const io::MutexGuard guard(mutex_);
-  idle_asked_ = true;
+  // While another caller waits, its failures stay: this call may report one too many, and loses none.
+  if (!is_awaited()) first_failure_ = Status();
+  const std::uint64_t call = ++calls_;
   plans_again_ = true;
   wakes_all_ = true;
-  first_failure_ = Status();
-  const std::uint64_t before = rounds_done_;
   seat_.wake();
-  while (rounds_done_ == before && !stopping_.load(std::memory_order_relaxed)) changed_.wait(mutex_);
-  idle_asked_ = false;
-  if (rounds_done_ != before) return first_failure_;
+  while (answered_calls_ < call && !stopping_.load(std::memory_order_relaxed)) changed_.wait(mutex_);
+  if (answered_calls_ >= call) return first_failure_;
   return Status(Code::kClosed, "the store is closing");
 }
 
@@ -141,7 +140,7 @@ BackgroundPool::Pause Compactor::end_planning(const Result<Running*>& planned) n
   if (is_last && idle_round_) {
     // A quarantined file is unfinished work, even if it was damaged long ago.
     if (first_failure_.ok() && !quarantine_.empty()) first_failure_ = quarantine_.begin()->second;
-    ++rounds_done_;
+    answered_calls_ = round_call_;
   }
   changed_.notify_all();
   if (plans_again_) return std::chrono::nanoseconds(0);
@@ -168,7 +167,8 @@ Result<Compactor::Running*> Compactor::try_plan() noexcept {
 void Compactor::begin_round() {
   {
     const io::MutexGuard guard(mutex_);
-    idle_round_ = idle_asked_;
+    idle_round_ = is_awaited();
+    round_call_ = calls_;  // A later call may follow a change that this round does not see.
     if (wakes_all_) back_off_.wake_all();
     wakes_all_ = false;
   }

@@ -78,6 +78,7 @@ class Compactor final : private BackgroundPool::Source {
   BackgroundPool::Pause end_planning(const Result<Running*>& planned) noexcept;
   Result<Running*> try_plan() noexcept;
   void begin_round();
+  bool is_awaited() const VARVE_REQUIRES(mutex_) { return answered_calls_ < calls_; }
   bool all_have_ended() const noexcept;
   /// Takes note of the jobs that have ended.
   void collect_ended();
@@ -116,6 +117,7 @@ class Compactor final : private BackgroundPool::Source {
   CommitVersion seen_version_ = 0;             // the visible version in the round before
   bool writers_rest_ = false;                  // nothing was committed since then
   bool idle_round_ = false;                    // wait_until_done() waits for this round
+  std::uint64_t round_call_ = 0;               // the last call before this round
   std::chrono::nanoseconds rest_;              // after a round that failed
   std::set<std::uint64_t> quarantined_;        // table files
   std::map<BackOff::Key, Status> quarantine_;  // the causes, for table files and value files
@@ -130,11 +132,11 @@ class Compactor final : private BackgroundPool::Source {
   io::Mutex mutex_;
   io::Condition changed_;
   bool is_planning_ VARVE_GUARDED_BY(mutex_) = false;
-  bool plans_again_ VARVE_GUARDED_BY(mutex_) = false;       // there may be work that the present plan has not seen
-  bool idle_asked_ VARVE_GUARDED_BY(mutex_) = false;        // wait_until_done() is waiting
-  std::uint64_t rounds_done_ VARVE_GUARDED_BY(mutex_) = 0;  // idle rounds that found nothing to do
-  bool wakes_all_ VARVE_GUARDED_BY(mutex_) = false;         // resting files must be tried at once
-  Status first_failure_ VARVE_GUARDED_BY(mutex_);           // since wait_until_done() began
+  bool plans_again_ VARVE_GUARDED_BY(mutex_) = false;          // there may be work that the present plan has not seen
+  std::uint64_t calls_ VARVE_GUARDED_BY(mutex_) = 0;           // of wait_until_done()
+  std::uint64_t answered_calls_ VARVE_GUARDED_BY(mutex_) = 0;  // the last that a round without work began after
+  bool wakes_all_ VARVE_GUARDED_BY(mutex_) = false;            // resting files must be tried at once
+  Status first_failure_ VARVE_GUARDED_BY(mutex_);              // since wait_until_done() began
   BackgroundPool::Seat seat_;
 };
 

@@ -26,7 +26,9 @@ class ReleasedSegments {
     std::uint64_t closed_bytes = 0;  // zero until it is closed
   };
 
-  /// Notes a segment that the log begins to use, or that was noted last. Numbers rise. Without memory for the note, it is never recycled.
+  /// Takes the memory for the next begin(), which without it may find none and then never recycles its segment. May throw.
+  void reserve_one() { in_use_.reserve(in_use_.size() + 1); }
+  /// Notes a segment that the log begins to use, or that was noted last. Numbers rise.
   void begin(std::uint64_t number, std::uint64_t allocated_bytes) noexcept;
   /// Notes the size to which a segment was cut.
   void close(std::uint64_t number, std::uint64_t size_bytes) noexcept;

@@ -66,10 +66,11 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
     await_filling();
     if (spare_ && spare_->file->allocated_bytes() < bytes_min) discard_spare();
     if (spare_) {
-      // closed() must not allocate, so memory for its entry is reserved while a failure is still harmless.
+      // Later steps must not allocate, so their memory is reserved while a failure is still harmless.
       try {
         closed_.reserve(closed_.size() + kEditRoom);
         removed_.reserve(removed_.size() + kEditRoom);
+        released_.reserve_one();
       } catch (const std::bad_alloc&) {
         return Status::out_of_memory();
       }

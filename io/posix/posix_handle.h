@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -30,7 +31,7 @@ class HandleGuard {
     if (!owner_.is_this_process()) [[unlikely]]
       return refuse_fork(call, path_);
     if (failed_.load(std::memory_order_acquire)) [[unlikely]]
-      return first_failure();
+      return first_failure(call);
     return Status();
   }
 
@@ -44,6 +45,14 @@ class HandleGuard {
     return failure_;
   }
 
+  /// Refuses every later call with kClosed, unless an earlier failure is kept: the file was cut, and takes no more writes.
+  /// Allocates nothing.
+  void cut_at(std::uint64_t size_bytes) noexcept {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    cut_bytes_ = size_bytes;
+    failed_.store(true, std::memory_order_release);
+  }
+
   /// Returns the error of a writing call in a fork.
   static Status refuse_fork(std::string_view call, std::string_view path) noexcept {
     return call_error(Code::kLocked, {call, path},
@@ -51,16 +60,19 @@ class HandleGuard {
   }
 
  private:
-  Status first_failure() const noexcept {
+  Status first_failure(std::string_view call) const noexcept {
     const std::lock_guard<std::mutex> guard(mutex_);
-    return failure_;
+    if (!failure_.ok()) return failure_;
+    return call_error(Code::kClosed, {call, path_}, {"the segment was cut at ", std::to_string(cut_bytes_), " bytes"});
   }
 
   const std::string path_;
   const OwnerProcess owner_;
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
-  Status failure_;  // Guarded by mutex_; not Ok exactly if failed_.
+  // Guarded by mutex_:
+  Status failure_;
+  std::uint64_t cut_bytes_ = 0;  // if failed_ and failure_ is Ok
 };
 
 }  // namespace varve::io

@@ -201,9 +201,7 @@ Status PosixLogSegment::cut(std::uint64_t size_bytes, SyncPoint point) {
   if (retry_interrupted([&] { return ::fsync(descriptor); }) != 0) {
     return guard_.fail(os_error(errno, {"fsync", guard_.path(), std::nullopt, point.name}));
   }
-  // A write past the end would make the file grow again, unnoticed.
-  (void)guard_.fail(call_error(Code::kClosed, {"pwrite", guard_.path()},
-                               {"the segment was cut at ", std::to_string(size_bytes), " bytes"}));
+  guard_.cut_at(size_bytes);  // A write past the end would make the file grow again, unnoticed.
   return Status();
 }
 
