@@ -99,13 +99,14 @@ void Compactor::wake() noexcept {
 
 Status Compactor::wait_until_done() {
   const io::MutexGuard guard(mutex_);
-  // While another caller waits, its failures stay: this call may report one too many, and loses none.
-  if (!is_awaited()) first_failure_ = Status();
+  // Another caller may not have read its failure yet. So this one may report a failure too many, and none is lost.
+  if (callers_++ == 0) first_failure_ = Status();
   const std::uint64_t call = ++calls_;
   plans_again_ = true;
   wakes_all_ = true;
   seat_.wake();
   while (answered_calls_ < call && !stopping_.load(std::memory_order_relaxed)) changed_.wait(mutex_);
+  --callers_;
   if (answered_calls_ >= call) return first_failure_;
   return Status(Code::kClosed, "the store is closing");
 }

@@ -133,10 +133,11 @@ class Compactor final : private BackgroundPool::Source {
   io::Condition changed_;
   bool is_planning_ VARVE_GUARDED_BY(mutex_) = false;
   bool plans_again_ VARVE_GUARDED_BY(mutex_) = false;          // there may be work that the present plan has not seen
+  std::uint64_t callers_ VARVE_GUARDED_BY(mutex_) = 0;         // inside wait_until_done()
   std::uint64_t calls_ VARVE_GUARDED_BY(mutex_) = 0;           // of wait_until_done()
   std::uint64_t answered_calls_ VARVE_GUARDED_BY(mutex_) = 0;  // the last that a round without work began after
   bool wakes_all_ VARVE_GUARDED_BY(mutex_) = false;            // resting files must be tried at once
-  Status first_failure_ VARVE_GUARDED_BY(mutex_);              // since wait_until_done() began
+  Status first_failure_ VARVE_GUARDED_BY(mutex_);              // since the first of the callers came
   BackgroundPool::Seat seat_;
 };
 
