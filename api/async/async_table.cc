@@ -107,7 +107,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     auto found = co_await PointReads(call, table->view, sort_keys, table->view.version(), engine::EntryPart::kAll);
     if (!found.ok()) co_return found.status();
     if (Status stopped = call.check_stop(); !stopped.ok()) co_return stopped;
-    engine::keep_live(*found);
+    table->view.keep_live(*found);
     co_return decode_found(keys, *wanted, *found, options);
   }
 
@@ -214,7 +214,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     if (!found.ok()) co_return found.status();
     std::vector<engine::Newest> states;
     states.reserve(found->size());
-    for (std::optional<engine::FoundEntry>& entry : *found) states.push_back(engine::Newest::of(std::move(entry)));
+    for (std::optional<engine::FoundEntry>& entry : *found) states.push_back(view.newest_of(std::move(entry)));
     co_return change.judge(view, states);
   }
 

@@ -30,6 +30,7 @@ const std::vector<std::string_view>& all_probes() {
       "a dropped id was forgotten later",
       "the log was not emptied at a close",
       "a file of dropped tables went unread",
+      "a file of ended entities went unread",
       "a file or directory was taken away from its owner",
       "a file system locked no directory",
       "a flush is tried again",
