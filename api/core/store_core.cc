@@ -179,6 +179,10 @@ Result<engine::ReadView> StoreCore::view(const std::optional<Snapshot>& snapshot
   return backend_->view_at(snapshot->state_->held);
 }
 
+engine::CommitVersion StoreCore::time_of(const Snapshot& snapshot) noexcept {
+  return snapshot.state_->held.time();
+}
+
 Durability StoreCore::durability(const WriteOptions& options) const noexcept {
   return options.durability ? *options.durability : backend_->default_durability();
 }

@@ -52,6 +52,10 @@ class EntityChange : public Change {
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override;
   std::string take_batch() override;
 
+ protected:
+  /// Notes a state on which the change rests. If its entity is there and will end, the commit must come before that.
+  void rest_on(const engine::Newest& state) noexcept;
+
  private:
   /// Returns whether the newest state of the operation's entity is read.
   bool reads_state(const PreparedWrite& write) const noexcept;
@@ -69,11 +73,12 @@ class EntityChange : public Change {
   const bool in_transaction_;
   const bool needs_all_states_;
   bool any_merge_ = false;
+  bool any_end_ = false;
   std::string batch_;  // empty until it is built
 };
 
-/// Writes the table's id into the sort keys.
-void place_writes(std::span<PreparedWrite> writes, format::TableId table);
+/// Writes the table's id into the sort keys, and gives the writes the table's rule. `table` outlives them.
+void place_writes(std::span<PreparedWrite> writes, const WriteTarget& table);
 /// Returns whether commit_owning_writes() must commit the writes (group_change.h).
 bool must_count_owners(format::TableId table, std::span<const PreparedWrite> writes) noexcept;
 /// Returns the error for writes whose table was not found.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/model/entity_codec.h"
+#include "api/model/expiry_rule.h"
 #include "api/model/service_error.h"
 #include "format/keys/batch.h"
 #include "format/keys/sort_key.h"
@@ -45,6 +46,12 @@ Result<PreparedWrite> PreparedWrite::make(Kind kind, ETag if_match, std::string_
 
 void PreparedWrite::set_value(const Entity& entity, const StoredSize& size, format::EntityBuilder& builder) {
   operation_.give_with_value(encode_properties_behind(operation_.take_for_value(size.bytes), entity, size, builder));
+}
+
+void PreparedWrite::apply_expiry() {
+  if (kind == Kind::kRemove) return;
+  const std::uint64_t end = expiry != nullptr ? end_by_rule(*expiry, value()) : 0;
+  if (end != 0 || operation_.has_end()) operation_.set_end(end);
 }
 
 namespace {

@@ -15,6 +15,7 @@
 #include "format/keys/sort_key.h"
 #include "varve/result.h"
 #include "varve/store_limits.h"
+#include "varve/table_expiry.h"
 #include "varve/transaction.h"
 #include "varve/types.h"
 
@@ -45,6 +46,8 @@ class PreparedWrite {
   bool key_too_long = false;
   /// Whether the caller gave a LargeValue to the entity.
   bool has_large_values = false;
+  /// The rule of the table by which the entity ends, which outlives the write's use. Null: the entity has no end.
+  const TableExpiry* expiry = nullptr;
 
   // These views are valid until the part that they show is changed.
   std::string_view sort_key() const noexcept { return operation_.sort_key(); }
@@ -55,6 +58,10 @@ class PreparedWrite {
   /// Writes the table's id into the space that the sort key has for it at its front.
   void set_table(std::string_view encoded_id) { operation_.set_table(encoded_id); }
   void set_value(std::string_view value) { operation_.set_value(value); }
+  /// Gives the operation the end that the rule makes of its value, or none. A remove has none.
+  void apply_expiry();
+  /// Returns whether apply_expiry() may change the operation.
+  bool may_have_end() const noexcept { return expiry != nullptr || operation_.has_end(); }
   void set_value(const Entity& entity, const StoredSize& size, format::EntityBuilder& builder);
   /// Returns the operation as a batch. The object is empty afterwards.
   std::string into_batch() { return operation_.into_batch(); }
