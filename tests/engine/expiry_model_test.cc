@@ -103,7 +103,9 @@ class ExpiryModel : public testing::TestWithParam<std::uint64_t> {
   void move_clock() {
     switch (below(8)) {
       case 0: machine_.clock.set_wall(machine_.clock.wall() - below(1000) * kSecond); break;
-      case 1: machine_.clock.set_wall(machine_.clock.wall() + 7200 * kSecond); break;  // not followed before the next open
+      case 1:
+        machine_.clock.set_wall(machine_.clock.wall() + 7200 * kSecond);
+        break;  // not followed before the next open
       default: machine_.clock.advance(std::chrono::milliseconds(below(4000)));
     }
   }

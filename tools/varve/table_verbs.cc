@@ -12,6 +12,7 @@
 #include "tools/varve/table/table_copy_verbs.h"
 #include "tools/varve/table/table_describe_verb.h"
 #include "tools/varve/table/table_drop_verb.h"
+#include "tools/varve/table_expiry_verb.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/pager.h"
 #include "tools/varve/terminal/question.h"
@@ -41,10 +42,13 @@ int change(Result<std::unique_ptr<StoreAccess>> store, const NameWords& words, c
   return kSuccess;
 }
 
-Status create_table(StoreAccess& store, const Place& place) {
+Status create_table(StoreAccess& store, const Place& place, const ExpiryWords& expiry) {
+  const Result<Store*> local = expiry.is_given() ? store_with_rules(store) : Result<Store*>(nullptr);
+  if (!local.ok()) return local.status();
   Status made = store.create_account(place.account);
   if (!made.ok() && made.code() != Code::kExists) return made;
-  return store.create_table(place.account, place.table);
+  if (!expiry.is_given()) return store.create_table(place.account, place.table);
+  return (*local)->create_table(place.account, place.table, {.expiry = expiry.rule()}).status();
 }
 
 void print_name(const NameWords& words, const std::string& name, const DateTime& created) {
@@ -163,20 +167,24 @@ void add_account_verbs(CLI::App& app, int& exit_code) {
 }  // namespace
 
 void add_table_verbs(CLI::App& app, int& exit_code) {
-  CLI::App* group = add_group(app, "table", "Create, list, describe, copy, rename or drop tables");
+  CLI::App* group = add_group(app, "table", "Create, list, describe, copy, rename, expire or drop tables");
   auto made = std::make_shared<NameWords>();
   CLI::App* create =
       group->add_subcommand("create", "Create an empty table, and the store and the account if they are absent");
   add_table_words(*create, made->place);
+  auto expiry = std::make_shared<ExpiryWords>();
+  add_expiry_words(*create, expiry);
   add_json_words(*create, made->json, "Print JSON");
   create->footer(
       "Examples\n"
       "  varve table create ./shop Invoices\n"
-      "  varve table create ./shop Invoices --account archive");
-  create->callback([made, &exit_code] {
+      "  varve table create ./shop Invoices --account archive\n"
+      "  varve table create ./shop Sessions --expire-after 30m");
+  create->callback([made, expiry, &exit_code] {
     exit_code = change(reach_or_make(made->place), *made, "created",
-                       [&](StoreAccess& store) { return create_table(store, made->place); });
+                       [&](StoreAccess& store) { return create_table(store, made->place, *expiry); });
   });
+  add_table_expiry_verb(*group, exit_code);
   add_table_drop_verb(*group, exit_code);
   add_table_copy_verbs(*group, exit_code);
   add_table_describe_verb(*group, exit_code);

@@ -1,6 +1,8 @@
 // Goal: to every rule of the table model, an entity that has ended is absent (E2), a table's rule concerns the writes after
 // it (E5), and a transaction does not rest on what has ended.
 // Method: each verb on a store with a clock that only the test moves.
+#include "varve/table_expiry.h"
+
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -14,7 +16,6 @@
 #include "tests/api/store_bench.h"
 #include "varve/async.h"
 #include "varve/store_transaction.h"
-#include "varve/table_expiry.h"
 
 namespace varve::table_expiry_test {
 namespace {

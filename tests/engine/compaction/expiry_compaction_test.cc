@@ -91,7 +91,8 @@ TEST(ExpiryRetention, E3_ReadersSeeWhatTheySawAtEveryTimeFromTheirs) {
     for (CommitVersion version = 35; version > kBeneath; --version) {
       if (!io::one_in(random, 3)) continue;
       const bool is_delete = io::one_in(random, 4);
-      versions.push_back({version, is_delete, is_delete || io::one_in(random, 3) ? 0 : 1 + io::random_below(random, 80)});
+      versions.push_back(
+          {version, is_delete, is_delete || io::one_in(random, 3) ? 0 : 1 + io::random_below(random, 80)});
     }
     const bool nothing_below = io::one_in(random, 2);
     const std::vector<Fate> judged = fates(horizon, versions, nothing_below, ended_for_all);

@@ -61,6 +61,13 @@ Result<std::uint64_t> copy_table(Store& store, const TableName& from, const Tabl
   if (Status named = check_table_name(to.table); !named.ok()) return named;
   const Result<Table> source = store.open_table(from.account, from.table);
   if (!source.ok()) return source.status();
+  const Result<std::optional<TableExpiry>> expiry = store.table_expiry(from.account, from.table);
+  if (!expiry.ok()) return expiry.status();
+  if (*expiry) {
+    return Status::invalid_argument("the entities of " + from.table +
+                                    " expire, and a copy would not; export them, create the other table with its "
+                                    "expiry, and import them there");
+  }
   const Result<Snapshot> snapshot = store.snapshot();
   if (!snapshot.ok()) return snapshot.status();
   if (Status made = store.create_account(to.account); !made.ok() && made.code() != Code::kExists) return made;
