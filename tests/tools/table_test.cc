@@ -76,9 +76,8 @@ TEST_F(TableVerbs, AnExpiryIsSetShownAndRemoved) {
   EXPECT_EQ(shown["table"], "Sessions");
   EXPECT_EQ(shown["expire_at"], "Until");
   EXPECT_EQ(shown["expire_after_ms"], nullptr);
-  EXPECT_EQ(run_program({"put", store_, "Sessions", "p", "gone",
-                         R"({"Until@odata.type":"Edm.DateTime",)"
-                         R"("Until":"2020-01-01T00:00:00Z"})"})
+  EXPECT_EQ(run_program({"put", store_, "Sessions", "p", "gone", "Until=2020-01-01T00:00:00Z", "--type",
+                         "Until=Edm.DateTime"})
                 .exit_code,
             0);
   EXPECT_EQ(run_program({"get", store_, "Sessions", "p", "gone"}).exit_code, 1);

@@ -20,7 +20,8 @@ from .errors import (Busy, Cancelled, Closed, Conflict, Corruption, Exists, Fenc
                      StoreError, TooLarge, TooManyFiles, Unknown, Unsupported, VarveError)
 from .filters import literal
 from .queues import NEVER, Message, Queue, QueueFigures, Receipt, SentMessage
-from .store import (GroupTransaction, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table, Transaction, repair,
+from .store import (GroupTransaction, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table, TableExpiry,
+                    Transaction, repair,
                     verify)
 from .values import DateTime, ETag, Entity, Int64, LargeValue, Value
 
@@ -35,6 +36,6 @@ __all__ = [
     "Busy", "Cancelled", "Closed", "Conflict", "Container", "ContainerState", "Corruption", "DateTime", "ETag", "Entity", "Exists", "Fenced",
     "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "LargeValue", "Loader", "Locked", "Message", "NEVER",
     "NoSpace", "NotFound", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",
-    "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError", "Table", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported",
+    "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError", "Table", "TableExpiry", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported",
     "Value", "VarveError", "aio", "errors", "literal", "open", "repair", "verify",
 ]
