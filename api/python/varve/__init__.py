@@ -21,8 +21,7 @@ from .errors import (Busy, Cancelled, Closed, Conflict, Corruption, Exists, Fenc
 from .filters import literal
 from .queues import NEVER, Message, Queue, QueueFigures, Receipt, SentMessage
 from .store import (GroupTransaction, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table, TableExpiry,
-                    Transaction, repair,
-                    verify)
+                    Transaction, repair, verify)
 from .values import DateTime, ETag, Entity, Int64, LargeValue, Value
 
 #: The version of the library that this package holds.
