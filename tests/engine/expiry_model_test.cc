@@ -2,7 +2,7 @@
 // wherever the entries lie, and however often it is asked. An entity that was seen as ended stays so while the store is
 // open (E1, E3, E6).
 // Method: random puts with ends, ages or neither, and deletes, over few keys; flushes, compactions, snapshots, clocks that
-// stand still, run, jump ahead and go back, and clean reopens. A map of all versions says what each view must show.
+// stop, run, jump ahead and go back, and clean reopens. A map of all versions has the entities that each view must show.
 #include <algorithm>
 #include <map>
 #include <memory>

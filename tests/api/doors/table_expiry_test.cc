@@ -1,5 +1,5 @@
-// Goal: to every rule of the table model, an entity that has ended is absent (E2), a table's rule concerns the writes after
-// it (E5), and a transaction does not rest on what has ended.
+// Goal: to every rule of the table model, an entity that has ended is absent (E2). A table's rule concerns the writes after
+// it (E5). A transaction does not rest on an ended entity.
 // Method: each verb on a store with a clock that only the test moves.
 #include "varve/table_expiry.h"
 
