@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/catalog/row_numbers.h"
+#include "api/model/expiry_rule.h"
 #include "api/model/quoted.h"
 #include "format/keys/entity.h"
 
@@ -29,10 +30,6 @@ std::string table_in_message(std::string_view account, std::string_view lower_na
 }
 constexpr std::string_view kCounterInMessage = "catalog row of the next account number";
 
-}  // namespace
-
-constexpr std::int64_t kTicksPerMillisecond = 10'000;
-
 /// Returns false if the row has an expiry that is never written.
 bool take_expiry(const format::EncodedEntity& row, std::optional<TableExpiry>& expiry) {
   const std::optional<format::PropertyView> property = row.find(kExpiryProperty);
@@ -44,8 +41,8 @@ bool take_expiry(const format::EncodedEntity& row, std::optional<TableExpiry>& e
     found.property = property->value;
   }
   if (age) {
-    if (age->type != format::PropertyType::kInt64 || age->as_int64() % kTicksPerMillisecond != 0) return false;
-    found.age = std::chrono::milliseconds(age->as_int64() / kTicksPerMillisecond);
+    if (age->type != format::PropertyType::kInt64 || age->as_int64() % kAgeTicksPerMillisecond != 0) return false;
+    found.age = std::chrono::milliseconds(age->as_int64() / kAgeTicksPerMillisecond);
   }
   if (!check_table_expiry(found).ok()) return false;
   expiry = std::move(found);
@@ -55,8 +52,10 @@ bool take_expiry(const format::EncodedEntity& row, std::optional<TableExpiry>& e
 void add_expiry(format::EntityBuilder& builder, const std::optional<TableExpiry>& expiry) {
   if (!expiry) return;
   if (!expiry->property.empty()) return builder.add_string(kExpiryProperty, expiry->property);
-  builder.add_int64(kExpiryAge, expiry->age.count() * kTicksPerMillisecond);
+  builder.add_int64(kExpiryAge, expiry->age.count() * kAgeTicksPerMillisecond);
 }
+
+}  // namespace
 
 // Legal names are ASCII, so encoding them cannot fail.
 

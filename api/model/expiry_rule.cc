@@ -12,11 +12,6 @@
 #include "varve/names.h"
 
 namespace varve {
-namespace {
-
-constexpr std::uint64_t kTicksPerMillisecond = 10'000;
-
-}  // namespace
 
 Status check_table_expiry(const TableExpiry& expiry) {
   const bool has_age = expiry.age != std::chrono::milliseconds(0);
@@ -39,7 +34,7 @@ Status check_table_expiry(const TableExpiry& expiry) {
 
 std::uint64_t end_by_rule(const TableExpiry& rule, std::string_view entity) noexcept {
   if (rule.property.empty()) {
-    return format::kAgeMark + static_cast<std::uint64_t>(rule.age.count()) * kTicksPerMillisecond;
+    return format::kAgeMark + static_cast<std::uint64_t>(rule.age.count() * kAgeTicksPerMillisecond);
   }
   const Result<format::EncodedEntity> view = format::EncodedEntity::open(entity);
   if (!view.ok()) return 0;

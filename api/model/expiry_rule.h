@@ -9,6 +9,8 @@
 
 namespace varve {
 
+inline constexpr std::int64_t kAgeTicksPerMillisecond = 10'000;
+
 /// Returns what format::LoneOperation::set_end() takes: the end of an entity, its age, or zero if it has no end. `entity`
 /// is encoded. An end is at least 1: a time in year 1 has passed like any other.
 std::uint64_t end_by_rule(const TableExpiry& rule, std::string_view entity) noexcept;

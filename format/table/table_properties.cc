@@ -24,7 +24,7 @@ enum PropertyTag : Tag {
   kValueBytesTag = 23,
   kDictionariesTag = 25,
   kTablesTag = 27,
-  kEndsTag = 29,
+  kEndsOfFileTag = 29,
 };
 
 enum DictionaryFieldTag : Tag {
@@ -77,7 +77,7 @@ std::string encode_table_properties(const TableProperties& properties) {
   if (properties.ends.count > 0) {
     std::string ends;
     append_ends(ends, properties.ends);
-    fields.bytes(kEndsTag, ends);
+    fields.bytes(kEndsOfFileTag, ends);
   }
   fields.finish();
   return bytes;
@@ -107,7 +107,7 @@ Result<TableProperties> decode_table_properties(std::string_view content) {
     properties.dictionaries.push_back(*std::move(dictionary));
   }
   fields.require_number(kTablesTag, &properties.table_count);
-  if (std::string_view bytes; fields.take(kEndsTag, &bytes)) {
+  if (std::string_view bytes; fields.take(kEndsOfFileTag, &bytes)) {
     const Result<Ends> ends = decode_ends(bytes);
     if (!ends.ok()) return ends.status();
     properties.ends = *ends;

@@ -30,6 +30,8 @@ const std::vector<std::string_view>& all_probes() {
       "a dropped id was forgotten later",
       "the log was not emptied at a close",
       "a file of dropped tables went unread",
+      "a delete took the place of an entity that had ended",
+      "a feature was added to a store",
       "a file of ended entities went unread",
       "a file or directory was taken away from its owner",
       "a file system locked no directory",
