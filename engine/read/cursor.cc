@@ -247,6 +247,12 @@ void Cursor::keep(const Entry& entry) {
 void Cursor::show(const Entry& entry) {
   key_.assign(entry.sort_key);
   shown_version_ = entry.version;
+  if (entry.kind == Kind::kPut) [[likely]] {
+    has_value_ = true;
+    value_ = entry.value;
+    valid_ = true;
+    return;
+  }
   valid_ = take_value(entry.content(), entry.is_external());
 }
 

@@ -15,6 +15,7 @@
 #include "tests/api/async/async_support.h"
 #include "tests/api/store_bench.h"
 #include "varve/async.h"
+#include "varve/loader.h"
 #include "varve/store_transaction.h"
 
 namespace varve::table_expiry_test {
@@ -353,6 +354,39 @@ TEST_F(TableExpiryTest, AVerificationAcceptsEndedEntities) {
   ASSERT_EQ(said(report), kFine) << report.status().to_string();
   EXPECT_TRUE(report->sound()) << report->findings[0];
   EXPECT_EQ(report->entities, 0u);
+}
+
+/// The store's CURRENT and manifest are lost too, so the feature is known from the entities alone.
+TEST_F(TableExpiryTest, E4_ARepairKeepsEndsAndTheFeature) {
+  Table sessions = of_age(seconds(1000));
+  for (int i = 0; i < 30; ++i) {
+    const std::string value(i % 3 == 0 ? 25'000 : 20, static_cast<char>('a' + i % 26));
+    ASSERT_EQ(said(sessions.insert(with_value("p", std::to_string(100 + i), value))), kFine);
+  }
+  ASSERT_EQ(said(store().compact()), kFine);
+  ASSERT_EQ(said(sessions.insert(with_value("p", "log", "v"))), kFine);
+  bench_.store.reset();
+  bench_.machine.files->change_disk([](io::MemoryDisk& disk) {
+    for (const std::string& name : disk.file_names(kStorePath)) {
+      const bool is_lost = name == "CURRENT" || name.starts_with("MANIFEST");
+      if (!is_lost) continue;
+      EXPECT_TRUE(disk.remove_file(std::string(kStorePath) + "/" + name).ok());
+    }
+  });
+  StoreOptions options = bench_.options();
+  options.create_if_absent = false;
+  const Result<RepairReport> report = Store::repair(kStorePath, "/repaired", options);
+  ASSERT_EQ(said(report), kFine) << report.status().to_string();
+  EXPECT_EQ(report->entities, 31u);
+  Result<std::unique_ptr<Store>> repaired = Store::open("/repaired", options);
+  ASSERT_EQ(said(repaired), kFine) << repaired.status().to_string();
+  const Result<Table> found = (*repaired)->open_table(kAccount, "Sessions");
+  ASSERT_EQ(said(found), kFine);
+  EXPECT_EQ(count(*found), 31u);
+  EXPECT_EQ(value_in(*found, "p", "100"), std::string(25'000, 'a'));
+  EXPECT_EQ(*(*repaired)->table_expiry(kAccount, "Sessions"), TableExpiry::after(seconds(1000)));
+  pass(2000);
+  EXPECT_EQ(count(*found), 0u);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST(TableEnds, PropertiesAreReadAsTheyWereWritten) {
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(*read, properties);
   properties.ends = Ends();
-  EXPECT_EQ(decode_table_properties(encode_table_properties(properties))->ends, Ends());
+  EXPECT_EQ((*decode_table_properties(encode_table_properties(properties))).ends, Ends());
 }
 
 }  // namespace

@@ -47,6 +47,17 @@ void policies(Stage& stage) {
   stage.policies("Orders", 0);
 }
 
+void expires(Stage& stage) {
+  stage.expiring_table("Sessions");
+  stage.fill("Sessions", "p", 0, 20, 50);
+  stage.expiry("Orders", true);
+  stage.fill("Orders", "p", 0, 10, 300);
+  stage.compact();
+  stage.expiry("Orders", false);
+  stage.write("Orders", {StageKind::kInsertOrReplace, "p", "000001", "endless"});
+  stage.write("Sessions", {StageKind::kInsertOrMerge, "p", "000001", "renewed"});
+}
+
 void drops(Stage& stage) {
   stage.drop_table("Orders");
   stage.table("Fresh");
@@ -129,6 +140,8 @@ std::vector<Scenario> table_scripts() {
       {.name = "accounts", .prepare = nullptr, .run = accounts},
       {.name = "tables", .prepare = an_account, .run = tables},
       {.name = "policies", .prepare = one_table, .run = policies},
+
+      {.name = "expiry", .prepare = one_table, .run = expires, .two_levels = true},
       {.name = "drop-table", .prepare = one_table, .run = drops, .two_levels = true},
       {.name = "drop-flushed-table", .prepare = flushed_table, .run = drops},
       {.name = "recreate-table", .prepare = flushed_table, .run = recreates},
