@@ -169,7 +169,7 @@ class Engine {
   /// - kIoError, kTooManyFiles: the log cannot continue, or no memtable can be flushed to make room. Nothing changed.
   /// - kUnknown: the log failed under this commit or an earlier one. Reopen the store to learn whether the commit
   ///   survived.
-  /// - kBusy: request.before is not above the commit's place in the order. Nothing changed.
+  /// - kConflict: request.before is not above the commit's place in the order. Nothing changed.
   /// - kPoisoned: the store was stopped earlier. Nothing changed.
   /// - kFenced: another owner took over the store. Nothing changed.
   /// - kReadOnly, kClosed, kOutOfMemory, kLocked (called in a forked child): nothing changed.

@@ -404,6 +404,9 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
 Status StoreTransaction::State::reported(const Status& failure, std::span<PreparedWrite> prepared,
                                          const std::vector<format::TableId>& tables) const {
   if (service_error::is_table_gone(failure)) return some_table_was_dropped();
+  if (is_overtaken_by_end(failure)) {
+    return Status(Code::kConflict, "an entity on which the transaction rests ended before the commit; begin it again");
+  }
   if (!rests_on_an_entity(failure)) return failure;
   ExpiryRules rules;
   const Result<std::vector<format::TableId>> now = place(prepared, rules);

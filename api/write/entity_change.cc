@@ -208,9 +208,17 @@ bool rests_on_an_entity(const Status& failure) noexcept {
   }
 }
 
+bool is_overtaken_by_end(const Status& failure) noexcept {
+  return failure.code() == Code::kConflict && failure.message().empty() && failure.service_error().empty();
+}
+
 Status reported_failure(const Status& failure, const TableName& name, format::TableId table,
                         const Result<format::TableId>& now, bool in_transaction) {
   if (service_error::is_table_gone(failure)) return overtaken_by_drop(name, in_transaction);
+  if (is_overtaken_by_end(failure)) {
+    return Status(Code::kBusy, "an entity of table " + quoted(name.spelling) +
+                                   " ended while this write, which rests on it, waited; write again");
+  }
   if (!rests_on_an_entity(failure)) return failure;
   if (!now.ok()) return no_table_to_write(now.status(), in_transaction);
   return *now == table ? failure : overtaken_by_drop(name, in_transaction);

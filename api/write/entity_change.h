@@ -87,6 +87,8 @@ Status no_table_to_write(const Status& status, bool in_transaction);
 /// table, the state may be any earlier one, or none: flushes and compactions remove rows of a dropped table in any order.
 /// So such a refusal holds only if the table's name still has the same id afterwards.
 bool rests_on_an_entity(const Status& failure) noexcept;
+/// Returns whether the engine refused the commit because an entity on which it rests ended before (CommitRequest::before).
+bool is_overtaken_by_end(const Status& failure) noexcept;
 /// Returns the error to report for a failed change. `now` is the id that the name resolves to after a failure that
 /// rests on an entity. Otherwise it is `table`.
 Status reported_failure(const Status& failure, const TableName& name, format::TableId table,

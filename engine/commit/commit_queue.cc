@@ -290,7 +290,7 @@ bool CommitQueue::may_be_assigned(Member& member, CommitVersion version) noexcep
     return false;
   }
   if (member.before != 0 && version >= member.before) [[unlikely]] {
-    member.status = Status(Code::kBusy, "an entity ended during the write that rests on it; write again");
+    member.status = Status(Code::kConflict);
     return false;
   }
   const bool was_written = member.unwritten != nullptr && member.unwritten->was_written();

@@ -164,7 +164,7 @@ TEST_F(Expiry, ACommitThatMustComeBeforeAnEndIsRefusedAtIt) {
   const CommitVersion end = in(10);
   ASSERT_TRUE(Change().put("p", "a", "v").before(end).commit(*engine_).ok());
   machine_.clock.set_wall(end);
-  EXPECT_EQ(Change().put("p", "a", "w").before(end).commit(*engine_).status().code(), Code::kBusy);
+  EXPECT_EQ(Change().put("p", "a", "w").before(end).commit(*engine_).status().code(), Code::kConflict);
   EXPECT_EQ(value_of(*engine_, "p", "a"), "v");
 }
 
