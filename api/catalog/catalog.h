@@ -57,6 +57,8 @@ struct LoadTarget {
   format::CommitVersion version = 0;
   /// The empty table that had the name when the load began, if there was one.
   std::optional<format::TableId> replaced;
+  /// The rule that this table had then.
+  std::optional<TableExpiry> expiry{};
 };
 
 /// A view of the newest state of the store, and the id that the name of a table, queue or container has in this view.

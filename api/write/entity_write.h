@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/core/table_access.h"
@@ -87,21 +89,31 @@ Status check_tag(std::string_view tag);
 /// Encodes many inserts into one table, one after the other, and reuses its memory.
 class InsertEncoder {
  public:
-  InsertEncoder(format::TableId table, const StoreLimits& limits)
-      : encoded_id_(format::encode_table(table)), limits_(limits) {}
+  /// All entities get `version`. By `expiry`, which may be nothing, they end.
+  InsertEncoder(format::TableId table, const StoreLimits& limits, format::CommitVersion version,
+                std::optional<TableExpiry> expiry)
+      : encoded_id_(format::encode_table(table)), limits_(limits), version_(version), expiry_(std::move(expiry)) {}
   /// Encodes one entity. Errors: as prepare_write() for an insert. After an error, sort_key() and value() are
   /// unspecified.
   Status encode(const Entity& entity);
   // These views are valid until the next call of encode().
   std::string_view sort_key() const noexcept { return sort_key_; }
-  std::string_view value() const noexcept { return value_; }
+  /// The value of a kPutExpiring begins with its end.
+  std::string_view value() const noexcept { return kind_ == format::Kind::kPut ? value_ : value_with_end_; }
+  format::Kind kind() const noexcept { return kind_; }
 
  private:
+  void apply_expiry();
+
   const std::string encoded_id_;
   const StoreLimits limits_;
+  const format::CommitVersion version_;
+  const std::optional<TableExpiry> expiry_;
   format::EntityBuilder builder_;
   std::string sort_key_;
   std::string value_;
+  std::string value_with_end_;
+  format::Kind kind_ = format::Kind::kPut;
 };
 
 }  // namespace varve

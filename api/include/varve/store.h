@@ -265,7 +265,7 @@ class VARVE_EXPORT Store {
   Result<Table> create_table(std::string_view account, std::string_view table, const TableOptions& options = {});
   /// Begins to load a new or empty table, without writing its entities to the log. See loader.h.
   /// Errors: kExists (TableAlreadyExists: the table has entities), kInvalidArgument (InvalidInput: the table exists and
-  /// may have large values, or an expiry); otherwise as create_table().
+  /// may have large values); otherwise as create_table().
   Result<Loader> load_table(std::string_view account, std::string_view table);
   /// Returns a handle of an existing table. The handle of a metrics table can only read and remove entities (AM-05).
   /// Errors: kNotFound (TableNotFound; or ResourceNotFound: the account does not

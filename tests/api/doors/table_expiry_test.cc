@@ -312,9 +312,39 @@ TEST_F(TableExpiryTest, AnAgeOfAHundredYearsIsAccepted) {
   EXPECT_EQ(value_in(sessions, "p", "a"), "v");
 }
 
-TEST_F(TableExpiryTest, ALoadIntoATableThatExpiresIsRefused) {
-  (void)of_age();
-  EXPECT_EQ(said(store().load_table(kAccount, "Sessions")), kInvalidInput);
+TEST_F(TableExpiryTest, ALoadGivesEntitiesTheEndsOfTheirPropertiesInWhateverOrderTheyCome) {
+  Table events = table("Events", TableExpiry::at("Until"));
+  Result<Loader> loader = store().load_table(kAccount, "Events");
+  ASSERT_EQ(said(loader), kFine);
+  for (const char* const row : {"b", "d", "a"}) ASSERT_EQ(said(loader->add(ends_at(row, in(10)))), kFine);
+  ASSERT_EQ(said(loader->add(with_value("p", "c", "stays"))), kFine);
+  Result<LoaderLane> lane = loader->lane();
+  ASSERT_EQ(said(lane), kFine);
+  ASSERT_EQ(said(lane->add(ends_at("e", in(10)))), kFine);
+  ASSERT_EQ(said(loader->finish()), kFine);
+  EXPECT_EQ(count(events), 5u);
+  pass(11);
+  EXPECT_EQ(count(events), 1u);
+  EXPECT_EQ(value_in(events, "p", "c"), "stays");
+  EXPECT_EQ(said(events.insert(with_value("p", "a", "new"))), kFine);
+  EXPECT_EQ(*store().table_expiry(kAccount, "Events"), TableExpiry::at("Until"));
+}
+
+TEST_F(TableExpiryTest, TheAgesOfALoadCountFromItsBeginning) {
+  Table sessions = of_age();
+  Result<Loader> loader = store().load_table(kAccount, "Sessions");
+  ASSERT_EQ(said(loader), kFine);
+  ASSERT_EQ(said(loader->add(with_value("p", "a", "v"))), kFine);
+  pass(6);
+  ASSERT_EQ(said(loader->add(with_value("p", "b", "v"))), kFine);
+  ASSERT_EQ(said(loader->finish()), kFine);
+  EXPECT_EQ(count(sessions), 2u);
+  pass(6);
+  EXPECT_EQ(count(sessions), 0u);
+  EXPECT_EQ(said(sessions.insert(with_value("p", "c", "v"))), kFine);  // The rule has outlived the load.
+  EXPECT_EQ(count(sessions), 1u);
+  pass(11);
+  EXPECT_EQ(count(sessions), 0u);
 }
 
 TEST_F(TableExpiryTest, AStoreThatUsedNoExpiryHasNoFeature) {
