@@ -105,6 +105,13 @@ void loads_unsorted(Stage& stage) {
   stage.load("Loaded", 121, 300, 7);
 }
 
+void loads_what_expires(Stage& stage) {
+  stage.expiring_table("Loaded");
+  stage.load("Loaded", 121, 300, 7);
+  stage.compact();
+  stage.write("Loaded", {StageKind::kInsertOrMerge, "loaded", "000003", "renewed"});
+}
+
 void loads_and_gives_up(Stage& stage) {
   stage.load("Loaded", 100, 300, 1, false);
   stage.table("After");
@@ -151,6 +158,7 @@ std::vector<Scenario> table_scripts() {
       {.name = "load-sorted", .prepare = an_account, .run = loads_sorted},
       {.name = "load-unsorted", .prepare = an_account, .run = loads_unsorted},
       {.name = "load-into-empty-table", .prepare = empty_table, .run = loads_sorted},
+      {.name = "load-expiring", .prepare = an_account, .run = loads_what_expires},
       {.name = "load-given-up", .prepare = an_account, .run = loads_and_gives_up},
       {.name = "load-drop-load", .prepare = an_account, .run = loads_twice},
       {.name = "load-and-compact", .prepare = an_account, .run = loads_and_compacts},
