@@ -1,5 +1,7 @@
 // Owns: what a batch may contain (commit_request.h).
 // Must never: change a batch.
+//
+// The queue later changes the ages in a batch, when it assigns the version.
 #include "engine/commit_request.h"
 
 #include "engine/commit/commit_queue.h"
@@ -30,9 +32,10 @@ Status describe(CommitRequest& request, Member& member) {
     return Status::too_large("the commit has " + std::to_string(request.batch.size()) + " bytes; at most " +
                              std::to_string(kBatchBytesMax) + " are allowed");
   }
-  const Result<MemtableDemand> demand = Memtable::demand_of(request.batch);
+  constexpr format::EndForms kForms = format::EndForms::kEndsAndAges;
+  const Result<MemtableDemand> demand = Memtable::demand_of(request.batch, kForms);
   if (!demand.ok()) return demand.status();
-  const format::BatchReader reader = *format::BatchReader::open(request.batch);  // demand_of() validated it.
+  const format::BatchReader reader = *format::BatchReader::open(request.batch, kForms);  // demand_of() validated it.
   if (demand->other_count > 0) {
     if (Status allowed = check_operations(reader, request.load); !allowed.ok()) return allowed;
   }
@@ -44,6 +47,8 @@ Status describe(CommitRequest& request, Member& member) {
   member.frees_space = request.frees_space;
   member.unwritten = request.load != nullptr ? request.load->watched() : nullptr;
   member.demand = *demand;
+  if (demand->age_count > 0) member.ages = request.batch.data();
+  member.before = request.before;
   member.locks = &request.locks;
   member.room = request.room;
   return Status();

@@ -18,7 +18,7 @@ using format::TableId;
 
 /// One commit, complete except for its version.
 struct CommitRequest {
-  /// The batch, made by format::BatchBuilder.
+  /// The batch, made by format::BatchBuilder. It may have ages (format/keys/ends.h), which the commit replaces.
   std::string batch;
   /// The tables whose handles made the batch. If an earlier version retired one of them, the commit is refused.
   std::vector<TableId> tables;
@@ -31,6 +31,9 @@ struct CommitRequest {
   /// The load whose table the batch adopts; the batch may contain no other `adopt`. The load ends with this commit,
   /// whatever the commit's result. Outlives the call.
   Load* load = nullptr;
+  /// An entity on which the batch rests ends at this time, unless it is zero. The commit is refused if its version is not
+  /// below.
+  format::CommitVersion before = 0;
   /// Room in the write buffer, gathered after the commit was refused for lack of it (wait_for_room). Outlives the call;
   /// null if there is none.
   RoomGrant* room = nullptr;

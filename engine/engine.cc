@@ -17,9 +17,7 @@
 #include "engine/load/load.h"
 #include "engine/look_around.h"
 #include "engine/open.h"
-#include "engine/read/batch_read.h"
 #include "engine/read/external_values.h"
-#include "engine/read/state_cursor.h"
 #include "engine/recovery/value_file_check.h"
 #include "engine/tables/table_check.h"
 #include "io/parents_object.h"
@@ -144,6 +142,12 @@ Status check_committable(const EngineState& state) {
   return state.lock->check();
 }
 
+Status check_ends(const EngineState& state, const Member& member) {
+  if (member.demand.expiring_count == 0 || state.has_ends.load(std::memory_order_acquire)) [[likely]]
+    return Status();
+  return Status::unsupported("a commit gives an entity an end, but the store does not allow ends");
+}
+
 Status wait_for_room(EngineState& state, const RoomNeed& need, RoomGrant& grant) noexcept {
   const RoomAnswer answer = state.write_share->wait_for(need, grant);
   if (answer.pause == RoomAnswer::Pause::kNone) return answer.status;
@@ -159,6 +163,7 @@ Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
   for (;;) {
     Member member;
     if (Status described = describe(request, member); !described.ok()) return described;
+    if (Status allowed = check_ends(*state_, member); !allowed.ok()) return allowed;
     Result<CommitVersion> committed = state_->queue->commit(member);
     if (committed.ok() && state_->queue->stretches().count_deletes(member.demand.delete_count)) {
       look_around(view(), request.batch, *state_->queue);
@@ -232,12 +237,33 @@ ReadView Engine::view() const noexcept {
   }
 }
 
+ReadView Engine::view_at(const HeldVersion& snapshot) const noexcept {
+  return ReadView(*state_, state_->states->pin(), snapshot.version(), snapshot.time());
+}
+
 ReadView Engine::view_at(CommitVersion version) const noexcept {
   return ReadView(*state_, state_->states->pin(), version);
 }
 
 HeldVersion Engine::snapshot() {
-  return state_->snapshots.take_visible([this] { return state_->visible(); });
+  // A commit with an end becomes visible after has_ends was set, so a snapshot that sees it has a time.
+  return state_->snapshots.take_visible([this] { return state_->visible(); },
+                                        [this] { return has_ends() ? state_->clock().time() : CommitVersion{0}; });
+}
+
+bool Engine::has_ends() const noexcept {
+  return state_->has_ends.load(std::memory_order_acquire);
+}
+
+Status Engine::allow_ends() {
+  if (has_ends()) return Status();
+  if (Status possible = check_committable(*state_); !possible.ok()) return possible;
+  if (Status added = state_->manifest->add_features(format::kExpiryFeature); !added.ok()) {
+    if (state_->manifest->is_stopped()) state_->queue->poison(added);
+    return added;
+  }
+  state_->has_ends.store(true, std::memory_order_release);
+  return Status();
 }
 
 std::optional<format::CommitTag> Engine::last_tag() const {
@@ -410,79 +436,6 @@ Statistics Engine::statistics() const {
   figures.log_segments = files.segments.size();
   for (const auto& [number, segment] : files.segments) figures.live_log_bytes += segment.size_bytes;
   return figures;
-}
-
-Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key, ReadCost* cost) const {
-  Result<std::optional<FoundEntry>> found = read_point(*pin_, *state_->blocks, sort_key, version_, cost);
-  if (found.ok() && *found && (*found)->kind != Kind::kPut) return std::optional<FoundEntry>();
-  return found;
-}
-
-Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<const std::string_view> sort_keys,
-                                                                  ReadCost* cost) const {
-  Result<std::vector<std::optional<FoundEntry>>> found =
-      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, version_, EntryPart::kAll, cost);
-  if (!found.ok()) return found;
-  keep_live(*found);
-  return found;
-}
-
-Result<std::optional<FoundPlace>> ReadView::locate(std::string_view sort_key, ReadCost* cost) const {
-  return locate_point(*pin_, *state_->blocks, sort_key, version_, cost);
-}
-
-Status ReadView::read_part(const FoundPlace& place, std::uint64_t offset, std::span<char> out, ReadCost* cost) const {
-  return read_found_part(*pin_, *state_->blocks, place, {offset, out}, cost);
-}
-
-void keep_live(std::vector<std::optional<FoundEntry>>& found) noexcept {
-  for (std::optional<FoundEntry>& entry : found) {
-    if (entry && entry->kind != Kind::kPut) entry.reset();
-  }
-}
-
-Newest Newest::of(std::optional<FoundEntry> found) noexcept {
-  Newest newest;
-  if (!found) return newest;
-  newest.entry = std::move(*found);
-  newest.version = newest.entry.version;
-  if (newest.entry.kind == Kind::kPut) newest.value = newest.entry.value;
-  return newest;
-}
-
-Result<Newest> ReadView::newest(std::string_view sort_key, EntryPart part) const {
-  Result<std::optional<FoundEntry>> found =
-      read_point(*pin_, *state_->blocks, sort_key, format::kCommitVersionMax, nullptr, part);
-  if (!found.ok()) return found.status();
-  return Newest::of(*std::move(found));
-}
-
-Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_view> sort_keys, EntryPart part) const {
-  std::vector<Newest> newest;
-  newest.reserve(sort_keys.size());
-  if (sort_keys.size() == 1) {  // A read queue pays only for several keys.
-    Result<Newest> one = this->newest(sort_keys.front(), part);
-    if (!one.ok()) return one.status();
-    newest.push_back(std::move(*one));
-    return newest;
-  }
-  Result<std::vector<std::optional<FoundEntry>>> found =
-      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, format::kCommitVersionMax, part);
-  if (!found.ok()) return found.status();
-  for (std::optional<FoundEntry>& entry : *found) newest.push_back(Newest::of(std::move(entry)));
-  return newest;
-}
-
-Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost* cost, BlockJudge* judge,
-                        std::uint64_t entries_expected) const {
-  std::unique_ptr<EntryCursor> entries =
-      cursor_over(*pin_, *state_->blocks, cost, {judge, std::string(lower), std::string(upper), entries_expected});
-  const ExternalValues values(*state_->blocks, *pin_->tables, cost);
-  Cursor cursor(pin_.again(), std::move(entries), lower, upper, version_, values);
-  if (state_->queue) {
-    cursor.know(state_->queue->stretches(), judge == nullptr ? WalkSees::kAll : WalkSees::kWhatItWants);
-  }
-  return cursor;
 }
 
 }  // namespace varve::engine

@@ -4,6 +4,7 @@
 // Threads: any thread may call any function, except close() and the destructor, which come last.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/moment.h"
 #include "engine/base/read_cost.h"
 #include "engine/base/snapshots.h"
 #include "engine/commit/partition_locks.h"
@@ -39,26 +41,46 @@ using format::TableId;
 struct Newest {
   /// Version of the put or delete that the answer is based on. Zero if the key was never written, or is forgotten.
   CommitVersion version = 0;
-  /// The value of a put; empty for a deleted or unknown key. Valid as long as both this object and its view.
+  /// The value of a put; empty for a deleted or unknown key, and for an entity that has ended. Valid as long as both this
+  /// object and its view.
   std::optional<std::string_view> value;
   FoundEntry entry;
 
-  static Newest of(std::optional<FoundEntry> found) noexcept;
+  /// Returns the time at which the entity of the last put ends, or has ended; zero if it has no end.
+  CommitVersion end() const noexcept { return entry.end; }
 };
-
-/// Removes deletes from the found entries: they become empty.
-void keep_live(std::vector<std::optional<FoundEntry>>& found) noexcept;
 
 class EngineState;
 
-/// A fixed state of the store: memtables and file set, at one version. Movable, not copyable. While it lives, the
-/// values of memtables and the cursors made from it are valid. It must not outlive the engine. Thread-safe.
+/// A fixed state of the store: memtables and file set, at one version and one time. Movable, not copyable. While it
+/// lives, the values of memtables and the cursors made from it are valid. It must not outlive the engine. Thread-safe.
+///
+/// An entity whose end is at or below the view's time has ended: to every function here it is absent. The view of a
+/// snapshot has the snapshot's time. Any other view takes its time from the clock of versions when it first needs one.
 class ReadView {
  public:
-  ReadView(ReadView&&) noexcept = default;
-  ReadView& operator=(ReadView&&) noexcept = default;
+  ReadView(ReadView&& other) noexcept
+      : state_(other.state_),
+        pin_(std::move(other.pin_)),
+        version_(other.version_),
+        time_(other.time_.load(std::memory_order_relaxed)) {}
+  ReadView& operator=(ReadView&& other) noexcept {
+    state_ = other.state_;
+    pin_ = std::move(other.pin_);
+    version_ = other.version_;
+    time_.store(other.time_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    return *this;
+  }
 
   CommitVersion version() const noexcept { return version_; }
+  /// Returns the view's time, which never changes.
+  CommitVersion time() const noexcept;
+  /// Returns the version and the time; without a time if no entity of the store can have an end.
+  Moment moment() const noexcept;
+  /// Removes deletes, and entities that have ended, from entries found at this view: they become empty.
+  void keep_live(std::vector<std::optional<FoundEntry>>& found) const noexcept;
+  /// Returns the newest state from the newest entry of a key, found at this view.
+  Newest newest_of(std::optional<FoundEntry> found) const noexcept;
 
   /// Returns the key's value at this version, or empty. The value is valid as long as both this view and the result.
   /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
@@ -92,11 +114,16 @@ class ReadView {
  private:
   friend class AsyncRead;
   friend class Engine;
-  ReadView(const EngineState& state, ReadStates::Pin pin, CommitVersion version) noexcept
-      : state_(&state), pin_(std::move(pin)), version_(version) {}
+  ReadView(const EngineState& state, ReadStates::Pin pin, CommitVersion version, CommitVersion time = 0) noexcept
+      : state_(&state), pin_(std::move(pin)), version_(version), time_(time) {}
+  /// Returns whether a put with this end, or without one (zero), is visible.
+  bool is_live(CommitVersion end) const noexcept { return end == 0 || !has_ended(end); }
+  bool has_ended(CommitVersion end) const noexcept;
+
   const EngineState* state_;
   ReadStates::Pin pin_;
   CommitVersion version_;
+  mutable std::atomic<CommitVersion> time_;  // zero: not needed yet
 };
 
 class Engine {
@@ -142,6 +169,7 @@ class Engine {
   /// - kIoError, kTooManyFiles: the log cannot continue, or no memtable can be flushed to make room. Nothing changed.
   /// - kUnknown: the log failed under this commit or an earlier one. Reopen the store to learn whether the commit
   ///   survived.
+  /// - kConflict: request.before is not above the commit's place in the order. Nothing changed.
   /// - kPoisoned: the store was stopped earlier. Nothing changed.
   /// - kFenced: another owner took over the store. Nothing changed.
   /// - kReadOnly, kClosed, kOutOfMemory, kLocked (called in a forked child): nothing changed.
@@ -153,6 +181,12 @@ class Engine {
   /// Returns the time by the clock of the versions: it never goes back, and is at or above each version and number that
   /// was given. Read-only stores have the time of the wall clock.
   CommitVersion time() const noexcept;
+
+  /// Lets commits give entities an end from now on, also after the next open. The first call writes a manifest: builds
+  /// that know no ends refuse the store from then on. Until then, a commit with ends is kUnsupported. Errors: kClosed,
+  /// kReadOnly, those of Manifest::add_features().
+  Status allow_ends();
+  bool has_ends() const noexcept;
 
   bool is_published(CommitVersion version) const noexcept;
   /// Waits until the commit with this version is published. A refusal based on an unpublished version is returned only
@@ -177,7 +211,9 @@ class Engine {
 
   /// Returns a view of the current published state.
   ReadView view() const noexcept;
-  /// Returns a view of a version that a snapshot holds.
+  /// Returns a view at the version and the time of a snapshot, which is held meanwhile.
+  ReadView view_at(const HeldVersion& snapshot) const noexcept;
+  /// Returns a view of a version that a snapshot holds, at the present time.
   ReadView view_at(CommitVersion version) const noexcept;
   /// Returns a snapshot, which keeps the current published state readable until it is released.
   HeldVersion snapshot();

@@ -91,11 +91,21 @@ class EngineState {
   std::optional<format::CommitTag> recovered_tag;
   std::uint64_t recovered_log_bytes = 0;
 
+  /// The clock of a read-only store, for the ends of entities.
+  std::unique_ptr<VersionClock> reading_clock;
+
+  /// Whether entities may have an end. Once true, it stays true.
+  std::atomic<bool> has_ends{false};
+
   CommitVersion visible() const noexcept { return queue ? queue->visible() : recovered_version; }
+  VersionClock& clock() const noexcept { return queue ? queue->clock() : *reading_clock; }
 };
 
 /// Checks that the store can take commits. Errors: kClosed, kReadOnly, kLocked, kFenced.
 Status check_committable(const EngineState& state);
+
+/// Checks that a commit with ends may be made. Errors: kUnsupported.
+Status check_ends(const EngineState& state, const Member& member);
 
 /// Waits, after a commit was refused with a Member::room_need, until `grant` has the room. The repeated request takes
 /// the room. The holder of the lead must not call it. Errors: those of WriteShare::wait_for. If the cause may pass,

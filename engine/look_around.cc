@@ -37,7 +37,7 @@ void look_around(const ReadView& view, std::string_view batch, CommitQueue& queu
     cursor.leave_values();
     // Errors are ignored here: a reader of these keys gets them.
     cursor.seek(key);
-    if (queue.stretches().end_of(key, view.version())) cursor.tell_all();
+    if (queue.stretches().end_of(key, view.moment())) cursor.tell_all();
     cursor.seek_before(key);
   } catch (const std::bad_alloc&) {
     // Without memory, the search has no result.

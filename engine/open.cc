@@ -148,6 +148,7 @@ Status open_existing(EngineState& state) {
   state.recovery = recovered->figures;
   state.dropped_at_open = recovered->retired;
   state.recovered_ceiling = recovered->version_ceiling;
+  state.has_ends = (recovered->files.features.incompatible & format::kExpiryFeature) != 0;
   Result<LiveCopy> live = without_retired(std::move(recovered->memtable), recovered->retired);
   if (!live.ok()) return live.status();
   state.recovered_dead_bytes = live->dead_bytes;
@@ -156,6 +157,7 @@ Status open_existing(EngineState& state) {
     state.recovered_version = recovered->last_version;
     state.recovered_tag = std::move(recovered->last_tag);
     state.recovered_log_bytes = recovered->figures.log_bytes;
+    state.reading_clock = std::make_unique<VersionClock>(state.env.clock, state.recovered_version);
     return Status();
   }
   Result<Established> established = establish(state.env, *state.directory, *recovered);

@@ -13,6 +13,7 @@
 
 #include "format/bytes/bytes.h"
 #include "format/keys/batch.h"
+#include "format/keys/ends.h"
 #include "format/keys/sort_key.h"
 #include "fuzz/mutation.h"
 
@@ -40,9 +41,13 @@ void add(BatchBuilder& builder, const Operation& operation) {
       if (operation.key.size() == 4) builder.retire_account(load_u32_big_endian(operation.key.data()));
       if (operation.key.size() == 8) builder.retire_table(load_u64_big_endian(operation.key.data()));
       return;
+    case Kind::kPutExpiring:
+      check(operation.value.size() >= kEndBytes && is_end(end_in(operation.value)));
+      builder.put_expiring(operation.key, operation.value);
+      return;
     case Kind::kMergeOperand:
     case Kind::kPutExternal:
-    case Kind::kPutExpiring: std::abort();  // always refused at present
+    case Kind::kPutExpiringExternal: std::abort();  // always refused at present
   }
   std::abort();
 }
@@ -72,11 +77,16 @@ std::string framed_key(fuzz::Chance& chance, std::string_view before) {
 }
 
 void change(fuzz::Chance& chance, OwnOperation& operation) {
-  constexpr std::array kKinds = {Kind::kPut, Kind::kDelete, Kind::kRetire, Kind::kAdopt};
+  constexpr std::array kKinds = {Kind::kPut, Kind::kDelete, Kind::kRetire, Kind::kAdopt, Kind::kPutExpiring};
   switch (chance.below(operation.key.empty() ? 1 : 4)) {
     case 0:
       operation.kind = kKinds[chance.below(kKinds.size())];
-      if (operation.kind == Kind::kPut || operation.kind == Kind::kDelete) {
+      if (has_end(operation.kind) && chance.one_in(2)) {
+        std::string end;
+        append_u64(end, fuzz::mutated_number(chance, kCommitVersionMax));
+        operation.value.insert(0, end);
+      }
+      if (operation.kind == Kind::kPut || operation.kind == Kind::kDelete || has_end(operation.kind)) {
         operation.key = framed_key(chance, operation.key);
       } else {
         operation.key.resize(operation.kind == Kind::kRetire && chance.one_in(2) ? 4 : 8, '\1');
@@ -110,7 +120,7 @@ std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view bytes)
     } else {
       append_sized(made, one.key);
     }
-    if (one.kind == Kind::kPut) append_sized(made, one.value);
+    if (one.kind == Kind::kPut || has_end(one.kind)) append_sized(made, one.value);
   }
   return made;
 }
@@ -139,7 +149,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!*more) break;
     ++read_count;
     check(lies_in(operation.key, bytes));
-    check(operation.kind != Kind::kPut || lies_in(operation.value, bytes));
+    const bool has_value = operation.kind == Kind::kPut || has_end(operation.kind);
+    check(!has_value || lies_in(operation.value, bytes));
     add(builder, operation);
   }
   check(read_count == reader->operation_count());

@@ -22,6 +22,7 @@
 #include "format/bytes/bytes.h"
 #include "format/bytes/checksum.h"
 #include "format/bytes/varint.h"
+#include "format/keys/ends.h"
 #include "fuzz/mutation.h"
 
 namespace varve::format {
@@ -87,7 +88,8 @@ void read_as_data_block(std::string_view content, const std::string& target) {
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
     require(++steps <= content.size());
     require(cursor.version() <= kCommitVersionMax);
-    require(cursor.kind() == Kind::kPut || (cursor.kind() == Kind::kDelete && cursor.value().empty()));
+    require(cursor.kind() != Kind::kDelete || cursor.value().empty());
+    require(!has_end(cursor.kind()) || (cursor.value().size() >= kEndBytes && is_end(end_in(cursor.value()))));
   }
   const Code code = cursor.status().code();
   require(code == Code::kOk || code == Code::kCorruption || code == Code::kUnsupported);

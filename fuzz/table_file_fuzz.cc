@@ -18,6 +18,7 @@
 #include "format/block/filter.h"
 #include "format/bytes/bytes.h"
 #include "format/bytes/checksum.h"
+#include "format/keys/ends.h"
 #include "format/keys/sort_key.h"
 #include "format/log/file_header.h"
 #include "format/table/index_cursor.h"
@@ -96,8 +97,13 @@ std::string own_file(std::vector<BlockHandle>* blocks) {
     const std::string key =
         *encode_sort_key(1 + i / 16, "p" + std::to_string(i / 8 % 2), "r" + std::to_string(100 + i / 2));
     const bool removed = i % 7 == 3;
-    const std::string value = removed ? "" : std::string(i * 5, static_cast<char>('a' + i % 3));
-    require(builder->add({key, 1000 - i, removed ? Kind::kDelete : Kind::kPut, value}).ok());
+    std::string value = removed ? "" : std::string(i * 5, static_cast<char>('a' + i % 3));
+    const bool expires = !removed && i % 5 == 2;
+    std::string end;
+    if (expires) append_u64(end, 2000 + i);
+    value.insert(0, end);
+    const Kind put = expires ? Kind::kPutExpiring : Kind::kPut;
+    require(builder->add({key, 1000 - i, removed ? Kind::kDelete : put, value}).ok());
   }
   require(builder->finish().ok());
   const File file{std::string(builder->pending())};

@@ -162,6 +162,21 @@ Task<Result<std::vector<AccessPolicy>>> AsyncStore::access_policies(std::string 
                           });
 }
 
+Task<Status> AsyncStore::set_table_expiry(std::string account, std::string table, std::optional<TableExpiry> expiry,
+                                          std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), table = std::move(table), expiry = std::move(expiry)](
+                              Store& store) { return store.set_table_expiry(account, table, expiry); });
+}
+
+Task<Result<std::optional<TableExpiry>>> AsyncStore::table_expiry(std::string account, std::string table,
+                                                                  std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), table = std::move(table)](Store& store) {
+                            return store.table_expiry(account, table);
+                          });
+}
+
 Task<Status> AsyncStore::set_service_properties(std::string account, ServicePropertiesChange change,
                                                 std::stop_token stop) const {
   return set_service_properties(std::move(account), std::move(change), StorageService::kTables, std::move(stop));

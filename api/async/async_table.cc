@@ -107,7 +107,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     auto found = co_await PointReads(call, table->view, sort_keys, table->view.version(), engine::EntryPart::kAll);
     if (!found.ok()) co_return found.status();
     if (Status stopped = call.check_stop(); !stopped.ok()) co_return stopped;
-    engine::keep_live(*found);
+    table->view.keep_live(*found);
     co_return decode_found(keys, *wanted, *found, options);
   }
 
@@ -178,6 +178,17 @@ struct VARVE_LOCAL AsyncTable::Verbs {
 
   // -- Writes -----------------------------------------------------------------------------------------------------
 
+  static Task<Result<WriteTarget>> resolve_target(AsyncCall& call, const Table::State& state) {
+    if (std::optional<WriteTarget> cached = call.core().catalog().target_in_cache(*state.entry)) {
+      co_return *std::move(cached);
+    }
+    co_await call.to_worker();
+    Result<WriteTarget> resolved = guarded(
+        [&]() -> Result<WriteTarget> { return call.core().catalog().resolve_target(state.name, *state.entry); });
+    co_await call.back();
+    co_return resolved;
+  }
+
   static Task<Result<format::TableId>> resolve_for_write(AsyncCall& call, const Table::State& state) {
     if (const format::TableId live = state.entry->live_id(); live != 0) co_return live;
     co_await call.to_worker();
@@ -214,7 +225,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     if (!found.ok()) co_return found.status();
     std::vector<engine::Newest> states;
     states.reserve(found->size());
-    for (std::optional<engine::FoundEntry>& entry : *found) states.push_back(engine::Newest::of(std::move(entry)));
+    for (std::optional<engine::FoundEntry>& entry : *found) states.push_back(view.newest_of(std::move(entry)));
     co_return change.judge(view, states);
   }
 
@@ -266,14 +277,14 @@ struct VARVE_LOCAL AsyncTable::Verbs {
   static Task<Result<ETag>> commit(AsyncCall& call, const Table::State& state, std::vector<PreparedWrite> writes,
                                    const WriteOptions& options, bool in_transaction) {
     if (Status tag = check_tag(options.tag); !tag.ok()) co_return tag;
-    const Result<format::TableId> table = co_await resolve_for_write(call, state);
+    const Result<WriteTarget> table = co_await resolve_target(call, state);
     if (!table.ok()) co_return no_table_to_write(table.status(), in_transaction);
-    if (must_count_owners(*table, writes))
+    if (must_count_owners(table->id, writes))
       co_return co_await commit_on_worker(call, state, writes, options, in_transaction);
     place_writes(writes, *table);
     engine::RoomGrant room;
     for (bool is_first = true;; is_first = false) {
-      EntityChange change(call.core(), {*table}, writes, options, in_transaction, EntityChange::Writes::kKept);
+      EntityChange change(call.core(), {table->id}, writes, options, in_transaction, EntityChange::Writes::kKept);
       change.request.room = &room;
       if (is_first && call.core().backend().is_pacing()) {
         co_await call.to_worker();
@@ -284,9 +295,9 @@ struct VARVE_LOCAL AsyncTable::Verbs {
       const Status failure = end.ok() ? end->version.status() : end.status();
       if (failure.ok()) co_return ETag::of_timestamp(DateTime{*end->version});
       if (!end.ok() || end->room_need.in_active == 0) {
-        Result<format::TableId> now = table;
+        Result<format::TableId> now = table->id;
         if (rests_on_an_entity(failure)) now = co_await resolve_for_write(call, state);
-        co_return reported_failure(failure, state.name, *table, now, in_transaction);
+        co_return reported_failure(failure, state.name, table->id, now, in_transaction);
       }
       // The operation holds nothing now. The next attempt judges the writes again, because other writers may commit
       // meanwhile.

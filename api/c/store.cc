@@ -33,6 +33,15 @@ class CListener final : public EventListener, public Logger {
   const varve_resource_options options_;
 };
 
+Result<std::optional<TableExpiry>> read_expiry(const varve_table_expiry* expiry) {
+  if (expiry == nullptr) return std::optional<TableExpiry>();
+  const Result<varve_table_expiry> given = read_sized(expiry);
+  if (!given.ok()) return given.status();
+  const Result<std::string_view> property = read_text(given->property, "property");
+  if (!property.ok()) return property.status();
+  return std::optional<TableExpiry>(TableExpiry{std::string(*property), to_milliseconds(given->age_ms)});
+}
+
 Status read_limits(const varve_limits* limits, std::optional<StoreLimits>* read) {
   if (limits == nullptr) return Status();
   const Result<varve_limits> given = read_sized(limits);
@@ -236,6 +245,40 @@ varve_status* varve_table_drop(varve_store* store, varve_text account, varve_tex
   return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) {
     return vc::with_names(account, table, "table",
                           [&](auto owner, auto name) { return held.store->drop_table(owner, name); });
+  });
+}
+
+varve_status* varve_table_set_expiry(varve_store* store, varve_text account, varve_text table,
+                                     const varve_table_expiry* expiry) {
+  return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) -> varve::Status {
+    const varve::Result<std::optional<varve::TableExpiry>> rule = vc::read_expiry(expiry);
+    if (!rule.ok()) return rule.status();
+    return vc::with_names(account, table, "table",
+                          [&](auto owner, auto name) { return held.store->set_table_expiry(owner, name, *rule); });
+  });
+}
+
+varve_status* varve_table_show_expiry(varve_store* store, varve_text account, varve_text table, char* property,
+                                      size_t capacity, size_t* bytes, uint64_t* age_ms) {
+  if (bytes != nullptr) *bytes = 0;
+  if (age_ms != nullptr) *age_ms = 0;
+  return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) -> varve::Status {
+    if (property == nullptr && capacity != 0) return vc::null_pointer("property");
+    return vc::with_names(account, table, "table", [&](auto owner, auto name) -> varve::Status {
+      const varve::Result<std::optional<varve::TableExpiry>> rule = held.store->table_expiry(owner, name);
+      if (!rule.ok()) return rule.status();
+      if (!rule->has_value()) return varve::Status();
+      const std::string& text = (*rule)->property;
+      if (text.size() > capacity) {
+        return varve::Status::too_large("the name of the property has " + std::to_string(text.size()) +
+                                        " bytes and the buffer " + std::to_string(capacity) +
+                                        "; a buffer of 1024 bytes always suffices");
+      }
+      if (!text.empty()) std::copy_n(text.data(), text.size(), property);  // without a zero
+      if (bytes != nullptr) *bytes = text.size();
+      if (age_ms != nullptr) *age_ms = static_cast<uint64_t>((*rule)->age.count());
+      return varve::Status();
+    });
   });
 }
 

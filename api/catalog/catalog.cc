@@ -31,6 +31,11 @@ Status no_such_table(std::string_view account, std::string_view table) {
   return service_error::table_not_found("account " + quoted(account) + " has no table " + quoted(table));
 }
 
+Status expires_no_owners(std::string_view table) {
+  return service_error::invalid_input("table " + quoted(table) +
+                                      " has large values, which have owners; its entities cannot expire");
+}
+
 Catalog::Catalog(Backend& backend, std::chrono::milliseconds recreation_delay)
     : backend_(backend),
       names_(backend.env().scheduler),
@@ -74,8 +79,45 @@ std::optional<ResolvedTable> Catalog::resolve_cached(const NameEntry& entry) con
   return ResolvedTable{std::move(view), before};  // N1, and no drop between
 }
 
+Result<ResolvedTable> Catalog::look_up(const TableName& name, NameEntry& entry,
+                                       std::shared_ptr<const TableExpiry>& expiry) {
+  const std::uint64_t lookup = names_.begin_lookup(entry);
+  engine::ReadView view = backend_.view();
+  const Result<std::optional<TableRow>> row = find_table(view, name.account, name.lower);
+  if (!row.ok()) return row.status();
+  if (!*row) return no_such_table(name.account, name.spelling);
+  if ((*row)->expiry) expiry = std::make_shared<const TableExpiry>(*(*row)->expiry);
+  names_.enter(entry, lookup, (*row)->id, expiry);
+  return ResolvedTable{std::move(view), (*row)->id};
+}
+
 Result<ResolvedTable> Catalog::resolve_newest(const TableName& name, NameEntry& entry) {
-  return resolve(names_, entry, [&](const engine::ReadView& view) { return resolve_at(view, name); });
+  if (std::optional<ResolvedTable> cached = resolve_cached(entry)) return *std::move(cached);
+  std::shared_ptr<const TableExpiry> expiry;
+  return look_up(name, entry, expiry);
+}
+
+std::optional<WriteTarget> Catalog::target_in_cache(const NameEntry& entry) const {
+  WriteTarget target{entry.live_id()};
+  if (target.id == 0) return std::nullopt;
+  if (!entry.may_expire()) return target;
+  if (!backend_.has_ends()) return std::nullopt;
+  target.expiry = names_.expiry_of(entry);
+  // Another table may have taken the name meanwhile. Its rule is not this table's.
+  if (entry.live_id() != target.id) return std::nullopt;
+  return target;
+}
+
+Result<WriteTarget> Catalog::resolve_target(const TableName& name, NameEntry& entry) {
+  if (std::optional<WriteTarget> cached = target_in_cache(entry)) return *std::move(cached);
+  WriteTarget target;
+  const Result<ResolvedTable> resolved = look_up(name, entry, target.expiry);
+  if (!resolved.ok()) return resolved.status();
+  target.id = resolved->id;
+  if (target.expiry != nullptr) {  // In a repaired store, the rule may have outlived the feature.
+    if (Status allowed = backend_.allow_ends(); !allowed.ok()) return allowed;
+  }
+  return target;
 }
 
 Result<format::TableId> Catalog::resolve_for_write(const TableName& name, NameEntry& entry) {
@@ -149,6 +191,13 @@ Result<DrawnNumber> draw_number_for_large_values(std::string_view account, const
 }
 
 Status Catalog::create_table(const TableName& name, const TableOptions& options) {
+  if (options.expiry) {
+    const Result<std::optional<TableRow>> row = find_table(backend_.view(), name.account, name.lower);
+    if (!row.ok()) return row.status();
+    if (!*row) {  // Otherwise the table is not created.
+      if (Status allowed = backend_.allow_ends(); !allowed.ok()) return allowed;
+    }
+  }
   const std::string account_key = account_row_key(name.account);
   const std::string table_key = table_row_key(name.account, name.lower);
   RowChange change({account_key, table_key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
@@ -167,7 +216,7 @@ Status Catalog::create_table(const TableName& name, const TableOptions& options)
                                                                 : draw_table_number(name.account, owner);
     if (!number.ok()) return number.status();
     batch.put(account_key, number->account_row);
-    batch.put(table_key, encode_table_row(name.spelling, number->id));
+    batch.put(table_key, encode_table_row(name.spelling, number->id, options.expiry));
     release_.forget(batch, *dropped, name.account, name.lower);
     return {};
   });

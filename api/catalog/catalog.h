@@ -34,6 +34,9 @@ Status no_such_account(std::string_view account);
 /// Returns kNotFound (TableNotFound).
 Status no_such_table(std::string_view account, std::string_view table);
 
+/// Returns kInvalidArgument (InvalidInput): the entities of a table with large values cannot end.
+Status expires_no_owners(std::string_view table);
+
 /// Returns kNotFound (QueueNotFound).
 Status no_such_queue(std::string_view account, std::string_view queue);
 
@@ -54,12 +57,21 @@ struct LoadTarget {
   format::CommitVersion version = 0;
   /// The empty table that had the name when the load began, if there was one.
   std::optional<format::TableId> replaced;
+  /// The rule that this table had then.
+  std::optional<TableExpiry> expiry{};
 };
 
 /// A view of the newest state of the store, and the id that the name of a table, queue or container has in this view.
 struct ResolvedTable {
   engine::ReadView view;
   format::TableId id;
+};
+
+/// What a write of entities needs to know of their table.
+struct WriteTarget {
+  format::TableId id = 0;
+  /// The rule by which the entities end. Null: they have no end.
+  std::shared_ptr<const TableExpiry> expiry{};
 };
 
 /// Any thread may use it.
@@ -80,6 +92,11 @@ class Catalog {
   std::optional<ResolvedTable> resolve_cached(const NameEntry& entry) const;
   /// Resolves a name for a write. If the table is dropped before the write's turn, the engine refuses the write.
   Result<format::TableId> resolve_for_write(const TableName& name, NameEntry& entry);
+  /// Does resolve_for_write(), for a write of entities. If they may end, lets the engine's commits give ends. Errors: in
+  /// addition, those of Engine::allow_ends().
+  Result<WriteTarget> resolve_target(const TableName& name, NameEntry& entry);
+  /// Does the same, but only from the cached entry, and returns nothing if that needs a read of the catalog.
+  std::optional<WriteTarget> target_in_cache(const NameEntry& entry) const;
   /// Resolves a name for a read at the version of `view`.
   static Result<format::TableId> resolve_at(const engine::ReadView& view, const TableName& name);
 
@@ -135,6 +152,11 @@ class Catalog {
   /// The caller has checked `policies`. Errors: as Store::set_access_policies.
   Status set_access_policies(const TableName& name, std::span<const AccessPolicy> policies);
 
+  /// Errors: as Store::table_expiry.
+  static Result<std::optional<TableExpiry>> find_table_expiry(const engine::ReadView& view, const TableName& name);
+  /// The caller has checked `expiry`. Errors: as Store::set_table_expiry.
+  Status set_table_expiry(const TableName& name, const std::optional<TableExpiry>& expiry);
+
   /// Errors: as Store::service_properties.
   static Result<ServiceProperties> find_service_properties(const engine::ReadView& view, std::string_view account,
                                                            StorageService service);
@@ -149,6 +171,8 @@ class Catalog {
   Status finish_load(const TableName& name, const LoadTarget& target, engine::Load& load);
 
  private:
+  /// Reads the table's row, and enters it into the cache. Returns its rule too.
+  Result<ResolvedTable> look_up(const TableName& name, NameEntry& entry, std::shared_ptr<const TableExpiry>& expiry);
   /// Replaces a row with the result of `change`. The commit is always durable, whatever the store's default: revoked
   /// rights must not return after a power cut. If the row does not exist, the call fails with the status of `absent`.
   Status change_row(const std::string& key, const std::function<Status(const engine::ReadView&)>& absent,

@@ -80,6 +80,7 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
         return {not_loadable(name, "contains entities"), std::max(row.version, **entity)};
       }
       target.replaced = table->id;
+      target.expiry = table->expiry;
       load.watch(table->id);
     } else {
       const Result<NameRelease::Found> dropped = release_.look(view, name.account, name.lower);
@@ -108,6 +109,9 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
     const Result<std::optional<format::CommitVersion>> entity = find_entity(view, *target.replaced);
     if (!entity.ok()) return entity.status();
     if (*entity) return not_loadable(name, "contains entities");
+  }
+  if (target.expiry) {  // In a repaired store, the rule may have outlived the feature.
+    if (Status allowed = backend_.allow_ends(); !allowed.ok()) return allowed;
   }
   load.begin(target.id, target.version);
   return target;

@@ -1,4 +1,5 @@
-// Owns: the access policies of tables in the catalog: it reads them, and replaces them as a whole.
+// Owns: the access policies of tables in the catalog, and the rules by which their entities end: it reads them, and
+// replaces them as a whole.
 // Must never: lose the creation time of the table. A row that is written again stores it as Created.
 #include <optional>
 #include <utility>
@@ -6,6 +7,7 @@
 #include "api/catalog/catalog.h"
 #include "api/catalog/policy_rows.h"
 #include "api/model/quoted.h"
+#include "api/model/service_error.h"
 
 namespace varve {
 namespace {
@@ -50,6 +52,37 @@ Status Catalog::set_access_policies(const TableName& name, std::span<const Acces
   return change_row(
       table_row_key(name.account, name.lower), [&](const engine::ReadView& view) { return absent(view, name); },
       [&](const engine::Newest& row) { return changed_row(name, row, policies); });
+}
+
+Result<std::optional<TableExpiry>> Catalog::find_table_expiry(const engine::ReadView& view, const TableName& name) {
+  Result<std::optional<TableRow>> row = find_table(view, name.account, name.lower);
+  if (!row.ok()) return row.status();
+  if (*row) return std::move((*row)->expiry);
+  return absent(view, name);
+}
+
+Status Catalog::set_table_expiry(const TableName& name, const std::optional<TableExpiry>& expiry) {
+  {
+    const engine::ReadView view = backend_.view();
+    const Result<std::optional<TableRow>> row = find_table(view, name.account, name.lower);
+    if (!row.ok()) return row.status();
+    if (!*row) return absent(view, name);
+    if (expiry && has_large_values((*row)->id)) return expires_no_owners(name.spelling);
+  }
+  if (expiry) {
+    if (Status allowed = backend_.allow_ends(); !allowed.ok()) return allowed;
+  }
+  // Writes that begin meanwhile read the row.
+  const NameCache::DropMark mark = names_.mark_table_drop(name.account, name.lower);
+  return change_row(
+      table_row_key(name.account, name.lower), [&](const engine::ReadView& view) { return absent(view, name); },
+      [&](const engine::Newest& row) -> Result<std::string> {
+        const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
+        if (!table.ok()) return table.status();
+        // The name may belong to another table now.
+        if (expiry && has_large_values(table->id)) return expires_no_owners(name.spelling);
+        return with_table_expiry(*row.value, *table, expiry);
+      });
 }
 
 }  // namespace varve

@@ -3,8 +3,10 @@
 #include "api/catalog/catalog_rows.h"
 
 #include <optional>
+#include <utility>
 
 #include "api/catalog/row_numbers.h"
+#include "api/model/expiry_rule.h"
 #include "api/model/quoted.h"
 #include "format/keys/entity.h"
 
@@ -16,6 +18,8 @@ constexpr std::string_view kNextTable = "NextTable";
 constexpr std::string_view kNextAccount = "NextAccount";
 constexpr std::string_view kName = "Name";
 constexpr std::string_view kId = "Id";
+constexpr std::string_view kExpiryProperty = "ExpiryProperty";
+constexpr std::string_view kExpiryAge = "ExpiryAge";
 constexpr std::string_view kAccountCounterRow = "accounts";
 
 std::string account_in_message(std::string_view account) {
@@ -25,6 +29,31 @@ std::string table_in_message(std::string_view account, std::string_view lower_na
   return "catalog row of table " + quoted(lower_name) + " of account " + quoted(account);
 }
 constexpr std::string_view kCounterInMessage = "catalog row of the next account number";
+
+/// Returns false if the row has an expiry that is never written.
+bool take_expiry(const format::EncodedEntity& row, std::optional<TableExpiry>& expiry) {
+  const std::optional<format::PropertyView> property = row.find(kExpiryProperty);
+  const std::optional<format::PropertyView> age = row.find(kExpiryAge);
+  if (!property && !age) return true;
+  TableExpiry found;
+  if (property) {
+    if (property->type != format::PropertyType::kString) return false;
+    found.property = property->value;
+  }
+  if (age) {
+    if (age->type != format::PropertyType::kInt64 || age->as_int64() % kAgeTicksPerMillisecond != 0) return false;
+    found.age = std::chrono::milliseconds(age->as_int64() / kAgeTicksPerMillisecond);
+  }
+  if (!check_table_expiry(found).ok()) return false;
+  expiry = std::move(found);
+  return true;
+}
+
+void add_expiry(format::EntityBuilder& builder, const std::optional<TableExpiry>& expiry) {
+  if (!expiry) return;
+  if (!expiry->property.empty()) return builder.add_string(kExpiryProperty, expiry->property);
+  builder.add_int64(kExpiryAge, expiry->age.count() * kAgeTicksPerMillisecond);
+}
 
 }  // namespace
 
@@ -74,7 +103,11 @@ Result<TableRow> decode_table_row(std::string_view account, std::string_view low
     return Status::corruption("the name or a number is missing or out of its range")
         .in_file(table_in_message(account, lower_name));
   }
-  return TableRow{std::string(name->value), *id, *created};
+  TableRow table{std::string(name->value), *id, *created};
+  if (!take_expiry(*row, table.expiry)) {
+    return Status::corruption("the expiry is invalid").in_file(table_in_message(account, lower_name));
+  }
+  return table;
 }
 
 Result<std::uint32_t> decode_account_counter(std::string_view value) {
@@ -92,10 +125,11 @@ std::string encode_account_row(std::uint32_t number) {
   return builder.finish();
 }
 
-std::string encode_table_row(std::string_view name, format::TableId id) {
+std::string encode_table_row(std::string_view name, format::TableId id, const std::optional<TableExpiry>& expiry) {
   format::EntityBuilder builder;
   builder.add_string(kName, name);
   builder.add_int64(kId, static_cast<std::int64_t>(id));
+  add_expiry(builder, expiry);
   return builder.finish();
 }
 
@@ -112,6 +146,21 @@ Result<std::string> with_next_table(std::string_view value, const AccountRow& ro
 Result<std::string> with_table_id(std::string_view value, const TableRow& row, format::TableId id) {
   return with_numbers(value,
                       {{kId, static_cast<std::int64_t>(id)}, {kCreated, static_cast<std::int64_t>(row.created)}});
+}
+
+Result<std::string> with_table_expiry(std::string_view value, const TableRow& row,
+                                      const std::optional<TableExpiry>& expiry) {
+  const Result<std::string> renewed = with_table_id(value, row, row.id);
+  if (!renewed.ok()) return renewed;
+  const Result<format::EncodedEntity> view = format::EncodedEntity::open(*renewed);
+  if (!view.ok()) return view.status();
+  format::EntityBuilder builder;
+  for (std::size_t i = 0; i < view->property_count(); ++i) {
+    const format::PropertyView property = view->property(i);
+    if (property.name != kExpiryProperty && property.name != kExpiryAge) builder.add(property);
+  }
+  add_expiry(builder, expiry);
+  return builder.finish();
 }
 
 Result<std::string> with_next_account(std::string_view value, std::uint32_t next_account) {

@@ -6,8 +6,9 @@
 //   (0,1) accounts   PartitionKey: account name, RowKey: empty. Properties: Number, NextTable, optionally Created,
 //                    optionally service properties (service_property_rows.h)
 //   (0,2) tables     PartitionKey: account name, RowKey: table name in lower case. Properties: Name (as it was spelt),
-//                    Id, optionally Created, optionally access policies (policy_rows.h). The Id says whether its
-//                    entities may have large values: see has_large_values()
+//                    Id, optionally Created, optionally access policies (policy_rows.h), optionally ExpiryProperty
+//                    (String) or ExpiryAge (Int64, ticks): when its entities end (table_expiry.h). The Id says whether
+//                    its entities may have large values: see has_large_values()
 //   (0,3) service    PartitionKey: empty, RowKey: "accounts". Property: NextAccount
 //   (0,4) drops      PartitionKey: account name, RowKey: table name in lower case. No properties (name_release.h)
 //   (0,5) queues     see queue_rows.h
@@ -22,12 +23,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"
 #include "varve/result.h"
+#include "varve/table_expiry.h"
 
 namespace varve {
 
@@ -77,6 +80,7 @@ struct TableRow {
   std::string name;
   format::TableId id = 0;
   format::CommitVersion created = 0;
+  std::optional<TableExpiry> expiry{};
 };
 
 // `version` is the commit that wrote `value`. Errors: kCorruption, kUnsupported; the message names the row.
@@ -86,13 +90,17 @@ Result<TableRow> decode_table_row(std::string_view account, std::string_view low
 Result<std::uint32_t> decode_account_counter(std::string_view value);
 
 std::string encode_account_row(std::uint32_t number);
-std::string encode_table_row(std::string_view name, format::TableId id);
+std::string encode_table_row(std::string_view name, format::TableId id,
+                             const std::optional<TableExpiry>& expiry = std::nullopt);
 std::string encode_account_counter(std::uint32_t next_account);
 
 /// Returns the row with another next table number. `row` is the decoded `value`. Errors: as decoding.
 Result<std::string> with_next_table(std::string_view value, const AccountRow& row, std::uint32_t next_table);
 /// Returns the row with another id. `row` is the decoded `value`.
 Result<std::string> with_table_id(std::string_view value, const TableRow& row, format::TableId id);
+/// Returns the row with another rule by which entities end, or with none. `row` is the decoded `value`.
+Result<std::string> with_table_expiry(std::string_view value, const TableRow& row,
+                                      const std::optional<TableExpiry>& expiry);
 Result<std::string> with_next_account(std::string_view value, std::uint32_t next_account);
 
 }  // namespace varve

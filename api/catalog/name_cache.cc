@@ -65,10 +65,18 @@ std::uint64_t NameCache::begin_lookup(const NameEntry& entry) const {
   return entry.drop_marks_;
 }
 
-void NameCache::enter(NameEntry& entry, std::uint64_t lookup, format::TableId id) noexcept {
+void NameCache::enter(NameEntry& entry, std::uint64_t lookup, format::TableId id,
+                      std::shared_ptr<const TableExpiry> expiry) noexcept {
   const io::MutexGuard guard(shard_of(entry).mutex);
   if (entry.drops_under_way_ > 0 || entry.drop_marks_ != lookup) return;  // N3
+  entry.may_expire_.store(expiry != nullptr, std::memory_order_relaxed);
+  entry.expiry_ = std::move(expiry);
   entry.live_id_.store(id, std::memory_order_release);
+}
+
+std::shared_ptr<const TableExpiry> NameCache::expiry_of(const NameEntry& entry) const {
+  const io::MutexGuard guard(shard_of(entry).mutex);
+  return entry.expiry_;
 }
 
 void NameCache::begin_drop(NameEntry& entry) noexcept {

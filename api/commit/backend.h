@@ -36,11 +36,13 @@ class Backend {
   virtual Result<engine::PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
                                                          std::optional<std::chrono::milliseconds> wait_max) = 0;
   virtual engine::ReadView view() const noexcept = 0;
-  virtual engine::ReadView view_at(engine::CommitVersion version) const noexcept = 0;
+  virtual engine::ReadView view_at(const engine::HeldVersion& snapshot) const noexcept = 0;
   virtual engine::HeldVersion snapshot() = 0;
   virtual Result<engine::CommitVersion> commit(engine::CommitRequest&& request) = 0;
   virtual engine::CommitVersion draw_tick() noexcept = 0;
   virtual engine::CommitVersion time() const noexcept = 0;
+  virtual Status allow_ends() = 0;
+  virtual bool has_ends() const noexcept = 0;
   virtual bool is_published(engine::CommitVersion version) const noexcept = 0;
   virtual Status await_published(engine::CommitVersion version) = 0;
   virtual Result<std::unique_ptr<engine::Load>> begin_load() = 0;
@@ -61,13 +63,17 @@ class EngineBackend final : public Backend {
     return engine_.lock_partitions(hashes, wait_max);
   }
   engine::ReadView view() const noexcept override { return engine_.view(); }
-  engine::ReadView view_at(engine::CommitVersion version) const noexcept override { return engine_.view_at(version); }
+  engine::ReadView view_at(const engine::HeldVersion& snapshot) const noexcept override {
+    return engine_.view_at(snapshot);
+  }
   engine::HeldVersion snapshot() override { return engine_.snapshot(); }
   Result<engine::CommitVersion> commit(engine::CommitRequest&& request) override {
     return engine_.commit(std::move(request));
   }
   engine::CommitVersion draw_tick() noexcept override { return engine_.draw_tick(); }
   engine::CommitVersion time() const noexcept override { return engine_.time(); }
+  Status allow_ends() override { return engine_.allow_ends(); }
+  bool has_ends() const noexcept override { return engine_.has_ends(); }
   bool is_published(engine::CommitVersion version) const noexcept override { return engine_.is_published(version); }
   Status await_published(engine::CommitVersion version) override { return engine_.await_published(version); }
   Result<std::unique_ptr<engine::Load>> begin_load() override { return engine_.begin_load(); }

@@ -181,7 +181,11 @@ Result<engine::ReadView> StoreCore::view(const std::optional<Snapshot>& snapshot
   if (!snapshot->state_ || snapshot->state_->core.get() != this) {
     return service_error::invalid_input("the snapshot belongs to another store or to none; take one from this store");
   }
-  return backend_->view_at(snapshot->state_->held.version());
+  return backend_->view_at(snapshot->state_->held);
+}
+
+engine::CommitVersion StoreCore::time_of(const Snapshot& snapshot) noexcept {
+  return snapshot.state_->held.time();
 }
 
 Durability StoreCore::durability(const WriteOptions& options) const noexcept {

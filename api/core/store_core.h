@@ -88,6 +88,9 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   /// store).
   Result<engine::ReadView> view(const std::optional<Snapshot>& snapshot) const;
 
+  /// Returns the time at which reads of the snapshot judge the ends of entities; zero if it sees no entity with an end.
+  static engine::CommitVersion time_of(const Snapshot& snapshot) noexcept;
+
   Durability durability(const WriteOptions& options) const noexcept;
   const StoreLimits& limits() const noexcept { return limits_; }
   /// The plans of this store's scans.

@@ -41,13 +41,13 @@ Status as_service_error(const Status& status) {
   return status.code() == Code::kExists ? Status(status).with_service_error("EntityAlreadyExists") : status;
 }
 
-/// `add` adds a sort key and a value to the load.
+/// `add` adds a sort key, a value and its kind to the load.
 template <typename Add>
 Status add_entity(const StoreCore& core, InsertEncoder& encoder, const Entity& entity, Add add) {
   return guarded([&]() -> Status {
     if (Status open = core.check_open(); !open.ok()) return open;
     if (Status encoded = encoder.encode(entity); !encoded.ok()) return encoded;
-    return as_service_error(add(encoder.sort_key(), encoder.value()));
+    return as_service_error(add(encoder.sort_key(), encoder.value(), encoder.kind()));
   });
 }
 
@@ -69,8 +69,10 @@ struct VARVE_LOCAL Loader::State {
 };
 
 struct VARVE_LOCAL LoaderLane::State {
-  State(std::shared_ptr<SharedLoad> its_load, engine::LoadLane& its_lane, format::TableId table)
-      : shared(std::move(its_load)), lane(its_lane), encoder(table, shared->core->limits()) {}
+  State(std::shared_ptr<SharedLoad> its_load, engine::LoadLane& its_lane, const LoadTarget& target)
+      : shared(std::move(its_load)),
+        lane(its_lane),
+        encoder(target.id, shared->core->limits(), target.version, target.expiry) {}
 
   const std::shared_ptr<SharedLoad> shared;
   engine::LoadLane& lane;
@@ -84,9 +86,10 @@ LoaderLane::~LoaderLane() = default;
 
 Status LoaderLane::add(const Entity& entity) {
   State& state = *state_;
-  return add_entity(*state.shared->core, state.encoder, entity, [&](std::string_view key, std::string_view value) {
-    return state.shared->load->add(state.lane, key, value);
-  });
+  return add_entity(*state.shared->core, state.encoder, entity,
+                    [&](std::string_view key, std::string_view value, format::Kind kind) {
+                      return state.shared->load->add(state.lane, key, value, kind);
+                    });
 }
 
 Loader::Loader(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -108,7 +111,7 @@ Result<Loader> Store::load_table(std::string_view account, std::string_view tabl
     const Result<LoadTarget> target = core_->catalog().begin_load(state->name, state->load());
     if (!target.ok()) return target.status();
     state->target = *target;
-    state->encoder.emplace(target->id, core_->limits());
+    state->encoder.emplace(target->id, core_->limits(), target->version, target->expiry);
     return Loader(std::move(state));
   });
 }
@@ -116,7 +119,9 @@ Result<Loader> Store::load_table(std::string_view account, std::string_view tabl
 Status Loader::add(const Entity& entity) {
   State& state = *state_;
   return add_entity(state.core(), *state.encoder, entity,
-                    [&](std::string_view key, std::string_view value) { return state.load().add(key, value); });
+                    [&](std::string_view key, std::string_view value, format::Kind kind) {
+                      return state.load().add(key, value, kind);
+                    });
 }
 
 Result<LoaderLane> Loader::lane() {
@@ -125,7 +130,7 @@ Result<LoaderLane> Loader::lane() {
     if (Status open = state.core().check_open(); !open.ok()) return open;
     const Result<engine::LoadLane*> lane = state.load().add_lane();
     if (!lane.ok()) return as_service_error(lane.status());
-    return LoaderLane(std::make_unique<LoaderLane::State>(state.shared, **lane, state.target.id));
+    return LoaderLane(std::make_unique<LoaderLane::State>(state.shared, **lane, state.target));
   });
 }
 

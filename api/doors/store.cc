@@ -162,6 +162,10 @@ Result<Table> Store::create_table(std::string_view account, std::string_view tab
     if (metrics_table(table)) return metrics_are_read_only(table);
     if (Status named = check_table_name(table); !named.ok()) return named;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (options.expiry) {
+      if (Status checked = check_table_expiry(*options.expiry); !checked.ok()) return checked;
+      if (options.has_large_values) return expires_no_owners(table);
+    }
     // Makes the handle first. After the table is created, nothing may fail.
     std::shared_ptr<Table::State> state = Table::State::named(core_, table_name(account, table));
     if (Status created = core_->catalog().create_table(state->name, options); !created.ok()) return created;
@@ -262,6 +266,30 @@ Result<QueuePage> Store::list_queues(std::string_view account, const ListOptions
     const Result<engine::ReadView> view = core_->view(options.snapshot);
     if (!view.ok()) return view.status();
     return list_queue_page(*view, account, options);
+  });
+}
+
+Status Store::set_table_expiry(std::string_view account, std::string_view table,
+                               const std::optional<TableExpiry>& expiry) {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (metrics_table(table)) return metrics_are_read_only(table);
+    if (!check_table_name(table).ok()) return no_such_table(account, table);
+    if (expiry) {
+      if (Status checked = check_table_expiry(*expiry); !checked.ok()) return checked;
+    }
+    return core_->catalog().set_table_expiry(table_name(account, table), expiry);
+  });
+}
+
+Result<std::optional<TableExpiry>> Store::table_expiry(std::string_view account, std::string_view table) const {
+  return guarded([&]() -> Result<std::optional<TableExpiry>> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    const Result<TableName> name = name_to_read(account, table);
+    if (!name.ok()) return name.status();
+    return Catalog::find_table_expiry(core_->backend().view(), *name);
   });
 }
 

@@ -111,7 +111,7 @@ class TransactionChange final : public EntityChange {
   }
 
  private:
-  Refusal judge_reads(const engine::ReadView& view) const {
+  Refusal judge_reads(const engine::ReadView& view) {
     std::vector<std::string_view> keys;
     keys.reserve(reads_.size());
     for (const TransactionRead& read : reads_) keys.push_back(read.sort_key);
@@ -119,12 +119,23 @@ class TransactionChange final : public EntityChange {
     if (!newest.ok()) return newest.status();
     for (std::size_t i = 0; i < reads_.size(); ++i) {
       const engine::CommitVersion written = (*newest)[i].version;
-      if (written <= began_at_) continue;
+      if (written <= began_at_) {
+        if (Status ended = judge_end((*newest)[i], i); !ended.ok()) return {ended, written};
+        continue;
+      }
       return {Status(Code::kConflict, "the " + description_of(reads_[i]) +
                                           " was written after the transaction began; begin the transaction again"),
               written};
     }
     return {};
+  }
+
+  /// An entity that the transaction saw must not have ended since, nor before the commit.
+  Status judge_end(const engine::Newest& read, std::size_t index) {
+    rest_on(read);
+    if (read.value || read.end() == 0 || read.end() <= StoreCore::time_of(snapshot_)) return Status();
+    return Status(Code::kConflict, "the " + description_of(reads_[index]) +
+                                       " ended after the transaction began; begin the transaction again");
   }
 
   const std::vector<std::uint64_t> hashes_;
@@ -369,20 +380,22 @@ Result<std::vector<PreparedWrite>> StoreTransaction::State::prepare() const {
   return prepared;
 }
 
-/// Sets the table id of each write, as its name resolves now. Returns the ids of all tables written and read.
-Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<PreparedWrite> prepared) const {
-  std::map<const NameEntry*, format::TableId> known;  // If a table is dropped between lookups, the engine refuses.
+/// Sets the table id of each write, as its name resolves now, and its rule, which `rules` keeps. Returns the ids of all tables written and read.
+Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<PreparedWrite> prepared,
+                                                                    ExpiryRules& rules) const {
+  std::map<const NameEntry*, WriteTarget> known;  // If a table is dropped between lookups, the engine refuses.
   std::vector<format::TableId> tables;
   for (std::size_t i = 0; i < prepared.size(); ++i) {
     const Table::State& table = *writes[i].table;
     auto place = known.find(table.entry.get());
     if (place == known.end()) {
-      const Result<format::TableId> id = core->catalog().resolve_for_write(table.name, *table.entry);
-      if (!id.ok()) return blamed(id.status(), i);
-      place = known.emplace(table.entry.get(), *id).first;
-      tables.push_back(*id);
+      Result<WriteTarget> target = core->catalog().resolve_target(table.name, *table.entry);
+      if (!target.ok()) return blamed(target.status(), i);
+      place = known.emplace(table.entry.get(), *std::move(target)).first;
+      tables.push_back(place->second.id);
+      if (place->second.expiry != nullptr) rules.push_back(place->second.expiry);
     }
-    prepared[i].set_table(format::encode_table(place->second));
+    place_writes(prepared.subspan(i, 1), place->second);
   }
   for (const TransactionRead& read : reads) {
     const format::TableId id = format::table_id_of(read.sort_key);
@@ -398,8 +411,12 @@ Status StoreTransaction::State::reported(const Status& failure, std::span<Prepar
                                          const std::vector<format::TableId>& tables) const {
   if (service_error::is_table_gone(failure)) return some_table_was_dropped();
   if (is_batch_too_large(failure)) return with_limit_named(failure);
+  if (is_overtaken_by_end(failure)) {
+    return Status(Code::kConflict, "an entity on which the transaction rests ended before the commit; begin it again");
+  }
   if (!rests_on_an_entity(failure)) return failure;
-  const Result<std::vector<format::TableId>> now = place(prepared);
+  ExpiryRules rules;
+  const Result<std::vector<format::TableId>> now = place(prepared, rules);
   if (!now.ok()) return now.status();
   return *now == tables ? failure : some_table_was_dropped();
 }
@@ -415,7 +432,8 @@ Result<std::unique_ptr<TransactionParts>> StoreTransaction::State::make_parts(st
 
 Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWrite> prepared,
                                                            const WriteOptions& options, bool& again) {
-  Result<std::vector<format::TableId>> tables = place(prepared);
+  ExpiryRules rules;
+  Result<std::vector<format::TableId>> tables = place(prepared, rules);
   if (!tables.ok()) return tables.status();
   if (Status once = check_each_entity_once(prepared); !once.ok()) return once;
   if (Status allowed = check_large_values(prepared); !allowed.ok()) return allowed;

@@ -111,7 +111,8 @@ Result<TablePage> list_table_page(const engine::ReadView& view, std::string_view
   const auto add = [&page](const format::SortKey& key, const engine::Cursor& cursor) {
     Result<TableRow> row = decode_table_row(key.partition_key, key.row_key, cursor.version(), cursor.value());
     if (!row.ok()) return row.status();
-    page.tables.push_back({std::move(row->name), DateTime{row->created}, has_large_values(row->id)});
+    page.tables.push_back(
+        {std::move(row->name), DateTime{row->created}, has_large_values(row->id), std::move(row->expiry)});
     return Status();
   };
   Result<std::optional<std::string>> next = walk(view, *range, options.page_names_max, name_of, add);

@@ -91,15 +91,23 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
   wait_max = options.wait_max;
   request.tables = std::move(tables);
   request.durability = core.durability(options);
-  for (const PreparedWrite& write : writes) any_merge_ = any_merge_ || merges(write.kind);
-  if (any_merge_ && after == Writes::kKept) {
+  for (const PreparedWrite& write : writes) {
+    any_merge_ = any_merge_ || merges(write.kind);
+    any_end_ = any_end_ || write.may_have_end();
+  }
+  if ((any_merge_ || any_end_) && after == Writes::kKept) {
     copies_.assign(writes.begin(), writes.end());
     writes_ = copies_;
+  }
+  if (any_end_) {
+    for (PreparedWrite& write : writes_) {
+      if (!merges(write.kind)) write.apply_expiry();
+    }
   }
   // The batch is built before the lock is taken, because building takes time. One write without a tag has the layout of
   // its batch already.
   const bool is_batch_already = writes.size() == 1 && tag_.empty() && after == Writes::kUsedUp;
-  if (!any_merge_ && extension == nullptr && !is_batch_already) batch_ = build_batch(writes, tag_);
+  if (!any_merge_ && extension == nullptr && !is_batch_already) batch_ = build_batch(writes_, tag_);
 }
 
 bool EntityChange::reads_state(const PreparedWrite& write) const noexcept {
@@ -136,11 +144,18 @@ Refusal EntityChange::judge_all(std::span<const engine::Newest> states) {
       judged = service_error::resource_not_found("the entity does not exist: its key is longer than any key can be");
     } else if (reads_state(writes_[i])) {
       rests_on = std::max(rests_on, states[next_state].version);
+      rest_on(states[next_state]);
       judged = judge_one(writes_[i], states[next_state++], limits_);
     }
     if (!judged.ok()) return {blamed(judged, i, in_transaction_), rests_on};
+    if (any_end_ && merges(writes_[i].kind)) writes_[i].apply_expiry();
   }
   return {};
+}
+
+void EntityChange::rest_on(const engine::Newest& state) noexcept {
+  if (state.end() == 0 || !state.value) return;
+  request.before = request.before == 0 ? state.end() : std::min(request.before, state.end());
 }
 
 Refusal EntityChange::extend(const engine::ReadView& view, std::span<const engine::Newest> states) {
@@ -170,9 +185,12 @@ bool must_count_owners(format::TableId table, std::span<const PreparedWrite> wri
          });
 }
 
-void place_writes(std::span<PreparedWrite> writes, format::TableId table) {
-  const std::string encoded_id = format::encode_table(table);
-  for (PreparedWrite& write : writes) write.set_table(encoded_id);
+void place_writes(std::span<PreparedWrite> writes, const WriteTarget& table) {
+  const std::string encoded_id = format::encode_table(table.id);
+  for (PreparedWrite& write : writes) {
+    write.set_table(encoded_id);
+    write.expiry = table.expiry.get();
+  }
 }
 
 Status no_table_to_write(const Status& status, bool in_transaction) {
@@ -198,10 +216,18 @@ Status with_limit_named(const Status& failure) {
   return failure.with_service_error("RequestBodyTooLarge");
 }
 
+bool is_overtaken_by_end(const Status& failure) noexcept {
+  return failure.code() == Code::kConflict && failure.message().empty() && failure.service_error().empty();
+}
+
 Status reported_failure(const Status& failure, const TableName& name, format::TableId table,
                         const Result<format::TableId>& now, bool in_transaction) {
   if (service_error::is_table_gone(failure)) return overtaken_by_drop(name, in_transaction);
   if (is_batch_too_large(failure)) return with_limit_named(failure);
+  if (is_overtaken_by_end(failure)) {
+    return Status(Code::kBusy, "an entity of table " + quoted(name.spelling) +
+                                   " ended while this write, which rests on it, waited; write again");
+  }
   if (!rests_on_an_entity(failure)) return failure;
   if (!now.ok()) return no_table_to_write(now.status(), in_transaction);
   return *now == table ? failure : overtaken_by_drop(name, in_transaction);
@@ -210,17 +236,18 @@ Status reported_failure(const Status& failure, const TableName& name, format::Ta
 Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,
                            const WriteOptions& options, bool in_transaction) {
   if (Status tag = check_tag(options.tag); !tag.ok()) return tag;
-  const Result<format::TableId> table = core.catalog().resolve_for_write(name, entry);
+  const Result<WriteTarget> table = core.catalog().resolve_target(name, entry);
   if (!table.ok()) return no_table_to_write(table.status(), in_transaction);
-  if (must_count_owners(*table, writes))
+  if (must_count_owners(table->id, writes))
     return commit_owning_writes(core, name, entry, writes, options, in_transaction);
   place_writes(writes, *table);
-  EntityChange change(core, {*table}, writes, options, in_transaction);
+  EntityChange change(core, {table->id}, writes, options, in_transaction);
   const Result<engine::CommitVersion> version = commit(core.backend(), change);
   if (version.ok()) return ETag::of_timestamp(DateTime{*version});
   const bool asks_again = rests_on_an_entity(version.status());
-  return reported_failure(version.status(), name, *table,
-                          asks_again ? core.catalog().resolve_for_write(name, entry) : table, in_transaction);
+  return reported_failure(version.status(), name, table->id,
+                          asks_again ? core.catalog().resolve_for_write(name, entry) : Result(table->id),
+                          in_transaction);
 }
 
 Result<ETag> commit_write(StoreCore& core, const TableName& name, NameEntry& entry, PreparedWrite& write,

@@ -53,6 +53,10 @@ class EntityChange : public Change {
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override;
   std::string take_batch() override;
 
+ protected:
+  /// Notes a state on which the change rests. If its entity is there and will end, the commit must come before that.
+  void rest_on(const engine::Newest& state) noexcept;
+
  private:
   /// Returns whether the newest state of the operation's entity is read.
   bool reads_state(const PreparedWrite& write) const noexcept;
@@ -69,11 +73,12 @@ class EntityChange : public Change {
   std::uint64_t partition_hash_ = 0;
   const bool in_transaction_;
   bool any_merge_ = false;
+  bool any_end_ = false;
   std::string batch_;  // empty until it is built
 };
 
-/// Writes the table's id into the sort keys.
-void place_writes(std::span<PreparedWrite> writes, format::TableId table);
+/// Writes the table's id into the sort keys, and gives the writes the table's rule. `table` outlives them.
+void place_writes(std::span<PreparedWrite> writes, const WriteTarget& table);
 /// Returns whether commit_owning_writes() must commit the writes (group_change.h).
 bool must_count_owners(format::TableId table, std::span<const PreparedWrite> writes) noexcept;
 /// Returns the error for writes whose table was not found.
@@ -87,6 +92,8 @@ bool rests_on_an_entity(const Status& failure) noexcept;
 bool is_batch_too_large(const Status& failure) noexcept;
 /// Returns such a failure with the error string of the table model.
 Status with_limit_named(const Status& failure);
+/// Returns whether the engine refused the commit because an entity on which it rests ended before (CommitRequest::before).
+bool is_overtaken_by_end(const Status& failure) noexcept;
 /// Returns the error to report for a failed change. `now` is the id that the name resolves to after a failure that
 /// rests on an entity. Otherwise it is `table`.
 Status reported_failure(const Status& failure, const TableName& name, format::TableId table,

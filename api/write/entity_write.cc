@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "api/model/entity_codec.h"
+#include "api/model/expiry_rule.h"
 #include "api/model/service_error.h"
 #include "format/keys/batch.h"
+#include "format/keys/ends.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
 #include "varve/names.h"
@@ -45,6 +47,12 @@ Result<PreparedWrite> PreparedWrite::make(Kind kind, ETag if_match, std::string_
 
 void PreparedWrite::set_value(const Entity& entity, const StoredSize& size, format::EntityBuilder& builder) {
   operation_.give_with_value(encode_properties_behind(operation_.take_for_value(size.bytes), entity, size, builder));
+}
+
+void PreparedWrite::apply_expiry() {
+  if (kind == Kind::kRemove) return;
+  const std::uint64_t end = expiry != nullptr ? end_by_rule(*expiry, value()) : 0;
+  if (end != 0 || operation_.has_end()) operation_.set_end(end);
 }
 
 namespace {
@@ -125,7 +133,17 @@ Status InsertEncoder::encode(const Entity& entity) {
   if (Status encoded = format::append_text(sort_key_, entity.partition_key()); !encoded.ok()) return encoded;
   if (Status encoded = format::append_text(sort_key_, entity.row_key()); !encoded.ok()) return encoded;
   encode_properties(entity, builder_, value_);
+  if (expiry_) apply_expiry();
   return Status();
+}
+
+void InsertEncoder::apply_expiry() {
+  const std::uint64_t end = end_by_rule(*expiry_, value_);
+  kind_ = end == 0 ? format::Kind::kPut : format::Kind::kPutExpiring;
+  if (end == 0) return;
+  value_with_end_.clear();
+  format::append_u64(value_with_end_, format::is_age(end) ? format::end_of_age(end, version_) : end);
+  value_with_end_.append(value_);
 }
 
 void set_etags(std::span<const WriteOperation> operations, ETag etag, std::span<ETag> etags) noexcept {

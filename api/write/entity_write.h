@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/core/table_access.h"
@@ -15,6 +17,7 @@
 #include "format/keys/sort_key.h"
 #include "varve/result.h"
 #include "varve/store_limits.h"
+#include "varve/table_expiry.h"
 #include "varve/transaction.h"
 #include "varve/types.h"
 
@@ -45,6 +48,8 @@ class PreparedWrite {
   bool key_too_long = false;
   /// Whether the caller gave a LargeValue to the entity.
   bool has_large_values = false;
+  /// The rule of the table by which the entity ends, which outlives the write's use. Null: the entity has no end.
+  const TableExpiry* expiry = nullptr;
 
   // These views are valid until the part that they show is changed.
   std::string_view sort_key() const noexcept { return operation_.sort_key(); }
@@ -55,6 +60,10 @@ class PreparedWrite {
   /// Writes the table's id into the space that the sort key has for it at its front.
   void set_table(std::string_view encoded_id) { operation_.set_table(encoded_id); }
   void set_value(std::string_view value) { operation_.set_value(value); }
+  /// Gives the operation the end that the rule makes of its value, or none. A remove has none.
+  void apply_expiry();
+  /// Returns whether apply_expiry() may change the operation.
+  bool may_have_end() const noexcept { return expiry != nullptr || operation_.has_end(); }
   void set_value(const Entity& entity, const StoredSize& size, format::EntityBuilder& builder);
   /// Returns the operation as a batch. The object is empty afterwards.
   std::string into_batch() { return operation_.into_batch(); }
@@ -80,21 +89,31 @@ Status check_tag(std::string_view tag);
 /// Encodes many inserts into one table, one after the other, and reuses its memory.
 class InsertEncoder {
  public:
-  InsertEncoder(format::TableId table, const StoreLimits& limits)
-      : encoded_id_(format::encode_table(table)), limits_(limits) {}
+  /// All entities get `version`. By `expiry`, which may be nothing, they end.
+  InsertEncoder(format::TableId table, const StoreLimits& limits, format::CommitVersion version,
+                std::optional<TableExpiry> expiry)
+      : encoded_id_(format::encode_table(table)), limits_(limits), version_(version), expiry_(std::move(expiry)) {}
   /// Encodes one entity. Errors: as prepare_write() for an insert. After an error, sort_key() and value() are
   /// unspecified.
   Status encode(const Entity& entity);
   // These views are valid until the next call of encode().
   std::string_view sort_key() const noexcept { return sort_key_; }
-  std::string_view value() const noexcept { return value_; }
+  /// The value of a kPutExpiring begins with its end.
+  std::string_view value() const noexcept { return kind_ == format::Kind::kPut ? value_ : value_with_end_; }
+  format::Kind kind() const noexcept { return kind_; }
 
  private:
+  void apply_expiry();
+
   const std::string encoded_id_;
   const StoreLimits limits_;
+  const format::CommitVersion version_;
+  const std::optional<TableExpiry> expiry_;
   format::EntityBuilder builder_;
   std::string sort_key_;
   std::string value_;
+  std::string value_with_end_;
+  format::Kind kind_ = format::Kind::kPut;
 };
 
 }  // namespace varve

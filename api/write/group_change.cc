@@ -68,14 +68,14 @@ Result<ETag> commit_attempts(StoreCore& core, const TableName& name, NameEntry& 
                              const WriteOptions& options) {
   std::vector<BlobState> no_blobs;
   for (;;) {
-    const Result<format::TableId> table = core.catalog().resolve_for_write(name, entry);
+    const Result<WriteTarget> table = core.catalog().resolve_target(name, entry);
     if (!table.ok()) return no_table_to_write(table.status(), group.in_transaction);
     place_writes(group.writes, *table);
     if (Status allowed = check_large_values(group.writes, group.in_transaction); !allowed.ok()) return allowed;
     const Result<std::unique_ptr<TransactionParts>> parts =
         TransactionParts::make(core, {group.writes, group.in_transaction}, pointers_to(group.messages), {});
     if (!parts.ok()) return parts.status();
-    GroupChange change(core, with_table(parts->get(), *table), group.writes, options, group.in_transaction,
+    GroupChange change(core, with_table(parts->get(), table->id), group.writes, options, group.in_transaction,
                        parts->get());
     const Result<engine::CommitVersion> version = commit(core.backend(), change);
     if (version.ok()) {
@@ -88,8 +88,9 @@ Result<ETag> commit_attempts(StoreCore& core, const TableName& name, NameEntry& 
       if (*again) continue;
     }
     const bool asks_again = rests_on_an_entity(version.status());
-    return reported_failure(version.status(), name, *table,
-                            asks_again ? core.catalog().resolve_for_write(name, entry) : table, group.in_transaction);
+    return reported_failure(version.status(), name, table->id,
+                            asks_again ? core.catalog().resolve_for_write(name, entry) : Result(table->id),
+                            group.in_transaction);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/base/file_scale.h"
+#include "format/keys/ends.h"
 #include "format/keys/internal_key.h"
 
 namespace varve::engine {
@@ -19,10 +20,17 @@ struct Entry {
   std::string_view sort_key;
   CommitVersion version = 0;
   Kind kind = Kind::kPut;
-  /// The value of a put, or the pointer of a kPutExternal (format/keys/value_pointer.h).
+  /// The value of a put, or the pointer of an external one (format/keys/value_pointer.h). An end precedes either, if the
+  /// kind has an end (format/keys/ends.h).
   std::string_view value;
 
   bool is_put() const noexcept { return kind != Kind::kDelete; }
+  bool is_external() const noexcept { return format::is_external(kind); }
+  bool has_end() const noexcept { return format::has_end(kind); }
+  /// Called if has_end().
+  CommitVersion end() const noexcept { return format::end_in(value); }
+  /// Returns the value, or the pointer, without an end.
+  std::string_view content() const noexcept { return has_end() ? format::behind_end(value) : value; }
 };
 
 /// The requested part of an entry. kVersion saves readers that need only the version from copying values out of their

@@ -50,6 +50,10 @@ struct Member {
   bool gives_log_back = false;
   bool closes_segment = false;
   MemtableDemand demand;
+  /// The bytes of `batch`, if it has ages. The leader replaces each age with an end when it assigns the version.
+  char* ages = nullptr;
+  /// The commit is refused if its version is not below; zero asks nothing.
+  CommitVersion before = 0;
   /// Room in the write buffer, gathered earlier for this batch; null if none was gathered.
   RoomGrant* room = nullptr;
   /// Null if the caller's thread waits.

@@ -283,10 +283,14 @@ void CommitQueue::assign(CommitGroup& group) noexcept {
 
 /// Checks Q5. The retiring or writing commit is earlier than this group, so it is published before this member's
 /// answer.
-bool CommitQueue::may_be_assigned(Member& member) noexcept {
+bool CommitQueue::may_be_assigned(Member& member, CommitVersion version) noexcept {
   for (const format::TableId table : member.tables) {
     if (!retired_.dropped_at(table)) continue;
     member.status = Status(Code::kNotFound).with_service_error("TableNotFound");
+    return false;
+  }
+  if (member.before != 0 && version >= member.before) [[unlikely]] {
+    member.status = Status(Code::kConflict);
     return false;
   }
   const bool was_written = member.unwritten != nullptr && member.unwritten->was_written();
@@ -295,9 +299,10 @@ bool CommitQueue::may_be_assigned(Member& member) noexcept {
 }
 
 bool CommitQueue::assign_member(Member& member, CommitVersion version) noexcept {
-  if (!may_be_assigned(member)) return false;
+  if (!may_be_assigned(member, version)) return false;
   for (const format::TableId table : member.tables) watches_.note(table);
   member.version = version;
+  if (member.ages != nullptr) end_ages(member);
   if (member.demand.other_count == 0) return true;
   Result<format::BatchReader> reader = format::BatchReader::open(member.batch);
   format::Operation operation;

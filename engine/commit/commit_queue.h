@@ -139,6 +139,9 @@ class CommitQueue {
   CommitVersion draw_tick() noexcept { return clock_.take(1); }
   /// Returns the time by the clock of the versions.
   CommitVersion time() noexcept { return clock_.time(); }
+  /// As VersionClock::pass().
+  void pass(CommitVersion end) noexcept { clock_.pass(end); }
+  VersionClock& clock() noexcept { return clock_; }
   Health health() const noexcept { return health_.load(std::memory_order_relaxed); }
   std::optional<format::CommitTag> last_tag() const;
   std::size_t retired_count() const noexcept;
@@ -200,7 +203,8 @@ class CommitQueue {
   void refuse(CommitGroup& group, const Status& status) noexcept;
   void assign(CommitGroup& group) noexcept;
   bool assign_member(Member& member, CommitVersion version) noexcept;
-  bool may_be_assigned(Member& member) noexcept;
+  bool may_be_assigned(Member& member, CommitVersion version) noexcept;
+  static void end_ages(Member& member) noexcept;
   void frame(CommitGroup& group) noexcept;
   void enter_flight(CommitGroup& group) noexcept;
   void insert(CommitGroup& group) noexcept;

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "engine/commit/commit_queue.h"
+#include "format/keys/batch.h"
+#include "format/keys/ends.h"
 #include "io/probe.h"
 
 namespace varve::engine {
@@ -185,6 +187,21 @@ void CommitQueue::count_drop(std::string_view prefix, CommitVersion version) noe
   const io::MutexGuard guard(mutex_);
   counted_drops_.push_back({std::string(prefix), version, {}});
   retired_count_.store(counted_drops_.size(), std::memory_order_relaxed);
+}
+
+/// Replaces each age in the batch with the end that follows from the member's version. The batch was read before.
+void CommitQueue::end_ages(Member& member) noexcept {
+  Result<format::BatchReader> reader = format::BatchReader::open(member.batch, format::EndForms::kEndsAndAges);
+  format::Operation operation;
+  while (reader.ok()) {
+    const Result<bool> more = reader->next(&operation);
+    if (!more.ok() || !*more) return;
+    if (operation.kind != Kind::kPutExpiring) continue;
+    const std::uint64_t age = format::load_u64(operation.value.data());
+    if (!format::is_age(age)) continue;
+    const std::ptrdiff_t place = operation.value.data() - member.batch.data();
+    format::store_u64(member.ages + place, format::end_of_age(age, member.version));
+  }
 }
 
 std::optional<format::CommitTag> CommitQueue::last_tag() const {

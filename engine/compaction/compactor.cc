@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/compaction/dead_bytes.h"
+#include "engine/compaction/ended.h"
 #include "engine/compaction/value_space.h"
 #include "engine/log/log_files.h"
 #include "engine/tables/table_file.h"
@@ -207,6 +208,7 @@ void Compactor::note_end(const Running& ended) {
 Compactor::View Compactor::look(const FileSet& files) const {
   View view;
   view.horizon = snapshots_.horizon([this] { return queue_.visible(); });
+  view.ended_for_all = ended_for_all(files, snapshots_, queue_);
   view.levels = tree_.levels();
   view.reclaimable = std::min(view.horizon.front(), files.flushed_version);
   view.dead = DeadRanges(files.dead_ids, view.horizon.front());  // Ids that are dead in the manifest are durably dead.
@@ -382,10 +384,10 @@ std::optional<Job> Compactor::pick(const View& view) {
   resting.insert(view.leaving_tables.begin(), view.leaving_tables.end());
   std::vector<Job> running;
   for (const std::unique_ptr<Running>& one : running_) running.push_back(one->job);
-  const PickInput input{*view.levels, running,       quarantined_,
-                        view.dead,    dead_bytes_,   view.reclaimable,
-                        idle_round_,  writers_rest_, &view.leaving_value_bytes,
-                        &resting};
+  const PickInput input{*view.levels, running,           quarantined_,
+                        view.dead,    dead_bytes_,       view.reclaimable,
+                        idle_round_,  writers_rest_,     &view.leaving_value_bytes,
+                        &resting,     view.ended_for_all};
   return pick_job(input, shape_);
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/compaction/ended.h"
 #include "engine/compaction/retention.h"
 #include "engine/compaction/rewrite.h"
 #include "engine/compaction/value_space.h"
@@ -169,14 +170,17 @@ Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed) 
   if (sealed.memtable->entry_count() == 0) return edit;
   std::vector<CommitVersion> horizon = snapshots_.horizon([this] { return queue_.visible(); });
   edit.oldest_readable_version = horizon.back();
-  std::vector<format::DeadId> dead_ids = tree_.manifest().files().dead_ids;
+  const FileSet files = tree_.manifest().files();
+  std::vector<format::DeadId> dead_ids = files.dead_ids;
   dead_ids.insert(dead_ids.end(), sealed.retired.begin(), sealed.retired.end());
   const DeadRanges dead(dead_ids, horizon.front());
   const std::shared_ptr<const Levels> levels = tree_.levels();
-  Retention retention(std::move(horizon), dead, [&](std::string_view key) {
-    return levels->all_overlapping({key, key}).empty();
-  });
-
+  Retention retention(
+      std::move(horizon), dead,
+      [&](std::string_view key) {
+        return levels->all_overlapping({key, key}).empty();
+      },
+      ended_for_all(files, snapshots_, queue_));
   if (Status written = write_entries(sealed, retention, dead, edit); !written.ok()) return written;
   return edit;
 }

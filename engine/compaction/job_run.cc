@@ -151,7 +151,8 @@ class Merge {
     MergeStream input(std::move(sources));
     if (view_.horizon.size() > 1) io::probe("a snapshot held versions over a compaction");
     BottomCheck bottom(*view_.levels, job_);
-    Retention retention(view_.horizon, view_.dead, [&](std::string_view key) { return bottom.is_bottom(key); });
+    Retention retention(
+        view_.horizon, view_.dead, [&](std::string_view key) { return bottom.is_bottom(key); }, view_.ended_for_all);
     OutputCuts cuts(*view_.levels, job_, tools_.shape, large_);
     RewriteOptions options;
     options.pool = &tools_.pool;
@@ -219,6 +220,7 @@ Status perform_job(const Job& job, const JobView& view, const JobTools& tools) {
     case JobKind::kMerge: return merge(job, view, tools);
     case JobKind::kUnlink:
       io::probe("a file of dropped tables went unread");
+      if (job.inputs.front()->entry.ends.count > 0) io::probe("a file of ended entities went unread");
       add_numbers(job.inputs, edit.removed_tables);
       tools.figures.unlinked_files.fetch_add(job.inputs.size(), std::memory_order_relaxed);
       break;

@@ -34,6 +34,8 @@ struct JobView {
   DeadRanges dead;
   /// Value files that must go. Ascending numbers.
   std::vector<std::uint64_t> leaving_value_files;
+  /// As PickInput::ended_for_all.
+  CommitVersion ended_for_all = 0;
 };
 
 /// Counts of jobs. Any thread may change them.

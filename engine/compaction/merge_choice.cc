@@ -47,8 +47,25 @@ bool MergeChoice::is_running(const LevelFile& file) const noexcept {
   return running_.contains(file.entry.number);
 }
 
+std::uint64_t MergeChoice::tombstones_of(const LevelFile& file) const noexcept {
+  const format::Ends& ends = file.entry.ends;
+  if (ends.count == 0 || ends.smallest > input_.ended_for_all) return file.entry.tombstone_count;
+  if (ends.largest <= input_.ended_for_all) return file.entry.tombstone_count + ends.count;
+  const double part =
+      static_cast<double>(input_.ended_for_all - ends.smallest) / static_cast<double>(ends.largest - ends.smallest);
+  const auto ended = static_cast<std::uint64_t>(static_cast<double>(ends.count - 1) * part) + 1;
+  return file.entry.tombstone_count + std::min(ended, ends.count);
+}
+
+bool MergeChoice::holds_tombstones_alone(const LevelFile& file) const noexcept {
+  const format::Ends& ends = file.entry.ends;
+  return file.entry.entry_count > 0 && file.entry.tombstone_count + ends.count == file.entry.entry_count &&
+         ends.largest <= input_.ended_for_all;
+}
+
 bool MergeChoice::is_tombstone_dense(const LevelFile& file) const noexcept {
-  return file.entry.tombstone_count > 0 && file.entry.tombstone_count >= file.entry.entry_count / 2 &&
+  const std::uint64_t tombstones = tombstones_of(file);
+  return tombstones > 0 && tombstones >= file.entry.entry_count / 2 &&
          file.largest_version() <= input_.reclaimable_version;
 }
 
@@ -126,7 +143,7 @@ std::optional<Job> MergeChoice::cheapest_of(std::uint32_t level, JobReason reaso
     if (is_taken(*file)) continue;
     // Dead bytes and tombstones need not be written again.
     const double size = static_cast<double>(file->entry.size_bytes + dead_bytes_of(*file));
-    const double tombstones = static_cast<double>(file->entry.tombstone_count) /
+    const double tombstones = static_cast<double>(tombstones_of(*file)) /
                               static_cast<double>(std::max<std::uint64_t>(1, file->entry.entry_count));
     const Levels::Span below = input_.levels.overlapping(level + 1, range_of(*file));
     const double cost = static_cast<double>(bytes_of(below)) / std::max(1.0, size * (1 + tombstones));

@@ -18,6 +18,11 @@ class MergeChoice {
   bool is_taken(const LevelFile& file) const noexcept;
   /// Returns whether a running job has the file, or it rests.
   bool is_running(const LevelFile& file) const noexcept;
+  /// Returns the number of tombstones and of entities that have ended for every reader. If only some ends have passed,
+  /// their number is estimated from the smallest and the largest end.
+  std::uint64_t tombstones_of(const LevelFile& file) const noexcept;
+  /// Returns whether all entries are tombstones, or entities that have ended for every reader.
+  bool holds_tombstones_alone(const LevelFile& file) const noexcept;
   /// Returns whether at least half of the file's entries are tombstones that every reader sees.
   bool is_tombstone_dense(const LevelFile& file) const noexcept;
   /// Returns the dead bytes of a file; zero if they are not known.

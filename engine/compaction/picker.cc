@@ -25,9 +25,8 @@ bool holds_dead_tables_alone(const PickInput& input, const MergeChoice& choice, 
 bool may_leave_unread(const PickInput& input, const MergeChoice& choice, const LevelFile& file) {
   if (choice.is_running(file)) return false;
   if (holds_dead_tables_alone(input, choice, file)) return true;
-  return !choice.is_taken(file) && file.entry.tombstone_count > 0 &&
-         file.entry.tombstone_count == file.entry.entry_count && file.largest_version() <= input.reclaimable_version &&
-         is_bottom_for(input.levels, file);
+  return !choice.is_taken(file) && choice.holds_tombstones_alone(file) &&
+         file.largest_version() <= input.reclaimable_version && is_bottom_for(input.levels, file);
 }
 
 std::optional<Job> unlink_dead(const PickInput& input, const MergeChoice& choice) {
@@ -155,8 +154,8 @@ std::optional<Job> fullest_level(const MergeChoice& choice, const std::array<dou
 /// Rewrites files with tombstones that were moved to a level with nothing beneath.
 std::optional<Job> stranded_tombstones(const PickInput& input, const MergeChoice& choice) {
   for (const LevelFilePtr& file : input.levels.level(kLastLevel)) {
-    if (file->entry.tombstone_count == 0 || file->entry.tombstone_count < file->entry.entry_count / kIdleDeadPart)
-      continue;
+    const std::uint64_t tombstones = choice.tombstones_of(*file);
+    if (tombstones == 0 || tombstones < file->entry.entry_count / kIdleDeadPart) continue;
     if (file->largest_version() > input.reclaimable_version) continue;
     if (std::optional<Job> job = choice.in_place(file, JobReason::kIdle)) return job;
   }

@@ -12,6 +12,8 @@
 //
 // The order of choice:
 //
+// Entities that have ended for every reader count as tombstones.
+//
 // 1. Unlink dead files.
 // 2. Level 0, if it has twice its target.
 // 3. Files of mostly tombstones.
@@ -54,6 +56,8 @@ struct PickInput {
   /// Numbers of files whose last job failed. No job takes them for now, not even one that leaves them unread. Null:
   /// none.
   const std::set<std::uint64_t>* resting = nullptr;
+  /// Ends at or below it have passed for every reader, now and later.
+  CommitVersion ended_for_all = 0;
 };
 
 /// Returns at most one job; none if there is nothing to do or all jobs are blocked.

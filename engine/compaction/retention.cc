@@ -10,40 +10,48 @@
 
 namespace varve::engine {
 
-Retention::Retention(std::vector<CommitVersion> horizon, const DeadRanges& dead, NothingBelow nothing_below)
-    : horizon_(std::move(horizon)), dead_(dead), nothing_below_(std::move(nothing_below)) {
+Retention::Retention(std::vector<CommitVersion> horizon, const DeadRanges& dead, NothingBelow nothing_below,
+                     CommitVersion ended_for_all)
+    : horizon_(std::move(horizon)),
+      dead_(dead),
+      nothing_below_(std::move(nothing_below)),
+      ended_for_all_(ended_for_all) {
   assert(!horizon_.empty());
   assert(std::is_sorted(horizon_.begin(), horizon_.end()));
 }
 
-bool Retention::keeps(const Entry& entry) {
-  const bool kept = judge(entry);
-  if (!kept) ++dropped_entries_;
-  return kept;
+Retention::Fate Retention::judge(const Entry& entry) {
+  const Fate fate = decide(entry);
+  if (fate == Fate::kDropped) ++dropped_entries_;
+  return fate;
 }
 
-bool Retention::judge(const Entry& entry) {
+Retention::Fate Retention::decide(const Entry& entry) {
   if (!has_key_ || key_ != entry.sort_key) begin_key(entry.sort_key);
-  if (table_is_dropped_ || entry.version == last_version_) return false;
+  if (table_is_dropped_ || entry.version == last_version_) return Fate::kDropped;
   last_version_ = entry.version;
 
   const std::size_t place = shown_at(entry.version);
-  if (place == kAboveHorizon) return true;
+  if (place == kAboveHorizon) return Fate::kKept;
   const bool hidden = place == last_place_;
   last_place_ = place;
-  if (hidden) return false;
+  if (hidden) return Fate::kDropped;
+  const bool is_delete = entry.kind == Kind::kDelete;
+  if (!is_delete && !has_ended(entry)) return Fate::kKept;
   // At the lowest version, no older entry of the key is kept. If there is nothing below either, the delete hides
   // nothing.
-  return entry.kind != Kind::kDelete || place != 0 || !nothing_below_(entry.sort_key);
+  if (place == 0 && nothing_below_(entry.sort_key)) return Fate::kDropped;
+  return is_delete ? Fate::kKept : Fate::kBecomesDelete;
 }
 
-/// Keeps a run in which each key has one put: every version at or above a put shows that put.
+/// Keeps a run in which each key has one put that has not ended: every version at or above a put shows that put.
 Retention::RunFate Retention::judge_run(const format::RunEntry& run) {
   const format::TableId table = format::table_id_of(run.smallest_key);
   if (table != format::table_id_of(run.largest_key)) return RunFate::kUnknown;
   if (has_key_ && key_ == run.smallest_key) return RunFate::kUnknown;
   const bool dropped = dead_.holds(table);
   if (!dropped && (run.tombstone_count > 0 || run.repeated_count > 0)) return RunFate::kUnknown;
+  if (!dropped && run.ends.count > 0 && run.ends.smallest <= ended_for_all_) return RunFate::kUnknown;
   if (dropped) dropped_entries_ += run.entry_count;
   return dropped ? RunFate::kDropped : RunFate::kKept;
 }

@@ -5,6 +5,9 @@
 // rewrite began, and all later ones. For each version of the horizon, a rewrite keeps the newest entry of a key at or
 // below it. It also keeps each entry above the whole horizon. It keeps nothing else. It also drops a delete that hides
 // nothing older, and all entries of a table that was dropped before the whole horizon.
+//
+// An entity that has ended for every reader is judged as a delete. If a delete would be dropped, it is dropped.
+// Otherwise a delete takes its place, because an older version beneath it may have a later end, or none.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +29,19 @@ class Retention {
   using NothingBelow = std::function<bool(std::string_view sort_key)>;
 
   /// `horizon` is ascending and not empty. `dead` has the ids dropped at or below all of it, and outlives this object.
-  Retention(std::vector<CommitVersion> horizon, const DeadRanges& dead, NothingBelow nothing_below);
+  /// Ends at or below `ended_for_all` have passed for every reader (ended.h).
+  Retention(std::vector<CommitVersion> horizon, const DeadRanges& dead, NothingBelow nothing_below,
+            CommitVersion ended_for_all = 0);
 
-  /// Returns whether an entry is kept. Called for every entry of the inputs, in the order of internal keys.
-  bool keeps(const Entry& entry);
+  enum class Fate : std::uint8_t {
+    kKept,
+    kDropped,
+    kBecomesDelete,  // a delete of the same version takes its place
+  };
+  /// Decides about an entry. Called for every entry of the inputs, in the order of internal keys.
+  Fate judge(const Entry& entry);
+  /// Does judge(), and returns whether the entry, or a delete in its place, is kept.
+  bool keeps(const Entry& entry) { return judge(entry) != Fate::kDropped; }
 
   /// The decision about a whole run that no other input overlaps and that shares no key with other entries.
   enum class RunFate : std::uint8_t {
@@ -47,7 +59,8 @@ class Retention {
  private:
   static constexpr std::size_t kAboveHorizon = static_cast<std::size_t>(-1);
 
-  bool judge(const Entry& entry);
+  Fate decide(const Entry& entry);
+  bool has_ended(const Entry& entry) const noexcept { return entry.has_end() && entry.end() <= ended_for_all_; }
   void begin_key(std::string_view sort_key);
   /// Returns the index of the lowest version of the horizon that shows an entry of this version.
   std::size_t shown_at(CommitVersion version) const noexcept;
@@ -55,6 +68,7 @@ class Retention {
   const std::vector<CommitVersion> horizon_;
   const DeadRanges& dead_;
   const NothingBelow nothing_below_;
+  const CommitVersion ended_for_all_;
 
   std::string key_;
   bool has_key_ = false;

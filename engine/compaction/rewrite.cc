@@ -65,9 +65,14 @@ class Rewriter {
     if (++done_.entries_read % kEntriesBetweenLooks == 0) {
       if (Status look = look_for_end(); !look.ok()) return look;
     }
-    if (!retention_.keeps(entry)) return Status();
+    const Retention::Fate fate = retention_.judge(entry);
+    if (fate == Retention::Fate::kDropped) return Status();
     if (Status ready = make_ready(entry.sort_key); !ready.ok()) return ready;
-    if (entry.kind == Kind::kPutExternal) return add_external(entry, input.is_in_memory());
+    if (fate == Retention::Fate::kBecomesDelete) {
+      io::probe("a delete took the place of an entity that had ended");
+      return add({entry.sort_key, entry.version, Kind::kDelete, {}}, input.is_in_memory(), entries_stay_);
+    }
+    if (entry.is_external()) return add_external(entry, input.is_in_memory());
     if (entry.value.size() >= kExternalValueBytesMin && is_listed(options_.kept_segments, input.log_place().segment)) {
       return add_kept(entry, input.log_place());
     }
@@ -100,23 +105,28 @@ class Rewriter {
     return std::binary_search(numbers.begin(), numbers.end(), number);
   }
 
-  /// Adds an entry whose value stays in its log segment.
+  /// Adds an entry whose value stays in its log segment. An end stays before the pointer.
   Status add_kept(const Entry& entry, const LogPlace& place) {
-    pointer_.clear();
+    const std::string_view value = entry.content();
+    const std::string_view end = entry.value.substr(0, entry.value.size() - value.size());
+    pointer_.assign(end);
     format::append_value_pointer(pointer_,
-                                 {place.segment, place.offset, entry.value.size(), format::content_hash(entry.value)});
-    return add({entry.sort_key, entry.version, Kind::kPutExternal, pointer_}, true, false);
+                                 {place.segment, place.offset + end.size(), value.size(), format::content_hash(value)});
+    const Kind kind = end.empty() ? Kind::kPutExternal : Kind::kPutExpiringExternal;
+    return add({entry.sort_key, entry.version, kind, pointer_}, true, false);
   }
 
   /// Adds an entry whose value is in a value file. The value stays there, unless that file must go.
   Status add_external(const Entry& entry, bool was_in_memory) {
-    const Result<format::ValuePointer> pointer = format::decode_value_pointer(entry.value);
+    const Result<format::ValuePointer> pointer = format::decode_value_pointer(entry.content());
     if (!pointer.ok()) return pointer.status();
     if (!is_listed(options_.leaving_value_files, pointer->file)) return add(entry, was_in_memory, entries_stay_);
-    const Result<PinnedBlock> value = options_.values->read(entry.value);
+    const Result<PinnedBlock> value = options_.values->read(entry.content());
     if (!value.ok()) return value.status();
     io::probe("a value was brought home from a value file");
-    return add({entry.sort_key, entry.version, Kind::kPut, (*value)->content()}, false, false);
+    if (!entry.has_end()) return add({entry.sort_key, entry.version, Kind::kPut, (*value)->content()}, false, false);
+    brought_.assign(entry.value.substr(0, format::kEndBytes)).append((*value)->content());
+    return add({entry.sort_key, entry.version, Kind::kPutExpiring, brought_}, false, false);
   }
 
   bool points_into_leaving(const format::RunEntry& run) const noexcept {
@@ -250,6 +260,7 @@ class Rewriter {
   format::Decompressor decompressor_;
   std::string last_key_;
   std::string pointer_;
+  std::string brought_;            // an end, and a value from a value file
   bool holds_one_table_ = true;    // the current file
   std::uint64_t table_start_ = 0;  // bytes written before the current table
   std::uint64_t entries_written_ = 0;

@@ -151,7 +151,7 @@ Result<LoadLane*> Load::add_lane() {
   }
 }
 
-Status Load::add(LoadLane& lane, std::string_view sort_key, std::string_view value) {
+Status Load::add(LoadLane& lane, std::string_view sort_key, std::string_view value, Kind kind) {
   if (Status open = check_open(); !open.ok()) {
     (void)lane.end();
     return open;
@@ -159,7 +159,7 @@ Status Load::add(LoadLane& lane, std::string_view sort_key, std::string_view val
   assert(stage_ == Stage::kAdding);
   assert(format::table_id_of(sort_key) == table_);
   try {
-    Status added = lane.add(sort_key, value);
+    Status added = lane.add(sort_key, value, kind);
     return added.ok() ? added : fail(lane, added);
   } catch (const std::bad_alloc&) {
     return fail(lane, Status::out_of_memory());

@@ -82,15 +82,18 @@ class Load {
   void begin(format::TableId table, CommitVersion version);
   format::TableId table() const noexcept { return table_; }
 
-  /// Adds a put. The key is a framed sort key of the table (asserted). An error ends the load: every later call returns
+  /// Adds a put. The key is a framed sort key of the table (asserted). The value of a kPutExpiring begins with its end;
+  /// the store allows ends (Engine::allow_ends). An error ends the load: every later call returns
   /// the same error. Errors: kExists (the key was added before; found now or by install(); the message names it),
   /// kTooLarge, kNoSpace and others of io, kClosed, kOutOfMemory.
-  Status add(std::string_view sort_key, std::string_view value) { return add(first_, sort_key, value); }
+  Status add(std::string_view sort_key, std::string_view value, Kind kind = Kind::kPut) {
+    return add(first_, sort_key, value, kind);
+  }
   /// Returns another lane. It lives until the end of the load. Any thread may call this and the next function, before
   /// install(). Errors: those of an earlier add(), kClosed, kOutOfMemory.
   Result<LoadLane*> add_lane();
   /// As add(), to this lane.
-  Status add(LoadLane& lane, std::string_view sort_key, std::string_view value);
+  Status add(LoadLane& lane, std::string_view sort_key, std::string_view value, Kind kind = Kind::kPut);
 
   /// Finishes the load's files and installs them in the store, after all entries were added. Errors: those of add();
   /// kBusy (Tree::install).

@@ -17,7 +17,7 @@ void add_to(std::atomic<std::uint64_t>& number, std::uint64_t more) noexcept {
 
 }  // namespace
 
-Status LoadLane::add(std::string_view sort_key, std::string_view value) {
+Status LoadLane::add(std::string_view sort_key, std::string_view value, Kind kind) {
   const bool is_first = entities_.load(std::memory_order_relaxed) == 0;
   if (is_first) {
     // The options of the last level, because nearly all loaded data stays there.
@@ -29,7 +29,7 @@ Status LoadLane::add(std::string_view sort_key, std::string_view value) {
   if (!sorter_ && !is_first && files_->compare_with_last(sort_key) > 0) {
     if (Status begun = begin_sorting(); !begun.ok()) return begun;
   }
-  Status added = sorter_ ? sorter_->add(sort_key, value) : files_->add(sort_key, value);
+  Status added = sorter_ ? sorter_->add(sort_key, value, kind) : files_->add(sort_key, value, kind);
   if (!added.ok()) return added;
   add_to(entities_, 1);
   add_to(bytes_, sort_key.size() + value.size());

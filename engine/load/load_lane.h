@@ -27,8 +27,8 @@ class LoadLane {
   LoadLane(const LoadLane&) = delete;
   LoadLane& operator=(const LoadLane&) = delete;
 
-  /// Adds a put. Errors: those of WriteBehind and Sorter.
-  Status add(std::string_view sort_key, std::string_view value);
+  /// Adds a put, as Load::add(). Errors: those of WriteBehind and Sorter.
+  Status add(std::string_view sort_key, std::string_view value, Kind kind);
   /// Ends the lane after all entries were added. Returns the row of its files, in the order of keys, if the keys
   /// ascended. Otherwise the row is empty, and sorter() has the entries. Errors: those of WriteBehind::finish().
   Result<std::vector<format::TableFileEntry>> finish_row();

@@ -24,14 +24,14 @@ std::uint64_t head_of(std::string_view key) noexcept {
 
 }  // namespace
 
-void SortBuffer::add(std::string_view key, std::string_view value) {
+void SortBuffer::add(std::string_view key, std::string_view value, Kind kind) {
   assert(format::is_framed(key));
   if (bytes_.capacity() < bytes_max_) bytes_.reserve(bytes_max_);  // Pages that are not touched cost nothing.
   Item item;
   item.head = head_of(key);
   item.offset = bytes_.size();
   item.key_bytes = static_cast<std::uint32_t>(key.size());
-  item.value_bytes = static_cast<std::uint32_t>(value.size());
+  item.value = ValueSize(value.size(), kind);
   items_.push_back(item);
   bytes_.append(key).append(value);
 }
@@ -54,8 +54,8 @@ void SortBuffer::release() noexcept {
 
 Entry SortBuffer::Stream::entry() const noexcept {
   const Item& item = buffer_.items_[place_];
-  return {buffer_.key_of(item), version_, Kind::kPut,
-          std::string_view(buffer_.bytes_).substr(item.offset + item.key_bytes, item.value_bytes)};
+  return {buffer_.key_of(item), version_, item.value.kind(),
+          std::string_view(buffer_.bytes_).substr(item.offset + item.key_bytes, item.value.bytes())};
 }
 
 }  // namespace varve::engine

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/entry_cursor.h"
+#include "engine/load/value_size.h"
 
 namespace varve::engine {
 
@@ -23,8 +24,8 @@ class SortBuffer {
     return !empty() &&
            bytes_.size() + items_.size() * sizeof(Item) + key.size() + value.size() + sizeof(Item) > bytes_max_;
   }
-  /// Adds an entry. The key is a framed sort key.
-  void add(std::string_view key, std::string_view value);
+  /// Adds a put. The key is a framed sort key. The value of a kPutExpiring begins with its end.
+  void add(std::string_view key, std::string_view value, Kind kind = Kind::kPut);
   /// Sorts by key. Equal keys are in any order.
   void sort();
   void clear() noexcept;
@@ -51,7 +52,7 @@ class SortBuffer {
     std::uint64_t head = 0;  // of the key after the table id, big-endian: decides most comparisons
     std::uint64_t offset = 0;
     std::uint32_t key_bytes = 0;
-    std::uint32_t value_bytes = 0;
+    ValueSize value;
   };
   std::string_view key_of(const Item& item) const noexcept {
     return std::string_view(bytes_).substr(item.offset, item.key_bytes);

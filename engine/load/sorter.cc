@@ -68,11 +68,11 @@ Status Sorter::take_all_of(Sorter& other) {
   return Status();
 }
 
-Status Sorter::add(std::string_view key, std::string_view value) {
+Status Sorter::add(std::string_view key, std::string_view value, Kind kind) {
   if (buffer_.is_full_for(key, value)) {
     if (Status spilled = spill(); !spilled.ok()) return spilled;
   }
-  buffer_.add(key, value);
+  buffer_.add(key, value, kind);
   return Status();
 }
 
@@ -133,7 +133,7 @@ Status Sorter::merge_rows(std::size_t count, bool with_buffer, WriteBehind& out)
     MergeStream all(std::move(sources));
     for (; all.valid(); all.next()) {
       const Entry entry = all.entry();
-      if (Status added = out.add(entry.sort_key, entry.value); !added.ok()) return added;
+      if (Status added = out.add(entry.sort_key, entry.value, entry.kind); !added.ok()) return added;
     }
     if (Status ended = all.status(); !ended.ok()) return ended;
   }

@@ -35,8 +35,8 @@ class Sorter {
   void take_row(std::vector<format::TableFileEntry> files);
   /// Takes everything that another sorter of the same load has. Errors: those of spilling.
   Status take_all_of(Sorter& other);
-  /// Adds an entry. Errors: those of spilling (SortedFiles).
-  Status add(std::string_view key, std::string_view value);
+  /// Adds a put. The value of a kPutExpiring begins with its end. Errors: those of spilling (SortedFiles).
+  Status add(std::string_view key, std::string_view value, Kind kind = Kind::kPut);
   /// Adds all entries to `out`, in order. Errors: those of WriteBehind and of reading spilled files.
   Status merge_into(WriteBehind& out);
 

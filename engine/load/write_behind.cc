@@ -68,13 +68,13 @@ void WriteBehind::end() noexcept {
   for (io::Thread& thread : threads_) thread.join();
 }
 
-Status WriteBehind::add(std::string_view key, std::string_view value) {
+Status WriteBehind::add(std::string_view key, std::string_view value, Kind kind) {
   const int compared = any_ ? compare_with_last(key) : -1;
   assert(compared <= 0);
   if (compared == 0) return given_twice(key);
-  assert(key.size() <= UINT32_MAX && value.size() <= UINT32_MAX);
+  assert(key.size() <= UINT32_MAX);
   filling_.bytes.append(key).append(value);
-  filling_.entries.push_back({static_cast<std::uint32_t>(key.size()), static_cast<std::uint32_t>(value.size())});
+  filling_.entries.push_back({static_cast<std::uint32_t>(key.size()), ValueSize(value.size(), kind)});
   last_key_.assign(key);
   any_ = true;
   return filling_.bytes.size() < chunk_bytes_.load(std::memory_order_relaxed) ? Status() : hand_over();
@@ -150,9 +150,9 @@ Status WriteBehind::for_each_entry(const Chunk& chunk, Visit visit) const {
   std::string_view rest = chunk.bytes;
   for (const Chunk::Sizes& sizes : chunk.entries) {
     const std::string_view key = rest.substr(0, sizes.key);
-    const std::string_view value = rest.substr(sizes.key, sizes.value);
-    if (Status visited = visit(key, value); !visited.ok()) return visited;
-    rest.remove_prefix(std::size_t{sizes.key} + sizes.value);
+    const std::string_view value = rest.substr(sizes.key, sizes.value.bytes());
+    if (Status visited = visit({key, version_, sizes.value.kind(), value}); !visited.ok()) return visited;
+    rest.remove_prefix(std::size_t{sizes.key} + sizes.value.bytes());
   }
   return Status();
 }
@@ -172,8 +172,8 @@ Status WriteBehind::make_runs_of(Work& work) {
     if (!made.ok()) return made.status();
     work.maker = *std::move(made);
   }
-  Status added = for_each_entry(work.chunk, [&](std::string_view key, std::string_view value) {
-    return work.maker->add({key, version_, Kind::kPut, value});
+  Status added = for_each_entry(work.chunk, [&](const Entry& entry) {
+    return work.maker->add({entry.sort_key, entry.version, entry.kind, entry.value});
   });
   if (!added.ok()) return added;
   work.maker->finish();
@@ -211,9 +211,7 @@ Status WriteBehind::append(Work& work) noexcept {
 
 Status WriteBehind::append_runs(Work& work) {
   if (work.apart == nullptr) {
-    Status added = for_each_entry(work.chunk, [&](std::string_view key, std::string_view value) {
-      return files_.add({key, version_, Kind::kPut, value});
-    });
+    Status added = for_each_entry(work.chunk, [&](const Entry& entry) { return files_.add(entry); });
     work.settled = files_.settled();
     return added;
   }

@@ -21,6 +21,7 @@
 
 #include "engine/load/load_options.h"
 #include "engine/load/sorted_files.h"
+#include "engine/load/value_size.h"
 #include "io/scheduler.h"
 #include "varve/result.h"
 
@@ -41,9 +42,10 @@ class WriteBehind {
 
   /// Like SortedFiles::compare_with_last(), for the last added key, written or not.
   int compare_with_last(std::string_view key) const noexcept { return std::string_view(last_key_).compare(key); }
-  /// Adds an entry whose key is not below the last one (asserted). Waits if the threads have too many chunks.
+  /// Adds a put whose key is not below the last one (asserted). The value of a kPutExpiring begins with its end. Waits
+  /// if the threads have too many chunks.
   /// Errors: those of SortedFiles::add(); also the error of an earlier entry, found meanwhile.
-  Status add(std::string_view key, std::string_view value);
+  Status add(std::string_view key, std::string_view value, Kind kind = Kind::kPut);
 
   /// Waits until everything is written. Returns the result of SortedFiles::finish(). The caller calls it once.
   Result<std::vector<format::TableFileEntry>> finish();
@@ -57,7 +59,7 @@ class WriteBehind {
   struct Chunk {
     struct Sizes {
       std::uint32_t key = 0;
-      std::uint32_t value = 0;
+      ValueSize value;
     };
     std::string bytes;  // keys and values, without gaps
     std::vector<Sizes> entries;

@@ -34,4 +34,10 @@ CommitVersion VersionClock::time() noexcept {
   return std::max<CommitVersion>(now(), last());
 }
 
+void VersionClock::pass(CommitVersion end) noexcept {
+  CommitVersion last = last_.load(std::memory_order_relaxed);
+  while (last < end && !last_.compare_exchange_weak(last, end, std::memory_order_relaxed)) {
+  }
+}
+
 }  // namespace varve::engine

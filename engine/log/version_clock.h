@@ -32,6 +32,8 @@ class VersionClock {
   CommitVersion last() const noexcept { return last_.load(std::memory_order_relaxed); }
   /// Returns the present time: the clock's, or the last value if that is greater.
   CommitVersion time() noexcept;
+  /// Called when `end`, which is at or below time(), was judged as passed. No time and no value is below it afterwards.
+  void pass(CommitVersion end) noexcept;
   bool jump_ignored() const noexcept { return jump_ignored_.load(std::memory_order_relaxed); }
 
  private:

@@ -81,6 +81,7 @@ struct Manifest::State {
   }
   Status append(const format::ManifestEdit& edit) VARVE_REQUIRES(writing);
   Status confirm_owner() VARVE_REQUIRES(writing);
+  Status add_features(std::uint64_t incompatible) VARVE_REQUIRES(writing);
   Status begin_afresh(FileSet next) VARVE_REQUIRES(writing);
   Status begin_afresh_if_long() VARVE_REQUIRES(writing);
   Status switch_to(ManifestFile fresh, FileSet next) VARVE_REQUIRES(writing);
@@ -132,6 +133,11 @@ Status Manifest::append(const format::ManifestEdit& edit) {
 bool Manifest::is_stopped() const {
   const io::MutexGuard guard(state_->writing);
   return !state_->failure.ok();
+}
+
+Status Manifest::add_features(std::uint64_t incompatible) {
+  const io::MutexGuard guard(state_->writing);
+  return state_->add_features(incompatible);
 }
 
 Result<std::uint64_t> Manifest::next_file_number() {
@@ -229,6 +235,19 @@ Status Manifest::State::begin_afresh(FileSet next) {
   } catch (const std::bad_alloc&) {
     return failure = Status::out_of_memory();
   }
+}
+
+Status Manifest::State::add_features(std::uint64_t incompatible) {
+  if (!failure.ok()) return failure;
+  FileSet next = files_now();
+  if ((next.features.incompatible & incompatible) == incompatible) return Status();
+  if (Status ours = confirm_owner(); !ours.ok()) return ours;
+  next.features.incompatible |= incompatible;
+  next = with_number_taken(std::move(next), next_number);
+  Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, false);
+  if (!fresh.ok()) return fresh.status();
+  io::probe("a feature was added to a store");
+  return switch_to(*std::move(fresh), std::move(next));
 }
 
 /// Keeps the manifest from growing without limit. If no new manifest can be written, the present one remains usable.

@@ -49,6 +49,11 @@ class Manifest {
   Status append(const format::ManifestEdit& edit);
   bool is_stopped() const;
 
+  /// Makes incompatible features part of the set, durably: writes a new manifest, and names it in CURRENT, whose features
+  /// are always those of its manifest. Does nothing if the set has them. Errors: as append(); if is_stopped() is still
+  /// false, nothing has changed.
+  Status add_features(std::uint64_t incompatible);
+
   /// Returns a number that no file has had. The manifest's own numbers come from the same sequence. If needed, raises
   /// the ceiling with a separate edit. Errors: those of append().
   Result<std::uint64_t> next_file_number();

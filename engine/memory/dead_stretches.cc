@@ -15,6 +15,10 @@ namespace varve::engine {
 
 namespace {
 
+Moment later_of(const Moment& one, const Moment& other) noexcept {
+  return {std::max(one.version, other.version), std::max(one.time, other.time)};
+}
+
 /// Iterates over the keys that a batch puts. The batch was validated before, so a read error is treated as its end.
 class PutKeys {
  public:
@@ -127,17 +131,17 @@ bool DeadStretches::count_deletes(std::uint64_t count) noexcept {
   return before / kDeletesBetweenLooks != (before + count) / kDeletesBetweenLooks;
 }
 
-void DeadStretches::add(std::string_view from, std::string_view to, CommitVersion version) {
+void DeadStretches::add(std::string_view from, std::string_view to, const Moment& moment) {
   if (!is_on() || from.size() < format::kTableIdBytes) return;
   const std::string table_end = format::end_of_prefix(from.substr(0, format::kTableIdBytes));
   if (to <= from || (!table_end.empty() && to > table_end)) return;
 
   const io::MutexGuard guard(mutex_);
-  if (!is_on() || was_put_since(from, to, version)) return;
+  if (!is_on() || was_put_since(from, to, moment.version)) return;
   unasked_ = 0;
-  if (grow(from, to, version)) return;
+  if (grow(from, to, moment)) return;
   std::string joined_from(from);
-  Stretch joined{std::string(to), version, false};
+  Stretch joined{std::string(to), moment, false};
   auto other = stretches_.at_or_before(from);
   if (other == stretches_.end()) other = stretches_.begin();
   while (other != stretches_.end() && other->first <= to) {
@@ -147,7 +151,7 @@ void DeadStretches::add(std::string_view from, std::string_view to, CommitVersio
     }
     joined_from = std::min(joined_from, other->first);
     joined.to = std::max(joined.to, other->second.to);
-    joined.since = std::max(joined.since, other->second.since);
+    joined.since = later_of(joined.since, other->second.since);
     joined.was_used = joined.was_used || other->second.was_used;
     other = stretches_.erase(other);
   }
@@ -156,13 +160,13 @@ void DeadStretches::add(std::string_view from, std::string_view to, CommitVersio
 
 /// Makes the stretch longer in place that contains or touches the start of [from, to), as a queue's stretch grows.
 /// Returns false if there is none, if the next stretch is met too, or if the new end needs more memory.
-bool DeadStretches::grow(std::string_view from, std::string_view to, CommitVersion version) {
+bool DeadStretches::grow(std::string_view from, std::string_view to, const Moment& moment) {
   const auto found = stretches_.at_or_before(from);
   if (found == stretches_.end() || found->second.to < from || to.size() > found->second.to.capacity()) return false;
   const auto next = std::next(found);
   if (next != stretches_.end() && next->first <= to) return false;
   if (found->second.to < to) found->second.to.assign(to);
-  found->second.since = std::max(found->second.since, version);
+  found->second.since = later_of(found->second.since, moment);
   return true;
 }
 
@@ -181,20 +185,21 @@ std::uint64_t DeadStretches::bytes() const {
   return stretches_.bytes();
 }
 
-std::optional<std::string> DeadStretches::end_of(std::string_view key, CommitVersion version) {
+std::optional<std::string> DeadStretches::end_of(std::string_view key, const Moment& moment) {
   const io::MutexGuard guard(mutex_);
   const auto found = stretches_.at_or_before(key);
-  if (found == stretches_.end() || found->second.to <= key || found->second.since > version) return std::nullopt;
+  if (found == stretches_.end() || found->second.to <= key) return std::nullopt;
+  if (!moment.is_at_or_after(found->second.since)) return std::nullopt;
   use(found->second);
   return found->second.to;
 }
 
-std::optional<std::string> DeadStretches::begin_below(std::string_view key, CommitVersion version) {
+std::optional<std::string> DeadStretches::begin_below(std::string_view key, const Moment& moment) {
   const io::MutexGuard guard(mutex_);
   const auto not_below = stretches_.lower_bound(key);
   if (not_below == stretches_.begin()) return std::nullopt;
   const auto found = std::prev(not_below);
-  if (found->second.to < key || found->second.since > version) return std::nullopt;
+  if (found->second.to < key || !moment.is_at_or_after(found->second.since)) return std::nullopt;
   use(found->second);
   return found->first;
 }

@@ -6,6 +6,8 @@
 // Z1  Nothing in a stretch is live at any version from its `since` to the newest visible version. A scan read the whole
 //     stretch at `since`. Every put above `since` is noted before it is published. So the list either is cut at that
 //     put already, or will be cut before any reader can read at the put's version.
+//     A walk also passes entities that had ended at its time. They are dead at every time at or above that one, so
+//     `since` is a moment: a reader whose version or time is below it does not use the stretch.
 // Z2  A put missing from the recent puts was either committed while the list was off, or is forgotten. Its version is
 //     at or below forgotten_. The list discards every report of a scan at a version below forgotten_.
 #pragma once
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "engine/base/entry.h"
+#include "engine/base/moment.h"
 #include "engine/memory/stretch_map.h"
 #include "io/scheduler.h"
 
@@ -51,15 +54,15 @@ class DeadStretches {
 
   /// Counts deletes. Returns true if it is time to look for dead keys around them.
   bool count_deletes(std::uint64_t count) noexcept;
-  /// Reports that a scan read [from, to) in all its sources, at a visible version, and found nothing live. Both keys
+  /// Reports that a scan read [from, to) in all its sources, at a visible version and a time, and found nothing live. Both keys
   /// are in one table; `to` may be the end of that table.
-  void add(std::string_view from, std::string_view to, CommitVersion version);
+  void add(std::string_view from, std::string_view to, const Moment& moment);
 
   /// Returns the end of the stretch that contains the key: the first key after it. Returns nothing unless that stretch
-  /// is known to be dead at `version`, which is visible.
-  std::optional<std::string> end_of(std::string_view key, CommitVersion version);
+  /// is known to be dead at `moment`, whose version is visible.
+  std::optional<std::string> end_of(std::string_view key, const Moment& moment);
   /// Returns the first key of the stretch that contains the keys directly below `key`, under the condition of end_of().
-  std::optional<std::string> begin_below(std::string_view key, CommitVersion version);
+  std::optional<std::string> begin_below(std::string_view key, const Moment& moment);
 
   /// Return the number of stretches, and the bytes that they take of the room.
   std::size_t size() const;
@@ -78,7 +81,7 @@ class DeadStretches {
   bool meets_a_stretch(std::string_view smallest, std::string_view largest) VARVE_REQUIRES(mutex_);
   void cut_at_puts(std::string_view batch) VARVE_REQUIRES(mutex_);
   void cut(std::string_view key) VARVE_REQUIRES(mutex_);
-  bool grow(std::string_view from, std::string_view to, CommitVersion version) VARVE_REQUIRES(mutex_);
+  bool grow(std::string_view from, std::string_view to, const Moment& moment) VARVE_REQUIRES(mutex_);
   bool was_put_since(std::string_view from, std::string_view to, CommitVersion version) const VARVE_REQUIRES(mutex_);
   void use(Stretch& stretch) noexcept VARVE_REQUIRES(mutex_);
 

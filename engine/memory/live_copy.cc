@@ -24,6 +24,8 @@ Status copy_entry(const Entry& entry, Memtable& live) {
   format::BatchBuilder builder;
   if (entry.kind == Kind::kDelete) {
     builder.remove(entry.sort_key);
+  } else if (entry.has_end()) {
+    builder.put_expiring(entry.sort_key, entry.value);
   } else {
     builder.put(entry.sort_key, entry.value);
   }

@@ -29,7 +29,7 @@ constexpr int kStepsMax = 8;
 constexpr CommitVersion kNewest = std::numeric_limits<CommitVersion>::max();
 
 constexpr bool is_entry(Kind kind) noexcept {
-  return kind == Kind::kPut || kind == Kind::kDelete;
+  return kind == Kind::kPut || kind == Kind::kDelete || kind == Kind::kPutExpiring;
 }
 
 /// Returns the bytes of an entry without its tower.
@@ -38,6 +38,16 @@ std::uint64_t entry_bytes(const format::Operation& operation) noexcept {
       sizeof(MemtableNode) + operation.key.size() + format::kInternalSuffixBytes + operation.value.size();
   if (MemtableNode::has_log_place(operation.value.size())) bytes += sizeof(LogPlace);
   return (bytes + Arena::kAlignment - 1) / Arena::kAlignment * Arena::kAlignment;
+}
+
+/// Counts an entry that is no plain put.
+void count_special(const format::Operation& operation, MemtableDemand& demand) noexcept {
+  if (operation.kind == Kind::kDelete) {
+    ++demand.delete_count;
+  } else {
+    ++demand.expiring_count;
+    if (format::is_age(format::load_u64(operation.value.data()))) ++demand.age_count;
+  }
 }
 
 /// Returns the height of a tower. It depends only on the reservation and the entry's position in its batch. So
@@ -191,12 +201,12 @@ class Memtable::Finger {
   bool used_ = false;
 };
 
-Result<MemtableDemand> Memtable::demand_of(std::string_view batch) {
+Result<MemtableDemand> Memtable::demand_of(std::string_view batch, format::EndForms ends) {
   if (batch.size() > std::numeric_limits<std::uint32_t>::max()) {
     return Status::too_large("the batch has " + std::to_string(batch.size()) + " bytes; at most " +
                              std::to_string(std::numeric_limits<std::uint32_t>::max()) + " are allowed");
   }
-  Result<format::BatchReader> reader = format::BatchReader::open(batch);
+  Result<format::BatchReader> reader = format::BatchReader::open(batch, ends);
   if (!reader.ok()) return reader.status();
 
   MemtableDemand demand;
@@ -207,7 +217,7 @@ Result<MemtableDemand> Memtable::demand_of(std::string_view batch) {
     if (!*more) return demand;
     if (is_entry(operation.kind)) {
       ++demand.entry_count;
-      if (operation.kind == Kind::kDelete) ++demand.delete_count;
+      if (operation.kind != Kind::kPut) count_special(operation, demand);
       demand.entry_bytes += entry_bytes(operation);
     } else {
       ++demand.other_count;

@@ -40,6 +40,9 @@ struct MemtableDemand {
   std::uint64_t entry_bytes = 0;
   /// Operations that add no entry (retire, adopt).
   std::uint32_t other_count = 0;
+  /// Entries with an end or an age, and those with an age, which becomes an end when the commit gets its version.
+  std::uint32_t expiring_count = 0;
+  std::uint32_t age_count = 0;
 };
 
 struct MemtableNode;
@@ -52,8 +55,9 @@ class Memtable {
   Memtable& operator=(const Memtable&) = delete;
 
   /// Reads the whole batch and returns its demand. Puts and deletes are entries; retire and adopt take no memory here.
+  /// `ends` says whether the batch may have ages.
   /// Errors: as BatchReader, and kTooLarge (a batch of 4 GiB or more: an entry counts its bytes in 32 bits).
-  static Result<MemtableDemand> demand_of(std::string_view batch);
+  static Result<MemtableDemand> demand_of(std::string_view batch, format::EndForms ends = format::EndForms::kEnds);
 
   /// Room for one batch, which insert() fills.
   class Reservation {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "engine/base/entry.h"
+#include "engine/base/moment.h"
 #include "engine/memory/stretch_room.h"
 
 namespace varve::engine {
@@ -17,7 +18,8 @@ class StretchMap {
  public:
   struct Stretch {
     std::string to;
-    CommitVersion since = 0;
+    /// The moment of the walk that found it.
+    Moment since{0};
     /// Set by a use. The search for a stretch to forget clears it, and forgets a stretch without it.
     bool was_used = false;
   };

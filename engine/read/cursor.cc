@@ -135,7 +135,7 @@ void Cursor::settle_forward(bool is_passed) {
     const bool is_next_key = !passes_too_new || entry.sort_key != key_;
     if (is_next_key && !upper_.empty() && entry.sort_key >= upper_) return row_.end_before(upper_);
     const bool too_new = entry.version > version_;
-    if (!too_new && entry.is_put()) return show_forward(entry);
+    if (!too_new && is_live(entry)) return show_forward(entry);
     if (is_next_key) {
       if (++dead_keys > dead_keys_max_) {
         stop_at(entry.sort_key);
@@ -153,7 +153,7 @@ void Cursor::settle_forward(bool is_passed) {
       steps = 0;
     }
     passes_too_new = too_new;
-    is_passed = !too_new;  // Deleted: older entries are hidden.
+    is_passed = !too_new;  // Deleted or ended: older entries are hidden.
     if (!too_new) {
       entries_->pass_key(key_);
     } else if (++steps <= EntryCursor::kVersionStepsMax) {
@@ -165,6 +165,12 @@ void Cursor::settle_forward(bool is_passed) {
   }
   is_key_passed_ = is_passed;
   if (!upper_.empty() && entries_->status().ok()) row_.end_before(upper_);
+}
+
+bool Cursor::has_ended(CommitVersion end) const noexcept {
+  if (end > time_) return false;
+  clock_->pass(end);
+  return true;
 }
 
 void Cursor::stop_at(std::string_view sort_key) {
@@ -224,7 +230,7 @@ bool Cursor::take_backward() {
   } shown;
   entries_->show_newest(key_, version_, [this, &shown](const Entry& entry) {
     ++shown.entries;
-    shown.live = entry.is_put();
+    shown.live = is_live(entry);
     if (shown.live) keep(entry);
   });
   examined_ += std::max<std::uint64_t>(shown.entries, 1);
@@ -233,15 +239,21 @@ bool Cursor::take_backward() {
 
 /// Copies the entry, because the cursor leaves it before it is returned.
 void Cursor::keep(const Entry& entry) {
-  kept_value_.assign(entry.value);
-  kept_is_external_ = entry.kind == Kind::kPutExternal;
+  kept_value_.assign(entry.content());
+  kept_is_external_ = entry.is_external();
   shown_version_ = entry.version;
 }
 
 void Cursor::show(const Entry& entry) {
   key_.assign(entry.sort_key);
   shown_version_ = entry.version;
-  valid_ = take_value(entry.value, entry.kind == Kind::kPutExternal);
+  if (entry.kind == Kind::kPut) [[likely]] {
+    has_value_ = true;
+    value_ = entry.value;
+    valid_ = true;
+    return;
+  }
+  valid_ = take_value(entry.content(), entry.is_external());
 }
 
 bool Cursor::take_value(std::string_view value, bool is_external) {

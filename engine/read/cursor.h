@@ -1,5 +1,5 @@
 // Owns: iterating over the live keys of a range at one version, across memtables and tables.
-// Must never: return two versions of a key, a deleted key, or a version above its own.
+// Must never: return two versions of a key, a deleted key, an entity that has ended, or a version above its own.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "engine/base/entry_cursor.h"
+#include "engine/log/version_clock.h"
 #include "engine/memory/read_states.h"
 #include "engine/read/dead_row.h"
 #include "engine/read/external_values.h"
@@ -27,7 +28,12 @@ class Cursor {
 
   /// Makes the cursor skip stretches that are known to contain no live key. If it sees all entries, it also reports the
   /// stretches that it finds. They must outlive it.
-  void know(DeadStretches& stretches, WalkSees sees) noexcept { row_ = DeadRow(stretches, version_, sees); }
+  void know(DeadStretches& stretches, WalkSees sees) noexcept { row_ = DeadRow(stretches, {version_, time_}, sees); }
+  /// Makes the cursor pass entities that end at or before `time`, which is a time of `clock`. Called before know().
+  void judge_ends(CommitVersion time, VersionClock& clock) noexcept {
+    time_ = time;
+    clock_ = &clock;
+  }
   /// Makes the cursor report every stretch that it finds, even of few keys.
   void tell_all() noexcept { row_.tell_all(); }
   /// Makes the cursor leave values in their value files, for iterations that need keys alone. value() is valid only if
@@ -87,6 +93,12 @@ class Cursor {
   bool pass_deletes_backward(const Entry& oldest);
   /// Stops a move before it takes this key, that of the present entry.
   void stop_at(std::string_view sort_key);
+  /// Returns whether a reader sees the entry, which is not above version_ and not hidden: neither a delete nor an entity
+  /// that has ended.
+  bool is_live(const Entry& entry) const noexcept {
+    return entry.kind == Kind::kPut || (entry.is_put() && !(entry.has_end() && has_ended(entry.end())));
+  }
+  bool has_ended(CommitVersion end) const noexcept;
   void show_forward(const Entry& entry);
   void show(const Entry& entry);
   void keep(const Entry& entry);
@@ -99,6 +111,8 @@ class Cursor {
   std::string lower_;
   std::string upper_;
   CommitVersion version_;
+  CommitVersion time_ = 0;         // of the view; zero: no entity that it sees has an end
+  VersionClock* clock_ = nullptr;  // null while the time is zero
   ExternalValues values_;
 
   std::string key_;  // of the returned entry; while settling, of skipped entries; before, where the move begins

@@ -25,7 +25,7 @@ bool DeadRow::take(std::string_view key, std::string_view suffix) {
 
 std::optional<std::string> DeadRow::end_of(std::string_view key) {
   if (!is_on()) return std::nullopt;
-  std::optional<std::string> end = stretches_->end_of(key, version_);
+  std::optional<std::string> end = stretches_->end_of(key, moment_);
   was_sent_ = was_sent_ || end.has_value();
   adjoins_ = adjoins_ || end.has_value();
   return end;
@@ -33,7 +33,7 @@ std::optional<std::string> DeadRow::end_of(std::string_view key) {
 
 std::optional<std::string> DeadRow::begin_below(std::string_view key) {
   if (!is_on()) return std::nullopt;
-  std::optional<std::string> begin = stretches_->begin_below(key, version_);
+  std::optional<std::string> begin = stretches_->begin_below(key, moment_);
   was_sent_ = was_sent_ || begin.has_value();
   adjoins_ = adjoins_ || begin.has_value();
   return begin;

@@ -1,5 +1,5 @@
 // Owns: the knowledge that one iteration gains about adjacent dead keys, and the stretches it learns from others.
-// Must never: call keys dead that the iteration did not see as dead, at its version and in every source.
+// Must never: call keys dead that the iteration did not see as dead, at its moment and in every source.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ class DeadRow {
  public:
   /// For an iteration over data that has no writers: nothing is known, and nothing is recorded.
   DeadRow() noexcept = default;
-  DeadRow(DeadStretches& stretches, CommitVersion version, WalkSees sees) noexcept
-      : stretches_(&stretches), version_(version), sees_(sees) {}
+  DeadRow(DeadStretches& stretches, const Moment& moment, WalkSees sees) noexcept
+      : stretches_(&stretches), moment_(moment), sees_(sees) {}
 
   /// Makes it report even a row of few keys: known stretches adjoin it and are joined with it.
   void tell_all() noexcept { keys_worth_knowing_ = 0; }
@@ -38,14 +38,14 @@ class DeadRow {
 
   /// Ends a row of a forward iteration: no key before this one is live.
   void end_before(std::string_view key) {
-    if (end()) stretches_->add(edge_, key, version_);
+    if (end()) stretches_->add(edge_, key, moment_);
   }
   /// Ends a row of a backward iteration: no key after this one is live. end_at() means: no key from this one on.
   void end_behind(std::string_view key) {
-    if (end()) stretches_->add(std::string(key).append(kBehind), edge_, version_);
+    if (end()) stretches_->add(std::string(key).append(kBehind), edge_, moment_);
   }
   void end_at(std::string_view key) {
-    if (end()) stretches_->add(key, edge_, version_);
+    if (end()) stretches_->add(key, edge_, moment_);
   }
 
   // If the stretch is known, return the position to continue at: the first key after the stretch that contains `key`,
@@ -74,7 +74,7 @@ class DeadRow {
   }
 
   DeadStretches* stretches_ = nullptr;
-  CommitVersion version_ = 0;
+  Moment moment_{0};
   WalkSees sees_ = WalkSees::kAll;
   std::uint64_t keys_worth_knowing_ = kKeysWorthKnowing;
   bool is_open_ = false;

@@ -65,8 +65,9 @@ Status Lookup::open_wanted() const {
 /// Finishes with the found entry, or continues with its external value.
 Lookup::Step Lookup::take_found(BlockCache::ReadGuard& guard) {
   const Entry& entry = table_.entry();
-  if (entry.kind != Kind::kPutExternal) return Step::kFound;
-  const Result<format::ValuePointer> pointer = format::decode_value_pointer(entry.value);
+  if (!entry.is_external()) return Step::kFound;
+  if (entry.has_end()) external_end_ = entry.end();
+  const Result<format::ValuePointer> pointer = format::decode_value_pointer(entry.content());
   const ValueFile* const values = pointer.ok() ? levels_.value_file(pointer->file) : nullptr;
   if (values == nullptr) {
     status_ = pointer.ok() ? Status::corruption("points into value file " + std::to_string(pointer->file) +

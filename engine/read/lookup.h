@@ -50,6 +50,9 @@ class Lookup {
   /// After kWantsTable, opens the file (a table or a value file) before the next advance(). Errors: those of open().
   Status open_wanted() const;
   const Entry& entry() const noexcept { return values_ != nullptr ? external_ : table_.entry(); }
+  /// Called after kFound. Returns the end of an entry whose value is external; zero if it has none. The end of any other
+  /// entry precedes its value.
+  CommitVersion external_end() const noexcept { return external_end_; }
   /// Called after kFound. Returns the place of the entry's value in a value file, or nothing if the entry has its value.
   std::optional<format::ValuePointer> external() const noexcept {
     if (values_ == nullptr) return std::nullopt;
@@ -94,6 +97,7 @@ class Lookup {
   // Set once an entry with an external value was found:
   const ValueFile* values_ = nullptr;
   Entry external_;
+  CommitVersion external_end_ = 0;
   BlockWanted value_;
   Status status_;
 };

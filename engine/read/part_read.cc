@@ -15,6 +15,7 @@ namespace varve::engine {
 FoundPlace FoundPlace::of(FoundEntry put, const std::optional<format::ValuePointer>& external) noexcept {
   FoundPlace place;
   place.version = put.version;
+  place.end = put.end;
   place.bytes = external ? external->bytes : put.value.size();
   if (external) place.pointer_ = *external;
   place.entry_ = std::move(put);

@@ -25,6 +25,8 @@ class FoundPlace {
  public:
   /// The version of the put.
   CommitVersion version = 0;
+  /// The time at which the entity ends; zero if it has no end.
+  CommitVersion end = 0;
   /// Length of the value.
   std::uint64_t bytes = 0;
 

@@ -14,17 +14,29 @@ FoundEntry FoundEntry::in_memtable(const Entry& entry) noexcept {
   found.version = entry.version;
   found.kind = entry.kind;
   found.value = entry.value;
+  if (entry.has_end()) {
+    found.kind = Kind::kPut;
+    found.end = entry.end();
+    found.value = entry.content();
+  }
   return found;
 }
 
-FoundEntry FoundEntry::copied(const Entry& entry, EntryPart part) {
+FoundEntry FoundEntry::copied(const Entry& entry, EntryPart part, CommitVersion end) {
   FoundEntry found;
   found.version = entry.version;
   found.kind = entry.kind;
-  if (entry.value.empty() || part == EntryPart::kVersion) return found;
-  found.owned_.reset(new char[entry.value.size()]);
-  std::memcpy(found.owned_.get(), entry.value.data(), entry.value.size());
-  found.value = {found.owned_.get(), entry.value.size()};
+  found.end = end;
+  std::string_view value = entry.value;
+  if (entry.has_end()) {
+    found.kind = Kind::kPut;
+    found.end = entry.end();
+    value = entry.content();
+  }
+  if (value.empty() || part == EntryPart::kVersion) return found;
+  found.owned_.reset(new char[value.size()]);
+  std::memcpy(found.owned_.get(), value.data(), value.size());
+  found.value = {found.owned_.get(), value.size()};
   return found;
 }
 
@@ -59,7 +71,7 @@ Result<std::optional<FoundEntry>> read_tables(Lookup& lookup, BlockReader& block
     {
       BlockCache::ReadGuard guard(blocks.cache());
       step = lookup.advance(guard, block ? &*block : nullptr);
-      if (step == Lookup::Step::kFound) found = FoundEntry::copied(lookup.entry(), part);
+      if (step == Lookup::Step::kFound) found = FoundEntry::copied(lookup.entry(), part, lookup.external_end());
     }
     block.release();
     switch (step) {

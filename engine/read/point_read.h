@@ -23,13 +23,17 @@ class Lookup;
 class FoundEntry {
  public:
   CommitVersion version = 0;
+  /// A put or a delete. A put that expires, or whose value was external, is a put.
   Kind kind = Kind::kPut;
   std::string_view value;
+  /// The time at which the entity ends; zero if it has no end. The reader compares it with its time.
+  CommitVersion end = 0;
 
   /// Makes a result from an entry in a memtable.
   static FoundEntry in_memtable(const Entry& entry) noexcept;
-  /// Copies the value from a block. With kVersion, the value remains empty.
-  static FoundEntry copied(const Entry& entry, EntryPart part = EntryPart::kAll);
+  /// Copies the value from a block. With kVersion, the value remains empty. `end` is that of an entry whose value was
+  /// external, and is not part of `entry`.
+  static FoundEntry copied(const Entry& entry, EntryPart part = EntryPart::kAll, CommitVersion end = 0);
 
  private:
   std::unique_ptr<char[]> owned_;

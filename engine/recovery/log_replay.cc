@@ -16,7 +16,7 @@ namespace varve::engine {
 namespace {
 
 bool is_put_or_delete(format::Kind kind) noexcept {
-  return kind == format::Kind::kPut || kind == format::Kind::kDelete;
+  return kind == format::Kind::kPut || kind == format::Kind::kDelete || kind == format::Kind::kPutExpiring;
 }
 
 bool do_keys_rise(std::string_view batch) {

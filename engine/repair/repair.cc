@@ -160,23 +160,28 @@ class Repairer {
     }
     if (!entry.is_put()) return Status();
     if (!keeps_table_) return leave_out(table);
-    return entry.kind == Kind::kPut ? save(entry) : save_external(entry);
+    return entry.is_external() ? save_external(entry) : save(entry);
   }
 
   Status save(const Entry& entry) {
     ++figures().report.entities;
-    figures().report.value_bytes += entry.value.size();
+    figures().report.value_bytes += entry.content().size();
+    has_ends_ |= entry.has_end();
     if (salvage_->losses.count_row(entry.sort_key, entry.version)) ++figures().report.entities_possibly_stale;
     return files_.add(entry);
   }
 
   /// Saves a row whose value is in a log segment. If the value is lost, only this row is lost with it.
   Status save_external(const Entry& entry) {
-    const Result<std::string> value = values_.read(entry.value);
-    if (value.ok()) return save({entry.sort_key, entry.version, Kind::kPut, *value});
+    const Result<std::string> value = values_.read(entry.content());
+    if (value.ok() && !entry.has_end()) return save({entry.sort_key, entry.version, Kind::kPut, *value});
+    if (value.ok()) {
+      const std::string stored = std::string(entry.value.substr(0, format::kEndBytes)).append(*value);
+      return save({entry.sort_key, entry.version, Kind::kPutExpiring, stored});
+    }
     if (!is_damage(value.status())) return value.status();
     salvage_->note(value.status());
-    Loss loss = values_.place_of(entry.value);
+    Loss loss = values_.place_of(entry.content());
     loss.what = value.status().message();
     loss.entries_max = 1;
     loss.smallest_key = loss.largest_key = std::string(entry.sort_key);
@@ -242,6 +247,7 @@ class Repairer {
     FileSet files;
     files.store_id = draw_store_id(env_.random);
     files.features = store_.files.features;
+    if (has_ends_) files.features.incompatible |= format::kExpiryFeature;
     files.stored_options = store_.files.stored_options;
     files.unknown_fields = store_.files.unknown_fields;
     files.file_number_ceiling = files_.next_number();
@@ -266,6 +272,7 @@ class Repairer {
   RetiredIds dropped_;
   SystemRows system_;
   bool has_given_ = false;
+  bool has_ends_ = false;  // an entity was saved with an end
   bool has_table_ = false;
   bool keeps_table_ = false;
   format::TableId table_ = 0;

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "format/keys/ends.h"
 #include "format/table/table_verify.h"
 
 namespace varve::engine {
@@ -25,7 +26,8 @@ class PointerVisitor final : public format::TableVisitor {
  public:
   explicit PointerVisitor(const CheckValue& check) noexcept : check_(check) {}
   void on_entry(const format::DataEntry& entry) override {
-    if (entry.kind == format::Kind::kPutExternal && failure_.ok()) failure_ = check_(entry.value);
+    if (!format::is_external(entry.kind) || !failure_.ok()) return;
+    failure_ = check_(format::has_end(entry.kind) ? format::behind_end(entry.value) : entry.value);
   }
   const Status& failure() const noexcept { return failure_; }
 

@@ -44,10 +44,11 @@ Status load_dictionaries(OpenTable& table, PieceReader& read, format::Decompress
 
 /// Checks that the manifest and the file agree.
 Status check_entry(const format::TableFileEntry& entry, const format::TableProperties& properties) {
-  const bool same =
-      entry.entry_count == properties.entry_count && entry.tombstone_count == properties.tombstone_count &&
-      entry.smallest_key == properties.smallest_key && entry.largest_key == properties.largest_key &&
-      entry.smallest_version == properties.smallest_version && entry.largest_version == properties.largest_version;
+  const bool same = entry.entry_count == properties.entry_count &&
+                    entry.tombstone_count == properties.tombstone_count &&
+                    entry.smallest_key == properties.smallest_key && entry.largest_key == properties.largest_key &&
+                    entry.smallest_version == properties.smallest_version &&
+                    entry.largest_version == properties.largest_version && entry.ends == properties.ends;
   return same ? Status() : Status::corruption("its properties differ from those in the manifest");
 }
 

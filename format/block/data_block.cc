@@ -8,6 +8,7 @@
 
 #include "format/bytes/bytes.h"
 #include "format/bytes/varint.h"
+#include "format/keys/ends.h"
 
 namespace varve::format {
 namespace {
@@ -53,15 +54,20 @@ void DataBlockCursor::load() {
   version_ = base_version() + above_base;
   kind_ = static_cast<Kind>(*at);
   value_ = {at + 1, static_cast<std::size_t>(end - at - 1)};
-  if (kind_ == Kind::kDelete && !value_.empty()) [[unlikely]] {
-    failed_ = Code::kCorruption;
-    return;
+  if (kind_ != Kind::kPut) failed_ = check_special();
+  valid_ = failed_ == Code::kOk;
+}
+
+/// Checks an entry that is no plain put.
+Code DataBlockCursor::check_special() const noexcept {
+  switch (kind_) {
+    case Kind::kDelete: return value_.empty() ? Code::kOk : Code::kCorruption;
+    case Kind::kPutExternal: return Code::kOk;
+    case Kind::kPutExpiring:
+    case Kind::kPutExpiringExternal:
+      return value_.size() >= kEndBytes && is_end(end_in(value_)) ? Code::kOk : Code::kCorruption;
+    default: return Code::kUnsupported;
   }
-  if (kind_ != Kind::kPut && kind_ != Kind::kDelete && kind_ != Kind::kPutExternal) [[unlikely]] {
-    failed_ = Code::kUnsupported;
-    return;
-  }
-  valid_ = true;
 }
 
 void DataBlockCursor::seek_to_first() {
@@ -128,8 +134,9 @@ std::size_t DataBlockBuilder::estimated_entry_bytes(std::size_t key_bytes, std::
 }
 
 void DataBlockBuilder::add(const DataEntry& entry, std::uint64_t key_hash) {
-  assert(entry.kind == Kind::kPut || entry.kind == Kind::kDelete || entry.kind == Kind::kPutExternal);
+  assert(entry.kind == Kind::kPut || entry.kind == Kind::kDelete || is_external(entry.kind) || has_end(entry.kind));
   assert(entry.kind != Kind::kDelete || entry.value.empty());
+  assert(!has_end(entry.kind) || (entry.value.size() >= kEndBytes && is_end(end_in(entry.value))));
   assert(entry.version <= kCommitVersionMax);
   std::string_view last_key;
   if (empty()) {

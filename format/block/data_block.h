@@ -4,7 +4,7 @@
 // The key of an entry is the sort key. Entries with equal keys are ordered newest first. The value of an entry:
 //   varint (version - base version) . u8 kind . value
 // The base version is the smallest version in the block. A delete has no value. The value of a kPutExternal is a
-// pointer (value_pointer.h), which its reader checks.
+// pointer (value_pointer.h), which its reader checks. An end precedes the value of a put that expires (ends.h).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct DataEntry {
   std::string_view key;
   CommitVersion version = 0;
   Kind kind = Kind::kPut;
-  /// The value of a put, or the pointer of a kPutExternal.
+  /// The value of a put, or the pointer of a kPutExternal. An end precedes either, if the kind has an end.
   std::string_view value;
 };
 
@@ -69,6 +69,7 @@ class DataBlockCursor {
 
  private:
   void load();
+  Code check_special() const noexcept;
 
   SortedBlockCursor entries_;
   CommitVersion version_ = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "format/bytes/bytes.h"
+#include "format/keys/ends.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::format {
@@ -39,11 +40,12 @@ bool is_batch_kind(Kind kind) noexcept {
   switch (kind) {
     case Kind::kPut:
     case Kind::kDelete:
+    case Kind::kPutExpiring:
     case Kind::kRetire:
     case Kind::kAdopt: return true;
     case Kind::kMergeOperand:
     case Kind::kPutExternal:
-    case Kind::kPutExpiring: return false;
+    case Kind::kPutExpiringExternal: return false;
   }
   return false;
 }
@@ -52,7 +54,14 @@ bool is_batch_kind(Kind kind) noexcept {
 bool read_body(ByteReader& reader, Operation& operation) noexcept {
   if (operation.kind == Kind::kAdopt) return reader.read_bytes(kTableIdBytes, &operation.key);
   if (!reader.read_sized(&operation.key)) return false;
-  return operation.kind != Kind::kPut || reader.read_sized(&operation.value);
+  const bool has_value = operation.kind == Kind::kPut || operation.kind == Kind::kPutExpiring;
+  return !has_value || reader.read_sized(&operation.value);
+}
+
+bool begins_with_end(std::string_view stored, EndForms forms) noexcept {
+  if (stored.size() < kEndBytes) return false;
+  const std::uint64_t end = load_u64(stored.data());
+  return is_end(end) || (forms == EndForms::kEndsAndAges && is_age(end));
 }
 
 }  // namespace
@@ -82,6 +91,8 @@ Result<LoneOperation> LoneOperation::make(Kind kind, TableId table, std::string_
 }
 
 std::string LoneOperation::take_for_value(std::size_t value_bytes) {
+  if (end_bytes_ > 0) bytes_[kHeadRoomBytes] = static_cast<char>(Kind::kPut);
+  end_bytes_ = 0;
   bytes_.resize(key_at_ + key_bytes_);
   append_varint(bytes_, value_bytes);
   value_at_ = bytes_.size();
@@ -92,6 +103,21 @@ void LoneOperation::set_value(std::string_view value) {
   std::string bytes = take_for_value(value.size());
   bytes.append(value);
   give_with_value(std::move(bytes));
+}
+
+void LoneOperation::set_end(std::uint64_t end) {
+  assert(is_whole() && static_cast<Kind>(bytes_[kHeadRoomBytes]) != Kind::kDelete);
+  assert(end == 0 || is_end(end) || is_age(end));
+  if (end != 0 && end_bytes_ > 0) return store_u64(bytes_.data() + value_at_ - kEndBytes, end);
+  const std::string value(this->value());
+  std::string bytes = take_for_value(value.size() + (end != 0 ? kEndBytes : 0));
+  if (end != 0) append_u64(bytes, end);
+  bytes.append(value);
+  give_with_value(std::move(bytes));
+  if (end == 0) return;
+  bytes_[kHeadRoomBytes] = static_cast<char>(Kind::kPutExpiring);
+  end_bytes_ = kEndBytes;
+  value_at_ += kEndBytes;
 }
 
 bool LoneOperation::is_whole() const noexcept {
@@ -131,6 +157,12 @@ void BatchBuilder::put(std::string_view sort_key, std::string_view value) {
   assert(is_framed(sort_key));
   append_operation(Kind::kPut, sort_key, kVarint64BytesMax + value.size());
   append_sized(bytes_, value);
+}
+
+void BatchBuilder::put_expiring(std::string_view sort_key, std::string_view stored) {
+  assert(is_framed(sort_key) && begins_with_end(stored, EndForms::kEndsAndAges));
+  append_operation(Kind::kPutExpiring, sort_key, kVarint64BytesMax + stored.size());
+  append_sized(bytes_, stored);
 }
 
 void BatchBuilder::remove(std::string_view sort_key) {
@@ -180,7 +212,7 @@ std::string BatchBuilder::finish() {
   return batch;
 }
 
-Result<BatchReader> BatchReader::open(std::string_view bytes) {
+Result<BatchReader> BatchReader::open(std::string_view bytes, EndForms ends) {
   ByteReader reader(bytes);
   std::uint8_t flags = 0;
   if (!reader.read_u8(&flags)) return Status::corruption("the batch is empty");
@@ -189,6 +221,7 @@ Result<BatchReader> BatchReader::open(std::string_view bytes) {
                                ", and this build does not know all of them");
   }
   BatchReader batch;
+  batch.ends_ = ends;
   batch.has_tag_ = (flags & kTagFollows) != 0;
   if (batch.has_tag_) {
     if (!reader.read_sized(&batch.tag_)) return Status::corruption("the batch ends inside its tag");
@@ -223,7 +256,11 @@ Result<bool> BatchReader::next(Operation* operation) {
   if (!read_body(reader, read)) return damaged_operation(read_, "runs past the end");
   if (read.kind == Kind::kRetire && !is_id_prefix(read.key))
     return damaged_operation(read_, "retires no account and no table");
-  if ((read.kind == Kind::kPut || read.kind == Kind::kDelete) && !is_framed(read.key)) {
+  if (read.kind == Kind::kPutExpiring && !begins_with_end(read.value, ends_)) {
+    return damaged_operation(read_, "has no end before its value");
+  }
+  const bool is_entry = read.kind == Kind::kPut || read.kind == Kind::kDelete || read.kind == Kind::kPutExpiring;
+  if (is_entry && !is_framed(read.key)) {
     return damaged_operation(read_, "has a key without the frame of a sort key");
   }
   *operation = read;

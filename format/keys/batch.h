@@ -9,6 +9,7 @@
 //     put 1:     varint length, sort key; varint length, value
 //     delete 2:  varint length, sort key
 //     retire 64: varint length, id prefix (4 bytes: an account, 8: a table; big-endian)
+//     put 5:     varint length, sort key; varint length, end (u64), value (ends.h)
 //     adopt 65:  table id (8 bytes, big-endian)
 #pragma once
 
@@ -28,9 +29,12 @@ struct Operation {
   Kind kind = Kind::kPut;
   /// The sort key. For a retire, the id prefix. For an adopt, the eight bytes of the table id.
   std::string_view key;
-  /// Only a put has a value.
+  /// Only a put has a value. An end precedes it, if the kind has an end.
   std::string_view value;
 };
+
+/// What may precede the value of a put that expires: only an end, or also an age, in a batch without a version.
+enum class EndForms : std::uint8_t { kEnds, kEndsAndAges };
 
 /// One put or remove in its encoded form, preceded by room for the usual head. It becomes a batch of its own without a
 /// copy, or part of a larger batch.
@@ -51,8 +55,11 @@ class LoneOperation {
   /// Changes the table. `encoded_id` is the result of encode_table().
   void set_table(std::string_view encoded_id) { bytes_.replace(key_at_, kTableIdBytes, encoded_id); }
   void set_value(std::string_view value);
+  /// Gives a put that has its value an end, or an age (ends.h), in the place of the one that it had. Zero takes it away.
+  void set_end(std::uint64_t end);
+  bool has_end() const noexcept { return end_bytes_ > 0; }
   /// Lets the caller build a value in place. Returns all bytes that precede a value of `value_bytes` bytes. The caller
-  /// appends the value and returns the bytes with give_with_value().
+  /// appends the value and returns the bytes with give_with_value(). The put has no end afterwards.
   std::string take_for_value(std::size_t value_bytes);
   void give_with_value(std::string bytes) noexcept { bytes_ = std::move(bytes); }
 
@@ -68,6 +75,7 @@ class LoneOperation {
   std::size_t key_at_ = 0;
   std::size_t key_bytes_ = 0;
   std::size_t value_at_ = 0;
+  std::size_t end_bytes_ = 0;  // before the value
 };
 
 /// Builds a batch. Keys must be framed sort keys (asserted). A batch contains each key at most once; otherwise its
@@ -78,6 +86,8 @@ class BatchBuilder {
   /// Reserves memory for `operations` puts and removes, with `key_and_value_bytes` bytes of keys and values together.
   void reserve(std::size_t operations, std::size_t key_and_value_bytes);
   void put(std::string_view sort_key, std::string_view value);
+  /// `stored` is an end, and a value after it.
+  void put_expiring(std::string_view sort_key, std::string_view stored);
   void remove(std::string_view sort_key);
   /// Appends an operation, which must be whole (asserted).
   void add(const LoneOperation& operation);
@@ -105,14 +115,14 @@ class BatchReader {
  public:
   /// Checks the head: the bounds of the tag, and that the counted operations can fit the bytes that follow.
   /// Errors: kCorruption, kUnsupported (an unknown flag).
-  static Result<BatchReader> open(std::string_view bytes);
+  static Result<BatchReader> open(std::string_view bytes, EndForms ends = EndForms::kEnds);
 
   std::string_view tag() const noexcept { return tag_; }
   bool has_tag() const noexcept { return has_tag_; }
   std::uint64_t operation_count() const noexcept { return count_; }
 
-  /// Reads the next operation. Returns false at the end. Errors: kCorruption (bounds, a key that is not framed, extra
-  /// bytes after the last operation), kUnsupported (a reserved or an unknown kind). After an error, `operation` is
+  /// Reads the next operation. Returns false at the end. Errors: kCorruption (bounds, a key that is not framed, an end
+  /// that is none, extra bytes after the last operation), kUnsupported (a reserved or an unknown kind). After an error, `operation` is
   /// unchanged, and every later call returns the same error.
   Result<bool> next(Operation* operation);
 
@@ -122,6 +132,7 @@ class BatchReader {
   std::uint64_t count_ = 0;
   std::uint64_t read_ = 0;
   bool has_tag_ = false;
+  EndForms ends_ = EndForms::kEnds;
 };
 
 }  // namespace varve::format

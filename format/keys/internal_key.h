@@ -15,11 +15,12 @@ namespace varve::format {
 enum class Kind : std::uint8_t {
   kPut = 1,
   kDelete = 2,
-  kMergeOperand = 3,  // reserved: refused as Unsupported
-  kPutExternal = 4,   // in tables only: a put whose value lies in a value file (value_pointer.h)
-  kPutExpiring = 5,   // reserved: a put with an expiry before its value
-  kRetire = 64,       // in batches only
-  kAdopt = 65,        // in batches only
+  kMergeOperand = 3,         // reserved: refused as Unsupported
+  kPutExternal = 4,          // in tables only: a put whose value lies in a value file (value_pointer.h)
+  kPutExpiring = 5,          // a put with an end before its value (ends.h)
+  kPutExpiringExternal = 6,  // in tables only: an end, and a value in a value file
+  kRetire = 64,              // in batches only
+  kAdopt = 65,               // in batches only
 };
 
 inline constexpr std::size_t kInternalSuffixBytes = 9;

@@ -41,6 +41,12 @@ class WrittenFields {
   void value_files(Tag tag, const ValueFileUses& uses) {
     if (!uses.empty()) writer_.bytes(tag, encode_value_file_uses(uses));
   }
+  void ends(Tag tag, const Ends& ends) {
+    if (ends.count == 0) return;
+    std::string bytes;
+    append_ends(bytes, ends);
+    writer_.bytes(tag, bytes);
+  }
   void store_id(Tag tag, const std::optional<StoreId>& id) {
     if (id) writer_.bytes(tag, {reinterpret_cast<const char*>(id->data()), id->size()});
   }
@@ -128,6 +134,13 @@ class ReadFields {
     Result<ValueFileUses> decoded = decode_value_file_uses(bytes);
     if (!decoded.ok()) return refuse(decoded.code(), decoded.status().message());
     uses = *std::move(decoded);
+  }
+  void ends(Tag tag, Ends& ends) {
+    std::string_view bytes;
+    if (!reader_.take(tag, &bytes)) return;
+    const Result<Ends> decoded = decode_ends(bytes);
+    if (!decoded.ok()) return refuse(decoded.code(), decoded.status().message());
+    ends = *decoded;
   }
   void store_id(Tag tag, std::optional<StoreId>& id) {
     std::string_view bytes;
@@ -226,6 +239,10 @@ void check_bounds(Fields& fields, const TableFileEntry& table) {
   if (table.smallest_version > table.largest_version) {
     fields.refuse(Code::kCorruption, "smallest version is above the largest");
   }
+  if (table.ends.count > 0 &&
+      (table.tombstone_count > table.entry_count || table.ends.count > table.entry_count - table.tombstone_count)) {
+    fields.refuse(Code::kCorruption, "more entries have an end than are puts");
+  }
   if (table.first_table > table.last_table) fields.refuse(Code::kCorruption, "first table id is above the last");
 }
 
@@ -249,6 +266,7 @@ void describe(Fields& fields, typename Fields::template Of<TableFileEntry>& tabl
     fields.refuse(Code::kCorruption, "origin is empty");
   }
   fields.value_files(29, table.value_files);
+  fields.ends(31, table.ends);
   check_bounds(fields, table);
 }
 

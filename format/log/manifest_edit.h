@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/keys/ends.h"
 #include "format/keys/sort_key.h"
 #include "format/keys/value_pointer.h"
 #include "format/log/root.h"
@@ -58,7 +59,8 @@ struct LogBufferEntry {
 /// A table file. Fields:
 /// - 1 level, 3 number, 5 seed, 7 size, 9 content hash of the whole file,
 /// - 11 smallest and 13 largest sort key, 15 entries, 17 tombstones, 19 smallest and 21 largest version,
-/// - 23 first and 25 last table id, 27 adopted version, 28 origin, 29 value files in use (value_pointer.h).
+/// - 23 first and 25 last table id, 27 adopted version, 28 origin, 29 value files in use (value_pointer.h),
+/// - 31 ends of its entries (ends.h), left out if none has an end.
 struct TableFileEntry {
   std::uint32_t level = 0;
   std::uint64_t number = 0;
@@ -79,6 +81,7 @@ struct TableFileEntry {
   std::string origin;
   /// The value files that its entries point into.
   ValueFileUses value_files;
+  Ends ends;
   std::string unknown_fields;
   bool operator==(const TableFileEntry&) const = default;
 };

@@ -29,8 +29,10 @@ struct Features {
   std::uint64_t incompatible = 0;
   bool operator==(const Features&) const = default;
 };
-/// The feature bits that this build knows. None is defined yet.
-inline constexpr Features kKnownFeatures{};
+/// An incompatible feature: entities of the store may have an end. It is set before the first of them is written.
+inline constexpr std::uint64_t kExpiryFeature = 1;
+/// The feature bits that this build knows.
+inline constexpr Features kKnownFeatures{0, 0, kExpiryFeature};
 
 /// Errors: kUnsupported, naming the lowest unknown bit and its set.
 Status check_features(const Features& features, bool for_writing);

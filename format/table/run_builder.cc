@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/bytes/checksum.h"
+#include "format/keys/ends.h"
 #include "format/keys/sort_key.h"
 #include "format/keys/value_pointer.h"
 #include "format/log/file_header.h"
@@ -108,9 +109,20 @@ void RunBuilder::add(const DataEntry& entry) {
   } else if (entry.kind == Kind::kPut) {
     statistics_.add(entry.value);
   } else {
-    count_external(entry.value);
+    count_special(entry);
   }
   block_.add(entry, last_key_hash_);
+}
+
+/// Counts a put that is not a plain one.
+void RunBuilder::count_special(const DataEntry& entry) {
+  std::string_view value = entry.value;
+  if (has_end(entry.kind)) {
+    run_.ends.add(end_in(value));
+    value = behind_end(value);
+  }
+  if (is_external(entry.kind)) return count_external(value);
+  statistics_.add(value);
 }
 
 void RunBuilder::count_external(std::string_view pointer) {

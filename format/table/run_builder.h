@@ -59,8 +59,8 @@ class RunBuilder {
   /// Returns true if the run has the maximum number of blocks.
   bool is_full() const noexcept { return blocks_.size() == kRunBlocksMax; }
 
-  /// Adds an entry, in the order of internal keys. The run must not be full, and a kPutExternal must have a valid
-  /// pointer (asserted).
+  /// Adds an entry, in the order of internal keys. The run must not be full, and an external value must have a
+  /// valid pointer (asserted).
   void add(const DataEntry& entry);
   /// Writes the open block, which must exist (asserted).
   BlockHandle cut_block();
@@ -83,6 +83,7 @@ class RunBuilder {
   };
 
   void start_block(std::string_view key);
+  void count_special(const DataEntry& entry);
   void count_external(std::string_view pointer);
   void learn_ratio(std::uint64_t estimated_bytes, std::uint64_t stored_bytes) noexcept;
   std::string_view index_content(const StatisticsBuilder::Fields& statistics);

@@ -9,6 +9,7 @@
 #include "format/block/sorted_block_check.h"
 #include "format/block/statistics_check.h"
 #include "format/bytes/checksum.h"
+#include "format/keys/ends.h"
 #include "format/keys/sort_key.h"
 #include "format/keys/value_pointer.h"
 #include "format/table/index_cursor.h"
@@ -179,8 +180,16 @@ class RunVerifier {
     sum_.key_bytes += entry.key.size();
     sum_.value_bytes += entry.value.size();
     context_.visitor.on_entry(entry);
-    if (entry.kind == Kind::kPutExternal) return add_external(entry.value);
-    return entry.kind == Kind::kPut ? statistics_.check(entry.value) : Status();
+    return entry.kind == Kind::kDelete ? Status() : add_put(entry);
+  }
+
+  Status add_put(const DataEntry& entry) {
+    std::string_view value = entry.value;
+    if (has_end(entry.kind)) {
+      sum_.ends.add(end_in(value));
+      value = behind_end(value);
+    }
+    return is_external(entry.kind) ? add_external(value) : statistics_.check(value);
   }
 
   Status add_external(std::string_view bytes) {
@@ -205,6 +214,7 @@ class RunVerifier {
     expected.key_bytes = sum_.key_bytes;
     expected.value_bytes = sum_.value_bytes;
     expected.value_files = sum_.value_files;
+    expected.ends = sum_.ends;
     expected.smallest_version = sum_.smallest_version;
     expected.largest_version = sum_.largest_version;
     expected.largest_key = context_.tally.last_key();

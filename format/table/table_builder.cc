@@ -32,6 +32,7 @@ void sum_up(const std::vector<RunEntry>& runs, TableProperties* totals) {
   totals->largest_key = runs.back().largest_key;
   totals->smallest_version = runs.front().smallest_version;
   totals->largest_version = runs.front().largest_version;
+  totals->ends = ends_of(runs);
   for (const RunEntry& run : runs) {
     totals->tombstone_count += run.tombstone_count;
     totals->smallest_version = std::min(totals->smallest_version, run.smallest_version);
@@ -296,6 +297,7 @@ TableFileEntry TableBuilder::file_entry() const {
   entry.first_table = tables_.tables().front().table;
   entry.last_table = tables_.tables().back().table;
   entry.value_files = value_files_of(runs_);
+  entry.ends = totals_.ends;
   return entry;
 }
 

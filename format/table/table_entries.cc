@@ -20,6 +20,7 @@ constexpr Tag kDictionaryTag = 1;
 constexpr Tag kRepeatedTag = 2;
 constexpr Tag kStatisticsTag = 4;
 constexpr Tag kValueFilesTag = 5;
+constexpr Tag kEndsTag = 7;
 /// The field with tag 2, of one byte: 1.
 constexpr std::string_view kOnlyDeletesField("\x02\x01\x01", 3);
 /// Large, because top indexes and directories are read completely: fewer whole keys take less space.
@@ -116,6 +117,11 @@ Status read_run_fields(std::string_view fields, RunEntry* run) {
     if (!uses.ok()) return uses.status();
     run->value_files = *std::move(uses);
   }
+  if (std::string_view bytes; reader.take(kEndsTag, &bytes)) {
+    const Result<Ends> ends = decode_ends(bytes);
+    if (!ends.ok()) return ends.status();
+    run->ends = *ends;
+  }
   return reader.finish(&run->unknown_fields);
 }
 
@@ -129,7 +135,7 @@ Status check_run(const RunEntry& run) {
     return damaged("top index entry", "a partition is shorter than a frame");
   }
   if (run.entry_count < run.block_count || run.tombstone_count > run.entry_count ||
-      run.repeated_count >= run.entry_count) {
+      run.repeated_count >= run.entry_count || run.ends.count > run.entry_count - run.tombstone_count) {
     return damaged("top index entry", "its counts contradict each other");
   }
   if (!is_framed(run.smallest_key) || !is_framed(run.largest_key) || run.largest_key < run.smallest_key) {
@@ -199,6 +205,11 @@ void append_run_entry(std::string& out, const RunEntry& run, CommitVersion base_
   if (run.repeated_count > 0) fields.number(kRepeatedTag, run.repeated_count);
   if (!run.statistics.empty()) fields.bytes(kStatisticsTag, run.statistics);
   if (!run.value_files.empty()) fields.bytes(kValueFilesTag, encode_value_file_uses(run.value_files));
+  if (run.ends.count > 0) {
+    std::string ends;
+    append_ends(ends, run.ends);
+    fields.bytes(kEndsTag, ends);
+  }
   fields.finish();
 }
 
@@ -226,6 +237,12 @@ ValueFileUses value_files_of(const std::vector<RunEntry>& runs) {
     for (const ValueFileUse& use : run.value_files) add_value_file_use(uses, use);
   }
   return uses;
+}
+
+Ends ends_of(const std::vector<RunEntry>& runs) noexcept {
+  Ends ends;
+  for (const RunEntry& run : runs) ends.add(run.ends);
+  return ends;
 }
 
 std::string encode_directory(const std::vector<DirectoryEntry>& tables) {

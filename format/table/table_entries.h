@@ -20,6 +20,7 @@
 //                  2 varint entries that are not the first of their key; left out if zero or not counted
 //                  4 bytes, its statistics (block_statistics.h); left out if they are empty
 //                  5 bytes, the value files that its puts point into (value_pointer.h); left out if none
+//                  7 bytes, the ends of its entries (ends.h); left out if none has an end
 //
 // An entry in the table directory has a table id (8 bytes, big-endian) as its key. The base version is zero. The value:
 //   varint offset of the first block with an entry of it . varint entries . varint tombstones .
@@ -33,6 +34,7 @@
 #include <vector>
 
 #include "format/block/block.h"
+#include "format/keys/ends.h"
 #include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"
 #include "format/keys/value_pointer.h"
@@ -88,6 +90,7 @@ struct RunEntry {
   std::optional<std::uint64_t> dictionary_hash;
   std::string statistics;
   ValueFileUses value_files;
+  Ends ends;
   std::string unknown_fields;
 
   BlockHandle filter() const noexcept { return {offset + data_bytes, filter_bytes}; }
@@ -103,6 +106,8 @@ Result<RunEntry> decode_run_entry(std::string_view key, std::string_view value, 
 
 /// Returns the value files that all runs together name.
 ValueFileUses value_files_of(const std::vector<RunEntry>& runs);
+/// Returns the ends of all runs together.
+Ends ends_of(const std::vector<RunEntry>& runs) noexcept;
 
 /// The entries of one table in a file.
 struct DirectoryEntry {

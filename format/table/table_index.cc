@@ -148,6 +148,7 @@ Status TableIndex::check_properties() const {
   sum.run_count = runs_.size();
   sum.entry_count = sum.tombstone_count = sum.block_count = 0;
   sum.data_bytes = sum.raw_bytes = sum.key_bytes = sum.value_bytes = 0;
+  sum.ends = ends_of(runs_);
   for (const RunEntry& run : runs_) {
     sum.smallest_version = std::min(sum.smallest_version, run.smallest_version);
     sum.largest_version = std::max(sum.largest_version, run.largest_version);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/block/filter.h"
+#include "format/keys/ends.h"
 #include "format/keys/value_pointer.h"
 
 namespace varve::format {
@@ -14,8 +15,8 @@ Status check_entry(const DataEntry& entry) {
     return Status::too_large("an entry of a table file must have at most " + std::to_string(kTableEntryBytesMax) +
                              " bytes");
   }
-  if (entry.kind != Kind::kPutExternal) return Status();
-  return decode_value_pointer(entry.value).status();
+  if (!is_external(entry.kind)) return Status();
+  return decode_value_pointer(has_end(entry.kind) ? behind_end(entry.value) : entry.value).status();
 }
 
 Result<std::optional<Compressor>> make_compressor(const TableOptions& options) {

@@ -24,6 +24,7 @@ enum PropertyTag : Tag {
   kValueBytesTag = 23,
   kDictionariesTag = 25,
   kTablesTag = 27,
+  kEndsOfFileTag = 29,
 };
 
 enum DictionaryFieldTag : Tag {
@@ -73,6 +74,11 @@ std::string encode_table_properties(const TableProperties& properties) {
     fields.bytes(kDictionariesTag, encode_dictionary(dictionary));
   }
   fields.number(kTablesTag, properties.table_count);
+  if (properties.ends.count > 0) {
+    std::string ends;
+    append_ends(ends, properties.ends);
+    fields.bytes(kEndsOfFileTag, ends);
+  }
   fields.finish();
   return bytes;
 }
@@ -101,6 +107,11 @@ Result<TableProperties> decode_table_properties(std::string_view content) {
     properties.dictionaries.push_back(*std::move(dictionary));
   }
   fields.require_number(kTablesTag, &properties.table_count);
+  if (std::string_view bytes; fields.take(kEndsOfFileTag, &bytes)) {
+    const Result<Ends> ends = decode_ends(bytes);
+    if (!ends.ok()) return ends.status();
+    properties.ends = *ends;
+  }
   if (Status read = fields.finish(&properties.unknown_fields); !read.ok()) return read;
   return properties;
 }

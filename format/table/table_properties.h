@@ -44,6 +44,8 @@ struct TableProperties {
   /// The dictionaries, in their order in the file.
   std::vector<DictionaryEntry> dictionaries;
   std::uint64_t table_count = 0;
+  /// The ends of its entries.
+  Ends ends;
   std::string unknown_fields;
 
   bool operator==(const TableProperties&) const = default;

@@ -132,6 +132,7 @@ class TableVerifier {
     entry.first_table = context_.tally.tables().front().table;
     entry.last_table = context_.tally.tables().back().table;
     entry.value_files = value_files_of(index_->runs());
+    entry.ends = properties.ends;
     return entry;
   }
 

@@ -108,6 +108,8 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_table_create(with->store, text("acct"), text("Never"), &table),
       varve_table_open(with->store, text("acct"), text("Never"), &table),
       varve_table_drop(with->store, text("acct"), text("Never")),
+      varve_table_set_expiry(with->store, text("acct"), text("Never"), NULL),
+      varve_table_show_expiry(with->store, text("acct"), text("Never"), NULL, 0, NULL, NULL),
       varve_table_list(with->store, text("acct"), NULL, &list),
       varve_transaction_begin(with->store, &transaction),
       varve_loader_open(with->store, text("acct"), text("Never"), &loader),

@@ -113,6 +113,31 @@ static void writes_follow_their_conditions(varve_store* store) {
   varve_table_free(table);
 }
 
+static void a_table_expires(varve_store* store) {
+  varve_table* const table = new_table(store, "Sessions");
+  char property[1024];
+  size_t bytes = 1;
+  uint64_t age_ms = 1;
+  CHECK_OK(varve_table_show_expiry(store, text("acct"), text("Sessions"), property, sizeof property, &bytes, &age_ms));
+  CHECK(bytes == 0 && age_ms == 0);
+  const varve_table_expiry by_age = {.size = sizeof by_age, .age_ms = 60000};
+  CHECK_OK(varve_table_set_expiry(store, text("acct"), text("Sessions"), &by_age));
+  CHECK_OK(varve_table_show_expiry(store, text("acct"), text("Sessions"), NULL, 0, &bytes, &age_ms));
+  CHECK(bytes == 0 && age_ms == 60000);
+  const varve_table_expiry by_property = {.size = sizeof by_property, .property = text("Until")};
+  CHECK_OK(varve_table_set_expiry(store, text("acct"), text("Sessions"), &by_property));
+  CHECK_FAILS(varve_table_show_expiry(store, text("acct"), text("Sessions"), property, 4, &bytes, &age_ms),
+              VARVE_TOO_LARGE, "");
+  CHECK_OK(varve_table_show_expiry(store, text("acct"), text("Sessions"), property, sizeof property, &bytes, &age_ms));
+  CHECK(bytes == 5 && memcmp(property, "Until", 5) == 0 && age_ms == 0);
+  const varve_table_expiry neither = {.size = sizeof neither};
+  CHECK_FAILS(varve_table_set_expiry(store, text("acct"), text("Sessions"), &neither), VARVE_INVALID_ARGUMENT,
+              "InvalidInput");
+  CHECK_OK(varve_table_set_expiry(store, text("acct"), text("Sessions"), NULL));
+  CHECK_FAILS(varve_table_set_expiry(store, text("acct"), text("Nothing"), &by_age), VARVE_NOT_FOUND, "TableNotFound");
+  varve_table_free(table);
+}
+
 static void group_transactions_name_the_operation_that_failed(varve_store* store) {
   varve_table* const table = new_table(store, "Groups");
   const varve_property one = int32_property("N", 1);
@@ -450,6 +475,7 @@ void verbs_suite(void) {
   varve_store* const store = new_store(directory);
   values_come_back_as_they_were_written(store);
   writes_follow_their_conditions(store);
+  a_table_expires(store);
   group_transactions_name_the_operation_that_failed(store);
   scans_return_every_page(store);
   snapshots_keep_a_version(store);

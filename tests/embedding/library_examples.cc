@@ -130,6 +130,19 @@ varve::Status blob_transaction(varve::Store& store, varve::Table& employees, var
   return {};
 }
 
+varve::Status expiry(varve::Store& store) {
+  // [expiry]
+  auto sessions =
+      store.create_table("myaccount", "Sessions", {.expiry = varve::TableExpiry::after(std::chrono::minutes(30))});
+  if (!sessions.ok()) return sessions.status();
+  if (auto begun = sessions->insert(varve::Entity("web", "7f3a").set("User", "ann")); !begun.ok())
+    return begun.status();
+
+  // Entities of this table end at the value of their own property. Those without it never end.
+  return store.set_table_expiry("myaccount", "Events", varve::TableExpiry::at("KeepUntil"));
+  // [/expiry]
+}
+
 varve::Status large_value(varve::Store& store, std::optional<std::string> (*next_piece)()) {
   // [large_value]
   auto people = store.create_table("myaccount", "People", {.has_large_values = true});

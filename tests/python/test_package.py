@@ -35,6 +35,26 @@ class WithStore(unittest.TestCase):
             self.table.insert(Entity(partition, f"{number:06d}", N=number))
 
 
+class Expiry(WithStore):
+    def test_entities_end_by_the_rule_of_their_table(self):
+        self.assertIsNone(self.store.table_expiry("shop", "Orders"))
+        self.store.set_table_expiry("shop", "Orders", at="Until")
+        self.assertEqual(self.store.table_expiry("shop", "Orders"), varve.TableExpiry(at="Until"))
+        now = datetime.now(UTC)
+        self.table.insert(Entity("p", "past", Until=now - timedelta(hours=1)))
+        self.table.insert(Entity("p", "later", Until=now + timedelta(hours=1)))
+        self.assertIsNone(self.table.get("p", "past"))
+        self.assertIsNotNone(self.table.get("p", "later"))
+        self.store.set_table_expiry("shop", "Orders", after=timedelta(minutes=30))
+        self.assertEqual(self.store.table_expiry("shop", "Orders"), varve.TableExpiry(after=timedelta(minutes=30)))
+        self.store.set_table_expiry("shop", "Orders")
+        self.assertIsNone(self.store.table_expiry("shop", "Orders"))
+        with self.assertRaises(varve.InvalidArgument):
+            self.store.set_table_expiry("shop", "Orders", at="Until", after=1)
+        with self.assertRaises(varve.NotFound):
+            self.store.table_expiry("shop", "Nothing")
+
+
 class Values(WithStore):
     def test_every_type_comes_back_as_it_was_written(self):
         values = {

@@ -10,7 +10,9 @@
 
 #include "engine/engine.h"
 #include "engine/tables/open_files.h"
+#include "format/bytes/bytes.h"
 #include "format/keys/batch.h"
+#include "format/keys/ends.h"
 #include "format/keys/sort_key.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
@@ -81,6 +83,19 @@ class Change {
     batch_.put(key_of(partition, row, table_), value);
     return lock(partition);
   }
+  /// Puts an entity with an end, or with an age (format/keys/ends.h). The engine must allow ends.
+  Change& put_until(std::string_view partition, std::string_view row, std::uint64_t end, std::string_view value) {
+    std::string stored;
+    format::append_u64(stored, end);
+    stored.append(value);
+    batch_.put_expiring(key_of(partition, row, table_), stored);
+    return lock(partition);
+  }
+  /// The commit is refused unless its version is below this one.
+  Change& before(format::CommitVersion end) {
+    before_ = end;
+    return *this;
+  }
   Change& remove(std::string_view partition, std::string_view row) {
     batch_.remove(key_of(partition, row, table_));
     return lock(partition);
@@ -104,6 +119,7 @@ class Change {
     request.tables = {table_};
     request.durability = durability_;
     request.frees_space = frees_space_;
+    request.before = before_;
     if (!frees_space_) engine.pace(request.batch.size());
     Result<engine::PartitionGuard> guard = engine.lock_partitions(locks_);
     if (!guard.ok()) return guard.status();
@@ -121,6 +137,7 @@ class Change {
   std::vector<std::uint64_t> locks_;
   Durability durability_ = Durability::kSync;
   bool frees_space_ = false;
+  format::CommitVersion before_ = 0;
 };
 
 /// Returns the value at the published version, or "-".

@@ -298,6 +298,18 @@ TEST_F(Backup, GivesOneTableBackToAStoreThatLostIt) {
   EXPECT_EQ(run_program({"restore", backups_, store_, "--table", "Absent"}).exit_code, 1);
 }
 
+TEST_F(Backup, GivesATableBackWithItsExpiry) {
+  ASSERT_EQ(run_program({"table", "expiry", store_, "Rows", "--expire-after", "30d"}).exit_code, 0);
+  const std::string rule = run_program({"table", "expiry", store_, "Rows"}).out;
+  const std::string rows = run_program({"export", store_, "Rows", "--format", "csv"}).out;
+  back_up();
+  ASSERT_EQ(run_program({"table", "drop", store_, "Rows"}).exit_code, 0);
+  const ProgramResult restored = run_program({"restore", backups_, store_, "--table", "Rows"});
+  ASSERT_EQ(restored.exit_code, 0) << restored.err;
+  EXPECT_EQ(run_program({"table", "expiry", store_, "Rows"}).out, rule);
+  EXPECT_EQ(run_program({"export", store_, "Rows", "--format", "csv"}).out, rows);
+}
+
 TEST_F(Backup, OfAStoreThatAnotherProgramHasOpenNamesThatProgram) {
   const Result<std::unique_ptr<Store>> held = Store::open(store_);
   ASSERT_TRUE(held.ok());

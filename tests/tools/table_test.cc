@@ -65,6 +65,31 @@ TEST_F(TableVerbs, ARenameLeavesOneTable) {
   EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
 }
 
+TEST_F(TableVerbs, AnExpiryIsSetShownAndRemoved) {
+  ASSERT_EQ(run_program({"table", "create", store_, "Sessions", "--expire-after", "90m"}).exit_code, 0);
+  EXPECT_EQ(run_program({"table", "expiry", store_, "Sessions"}).out,
+            "entities that are written to Sessions now end 90m after their Timestamp\n");
+  const ProgramResult changed = run_program({"table", "expiry", store_, "Sessions", "--expire-at", "Until"});
+  EXPECT_EQ(changed.exit_code, 0) << changed.err;
+  EXPECT_THAT(changed.out, HasSubstr("stored entities keep their ends"));
+  const json shown = json::parse(run_program({"table", "expiry", store_, "Sessions", "--json"}).out, nullptr, false);
+  EXPECT_EQ(shown["table"], "Sessions");
+  EXPECT_EQ(shown["expire_at"], "Until");
+  EXPECT_EQ(shown["expire_after_ms"], nullptr);
+  EXPECT_EQ(run_program(
+                {"put", store_, "Sessions", "p", "gone", "Until=2020-01-01T00:00:00Z", "--type", "Until=Edm.DateTime"})
+                .exit_code,
+            0);
+  EXPECT_EQ(run_program({"get", store_, "Sessions", "p", "gone"}).exit_code, 1);
+  EXPECT_THAT(run_program({"table", "copy", store_, "Sessions", "Copy"}).err, HasSubstr("expire"));
+  EXPECT_EQ(run_program({"table", "expiry", store_, "Sessions", "--never"}).exit_code, 0);
+  EXPECT_THAT(run_program({"table", "expiry", store_, "Sessions"}).out, HasSubstr("now never end"));
+  EXPECT_EQ(run_program({"table", "expiry", store_, "Absent"}).exit_code, 1);
+  EXPECT_EQ(run_program({"table", "expiry", store_, "Sessions", "--expire-after", "0s"}).exit_code, 1);
+  EXPECT_EQ(run_program({"table", "expiry", store_, "Sessions", "--expire-after", "1m", "--never"}).exit_code, 2);
+  EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
+}
+
 TEST_F(TableVerbs, ADescriptionHasNamesTypesFillAndExamples) {
   const ProgramResult told = run_program({"table", "describe", store_, "Rows", "--json"});
   ASSERT_EQ(told.exit_code, 0) << told.err;

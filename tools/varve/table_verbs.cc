@@ -12,6 +12,7 @@
 #include "tools/varve/table/table_copy_verbs.h"
 #include "tools/varve/table/table_describe_verb.h"
 #include "tools/varve/table/table_drop_verb.h"
+#include "tools/varve/table_expiry_verb.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/pager.h"
 #include "tools/varve/terminal/question.h"
@@ -43,6 +44,9 @@ int change(Result<std::unique_ptr<StoreAccess>> store, const NameWords& words, c
 }
 
 Status create_table(StoreAccess& store, const Place& place, const TableOptions& options) {
+  if (options.expiry) {
+    if (const Result<Store*> local = store_with_rules(store); !local.ok()) return local.status();
+  }
   Status made = store.create_account(place.account);
   if (!made.ok() && made.code() != Code::kExists) return made;
   return store.create_table(place.account, place.table, options);
@@ -169,25 +173,30 @@ void add_account_verbs(CLI::App& app, int& exit_code) {
 }  // namespace
 
 void add_table_verbs(CLI::App& app, int& exit_code) {
-  CLI::App* group = add_group(app, "table", "Create, list, describe, copy, rename or drop tables");
+  CLI::App* group = add_group(app, "table", "Create, list, describe, copy, rename, expire or drop tables");
   auto made = std::make_shared<NameWords>();
   CLI::App* create =
       group->add_subcommand("create", "Create an empty table, and the store and the account if they are absent");
   add_table_words(*create, made->place);
   create->add_flag("--large-values", made->options.has_large_values,
                    "Let entities of the table own contents of any length, which put --content writes");
+  auto expiry = std::make_shared<ExpiryWords>();
+  add_expiry_words(*create, expiry);
   add_json_words(*create, made->json, "Print JSON");
   create->footer(
       "With --large-values, each replace, merge and delete reads the entity first, and import --load refuses the "
-      "table. A table stays as it was created.\n"
+      "table. This stays as it was created.\n"
       "\nExamples\n"
       "  varve table create ./shop Invoices\n"
       "  varve table create ./shop Invoices --account archive\n"
-      "  varve table create ./staff Interns --large-values");
-  create->callback([made, &exit_code] {
+      "  varve table create ./staff Interns --large-values\n"
+      "  varve table create ./shop Sessions --expire-after 30m");
+  create->callback([made, expiry, &exit_code] {
+    made->options.expiry = expiry->rule();
     exit_code = change(reach_or_make(made->place), *made, "created",
                        [&](StoreAccess& store) { return create_table(store, made->place, made->options); });
   });
+  add_table_expiry_verb(*group, exit_code);
   add_table_drop_verb(*group, exit_code);
   add_table_copy_verbs(*group, exit_code);
   add_table_describe_verb(*group, exit_code);

@@ -290,6 +290,12 @@ class VARVE_EXPORT AsyncStore {
   /// Returns the access policies of a table, as Store::access_policies().
   Task<Result<std::vector<AccessPolicy>>> access_policies(std::string account, std::string table,
                                                           std::stop_token stop = {}) const;
+  /// Sets or removes the rule by which entities of a table end, as Store::set_table_expiry().
+  Task<Status> set_table_expiry(std::string account, std::string table, std::optional<TableExpiry> expiry,
+                                std::stop_token stop = {}) const;
+  /// Returns the rule by which entities of a table end, as Store::table_expiry().
+  Task<Result<std::optional<TableExpiry>>> table_expiry(std::string account, std::string table,
+                                                        std::stop_token stop = {}) const;
   /// Replaces the properties that the change sets of a service of the account, as Store::set_service_properties().
   /// Without a service, the change is for tables.
   /// @{

@@ -432,6 +432,24 @@ VARVE_API varve_status* varve_table_open(varve_store* store, varve_text account,
 /// Drops a table with all its entities.
 VARVE_API varve_status* varve_table_drop(varve_store* store, varve_text account, varve_text table);
 
+/// The rule by which the entities of a table end, as varve::TableExpiry. One of the two fields is set.
+typedef struct varve_table_expiry {
+  size_t size;
+  /// The name of a DateTime property. An entity ends at its value.
+  varve_text property;
+  /// An entity ends this many milliseconds after its Timestamp.
+  uint64_t age_ms;
+} varve_table_expiry;
+
+/// Sets the rule of a table, for the writes that begin afterwards. NULL removes it. Errors: as
+/// varve::Store::set_table_expiry().
+VARVE_API varve_status* varve_table_set_expiry(varve_store* store, varve_text account, varve_text table,
+                                               const varve_table_expiry* expiry);
+/// Copies the rule of a table. `capacity` is the size of `property`. `bytes` receives the size of the property's name, and
+/// `age_ms` the age; each is zero if it is not the rule. Errors: VARVE_TOO_LARGE (a buffer of 1024 bytes always suffices).
+VARVE_API varve_status* varve_table_show_expiry(varve_store* store, varve_text account, varve_text table,
+                                                char* property, size_t capacity, size_t* bytes, uint64_t* age_ms);
+
 /// Options of the listings.
 typedef struct varve_list_options {
   size_t size;

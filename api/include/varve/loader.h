@@ -51,7 +51,7 @@ class VARVE_EXPORT LoaderLane {
 /// The load is all or nothing. No reader sees an entity before finish() has succeeded, and every reader sees all
 /// entities afterwards. After finish() everything is on stable storage. If the load ends in any other way, the store is
 /// as if the load had never begun. All entities have the same Timestamp and ETag, which mark the moment when the load
-/// began.
+/// began. If the empty table has an expiry, the entities end by the rule that it has at that moment.
 ///
 /// The store serves all other operations during a load, including other loads. Leave only the loaded table alone until
 /// finish(), or finish() fails. If a write to the replaced empty table arrives during finish(), it returns

@@ -31,6 +31,7 @@
 #include "status.h"
 #include "store_transaction.h"
 #include "table.h"
+#include "table_expiry.h"
 #include "table_options.h"
 #include "types.h"
 #include "verify.h"
@@ -57,6 +58,8 @@ struct TableInfo {
   DateTime created;
   /// As TableOptions::has_large_values.
   bool has_large_values = false;
+  /// The present rule by which entities end. Not set: those that are written now never end.
+  std::optional<TableExpiry> expiry{};
 };
 
 /// Options of Store::list_accounts() and Store::list_tables().
@@ -253,7 +256,8 @@ class VARVE_EXPORT Store {
   ///   kInvalidArgument (OutOfRangeInput)         the name has less than 3 or more than 63 characters
   ///   kInvalidArgument (InvalidResourceName)     the name has characters other than letters and digits, or begins with
   ///                                              a digit
-  ///   kInvalidArgument (InvalidInput)            the name is `tables`, which is reserved
+  ///   kInvalidArgument (InvalidInput)            the name is `tables`, which is reserved; an expiry that
+  ///                                              check_table_expiry() refuses, or one of a table with large values
   ///   kForbidden (AuthorizationFailure)          the name is that of a metrics table, which only the server creates
   ///   kBusy (TableBeingDeleted)                  the table was dropped, and StoreOptions::recreation_delay has not
   ///                                              passed
@@ -327,6 +331,21 @@ class VARVE_EXPORT Store {
   /// (LargeValueNotFound: no entity owns such a content; ResourceNotFound: the account does not exist). After a drop of
   /// the table, the content can be opened until the background has removed its entity. Source: BX-01.
   Result<LargeValueReader> open_large_value(std::string_view account, std::uint64_t id) const;
+
+  // -- Expiry -----------------------------------------------------------------------------------------------------
+
+  /// Sets the rule by which the entities of the table end; without a rule, they never end. It concerns the writes that
+  /// begin after this returns. Entities that are stored keep their ends until they are written again. The rule is part of
+  /// the table's catalog row and is deleted with the table. It is on stable storage when this returns. Builds of Varve that
+  /// know no expiry refuse the store from the first rule on, also after the rule is removed.
+  /// Errors:
+  ///   kNotFound (TableNotFound; or ResourceNotFound: the account does not exist)
+  ///   kInvalidArgument, kTooLarge, as check_table_expiry()
+  ///   kInvalidArgument (InvalidInput: a table with large values)
+  ///   kForbidden (AuthorizationFailure: a metrics table)
+  Status set_table_expiry(std::string_view account, std::string_view table, const std::optional<TableExpiry>& expiry);
+  /// Returns the present rule, or nothing. Errors: kNotFound, as set_table_expiry().
+  Result<std::optional<TableExpiry>> table_expiry(std::string_view account, std::string_view table) const;
 
   // -- Access policies --------------------------------------------------------------------------------------------
 

@@ -163,8 +163,8 @@ class VARVE_EXPORT StoreTransaction {
   ///
   /// Errors, besides those that any write may return. Nothing changed, except perhaps after kUnknown. operation_index()
   /// is the write that failed, counted in the order of the calls:
-  ///   kConflict                                      an entity or blob that was read has been written since; begin
-  ///                                                  again
+  ///   kConflict                                      an entity or blob that was read has been written since, or has
+  ///                                                  ended (table_expiry.h); begin again
   ///   kNotFound (TableNotFound)                      a table does not exist, or was dropped meanwhile, as may be a
   ///                                                  container of a blob that was read
   ///   kInvalidArgument (InvalidInput)                a table of another store; or the transaction has ended

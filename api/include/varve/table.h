@@ -57,7 +57,8 @@ struct ExecutedTransaction {
 ///   kOutOfMemory, kTooManyFiles
 ///
 /// Errors that any write may return:
-///   kBusy         other writers held the partition for all of WriteOptions::wait_max; nothing changed
+///   kBusy         other writers held the partition for all of WriteOptions::wait_max, or an entity on which the write
+///                 rests ended while the write waited (table_expiry.h); nothing changed
 ///   kNoSpace      the device or the write buffer has no room; the message has the cause; nothing changed
 ///   kReadOnly     the store was opened for reading only; nothing changed
 ///   kPoisoned     an earlier log failure stopped the store; nothing changed; reopen the store to write

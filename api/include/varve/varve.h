@@ -45,6 +45,7 @@
 #include "store_limits.h"
 #include "store_transaction.h"
 #include "table.h"
+#include "table_expiry.h"
 #include "table_options.h"
 #include "task.h"
 #include "transaction.h"

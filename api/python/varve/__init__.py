@@ -22,8 +22,8 @@ from .filters import literal
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity
 from .leases import Lease
 from .queues import NEVER, Message, Queue, QueueFigures, Receipt, SentMessage
-from .store import (GroupTransaction, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table, Transaction, repair,
-                    verify)
+from .store import (GroupTransaction, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table, TableExpiry,
+                    Transaction, repair, verify)
 from .values import DateTime, ETag, Entity, Int64, LargeValue, Value
 
 #: The version of the library that this package holds.
@@ -39,6 +39,6 @@ __all__ = [
     "LargeValueReader", "LargeValueWriter", "Lease", "Loader", "Locked", "Message", "NEVER", "NoSpace", "NotFound",
     "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",
     "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError",
-    "Table", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported", "Value", "VarveError", "aio",
-    "errors", "literal", "open", "repair", "verify",
+    "Table", "TableExpiry", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported", "Value", "VarveError",
+    "aio", "errors", "literal", "open", "repair", "verify",
 ]

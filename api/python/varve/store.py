@@ -6,7 +6,7 @@ Every call releases the interpreter's lock, so threads work side by side. After 
 from __future__ import annotations
 
 import os
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Callable, Generator, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union
 from uuid import UUID
@@ -18,8 +18,8 @@ from .handles import _durability_of, _figures, _Handle, _open, _sized, _text, _w
 from .blobs import (BlobReader, BlobState, BlobWriter, Container, _change_options, _conditions, _copy_options, _state,
                     _write_options as _blob_write_options)
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity, readers_of
-from .queues import (Message, Queue, Seconds, SentMessage, give_put_options, metadata_pairs, optional_text, sent_of,
-                     update_hold)
+from .queues import (Message, Queue, Seconds, SentMessage, give_put_options, metadata_pairs, milliseconds_of,
+                     optional_text, sent_of, update_hold)
 from .streams import Bytes, bytes_of
 from .values import (ETag, Entity, Value, entities_of, fill_entity, text_of, texts_of, time_of)
 
@@ -36,6 +36,13 @@ def _structs(name: str, count: int, keep: list[Any]) -> Any:
     made = ffi.new(f"{name}[]", count)
     keep.append(made)
     return made
+
+
+class TableExpiry(NamedTuple):
+    """When the entities of a table end: one of the two is not None."""
+
+    at: Optional[str] = None
+    after: Optional[timedelta] = None
 
 
 class Snapshot(_Handle):
@@ -778,6 +785,33 @@ class Store:
         check(lib.varve_table_open(self._open(), text_of(account, "account", keep), text_of(table, "table", keep),
                                    made))
         return Table(made[0])
+
+    def set_table_expiry(self, account: str, table: str, *, at: Optional[str] = None,
+                         after: Optional[Seconds] = None) -> None:
+        """Lets the entities that are written from now on end: at a datetime property, or some time after their timestamp.
+
+        Without either they never end. An entity that has ended is absent at once.
+        """
+        keep: list[Any] = []
+        given = ffi.NULL
+        if at is not None or after is not None:
+            given = _sized("varve_table_expiry")
+            if at is not None:
+                given.property = text_of(at, "at", keep)
+            if after is not None:
+                given.age_ms = milliseconds_of(after, "after", may_be_zero=False)
+        check(lib.varve_table_set_expiry(self._open(), text_of(account, "account", keep), text_of(table, "table", keep),
+                                         given))
+
+    def table_expiry(self, account: str, table: str) -> Optional[TableExpiry]:
+        """Returns when entities that are written now end, or None if they never do."""
+        keep: list[Any] = []
+        room, size, age = ffi.new("char[1024]"), ffi.new("size_t *"), ffi.new("uint64_t *")
+        check(lib.varve_table_show_expiry(self._open(), text_of(account, "account", keep),
+                                          text_of(table, "table", keep), room, 1024, size, age))
+        if size[0] != 0:
+            return TableExpiry(at=bytes(ffi.buffer(room, size[0])).decode())
+        return TableExpiry(after=timedelta(milliseconds=age[0])) if age[0] != 0 else None
 
     def drop_table(self, account: str, table: str) -> None:
         """Drops a table with all its entities."""

@@ -103,6 +103,17 @@ TEST_F(AsyncStores, KeepAccessPolicies) {
   EXPECT_EQ(*wait(async_.access_policies(kOwner, "Orders")), policies);
 }
 
+TEST_F(AsyncStores, KeepTheRuleByWhichEntitiesEnd) {
+  const TableExpiry expiry = TableExpiry::at("Until");
+  EXPECT_EQ(said(wait(async_.set_table_expiry(kOwner, "Orders", expiry))), kFine);
+  EXPECT_EQ(*wait(async_.table_expiry(kOwner, "orders")), expiry);
+  EXPECT_EQ(*store().table_expiry(kAccount, "Orders"), expiry);
+  EXPECT_EQ(said(wait(async_.set_table_expiry(kOwner, "Orders", TableExpiry{}))), said(check_table_expiry({})));
+  EXPECT_EQ(said(wait(async_.table_expiry(kOwner, "Nothing"))), kTableNotFound);
+  EXPECT_EQ(said(wait(async_.set_table_expiry(kOwner, "Orders", std::nullopt))), kFine);
+  EXPECT_EQ(*wait(async_.table_expiry(kOwner, "Orders")), std::nullopt);
+}
+
 TEST_F(AsyncStores, SyncCompactAndMakeCheckpoints) {
   WriteOptions buffered;
   buffered.durability = Durability::kBuffered;
@@ -137,6 +148,8 @@ TEST_F(AsyncStores, StoppedBeforeTheBeginningChangeNothing) {
   EXPECT_EQ(said(wait(async_.list_tables(kOwner, {}, stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.set_access_policies(kOwner, "Orders", {{.id = "x"}}, stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.access_policies(kOwner, "Orders", stop))), kCancelled);
+  EXPECT_EQ(said(wait(async_.set_table_expiry(kOwner, "Orders", TableExpiry::at("Until"), stop))), kCancelled);
+  EXPECT_EQ(said(wait(async_.table_expiry(kOwner, "Orders", stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.sync(stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.compact(stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.checkpoint("/copy", stop))), kCancelled);
@@ -145,6 +158,7 @@ TEST_F(AsyncStores, StoppedBeforeTheBeginningChangeNothing) {
   EXPECT_EQ((*store().list_accounts()).accounts.size(), 1u);
   EXPECT_EQ(table_names(), std::vector<std::string>{"Orders"});
   EXPECT_TRUE((*store().access_policies(kAccount, "Orders")).empty());
+  EXPECT_EQ(*store().table_expiry(kAccount, "Orders"), std::nullopt);
 }
 
 // -- Transactions -------------------------------------------------------------------------------------------------
@@ -268,6 +282,8 @@ TEST_F(AsyncStores, VerbsThatWaitAreRefusedInACallbackAndChangeNothing) {
                said(store().list_tables(kAccount)),
                said(store().set_access_policies(kAccount, "Orders", {})),
                said(store().access_policies(kAccount, "Orders")),
+               said(store().set_table_expiry(kAccount, "Orders", std::nullopt)),
+               said(store().table_expiry(kAccount, "Orders")),
                said(store().sync()),
                said(store().compact()),
                said(store().checkpoint("/copy")),

@@ -45,7 +45,11 @@ class RecordingBackend final : public Backend {
     return to_.lock_partitions(hashes, wait_max);
   }
   engine::ReadView view() const noexcept override { return to_.view(); }
-  engine::ReadView view_at(engine::CommitVersion version) const noexcept override { return to_.view_at(version); }
+  engine::ReadView view_at(const engine::HeldVersion& snapshot) const noexcept override {
+    return to_.view_at(snapshot);
+  }
+  Status allow_ends() override { return to_.allow_ends(); }
+  bool has_ends() const noexcept override { return to_.has_ends(); }
   engine::HeldVersion snapshot() override { return to_.snapshot(); }
   Result<engine::CommitVersion> commit(engine::CommitRequest&& request) override {
     commits_.push_back({request.frees_space, request.batch.size(), request.tables.size()});

@@ -49,10 +49,10 @@ using Found = Result<std::vector<std::optional<FoundEntry>>>;
 /// Returns the found values without deleted ones, or the error.
 std::string text_of(Found found) {
   if (!found.ok()) return found.status().to_string();
-  keep_live(*found);
   std::string text;
   for (const std::optional<FoundEntry>& entry : *found) {
-    text += entry ? std::to_string(entry->version) + "=" + std::string(entry->value) : "-";
+    const bool is_live = entry && entry->kind == Kind::kPut;
+    text += is_live ? std::to_string(entry->version) + "=" + std::string(entry->value) : "-";
     text += ";";
   }
   return text;

@@ -145,7 +145,18 @@ TEST(DataBlock, HostileEntriesAreRefused) {
   EXPECT_EQ(first_entry_code(block_with("\0\2value"s, 5)), Code::kCorruption) << "a delete with a value";
   EXPECT_EQ(first_entry_code(block_with("\0\2"s, 5)), Code::kOk);
   EXPECT_EQ(first_entry_code(block_with("\0\4pointer"s, 5)), Code::kOk) << "whoever follows it judges the pointer";
-  for (const char kind : {'\0', '\3', '\5', '\x40', '\x41', '\x7f', '\xff'}) {
+  const std::string end("\7\0\0\0\0\0\0\0", 8);
+  const std::string late("\0\0\0\0\0\0\0\x40", 8);  // 2^62
+  for (const char kind : {'\5', '\6'}) {
+    SCOPED_TRACE(int{kind});
+    EXPECT_EQ(first_entry_code(block_with("\0"s + kind + end, 5)), Code::kOk);
+    EXPECT_EQ(first_entry_code(block_with("\0"s + kind + end + "value", 5)), Code::kOk);
+    EXPECT_EQ(first_entry_code(block_with("\0"s + kind, 5)), Code::kCorruption) << "no end";
+    EXPECT_EQ(first_entry_code(block_with("\0"s + kind + end.substr(1), 5)), Code::kCorruption) << "half an end";
+    EXPECT_EQ(first_entry_code(block_with("\0"s + kind + std::string(8, '\0'), 5)), Code::kCorruption) << "zero";
+    EXPECT_EQ(first_entry_code(block_with("\0"s + kind + late, 5)), Code::kCorruption) << "above every time";
+  }
+  for (const char kind : {'\0', '\3', '\x7', '\x40', '\x41', '\x7f', '\xff'}) {
     EXPECT_EQ(first_entry_code(block_with("\0"s + kind, 5)), Code::kUnsupported) << int{kind};
   }
   EXPECT_EQ(first_entry_code(block_with("\0\1"s, kCommitVersionMax)), Code::kOk);

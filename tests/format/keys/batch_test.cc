@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "format/bytes/bytes.h"
+#include "format/keys/ends.h"
 #include "tests/format/hex_text.h"
 #include "tests/format/hostile_text.h"
 #include "tests/format/random_values.h"
@@ -58,6 +59,7 @@ std::string rebuilt(std::string_view tag, const std::vector<OwnedOperation>& ope
     switch (operation.kind) {
       case Kind::kPut: builder.put(operation.key, operation.value); break;
       case Kind::kDelete: builder.remove(operation.key); break;
+      case Kind::kPutExpiring: builder.put_expiring(operation.key, operation.value); break;
       case Kind::kAdopt: builder.adopt(load_u64_big_endian(operation.key.data())); break;
       case Kind::kRetire:
         if (operation.key.size() == 8) builder.retire_table(load_u64_big_endian(operation.key.data()));
@@ -73,10 +75,18 @@ std::string big_endian(TableId id, std::size_t bytes) {
   return encode_table(id).substr(8 - bytes);
 }
 
+std::string with_end(std::uint64_t end, std::string_view value) {
+  std::string stored;
+  append_u64(stored, end);
+  return stored.append(value);
+}
+
 OwnedOperation random_operation(RandomValues& random) {
   const TableId id = random.number();
   const std::string key = *encode_sort_key(id, hostile_text(random), hostile_text(random));
-  switch (random.below(6)) {
+  switch (random.below(7)) {
+    case 6:
+      return {Kind::kPutExpiring, key, with_end(1 + random.below(kCommitVersionMax), random.bytes(random.below(20)))};
     case 0: return {Kind::kDelete, key, ""};
     case 1: return {Kind::kRetire, big_endian(id, 4), ""};
     case 2: return {Kind::kRetire, big_endian(id, 8), ""};
@@ -231,6 +241,62 @@ TEST(Batch, ALonePutIsWholeOnceItHasItsValue) {
   EXPECT_TRUE((*LoneOperation::make(Kind::kDelete, TableId{1}, "partition", "row", 0)).is_whole());
 }
 
+TEST(Batch, ALonePutIsGivenAnEndAndLosesIt) {
+  const std::string key = *encode_sort_key(1, "p", "r");
+  LoneOperation put = *LoneOperation::make(Kind::kPut, TableId{1}, "p", "r", 0);
+  put.set_value("value");
+  const auto batch_of = [](const LoneOperation& operation) {
+    BatchBuilder builder;
+    builder.add(operation);
+    return builder.finish();
+  };
+  EXPECT_FALSE(put.has_end());
+  for (const std::uint64_t end : {std::uint64_t{7}, kCommitVersionMax}) {
+    put.set_end(end);
+    EXPECT_TRUE(put.has_end());
+    EXPECT_EQ(put.value(), "value");
+    EXPECT_EQ(put.sort_key(), key);
+    EXPECT_EQ(batch_of(put), rebuilt("", {{Kind::kPutExpiring, key, with_end(end, "value")}}));
+  }
+  LoneOperation copy = put;
+  EXPECT_EQ(copy.into_batch(), batch_of(put));
+  put.set_end(0);
+  EXPECT_FALSE(put.has_end());
+  EXPECT_EQ(batch_of(put), rebuilt("", {{Kind::kPut, key, "value"}}));
+  put.set_end(9);
+  put.set_value("another");
+  EXPECT_FALSE(put.has_end());
+  EXPECT_EQ(batch_of(put), rebuilt("", {{Kind::kPut, key, "another"}}));
+}
+
+TEST(Batch, AnEndIsCheckedAndAnAgeIsReadOnlyIfItMayBe) {
+  const std::string key = *encode_sort_key(1, "p", "r");
+  const auto read = [&](std::uint64_t end, EndForms forms) {
+    std::string bytes = {'\0', '\1', '\5'};
+    append_sized(bytes, key);
+    append_sized(bytes, with_end(end, "v"));
+    Result<BatchReader> reader = BatchReader::open(bytes, forms);
+    EXPECT_TRUE(reader.ok());
+    return walk(*reader).status.code();
+  };
+  for (const EndForms forms : {EndForms::kEnds, EndForms::kEndsAndAges}) {
+    EXPECT_EQ(read(1, forms), Code::kOk);
+    EXPECT_EQ(read(kCommitVersionMax, forms), Code::kOk);
+    EXPECT_EQ(read(0, forms), Code::kCorruption);
+    EXPECT_EQ(read(kCommitVersionMax + 1, forms), Code::kCorruption);
+    EXPECT_EQ(read(kAgeMark, forms), Code::kCorruption);
+    EXPECT_EQ(read(~std::uint64_t{0}, forms), Code::kCorruption);
+  }
+  EXPECT_EQ(read(kAgeMark + 1, EndForms::kEndsAndAges), Code::kOk);
+  EXPECT_EQ(read(kAgeMark + 1, EndForms::kEnds), Code::kCorruption);
+}
+
+TEST(Batch, AnExpiringPutIsThreeSizesAndAnEnd) {
+  BatchBuilder builder;
+  builder.put_expiring(*encode_sort_key(1, "p", "r"), with_end(0x0102, "v"));
+  EXPECT_EQ(to_hex(builder.finish()), "00 01 05 0c 00 00 00 00 00 00 00 01 70 00 72 00 09 02 01 00 00 00 00 00 00 76");
+}
+
 TEST(Batch, ALoneOperationOfWhatIsNoTextIsRefused) {
   EXPECT_FALSE(LoneOperation::make(Kind::kPut, TableId{1}, "\xFF", "row", 0).ok());
   EXPECT_FALSE(LoneOperation::make(Kind::kPut, TableId{1}, "partition", "\xFF", 0).ok());
@@ -252,6 +318,7 @@ TEST(Batch, AKindThatNoBatchMayHoldTodayIsUnsupported) {
     switch (kind) {
       case 1: EXPECT_TRUE(status.ok()) << status.to_string(); break;
       case 2:   // a delete ends before the value
+      case 5:   // an empty value has no end
       case 64:  // ten bytes are no id prefix
       case 65:  // an adopt ends after eight bytes
         EXPECT_EQ(status.code(), Code::kCorruption);

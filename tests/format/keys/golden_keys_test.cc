@@ -102,6 +102,7 @@ TEST(GoldenKeys, KindNumbers) {
   EXPECT_EQ(static_cast<int>(Kind::kMergeOperand), 3);
   EXPECT_EQ(static_cast<int>(Kind::kPutExternal), 4);
   EXPECT_EQ(static_cast<int>(Kind::kPutExpiring), 5);
+  EXPECT_EQ(static_cast<int>(Kind::kPutExpiringExternal), 6);
   EXPECT_EQ(static_cast<int>(Kind::kRetire), 64);
   EXPECT_EQ(static_cast<int>(Kind::kAdopt), 65);
 }

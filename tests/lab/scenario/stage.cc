@@ -237,6 +237,30 @@ void Stage::drop_table(std::string_view table, std::string_view account) {
       [name = table_name(account, table)](Content& content, std::uint64_t) { erase_below(content, name); });
 }
 
+void Stage::expiring_table(std::string_view table) {
+  commit(
+      "create expiring table " + std::string(table), Durability::kSync,
+      [&]() -> Result<std::uint64_t> {
+        const Result<Table> made =
+            store_->create_table(kAccount, table, {.expiry = TableExpiry::after(TableExpiry::kAgeMax)});
+        if (!made.ok()) return made.status();
+        return version_seen();
+      },
+      [name = table_name(kAccount, table)](Content& content, std::uint64_t) { content[name] = {}; });
+}
+
+void Stage::expiry(std::string_view table, bool expires) {
+  std::optional<TableExpiry> rule;
+  if (expires) rule = TableExpiry::after(TableExpiry::kAgeMax);
+  commit(
+      "set expiry", Durability::kSync,
+      [&]() -> Result<std::uint64_t> {
+        if (Status set = store_->set_table_expiry(kAccount, table, rule); !set.ok()) return set;
+        return version_seen();
+      },
+      [](Content&, std::uint64_t) {});
+}
+
 void Stage::policies(std::string_view table, int count) {
   std::vector<AccessPolicy> made;
   for (int i = 0; i < count; ++i) made.push_back({.id = "policy" + std::to_string(i)});

@@ -69,6 +69,10 @@ class Stage {
   void table(std::string_view table, std::string_view account = kAccount);
   void drop_table(std::string_view table, std::string_view account = kAccount);
   void policies(std::string_view table, int count);
+  /// Creates a table whose entities end, but long after the script.
+  void expiring_table(std::string_view table);
+  /// Lets the entities that are written from now on end long after the script, or never.
+  void expiry(std::string_view table, bool expires);
 
   struct Write {
     Kind kind = Kind::kInsertOrReplace;

@@ -47,6 +47,17 @@ void policies(Stage& stage) {
   stage.policies("Orders", 0);
 }
 
+void expires(Stage& stage) {
+  stage.expiring_table("Sessions");
+  stage.fill("Sessions", "p", 0, 20, 50);
+  stage.expiry("Orders", true);
+  stage.fill("Orders", "p", 0, 10, 300);
+  stage.compact();
+  stage.expiry("Orders", false);
+  stage.write("Orders", {StageKind::kInsertOrReplace, "p", "000001", "endless"});
+  stage.write("Sessions", {StageKind::kInsertOrMerge, "p", "000001", "renewed"});
+}
+
 void drops(Stage& stage) {
   stage.drop_table("Orders");
   stage.table("Fresh");
@@ -94,6 +105,13 @@ void loads_unsorted(Stage& stage) {
   stage.load("Loaded", 121, 300, 7);
 }
 
+void loads_what_expires(Stage& stage) {
+  stage.expiring_table("Loaded");
+  stage.load("Loaded", 121, 300, 7);
+  stage.compact();
+  stage.write("Loaded", {StageKind::kInsertOrMerge, "loaded", "000003", "renewed"});
+}
+
 void loads_and_gives_up(Stage& stage) {
   stage.load("Loaded", 100, 300, 1, false);
   stage.table("After");
@@ -129,6 +147,8 @@ std::vector<Scenario> table_scripts() {
       {.name = "accounts", .prepare = nullptr, .run = accounts},
       {.name = "tables", .prepare = an_account, .run = tables},
       {.name = "policies", .prepare = one_table, .run = policies},
+
+      {.name = "expiry", .prepare = one_table, .run = expires, .two_levels = true},
       {.name = "drop-table", .prepare = one_table, .run = drops, .two_levels = true},
       {.name = "drop-flushed-table", .prepare = flushed_table, .run = drops},
       {.name = "recreate-table", .prepare = flushed_table, .run = recreates},
@@ -138,6 +158,7 @@ std::vector<Scenario> table_scripts() {
       {.name = "load-sorted", .prepare = an_account, .run = loads_sorted},
       {.name = "load-unsorted", .prepare = an_account, .run = loads_unsorted},
       {.name = "load-into-empty-table", .prepare = empty_table, .run = loads_sorted},
+      {.name = "load-expiring", .prepare = an_account, .run = loads_what_expires},
       {.name = "load-given-up", .prepare = an_account, .run = loads_and_gives_up},
       {.name = "load-drop-load", .prepare = an_account, .run = loads_twice},
       {.name = "load-and-compact", .prepare = an_account, .run = loads_and_compacts},

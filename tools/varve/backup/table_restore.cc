@@ -9,6 +9,7 @@
 
 #include "tools/varve/session/entity_reader.h"
 #include "varve/loader.h"
+#include "varve/table_expiry.h"
 
 namespace varve::tool {
 namespace {
@@ -87,8 +88,14 @@ Result<std::uint64_t> add_each_entity(const TableAccess& table, const Add& add) 
 }
 
 /// Fills the new table by files, if this process has the store open. Then either all entities appear or none. Sets
-/// `is_made` if the table exists afterwards.
-Result<std::uint64_t> load(Store& store, const Place& place, const TableAccess& from, bool& is_made) {
+/// `is_made` if the table exists afterwards. By `expiry`, the entities end.
+Result<std::uint64_t> load(Store& store, const Place& place, const TableAccess& from,
+                           const std::optional<TableExpiry>& expiry, bool& is_made) {
+  if (expiry) {
+    if (Status made = store.create_table(place.account, place.table, {.expiry = expiry}).status(); !made.ok())
+      return made;
+    is_made = true;
+  }
   Result<Loader> loader = store.load_table(place.account, place.table);
   if (!loader.ok()) return loader.status();
   const Result<std::uint64_t> added =
@@ -142,6 +149,8 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
   if (!from.ok()) return from.status();
   const Result<std::unique_ptr<TableAccess>> saved = (*from)->open_table(place.account, place.table);
   if (!saved.ok()) return saved.status();
+  const Result<std::optional<TableExpiry>> expiry = (*from)->local()->table_expiry(place.account, place.table);
+  if (!expiry.ok()) return expiry.status();
   Result<std::unique_ptr<StoreAccess>> to = reach_or_make(place);
   if (!to.ok()) return to.status();
   if (Status made = (*to)->create_account(place.account); !made.ok() && made.code() != Code::kExists) return made;
@@ -152,10 +161,14 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
   }
   if (absent.code() != Code::kNotFound) return absent;
   Store* const local = (*to)->local();
+  if (*expiry && local == nullptr) {
+    return Status::unsupported("the entities of " + place.table +
+                               " expire, and the table service has no expiry; restore into a directory");
+  }
   bool is_made = false;
   Result<std::uint64_t> count =
-      local != nullptr ? load(*local, place, **saved, is_made) : write(**to, place, **saved, is_made);
-  if (count.ok()) {
+      local != nullptr ? load(*local, place, **saved, *expiry, is_made) : write(**to, place, **saved, is_made);
+  if (count.ok() && !*expiry) {  // Entities may end between the two reads.
     const Result<std::unique_ptr<TableAccess>> restored = (*to)->open_table(place.account, place.table);
     const Status same = restored.ok() ? compare(**restored, **saved) : restored.status();
     if (!same.ok()) count = same;

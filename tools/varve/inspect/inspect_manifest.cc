@@ -88,6 +88,10 @@ void show_added_table(const format::TableFileEntry& table, InspectOutput& out) {
   out.part("table_file_added", fields);
   out.part("smallest_key", key_fields(table.smallest_key));
   out.part("largest_key", key_fields(table.largest_key));
+  if (table.ends.count > 0) {
+    out.part("ends", {number_field("entries", table.ends.count), version_field("smallest", table.ends.smallest),
+                      version_field("largest", table.ends.largest)});
+  }
   for (const format::ValueFileUse& use : table.value_files) {
     out.part("points_into", {number_field("value_file", use.number), number_field("bytes", use.bytes)});
   }

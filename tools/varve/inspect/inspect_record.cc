@@ -1,6 +1,7 @@
 // Owns: a record of the log as text: its flags, its commits, their operations.
 // Must never: show a payload as complete that its reader refused.
 #include "format/keys/batch.h"
+#include "format/keys/ends.h"
 #include "tools/varve/inspect/inspect.h"
 
 namespace varve::tool {
@@ -49,7 +50,12 @@ void show_operation(const format::Operation& operation, InspectOutput& out) {
   if (operation.kind == Kind::kAdopt) return out.part("adopt", {table_field("table", big_endian(operation.key))});
   InspectFields fields = key_fields(operation.key);
   if (operation.kind == Kind::kDelete) return out.part("delete", fields);
-  for (InspectField& field : value_fields(operation.value)) fields.push_back(std::move(field));
+  std::string_view value = operation.value;
+  if (format::has_end(operation.kind)) {
+    fields.push_back(version_field("end", format::end_in(value)));
+    value = format::behind_end(value);
+  }
+  for (InspectField& field : value_fields(value)) fields.push_back(std::move(field));
   out.part("put", fields);
 }
 

@@ -1,5 +1,6 @@
 // Owns: table files as text: footer, index, runs, blocks, entries, tables.
 // Must never: show data that does not verify as valid. The deep check of format/ reads the file and calls this code.
+#include "format/keys/ends.h"
 #include "format/keys/value_pointer.h"
 #include "format/table/table_footer.h"
 #include "format/table/table_verify.h"
@@ -26,6 +27,11 @@ std::string_view compression_name(format::BlockCompression compression) noexcept
   return "unknown";
 }
 
+InspectFields end_fields(const format::Ends& ends) {
+  return {number_field("entries", ends.count), version_field("smallest", ends.smallest),
+          version_field("largest", ends.largest)};
+}
+
 class TableInspector final : public format::TableVisitor {
  public:
   TableInspector(const InspectOptions& options, InspectOutput& out) : options_(options), out_(out) {}
@@ -42,6 +48,7 @@ class TableInspector final : public format::TableVisitor {
          version_field("largest_version", properties.largest_version)});
     out_.part("smallest_key", key_fields(properties.smallest_key));
     out_.part("largest_key", key_fields(properties.largest_key));
+    if (properties.ends.count > 0) out_.part("ends", end_fields(properties.ends));
     for (const format::DictionaryEntry& dictionary : properties.dictionaries) {
       out_.item(dictionary.block.offset, "dictionary",
                 {number_field("bytes", dictionary.block.bytes), hex_field("content_hash", dictionary.content_hash)});
@@ -73,8 +80,13 @@ class TableInspector final : public format::TableVisitor {
     InspectFields fields = key_fields(entry.key);
     fields.push_back(version_field("version", entry.version));
     if (entry.kind == format::Kind::kDelete) return out_.part("delete", fields);
-    if (entry.kind == format::Kind::kPutExternal) return show_external(std::move(fields), entry.value);
-    for (InspectField& field : value_fields(entry.value)) fields.push_back(std::move(field));
+    std::string_view value = entry.value;
+    if (format::has_end(entry.kind)) {
+      fields.push_back(version_field("end", format::end_in(value)));
+      value = format::behind_end(value);
+    }
+    if (format::is_external(entry.kind)) return show_external(std::move(fields), value);
+    for (InspectField& field : value_fields(value)) fields.push_back(std::move(field));
     out_.part("put", fields);
   }
 

@@ -65,6 +65,12 @@ Result<std::uint64_t> copy_table(Store& store, const TableName& from, const Tabl
     return Status::invalid_argument("the table " + from.table + " may have large values, which are not copied")
         .with_hint("`varve export --contents` and `varve import --contents` take contents to another table");
   }
+  const Result<std::optional<TableExpiry>> expiry = store.table_expiry(from.account, from.table);
+  if (!expiry.ok()) return expiry.status();
+  if (*expiry) {
+    return Status::invalid_argument("the entities of " + from.table + " expire, and those of a copy would not")
+        .with_hint("export them, create the other table with its expiry, and import them there");
+  }
   const Result<Snapshot> snapshot = store.snapshot();
   if (!snapshot.ok()) return snapshot.status();
   if (Status made = store.create_account(to.account); !made.ok() && made.code() != Code::kExists) return made;

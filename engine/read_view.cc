@@ -1,0 +1,112 @@
+// Owns: the reads of a view: each as a call of the room that performs it, and the time at which ends are judged.
+// Must never: show an entity that has ended, or one answer twice differently.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/engine.h"
+#include "engine/engine_state.h"
+#include "engine/levels/levels.h"
+#include "engine/read/batch_read.h"
+#include "engine/read/external_values.h"
+#include "engine/read/state_cursor.h"
+
+namespace varve::engine {
+
+Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key, ReadCost* cost) const {
+  Result<std::optional<FoundEntry>> found = read_point(*pin_, *state_->blocks, sort_key, version_, cost);
+  if (!found.ok() || !*found) return found;
+  if ((*found)->kind != Kind::kPut || !is_live((*found)->end)) return std::optional<FoundEntry>();
+  return found;
+}
+
+Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<const std::string_view> sort_keys,
+                                                                  ReadCost* cost) const {
+  Result<std::vector<std::optional<FoundEntry>>> found =
+      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, version_, EntryPart::kAll, cost);
+  if (!found.ok()) return found;
+  keep_live(*found);
+  return found;
+}
+
+Result<std::optional<FoundPlace>> ReadView::locate(std::string_view sort_key, ReadCost* cost) const {
+  Result<std::optional<FoundPlace>> found = locate_point(*pin_, *state_->blocks, sort_key, version_, cost);
+  if (found.ok() && *found && !is_live((*found)->end)) return std::optional<FoundPlace>();
+  return found;
+}
+
+Status ReadView::read_part(const FoundPlace& place, std::uint64_t offset, std::span<char> out, ReadCost* cost) const {
+  return read_found_part(*pin_, *state_->blocks, place, {offset, out}, cost);
+}
+
+CommitVersion ReadView::time() const noexcept {
+  CommitVersion time = time_.load(std::memory_order_relaxed);
+  if (time != 0) return time;
+  const CommitVersion now = state_->clock().time();
+  // If two threads ask at once, the first one decides.
+  return time_.compare_exchange_strong(time, now, std::memory_order_relaxed) ? now : time;
+}
+
+bool ReadView::has_ended(CommitVersion end) const noexcept {
+  if (end > time()) return false;
+  state_->clock().pass(end);
+  return true;
+}
+
+Moment ReadView::moment() const noexcept {
+  return {version_, state_->has_ends.load(std::memory_order_acquire) ? time() : 0};
+}
+
+void ReadView::keep_live(std::vector<std::optional<FoundEntry>>& found) const noexcept {
+  for (std::optional<FoundEntry>& entry : found) {
+    if (entry && (entry->kind != Kind::kPut || !is_live(entry->end))) entry.reset();
+  }
+}
+
+Newest ReadView::newest_of(std::optional<FoundEntry> found) const noexcept {
+  Newest newest;
+  if (!found) return newest;
+  newest.entry = std::move(*found);
+  newest.version = newest.entry.version;
+  if (newest.entry.kind == Kind::kPut && is_live(newest.entry.end)) newest.value = newest.entry.value;
+  return newest;
+}
+
+Result<Newest> ReadView::newest(std::string_view sort_key, EntryPart part) const {
+  Result<std::optional<FoundEntry>> found =
+      read_point(*pin_, *state_->blocks, sort_key, format::kCommitVersionMax, nullptr, part);
+  if (!found.ok()) return found.status();
+  return newest_of(*std::move(found));
+}
+
+Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_view> sort_keys, EntryPart part) const {
+  std::vector<Newest> newest;
+  newest.reserve(sort_keys.size());
+  if (sort_keys.size() == 1) {  // A read queue pays only for several keys.
+    Result<Newest> one = this->newest(sort_keys.front(), part);
+    if (!one.ok()) return one.status();
+    newest.push_back(std::move(*one));
+    return newest;
+  }
+  Result<std::vector<std::optional<FoundEntry>>> found =
+      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, format::kCommitVersionMax, part);
+  if (!found.ok()) return found.status();
+  for (std::optional<FoundEntry>& entry : *found) newest.push_back(newest_of(std::move(entry)));
+  return newest;
+}
+
+Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost* cost, BlockJudge* judge,
+                        std::uint64_t entries_expected) const {
+  std::unique_ptr<EntryCursor> entries =
+      cursor_over(*pin_, *state_->blocks, cost, {judge, std::string(lower), std::string(upper), entries_expected});
+  const ExternalValues values(*state_->blocks, *pin_->tables, cost);
+  Cursor cursor(pin_.again(), std::move(entries), lower, upper, version_, values);
+  if (state_->has_ends.load(std::memory_order_acquire)) cursor.judge_ends(time(), state_->clock());
+  if (state_->queue) {
+    cursor.know(state_->queue->stretches(), judge == nullptr ? WalkSees::kAll : WalkSees::kWhatItWants);
+  }
+  return cursor;
+}
+
+}  // namespace varve::engine
