@@ -233,16 +233,15 @@ ReadView Engine::view() const noexcept {
     const CommitVersion version = state_->visible();
     // If the state is still installed, it has the memtable with the version's commit. Otherwise the view could lack a
     // commit that its version promises.
-    if (state_->states->is_current(pin)) return ReadView(*state_, std::move(pin), version);
+    if (!state_->states->is_current(pin)) continue;
+    // Taken after the version: as in snapshot(), a view that sees a commit with an end has a time.
+    const CommitVersion time = has_ends() ? state_->clock().time() : 0;
+    return ReadView(*state_, std::move(pin), version, time);
   }
 }
 
 ReadView Engine::view_at(const HeldVersion& snapshot) const noexcept {
   return ReadView(*state_, state_->states->pin(), snapshot.version(), snapshot.time());
-}
-
-ReadView Engine::view_at(CommitVersion version) const noexcept {
-  return ReadView(*state_, state_->states->pin(), version);
 }
 
 HeldVersion Engine::snapshot() {

@@ -56,7 +56,7 @@ class EngineState;
 /// lives, the values of memtables and the cursors made from it are valid. It must not outlive the engine. Thread-safe.
 ///
 /// An entity whose end is at or below the view's time has ended: to every function here it is absent. The view of a
-/// snapshot has the snapshot's time. Any other view takes its time from the clock of versions when it first needs one.
+/// snapshot has the snapshot's time. Any other view has the time of the clock of versions when it was made.
 class ReadView {
  public:
   ReadView(ReadView&& other) noexcept
@@ -123,7 +123,8 @@ class ReadView {
   const EngineState* state_;
   ReadStates::Pin pin_;
   CommitVersion version_;
-  mutable std::atomic<CommitVersion> time_;  // zero: not needed yet
+  /// Zero if no entity could have an end when the view was made; then newest() takes a time when it first needs one.
+  mutable std::atomic<CommitVersion> time_;
 };
 
 class Engine {
@@ -213,8 +214,6 @@ class Engine {
   ReadView view() const noexcept;
   /// Returns a view at the version and the time of a snapshot, which is held meanwhile.
   ReadView view_at(const HeldVersion& snapshot) const noexcept;
-  /// Returns a view of a version that a snapshot holds, at the present time.
-  ReadView view_at(CommitVersion version) const noexcept;
   /// Returns a snapshot, which keeps the current published state readable until it is released.
   HeldVersion snapshot();
 

@@ -55,7 +55,7 @@ bool ReadView::has_ended(CommitVersion end) const noexcept {
 }
 
 Moment ReadView::moment() const noexcept {
-  return {version_, state_->has_ends.load(std::memory_order_acquire) ? time() : 0};
+  return {version_, state_->has_ends.load(std::memory_order_acquire) ? this->time() : 0};
 }
 
 void ReadView::keep_live(std::vector<std::optional<FoundEntry>>& found) const noexcept {
@@ -102,7 +102,7 @@ Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost
       cursor_over(*pin_, *state_->blocks, cost, {judge, std::string(lower), std::string(upper), entries_expected});
   const ExternalValues values(*state_->blocks, *pin_->tables, cost);
   Cursor cursor(pin_.again(), std::move(entries), lower, upper, version_, values);
-  if (state_->has_ends.load(std::memory_order_acquire)) cursor.judge_ends(time(), state_->clock());
+  if (state_->has_ends.load(std::memory_order_acquire)) cursor.judge_ends(this->time(), state_->clock());
   if (state_->queue) {
     cursor.know(state_->queue->stretches(), judge == nullptr ? WalkSees::kAll : WalkSees::kWhatItWants);
   }

@@ -1,4 +1,5 @@
-// Owns: the contents that this process is writing, and the wake-up of the one who collects others (blob_keeper.h).
+// Owns: the contents that this process is writing, and the wake-up of the one who collects others (blob_keeper.h). It
+// outlives both: a writer may end while the store is being closed.
 // Must never: let a content that may still get an owner be collected.
 #pragma once
 
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "api/blob/content_rows.h"
+#include "engine/base/background_pool.h"
 #include "io/scheduler.h"
 
 namespace varve {
@@ -47,6 +49,17 @@ class BlobBoard {
     return found == filling_.end() ? nullptr : found->second.lock();
   }
 
+  /// Names the seat of who collects contents, or nobody. After that, the seat that was named before is not used.
+  void set_keeper(engine::BackgroundPool::Seat* keeper) noexcept {
+    const io::MutexGuard guard(mutex_);
+    keeper_ = keeper;
+  }
+  /// Says that there is new work.
+  void wake_keeper() noexcept {
+    const io::MutexGuard guard(mutex_);
+    if (keeper_ != nullptr) keeper_->wake();
+  }
+
   bool is_filling(ContentId content) const {
     const io::MutexGuard guard(mutex_);
     return filling_.count(content) != 0;
@@ -64,6 +77,7 @@ class BlobBoard {
 
   mutable io::Mutex mutex_;
   std::unordered_map<ContentId, std::weak_ptr<const ContentWriter>> filling_ VARVE_GUARDED_BY(mutex_);
+  engine::BackgroundPool::Seat* keeper_ VARVE_GUARDED_BY(mutex_) = nullptr;
 };
 
 }  // namespace varve

@@ -35,22 +35,26 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
   static constexpr std::chrono::nanoseconds kRestWhilePaced = std::chrono::seconds(1);
 
   /// The backend, the board and the sink outlive it.
-  BlobKeeper(std::shared_ptr<engine::PoolThreads> threads, Backend& backend, const BlobBoard& board,
+  BlobKeeper(std::shared_ptr<engine::PoolThreads> threads, Backend& backend, BlobBoard& board,
              engine::EventSink& events) noexcept
       : threads_(std::move(threads)),
         backend_(backend),
+        board_(board),
         events_(events),
         left_(backend, board),
-        seat_(*threads_->pool(), *this, engine::BackgroundPool::Kind::kSpare) {}
+        seat_(*threads_->pool(), *this, engine::BackgroundPool::Kind::kSpare) {
+    board.set_keeper(&seat_);
+  }
   /// Waits for the end of what it is doing.
-  ~BlobKeeper() override { seat_.leave(); }
+  ~BlobKeeper() override {
+    board_.set_keeper(nullptr);
+    seat_.leave();
+  }
 
   /// Begins the first walk. Later calls do nothing.
   void begin() noexcept;
   /// Begins the first walk if the store has work rows. It looks for the first one (BX-31).
   void begin_if_work_was_left() noexcept;
-  /// Says that there is new work.
-  void wake() noexcept { seat_.wake(); }
 
  private:
   using Pause = engine::BackgroundPool::Pause;
@@ -79,6 +83,7 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
 
   const std::shared_ptr<engine::PoolThreads> threads_;
   Backend& backend_;
+  BlobBoard& board_;
   engine::EventSink& events_;
   std::atomic<bool> has_begun_{false};
 

@@ -11,6 +11,12 @@
 
 namespace varve {
 
+void OwnerRecount::note(ContentId content, std::uint64_t length) {
+  Names& names = names_[content];
+  ++names.count;
+  names.reach = std::max(names.reach, length);
+}
+
 /// A row that cannot be decoded may have names.
 Status OwnerRecount::add_container(format::TableId container) {
   const std::string prefix = format::encode_table(container);
@@ -21,11 +27,11 @@ Status OwnerRecount::add_container(format::TableId container) {
       const Result<BlobRow> blob = decode_blob_row(rows.version(), rows.value());
       may_miss_names_ = may_miss_names_ || !blob.ok();
       if (!blob.ok()) continue;
-      for (const ContentPiece& piece : blob->pieces) ++names_[piece.content].count;
+      for (const ContentPiece& piece : blob->pieces) note(piece.content, piece.length);
     } else if (kind == 'U') {
       const Result<ContentPiece> block = decode_staged_block(rows.value());
       may_miss_names_ = may_miss_names_ || !block.ok();
-      if (block.ok()) ++names_[block->content].count;
+      if (block.ok()) note(block->content, block->length);
     }
   }
   return rows.status();
@@ -100,7 +106,7 @@ Status OwnerRecount::add_list(const Head& list) {
     may_miss_names_ = may_miss_names_ || !entries.ok();
     if (!entries.ok()) continue;
     for (std::size_t i = 0; i < entries->size(); ++i) {
-      if (first + i >= *done) ++names_[(*entries)[i].content].count;
+      if (first + i >= *done) note((*entries)[i].content, (*entries)[i].length);
     }
   }
   return Status();
@@ -123,11 +129,23 @@ Status OwnerRecount::add_mended(const Head& found, Rows& rows) const {
     head.owners = owners;
     rows.emplace_back(content_head_key(contents_, found.content), encode_content_head(head));
   }
+  if (found.head.kind == ContentKind::kGrowing && named != names_.end()) {
+    if (Status added = add_unreached(found.content, rows); !added.ok()) return added;
+  }
   if (owners > 0) return Status();
   const Result<bool> leaves = has_work(WorkKind::kLeaving, found.content);
   if (!leaves.ok()) return leaves.status();
   if (!*leaves) rows.emplace_back(work_of(WorkKind::kLeaving, found.content), encode_work());
   return Status();
+}
+
+/// Each part ends where an append ended, and so does the reach. A row that cannot be decoded reads no part.
+Status OwnerRecount::add_unreached(ContentId content, Rows& rows) const {
+  engine::Cursor parts = view_.cursor(content_part_key(contents_, content, names_.at(content).reach),
+                                      format::end_of_prefix(content_prefix(contents_, content)));
+  parts.leave_values();
+  for (parts.seek_to_first(); parts.valid(); parts.next()) rows.emplace_back(parts.key(), std::nullopt);
+  return parts.status();
 }
 
 /// A value without a byte has no row but its head.

@@ -3,7 +3,8 @@
 //
 // A repair saves each row by itself. The newest state of a head may be lost, and an older one may be found. Then a removal
 // of one name would remove a content that has another, or a content would stay for ever. If a head is lost, but not the
-// parts, no removal would find the parts.
+// parts, no removal would find the parts. If an older row of an append blob is found, the content that grew has parts that
+// no row reaches; the next appends would be written over some of them, and readers would come upon the others.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ namespace varve {
 /// The contents of one account. It needs memory for the number of each content.
 class OwnerRecount {
  public:
-  /// Rows to put, as keys and values.
-  using Rows = std::vector<std::pair<std::string, std::string>>;
+  /// Rows to put, as keys and values, and keys without a value to remove.
+  using Rows = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
   /// The view outlives the object. If names may be missing, no content loses owners.
   OwnerRecount(const engine::ReadView& view, std::uint32_t account, bool may_miss_names) noexcept
@@ -36,7 +37,7 @@ class OwnerRecount {
   /// Counts the large values of a table's entities. Errors: those of reading.
   Status add_table(format::TableId table);
   /// Counts the names in lists of blocks. Then returns the heads that have another count, heads that entities' contents
-  /// lost, and work rows for contents without a name. Errors: those of reading.
+  /// lost, work rows for contents without a name, and the parts that no name reaches. Errors: those of reading.
   Result<Rows> finish();
 
  private:
@@ -48,10 +49,14 @@ class OwnerRecount {
     std::uint32_t count = 0;
     /// The length that an entity names.
     std::optional<std::uint64_t> length{};
+    /// The longest length that a blob or a list names.
+    std::uint64_t reach = 0;
   };
+  void note(ContentId content, std::uint64_t length);
   Status read_heads();
   Status add_list(const Head& list);
   Status add_mended(const Head& found, Rows& rows) const;
+  Status add_unreached(ContentId content, Rows& rows) const;
   Result<std::uint64_t> entries_let_go(ContentId list) const;
   Status find_empty_values();
   Status add_headless(ContentId content, Rows& rows) const;

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "api/c/call.h"
 #include "api/c/gate.h"
 #include "api/c/queues.h"
 #include "varve/c.h"

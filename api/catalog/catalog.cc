@@ -190,13 +190,21 @@ Result<DrawnNumber> draw_number_for_large_values(std::string_view account, const
   return drawn;
 }
 
+/// Lets entities of the store end, unless the table cannot be created anyway: older builds refuse such a store.
+Status Catalog::allow_ends_for(const TableName& name) {
+  const engine::ReadView view = backend_.view();
+  const Result<std::optional<AccountRow>> owner = find_account(view, name.account);
+  if (!owner.ok()) return owner.status();
+  const Result<std::optional<TableRow>> row = find_table(view, name.account, name.lower);
+  if (!row.ok()) return row.status();
+  const Result<NameRelease::Found> dropped = release_.look(view, name.account, name.lower);
+  if (!dropped.ok()) return dropped.status();
+  return *owner && !*row && dropped->status.ok() ? backend_.allow_ends() : Status();
+}
+
 Status Catalog::create_table(const TableName& name, const TableOptions& options) {
   if (options.expiry) {
-    const Result<std::optional<TableRow>> row = find_table(backend_.view(), name.account, name.lower);
-    if (!row.ok()) return row.status();
-    if (!*row) {  // Otherwise the table is not created.
-      if (Status allowed = backend_.allow_ends(); !allowed.ok()) return allowed;
-    }
+    if (Status allowed = allow_ends_for(name); !allowed.ok()) return allowed;
   }
   const std::string account_key = account_row_key(name.account);
   const std::string table_key = table_row_key(name.account, name.lower);

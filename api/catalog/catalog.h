@@ -171,6 +171,7 @@ class Catalog {
   Status finish_load(const TableName& name, const LoadTarget& target, engine::Load& load);
 
  private:
+  Status allow_ends_for(const TableName& name);
   /// Reads the table's row, and enters it into the cache. Returns its rule too.
   Result<ResolvedTable> look_up(const TableName& name, NameEntry& entry, std::shared_ptr<const TableExpiry>& expiry);
   /// Replaces a row with the result of `change`. The commit is always durable, whatever the store's default: revoked

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "api/catalog/expiry_rule.h"
 #include "api/catalog/row_numbers.h"
-#include "api/model/expiry_rule.h"
 #include "api/model/quoted.h"
 #include "format/keys/entity.h"
 

@@ -79,9 +79,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
     if (blob_keeper_) blob_keeper_->begin();
   }
   /// Called after a commit that left work to do for blobs.
-  void wake_blob_keeper() noexcept {
-    if (blob_keeper_) blob_keeper_->wake();
-  }
+  void wake_blob_keeper() noexcept { blobs_->wake_keeper(); }
 
   Snapshot snapshot();
   /// Returns the state that a read sees. Errors: kInvalidArgument (InvalidInput: a snapshot of another store, or of no

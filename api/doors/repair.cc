@@ -124,7 +124,13 @@ Status write_owners(engine::Engine& engine, const OwnerRecount::Rows& rows) {
     std::vector<std::string> keys;
     for (const auto& row : part) keys.push_back(row.first);
     RowChange change(std::move(keys), [&](const auto& /*view*/, auto /*states*/, format::BatchBuilder& batch) {
-      for (const auto& [key, value] : part) batch.put(key, value);
+      for (const auto& [key, value] : part) {
+        if (value) {
+          batch.put(key, *value);
+        } else {
+          batch.remove(key);
+        }
+      }
       return Refusal();
     });
     if (Status written = commit(backend, change).status(); !written.ok()) return written;

@@ -85,6 +85,7 @@ struct TransactionBasis {
   std::span<const TransactionRead> reads;
   Snapshot& snapshot;
   DateTime began_at;
+  engine::CommitVersion began_time;  // at which the snapshot judges the ends of entities
 };
 
 /// The writes of a transaction. They are refused if an entity that the transaction read has been written since.
@@ -97,7 +98,9 @@ class TransactionChange final : public EntityChange {
         hashes_(partitions_of(basis.reads, writes, parts)),
         reads_(basis.reads),
         snapshot_(basis.snapshot),
-        began_at_(basis.began_at.ticks) {
+        began_at_(basis.began_at.ticks),
+        began_time_(basis.began_time),
+        may_be_repeated_(parts != nullptr) {
     if (parts != nullptr) paced_bytes += parts->bytes();
   }
 
@@ -106,7 +109,9 @@ class TransactionChange final : public EntityChange {
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override {
     if (Refusal refusal = judge_reads(view); refusal.is_refused()) return refusal;
     if (Refusal refusal = EntityChange::judge(view, states); refusal.is_refused()) return refusal;
-    snapshot_ = Snapshot();  // The store need not keep older versions for this transaction any more.
+    // The store need not keep older versions for this transaction any more. Another attempt would need them: without
+    // them, a compaction may remove what tells that an entity was deleted or has ended.
+    if (!may_be_repeated_) snapshot_ = Snapshot();
     return {};
   }
 
@@ -133,7 +138,7 @@ class TransactionChange final : public EntityChange {
   /// An entity that the transaction saw must not have ended since, nor before the commit.
   Status judge_end(const engine::Newest& read, std::size_t index) {
     rest_on(read);
-    if (read.value || read.end() == 0 || read.end() <= StoreCore::time_of(snapshot_)) return Status();
+    if (read.value || read.end() == 0 || read.end() <= began_time_) return Status();
     return Status(Code::kConflict, "the " + description_of(reads_[index]) +
                                        " ended after the transaction began; begin the transaction again");
   }
@@ -142,6 +147,8 @@ class TransactionChange final : public EntityChange {
   const std::span<const TransactionRead> reads_;
   Snapshot& snapshot_;
   const engine::CommitVersion began_at_;
+  const engine::CommitVersion began_time_;
+  const bool may_be_repeated_;
 };
 
 }  // namespace
@@ -380,7 +387,8 @@ Result<std::vector<PreparedWrite>> StoreTransaction::State::prepare() const {
   return prepared;
 }
 
-/// Sets the table id of each write, as its name resolves now, and its rule, which `rules` keeps. Returns the ids of all tables written and read.
+/// Sets the table id of each write, as its name resolves now, and its rule, which `rules` keeps. Returns the ids of all
+/// tables written and read.
 Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<PreparedWrite> prepared,
                                                                     ExpiryRules& rules) const {
   std::map<const NameEntry*, WriteTarget> known;  // If a table is dropped between lookups, the engine refuses.
@@ -447,7 +455,7 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
     sort_and_deduplicate(all);
   }
   std::vector<ETag> etags(prepared.size());  // Allocated before the commit: nothing may fail after it.
-  TransactionChange change(*core, std::move(all), prepared, options, {reads, snapshot, began_at}, parts);
+  TransactionChange change(*core, std::move(all), prepared, options, {reads, snapshot, began_at, began_time}, parts);
   const Result<engine::CommitVersion> version = varve::commit(core->backend(), change);
   if (parts != nullptr && !version.ok()) {
     const Result<bool> goes_on = parts->may_go_on(version.status());

@@ -39,7 +39,7 @@ struct VARVE_LOCAL BlobWrite::State {
 };
 
 /// One attempt to commit the blobs.
-class BlobPart {
+class VARVE_LOCAL BlobPart {
  public:
   /// Returns the bytes of content that the write brings to the commit, or has in memory.
   static std::size_t content_bytes(const BlobWrite& write) noexcept;

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "api/catalog/expiry_rule.h"
 #include "api/model/entity_codec.h"
-#include "api/model/expiry_rule.h"
 #include "api/model/service_error.h"
 #include "format/keys/batch.h"
 #include "format/keys/ends.h"

@@ -204,7 +204,9 @@ Refusal LargeValuePart::extend(const engine::Newest* before, const PreparedWrite
   }
   for (const format::ContentReference& each : lost) {
     if (!account.owners.is_planned(each.content)) return overtaken();
-    --account.changes[each.content].owners;
+    Change& change = account.changes[each.content];
+    --change.owners;
+    change.length_before = change.length_before.value_or(each.length) == each.length ? each.length : Change::kNoLength;
   }
   for (const format::ContentReference& each : named) {
     if (!account.owners.is_planned(each.content)) return overtaken();
@@ -218,10 +220,11 @@ Refusal LargeValuePart::extend(const engine::Newest* before, const PreparedWrite
   return {};
 }
 
-/// A content that keeps its owners is not read, so that damage of its head holds up no other change.
+/// A content that keeps its owners and its length is not read, so that damage of its head holds up no other change.
 Refusal LargeValuePart::finish(const engine::ReadView& view, format::BatchBuilder& batch) {
   for (auto& [id, account] : accounts_) {
-    std::erase_if(account.changes, [](const auto& change) { return change.second.owners == 0; });
+    std::erase_if(account.changes,
+                  [](const auto& change) { return change.second.owners == 0 && !change.second.has_new_length(); });
     if (account.changes.empty()) continue;
     const Result<std::vector<engine::Newest>> heads = heads_of(account, view);
     if (!heads.ok()) return heads.status();
@@ -260,7 +263,7 @@ Refusal LargeValuePart::begin(ContentId content, const ContentWriter& writer, co
   return {};
 }
 
-/// Checks a content that gains owners. Begins it if no entity named it before.
+/// Checks a content that gains owners, or that entities name by another length. Begins it if no entity named it before.
 Refusal LargeValuePart::gain(Account& account, ContentId content, const engine::Newest& head,
                              const engine::ReadView& view, format::BatchBuilder& batch) const {
   const Change& change = account.changes.at(content);
@@ -270,6 +273,7 @@ Refusal LargeValuePart::gain(Account& account, ContentId content, const engine::
     account.owners.add(content, change.owners);
     return {};
   }
+  if (change.owners <= 0) return refuse(blamed(no_such_value(content), change.write), head.version);
   const auto offered = account.offered.find(content);
   if (offered == account.offered.end()) return refuse(blamed(no_such_value(content), change.write), head.version);
   return begin(content, *offered->second.writer, change, view, batch);
@@ -278,7 +282,7 @@ Refusal LargeValuePart::gain(Account& account, ContentId content, const engine::
 Refusal LargeValuePart::settle(Account& account, std::span<const engine::Newest> heads, const engine::ReadView& view,
                                format::BatchBuilder& batch) {
   for (const auto& [content, change] : account.changes) {
-    if (change.owners < 0) {
+    if (change.owners < 0 && !change.has_new_length()) {
       account.owners.add(content, change.owners);
       continue;
     }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,6 +82,11 @@ class LargeValuePart {
     bool is_named = false;
     /// The first write that names it.
     std::size_t write = 0;
+    /// The length that the entities named which let go of it; kNoLength if they named different ones, which is damage.
+    std::optional<std::uint64_t> length_before{};
+    static constexpr std::uint64_t kNoLength = UINT64_MAX;
+    /// Returns whether an entity would name it without a gain of owners, by a length that no entity is known to name.
+    bool has_new_length() const noexcept { return is_named && owners <= 0 && length_before != length; }
   };
   /// A content of a writer of this process.
   struct Offered {

@@ -30,7 +30,10 @@ using ExpiryRules = std::vector<std::shared_ptr<const TableExpiry>>;
 
 struct VARVE_LOCAL StoreTransaction::State {
   explicit State(std::shared_ptr<StoreCore> store)
-      : core(std::move(store)), snapshot(core->snapshot()), began_at(snapshot.version()) {}
+      : core(std::move(store)),
+        snapshot(core->snapshot()),
+        began_at(snapshot.version()),
+        began_time(StoreCore::time_of(snapshot)) {}
 
   /// A write of a message, and its place among all writes.
   struct PlacedMessage {
@@ -84,6 +87,7 @@ struct VARVE_LOCAL StoreTransaction::State {
   std::shared_ptr<StoreCore> core;
   Snapshot snapshot;  // until the transaction ends
   DateTime began_at;
+  engine::CommitVersion began_time;  // at which the snapshot judges the ends of entities
   std::vector<TransactionRead> reads;
   std::vector<Write> writes;
   std::vector<PlacedMessage> messages;

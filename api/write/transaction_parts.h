@@ -14,11 +14,12 @@
 #include "api/write/large_value_part.h"
 #include "api/write/message_part.h"
 #include "varve/result.h"
+#include "varve/version.h"
 
 namespace varve {
 
 /// One attempt to commit the parts.
-class TransactionParts final : public Extension {
+class VARVE_LOCAL TransactionParts final : public Extension {
  public:
   /// Messages and blobs outlive the object. Returns null if there is nothing besides entities. Errors name an operation:
   /// messages come after the entities, and blobs after the messages.

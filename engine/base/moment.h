@@ -10,7 +10,7 @@ namespace varve::engine {
 struct Moment {
   // NOLINTNEXTLINE(google-explicit-constructor): where no entity has an end, a moment is a version.
   constexpr Moment(format::CommitVersion at_version, format::CommitVersion at_time = 0) noexcept
-      : version(at_version), time(at_time) {}
+      : version{at_version}, time{at_time} {}
   /// Returns whether this moment is not before the other one in either respect.
   constexpr bool is_at_or_after(const Moment& other) const noexcept {
     return version >= other.version && time >= other.time;

@@ -49,12 +49,12 @@ class Snapshots {
   HeldVersion take_visible(const Visible& visible) {
     return take_visible(visible, [] { return CommitVersion{0}; });
   }
-  /// Takes the visible version with the time that `time()` returns, which is asked after `visible()`.
+  /// Takes the visible version with the time that `ask_time()` returns, which is asked after `visible()`.
   template <typename Visible, typename Time>
-  HeldVersion take_visible(const Visible& visible, const Time& time) {
+  HeldVersion take_visible(const Visible& visible, const Time& ask_time) {
     const io::MutexGuard guard(mutex_);
     const CommitVersion version = visible();
-    return take_locked(version, time());
+    return take_locked(version, ask_time());
   }
   /// Returns the versions that may be read from now on, except those above the visible version: each held version and
   /// the visible version, rising, each once.

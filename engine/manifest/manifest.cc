@@ -242,12 +242,16 @@ Status Manifest::State::add_features(std::uint64_t incompatible) {
   FileSet next = files_now();
   if ((next.features.incompatible & incompatible) == incompatible) return Status();
   if (Status ours = confirm_owner(); !ours.ok()) return ours;
-  next.features.incompatible |= incompatible;
-  next = with_number_taken(std::move(next), next_number);
-  Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, false);
-  if (!fresh.ok()) return fresh.status();
-  io::probe("a feature was added to a store");
-  return switch_to(*std::move(fresh), std::move(next));
+  try {
+    next.features.incompatible |= incompatible;
+    next = with_number_taken(std::move(next), next_number);
+    Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, false);
+    if (!fresh.ok()) return fresh.status();
+    io::probe("a feature was added to a store");
+    return switch_to(*std::move(fresh), std::move(next));
+  } catch (const std::bad_alloc&) {
+    return failure.ok() ? Status::out_of_memory() : failure;  // The caller learns whether the manifest has stopped.
+  }
 }
 
 /// Keeps the manifest from growing without limit. If no new manifest can be written, the present one remains usable.

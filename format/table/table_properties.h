@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "format/block/block.h"
+#include "format/keys/ends.h"
 #include "format/keys/internal_key.h"
 #include "varve/result.h"
 

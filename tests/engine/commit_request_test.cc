@@ -51,7 +51,7 @@ TEST_F(CommitRequestTest, WithAnOperationOfANewerBuildIsRefused) {
   constexpr std::size_t kKindAt = 2;  // after flags and count
   std::string batch = put();
   ASSERT_EQ(batch[kKindAt], static_cast<char>(Kind::kPut));
-  batch[kKindAt] = static_cast<char>(Kind::kPutExpiring);
+  batch[kKindAt] = static_cast<char>(Kind::kMergeOperand);
   expect_refused(batch, Code::kUnsupported, "");
 }
 

@@ -89,6 +89,19 @@ TEST_F(Expiry, E1_AnAgeCountsFromTheVersionOfItsCommit) {
   EXPECT_EQ(value_of(*engine_, "p", "a"), "-");
 }
 
+TEST_F(Expiry, E1_AViewJudgesByTheTimeAtWhichItWasMade) {
+  put_until("a", in(10));
+  const ReadView view = engine_->view();
+  wait(5);
+  put_until("a", in(100), "w");
+  wait(10);
+  const auto found = view.get(key_of("p", "a"));
+  ASSERT_TRUE(found.ok());
+  ASSERT_TRUE(*found) << "the entity was there all the time";
+  EXPECT_EQ((*found)->value, "v");
+  EXPECT_EQ(value_of(*engine_, "p", "a"), "w");
+}
+
 TEST_F(Expiry, E1_AViewAndASnapshotKeepTheirTime) {
   put_until("a", in(10));
   put_until("b", in(30));

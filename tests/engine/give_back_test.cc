@@ -250,7 +250,7 @@ TEST_F(RetiredIdsOfAStore, StayWhileASnapshotReadsTheTable) {
   EXPECT_EQ(engine_->statistics().retired_ids, 1u);
   EXPECT_GT(engine_->statistics().compaction_debt_bytes, 0u);
   {
-    const auto found = engine_->view_at(snapshot.version()).get(test::key_of("p", "r", kDropped));
+    const auto found = engine_->view_at(snapshot).get(test::key_of("p", "r", kDropped));
     ASSERT_TRUE(found.ok());
     EXPECT_TRUE(found->has_value());
   }

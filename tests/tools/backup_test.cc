@@ -310,6 +310,24 @@ TEST_F(Backup, GivesATableBackWithItsExpiry) {
   EXPECT_EQ(run_program({"export", store_, "Rows", "--format", "csv"}).out, rows);
 }
 
+TEST_F(Backup, GivesEntitiesBackThatWereStoredBeforeARuleUnderWhichTheyWouldHaveEnded) {
+  ASSERT_EQ(run_program({"table", "create", store_, "Events"}).exit_code, 0);
+  ASSERT_EQ(
+      run_program({"put", store_, "Events", "p", "old", "Until=2020-01-01T00:00:00Z", "--type", "Until=Edm.DateTime"})
+          .exit_code,
+      0);
+  ASSERT_EQ(run_program({"table", "expiry", store_, "Events", "--expire-at", "Until"}).exit_code, 0);
+  const std::string before = run_program({"get", store_, "Events", "p", "old", "--json"}).out;
+  back_up();
+  ASSERT_EQ(run_program({"table", "drop", store_, "Events"}).exit_code, 0);
+  const ProgramResult restored = run_program({"restore", backups_, store_, "--table", "Events"});
+  ASSERT_EQ(restored.exit_code, 0) << restored.err;
+  const ProgramResult found = run_program({"get", store_, "Events", "p", "old", "--json"});
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  EXPECT_THAT(found.out, HasSubstr("2020-01-01"));
+  EXPECT_THAT(before, HasSubstr("2020-01-01"));
+}
+
 TEST_F(Backup, OfAStoreThatAnotherProgramHasOpenNamesThatProgram) {
   const Result<std::unique_ptr<Store>> held = Store::open(store_);
   ASSERT_TRUE(held.ok());

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/model/large_value_maker.h"
 #include "format/bytes/crc64.h"
 #include "tests/api/blob/blob_recount.h"
 #include "tests/api/blob/large_value_bench.h"
@@ -249,6 +250,30 @@ TEST_F(LargeValues, BX04_AContentWhoseWriterEndedIsGone) {
   EXPECT_EQ(photo_in(people_, "a"), "-");
   EXPECT_EQ(read(people_, "p", "b"), std::nullopt);
   expect_contents(0);
+}
+
+TEST_F(LargeValues, BX04_AnotherLengthOfAContentIsRefusedWhoeverOwnsIt) {
+  constexpr std::size_t kBytes = 50'000;
+  const LargeValue photo = insert("a", kBytes);
+  for (const std::uint64_t length : {kBytes - 1, kBytes + 1}) {
+    const LargeValue wrong = LargeValueMaker::make(photo.id(), length);
+    EXPECT_EQ(said(people_.merge(with_photo("a", wrong), ETag::any())), kLargeValueGone);
+    EXPECT_EQ(said(people_.replace(with_photo("a", wrong), ETag::any())), kLargeValueGone);
+    const std::vector<WriteOperation> moved{WriteOperation::remove("p", "a", ETag::any()),
+                                            WriteOperation::insert(with_photo("b", wrong))};
+    const Status refused = people_.execute(moved).status();
+    EXPECT_EQ(said(refused), kLargeValueGone);
+    EXPECT_EQ(refused.operation_index(), 1U);
+    Entity twice = with_photo("two", photo);
+    twice.set("Other", photo);
+    EXPECT_EQ(said(people_.insert_or_replace(twice)), kFine);
+    EXPECT_EQ(said(people_.replace(with_photo("two", wrong), ETag::any())), kLargeValueGone);
+    EXPECT_TRUE(photo_in(people_, "a") == uneven_bytes(kBytes));
+    EXPECT_TRUE(photo_in(people_, "two") == uneven_bytes(kBytes));
+    EXPECT_EQ(said(people_.remove("p", "two", ETag::any())), kFine);
+  }
+  EXPECT_EQ(said(people_.merge(with_photo("a", photo), ETag::any())), kFine);
+  expect_contents(1);
 }
 
 TEST_F(LargeValues, BX31_AWriterKeepsItsContentForAnyNumberOfEntities) {

@@ -78,6 +78,29 @@ TEST_F(OwnerRecounts, BX08_NoContentLosesOwnersIfNamesMayBeMissing) {
   EXPECT_FALSE(has_work(leaving(3)));
 }
 
+TEST_F(OwnerRecounts, BX07_PartsOfAnAppendBlobThatNoRowReachesAreRemoved) {
+  constexpr ContentId kGrown = 20;
+  put(content_head_key(kContents, kGrown), encode_content_head({ContentKind::kGrowing, 2, 0, {}}));
+  for (const std::uint64_t offset : {0U, 4U, 8U, 12U}) {
+    put(content_part_key(kContents, kGrown, offset), encode_part(kGrown, offset, "text"));
+  }
+  put_blob_of("copy of old state", {kGrown});
+  BlobRow row;
+  row.kind = BlobKind::kAppend;
+  row.pieces = {{kGrown, 8}};
+  row.length = 8;
+  put(blob_row_key(kContainer, "grown"), encode_blob_row(row));
+  for (const bool may_miss_names : {true, false}) {
+    write(recounted(may_miss_names));
+    EXPECT_TRUE(value_at(content_part_key(kContents, kGrown, 0)));
+    EXPECT_TRUE(value_at(content_part_key(kContents, kGrown, 4)));
+    EXPECT_FALSE(value_at(content_part_key(kContents, kGrown, 8)));
+    EXPECT_FALSE(value_at(content_part_key(kContents, kGrown, 12)));
+    EXPECT_EQ(owners_of(kGrown), 2U);
+  }
+  EXPECT_TRUE(recounted(false).empty());
+}
+
 class OwnerRecountsOfEntities : public testing::Test, protected WorkBench {
  protected:
   static constexpr format::TableId kPeople = with_large_values(format::make_table_id(kAccountNumber, 7));

@@ -83,13 +83,18 @@ class WorkBench {
   WorkBench() = default;
   explicit WorkBench(OneThreadAtATime one) : machine_(1, one) {}
 
-  using Rows = std::vector<std::pair<std::string, std::string>>;
+  /// Rows to put, or to remove where there is no value.
+  using Rows = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
   void write(const Rows& rows) {
     format::BatchBuilder batch;
     std::vector<std::uint64_t> locks;
     for (const auto& [key, value] : rows) {
-      batch.put(key, value);
+      if (value) {
+        batch.put(key, *value);
+      } else {
+        batch.remove(key);
+      }
       locks.push_back(format::partition_hash(format::partition_of(key)));
     }
     commit(batch, locks);

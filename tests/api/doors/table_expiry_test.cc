@@ -353,6 +353,8 @@ TEST_F(TableExpiryTest, AStoreThatUsedNoExpiryHasNoFeature) {
   EXPECT_EQ(said(store().set_table_expiry(kAccount, "Orders", std::nullopt)), kFine);
   EXPECT_EQ(said(store().set_table_expiry(kAccount, "Nothing", TableExpiry::at("U"))), kTableNotFound);
   EXPECT_EQ(said(store().create_table(kAccount, "Orders", {.expiry = TableExpiry::at("U")})), kTableAlreadyExists);
+  EXPECT_EQ(store().create_table("nobody", "Orders", {.expiry = TableExpiry::at("U")}).status().code(),
+            Code::kNotFound);
   bench_.store.reset();
   const auto engine = bench_.machine.open();
   ASSERT_TRUE(engine.ok());

@@ -113,7 +113,7 @@ class RangeMerge : public testing::TestWithParam<std::uint64_t> {
   void check(const Engine& engine) const {
     compare(engine.view(), rows_);
     if (&engine != engine_.get()) return;
-    for (const auto& [snapshot, rows] : held_) compare(engine.view_at(snapshot.version()), rows);
+    for (const auto& [snapshot, rows] : held_) compare(engine.view_at(snapshot), rows);
   }
 
   /// The rule applies to the sync of the n-th new table file.

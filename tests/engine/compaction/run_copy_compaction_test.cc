@@ -87,7 +87,7 @@ class RunCopyCompaction : public testing::TestWithParam<std::uint64_t> {
 
   void check_all() {
     check(engine_->view(), rows_);
-    for (const auto& [snapshot, rows] : held_) check(engine_->view_at(snapshot.version()), rows);
+    for (const auto& [snapshot, rows] : held_) check(engine_->view_at(snapshot), rows);
     engine_->check_tables([](std::uint64_t, const Status& found) { EXPECT_EQ(found.to_string(), "Ok"); });
   }
 

@@ -162,7 +162,7 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
 
   void check_all() {
     check(engine_->view(), rows_);
-    for (const auto& [snapshot, rows] : held_) check(engine_->view_at(snapshot.version()), rows);
+    for (const auto& [snapshot, rows] : held_) check(engine_->view_at(snapshot), rows);
   }
 
   void one_step() {
@@ -310,7 +310,7 @@ TEST_F(Drops, ASnapshotKeepsWhatWasDroppedUntilItIsLetGo) {
   HeldVersion held = engine_->snapshot();
   ASSERT_TRUE(Change(kOther).retire(kOther).commit(*engine_).ok());
   ASSERT_TRUE(engine_->compact().ok());
-  const auto found = engine_->view_at(held.version()).get(test::key_of("p", "r", kOther));
+  const auto found = engine_->view_at(held).get(test::key_of("p", "r", kOther));
   ASSERT_TRUE(found.ok() && found->has_value());
   EXPECT_EQ((*found)->value, "value");
   held.release();

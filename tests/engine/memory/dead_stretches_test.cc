@@ -498,8 +498,8 @@ TEST_F(ManyDeletes, HideNothingFromASnapshotBeforeThem) {
   const HeldVersion snapshot = engine_->snapshot();
   for (std::uint64_t row = 0; row < kRows; row += kRowsOfBatch) ASSERT_NO_FATAL_FAILURE(remove_rows(row, kRowsOfBatch));
   const auto any = [](std::uint64_t) { return true; };
-  EXPECT_EQ(rows_of(engine_->view_at(snapshot.version()), false, any).size(), kRows + 1);
-  EXPECT_EQ(rows_of(engine_->view_at(snapshot.version()), true, any).size(), kRows + 1);
+  EXPECT_EQ(rows_of(engine_->view_at(snapshot), false, any).size(), kRows + 1);
+  EXPECT_EQ(rows_of(engine_->view_at(snapshot), true, any).size(), kRows + 1);
   EXPECT_EQ(rows_of(engine_->view(), false, any).size(), 1u);
 }
 

@@ -198,7 +198,7 @@ TEST_P(PartsByPlace, OfOlderViewsStayWhenTheRowIsOverwrittenOrDeleted) {
     EXPECT_FALSE(has(after, "gone"));
     EXPECT_FALSE(has(after, "absent"));
     EXPECT_TRUE(part_of(before, old_place, 777, 40'000) == first.substr(777, 40'000));
-    const ReadView snapshot = engine_->view_at(held.version());
+    const ReadView snapshot = engine_->view_at(held);
     for (const char* row : {"r", "gone"}) {
       EXPECT_TRUE(part_of(snapshot, locate(snapshot, row), 777, 40'000) == first.substr(777, 40'000));
     }

@@ -186,7 +186,7 @@ TEST_F(SalvagedLogTest, WithAnOperationOfANewerBuildEndsARepair) {
   std::string batch = test::put_of("c", "v");
   const std::size_t kind = batch.find(static_cast<char>(Kind::kPut), 2);  // after flags and count
   ASSERT_NE(kind, std::string::npos);
-  batch[kind] = static_cast<char>(Kind::kPutExpiring);
+  batch[kind] = static_cast<char>(Kind::kMergeOperand);
   log.group(12, {batch});
   log.end_write();
   image_.write_log(log);

@@ -251,7 +251,7 @@ TEST_F(SalvagedTableTest, EndsARepairAtAKindOfANewerBuild) {
   std::string block = content(blocks_[1], BlockType::kData);
   const std::size_t at = block.find(std::string("\x01") + std::string(100, 'v'), block.size() / 2);
   ASSERT_NE(at, std::string::npos);
-  block[at] = static_cast<char>(Kind::kPutExpiring);
+  block[at] = static_cast<char>(Kind::kMergeOperand);
   replace(blocks_[1], BlockType::kData, block);
   const int saved = salvage();
   EXPECT_EQ(status_.code(), Code::kUnsupported) << status_.to_string();

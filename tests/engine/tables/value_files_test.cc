@@ -226,7 +226,7 @@ TEST_F(ValueFiles, ASnapshotAndAWalkKeepWhatTheySee) {
     ASSERT_TRUE(cursor.valid()) << cursor.status().to_string();
     EXPECT_EQ(cursor.value(), large('x'));
   }
-  const auto old = engine_->view_at(held.version()).get(test::key_of("p", "105"));
+  const auto old = engine_->view_at(held).get(test::key_of("p", "105"));
   ASSERT_TRUE(old.ok() && old->has_value());
   EXPECT_EQ((*old)->value, large('x'));
   EXPECT_EQ(get("105"), large('y'));

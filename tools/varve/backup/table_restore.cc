@@ -88,14 +88,8 @@ Result<std::uint64_t> add_each_entity(const TableAccess& table, const Add& add) 
 }
 
 /// Fills the new table by files, if this process has the store open. Then either all entities appear or none. Sets
-/// `is_made` if the table exists afterwards. By `expiry`, the entities end.
-Result<std::uint64_t> load(Store& store, const Place& place, const TableAccess& from,
-                           const std::optional<TableExpiry>& expiry, bool& is_made) {
-  if (expiry) {
-    if (Status made = store.create_table(place.account, place.table, {.expiry = expiry}).status(); !made.ok())
-      return made;
-    is_made = true;
-  }
+/// `is_made` if the table exists afterwards.
+Result<std::uint64_t> load(Store& store, const Place& place, const TableAccess& from, bool& is_made) {
   Result<Loader> loader = store.load_table(place.account, place.table);
   if (!loader.ok()) return loader.status();
   const Result<std::uint64_t> added =
@@ -121,18 +115,32 @@ Result<std::uint64_t> write(StoreAccess& store, const Place& place, const TableA
   return added;
 }
 
-/// Compares the entities of two tables, except their Timestamps.
-Status compare(const TableAccess& table, const TableAccess& with) {
-  EntityReader left(table, {});
-  EntityReader right(with, {});
+/// Returns the next entity with the keys of `sought`, or null. An entity before it has ended in the backup since it was
+/// restored. Without `sought`, all that are left have ended.
+Result<const Entity*> next_like(EntityReader& restored, const Entity* sought) {
   for (;;) {
-    const Result<const Entity*> one = left.next();
-    if (!one.ok()) return one.status();
+    Result<const Entity*> found = restored.next();
+    if (!found.ok() || *found == nullptr) return found;
+    const Entity& entity = **found;
+    if (sought != nullptr && entity.partition_key() == sought->partition_key() && entity.row_key() == sought->row_key())
+      return found;
+  }
+}
+
+/// Compares a restored table with the backup, except for Timestamps.
+Status compare(const TableAccess& restored, const TableAccess& saved) {
+  EntityReader left(restored, {});
+  EntityReader right(saved, {});
+  for (;;) {
     const Result<const Entity*> other = right.next();
     if (!other.ok()) return other.status();
-    if (*one == nullptr && *other == nullptr) return Status();
-    if (*one == nullptr || *other == nullptr)
-      return Status::corruption("the restored table has another number of entities than the backup");
+    const Result<const Entity*> one = next_like(left, *other);
+    if (!one.ok()) return one.status();
+    if (*other == nullptr) return Status();
+    if (*one == nullptr) {
+      return Status::corruption("the restored table lacks the entity \"" + (**other).partition_key() + "\", \"" +
+                                (**other).row_key() + "\" of the backup");
+    }
     if (!have_same_values(**one, **other)) {
       return Status::corruption("the entity \"" + (**one).partition_key() + "\", \"" + (**one).row_key() +
                                 "\" differs from the backup");
@@ -167,11 +175,15 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
   }
   bool is_made = false;
   Result<std::uint64_t> count =
-      local != nullptr ? load(*local, place, **saved, *expiry, is_made) : write(**to, place, **saved, is_made);
-  if (count.ok() && !*expiry) {  // Entities may end between the two reads.
+      local != nullptr ? load(*local, place, **saved, is_made) : write(**to, place, **saved, is_made);
+  if (count.ok()) {
     const Result<std::unique_ptr<TableAccess>> restored = (*to)->open_table(place.account, place.table);
     const Status same = restored.ok() ? compare(**restored, **saved) : restored.status();
     if (!same.ok()) count = same;
+  }
+  if (count.ok() && *expiry) {
+    // Set last: by it, entities that were stored before the rule would end now.
+    if (Status set = local->set_table_expiry(place.account, place.table, *expiry); !set.ok()) count = set;
   }
   if (!count.ok()) {
     if (is_made) (void)(*to)->drop_table(place.account, place.table);  // the first failure is the one to report

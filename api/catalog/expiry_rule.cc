@@ -1,6 +1,6 @@
 // Owns: the check of a rule, and the end of an entity (expiry_rule.h).
 // Must never: refuse an entity because of its end.
-#include "api/model/expiry_rule.h"
+#include "api/catalog/expiry_rule.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,0 +1,135 @@
+// Goal: a verb under way while an entity ends judges it at one moment: it commits before the end, or not at all (E1, E2).
+// Method: the store has no block cache, so that a verb reads the entity from its file. The read stands still, the clock
+// moves on, or another verb runs, and the read ends.
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/store_bench.h"
+#include "varve/options.h"
+#include "varve/queue.h"
+#include "varve/store_transaction.h"
+
+namespace varve::overtaken_expiry_test {
+namespace {
+
+using namespace test;
+using std::chrono::seconds;
+
+class OvertakenExpiry : public ::testing::Test {
+ protected:
+  OvertakenExpiry() {
+    ResourceOptions resources;
+    resources.block_cache_bytes = 0;
+    StoreOptions options = bench_.options();
+    options.resources = *Resources::create(resources);
+    bench_.open(options);
+    EXPECT_EQ(said(store().create_account(kAccount)), kFine);
+    sessions_ = *store().create_table(kAccount, "Sessions", {.expiry = TableExpiry::after(seconds(10))});
+    people_ = *store().create_table(kAccount, "People");
+    queue_ = *store().create_queue(kAccount, "queue");
+    EXPECT_EQ(said(sessions_->insert(with_value("p", "a", "v"))), kFine);
+    EXPECT_EQ(said(store().compact()), kFine);
+  }
+
+  Store& store() { return *bench_.store; }
+  Table& sessions() { return *sessions_; }
+  void pass(int for_seconds) { bench_.machine.clock.advance(seconds(for_seconds)); }
+
+  /// Runs the verb, and `meanwhile` while its first read of a table file stands still.
+  void run_beside(const std::function<void()>& verb, const std::function<void()>& meanwhile) {
+    io::FaultRule never;
+    never.kind = io::OperationKind::kRead;
+    never.name_suffix = ".sst";
+    never.effect = io::FaultEffect::kNever;
+    io::MemoryFileSystem& files = *bench_.machine.files;
+    files.faults().add(never);
+    io::Thread thread = *bench_.machine.scheduler().start("verb", verb);
+    files.await_stuck(1);
+    files.faults().clear();
+    meanwhile();
+    files.let_go();
+    thread.join();
+  }
+
+  StoreBench bench_{43, OneThreadAtATime{}};
+  std::optional<Table> sessions_;
+  std::optional<Table> people_;
+  std::optional<Queue> queue_;
+};
+
+TEST_F(OvertakenExpiry, AReadThatBeganBeforeTheEndFindsTheEntity) {
+  Result<std::optional<Entity>> found = std::optional<Entity>();
+  run_beside([&] { found = sessions().get("p", "a"); }, [&] { pass(20); });
+  ASSERT_EQ(said(found), kFine);
+  EXPECT_TRUE(found->has_value());
+  EXPECT_EQ(value_in(sessions(), "p", "a"), "-");
+}
+
+TEST_F(OvertakenExpiry, AReadBesideAWriteThatMovesTheEndFindsTheEntity) {
+  Result<std::optional<Entity>> found = std::optional<Entity>();
+  run_beside([&] { found = sessions().get("p", "a"); },
+             [&] {
+               pass(5);
+               ASSERT_EQ(said(sessions().merge(with_value("p", "a", "again"), ETag::any())), kFine);
+               pass(8);  // The first end has passed, and the second has not.
+             });
+  ASSERT_EQ(said(found), kFine);
+  EXPECT_TRUE(found->has_value()) << "it existed all the time";
+  EXPECT_EQ(value_in(sessions(), "p", "a"), "again");
+}
+
+TEST_F(OvertakenExpiry, AWriteThatRestsOnAnEntityIsNotCommittedAfterItsEnd) {
+  Status written;
+  run_beside([&] { written = sessions().merge(with_value("p", "a", "late"), ETag::any()).status(); },
+             [&] { pass(20); });
+  EXPECT_EQ(said(written), (Said{Code::kBusy, ""})) << written.to_string();
+  EXPECT_EQ(value_in(sessions(), "p", "a"), "-");
+  EXPECT_EQ(said(sessions().merge(with_value("p", "a", "late"), ETag::any())),
+            (Said{Code::kNotFound, "ResourceNotFound"}));
+}
+
+TEST_F(OvertakenExpiry, ATransactionThatRestsOnAnEntityIsNotCommittedAfterItsEnd) {
+  Result<StoreTransaction> transaction = store().begin_transaction();
+  ASSERT_TRUE((*transaction->get(sessions(), "p", "a")).has_value());
+  transaction->insert(*people_, with_value("q", "a", "v"));
+  Status written;
+  run_beside([&] { written = transaction->commit().status(); }, [&] { pass(20); });
+  EXPECT_EQ(said(written), (Said{Code::kConflict, ""})) << written.to_string();
+  EXPECT_EQ(value_in(*people_, "q", "a"), "-");
+}
+
+TEST_F(OvertakenExpiry, ASecondAttemptOfATransactionJudgesByTheTimeOfItsBeginning) {
+  pass(20);
+  Result<StoreTransaction> transaction = store().begin_transaction();
+  ASSERT_FALSE((*transaction->get(sessions(), "p", "a")).has_value());
+  transaction->insert(*people_, with_value("q", "a", "v")).put(*queue_, "about a");
+  const std::uint64_t refused = (*store().statistics()).commits_refused;
+  Status written;
+  run_beside([&] { written = transaction->commit().status(); }, [&] { EXPECT_EQ(said(queue_->clear()), kFine); });
+  EXPECT_EQ(said(written), kFine) << written.to_string();
+  EXPECT_GT((*store().statistics()).commits_refused, refused) << "there was one attempt only";
+  EXPECT_EQ(value_in(*people_, "q", "a"), "v");
+}
+
+TEST_F(OvertakenExpiry, ASecondAttemptOfATransactionStillSeesWhatEnded) {
+  Result<StoreTransaction> transaction = store().begin_transaction();
+  ASSERT_TRUE((*transaction->get(sessions(), "p", "a")).has_value());
+  transaction->insert(*people_, with_value("q", "a", "v")).put(*queue_, "about a");
+  Status written;
+  run_beside([&] { written = transaction->commit().status(); },
+             [&] {
+               EXPECT_EQ(said(queue_->clear()), kFine);
+               pass(20);
+               EXPECT_EQ(said(store().compact()), kFine);
+             });
+  EXPECT_EQ(said(written), (Said{Code::kConflict, ""})) << written.to_string();
+  EXPECT_EQ(value_in(*people_, "q", "a"), "-");
+}
+
+}  // namespace
+}  // namespace varve::overtaken_expiry_test
