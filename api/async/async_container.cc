@@ -52,7 +52,8 @@ struct VARVE_LOCAL AsyncContainer::Verbs {
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     StoreCore& core = *state->core;
     io::Clock& clock = core.backend().env().clock;
-    const std::chrono::nanoseconds deadline = clock.monotonic() + std::min(options.wait, kTailWaitMax);
+    const std::chrono::nanoseconds deadline =
+        clock.monotonic() + std::clamp(options.wait, std::chrono::milliseconds(0), kTailWaitMax);
     std::optional<BlobFollowers::Following> following;
     std::optional<RowWait> wait;  // leaves before the blob
     for (;;) {

@@ -56,7 +56,8 @@ struct VARVE_LOCAL AsyncQueue::Verbs {
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     Backend& backend = state->core->backend();
     io::Clock& clock = backend.env().clock;
-    const std::chrono::nanoseconds deadline = clock.monotonic() + std::min(options.wait, kMessageWaitMax);
+    const std::chrono::nanoseconds deadline =
+        clock.monotonic() + std::clamp(options.wait, std::chrono::milliseconds(0), kMessageWaitMax);
     std::shared_ptr<LiveQueue> live;
     std::optional<RowWait> wait;  // left before the queue
     for (;;) {

@@ -48,7 +48,7 @@ void BlobCheck::note_work(const Work& work, std::optional<std::uint64_t> done) {
   if (work.kind == WorkKind::kTable) leaving_tables_.insert(work.subject);
 }
 
-Status BlobCheck::name(format::TableId container, ContentId content, std::uint64_t length, bool is_value) {
+Status BlobCheck::name(format::TableId container, ContentId content, std::uint64_t length, Taken taken) {
   const std::uint32_t account = format::account_of(container);
   const auto head = view_.get(content_head_key(contents_of(container), content));
   if (!head.ok()) {
@@ -59,12 +59,16 @@ Status BlobCheck::name(format::TableId container, ContentId content, std::uint64
   balances_[account] += hash_of(content);
   const Result<ContentHead> decoded = decode_content_head((*head)->value);
   if (!decoded.ok()) return Status();  // A damaged head is found as a row.
-  if (is_value != (decoded->kind == ContentKind::kValue)) return broken("it names a content of another kind");
+  const bool is_value = decoded->kind == ContentKind::kValue;
+  const bool is_list = decoded->kind == ContentKind::kList;
+  if (is_value != (taken == Taken::kValue) || is_list != (taken == Taken::kList)) {
+    return broken("it names a content of another kind");
+  }
   if (decoded->kind == ContentKind::kGrowing) {
     const bool is_there = may_reach(contents_of(container), content, length);
     return is_there ? Status() : broken("it names more bytes than a content that grows has");
   }
-  if (decoded->kind == ContentKind::kList) return Status();
+  if (is_list) return Status();
   return decoded->length == length ? Status() : broken("it names another length than its content has");
 }
 
@@ -96,7 +100,7 @@ Status BlobCheck::visit_entity(std::string_view key, std::string_view value) {
   }
   Status first;
   for (const format::ContentReference& each : named) {
-    const Status checked = name(format::table_id_of(key), each.content, each.length, true);
+    const Status checked = name(format::table_id_of(key), each.content, each.length, Taken::kValue);
     if (first.ok()) first = checked;
   }
   return first;
@@ -122,8 +126,10 @@ Status BlobCheck::visit_blob(std::string_view key, format::CommitVersion version
   const Result<BlobRow> row = decode_blob_row(version, value);
   if (!row.ok()) note_unread_row(key);
   Status failure = row.status();
-  for (const ContentPiece& piece : row.ok() ? row->pieces : std::vector<ContentPiece>()) {
-    const Status named = name(format::table_id_of(key), piece.content, piece.length);
+  for (std::size_t i = 0; row.ok() && i < row->pieces.size(); ++i) {
+    const ContentPiece& piece = row->pieces[i];
+    const Taken taken = row->is_list || i < row->lists ? Taken::kList : Taken::kBytes;
+    const Status named = name(format::table_id_of(key), piece.content, piece.length, taken);
     if (failure.ok()) failure = named;
   }
   const Result<std::string> blob = decode_named_key(key);
@@ -192,7 +198,9 @@ Status BlobCheck::visit_content_row(std::uint32_t account, const ContentPlace& p
 Status BlobCheck::visit_part(std::uint32_t account, std::uint64_t offset, std::string_view value) {
   Present& present = *present_;
   std::string room;
-  const Result<std::string_view> bytes = decode_any_part(present.content, offset, value, room);
+  const bool may_be_packed = !present.head || present.head->kind == ContentKind::kPlain;
+  const Result<std::string_view> bytes = may_be_packed ? decode_any_part(present.content, offset, value, room)
+                                                       : decode_part(present.content, offset, value);
   if (!bytes.ok()) return bytes.status();
   if (!present.head && !present.is_damaged) {
     if (filling_.count(present.content) != 0 || leaving_.count(present.content) != 0) return Status();

@@ -87,7 +87,9 @@ class BlobCheck {
 
   void note_work(const Work& work, std::optional<std::uint64_t> done);
   /// Notes that a row of this id names `length` bytes of a content.
-  Status name(format::TableId container, ContentId content, std::uint64_t length, bool is_value = false);
+  /// What a row takes a content for.
+  enum class Taken : std::uint8_t { kBytes, kList, kValue };
+  Status name(format::TableId container, ContentId content, std::uint64_t length, Taken taken = Taken::kBytes);
   /// Returns whether the parts of a growing content may have so many bytes. A part that cannot be read may have any.
   bool may_reach(format::TableId contents, ContentId content, std::uint64_t length) const;
   Status visit_blob(std::string_view key, format::CommitVersion version, std::string_view value);

@@ -1,5 +1,5 @@
 // Owns: the look at the end of an append blob (blob_tail.h).
-// Must never: return bytes of another blob than the one that the reader follows.
+// Must never: return bytes of another blob than the one that the reader names by `created`, if it does.
 #include "api/read/blob_tail.h"
 
 #include <algorithm>

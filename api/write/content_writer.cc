@@ -115,6 +115,7 @@ bool ContentWriter::is_in_row() const noexcept {
 void ContentWriter::end() {
   if (is_in_row() || length_ == 0) return;
   last_part_ = encode_pending(length_ - pending_.size());
+  pending_.shrink_to_fit();  // it may wait for its commit beside many others
 }
 
 Status ContentWriter::check_for(format::TableId container) const {

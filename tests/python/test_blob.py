@@ -315,6 +315,24 @@ class Asyncio(WithContainer):
                 return await store.run(lambda: [blob.name for blob in photos])
         self.assertEqual(asyncio.run(work()), ["0", "1", "2", "3", "4"])
 
+    def test_tails_leave_the_pool_to_others_and_end_with_the_store(self):
+        async def work():
+            path = os.path.join(self.directory, "other")
+            async with varve.aio.AsyncStore(path, create=True, threads=1) as store:
+                await store.create_account("shop")
+                logs = await store.create_container("shop", "logs")
+                await store.run(logs.create_append_blob, "log")
+                waits = [asyncio.ensure_future(store.tail(logs, "log", wait=600)) for _ in range(5)]
+                waits[0].cancel()
+                await store.run(logs.append, "log", b"one")
+                told = await asyncio.gather(*waits[1:])
+                waits = [asyncio.ensure_future(store.tail(logs, "log", 3, wait=600)) for _ in range(5)]
+                await store.run(logs.get, "log")
+            return [tail.content for tail in told], await asyncio.gather(*waits, return_exceptions=True)
+        told, ended = asyncio.run(work())
+        self.assertEqual(told, [b"one"] * 4)
+        self.assertTrue(all(isinstance(each, varve.Closed) for each in ended), ended)
+
 
 if __name__ == "__main__":
     unittest.main()

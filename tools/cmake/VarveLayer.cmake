@@ -68,7 +68,7 @@ function(varve_layer name)
   if(NOT is_unity AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     # Reading headers takes three fifths of such a build. Not where tools/dev/tidy reads: Clang's tool has no use for them, and
     # finds an include that is missing.
-    list(TRANSFORM layer_READS REPLACE "^(.*)$" "<\\1>")
+    list(TRANSFORM layer_READS REPLACE "^(.+)$" "<\\1>")
     target_precompile_headers(${target} PRIVATE
       <algorithm> <array> <atomic> <chrono> <functional> <map> <memory> <optional> <span> <string> <vector> ${layer_READS})
   endif()

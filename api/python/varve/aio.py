@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, AsyncIterator, Callable, Iterable, Optional, TypeVar, Union
 
-from .blobs import Container
+from .blobs import BlobTail, Container
 from .queues import Message, Queue, QueueFigures, Receipt, Seconds, SentMessage, _Stop
 from .store import Key, Page, Path, Record, Scan, Store, Table, Transaction
 from .values import ETag, Entity
@@ -25,7 +25,8 @@ class AsyncStore:
         """Remembers how to open the store; ``async with`` or open() opens it. `options` are those of Store."""
         self._make: Callable[[], Store] = partial(Store, path, **options)
         self._pool = ThreadPoolExecutor(threads, "varve")
-        self._waiting = ThreadPoolExecutor(256, "varve-wait")  # each wait for a message has a thread of its own
+        # Each wait for a message or an append has a thread of its own.
+        self._waiting = ThreadPoolExecutor(256, "varve-wait")
         self._store: Optional[Store] = None
 
     async def run(self, call: Callable[..., T], *arguments: Any, **named: Any) -> T:
@@ -45,10 +46,10 @@ class AsyncStore:
         return self
 
     async def close(self) -> None:
-        """Closes the store, and ends the threads."""
+        """Closes the store, which ends every wait, and ends the threads."""
         try:
-            if self._store is not None:
-                await self.run(self._store.close)
+            if self._store is not None:  # in a thread of its own, since all of the pool may be in long calls
+                await asyncio.to_thread(self._store.close)
         finally:
             self._pool.shutdown(wait=False)
             self._waiting.shutdown(wait=False)
@@ -88,6 +89,19 @@ class AsyncStore:
     async def container(self, account: str, container: str) -> Container:
         """As Store.container()."""
         return await self.run(self.store.container, account, container)
+
+    async def tail(self, container: Container, blob: str, offset: int = 0, *, wait: Seconds = 0, count: int = 1 << 20,
+                   creation: Optional[int] = None) -> BlobTail:
+        """As Container.tail(). If the task is cancelled, the wait ends."""
+        stop = _Stop()
+        waiting = asyncio.get_running_loop().run_in_executor(
+            self._waiting if wait else self._pool, partial(container._tail, blob, offset, wait, count, creation, stop))
+        try:
+            return await asyncio.shield(waiting)
+        except asyncio.CancelledError:
+            stop.request()
+            waiting.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody asks for it
+            raise
 
     async def transact(self, body: Callable[[Transaction], T], *, attempts: int = 16) -> T:
         """As Store.transact(). `body` is an ordinary function, and runs in a thread of the pool."""

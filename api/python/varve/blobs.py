@@ -12,7 +12,7 @@ from ._native import ffi, lib
 from .errors import InvalidArgument, NotFound, check
 from .handles import _durability_of, _Handle, _open, _sized, _text
 from .leases import Lease, give_guid
-from .queues import _SIGNAL_SECONDS, Seconds, metadata_pairs, milliseconds_of
+from .queues import _SIGNAL_SECONDS, _Stop, Seconds, metadata_pairs, milliseconds_of
 from .streams import Bytes, ContentReader, ContentWriter, bytes_of
 from .values import ETag, text_of, ticks_of_microseconds, time_of
 
@@ -341,9 +341,11 @@ class BlobWriter(ContentWriter):
 
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
-        if kind is None and not self.closed:
-            self.publish()
-        self.close()
+        try:
+            if kind is None and not self.closed:
+                self.publish()
+        finally:
+            self.close()
 
 
 class BlobReader(ContentReader):
@@ -601,9 +603,6 @@ class Container(_Handle):
 
         With `creation` of an earlier tail, the blob must be the same one: PreconditionFailed says that it was replaced.
         """
-        for name, number in (("offset", offset), ("count", count), ("creation", creation or 0)):
-            if not 0 <= number < 2**64:
-                raise InvalidArgument(f"{name} is {number}; a number that is not negative is expected")
         if threading.current_thread() is not threading.main_thread():
             return self._tail(blob, offset, wait, count, creation)
         end = time.monotonic() + milliseconds_of(wait, "wait") / 1000
@@ -613,10 +612,15 @@ class Container(_Handle):
             if tail.content or rest <= _SIGNAL_SECONDS:
                 return tail
 
-    def _tail(self, blob: str, offset: int, wait: Seconds, count: int, creation: Optional[int]) -> BlobTail:
+    def _tail(self, blob: str, offset: int, wait: Seconds, count: int, creation: Optional[int],
+              stop: Optional[_Stop] = None) -> BlobTail:
+        for name, number in (("offset", offset), ("count", count), ("creation", creation or 0)):
+            if not 0 <= number < 2**64:
+                raise InvalidArgument(f"{name} is {number}; a number that is not negative is expected")
         keep: list[Any] = []
         options = _sized("varve_tail_options")
         options.wait_ms = milliseconds_of(wait, "wait")
+        options.stop = ffi.NULL if stop is None else _open(stop)
         options.created = creation or 0
         size = min(count, _TAIL_BYTES_MAX)
         buffer = ffi.new("char[]", max(size, 1))

@@ -1,7 +1,9 @@
 #include "tools/serve/local/value_door.h"
 
 #include <array>
+#include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,15 +17,27 @@
 #include "tools/serve/local/door_query.h"
 #include "tools/serve/local/value_fields.h"
 #include "varve/large_value.h"
+#include "varve/limits.h"
 #include "varve/store.h"
 
 namespace varve::serve {
 namespace {
 
+/// Of a content. The last part is written with the entity.
+constexpr std::uint64_t kPartBytes = std::uint64_t{1} << 20;
+
 /// The contents of one entity, which arrive in several requests of one connection.
 class ArrivingValues final : public ClientHold {
  public:
   std::vector<LargeValueWriter>& writers() noexcept { return writers_; }
+  /// Returns the bytes that a commit of all contents would write. Until then they are in memory.
+  std::uint64_t unwritten_bytes() const noexcept {
+    std::uint64_t bytes = 0;
+    for (const LargeValueWriter& writer : writers_) {
+      if (writer.length() != 0) bytes += (writer.length() - 1) % kPartBytes + 1;
+    }
+    return bytes;
+  }
 
  private:
   std::vector<LargeValueWriter> writers_;
@@ -82,6 +96,11 @@ Status begin_value(Store& store, const ValueRequest& request) {
   if (arriving->writers().size() >= limits::kCustomPropertiesMax) {
     return service_error::invalid_input("an entity has not so many large values");
   }
+  if (arriving->unwritten_bytes() > limits::kStoreTransactionBytesMax) {
+    return service_error::request_body_too_large(
+        "the last parts of the contents of an entity, of up to 1 MiB each, have more than " +
+        std::to_string(limits::kStoreTransactionBytesMax) + " bytes");
+  }
   arriving->writers().push_back(*std::move(writer));
   return Status();
 }
@@ -128,8 +147,12 @@ Status write_entity_with_values(Store& store, ValueRequest& request, Fields& ans
   if (!table.ok()) return table.status();
   const Result<ETag> etag = table->write(*operation, options);
   if (!etag.ok()) return etag.status();
-  answer.emplace_back("etag", etag->to_string());
-  return Status();
+  try {
+    answer.emplace_back("etag", etag->to_string());
+    return Status();
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kUnknown);  // The entity is written.
+  }
 }
 
 Status carry_out_value_verb(Store& store, ValueRequest& request, Fields& answer) {
