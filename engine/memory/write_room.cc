@@ -323,23 +323,23 @@ RoomAnswer WriteRoom::wait_for(Holder& own, const RoomNeed& need, RoomGrant& gra
 }
 
 RoomAnswer WriteRoom::told(const Refusal& refusal, const RoomNeed& need) const noexcept {
-  using Pause = RoomAnswer::Pause;
+  using Writers = RoomAnswer::Pause;
   switch (refusal.why) {
     case Refusal::Why::kNone: return {};
-    case Refusal::Why::kTooLarge: return {larger_than_buffer(need.in_fresh, budget_.bytes_max()), Pause::kNone};
-    case Refusal::Why::kClosing: return {Status(Code::kClosed, "the store is closing"), Pause::kNone};
-    case Refusal::Why::kOwnFailure: return {refusal.cause, Pause::kOwn};
+    case Refusal::Why::kTooLarge: return {larger_than_buffer(need.in_fresh, budget_.bytes_max()), Writers::kNone};
+    case Refusal::Why::kClosing: return {Status(Code::kClosed, "the store is closing"), Writers::kNone};
+    case Refusal::Why::kOwnFailure: return {refusal.cause, Writers::kOwn};
     case Refusal::Why::kNeighbour:
       return {refusal.cause.in_file("the write buffer is full, and a store that shares it cannot write its memtables")
                   .with_code(Code::kNoSpace),
-              Pause::kOthers};
+              Writers::kOthers};
     case Refusal::Why::kClosingNeighbour:
       return {refusal.cause.in_file("the write buffer is full, and a closed store that shares it is still in use"),
-              Pause::kOthers};
+              Writers::kOthers};
     case Refusal::Why::kReaders: break;
   }
   return {Status::no_space("the write buffer is full of flushed memtables that are still read; end old scans"),
-          Pause::kOthers};
+          Writers::kOthers};
 }
 
 // ----------------------------------------------------------------------------------------------------------- a share
