@@ -17,6 +17,7 @@ TEST(Engine, ReadsBackWhatWasCommittedAndVersionsRise) {
   auto engine = machine.open();
   ASSERT_TRUE(engine.ok()) << engine.status().to_string();
   const auto first = Change().put("p", "a", "1").put("p", "b", "2").commit(**engine);
+  const HeldVersion snapshot = (*engine)->snapshot();
   const auto second = Change().put("p", "a", "3").commit(**engine);
   ASSERT_TRUE(first.ok()) << first.status().to_string();
   ASSERT_TRUE(second.ok()) << second.status().to_string();
@@ -24,7 +25,7 @@ TEST(Engine, ReadsBackWhatWasCommittedAndVersionsRise) {
   EXPECT_EQ(value_of(**engine, "p", "a"), "3");
   EXPECT_EQ(value_of(**engine, "p", "b"), "2");
   EXPECT_EQ(value_of(**engine, "p", "c"), "-");
-  const auto old = (*engine)->view_at(*first).get(test::key_of("p", "a"));
+  const auto old = (*engine)->view_at(snapshot).get(test::key_of("p", "a"));
   ASSERT_TRUE(old.ok());
   ASSERT_TRUE(old->has_value());
   EXPECT_EQ((*old)->value, "1");

@@ -133,7 +133,7 @@ class Store {
   }
   ReadView random_view() {
     const std::size_t chosen = random_() % (snapshots_.size() + 1);
-    return chosen == snapshots_.size() ? engine_->view() : engine_->view_at(snapshots_[chosen].version());
+    return chosen == snapshots_.size() ? engine_->view() : engine_->view_at(snapshots_[chosen]);
   }
 
   /// Runs concurrent reads.

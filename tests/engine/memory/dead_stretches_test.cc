@@ -378,7 +378,7 @@ class StretchesOfAnEngine : public testing::TestWithParam<std::uint64_t> {
       ASSERT_EQ(rows_of(view, below(2) == 0, is_mine), mine);
       if (below(6) == 0) held.emplace(Held{engine_->snapshot(), mine});
       if (held && below(2) == 0) {
-        const ReadView older = engine_->view_at(held->snapshot.version());
+        const ReadView older = engine_->view_at(held->snapshot);
         ASSERT_EQ(rows_of(older, below(2) == 0, is_mine), held->rows);
       }
       if (below(12) == 0) {
