@@ -79,8 +79,8 @@ class ConnectionAnswers : public ::testing::TestWithParam<bool> {
     acceptor_.async_accept(loops_.first(), [this](const boost::system::error_code& error, Accepted socket) {
       ASSERT_FALSE(error);
       socket.set_option(asio::socket_base::send_buffer_size(kRoom));
-      if (tls_) return serve_tls(std::move(socket), "127.0.0.1", host_, *tls_);
-      serve_plain(std::move(socket), "127.0.0.1", host_);
+      if (tls_) return serve_tls(std::move(socket), ClientAddress{"127.0.0.1"}, host_, *tls_);
+      serve_plain(std::move(socket), ClientAddress{"127.0.0.1"}, host_);
     });
     return std::make_unique<test::HttpClient>(acceptor_.local_endpoint().port(), GetParam());
   }
