@@ -49,7 +49,7 @@ class BlobBoard {
     return found == filling_.end() ? nullptr : found->second.lock();
   }
 
-  /// Names the seat of who collects contents, or nobody. After that, the seat that was named before is not used.
+  /// Sets the seat of the keeper, or null. After that, the former seat is not used.
   void set_keeper(engine::BackgroundPool::Seat* keeper) noexcept {
     const io::MutexGuard guard(mutex_);
     keeper_ = keeper;

@@ -109,8 +109,7 @@ class TransactionChange final : public EntityChange {
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override {
     if (Refusal refusal = judge_reads(view); refusal.is_refused()) return refusal;
     if (Refusal refusal = EntityChange::judge(view, states); refusal.is_refused()) return refusal;
-    // The store need not keep older versions for this transaction any more. Another attempt would need them: without
-    // them, a compaction may remove what tells that an entity was deleted or has ended.
+    // The store need not keep older versions any more. Another attempt needs them: a compaction may remove a tombstone.
     if (!may_be_repeated_) snapshot_ = Snapshot();
     return {};
   }

@@ -223,8 +223,7 @@ Refusal LargeValuePart::extend(const engine::Newest* before, const PreparedWrite
 /// A content that keeps its owners and its length is not read, so that damage of its head holds up no other change.
 Refusal LargeValuePart::finish(const engine::ReadView& view, format::BatchBuilder& batch) {
   for (auto& [id, account] : accounts_) {
-    std::erase_if(account.changes,
-                  [](const auto& change) { return change.second.owners == 0 && !change.second.has_new_length(); });
+    std::erase_if(account.changes, [](const auto& change) { return change.second.is_unchanged(); });
     if (account.changes.empty()) continue;
     const Result<std::vector<engine::Newest>> heads = heads_of(account, view);
     if (!heads.ok()) return heads.status();

@@ -87,6 +87,7 @@ class LargeValuePart {
     static constexpr std::uint64_t kNoLength = UINT64_MAX;
     /// Returns whether an entity would name it without a gain of owners, by a length that no entity is known to name.
     bool has_new_length() const noexcept { return is_named && owners <= 0 && length_before != length; }
+    bool is_unchanged() const noexcept { return owners == 0 && !has_new_length(); }
   };
   /// A content of a writer of this process.
   struct Offered {

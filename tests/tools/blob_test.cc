@@ -335,10 +335,7 @@ TEST_F(BlobVerbs, AGetGoesOnWithTheSameStateAlone) {
   ASSERT_EQ(files("out.").size(), 1U);
   scratch_.file(files("out.").at(0), std::string(kMebibyte, 'x'));  // as after a power cut
   const ProgramResult damaged = blob(get);
-  EXPECT_EQ(damaged.exit_code, 4);
-  EXPECT_THAT(damaged.err, AllOf(HasSubstr("not those of the blob"), HasSubstr("begins anew")));
-  EXPECT_FALSE(std::filesystem::exists(file));
-  EXPECT_EQ(blob(get).exit_code, 0);
+  EXPECT_EQ(damaged.exit_code, 0) << damaged.err;
   EXPECT_EQ(content_of(file), content(2 * kMebibyte, 2));
 }
 

@@ -110,7 +110,6 @@ Status make_names(Store& store) {
 Result<Outbox> open_outbox(const Words& words) {
   StoreOptions options;
   options.create_if_absent = true;
-  options.default_durability = words.durability;
   Result<std::unique_ptr<Store>> store = Store::open(words.store, options);
   if (!store.ok()) return store.status();
   if (Status made = make_names(**store); !made.ok()) return made;
@@ -134,20 +133,21 @@ std::string text_of(const std::string& item, std::uint64_t number) {
   return text;
 }
 
-void put_item(Outbox& outbox, const Notes& notes, const std::string& item, std::uint64_t number) {
+void put_item(Outbox& outbox, const Notes& notes, Durability durability, const std::string& item,
+              std::uint64_t number) {
   Result<StoreTransaction> transaction = outbox.store->begin_transaction();
   if (!transaction.ok()) give_up("no transaction: " + transaction.status().to_string());
   transaction->insert(outbox.orders, Entity(item.substr(item.size() - 1), item))
       .put(outbox.queue, text_of(item, number));
   notes.add("put-begun", item);
-  if (const Status done = transaction->commit().status(); !done.ok()) give_up("a put failed: " + done.to_string());
+  if (const Status done = transaction->commit({.durability = durability}).status(); !done.ok()) give_up("a put failed: " + done.to_string());
   notes.add("put", item);
 }
 
 void produce(Outbox& outbox, const Notes& notes, const Words& words, std::uint64_t thread) {
   std::mt19937_64 random(words.seed * kThreads + thread);
   for (std::uint64_t number = thread; number < words.items; number += kThreads) {
-    put_item(outbox, notes, item_name(words.name, number), number);
+    put_item(outbox, notes, words.durability, item_name(words.name, number), number);
     std::this_thread::sleep_for(std::chrono::microseconds(random() % kPauseMax));
   }
 }

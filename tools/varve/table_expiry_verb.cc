@@ -110,8 +110,8 @@ void add_table_expiry_verb(CLI::App& group, int& exit_code) {
       "An entity that has ended is absent at once, and a compaction gives its space back. Another rule concerns the "
       "entities that are written after it. Builds of Varve that know no expiry refuse a store from its first rule on.\n"
       "\nExamples\n"
-      "  varve table expiry ./shop Sessions --expire-after 30m\n"
-      "  varve table expiry ./shop Events --expire-at KeepUntil --json");
+      "  varve table expiry ./shop Orders --expire-after 30d\n"
+      "  varve table expiry ./shop Orders --expire-at KeepUntil --json");
   add_table_words(*verb, words->place);
   add_expiry_words(*verb, words->expiry);
   CLI::Option* const never = verb->add_flag("--never", words->never, "Entities that are written from now on never end");

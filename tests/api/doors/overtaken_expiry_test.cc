@@ -1,6 +1,6 @@
 // Goal: a verb under way while an entity ends judges it at one moment: it commits before the end, or not at all (E1, E2).
-// Method: the store has no block cache, so that a verb reads the entity from its file. The read stands still, the clock
-// moves on, or another verb runs, and the read ends.
+// Method: the store has no block cache, so that a verb reads the entity from its file. The read waits while the clock
+// moves on or another verb runs.
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -40,7 +40,7 @@ class OvertakenExpiry : public ::testing::Test {
   Table& sessions() { return *sessions_; }
   void pass(int for_seconds) { bench_.machine.clock.advance(seconds(for_seconds)); }
 
-  /// Runs the verb, and `meanwhile` while its first read of a table file stands still.
+  /// Runs the verb, and `meanwhile` while its first read of a table file waits.
   void run_beside(const std::function<void()>& verb, const std::function<void()>& meanwhile) {
     io::FaultRule never;
     never.kind = io::OperationKind::kRead;

@@ -23,7 +23,7 @@
 namespace varve::serve {
 namespace {
 
-/// Of a content. The last part is written with the entity.
+/// The bytes of a content's part. The last part is written with the entity.
 constexpr std::uint64_t kPartBytes = std::uint64_t{1} << 20;
 
 /// The contents of one entity, which arrive in several requests of one connection.
