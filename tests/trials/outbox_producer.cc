@@ -140,7 +140,8 @@ void put_item(Outbox& outbox, const Notes& notes, Durability durability, const s
   transaction->insert(outbox.orders, Entity(item.substr(item.size() - 1), item))
       .put(outbox.queue, text_of(item, number));
   notes.add("put-begun", item);
-  if (const Status done = transaction->commit({.durability = durability}).status(); !done.ok()) give_up("a put failed: " + done.to_string());
+  if (const Status done = transaction->commit({.durability = durability}).status(); !done.ok())
+    give_up("a put failed: " + done.to_string());
   notes.add("put", item);
 }
 
