@@ -29,7 +29,7 @@
 namespace varve {
 
 /// Exactly one of the two is set.
-struct VARVE_EXPORT TableExpiry {
+struct TableExpiry {
   /// The longest age: 100 years of 365.25 days.
   static constexpr std::chrono::milliseconds kAgeMax = std::chrono::hours(24) * 36'525;
 
