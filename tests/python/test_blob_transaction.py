@@ -46,9 +46,10 @@ class BlobTransactions(unittest.TestCase):
                 transaction.publish_blob(again)
                 transaction.insert(self.people, Entity("p", "ann"))
         self.assertNotIn("again", self.photos)
+        later = self.photos.put("later", b"later")  # The blobs of one transaction have one ETag.
         with self.assertRaises(varve.PreconditionFailed):
             with self.store.transaction() as transaction:
-                transaction.remove_blob(self.photos, "note", if_match=self.photos.state("ann").etag)
+                transaction.remove_blob(self.photos, "note", if_match=later.etag)
 
     def test_reads_are_checked_again(self):
         self.photos.put("a", b"first")
