@@ -88,7 +88,7 @@ class EntityChanges : public ::testing::Test {
       EXPECT_TRUE(write.ok()) << write.status().to_string();
       writes.push_back(*std::move(write));
     }
-    place_writes(writes, entities_);
+    place_writes(writes, {entities_});
     EntityChange made(*core_, {entities_, log_}, writes, WriteOptions(), true, EntityChange::Writes::kUsedUp,
                       extension);
     return commit(core_->backend(), made);
