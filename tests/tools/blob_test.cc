@@ -348,8 +348,8 @@ TEST_F(BlobVerbs, AFullDeviceChangesNothing) {
   EXPECT_EQ(content_of(file), "earlier");
   EXPECT_EQ(files("out"), Words{"out"});
   EXPECT_EQ(blob({"get", store_, "photos", "big"}, "", {.full_output = true}).exit_code, 4);
-  const ProgramResult unstored = blob({"put", store_, "photos", "big", scratch_.file("in", content(200 * kMebibyte))},
-                                      "", {.file_bytes_max = 8 * kMebibyte});
+  const ProgramResult unstored = blob({"put", store_, "photos", "big", scratch_.file("in", content(20 * kMebibyte))},
+                                      "", {.file_bytes_max = kMebibyte});
   EXPECT_EQ(unstored.exit_code, 4) << unstored.err;
   EXPECT_EQ(unstored.out, "");
   EXPECT_EQ(got("big"), content(2 * kMebibyte));
