@@ -256,7 +256,7 @@ TEST_F(LargeValues, BX04_AnotherLengthOfAContentIsRefusedWhoeverOwnsIt) {
   constexpr std::size_t kBytes = 50'000;
   const LargeValue photo = insert("a", kBytes);
   for (const std::uint64_t length : {kBytes - 1, kBytes + 1}) {
-    const LargeValue wrong = LargeValueMaker::make(photo.id(), length);
+    const LargeValue wrong = LargeValueMaker::make({photo.id(), length});
     EXPECT_EQ(said(people_.merge(with_photo("a", wrong), ETag::any())), kLargeValueGone);
     EXPECT_EQ(said(people_.replace(with_photo("a", wrong), ETag::any())), kLargeValueGone);
     const std::vector<WriteOperation> moved{WriteOperation::remove("p", "a", ETag::any()),

@@ -241,7 +241,7 @@ io::MemoryDisk with_row(format::TableId table, std::string_view partition, std::
   Machine machine(7, made_store());
   auto engine = machine.open();
   EXPECT_TRUE(engine.ok());
-  EXPECT_TRUE(Change(table).put(partition, row, value).commit(**engine).ok());
+  EXPECT_TRUE(test::Change(table).put(partition, row, value).commit(**engine).ok());
   EXPECT_TRUE((*engine)->close().ok());
   return machine.files->snapshot();
 }
