@@ -4,7 +4,9 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -32,27 +34,56 @@ class OvertakenExpiry : public ::testing::Test {
     sessions_ = *store().create_table(kAccount, "Sessions", {.expiry = TableExpiry::after(seconds(10))});
     people_ = *store().create_table(kAccount, "People");
     queue_ = *store().create_queue(kAccount, "queue");
+    EXPECT_EQ(said(people_->insert(with_value("q", "w", "v"))), kFine);
+    EXPECT_TRUE(queue_->put("first").ok());
+    // The entity lies in another block than rows of other tables.
+    for (const char* around : {"A", "c"}) {
+      for (int i = 100; i < 120; ++i) {
+        EXPECT_EQ(said(sessions_->insert(with_value("p", around + std::to_string(i), std::string(10'000, 'x')))),
+                  kFine);
+      }
+    }
     EXPECT_EQ(said(sessions_->insert(with_value("p", "a", "v"))), kFine);
     EXPECT_EQ(said(store().compact()), kFine);
+    own_ = reads_of(sessions(), "p", "a");
+    for (const Read& shared : reads_of(*people_, "q", "w")) own_.erase(shared);
+    EXPECT_EQ(own_.size(), 1u);
   }
 
   Store& store() { return *bench_.store; }
   Table& sessions() { return *sessions_; }
+  io::MemoryFileSystem& files() { return *bench_.machine.files; }
   void pass(int for_seconds) { bench_.machine.clock.advance(seconds(for_seconds)); }
 
-  /// Runs the verb, and `meanwhile` while its first read of a table file waits.
+  using Read = std::pair<std::string, std::uint64_t>;  // of a file, from an offset on
+  std::set<Read> reads_of(const Table& table, std::string_view partition_key, std::string_view row_key) {
+    std::set<Read> reads;
+    io::FaultRule noting;  // It matches nothing, but sees all reads.
+    noting.kind = io::OperationKind::kRead;
+    noting.predicate = [&reads](const io::Operation& operation) {
+      reads.emplace(operation.name, operation.offset);
+      return false;
+    };
+    files().faults().add(noting);
+    EXPECT_EQ(value_in(table, partition_key, row_key), "v");
+    files().faults().clear();
+    return reads;
+  }
+
+  /// Runs the verb, and `meanwhile` while its read of the entity's block waits.
   void run_beside(const std::function<void()>& verb, const std::function<void()>& meanwhile) {
     io::FaultRule never;
     never.kind = io::OperationKind::kRead;
-    never.name_suffix = ".sst";
+    never.predicate = [this](const io::Operation& operation) {
+      return own_.contains({std::string(operation.name), operation.offset});
+    };
     never.effect = io::FaultEffect::kNever;
-    io::MemoryFileSystem& files = *bench_.machine.files;
-    files.faults().add(never);
+    files().faults().add(never);
     io::Thread thread = *bench_.machine.scheduler().start("verb", verb);
-    files.await_stuck(1);
-    files.faults().clear();
+    files().await_stuck(1);
+    files().faults().clear();
     meanwhile();
-    files.let_go();
+    files().let_go();
     thread.join();
   }
 
@@ -60,6 +91,7 @@ class OvertakenExpiry : public ::testing::Test {
   std::optional<Table> sessions_;
   std::optional<Table> people_;
   std::optional<Queue> queue_;
+  std::set<Read> own_;
 };
 
 TEST_F(OvertakenExpiry, AReadThatBeganBeforeTheEndFindsTheEntity) {
