@@ -109,7 +109,7 @@ TEST(TableProperties, UnknownEvenFieldsAreKeptAndOddOnesRefused) {
   EXPECT_EQ(*read, with);
   EXPECT_EQ(encode_table_properties(*read), bytes);
   std::string odd = encode_table_properties(properties());
-  append_number_field(odd, 29, 1);
+  append_number_field(odd, 31, 1);
   EXPECT_EQ(decode_table_properties(odd).code(), Code::kUnsupported);
 }
 
