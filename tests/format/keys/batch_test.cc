@@ -294,7 +294,9 @@ TEST(Batch, AnEndIsCheckedAndAnAgeIsReadOnlyIfItMayBe) {
 TEST(Batch, AnExpiringPutIsThreeSizesAndAnEnd) {
   BatchBuilder builder;
   builder.put_expiring(*encode_sort_key(1, "p", "r"), with_end(0x0102, "v"));
-  EXPECT_EQ(to_hex(builder.finish()), "00 01 05 0c 00 00 00 00 00 00 00 01 70 00 72 00 09 02 01 00 00 00 00 00 00 76");
+  EXPECT_EQ(to_hex(builder.finish()),
+            "00 01 05 0c 00 00 00 00 00 00 00 01 70 00 72 00\n"
+            "09 02 01 00 00 00 00 00 00 76");
 }
 
 TEST(Batch, ALoneOperationOfWhatIsNoTextIsRefused) {
