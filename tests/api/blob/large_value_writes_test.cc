@@ -14,6 +14,7 @@
 
 #include "api/model/entity_codec.h"
 #include "tests/api/blob/large_value_bench.h"
+#include "tests/api/uneven_text.h"
 #include "varve/limits.h"
 #include "varve/store_transaction.h"
 #include "varve/verify.h"
@@ -54,8 +55,10 @@ class LargeValueWrites : public testing::Test {
   /// Moves all rows into a table, in which the entities "a" and "b" and the heads of contents lie in different blocks.
   void move_to_table() {
     for (const char* around : {"A", "c"}) {
-      for (int i = 100; i < 120; ++i) {
-        EXPECT_EQ(said(people().insert(with_value("p", around + std::to_string(i), std::string(10'000, 'x')))), kFine);
+      for (int i = 100; i < 140; ++i) {
+        EXPECT_EQ(said(people().insert(
+                      with_value("p", around + std::to_string(i), uneven_text(3'000, static_cast<std::uint32_t>(i))))),
+                  kFine);
       }
     }
     EXPECT_EQ(said(store().compact()), kFine);
@@ -112,8 +115,10 @@ TEST_F(LargeValueWrites, BX21_AWriteReadsNoHeadOfAContentThatKeepsItsOwners) {
 TEST_F(LargeValueWrites, BX21_OtherTablesOfATransactionAreNotRead) {
   Table plain = bench_.table("Plain");
   EXPECT_EQ(said(plain.insert(with_value("p", "a", "old"))), kFine);
-  for (int i = 0; i < 20; ++i) {  // so that the entity lies in another block than those of the other table
-    EXPECT_EQ(said(plain.insert(with_value("p", "c" + std::to_string(100 + i), std::string(10'000, 'x')))), kFine);
+  for (int i = 100; i < 140; ++i) {  // so that the entity lies in another block than those of the other table
+    EXPECT_EQ(
+        said(plain.insert(with_value("p", "c" + std::to_string(i), uneven_text(3'000, static_cast<std::uint32_t>(i))))),
+        kFine);
   }
   EXPECT_EQ(said(people().insert(with_value("p", "a", "old"))), kFine);
   move_to_table();
