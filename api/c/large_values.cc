@@ -201,6 +201,7 @@ void varve_large_value_reader_free(varve_large_value_reader* reader) {
   vc::free_handle(reader, vc::Kind::kValueReader);
 }
 
+// NOLINTNEXTLINE(readability-function-size): what C returns is a parameter.
 varve_status* varve_transaction_get_opened(varve_transaction* transaction, const varve_table* table,
                                            const varve_key* key, const varve_read_options* options,
                                            const varve_text* properties, size_t count, varve_page** page,
@@ -226,6 +227,7 @@ varve_status* varve_transaction_get_opened(varve_transaction* transaction, const
   });
 }
 
+// NOLINTNEXTLINE(readability-function-size): what C returns is a parameter.
 varve_status* varve_table_get_opened(const varve_table* table, varve_text partition_key, varve_text row_key,
                                      const varve_read_options* options, const varve_text* properties, size_t count,
                                      varve_page** page, varve_large_value_reader** readers) {

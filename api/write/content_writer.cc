@@ -114,8 +114,9 @@ bool ContentWriter::is_in_row() const noexcept {
 
 void ContentWriter::end() {
   if (is_in_row() || length_ == 0) return;
+  // The writer may wait for its commit beside many others, so it keeps no room that it does not use.
+  if (pending_.capacity() > 2 * pending_.size()) pending_ = std::string(pending_);
   last_part_ = encode_pending(length_ - pending_.size());
-  pending_.shrink_to_fit();  // it may wait for its commit beside many others
 }
 
 Status ContentWriter::check_for(format::TableId container) const {
