@@ -34,7 +34,7 @@ struct GrantedTable {
 };
 
 /// Reads the entity, and opens the values of these names. Errors: as Table::get_opened.
-Result<std::optional<OpenedEntity>> read_opened_entity(const GrantedTable& table, std::string_view partition_key,
+Result<std::optional<OpenedEntity>> read_opened_entity(const GrantedTable& from, std::string_view partition_key,
                                                        std::string_view row_key,
                                                        std::span<const std::string> properties,
                                                        const ReadOptions& options);
@@ -44,7 +44,7 @@ Result<LargeValueReader> open_large_value(const std::shared_ptr<StoreCore>& core
                                           std::uint64_t id);
 
 /// Reads the entity, and opens one of its values. Errors: as Table::open_large_value.
-Result<LargeValueReader> open_large_value(const GrantedTable& table, std::string_view partition_key,
+Result<LargeValueReader> open_large_value(const GrantedTable& from, std::string_view partition_key,
                                           std::string_view row_key, std::string_view property,
                                           const ReadOptions& options);
 
