@@ -3,7 +3,7 @@
 //
 // Tagged fields: 1 entries, 3 tombstones, 5 smallest, 7 largest version, 9 smallest, 11 largest sort key (bytes),
 // 13 runs, 15 data blocks, 17 bytes of data blocks, 19 raw bytes of data blocks, 21 key bytes, 23 value bytes,
-// 25 dictionary (struct, one each: 1 content hash, 3 offset, 5 bytes of its block), 27 tables.
+// 25 dictionary (struct, one each: 1 content hash, 3 offset, 5 bytes of its block), 27 tables, 29 ends (bytes).
 #pragma once
 
 #include <cstdint>

@@ -89,6 +89,14 @@ TEST_F(BlobBatches, BD03_TiersAreSetAndAPartNeedsItsOwnSignature) {
   EXPECT_EQ(header_of(service_.send("HEAD", "photos/b"), "x-ms-access-tier"), "Hot");
 }
 
+TEST_F(BlobBatches, BD03_ABatchOfTheServiceMayHaveTheRestypeOfAContainer) {
+  const HttpResponse answered =
+      send("?comp=batch&restype=container", part("DELETE", "photos/a", "0") + part("DELETE", "photos/b", "1") + end());
+  EXPECT_EQ(outcome(answered), "202");
+  EXPECT_THAT(statuses(answered), ElementsAre("202", "202"));
+  EXPECT_NE(outcome(service_.send("GET", "?comp=list&restype=container")), "200") << "of nothing else";
+}
+
 TEST_F(BlobBatches, BD03_AMalformedBatchChangesNothing) {
   const std::string good = part("DELETE", "photos/a", "0");
   const std::string refused = "400 InvalidInput";

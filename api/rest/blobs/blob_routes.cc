@@ -88,7 +88,10 @@ std::optional<BlobPart> named_part(BlobResource resource, const QueryParameters&
     return comp == "stats" ? std::optional(BlobPart::kStatistics) : std::nullopt;
   }
   if (restype == "account") return comp == "properties" ? std::optional(BlobPart::kAccount) : std::nullopt;
-  if (!restype.empty() && (restype != "container" || resource != BlobResource::kContainer)) return std::nullopt;
+  // The JavaScript client takes the account in a path for a container, so its batch of a service has a restype.
+  const bool is_batch_of_service = resource == BlobResource::kService && comp == "batch";
+  const bool may_be_of_container = resource == BlobResource::kContainer || is_batch_of_service;
+  if (!restype.empty() && (restype != "container" || !may_be_of_container)) return std::nullopt;
   if (comp.empty()) return BlobPart::kContent;
   for (const auto& [name, part] : kNamedParts) {
     if (name == comp) return part;
