@@ -47,7 +47,7 @@ Task<Result<SourceContent>> open_source(const BlobCall& call, const CopySource& 
 /// Reads the part into the sums, and into the writer if it is not null. Compares the sums with those of the headers
 /// x-ms-source-content-md5 and x-ms-source-content-crc64. Errors: those of reads and of BlobWriter::append(); those of
 /// check_sums(); kIoError (RequestTimedOut: the client has gone). Source: BY-02.
-Task<Status> take_source(const BlobCall& call, const SourceContent& content, ContentSums& sums,
-                         BodyChecksums stated, BlobWriter* writer);
+Task<Status> take_source(const BlobCall& call, const SourceContent& content, ContentSums& sums, BodyChecksums stated,
+                         BlobWriter* writer);
 
 }  // namespace varve::serve
