@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -173,14 +174,20 @@ class BodyPieces : public ::testing::TestWithParam<bool> {
     limits.bytes_per_second_min = 512;  // many clients at a time may be slow
     return limits;
   }
+  /// Returns a client whose connection the host has in its list.
   std::unique_ptr<test::HttpClient> connect() {
     using Accepted = asio::basic_stream_socket<Tcp, asio::io_context::executor_type>;
-    acceptor_.async_accept(loops_.first(), [this](const boost::system::error_code& error, Accepted socket) {
-      ASSERT_FALSE(error);
-      if (tls_) return serve_tls(std::move(socket), {"127.0.0.1"}, host_, *tls_);
-      serve_plain(std::move(socket), {"127.0.0.1"}, host_);
+    const auto accepted = std::make_shared<std::promise<void>>();
+    acceptor_.async_accept(loops_.first(), [this, accepted](const boost::system::error_code& error, Accepted socket) {
+      EXPECT_FALSE(error);
+      if (!error)
+        tls_ ? serve_tls(std::move(socket), {"127.0.0.1"}, host_, *tls_)
+             : serve_plain(std::move(socket), {"127.0.0.1"}, host_);
+      accepted->set_value();
     });
-    return std::make_unique<test::HttpClient>(acceptor_.local_endpoint().port(), GetParam());
+    auto client = std::make_unique<test::HttpClient>(acceptor_.local_endpoint().port(), GetParam());
+    accepted->get_future().wait();
+    return client;
   }
   static std::string head(const std::string& path, const std::string& more) {
     return "PUT " + path + " HTTP/1.1\r\nHost: here\r\n" + more + "\r\n";
