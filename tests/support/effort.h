@@ -7,7 +7,7 @@
 namespace varve::test {
 
 #ifdef VARVE_SANITIZED
-inline constexpr int kEffortDivisor = 11;  // odd, so that a stride of it meets every alignment
+inline constexpr int kEffortDivisor = 23;  // odd, so that a stride of it meets every alignment
 #else
 inline constexpr int kEffortDivisor = 1;
 #endif

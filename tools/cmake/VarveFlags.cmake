@@ -45,6 +45,12 @@ endif()
 
 if(VARVE_SANITIZE)
   target_compile_options(varve_flags INTERFACE -g1)  # names and lines are enough there, and cost less time
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    find_program(VARVE_LLD NAMES ld.lld-14 ld.lld DOC "LLVM's linker, which links these large programs in a fraction of the time")
+    if(VARVE_LLD)
+      target_link_options(varve_flags INTERFACE "--ld-path=${VARVE_LLD}")
+    endif()
+  endif()
   target_compile_options(varve_flags INTERFACE "-fsanitize=${VARVE_SANITIZE}" -fno-sanitize-recover=all)
   target_link_options(varve_flags INTERFACE "-fsanitize=${VARVE_SANITIZE}")
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND VARVE_SANITIZE MATCHES "undefined")
