@@ -15,6 +15,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/io/child_process.h"
 #include "tests/io/temporary_directory.h"
+#include "tests/support/effort.h"
 #include "tests/support/remove_in_use.h"
 #include "varve/store.h"
 
@@ -173,8 +174,10 @@ TEST(Ownership, OneOwnerWhateverFileIsTakenAwayOrReplaced) {
   };
   const std::vector<std::string> names = files_of_a_store();
   ASSERT_GE(names.size(), 6U);
+  std::size_t number = 0;
   for (const std::string& name : names) {
     for (const Way& way : ways) {
+      if (test::kEffortDivisor > 1 && number++ % 3 != 0) continue;  // five ways: so every way is taken with some files
       SCOPED_TRACE(name + " " + way.name);
       const io::TemporaryDirectory scratch;
       run_case(
