@@ -4,6 +4,9 @@
 
 #include <array>
 #include <cstddef>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "format/bytes/bytes.h"
 
@@ -38,7 +41,7 @@ constexpr CrcTables make_crc_tables() noexcept {
 constexpr CrcTables kCrcTables = make_crc_tables();
 
 /// Returns the product of two polynomials, modulo the polynomial of the CRC.
-std::uint64_t multiplied(std::uint64_t left, std::uint64_t right) noexcept {
+constexpr std::uint64_t multiplied(std::uint64_t left, std::uint64_t right) noexcept {
   std::uint64_t product = 0;
   for (std::uint64_t bit = kOne; bit != 0; bit >>= 1) {
     if ((left & bit) != 0) product ^= right;
@@ -47,10 +50,8 @@ std::uint64_t multiplied(std::uint64_t left, std::uint64_t right) noexcept {
   return product;
 }
 
-}  // namespace
-
-void Crc64::update(std::string_view bytes) noexcept {
-  std::uint64_t crc = register_;
+/// Returns the register after further bytes, by tables.
+std::uint64_t updated(std::uint64_t crc, std::string_view bytes) noexcept {
   for (; bytes.size() >= kSliceBytes; bytes.remove_prefix(kSliceBytes)) {
     crc ^= load_u64(bytes.data());
     std::uint64_t next = 0;
@@ -62,7 +63,85 @@ void Crc64::update(std::string_view bytes) noexcept {
   for (const char byte : bytes) {
     crc = crc >> 8 ^ kCrcTables[0][(crc ^ static_cast<unsigned char>(byte)) & 0xFF];
   }
-  register_ = crc;
+  return crc;
+}
+
+#if defined(__x86_64__)
+/// The bytes of one lane, and of the lanes that one step takes together.
+constexpr std::size_t kLaneBytes = sizeof(__m128i);
+constexpr std::size_t kLanes = 4;
+constexpr std::size_t kFoldedBytes = kLanes * kLaneBytes;
+
+struct Lane {
+  __m128i bits;
+};
+
+/// Returns x to the power of a number, modulo the polynomial of the CRC.
+constexpr std::uint64_t power_of_x(std::uint64_t exponent) noexcept {
+  std::uint64_t power = kOne;
+  std::uint64_t square = kOne >> 1;
+  for (; exponent != 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) power = multiplied(power, square);
+    square = multiplied(square, square);
+  }
+  return power;
+}
+
+/// What moves the two halves of a lane over the given bits. The product of two polynomials with their bits in reverse
+/// order has one factor x more than in true order, so each exponent is smaller by one.
+template <std::size_t kBits>
+__attribute__((target("pclmul,sse4.1"))) __m128i folded(__m128i lane, __m128i next) noexcept {
+  constexpr std::uint64_t kFirst = power_of_x(kBits + 63);
+  constexpr std::uint64_t kSecond = power_of_x(kBits - 1);
+  const __m128i factors = _mm_set_epi64x(static_cast<long long>(kSecond), static_cast<long long>(kFirst));
+  const __m128i first = _mm_clmulepi64_si128(lane, factors, 0x00);
+  const __m128i second = _mm_clmulepi64_si128(lane, factors, 0x11);
+  return _mm_xor_si128(_mm_xor_si128(first, second), next);
+}
+
+__attribute__((target("pclmul,sse4.1"))) __m128i lane_at(const char* bytes) noexcept {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+}
+
+/// Returns the register after further bytes, by products without carry. Source of the method: V. Gopal and others, Fast
+/// CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction, Intel 2009. Takes at least kFoldedBytes.
+__attribute__((target("pclmul,sse4.1"))) std::uint64_t updated_by_products(std::uint64_t crc,
+                                                                           std::string_view bytes) noexcept {
+  std::array<Lane, kLanes> lanes;
+  for (std::size_t i = 0; i < kLanes; ++i) lanes[i].bits = lane_at(bytes.data() + i * kLaneBytes);
+  lanes[0].bits = _mm_xor_si128(lanes[0].bits, _mm_set_epi64x(0, static_cast<long long>(crc)));
+  bytes.remove_prefix(kFoldedBytes);
+  for (; bytes.size() >= kFoldedBytes; bytes.remove_prefix(kFoldedBytes)) {
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      lanes[i].bits = folded<8 * kFoldedBytes>(lanes[i].bits, lane_at(bytes.data() + i * kLaneBytes));
+    }
+  }
+  __m128i lane = lanes[0].bits;
+  for (std::size_t i = 1; i < kLanes; ++i) lane = folded<8 * kLaneBytes>(lane, lanes[i].bits);
+  for (; bytes.size() >= kLaneBytes; bytes.remove_prefix(kLaneBytes)) {
+    lane = folded<8 * kLaneBytes>(lane, lane_at(bytes.data()));
+  }
+  std::array<char, kLaneBytes> rest;
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(rest.data()), lane);
+  return updated(updated(0, {rest.data(), rest.size()}), bytes);
+}
+
+bool has_products() noexcept {
+  static const bool has = __builtin_cpu_supports("pclmul") != 0 && __builtin_cpu_supports("sse4.1") != 0;
+  return has;
+}
+#endif
+
+}  // namespace
+
+void Crc64::update(std::string_view bytes) noexcept {
+#if defined(__x86_64__)
+  if (bytes.size() >= 2 * kFoldedBytes && has_products()) {
+    register_ = updated_by_products(register_, bytes);
+    return;
+  }
+#endif
+  register_ = updated(register_, bytes);
 }
 
 std::uint64_t crc64(std::string_view bytes) noexcept {

@@ -34,7 +34,7 @@ TEST(Crc64, BB04_AgreesWithItsDefinitionInAnyPieces) {
   SCOPED_TRACE(kSeed);
   RandomValues random(kSeed);
   for (int step = 0; step < 2000; ++step) {
-    const std::string bytes = random.bytes(random.below(200));
+    const std::string bytes = random.bytes(random.below(step % 4 == 0 ? 2000 : 200));  // short ones take the tables
     const std::uint64_t whole = slow_crc64(bytes);
     ASSERT_EQ(crc64(bytes), whole) << bytes.size();
     Crc64 pieces;
