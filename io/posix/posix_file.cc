@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <new>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -40,17 +41,23 @@ Status PosixWritableFile::append(std::span<const std::byte> bytes) {
   return size_bytes_ - begun_bytes_ < kWriteBackBytes ? Status() : begin_write_back();
 }
 
-// Starts to write appended bytes to the device before the sync. Otherwise, the sync would write them in one burst, and
-// a concurrent log write would have to wait for the burst.
+// Starts to write appended bytes to the device before the sync. Otherwise, the sync would write them in one burst. Then
+// waits for the bytes that it began before those. A concurrent log write waits for what the device has been given, so
+// that is two steps at most.
 Status PosixWritableFile::begin_write_back() {
-  const auto offset = static_cast<off_t>(begun_bytes_);
-  const auto bytes = static_cast<off_t>(size_bytes_ - begun_bytes_);
-  begun_bytes_ = size_bytes_;
-  const int result =
-      retry_interrupted([&] { return ::sync_file_range(descriptor_.get(), offset, bytes, SYNC_FILE_RANGE_WRITE); });
+  const std::uint64_t from = std::exchange(begun_bytes_, size_bytes_);
+  const std::uint64_t before = std::exchange(awaited_bytes_, from);
+  Status begun = write_back(from, size_bytes_, SYNC_FILE_RANGE_WRITE);
+  return begun.ok() && before < from ? write_back(before, from, SYNC_FILE_RANGE_WAIT_BEFORE) : begun;
+}
+
+Status PosixWritableFile::write_back(std::uint64_t from, std::uint64_t to, unsigned int how) {
+  const auto offset = static_cast<off_t>(from);
+  const auto bytes = static_cast<off_t>(to - from);
+  const int result = retry_interrupted([&] { return ::sync_file_range(descriptor_.get(), offset, bytes, how); });
   const bool is_refused = result != 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL);
   if (result == 0 || is_refused) return Status();  // Without it, the sync writes everything.
-  return guard_.fail(os_error(errno, {"sync_file_range", guard_.path(), static_cast<std::uint64_t>(offset)}));
+  return guard_.fail(os_error(errno, {"sync_file_range", guard_.path(), from}));
 }
 
 Status PosixWritableFile::sync(SyncPoint point) {

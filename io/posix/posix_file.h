@@ -32,12 +32,14 @@ class PosixWritableFile final : public WritableFile {
 
  private:
   Status begin_write_back();
+  Status write_back(std::uint64_t from, std::uint64_t to, unsigned int how);
 
   Descriptor descriptor_;
   HandleGuard guard_;
   FilePlace place_;
   std::uint64_t size_bytes_ = 0;
-  std::uint64_t begun_bytes_ = 0;  // the system was asked to write back the bytes before it
+  std::uint64_t begun_bytes_ = 0;    // the system was asked to write back the bytes before it
+  std::uint64_t awaited_bytes_ = 0;  // and had written those before this, or had failed to
 };
 
 class PosixReadableFile final : public ReadableFile {

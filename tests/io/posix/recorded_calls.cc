@@ -71,7 +71,8 @@ extern "C" int fdatasync(int descriptor) {
 }
 
 extern "C" int sync_file_range(int descriptor, off64_t offset, off64_t bytes, unsigned int flags) {
-  return varve::io::called("write back", SYS_sync_file_range, descriptor, offset, bytes, flags);
+  const char* const name = (flags & SYNC_FILE_RANGE_WRITE) != 0 ? "write back" : "await";
+  return varve::io::called(name, SYS_sync_file_range, descriptor, offset, bytes, flags);
 }
 
 extern "C" int ftruncate(int descriptor, off_t bytes) noexcept {
