@@ -10,11 +10,12 @@
 #include <xxhash.h>
 
 #include "format/bytes/bytes.h"
+#include "format/bytes/long_hash.h"
 
 namespace varve::format {
-
 std::uint64_t content_hash(std::string_view bytes) noexcept {
-  return XXH3_64bits(bytes.data(), bytes.size());
+  const bool is_long = bytes.size() >= kLongTextBytes && has_long_hash();
+  return is_long ? long_content_hash(bytes) : XXH3_64bits(bytes.data(), bytes.size());
 }
 
 std::uint64_t place_term(FilePlace place) noexcept {

@@ -2,11 +2,14 @@
 #include "format/bytes/checksum.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "format/bytes/content_hasher.h"
 #include "tests/format/random_values.h"
 
 namespace varve::format::checksum_test {
@@ -95,6 +98,20 @@ TEST(Checksum, ZerosAreNotTheirOwnChecksum) {
     for (const std::size_t length : kLengths) {
       ASSERT_NE(checksum_at({0, offset * 8}, std::string_view(zeros).substr(0, length)), 0U) << offset << ' ' << length;
     }
+  }
+}
+
+TEST(Checksum, IsTheSameInPiecesWhateverTheRegistersOfTheProcessor) {
+  constexpr std::uint64_t kSeed = 25;
+  SCOPED_TRACE(kSeed);
+  RandomValues random(kSeed);
+  for (int step = 0; step < 200; ++step) {
+    const std::string bytes = random.bytes(random.below(5'000));
+    const std::size_t border = random.below(bytes.size() + 1);
+    ContentHasher pieces;
+    pieces.update(std::string_view(bytes).substr(0, border));
+    pieces.update(std::string_view(bytes).substr(border));
+    ASSERT_EQ(content_hash(bytes), pieces.digest()) << bytes.size();
   }
 }
 
