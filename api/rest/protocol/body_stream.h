@@ -17,7 +17,7 @@ namespace varve::serve {
 inline constexpr std::size_t kBodyPieceBytes = std::size_t{128} << 10;
 
 /// The most bytes of earlier pieces that a handler keeps without a word. A BlobWriter writes and drops them each time
-/// when so many have come together.
+/// when so many have come together. No piece has bytes from both sides of such a border.
 inline constexpr std::uint64_t kBodyKeptBytes = std::uint64_t{1} << 20;
 
 /// The body of a request. The connection implements it. A handler that does not read a body to its end leaves the rest

@@ -103,6 +103,7 @@ class Reader final : public RequestHandler {
       }
       if (piece->empty()) break;
       longest = std::max<std::size_t>(longest, piece->size());
+      if ((bytes + piece->size() - 1) / kBodyKeptBytes != bytes / kBodyKeptBytes) ++crossings;
       crc.update(*piece);
       bytes += piece->size();
       if (request.head.path == "/half") break;
@@ -119,6 +120,7 @@ class Reader final : public RequestHandler {
   void stop() noexcept override {}
 
   std::atomic<std::size_t> longest = 0;
+  std::atomic<int> crossings = 0;
   std::atomic<int> failures = 0;
   std::atomic<int> given_up = 0;
   std::atomic<std::uint16_t> last_failure = 0;
@@ -220,7 +222,8 @@ class BodyPieces : public ::testing::TestWithParam<bool> {
 
 TEST_P(BodyPieces, BodiesOfEveryLengthArriveWholeOnOneConnection) {
   const auto client = connect();
-  for (const std::size_t bytes : {0u, 1u, 5'000u, 9'000u, 131'072u, 131'073u, 1'000'000u, 20'000'000u}) {
+  for (const std::size_t bytes :
+       {0u, 1u, 5'000u, 9'000u, 131'072u, 131'073u, 1'000'000u, 1'048'576u, 1'048'577u, 20'000'000u}) {
     const std::string body = content_of(bytes);
     ASSERT_TRUE(client->send(with_length("/pieces", body)));
     expect_summary(*client, body);
@@ -229,6 +232,7 @@ TEST_P(BodyPieces, BodiesOfEveryLengthArriveWholeOnOneConnection) {
     if (HasFailure()) return;
   }
   EXPECT_LE(handler_.longest, kBodyPieceBytes * 3 / 2);
+  EXPECT_EQ(handler_.crossings, 0) << "a handler kept bytes of a part beside the next one";
 }
 
 TEST_P(BodyPieces, ManySmallChunksAreJoined) {
