@@ -289,6 +289,7 @@ Status MessageWork::update(MessageOperation& operation, const MessagePlace& plac
     message->is_apart = moved.is_apart;
     message->text = moved.is_apart ? std::string_view() : std::string_view(text);
     if (moved.is_apart) batch.put(text_key(queue, operation.sequence), encode_text(text));
+    if (place.is_apart) batch.let_go_of(place.text_bytes);
     if (place.is_apart && !moved.is_apart) batch.remove(text_key(queue, operation.sequence));
     counter_of(*operation.queue).change.text_bytes += std::int64_t{moved.text_bytes} - std::int64_t{place.text_bytes};
   }
@@ -302,7 +303,10 @@ void MessageWork::remove(const MessageOperation& operation, const MessagePlace& 
   const format::TableId queue = operation.queue->id;
   batch.remove(waiting_key(queue, place.visible, operation.sequence));
   batch.remove(place_key(queue, operation.sequence));
-  if (place.is_apart) batch.remove(text_key(queue, operation.sequence));
+  if (place.is_apart) {
+    batch.remove(text_key(queue, operation.sequence));
+    batch.let_go_of(place.text_bytes);
+  }
   if (!never_expires(place.expires)) batch.remove(expiry_key(queue, place.expires, operation.sequence));
   MessageCount& change = counter_of(*operation.queue).change;
   --change.messages;

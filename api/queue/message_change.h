@@ -152,7 +152,10 @@ class MessageChange final : public Change {
   std::span<const std::uint64_t> locks_needed() const noexcept override { return hashes_; }
   StatesWanted states_wanted() override;
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override;
-  std::string take_batch() override { return batch_.finish(); }
+  std::string take_batch() override {
+    request.let_go_bytes = batch_.let_go_bytes();
+    return batch_.finish();
+  }
   void wake() const noexcept { work_.wake(); }
 
  private:
