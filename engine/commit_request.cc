@@ -49,6 +49,7 @@ Status describe(CommitRequest& request, Member& member) {
   member.demand = *demand;
   if (demand->age_count > 0) member.ages = request.batch.data();
   member.before = request.before;
+  member.let_go_bytes = request.let_go_bytes;
   member.locks = &request.locks;
   member.room = request.room;
   return Status();

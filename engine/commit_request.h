@@ -34,6 +34,9 @@ struct CommitRequest {
   /// An entity on which the batch rests ends at this time, unless it is zero. The commit is refused if its version is not
   /// below.
   format::CommitVersion before = 0;
+  /// Bytes of large values (kExternalValueBytesMin) that the batch replaces or removes, as far as its maker knows. When
+  /// many have come together and writers rest, their space is given back (engine/compaction/compactor.h).
+  std::uint64_t let_go_bytes = 0;
   /// Room in the write buffer, gathered after the commit was refused for lack of it (wait_for_room). Outlives the call;
   /// null if there is none.
   RoomGrant* room = nullptr;

@@ -14,6 +14,7 @@ constexpr std::uint64_t kPartsAtOnce = 64;
 
 void remove_plain(format::TableId contents, ContentId content, std::uint64_t length, format::BatchBuilder& batch) {
   batch.remove(content_head_key(contents, content));
+  batch.let_go_of(length);
   for (std::uint64_t offset = 0; offset < length; offset += kPartBytes) {
     batch.remove(content_part_key(contents, content, offset));
   }

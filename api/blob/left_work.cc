@@ -9,6 +9,7 @@
 
 #include "api/blob/blob_rows.h"
 #include "api/blob/content_owners.h"
+#include "api/blob/content_rows.h"
 #include "api/blob/large_values.h"
 #include "api/blob/row_walk.h"
 #include "api/catalog/catalog_rows.h"
@@ -92,6 +93,20 @@ Result<FirstKeys> first_keys(const engine::ReadView& view, const std::string& pr
   if (!rows.failure().ok() && first.keys.empty()) return rows.failure();
   first.are_all = !rows.valid() && rows.failure().ok();
   return first;
+}
+
+/// Returns about how many bytes the parts among these rows of one content have. The offset of each part is the end of the
+/// part before. That of the last one is not known, so it counts as a full part.
+std::uint64_t bytes_of_parts(const std::vector<std::string>& keys) {
+  std::optional<std::uint64_t> begin;
+  std::uint64_t end = 0;
+  for (const std::string& key : keys) {
+    const Result<ContentPlace> place = decode_content_key(key);
+    if (!place.ok() || !place->offset) continue;
+    begin = std::min(begin.value_or(*place->offset), *place->offset);
+    end = std::max(end, *place->offset + kPartBytes);
+  }
+  return begin ? end - *begin : 0;
 }
 
 /// Returns whether the head, if there is one, has owners. After a repair that lost a newer state of a work row, the row
@@ -210,6 +225,7 @@ Result<bool> LeftWork::remove_rows(const Work& work) {
         if (*is_owned || first->are_all) batch.remove(work_key(work));
         if (*is_owned) return {};
         for (const std::string& key : first->keys) batch.remove(key);
+        batch.let_go_of(bytes_of_parts(first->keys));
         return {};
       });
 }

@@ -37,7 +37,10 @@ class RowChange final : public Change {
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override {
     return judge_(view, states, batch_);
   }
-  std::string take_batch() override { return batch_.finish(); }
+  std::string take_batch() override {
+    request.let_go_bytes = batch_.let_go_bytes();
+    return batch_.finish();
+  }
 
  private:
   const std::vector<std::string> keys_;

@@ -35,12 +35,19 @@ Result<std::pair<MessageOperation, engine::CommitVersion>> commit_one(const Queu
       return std::pair(*std::move(operation), *version);
     }
     if (service_error::is_table_gone(version.status())) continue;
+    const bool was_put_before = is_nothing_to_write(version.status());
     // Rows of a queue that was cleared or deleted may be older than the refused state; or gone.
+    const bool rests_on_rows =
+        was_put_before || version.code() == Code::kNotFound || version.code() == Code::kCorruption;
+    if (!rests_on_rows) return version.status();
     const Result<std::shared_ptr<LiveQueue>> now = state.live();
     if (!now.ok()) return now.status();
     if ((*now)->id != (*live)->id) continue;
-    if (operation->duplicate) return std::pair(*std::move(operation), engine::CommitVersion{0});
-    return version.status();
+    if (!was_put_before) return version.status();
+    if (durability == Durability::kSync) {  // The earlier put may have been a buffered one.
+      if (Status synced = state.core->engine().sync(); !synced.ok()) return synced;
+    }
+    return std::pair(*std::move(operation), engine::CommitVersion{0});
   }
 }
 

@@ -462,11 +462,11 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
     again = *goes_on;
     if (again) return version.status();
   }
-  const bool had_nothing_to_write = parts != nullptr && parts->had_nothing_to_write();
-  if (parts != nullptr && (version.ok() || had_nothing_to_write)) {
-    parts->committed(version.ok() ? *version : 0, sent, written);
-  }
-  if (!version.ok() && had_nothing_to_write) return etags;
+  const bool had_nothing = is_nothing_to_write(version.status());
+  const bool syncs = had_nothing && core->durability(options) == Durability::kSync;  // what was put before
+  if (Status synced = syncs ? core->engine().sync() : Status(); !synced.ok()) return synced;
+  if (parts != nullptr && (had_nothing || version.ok())) parts->committed(had_nothing ? 0 : *version, sent, written);
+  if (had_nothing) return etags;
   if (!version.ok()) return reported(version.status(), prepared, *tables);
   for (std::size_t i = 0; i < etags.size(); ++i) {
     if (writes[i].operation.kind != Kind::kRemove) etags[i] = ETag::of_timestamp(DateTime{*version});

@@ -18,6 +18,9 @@ using MessageKind = MessageOperation::Kind;
 /// Rows that a change of one message usually writes at most.
 constexpr std::size_t kRowsMax = 5;
 
+/// The name of a refusal that stays inside the store. No rule of a service has it.
+constexpr char kNothingToWrite[] = "NothingToWrite";
+
 constexpr bool may_be_left_out(MessageKind kind) noexcept {
   return kind == MessageKind::kTake || kind == MessageKind::kBury || kind == MessageKind::kExpire;
 }
@@ -80,6 +83,10 @@ SentMessage sent_message(const MessageOperation& put, engine::CommitVersion vers
 Message shown_message(SeenMessage seen) {
   return {seen.id,         DateTime{seen.inserted}, DateTime{seen.expires},
           seen.deliveries, std::move(seen.text),    std::move(seen.origin)};
+}
+
+bool is_nothing_to_write(const Status& failure) noexcept {
+  return failure.code() == Code::kConflict && failure.service_error() == kNothingToWrite;
 }
 
 MessageWork::MessageWork(std::span<MessageOperation> operations) : operations_(operations) {
@@ -282,6 +289,7 @@ Status MessageWork::update(MessageOperation& operation, const MessagePlace& plac
     message->is_apart = moved.is_apart;
     message->text = moved.is_apart ? std::string_view() : std::string_view(text);
     if (moved.is_apart) batch.put(text_key(queue, operation.sequence), encode_text(text));
+    if (place.is_apart) batch.let_go_of(place.text_bytes);
     if (place.is_apart && !moved.is_apart) batch.remove(text_key(queue, operation.sequence));
     counter_of(*operation.queue).change.text_bytes += std::int64_t{moved.text_bytes} - std::int64_t{place.text_bytes};
   }
@@ -295,7 +303,10 @@ void MessageWork::remove(const MessageOperation& operation, const MessagePlace& 
   const format::TableId queue = operation.queue->id;
   batch.remove(waiting_key(queue, place.visible, operation.sequence));
   batch.remove(place_key(queue, operation.sequence));
-  if (place.is_apart) batch.remove(text_key(queue, operation.sequence));
+  if (place.is_apart) {
+    batch.remove(text_key(queue, operation.sequence));
+    batch.let_go_of(place.text_bytes);
+  }
   if (!never_expires(place.expires)) batch.remove(expiry_key(queue, place.expires, operation.sequence));
   MessageCount& change = counter_of(*operation.queue).change;
   --change.messages;
@@ -318,7 +329,7 @@ Status MessageWork::count(std::span<const engine::Newest> states, format::BatchB
 }
 
 Refusal MessageWork::nothing_to_write() const {
-  return {Status(Code::kConflict, "the messages are left as they are"), rests_on_};
+  return {Status(Code::kConflict, "the messages are left as they are").with_service_error(kNothingToWrite), rests_on_};
 }
 
 void MessageWork::wake() const noexcept {

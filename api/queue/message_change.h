@@ -90,6 +90,10 @@ Result<MessageOperation> make_change_by_receipt(const std::shared_ptr<LiveQueue>
 SentMessage sent_message(const MessageOperation& put, engine::CommitVersion version);
 Message shown_message(SeenMessage seen);
 
+/// Returns whether a commit ended because all its messages were left as they are, or were put before. The commits that
+/// left them so are published, and not necessarily durable. No caller of a public verb receives this status.
+bool is_nothing_to_write(const Status& failure) noexcept;
+
 /// The part of a commit that changes messages. Messages of all operations differ, and so do deduplication keys.
 class MessageWork {
  public:
@@ -107,7 +111,7 @@ class MessageWork {
   /// messages were left out or put before.
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states, format::BatchBuilder& batch);
 
-  /// Returns the refusal of a commit to which nothing was added: kConflict.
+  /// Returns the refusal of a commit to which nothing was added. is_nothing_to_write() knows it.
   Refusal nothing_to_write() const;
 
   /// Wakes those who wait for the messages that the commit made visible, or whose time is now known.
@@ -148,7 +152,10 @@ class MessageChange final : public Change {
   std::span<const std::uint64_t> locks_needed() const noexcept override { return hashes_; }
   StatesWanted states_wanted() override;
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override;
-  std::string take_batch() override { return batch_.finish(); }
+  std::string take_batch() override {
+    request.let_go_bytes = batch_.let_go_bytes();
+    return batch_.finish();
+  }
   void wake() const noexcept { work_.wake(); }
 
  private:

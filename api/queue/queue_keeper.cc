@@ -78,7 +78,7 @@ Result<bool> QueueKeeper::clean(const std::shared_ptr<LiveQueue>& queue) {
   change.paced_bytes = 0;
   const Result<engine::CommitVersion> version = commit(backend_, change);
   // The queue was cleared or deleted, or others removed the same.
-  const bool is_overtaken = version.code() == Code::kConflict || service_error::is_table_gone(version.status());
+  const bool is_overtaken = is_nothing_to_write(version.status()) || service_error::is_table_gone(version.status());
   if (!version.ok() && !is_overtaken) return version.status();
   return version.ok() && expired->size() >= kMessagesAtOnce;
 }

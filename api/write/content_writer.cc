@@ -55,9 +55,6 @@ Status ContentWriter::add(std::string_view bytes) {
     return service_error::request_body_too_large("the content has more bytes than a blob may have");
   }
   while (!bytes.empty()) {
-    if (pending_.size() == kPartBytes) {
-      if (Status written = write_part(); !written.ok()) return written;
-    }
     const std::size_t taken = std::min(bytes.size(), kPartBytes - pending_.size());
     const std::size_t needed = pending_.size() + taken;
     // Never more than a part, unlike the string's own growth. A caller counts this memory.
@@ -68,6 +65,8 @@ Status ContentWriter::add(std::string_view bytes) {
     pending_.append(bytes.substr(0, taken));
     length_ += taken;
     bytes.remove_prefix(taken);
+    if (pending_.size() < kPartBytes) continue;
+    if (Status written = write_part(); !written.ok()) return written;
   }
   return Status();
 }
@@ -113,7 +112,7 @@ bool ContentWriter::is_in_row() const noexcept {
 }
 
 void ContentWriter::end() {
-  if (is_in_row() || length_ == 0) return;
+  if (is_in_row() || pending_.empty()) return;
   // The writer may wait for its commit beside many others, so it keeps no room that it does not use.
   if (pending_.capacity() > 2 * pending_.size()) pending_ = std::string(pending_);
   last_part_ = encode_pending(length_ - pending_.size());
@@ -136,7 +135,7 @@ Status ContentWriter::add_to(format::TableId container, BlobPlan& plan) const {
 
 void ContentWriter::add_rows(format::BatchBuilder& batch, std::uint32_t owners) const {
   batch.put(content_head_key(contents_, content_), encode_content_head({kind_, owners, length_, crc64_}));
-  if (length_ > 0) batch.put(content_part_key(contents_, content_, length_ - pending_.size()), last_part_);
+  if (!pending_.empty()) batch.put(content_part_key(contents_, content_, length_ - pending_.size()), last_part_);
   if (has_rows_) batch.remove(filling_key());
 }
 

@@ -91,7 +91,7 @@ class ContentWriter {
   ContentId content_;
   std::optional<BlobBoard::Filling> filling_;
   std::uint64_t length_ = 0;
-  std::string pending_;    // less than a part, or a whole one if no byte followed yet
+  std::string pending_;    // less than a part: a full one is written at once, also if no byte follows
   std::string last_part_;  // encoded by end()
   ContentKind kind_;
   Packing packing_ = Packing::kNo;

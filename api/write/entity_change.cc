@@ -145,7 +145,11 @@ Refusal EntityChange::judge_all(std::span<const engine::Newest> states) {
     } else if (reads_state(writes_[i])) {
       rests_on = std::max(rests_on, states[next_state].version);
       rest_on(states[next_state]);
+      request.let_go_bytes += states[next_state].entry.large_bytes;
       judged = judge_one(writes_[i], states[next_state++], limits_);
+    } else if (writes_[i].value().size() >= engine::kExternalValueBytesMin) {
+      // What it may replace is not read. Most likely that is a value of about its size.
+      request.let_go_bytes += writes_[i].value().size();
     }
     if (!judged.ok()) return {blamed(judged, i, in_transaction_), rests_on};
     if (any_end_ && merges(writes_[i].kind)) writes_[i].apply_expiry();
@@ -169,6 +173,7 @@ Refusal EntityChange::extend(const engine::ReadView& view, std::span<const engin
     }
   }
   if (Refusal refusal = extension_->finish(view, batch); refusal.is_refused()) return refusal;
+  request.let_go_bytes += batch.let_go_bytes();
   batch_ = batch.finish();
   return {};
 }

@@ -89,8 +89,7 @@ Refusal MessagePart::finish(const engine::ReadView& view, format::BatchBuilder& 
     if (index) refusal.status = blamed(refusal.status, *index);
     return refusal;
   }
-  had_nothing_to_write_ = batch.operation_count() == 0;
-  return had_nothing_to_write_ ? work_->nothing_to_write() : Refusal();
+  return batch.operation_count() == 0 ? work_->nothing_to_write() : Refusal();
 }
 
 Result<bool> MessagePart::has_moved() const {

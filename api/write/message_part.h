@@ -35,12 +35,11 @@ class MessagePart final : public Extension {
     return {};
   }
   /// Judges the messages, and adds their rows. A receipt that is not the last one is kConflict (MessageNotFound): the
-  /// transaction's other work must not happen.
+  /// transaction's other work must not happen. If every message was put before, and nothing else is in the batch, refuses
+  /// with what is_nothing_to_write() knows.
   Refusal finish(const engine::ReadView& view, format::BatchBuilder& batch) override;
   bool needs_values() const noexcept override { return false; }
 
-  /// Returns whether the attempt was refused because there was nothing to write: every message was put before.
-  bool had_nothing_to_write() const noexcept { return had_nothing_to_write_; }
   /// Returns whether a queue has another id now, so that another attempt may succeed. Errors: kNotFound (QueueNotFound),
   /// those of reading.
   Result<bool> has_moved() const;
@@ -61,7 +60,6 @@ class MessagePart final : public Extension {
   std::vector<MessageOperation> operations_;
   std::unique_ptr<MessageWork> work_;
   std::vector<SentMessage> sent_;  // with room for all puts
-  bool had_nothing_to_write_ = false;
 };
 
 }  // namespace varve

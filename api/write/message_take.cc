@@ -83,7 +83,7 @@ Result<TakenMessages> take_once(const Queue::State& state, const Queue::State* d
     taken.goes_on = taken.messages.empty();
     return taken;
   }
-  taken.goes_on = version.code() == Code::kConflict || service_error::is_table_gone(version.status());
+  taken.goes_on = is_nothing_to_write(version.status()) || service_error::is_table_gone(version.status());
   if (!taken.goes_on) return version.status();
   return taken;
 }

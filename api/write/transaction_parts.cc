@@ -77,7 +77,8 @@ Result<bool> TransactionParts::may_go_on(const Status& failure) const {
     if (!again.ok() || *again) return again;
   }
   if (!messages_) return false;
-  return had_nothing_to_write() || service_error::is_table_gone(failure) ? messages_->has_moved() : Result<bool>(false);
+  const bool may_have_moved = is_nothing_to_write(failure) || service_error::is_table_gone(failure);
+  return may_have_moved ? messages_->has_moved() : Result<bool>(false);
 }
 
 void TransactionParts::committed(engine::CommitVersion version, std::vector<SentMessage>& sent,

@@ -40,8 +40,6 @@ class VARVE_LOCAL TransactionParts final : public Extension {
     return values_ && LargeValuePart::counts(write);
   }
 
-  /// As MessagePart: there was no other part either.
-  bool had_nothing_to_write() const noexcept { return messages_ && messages_->had_nothing_to_write(); }
   /// Returns whether another attempt may succeed after this failure. Errors: those of the parts.
   Result<bool> may_go_on(const Status& failure) const;
   /// Takes the results of the parts. Allocates nothing. Called once.

@@ -54,6 +54,8 @@ struct Member {
   char* ages = nullptr;
   /// The commit is refused if its version is not below; zero asks nothing.
   CommitVersion before = 0;
+  /// As CommitRequest::let_go_bytes.
+  std::uint64_t let_go_bytes = 0;
   /// Room in the write buffer, gathered earlier for this batch; null if none was gathered.
   RoomGrant* room = nullptr;
   /// Null if the caller's thread waits.

@@ -189,6 +189,7 @@ Result<CommitVersion> CommitQueue::result_of(Member& member) noexcept {
   Status status = std::move(member.status);
   let_go(member.group);
   if (!status.ok()) return status;
+  if (member.let_go_bytes > 0) let_go_bytes_.fetch_add(member.let_go_bytes, std::memory_order_relaxed);
   return version;
 }
 

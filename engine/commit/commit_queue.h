@@ -153,6 +153,8 @@ class CommitQueue {
   /// Returns the bytes of dropped tables that only the log contains, because recovery left them out of the memtable.
   /// Zero once that memtable is flushed.
   std::uint64_t recovered_dead_bytes() const noexcept { return recovered_dead_bytes_.load(std::memory_order_relaxed); }
+  /// Returns the bytes of large values that published commits have let go of since the open.
+  std::uint64_t let_go_bytes() const noexcept { return let_go_bytes_.load(std::memory_order_relaxed); }
   /// Stops counting ids as retired if neither the manifest's files nor the log contain anything of them. Commits to
   /// such ids are still refused.
   void forget_drops(const Manifest& manifest) noexcept;
@@ -218,7 +220,7 @@ class CommitQueue {
   bool must_fail(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
   void publish_group(CommitGroup& group) noexcept VARVE_REQUIRES(mutex_);
   void fail_group(CommitGroup& group) noexcept VARVE_REQUIRES(mutex_);
-  static Result<CommitVersion> result_of(Member& member) noexcept;
+  Result<CommitVersion> result_of(Member& member) noexcept;
   static void tell(CommitGroup* group) noexcept;
   static void let_go(CommitGroup* group) noexcept;
   void set_paused(Pause why, bool is_paused, Status& told) noexcept;
@@ -236,6 +238,7 @@ class CommitQueue {
   std::vector<format::TableId> unsealed_adoptions_;
   const CommitVersion recovered_version_;
   std::atomic<std::uint64_t> recovered_dead_bytes_;
+  std::atomic<std::uint64_t> let_go_bytes_{0};
   std::atomic<std::size_t> retired_count_;
   WriteWatches watches_;
   DeadStretches stretches_;

@@ -25,6 +25,9 @@ namespace {
 /// two sleeps.
 constexpr std::chrono::milliseconds kSleepMax{500};
 
+/// Bytes of large values whose space is worth a flush and merges of their own while writers rest.
+constexpr std::uint64_t kLetGoBytes = std::uint64_t{32} << 20;
+
 /// Steps that concern no single file, and have rests of their own.
 constexpr BackOff::Key kRemoval{FileKind::kNone, 1};
 constexpr BackOff::Key kSealing{FileKind::kNone, 2};
@@ -323,9 +326,18 @@ void Compactor::unlink_dead() noexcept {
 }
 
 /// Speeds up deletes. Every scan reads deletes and the entries that they hide, until a compaction removes both. If
-/// writers rest, that does not wait until the memtable is full.
+/// writers rest, that does not wait until the memtable is full. The same holds for what let go of many large values. A
+/// value file keeps them until a compaction merges the entries that name them with those that replace them.
 Status Compactor::hasten_deletes() {
-  return writers_rest_ && tree_.collects_deletes() ? queue_.seal_memtable() : Status();
+  if (!writers_rest_) return Status();
+  const std::uint64_t let_go = queue_.let_go_bytes();
+  const CommitVersion visible = queue_.visible();  // read after the sum, whose commits are visible
+  const bool frees_values = let_go - let_go_seen_ >= kLetGoBytes;
+  if (!frees_values && !tree_.collects_deletes()) return Status();
+  if (Status sealed = queue_.seal_memtable(); !sealed.ok() || !frees_values) return sealed;
+  let_go_seen_ = let_go;
+  let_go_upto_ = visible;
+  return Status();
 }
 
 /// Computes the dead bytes of each file that has dead tables.
@@ -384,10 +396,18 @@ std::optional<Job> Compactor::pick(const View& view) {
   resting.insert(view.leaving_tables.begin(), view.leaving_tables.end());
   std::vector<Job> running;
   for (const std::unique_ptr<Running>& one : running_) running.push_back(one->job);
-  const PickInput input{*view.levels, running,           quarantined_,
-                        view.dead,    dead_bytes_,       view.reclaimable,
-                        idle_round_,  writers_rest_,     &view.leaving_value_bytes,
-                        &resting,     view.ended_for_all};
+  const PickInput input{*view.levels,
+                        running,
+                        quarantined_,
+                        view.dead,
+                        dead_bytes_,
+                        view.reclaimable,
+                        idle_round_,
+                        writers_rest_,
+                        &view.leaving_value_bytes,
+                        &resting,
+                        view.ended_for_all,
+                        let_go_upto_};
   return pick_job(input, shape_);
 }
 

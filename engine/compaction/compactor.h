@@ -122,6 +122,8 @@ class Compactor final : private BackgroundPool::Source {
   std::set<std::uint64_t> quarantined_;        // table files
   std::map<BackOff::Key, Status> quarantine_;  // the causes, for table files and value files
   BackOff back_off_;
+  std::uint64_t let_go_seen_ = 0;  // CommitQueue::let_go_bytes() when the space was last hastened
+  CommitVersion let_go_upto_ = 0;  // the visible version then
   std::map<std::uint64_t, std::vector<format::DirectoryEntry>> directories_;  // by file, for files with dead tables
   std::map<std::uint64_t, std::uint64_t> dead_bytes_;
   std::vector<std::unique_ptr<Running>> running_;

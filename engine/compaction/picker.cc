@@ -82,6 +82,16 @@ std::optional<Job> excise(const PickInput& input, const MergeChoice& choice, std
   return std::nullopt;
 }
 
+/// Merges files of level 0 with the files beneath them, so that value files lose the pointers to replaced values.
+std::optional<Job> let_go_of_values(const PickInput& input, const MergeChoice& choice) {
+  for (const LevelFilePtr& file : input.levels.level(0)) {
+    if (file->largest_version() > std::min(input.let_go_upto, input.reclaimable_version)) continue;
+    if (is_bottom_for(input.levels, *file)) continue;
+    if (std::optional<Job> job = choice.from_level0(JobReason::kValueSpace, file.get())) return job;
+  }
+  return std::nullopt;
+}
+
 /// Rewrites in place the file with the most bytes in leaving value files. Its values are copied into the new file.
 std::optional<Job> free_value_files(const PickInput& input, const MergeChoice& choice) {
   if (input.leaving_value_bytes == nullptr) return std::nullopt;
@@ -182,6 +192,7 @@ std::optional<Job> pick_job(const PickInput& input, const TreeShape& shape) {
   if (std::optional<Job> job = dense_tombstones(input, choice)) return job;
   const std::uint64_t dead_part = input.writers_rest ? kIdleDeadPart : 2;
   if (std::optional<Job> job = excise(input, choice, dead_part, JobReason::kDeadBytes)) return job;
+  if (std::optional<Job> job = let_go_of_values(input, choice)) return job;
   if (std::optional<Job> job = free_value_files(input, choice)) return job;
   if (std::optional<Job> job = fullest_level(choice, full)) return job;
   if (input.idle) return idle_work(input, choice, shape);

@@ -18,9 +18,10 @@
 // 2. Level 0, if it has twice its target.
 // 3. Files of mostly tombstones.
 // 4. Files that are mostly dead, or partly dead while writers rest.
-// 5. Files that keep wasteful value files.
-// 6. The level furthest above its target.
-// 7. Work of little value, if a caller asked for all work.
+// 5. Files of level 0 that let go of many large values, with the files beneath that name these values.
+// 6. Files that keep wasteful value files.
+// 7. The level furthest above its target.
+// 8. Work of little value, if a caller asked for all work.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +59,8 @@ struct PickInput {
   const std::set<std::uint64_t>* resting = nullptr;
   /// Ends at or below it have passed for every reader, now and later.
   CommitVersion ended_for_all = 0;
+  /// Files of level 0 up to this version let go of many large values. Zero: none do.
+  CommitVersion let_go_upto = 0;
 };
 
 /// Returns at most one job; none if there is nothing to do or all jobs are blocked.

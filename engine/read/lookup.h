@@ -53,6 +53,8 @@ class Lookup {
   /// Called after kFound. Returns the end of an entry whose value is external; zero if it has none. The end of any other
   /// entry precedes its value.
   CommitVersion external_end() const noexcept { return external_end_; }
+  /// Called after kFound. Returns the bytes of an external value; zero if the entry has its value.
+  std::uint64_t external_bytes() const noexcept { return values_ != nullptr ? value_.handle.bytes : 0; }
   /// Called after kFound. Returns the place of the entry's value in a value file, or nothing if the entry has its value.
   std::optional<format::ValuePointer> external() const noexcept {
     if (values_ == nullptr) return std::nullopt;

@@ -19,14 +19,17 @@ FoundEntry FoundEntry::in_memtable(const Entry& entry) noexcept {
     found.end = entry.end();
     found.value = entry.content();
   }
+  if (entry.value.size() >= kExternalValueBytesMin) found.large_bytes = found.value.size();
   return found;
 }
 
-FoundEntry FoundEntry::copied(const Entry& entry, EntryPart part, CommitVersion end) {
+FoundEntry FoundEntry::copied(const Lookup& lookup, EntryPart part) {
+  const Entry& entry = lookup.entry();
   FoundEntry found;
   found.version = entry.version;
   found.kind = entry.kind;
-  found.end = end;
+  found.end = lookup.external_end();
+  found.large_bytes = lookup.external_bytes();
   std::string_view value = entry.value;
   if (entry.has_end()) {
     found.kind = Kind::kPut;
@@ -71,7 +74,7 @@ Result<std::optional<FoundEntry>> read_tables(Lookup& lookup, BlockReader& block
     {
       BlockCache::ReadGuard guard(blocks.cache());
       step = lookup.advance(guard, block ? &*block : nullptr);
-      if (step == Lookup::Step::kFound) found = FoundEntry::copied(lookup.entry(), part, lookup.external_end());
+      if (step == Lookup::Step::kFound) found = FoundEntry::copied(lookup, part);
     }
     block.release();
     switch (step) {

@@ -28,12 +28,14 @@ class FoundEntry {
   std::string_view value;
   /// The time at which the entity ends; zero if it has no end. The reader compares it with its time.
   CommitVersion end = 0;
+  /// Bytes of a value that is in a value file, or may get into one (kExternalValueBytesMin); else zero. Known also if the
+  /// value was not read.
+  std::uint64_t large_bytes = 0;
 
   /// Makes a result from an entry in a memtable.
   static FoundEntry in_memtable(const Entry& entry) noexcept;
-  /// Copies the value from a block. With kVersion, the value remains empty. `end` is that of an entry whose value was
-  /// external, and is not part of `entry`.
-  static FoundEntry copied(const Entry& entry, EntryPart part = EntryPart::kAll, CommitVersion end = 0);
+  /// Copies the value of a search's entry from its block. With kVersion, the value remains empty.
+  static FoundEntry copied(const Lookup& lookup, EntryPart part = EntryPart::kAll);
 
  private:
   std::unique_ptr<char[]> owned_;

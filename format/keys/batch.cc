@@ -199,6 +199,7 @@ std::string BatchBuilder::finish() {
   std::string batch = std::exchange(bytes_, std::string());
   const std::string tag = std::exchange(tag_, std::string());
   const std::uint32_t count = std::exchange(count_, 0);
+  let_go_bytes_ = 0;
   if (tag.empty() && count <= kUsualCountMax) {
     batch[0] = 0;
     batch[1] = static_cast<char>(count);

@@ -97,6 +97,10 @@ class BatchBuilder {
   /// Sets the tag: at most kTagBytesMax bytes (asserted). An empty tag means no tag.
   void set_tag(std::string_view tag);
 
+  /// Notes bytes of values that the operations replace or remove. The batch does not contain the sum.
+  void let_go_of(std::uint64_t bytes) noexcept { let_go_bytes_ += bytes; }
+  std::uint64_t let_go_bytes() const noexcept { return let_go_bytes_; }
+
   std::uint32_t operation_count() const noexcept { return count_; }
   /// Returns the batch. The builder is empty afterwards.
   std::string finish();
@@ -108,6 +112,7 @@ class BatchBuilder {
   /// The operations, preceded by room for the usual head, so that finish() returns the usual batch without a copy.
   std::string bytes_;
   std::uint32_t count_ = 0;
+  std::uint64_t let_go_bytes_ = 0;
 };
 
 /// Iterates over a batch in place. Uses no memory other than the batch's own bytes.

@@ -109,6 +109,11 @@ class Change {
     batch_.set_tag(tag);
     return *this;
   }
+  /// Says that the batch replaces or removes so many bytes of large values.
+  Change& let_go_of(std::uint64_t bytes) {
+    let_go_bytes_ = bytes;
+    return *this;
+  }
   Change& buffered() {
     durability_ = Durability::kBuffered;
     return *this;
@@ -120,6 +125,7 @@ class Change {
     request.durability = durability_;
     request.frees_space = frees_space_;
     request.before = before_;
+    request.let_go_bytes = let_go_bytes_;
     if (!frees_space_) engine.pace(request.batch.size());
     Result<engine::PartitionGuard> guard = engine.lock_partitions(locks_);
     if (!guard.ok()) return guard.status();
@@ -138,6 +144,7 @@ class Change {
   Durability durability_ = Durability::kSync;
   bool frees_space_ = false;
   format::CommitVersion before_ = 0;
+  std::uint64_t let_go_bytes_ = 0;
 };
 
 /// Returns the value at the published version, or "-".

@@ -1,5 +1,6 @@
-// Goal: in the released program, an overwritten stack, a buffer overflow and a corrupted pointer end the process.
-// Method: the output of readelf for it.
+// Goal: in the released program, an overwritten stack, a buffer overflow and a corrupted pointer end the process. It keeps
+// freed memory for a short time.
+// Method: the output of readelf for it, and the settings that its allocator reports.
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -15,14 +16,16 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string readelf(const std::string& options, const std::filesystem::path& program) {
-  const std::string command = "readelf -W " + options + " '" + program.string() + "' 2>&1";
+std::string output_of(const std::string& command) {
   FILE* const output = ::popen(command.c_str(), "r");  // NOLINT(cert-env33-c): the command is ours
   std::string text;
   std::array<char, 4096> buffer;
   while (output != nullptr && std::fgets(buffer.data(), buffer.size(), output) != nullptr) text += buffer.data();
   EXPECT_TRUE(output != nullptr && ::pclose(output) == 0) << text;
   return text;
+}
+std::string readelf(const std::string& options, const std::filesystem::path& program) {
+  return output_of("readelf -W " + options + " '" + program.string() + "' 2>&1");
 }
 
 TEST(Hardening, TheProgramsLieAnywhereBindTheirLibrariesAtOnceAndRunNoCodeOnTheStack) {
@@ -36,6 +39,14 @@ TEST(Hardening, TheProgramsLieAnywhereBindTheirLibrariesAtOnceAndRunNoCodeOnTheS
     EXPECT_THAT(segments, Not(ContainsRegex("GNU_STACK +[^\\n]* RWE ")));
     EXPECT_THAT(readelf("-d", program), ContainsRegex("BIND_NOW|FLAGS_1[^\\n]*NOW"));
   }
+}
+
+TEST(Hardening, TheProgramGivesFreedMemoryBackWithinASecond) {
+  if (readelf("-d", VARVE_PROGRAM).find("libjemalloc") == std::string::npos) {
+    GTEST_SKIP() << "this build does not use jemalloc";
+  }
+  EXPECT_THAT(output_of("MALLOC_CONF=stats_print:true '" VARVE_PROGRAM "' --version 2>&1"),
+              HasSubstr("opt.dirty_decay_ms: 1000 "));
 }
 
 #if VARVE_HARDENED

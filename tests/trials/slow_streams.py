@@ -41,6 +41,8 @@ class Streams:
     def __init__(self, port, count):
         self.port, self.burst = port, slow_clients.content()
         self.upload = self.burst + self.burst[:HEAD_MAX]
+        # All readers share one text. The system counts this process's memory into the peak of each program that it starts.
+        self.download = self.burst * READ_TIMES
         self.cut_off = self.refused = self.made = 0
         self.places = [None] * count
         self.ends = [0.0] * count
@@ -69,7 +71,7 @@ class Streams:
             client.step(len(head) + len(self.burst))
         else:
             client = slow_clients.SlowClient(self.port, slow_clients.head_of("GET", "read", {}),
-                                             download=self.burst * READ_TIMES, source=source)
+                                             download=self.download, source=source)
             client.step(HEAD_MAX)
         return client
 

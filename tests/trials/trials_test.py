@@ -4,6 +4,7 @@ import pathlib
 import re
 import sys
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
@@ -12,6 +13,7 @@ import ledger  # noqa: E402
 import memory_group  # noqa: E402
 import outbox_judge  # noqa: E402
 import outbox_plan  # noqa: E402
+import slow_streams  # noqa: E402
 
 ONE, TWO = "e000001-000001", "h000002-000002"
 SOUND = f"""100 put-begun {ONE} -
@@ -32,6 +34,17 @@ def verdict(text, orders=(ONE,), done=(ONE,), left=0):
 
 def without(kind):
     return "".join(line for line in SOUND.splitlines(True) if f" {kind} " not in line)
+
+
+class StreamsTest(unittest.TestCase):
+    def test_a_thousand_readers_hold_one_text(self):
+        texts = []
+        client = mock.Mock(side_effect=lambda *words, download=b"", **more: texts.append(download) or mock.Mock())
+        with mock.patch("slow_clients.SlowClient", client):
+            slow_streams.Streams(0, 1_000).step(0.0)
+        readers = [text for text in texts if text]
+        self.assertEqual(len(readers), 500)
+        self.assertEqual(len({id(text) for text in readers}), 1)
 
 
 class JudgeTest(unittest.TestCase):

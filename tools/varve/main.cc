@@ -19,6 +19,11 @@
 #include "tools/varve/terminal/pager.h"
 #include "tools/varve/terminal/terminal_filter.h"
 
+// jemalloc reads this name, and by itself keeps freed pages for ten seconds: a server would hold them beside its budget.
+// Builds without jemalloc do not read it.
+extern "C" __attribute__((visibility("default"))) const char* malloc_conf;
+const char* malloc_conf = "dirty_decay_ms:1000";  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
 namespace varve::tool {
 
 namespace {

@@ -22,9 +22,6 @@
 namespace varve::serve {
 namespace {
 
-/// The bytes of one piece of an answer.
-constexpr std::uint64_t kAnswerPieceBytes = 2 * kBodyPieceBytes;
-
 /// Reads exactly `bytes` bytes. The state that a reader reads never changes, so fewer are damage.
 Result<std::string> read_exactly(const ReadableContent& reader, std::uint64_t offset, std::uint64_t bytes) {
   std::string piece(static_cast<std::size_t>(bytes), '\0');
@@ -41,7 +38,7 @@ class ContentPieces final : public AnswerSource {
       : store_(call.store), home_(call.home), stop_(call.stop), reader_(std::move(reader)), part_(part) {}
 
   Task<Result<std::string>> next() override {
-    const std::uint64_t bytes = std::min(part_.bytes, kAnswerPieceBytes);
+    const std::uint64_t bytes = std::min<std::uint64_t>(part_.bytes, kAnswerPieceBytes);
     Result<std::string> piece = std::string();
     Task<Status> reading = AsyncStore(store_).run(
         [&](Store& /*store*/) {
@@ -130,7 +127,8 @@ Status open_content(const BlobCall& call, const AskedContent& asked, Store& stor
   if (is_summed && opened.part.bytes > kChecksumPartMax) {
     return service_error::out_of_range_input("a range with a checksum has at most 4 MiB");
   }
-  const std::uint64_t bytes = is_summed ? opened.part.bytes : std::min(opened.part.bytes, kAnswerPieceBytes);
+  const std::uint64_t bytes =
+      is_summed ? opened.part.bytes : std::min<std::uint64_t>(opened.part.bytes, kAnswerPieceBytes);
   if (call.request.room != nullptr && !call.request.room->grow_to(bytes)) return no_room_for_answer();
   Result<std::string> first = read_exactly(*opened.reader, opened.part.offset, bytes);
   if (!first.ok()) return first.status();

@@ -16,8 +16,11 @@ namespace varve::serve {
 /// The usual bytes of a piece of a body. A piece of a request may have half of it more.
 inline constexpr std::size_t kBodyPieceBytes = std::size_t{128} << 10;
 
+/// The most bytes of a piece of an answer.
+inline constexpr std::size_t kAnswerPieceBytes = 2 * kBodyPieceBytes;
+
 /// The most bytes of earlier pieces that a handler keeps without a word. A BlobWriter writes and drops them each time
-/// when so many have come together.
+/// when so many have come together. No piece has bytes from both sides of such a border.
 inline constexpr std::uint64_t kBodyKeptBytes = std::uint64_t{1} << 20;
 
 /// The body of a request. The connection implements it. A handler that does not read a body to its end leaves the rest
@@ -43,8 +46,9 @@ class BodySource {
 class AnswerSource {
  public:
   virtual ~AnswerSource() = default;
-  /// Returns the next piece of the body, which has at least one byte and about kBodyPieceBytes. The task ends on the home
-  /// thread. After an error the connection is cut, because the status of the answer was sent already.
+  /// Returns the next piece of the body, which has at least one byte and at most kAnswerPieceBytes. Between two calls the
+  /// source keeps nothing of the content: the connection has room for one piece (BX-03). The task ends on the home thread.
+  /// After an error the connection is cut, because the status of the answer was sent already.
   virtual Task<Result<std::string>> next() = 0;
 };
 

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "api/blob/content_rows.h"
+#include "tests/api/blob/blob_bench.h"
 #include "tests/api/blob/blob_recount.h"
 #include "tests/api/seeded_threads.h"
 #include "tests/support/effort.h"
@@ -44,6 +46,37 @@ TEST(BlobWriters, BB11_APublishAfterTheDropOfTheAccountChangesNothing) {
     EXPECT_TRUE(page->entries.empty());
     EXPECT_EQ(photos.blocks("b").code(), Code::kNotFound);
   }
+}
+
+std::uint64_t commits_of(const StoreBench& bench) {
+  return (*bench.store->statistics()).commits;
+}
+
+/// A writer that waits for its next bytes has none of the bytes before.
+TEST(BlobWriters, BX03_AFullPartIsWrittenBeforeTheNextByteComes) {
+  QueueBench bench;
+  Container photos = *bench.store->create_container(kAccount, "photos");
+  for (const std::size_t parts : {1U, 2U}) {
+    SCOPED_TRACE(parts);
+    const std::string content = uneven_bytes(parts * kPartBytes);
+    const std::string name = std::to_string(parts);
+    BlobWriter writer = *photos.write(name);
+    const std::uint64_t before = commits_of(bench);
+    EXPECT_EQ(said(writer.append(std::string_view(content).substr(0, content.size() - 1))), kDone);
+    EXPECT_EQ(commits_of(bench), before + parts - 1);
+    EXPECT_EQ(said(writer.append(std::string_view(content).substr(content.size() - 1))), kDone);
+    EXPECT_EQ(commits_of(bench), before + parts);
+    EXPECT_EQ(said(writer.publish()), kDone);
+    EXPECT_TRUE(content_in(photos, name) == content);
+  }
+  Container logs = photos;
+  EXPECT_EQ(said(logs.create_append_blob("log")), kDone);
+  BlobWriter appending = *logs.write_append("log");
+  const std::string part = uneven_bytes(kPartBytes);
+  EXPECT_EQ(said(appending.append(part)), kDone);
+  EXPECT_EQ(said(appending.publish()), kDone);
+  EXPECT_EQ(said(logs.append("log", "more")), kDone);
+  EXPECT_TRUE(content_in(logs, "log") == part + "more");
 }
 
 TEST(BlobWriters, BX03_ManyLargePutsBesideEachOtherWaitForRoom) {

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/blob/content_rows.h"
 #include "api/model/entity_codec.h"
 #include "tests/api/blob/large_value_bench.h"
 #include "tests/api/uneven_text.h"
@@ -160,10 +161,10 @@ TEST_F(LargeValueWrites, BX21_AWriteThatWasOvertakenIsPlannedAgain) {
   EXPECT_TRUE(photo_in(people(), "b") == uneven_bytes(30'000, 2));
 }
 
-/// Contents that are all pending in their writers: each has as many bytes as a part.
+/// Contents that are all pending in their writers: each has a byte less than a part.
 std::vector<Unnamed> written_parts(Table& table, std::size_t count) {
   std::vector<Unnamed> parts;
-  for (std::size_t i = 0; i < count; ++i) parts.push_back(written(table, std::string(std::size_t{1} << 20, 'x')));
+  for (std::size_t i = 0; i < count; ++i) parts.push_back(written(table, std::string(kPartBytes - 1, 'x')));
   return parts;
 }
 constexpr std::size_t kPartsMax = limits::kStoreTransactionBytesMax >> 20;
@@ -183,6 +184,16 @@ TEST_F(LargeValueWrites, BX20_ACommitWritesOnlySoManyBytesOfNewContents) {
   EXPECT_EQ(refused.operation_index(), kPartsMax + 1);
   EXPECT_EQ(read(people(), "p", "plain"), std::nullopt);
   entity.remove("V0");
+  EXPECT_EQ(said(people().insert(entity)), kFine);
+}
+
+TEST_F(LargeValueWrites, BX20_FullPartsAreWrittenBeforeTheCommit) {
+  Entity entity("p", "all");
+  std::vector<Unnamed> values;
+  for (std::size_t i = 0; i <= kPartsMax; ++i) {
+    values.push_back(written(people(), std::string(kPartBytes, 'x')));
+    entity.set("V" + std::to_string(i), values.back().value);
+  }
   EXPECT_EQ(said(people().insert(entity)), kFine);
 }
 

@@ -259,7 +259,23 @@ TEST_F(LeftWorkParts, BX31_ACommitIsBoundedByContentsToo) {
   EXPECT_TRUE(last_.ok()) << last_.to_string();
   EXPECT_FALSE(has_work(kDropped));
   EXPECT_EQ(blobs(), 0U);
-  for (const RecordingBackend::Commit& commit : backend_.commits_) EXPECT_LE(commit.bytes, std::size_t{2} << 20);
+  std::uint64_t let_go_bytes = 0;
+  for (const RecordingBackend::Commit& commit : backend_.commits_) {
+    EXPECT_LE(commit.bytes, std::size_t{2} << 20);
+    let_go_bytes += commit.let_go_bytes;
+  }
+  EXPECT_EQ(let_go_bytes, content * 64 * kPartBytes);
+}
+
+TEST_F(LeftWorkParts, BX08_TheBytesOfAContentThatWasGivenUpCount) {
+  for (std::uint64_t part = 0; part < 3; ++part) {
+    put(content_part_key(kContents, 2, part * kPartBytes), encode_part(2, part * kPartBytes, "text"));
+  }
+  put_work(filling(2));
+  backend_.commits_.clear();
+  EXPECT_EQ(do_all(filling(2), 10), 1);
+  ASSERT_EQ(backend_.commits_.size(), 1U);
+  EXPECT_EQ(backend_.commits_.front().let_go_bytes, 3 * kPartBytes);
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ class RecordingBackend final : public Backend {
     bool frees_space = false;
     std::size_t bytes = 0;
     std::size_t tables = 0;
+    std::uint64_t let_go_bytes = 0;
   };
   explicit RecordingBackend(engine::Engine& engine) : to_(engine) {}
 
@@ -52,7 +53,7 @@ class RecordingBackend final : public Backend {
   bool has_ends() const noexcept override { return to_.has_ends(); }
   engine::HeldVersion snapshot() override { return to_.snapshot(); }
   Result<engine::CommitVersion> commit(engine::CommitRequest&& request) override {
-    commits_.push_back({request.frees_space, request.batch.size(), request.tables.size()});
+    commits_.push_back({request.frees_space, request.batch.size(), request.tables.size(), request.let_go_bytes});
     if (refused_) return Status(*refused_, "the test refuses commits");
     return to_.commit(std::move(request));
   }

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/sync_points.h"
 #include "tests/api/queue/queue_bench.h"
 #include "tests/support/effort.h"
 
@@ -178,6 +179,58 @@ TEST(QueueCrash, QX05_QX07_QX27_QX30_AcknowledgedIsAcknowledgedAtEveryStep) {
 
 TEST(QueueCrash, QX10_QX30_AfterACrashAtEveryStepAnOpenReleasesWhatWasHeld) {
   expect_law_at_every_step({.release_on_open = true});
+}
+
+constexpr PutOptions keyed(Durability durability) {
+  PutOptions options;
+  options.ttl = kNever;
+  options.deduplication_key = "k";
+  options.durability = durability;
+  return options;
+}
+
+/// Puts a message whose key is known, alone or in a transaction.
+Status put_again(QueueBench& bench, Queue& queue, Durability durability, bool in_transaction) {
+  if (!in_transaction) return queue.put("again", keyed(durability)).status();
+  StoreTransaction transaction = *bench.store->begin_transaction();
+  transaction.put(queue, "again", keyed(durability));
+  WriteOptions options;
+  options.durability = durability;
+  return transaction.commit(options).status();
+}
+
+TEST(QueueCrash, QX13_ADurableDuplicateMakesTheEarlierPutDurable) {
+  for (const bool in_transaction : {false, true}) {
+    SCOPED_TRACE(in_transaction);
+    std::optional<io::MemoryDisk> disk;
+    {
+      QueueBench bench;
+      Queue queue = bench.queue();
+      EXPECT_EQ(said(bench.store->sync()), kDone);
+      (void)sent(queue, "text", keyed(Durability::kBuffered));
+      EXPECT_EQ(said(put_again(bench, queue, Durability::kSync, in_transaction)), kDone);
+      io::SeededRandom picks(1);
+      disk = std::move(bench.machine.files->power_cuts(picks, 1).front());  // first what is durable alone
+    }
+    StoreBench after(2, std::move(*disk));
+    after.open();
+    EXPECT_EQ(peeked(*after.store->open_queue(kAccount, "orders")), std::vector<std::string>{"text"});
+  }
+}
+
+TEST(QueueCrash, QX13_ADuplicateOfAPutThatFailedIsNoSuccess) {
+  for (const bool in_transaction : {false, true}) {
+    SCOPED_TRACE(in_transaction);
+    QueueBench bench;
+    Queue queue = bench.queue();
+    io::FaultRule fails;
+    fails.sync_point = engine::sync_points::kLogGroup.name;
+    fails.fail_count = io::FaultRule::kFromThenOn;
+    bench.machine.files->faults().add(fails);
+    EXPECT_EQ(queue.put("text", keyed(Durability::kSync)).code(), Code::kUnknown);
+    EXPECT_EQ(put_again(bench, queue, Durability::kBuffered, in_transaction).code(), Code::kPoisoned);
+    EXPECT_EQ(peeked(queue), std::vector<std::string>());
+  }
 }
 
 TEST(QueueCrash, QX08_AReceiptWhoseGetAPowerCutTookStillDeletes) {

@@ -91,7 +91,9 @@ class EntityChanges : public ::testing::Test {
     place_writes(writes, {entities_});
     EntityChange made(*core_, {entities_, log_}, writes, WriteOptions(), true, EntityChange::Writes::kUsedUp,
                       extension);
-    return commit(core_->backend(), made);
+    Result<engine::CommitVersion> version = commit(core_->backend(), made);
+    let_go_bytes_ = made.request.let_go_bytes;
+    return version;
   }
 
   /// Returns the version of an entity, or nothing if it does not exist.
@@ -107,7 +109,40 @@ class EntityChanges : public ::testing::Test {
   std::shared_ptr<StoreCore> core_;
   format::TableId entities_ = 0;
   format::TableId log_ = 0;
+  std::uint64_t let_go_bytes_ = 0;  // of the last change
 };
+
+TEST_F(EntityChanges, CountTheBytesOfLargeValuesThatTheyLetGoOf) {
+  const std::string large(30'000, 'x');
+  Entity more("p", "c");
+  more.set("Other", 5);
+  for (const bool are_in_value_files : {false, true}) {
+    SCOPED_TRACE(are_in_value_files);
+    std::vector<WriteOperation> inserts;
+    for (const char* const row : {"a", "b", "c"})
+      inserts.push_back({Kind::kInsert, with_value("p", row, large), ETag()});
+    ASSERT_EQ(said(change(inserts, nullptr)), kFine);
+    EXPECT_EQ(let_go_bytes_, 0U);
+    if (are_in_value_files) {
+      ASSERT_EQ(said(core_->engine().flush()), kFine);
+      ASSERT_GE(core_->engine().statistics().value_files, 1U);
+    }
+    ASSERT_EQ(said(change({{Kind::kRemove, Entity("p", "a"), ETag::any()}}, nullptr)), kFine);
+    EXPECT_GE(let_go_bytes_, large.size());
+    ASSERT_EQ(said(change({{Kind::kReplace, with_value("p", "b", "small"), ETag::any()},
+                           {Kind::kMerge, more, ETag::any()},
+                           {Kind::kInsertOrReplace, with_value("p", "d", "small"), ETag()}},
+                          nullptr)),
+              kFine);
+    EXPECT_GE(let_go_bytes_, 2 * large.size());
+    EXPECT_LT(let_go_bytes_, 3 * large.size());
+    ASSERT_EQ(said(change({{Kind::kRemove, Entity("p", "b"), ETag::any()}}, nullptr)), kFine);
+    EXPECT_EQ(let_go_bytes_, 0U) << "it was small";
+    ASSERT_EQ(said(change({{Kind::kRemove, Entity("p", "c"), ETag::any()}}, nullptr)), kFine);
+  }
+  ASSERT_EQ(said(change({{Kind::kInsertOrReplace, with_value("p", "d", large), ETag()}}, nullptr)), kFine);
+  EXPECT_GE(let_go_bytes_, large.size()) << "what it replaces is not read, and counts as a value of its size";
+}
 
 TEST_F(EntityChanges, WhatAnExtensionAddsIsInTheCommitOfTheChange) {
   Logging logging(log_);

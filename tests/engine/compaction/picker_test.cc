@@ -36,7 +36,9 @@ class PickerTest : public testing::Test {
   std::optional<Job> pick() {
     levels_ = levels_of(entries_);
     const DeadRanges dead(dead_ids_, reclaimable_);
-    return pick_job({levels_, running_, quarantined_, dead, dead_bytes_, reclaimable_, idle_}, shape_);
+    PickInput input{levels_, running_, quarantined_, dead, dead_bytes_, reclaimable_, idle_};
+    input.let_go_upto = let_go_upto_;
+    return pick_job(input, shape_);
   }
   /// Fills level 0 to its limit with overlapping files.
   void fill_level0() {
@@ -60,6 +62,7 @@ class PickerTest : public testing::Test {
   std::map<std::uint64_t, std::uint64_t> dead_bytes_;
   CommitVersion reclaimable_ = 1'000;
   bool idle_ = false;
+  CommitVersion let_go_upto_ = 0;
   std::uint64_t next_ = 1;
 };
 
@@ -358,6 +361,25 @@ TEST_F(PickerTest, AFileOnItsWayDownNoLongerCountsInItsLevel) {
   overfill_level5(600);
   running_.push_back(*pick());
   EXPECT_FALSE(pick()) << "the other file fits in the level";
+}
+
+TEST_F(PickerTest, WhatLetGoOfLargeValuesIsMergedWithWhatNamesThem) {
+  add(6, "a", "f", 1);
+  add(0, "b", "c", 1);
+  add(0, "x", "y", 1);  // Nothing is beneath it.
+  EXPECT_FALSE(pick());
+  let_go_upto_ = 1;
+  EXPECT_FALSE(pick()) << "both are newer";
+  let_go_upto_ = 3;
+  reclaimable_ = 1;
+  EXPECT_FALSE(pick()) << "a reader may ask for the old values";
+  reclaimable_ = 1'000;
+  const auto job = pick();
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->reason, JobReason::kValueSpace);
+  EXPECT_EQ(job->kind, JobKind::kMerge);
+  EXPECT_THAT(numbers_of(job->inputs), ElementsAre(2));
+  EXPECT_THAT(numbers_of(job->overlapped), ElementsAre(1));
 }
 
 TEST_F(PickerTest, Level0TwiceFullGoesBeforeTombstones) {

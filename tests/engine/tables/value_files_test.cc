@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -177,6 +178,26 @@ TEST_F(ValueFiles, GoWhenAllInThemWasOverwritten) {
   const std::vector<std::string> left = segments();
   EXPECT_EQ(std::count(left.begin(), left.end(), first), 0);
   engine_ = *machine_.open();
+  EXPECT_EQ(get("107"), "small now");
+}
+
+/// No caller compacts, and no memtable is full. If the test never ends, it fails by the general time limit.
+TEST_F(ValueFiles, GoAtRestAfterWritesThatLetGoOfMuch) {
+  put_many('x');
+  compact();
+  ASSERT_GE(figures().value_files, 1u);
+  for (int i = 0; i < 20; ++i) {  // mostly puts: a table file of mostly deletes would be merged anyway
+    Change change;
+    const std::string row = std::to_string(100 + i);
+    if (i % 4 == 0) {
+      change.remove("p", row);
+    } else {
+      change.put("p", row, "small now");
+    }
+    ASSERT_TRUE(change.let_go_of((std::uint64_t{32} << 20) / 20 + 1).commit(*engine_).ok());
+  }
+  while (figures().value_files > 0) std::this_thread::yield();
+  EXPECT_EQ(get("100"), "-");
   EXPECT_EQ(get("107"), "small now");
 }
 

@@ -46,12 +46,14 @@ std::string content_of(std::size_t bytes) {
 /// Makes the content of an answer in pieces. Fails after `good_bytes`.
 class Pieces final : public AnswerSource {
  public:
-  Pieces(std::string content, std::size_t begin, std::size_t good_bytes, std::atomic<int>& alive)
-      : content_(std::move(content)), at_(begin), good_bytes_(good_bytes), alive_(alive) {
+  Pieces(std::string content, std::size_t begin, std::size_t good_bytes, std::atomic<int>& alive,
+         std::atomic<int>& made)
+      : content_(std::move(content)), at_(begin), good_bytes_(good_bytes), alive_(alive), made_(made) {
     ++alive_;
   }
   ~Pieces() override { --alive_; }
   Task<Result<std::string>> next() override {
+    ++made_;
     if (at_ >= good_bytes_) co_return Status::corruption("damaged");
     std::string piece = content_.substr(at_, kBodyPieceBytes);
     at_ += piece.size();
@@ -63,6 +65,7 @@ class Pieces final : public AnswerSource {
   std::size_t at_;
   const std::size_t good_bytes_;
   std::atomic<int>& alive_;
+  std::atomic<int>& made_;
 };
 
 /// PUT /pieces answers with length and CRC of the body; PUT /refused answers 409 and reads nothing; PUT /half reads one
@@ -104,6 +107,7 @@ class Reader final : public RequestHandler {
       }
       if (piece->empty()) break;
       longest = std::max<std::size_t>(longest, piece->size());
+      if ((bytes + piece->size() - 1) / kBodyKeptBytes != bytes / kBodyKeptBytes) ++crossings;
       crc.update(*piece);
       bytes += piece->size();
       if (request.head.path == "/half") break;
@@ -120,6 +124,7 @@ class Reader final : public RequestHandler {
   void stop() noexcept override {}
 
   std::atomic<std::size_t> longest = 0;
+  std::atomic<int> crossings = 0;
   std::atomic<int> failures = 0;
   std::atomic<int> given_up = 0;
   std::atomic<std::uint16_t> last_failure = 0;
@@ -127,6 +132,7 @@ class Reader final : public RequestHandler {
   ConnectionHost* host = nullptr;
   std::uint64_t least_room = std::numeric_limits<std::uint64_t>::max();
   std::atomic<int> alive = 0;
+  std::atomic<int> made = 0;  // pieces of answers
 
  private:
   /// Asks for more memory than there is, much later. That cuts off connections that wait for their clients.
@@ -148,7 +154,7 @@ class Reader final : public RequestHandler {
     response.body = whole.substr(0, 1000);
     response.stated_bytes = bytes;
     if (bytes > 1000) {
-      response.source = std::make_shared<Pieces>(std::move(whole), 1000, is_broken ? bytes / 2 : bytes, alive);
+      response.source = std::make_shared<Pieces>(std::move(whole), 1000, is_broken ? bytes / 2 : bytes, alive, made);
     }
     return response;
   }
@@ -227,7 +233,8 @@ class BodyPieces : public ::testing::TestWithParam<bool> {
 
 TEST_P(BodyPieces, BodiesOfEveryLengthArriveWholeOnOneConnection) {
   const auto client = connect();
-  for (const std::size_t bytes : {0u, 1u, 5'000u, 9'000u, 131'072u, 131'073u, 1'000'000u, 20'000'000u}) {
+  for (const std::size_t bytes :
+       {0u, 1u, 5'000u, 9'000u, 131'072u, 131'073u, 1'000'000u, 1'048'576u, 1'048'577u, 20'000'000u}) {
     const std::string body = content_of(bytes);
     ASSERT_TRUE(client->send(with_length("/pieces", body)));
     expect_summary(*client, body);
@@ -236,6 +243,7 @@ TEST_P(BodyPieces, BodiesOfEveryLengthArriveWholeOnOneConnection) {
     if (HasFailure()) return;
   }
   EXPECT_LE(handler_.longest, kBodyPieceBytes * 3 / 2);
+  EXPECT_EQ(handler_.crossings, 0) << "a handler kept bytes of a part beside the next one";
 }
 
 TEST_P(BodyPieces, ManySmallChunksAreJoined) {
@@ -431,6 +439,28 @@ TEST_P(BodyPieces, AnswersOfEveryLengthArriveWhole) {
     ASSERT_TRUE(response.has_value()) << bytes;
     EXPECT_TRUE(response->body == content_of(bytes)) << bytes;
   }
+}
+
+TEST_P(BodyPieces, BX03_AnAnswerInPiecesWaitsForRoom) {
+  struct Other final : ByteBudget::Owner {
+    bool cut_off() noexcept override { return true; }
+  } other;
+  ByteBudget::Share share(host_.budget(), "other", other);
+  // A byte is left: with none, no request is begun.
+  share.take_anyway(ByteBudget::Use::kBody, limits().memory_max - 1, ByteBudget::Clock::now());
+  share.is_served();
+  const auto client = connect();
+  ASSERT_TRUE(client->send("GET /get/300000 HTTP/1.1\r\nHost: here\r\n\r\n"));
+  while (handler_.alive == 0) std::this_thread::yield();
+  const auto later = connect();  // is answered after the server has looked for room
+  ASSERT_TRUE(later->send("GET /get/1 HTTP/1.1\r\nHost: here\r\n\r\n"));
+  EXPECT_TRUE(later->read().has_value());
+  EXPECT_EQ(handler_.made, 0);
+  EXPECT_LE(host_.budget().bytes(), limits().memory_max);
+  share.give_back();
+  const std::optional<HttpResponse> response = client->read();
+  ASSERT_TRUE(response.has_value());
+  EXPECT_TRUE(response->body == content_of(300'000));
 }
 
 TEST_P(BodyPieces, BX07_AnAnswerThatCannotGoOnIsCut) {

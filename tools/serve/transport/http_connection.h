@@ -294,8 +294,11 @@ class HttpConnection final : public OpenConnection,
   void on_piece_sent(const ErrorCode& error, std::size_t bytes);
   void on_sent(const ErrorCode& error);
 
-  /// Sends the next piece of an answer, as soon as the handler has made it.
+  /// Sends the next piece of an answer, as soon as there is room for it and the handler has made it.
   void ask_for_rest();
+  /// Throws nothing, like answer().
+  void look_for_rest() noexcept;
+  void on_rest_timer(const ErrorCode& /*error*/) { look_for_rest(); }
   /// Throws nothing, like answer().
   void on_rest(Result<std::string> piece) noexcept;
   /// Cuts the connection, because the client was promised more bytes.

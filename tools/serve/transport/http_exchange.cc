@@ -71,8 +71,16 @@ void RequestReader::on_body_init_impl(const Length& length, ErrorCode& error) {
 
 std::size_t RequestReader::on_body_impl(Text body, ErrorCode& error) {
   error = {};
-  request_.body.append(body.data(), body.size());
-  return body.size();
+  if (!is_in_pieces_) {
+    request_.body.append(body.data(), body.size());
+    return body.size();
+  }
+  const std::uint64_t left = is_piece_cut() ? 0 : kBodyKeptBytes - bytes_of_pieces_ % kBodyKeptBytes;
+  const std::size_t taken = static_cast<std::size_t>(std::min<std::uint64_t>(left, body.size()));
+  request_.body.append(body.data(), taken);
+  bytes_of_pieces_ += taken;
+  if (taken < body.size()) error = make_error_code(http::error::need_buffer);
+  return taken;
 }
 
 Status RequestReader::check_sizes() const {

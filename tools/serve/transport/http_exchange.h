@@ -11,6 +11,7 @@
 
 #include <boost/beast/http/basic_parser.hpp>
 
+#include "api/rest/protocol/body_stream.h"
 #include "api/rest/protocol/message.h"
 #include "tools/serve/transport/connection_host.h"
 #include "varve/status.h"
@@ -40,6 +41,9 @@ class RequestReader final : public boost::beast::http::basic_parser<true> {
   void begin_pieces() noexcept { is_in_pieces_ = true; }
   /// The bytes of the body that were read and not removed, after begin_pieces() and take().
   std::string& piece() noexcept { return request_.body; }
+  /// Returns whether the piece ends because the handler drops here what it keeps (kBodyKeptBytes). Then put() gives the
+  /// error `need_buffer`, and takes no byte of the body until the piece was removed.
+  bool is_piece_cut() const noexcept { return !request_.body.empty() && bytes_of_pieces_ % kBodyKeptBytes == 0; }
 
   /// Completes the request's head. Called once, after the headers were read. Returns false if the target is neither a
   /// path nor an absolute URL.
@@ -77,6 +81,7 @@ class RequestReader final : public boost::beast::http::basic_parser<true> {
   HttpRequest request_;
   std::string target_;
   std::size_t header_bytes_ = 0;
+  std::uint64_t bytes_of_pieces_ = 0;
   bool has_all_headers_ = false;
   bool is_in_pieces_ = false;
 };

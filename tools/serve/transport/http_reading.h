@@ -291,13 +291,14 @@ void HttpConnection<Stream>::parse_piece() {
   const std::size_t before = reader_->piece().size();
   const ErrorCode error = parse();
   piece_bytes_ += reader_->piece().size() - before;
-  if (!error || error == http::error::need_more) return;
+  if (!error || error == http::error::need_more || error == http::error::need_buffer) return;
   piece_status_ = answer_to(error).value_or(client_is_gone());
 }
 
 template <typename Stream>
 bool HttpConnection<Stream>::wants_more_of_piece() {
-  return piece_status_.ok() && !reader_->is_done() && reader_->piece().size() < kBodyPieceBytes;
+  return piece_status_.ok() && !reader_->is_done() && reader_->piece().size() < kBodyPieceBytes &&
+         !reader_->is_piece_cut();
 }
 
 template <typename Stream>
@@ -308,8 +309,7 @@ std::uint64_t HttpConnection<Stream>::room_for_pieces(std::uint64_t passed) cons
 
 template <typename Stream>
 std::uint64_t HttpConnection<Stream>::kept_of(std::uint64_t passed) const {
-  if (kept_max_ || passed == 0) return passed;
-  return (passed - 1) % kBodyKeptBytes + 1;
+  return kept_max_ ? passed : passed % kBodyKeptBytes;
 }
 
 template <typename Stream>
@@ -317,7 +317,7 @@ bool HttpConnection<Stream>::takes_turn() {
   const std::uint64_t passed = piece_bytes_ - reader_->piece().size();
   const std::uint64_t room = room_for_pieces(passed);
   if (room + granted_ <= ByteBudget::kFreeBytes) return true;
-  if (turn_end_ > 0 && passed <= turn_end_) {
+  if (passed < turn_end_) {
     share_.take_anyway(ByteBudget::Use::kStream, granted_ + piece_room_, Clock::now());
     return true;
   }

@@ -84,9 +84,28 @@ void HttpConnection<Stream>::on_sent(const ErrorCode& error) {
 template <typename Stream>
 void HttpConnection<Stream>::ask_for_rest() {
   if (share_.holds()) share_.is_served();
-  clear_deadline();
-  start(rest_->next(),
-        [self = this->shared_from_this()](Result<std::string> piece) { self->on_rest(std::move(piece)); });
+  set_deadline(time_for(kAnswerPieceBytes));  // of the wait for room
+  look_for_rest();
+}
+
+template <typename Stream>
+void HttpConnection<Stream>::look_for_rest() noexcept {
+  try {
+    if (!socket_layer().is_open()) return lose_rest();
+    const Clock::time_point now = Clock::now();
+    const std::uint64_t bytes = std::min<std::uint64_t>(rest_bytes_, kAnswerPieceBytes);
+    if (bytes > ByteBudget::kFreeBytes && !share_.take(ByteBudget::Use::kAnswer, bytes, now)) {
+      room_timer_.expires_at(now + kRoomLookTime);
+      room_timer_.async_wait(handler(&HttpConnection::on_rest_timer));
+      return;
+    }
+    if (share_.holds()) share_.is_served();
+    clear_deadline();  // as in admit()
+    start(rest_->next(),
+          [self = this->shared_from_this()](Result<std::string> piece) { self->on_rest(std::move(piece)); });
+  } catch (const std::bad_alloc&) {
+    lose_rest();
+  }
 }
 
 template <typename Stream>
