@@ -101,7 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     boost::beast::error_code error;
     bool is_whole = false;
     while (!is_whole) {
-      const std::size_t taken = reader.put(boost::asio::buffer(buffer), error);
+      const std::size_t taken = reader.read(buffer, error);
       buffer.erase(0, taken);
       if (error && error != boost::beast::http::error::need_more) {
         (void)answer_to(error);

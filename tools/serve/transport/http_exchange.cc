@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/field.hpp>
 
@@ -87,6 +88,14 @@ Status RequestReader::check_sizes() const {
   if (target_.size() > limits_.target_bytes_max) return refused("InvalidUri", "the URL is too long");
   if (request_.head.headers.size() <= limits_.headers_max && header_bytes_ <= limits_.header_bytes_max) return Status();
   return refused("InvalidHeaderValue", "the headers are too many or too long");
+}
+
+std::size_t RequestReader::read(std::string_view bytes, ErrorCode& error) {
+  constexpr std::size_t kLastChunkBytes = 5;  // "0", and two ends of a line: more always follows anything shorter
+  const bool is_short = is_header_done() && !is_done() && chunked() && bytes.size() < kLastChunkBytes;
+  if (!is_short) return put(boost::asio::buffer(bytes), error);
+  error = http::error::need_more;
+  return 0;
 }
 
 Status RequestReader::check_framing() const {

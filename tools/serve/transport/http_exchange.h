@@ -19,11 +19,16 @@
 namespace varve::serve {
 
 /// Parses one request while it arrives. The parser stores values directly in the request, without a Beast message in
-/// between. Before eager(true), put() consumes only the headers.
+/// between. Before eager(true), read() consumes only the headers.
 class RequestReader final : public boost::beast::http::basic_parser<true> {
  public:
   /// The limits must outlive the reader.
   explicit RequestReader(const ConnectionLimits& limits, bool allows_pieces = false);
+
+  /// Takes what has arrived. Returns the number of bytes that were taken. Gives the error `need_more` if the request goes
+  /// on. Takes of a chunked body nothing but whole steps: Beast asserts that the last chunk, of which it has seen a part,
+  /// has grown to five bytes, and a client may send it byte by byte.
+  std::size_t read(std::string_view bytes, boost::beast::error_code& error);
 
   /// Checks the framing after the headers were read. Errors: kInvalidArgument (InvalidUri, InvalidHeaderValue: over the
   /// limits; InvalidInput: the body is framed in two ways or in an unknown way; MissingContentLengthHeader).
@@ -41,7 +46,7 @@ class RequestReader final : public boost::beast::http::basic_parser<true> {
   void begin_pieces() noexcept { is_in_pieces_ = true; }
   /// The bytes of the body that were read and not removed, after begin_pieces() and take().
   std::string& piece() noexcept { return request_.body; }
-  /// Returns whether the piece ends because the handler drops here what it keeps (kBodyKeptBytes). Then put() gives the
+  /// Returns whether the piece ends because the handler drops here what it keeps (kBodyKeptBytes). Then read() gives the
   /// error `need_buffer`, and takes no byte of the body until the piece was removed.
   bool is_piece_cut() const noexcept { return !request_.body.empty() && bytes_of_pieces_ % kBodyKeptBytes == 0; }
 

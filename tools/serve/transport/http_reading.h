@@ -81,7 +81,8 @@ void HttpConnection<Stream>::on_read(const ErrorCode& error, std::size_t bytes) 
 template <typename Stream>
 ErrorCode HttpConnection<Stream>::parse() {
   ErrorCode error;
-  buffer_.consume(reader_->put(buffer_.data(), error));
+  const auto arrived = buffer_.data();
+  buffer_.consume(reader_->read({static_cast<const char*>(arrived.data()), arrived.size()}, error));
   return error;
 }
 
