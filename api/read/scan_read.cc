@@ -221,6 +221,39 @@ PageBounds bounds_of(StoreCore& core, const Scan& scan, PreparedScan& prepared, 
   return bounds;
 }
 
+/// Returns whether all keys of the range are in one partition, which the lower bound names.
+bool is_in_one_partition(const KeyRange& range) {
+  if (range.lower.find('\0', format::kTableIdBytes) == std::string::npos) return false;
+  return !range.upper.empty() && range.upper <= format::end_of_prefix(format::partition_of(range.lower));
+}
+
+/// Cuts the range at the end of the page.
+Status cut_behind(const Page& page, const Scan& scan, const PreparedScan& prepared, KeyRange& range) {
+  const auto key_of = [&](std::string_view partition_key, std::string_view row_key) {
+    return format::encode_sort_key(prepared.table.id, partition_key, row_key);
+  };
+  if (page.continuation) {
+    const Result<ScanPosition> next = decode_scan_token(*page.continuation);
+    if (!next.ok()) return next.status();
+    const Result<std::string> named = key_of(next->partition_key, next->row_key);
+    if (!named.ok()) return named.status();
+    if (scan.backward) {
+      range.lower = std::max(range.lower, format::end_of_prefix(*named));
+    } else {
+      range.upper = std::min(range.upper, *named);
+    }
+  } else if (!page.entities.empty() && prepared.remaining == page.entities.size()) {  // all that Scan::take wants
+    const Result<std::string> last = key_of(page.entities.back().partition_key(), page.entities.back().row_key());
+    if (!last.ok()) return last.status();
+    if (scan.backward) {
+      range.lower = std::max(range.lower, *last);
+    } else {
+      range.upper = std::min(range.upper, format::end_of_prefix(*last));
+    }
+  }
+  return Status();
+}
+
 }  // namespace
 
 PageCost& PageCost::operator+=(const PageCost& more) noexcept {
@@ -277,6 +310,24 @@ Result<bool> ScanRead::go_on(const PageShare& share) {
   return is_complete;
 }
 
+Result<std::vector<KeyRange>> ScanRead::covered_by(const Page& page) const {
+  std::vector<KeyRange> covered;
+  if (!walk_) return covered;  // The page is empty in any case.
+  KeyRange within = prepared_->range;
+  if (Status cut = cut_behind(page, scan_, *prepared_, within); !cut.ok()) return cut;
+  for (const KeyRange& planned : prepared_->ranges()) {
+    const KeyRange whole{std::max(planned.lower, prepared_->range.lower),
+                         std::min(planned.upper, prepared_->range.upper), false};
+    if (!is_in_one_partition(whole)) {
+      return service_error::invalid_input(
+          "a checked scan reads ranges of single partitions; name the partition in the range or in the filter");
+    }
+    KeyRange read{std::max(whole.lower, within.lower), std::min(whole.upper, within.upper), planned.is_point};
+    if (read.lower < read.upper) covered.push_back(std::move(read));
+  }
+  return covered;
+}
+
 Count ScanRead::take_count() noexcept {
   if (!walk_) return Count();
   Page page = walk_->take_page();
@@ -289,6 +340,17 @@ Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry,
   const Result<bool> is_complete = read.go_on();
   if (!is_complete.ok()) return is_complete.status();
   return read.take_page();
+}
+
+Result<CoveredPage> read_covered_page(const TableCall& call, const Scan& scan) {
+  ScanRead read(call, scan, Wanted::kEntities, {});
+  const Result<bool> is_complete = read.go_on();
+  if (!is_complete.ok()) return is_complete.status();
+  CoveredPage made{read.take_page(), {}};
+  Result<std::vector<KeyRange>> ranges = read.covered_by(made.page);
+  if (!ranges.ok()) return ranges.status();
+  made.ranges = *std::move(ranges);
+  return made;
 }
 
 Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,

@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/catalog/catalog.h"
 #include "api/core/store_core.h"
@@ -73,6 +74,10 @@ class ScanRead {
   // Return the complete page, once, or the count.
   Page take_page() noexcept { return walk_ ? walk_->take_page() : Page(); }
   Count take_count() noexcept;
+  /// Returns the ranges of keys on which the content of the complete page depends, each in one partition. `page` is
+  /// what take_page() returned. Errors: kInvalidArgument (InvalidInput: the scan may read several partitions in one
+  /// range).
+  Result<std::vector<KeyRange>> covered_by(const Page& page) const;
 
  private:
   Result<bool> prepare(const PageShare& share);
@@ -91,6 +96,12 @@ class ScanRead {
 // Errors: as the verbs of Table; kCancelled (`stop` was requested).
 Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan,
                        const std::stop_token& stop = {}, const EntityReader* reader = nullptr);
+/// A page, and the ranges of ScanRead::covered_by().
+struct CoveredPage {
+  Page page;
+  std::vector<KeyRange> ranges;
+};
+Result<CoveredPage> read_covered_page(const TableCall& call, const Scan& scan);
 Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                              const Scan& scan, const std::stop_token& stop = {});
 Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,

@@ -106,6 +106,34 @@ TEST_F(OutOfMemory, InATransactionOverPartitionsChangesNothing) {
   EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "q/new"}));
 }
 
+TEST_F(OutOfMemory, InATransactionThatChecksARangeChangesNothing) {
+  for (std::uint64_t nth = 1;; ++nth) {
+    ASSERT_LT(nth, 1000u);
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    Result<StoreTransaction> transaction = store_->begin_transaction();
+    ASSERT_TRUE(transaction.ok());
+    transaction->insert(*table_, with_value("p", "t", "x"));
+    Scan scan;
+    scan.range = ScanRange::partition("p");
+    Status status;
+    bool failed = false;
+    {
+      const AllocationFailure failure(nth);
+      status = transaction->scan_checked(*table_, std::move(scan)).status();
+      if (status.ok()) status = transaction->commit().status();
+      failed = failure.happened();
+    }
+    if (!failed) {
+      EXPECT_TRUE(status.ok()) << status.to_string();
+      break;
+    }
+    ASSERT_EQ(status.code(), Code::kOutOfMemory) << status.to_string();
+    expect_unchanged();
+    if (HasFailure()) return;
+  }
+  EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "p/s", "p/t"}));
+}
+
 TEST_F(OutOfMemory, InAVerbOfAQueueChangesNothing) {
   sweep([&] { return store_->create_queue(kAccount, "orders").status(); },
         [&](std::uint64_t) { EXPECT_TRUE((*store_->list_queues(kAccount)).queues.empty()); });

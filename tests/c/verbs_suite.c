@@ -294,6 +294,8 @@ static void store_transactions_repeat_after_a_conflict(varve_store* store) {
   CHECK_OK(varve_transaction_scan(transaction, counter.table, NULL, &page));
   CHECK(view_of(page).count == 1);
   varve_page_free(page);
+  CHECK_FAILS(varve_transaction_scan_checked(transaction, counter.table, NULL, &page), VARVE_INVALID_ARGUMENT,
+              "InvalidInput");
   const varve_operation remove = {VARVE_REMOVE, entity_of("p", "none", NULL, 0), VARVE_ETAG_ANY};
   CHECK_OK(varve_transaction_add(transaction, counter.table, &remove));
   varve_status* const failed = varve_transaction_commit(transaction, NULL, NULL);

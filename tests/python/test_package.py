@@ -250,6 +250,12 @@ class Verbs(WithStore):
         self.assertIsNotNone(other.get("log", "1"))
         with self.store.transaction() as transaction:
             self.assertEqual(len(transaction.scan_page(self.table.scan()).entities), 1)
+        with self.assertRaises(varve.Conflict):
+            with self.store.transaction() as transaction:
+                transaction.scan_page(self.table.scan(partition="p"), checked=True)
+                self.table.insert(Entity("p", "phantom"))
+                transaction.remove(other, "log", "1")
+        self.table.remove("p", "phantom", ETag.ANY)
         with self.assertRaises(varve.InvalidArgument):
             self.store.transact(increment, attempts=0)
 

@@ -694,6 +694,10 @@ VARVE_API varve_status* varve_transaction_get_many(varve_transaction* transactio
 /// Reads one page as varve_table_scan(). The commit does not check it again.
 VARVE_API varve_status* varve_transaction_scan(varve_transaction* transaction, const varve_table* table,
                                                const varve_scan* scan, varve_page** page);
+/// Reads one page of single partitions. The commit fails if another writer inserted, changed or deleted an entity in the
+/// part of the range that the page covers. Errors: as varve::StoreTransaction::scan_checked().
+VARVE_API varve_status* varve_transaction_scan_checked(varve_transaction* transaction, const varve_table* table,
+                                                       const varve_scan* scan, varve_page** page);
 /// Appends a write.
 VARVE_API varve_status* varve_transaction_add(varve_transaction* transaction, const varve_table* table,
                                               const varve_operation* operation);

@@ -513,11 +513,16 @@ class Transaction(_Handle):
                                              _read_options(select, None, keep), page))
         return _entities(page[0])
 
-    def scan_page(self, scan: Scan) -> Page:
-        """Reads one page of a scan at the transaction's version. The commit does not check it again."""
+    def scan_page(self, scan: Scan, *, checked: bool = False) -> Page:
+        """Reads one page of a scan at the transaction's version. The commit does not check it again.
+
+        With `checked`, the scan reads single partitions. The commit raises Conflict if another writer inserted, changed
+        or deleted an entity in the part of the range that the page covers.
+        """
         struct, keep = scan._struct()
         page = ffi.new("varve_page **")
-        check(lib.varve_transaction_scan(_open(self), _open(scan._table), struct, page))
+        read = lib.varve_transaction_scan_checked if checked else lib.varve_transaction_scan
+        check(read(_open(self), _open(scan._table), struct, page))
         del keep
         return Page(page[0])
 
