@@ -153,8 +153,45 @@ Result<std::shared_ptr<const PlannedFilter>> plan_for(StoreCore& core, const Sca
   return plan_filter(core, scan, *parsed, table);
 }
 
+/// Returns null if the scan has the order of keys.
+Result<std::unique_ptr<const EntityOrder>> order_of_scan(const Scan& scan) {
+  if (scan.order_by.empty()) return std::unique_ptr<const EntityOrder>();
+  Result<EntityOrder> order = EntityOrder::parse(scan.order_by);
+  if (!order.ok()) return order.status();
+  if (scan.backward) {
+    return service_error::invalid_input("a scan with order_by is not backward; write desc behind a name instead");
+  }
+  const std::uint64_t entities_max = std::min<std::uint64_t>(scan.page_entities_max, scan.take.value_or(UINT64_MAX));
+  if (entities_max > limits::kOrderedPageEntitiesMax) {
+    return Status::too_large("no index serves the order " + quoted(order->text()) + ", so a page has the first " +
+                             std::to_string(limits::kOrderedPageEntitiesMax) +
+                             " entities at most; page_entities_max is " + std::to_string(scan.page_entities_max))
+        .with_service_error("InvalidInput");
+  }
+  return std::unique_ptr<const EntityOrder>(std::make_unique<EntityOrder>(*std::move(order)));
+}
+
+Status is_without_take(bool takes) {
+  return service_error::invalid_input("the continuation token is from a scan " +
+                                      std::string(takes ? "without" : "with") +
+                                      " take; use the options of the first page");
+}
+
+/// Sets the position behind which the page of a scan with an order begins.
+Status begin_behind(const Scan& scan, PreparedScan& prepared) {
+  if (!scan.continuation.empty()) {
+    Result<OrderedPosition> after = decode_ordered_token(*prepared.order, prepared.table.id, scan.continuation);
+    if (!after.ok()) return after.status();
+    if (after->remaining.has_value() != scan.take.has_value()) return is_without_take(scan.take.has_value());
+    if (scan.take) prepared.remaining = std::min(*scan.take, *after->remaining);
+    prepared.after = *std::move(after);
+  }
+  prepared.after.remaining = prepared.remaining;
+  return Status();
+}
+
 Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
-  if (scan.continuation.empty()) return std::optional<ScanPosition>();
+  if (scan.continuation.empty() || !scan.order_by.empty()) return std::optional<ScanPosition>();
   Result<ScanPosition> position = decode_scan_token(scan.continuation);
   if (!position.ok()) return position.status();
   if (position->backward != scan.backward) {
@@ -162,9 +199,7 @@ Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
         "the continuation token is from a scan in the other direction; set backward as for the first page");
   }
   if (position->remaining.has_value() != scan.take.has_value()) {
-    return service_error::invalid_input("the continuation token is from a scan " +
-                                        std::string(scan.take ? "without" : "with") +
-                                        " take; use the options of the first page");
+    return is_without_take(scan.take.has_value());
   }
   return std::optional<ScanPosition>(*std::move(position));
 }
@@ -177,6 +212,8 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
   if (Status checked = check_range(scan.range); !checked.ok()) return checked;
   Result<AskedFilter> asked = ask_filter(core, scan);
   if (!asked.ok()) return asked.status();
+  Result<std::unique_ptr<const EntityOrder>> order = order_of_scan(scan);
+  if (!order.ok()) return order.status();
   const Result<std::optional<ScanPosition>> position = position_of(scan);
   if (!position.ok()) return position.status();
   Result<std::optional<ResolvedTable>> table = resolve(call, scan.read, may_wait);
@@ -185,6 +222,10 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
 
   std::optional<PreparedScan> made(PreparedScan{**std::move(table), {}, nullptr, {}, scan.take});
   PreparedScan& prepared = *made;
+  prepared.order = *std::move(order);
+  if (prepared.order != nullptr) {
+    if (Status begun = begin_behind(scan, prepared); !begun.ok()) return begun;
+  }
   KeyRange& range = prepared.range;
   range = call.grant.within(key_range(prepared.table.id, scan.range), prepared.table.id);
   if (*position) {
@@ -227,8 +268,9 @@ bool is_in_one_partition(const KeyRange& range) {
   return !range.upper.empty() && range.upper <= format::end_of_prefix(format::partition_of(range.lower));
 }
 
-/// Cuts the range at the end of the page.
+/// Cuts the range at the end of the page. A page with an order covers the whole range.
 Status cut_behind(const Page& page, const Scan& scan, const PreparedScan& prepared, KeyRange& range) {
+  if (prepared.order != nullptr) return Status();
   const auto key_of = [&](std::string_view partition_key, std::string_view row_key) {
     return format::encode_sort_key(prepared.table.id, partition_key, row_key);
   };
@@ -286,17 +328,33 @@ ScanRead::ScanRead(const TableCall& call, const Scan& scan, Wanted wanted, std::
 
 /// Returns false if that may not wait and would.
 Result<bool> ScanRead::prepare(const PageShare& share) {
+  if (wanted_ == Wanted::kCount && !scan_.order_by.empty()) {
+    return service_error::invalid_input("a count has no order; leave order_by empty");
+  }
   Result<std::optional<PreparedScan>> prepared = prepare_scan(call_, scan_, share.may_wait);
   if (!prepared.ok()) return prepared.status();
   if (!*prepared) return false;
   prepared_ = *std::move(prepared);
   const std::uint64_t entities_max = wanted_ == Wanted::kCount ? UINT64_MAX : scan_.page_entities_max;
   if (entities_max == 0 || prepared_->remaining == 0) return true;
-  PageBounds bounds = bounds_of(call_.core, scan_, *prepared_, entities_max, begun_, stop_);
-  walk_.emplace(prepared_->table.view, prepared_->residual(), scan_, std::move(bounds), wanted_,
+  walk_.emplace(prepared_->table.view, prepared_->residual(), scan_, bounds(entities_max), wanted_,
                 call_.core.backend().env().clock, reader_);
   walk_->set_ranges(prepared_->ranges(), prepared_->range);
+  if (first_) walk_->set_order(*first_);
   return true;
+}
+
+PageBounds ScanRead::bounds(std::uint64_t entities_max) {
+  if (prepared_->order == nullptr) {
+    return bounds_of(call_.core, scan_, *prepared_, entities_max, begun_, stop_);
+  }
+  first_.emplace(*prepared_->order, std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX)),
+                 std::min<std::uint64_t>(scan_.page_bytes_max, limits::kOrderedPageBytesMax), prepared_->after);
+  PageBounds none;  // Every entity must be seen.
+  none.entities_max = UINT64_MAX;
+  none.deadline = std::chrono::nanoseconds::max();
+  none.stop = stop_;
+  return none;
 }
 
 Result<bool> ScanRead::go_on(const PageShare& share) {

@@ -16,6 +16,8 @@
 #include "api/core/store_core.h"
 #include "api/core/table_access.h"
 #include "api/filter/plan_cache.h"
+#include "api/read/entity_order.h"
+#include "api/read/first_entities.h"
 #include "api/read/page_scan.h"
 #include "varve/entity_view.h"
 #include "varve/query.h"
@@ -40,6 +42,9 @@ struct PreparedScan {
   /// The sort key that the continuation names.
   std::string named;
   std::optional<std::uint64_t> remaining;
+  /// Null if the scan has the order of keys. Then the position is unused.
+  std::unique_ptr<const EntityOrder> order{};
+  OrderedPosition after{};
 
   std::span<const KeyRange> ranges() const;
   const Filter& residual() const noexcept;
@@ -81,6 +86,7 @@ class ScanRead {
 
  private:
   Result<bool> prepare(const PageShare& share);
+  PageBounds bounds(std::uint64_t entities_max);
 
   const TableCall call_;
   const Scan& scan_;
@@ -89,7 +95,8 @@ class ScanRead {
   const EntityReader* const reader_;
   const std::chrono::nanoseconds begun_;
   std::optional<PreparedScan> prepared_;
-  std::optional<PageScan> walk_;  // unless the page is empty in any case
+  std::optional<FirstEntities> first_;  // of a scan with an order
+  std::optional<PageScan> walk_;        // unless the page is empty in any case
 };
 
 // These functions see only what the grant permits. If there is a reader, it receives the entities instead of the page.

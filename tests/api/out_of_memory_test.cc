@@ -48,6 +48,10 @@ class OutOfMemory : public ::testing::Test {
 TEST_F(OutOfMemory, InAReadIsTold) {
   sweep([&] { return table_->get("p", "r").status(); }, [&](std::uint64_t) { expect_unchanged(); });
   sweep([&] { return table_->scan(Scan{}).status(); }, [&](std::uint64_t) { expect_unchanged(); });
+  Scan ordered;
+  ordered.order_by = "V desc, RowKey";
+  ordered.page_entities_max = 1;
+  sweep([&] { return table_->scan(ordered).status(); }, [&](std::uint64_t) { expect_unchanged(); });
   sweep([&] { return store_->list_tables(kAccount).status(); }, [&](std::uint64_t) { expect_unchanged(); });
   sweep([&] { return store_->list_accounts().status(); }, [&](std::uint64_t) { expect_unchanged(); });
   sweep([&] { return store_->snapshot().status(); }, [&](std::uint64_t) { expect_unchanged(); });

@@ -69,6 +69,12 @@ inline constexpr std::size_t kStoreTransactionBytesMax = 16 * 1'048'576;
 inline constexpr std::uint32_t kPageEntitiesMax = 1000;
 /// Time that one page may take.
 inline constexpr std::chrono::milliseconds kPageTimeMax{5000};
+/// Entities of one page of a scan with an order, and bytes of their keys and properties, as they are stored. The store keeps
+/// them in memory while it reads the range.
+/// @{
+inline constexpr std::uint32_t kOrderedPageEntitiesMax = 10'000;
+inline constexpr std::uint64_t kOrderedPageBytesMax = std::uint64_t{16} << 20;
+/// @}
 /// Property names in a projection.
 inline constexpr std::size_t kSelectedNamesMax = 255;
 

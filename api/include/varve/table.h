@@ -201,8 +201,10 @@ class VARVE_EXPORT Table {
   ///                                    snapshot of another store;
   ///                                    a continuation that is not a token, or is from a scan with another direction,
   ///                                    or with `take` where this scan has none, or the reverse;
+  ///                                    an order_by that is no order, or the token of another order;
   ///                                    a filter that does not parse (the message names the character), is too long, or
   ///                                    has more comparisons than StoreLimits::filter_comparisons_max
+  ///   kTooLarge (InvalidInput)         more entities in a page with an order than limits::kOrderedPageEntitiesMax
   ///   kUnsupported (NotImplemented)    a filter with functions or arithmetic, or that compares two properties
   /// Source.
   Result<Page> scan(const Scan& scan) const;
