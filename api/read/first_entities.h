@@ -29,9 +29,9 @@ struct OrderedEntity {
 };
 
 /// What a token of an ordered scan holds: all values of the last entity that was returned, and its key. So the next page
-/// begins exactly behind it, also if the entity was changed or deleted since.
+/// begins exactly after it, also if the entity was changed or deleted since.
 struct OrderedPosition {
-  /// Of `value`, only what the order compares.
+  /// Its `value` holds only the properties that the order compares.
   std::unique_ptr<const OrderedEntity> last;
   std::optional<std::uint64_t> remaining;
 };

@@ -177,7 +177,7 @@ Status is_without_take(bool takes) {
                                       " take; use the options of the first page");
 }
 
-/// Sets the position behind which the page of a scan with an order begins.
+/// Sets the position after which the page of a scan with an order begins.
 Status begin_behind(const Scan& scan, PreparedScan& prepared) {
   if (!scan.continuation.empty()) {
     Result<OrderedPosition> after = decode_ordered_token(*prepared.order, prepared.table.id, scan.continuation);

@@ -80,6 +80,9 @@ struct EntityKey {
   std::string row_key;
 };
 
+/// The direction of a component of an order.
+enum class SortDirection : std::uint8_t { kAscending, kDescending };
+
 /// The request of one page of a scan, or of a count.
 struct Scan {
   /// The keys to read.
@@ -122,8 +125,8 @@ struct Scan {
   ///
   /// No index helps: each page reads the whole range, keeps its first entities in memory, and ends by no time. It has
   /// limits::kOrderedPageEntitiesMax entities at most, so choose page_entities_max or `take`. It has fewer if they exceed
-  /// page_bytes_max or limits::kOrderedPageBytesMax. The next page begins behind the last entity as it was. So the token
-  /// holds its values and is as long as they are, and a scan of many pages reads at a snapshot to see each entity once.
+  /// page_bytes_max or limits::kOrderedPageBytesMax. The next page begins after the last entity as it was. So the token
+  /// holds its values, and is as long as they are. A scan of many pages should read at a snapshot, to see each entity once.
   /// A scan with an order is not backward, and has no count.
   std::string order_by{};
 };
@@ -151,10 +154,10 @@ struct VARVE_EXPORT PageCost {
 struct Page {
   /// The entities in key order; for a backward scan, in reverse key order.
   std::vector<Entity> entities;
-  /// The token that names the next entity to return, or the last one of a scan with an order. If the scan reached the end of the range, there is none. A page
-  /// may be shorter than requested, or empty, and still have a token. The token is plain ASCII without control
-  /// characters and needs no state in the store. It stays valid forever, even after the deletion of the entity that it
-  /// names.
+  /// The token that names the next entity to return, or the last returned one of a scan with an order. If the scan
+  /// reached the end of the range, there is none. A page may be shorter than requested, or empty, and still have a token.
+  /// The token is plain ASCII without control characters and needs no state in the store. It stays valid forever, even
+  /// after the deletion of the entity that it names.
   std::optional<std::string> continuation;
   /// The cost of this page alone.
   PageCost cost;

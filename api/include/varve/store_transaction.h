@@ -91,8 +91,8 @@ class VARVE_EXPORT StoreTransaction {
   ///
   /// - A page covers the keys from its first to the one that its token names, which is not covered. Without a token it
   ///   covers the rest of the range, or the keys up to the last entity that Scan::take allows.
-  /// - Conditions of the filter on keys narrow what is covered, as they narrow what is read. Conditions on properties do
-  ///   not: an entity that the filter does not match counts too. An entity that came and went again may count.
+  /// - Conditions of the filter on keys narrow the covered keys, as they narrow the keys to read. Conditions on properties
+  ///   do not: an entity that the filter does not match counts too. An entity that came and went again may count.
   /// - Each range that is read is of one partition: a partition, RowKeys, a prefix, or keys that the filter names. There
   ///   may be several, of several partitions. commit() locks their partitions and walks the ranges again. The walk costs
   ///   time for deleted keys too.

@@ -197,6 +197,7 @@ class VARVE_EXPORT Table {
 
   /// Returns one page of a range.
   /// Errors:
+  ///   kTooLarge (InvalidInput)         more entities in a page with an order than limits::kOrderedPageEntitiesMax
   ///   kInvalidArgument (InvalidInput)  page size, page time or selection over its limit; a bound that is not UTF-8; a
   ///                                    snapshot of another store;
   ///                                    a continuation that is not a token, or is from a scan with another direction,
@@ -204,7 +205,6 @@ class VARVE_EXPORT Table {
   ///                                    an order_by that is no order, or the token of another order;
   ///                                    a filter that does not parse (the message names the character), is too long, or
   ///                                    has more comparisons than StoreLimits::filter_comparisons_max
-  ///   kTooLarge (InvalidInput)         more entities in a page with an order than limits::kOrderedPageEntitiesMax
   ///   kUnsupported (NotImplemented)    a filter with functions or arithmetic, or that compares two properties
   /// Source.
   Result<Page> scan(const Scan& scan) const;

@@ -110,7 +110,7 @@ TEST_F(CheckedScan, CoversAPartitionAPrefixAndTheKeysThatAFilterNames) {
   EXPECT_EQ(said_after(points, in_b), kConflict);
   EXPECT_EQ(said_after(points, [&] { put("q", "none", "new"); }), kConflict);
   EXPECT_EQ(said_after(points, [&] { put("q", "next", "new"); }), kFine);
-  // A condition on a property does not narrow what is covered.
+  // A condition on a property does not narrow the covered keys.
   EXPECT_EQ(said_after(scan_of(ScanRange::partition("p"), "V eq 'none'"), in_b), kConflict);
 }
 
