@@ -50,6 +50,20 @@ struct Newest {
   CommitVersion end() const noexcept { return entry.end; }
 };
 
+/// The newest assigned states of a range of keys, published or not, compared with what a reader saw at an earlier moment.
+struct RangeState {
+  /// The first key that was written after the moment, or whose entity has ended since. Empty if there is none.
+  std::string changed_key;
+  /// The version of that key's newest state.
+  CommitVersion changed_at = 0;
+  /// True if the entity of that key has ended, and was not written.
+  bool has_ended = false;
+  /// The least end of the entities that exist; zero if none will end.
+  CommitVersion first_end = 0;
+  /// The number of entities that exist, as far as the walk went.
+  std::uint64_t entities = 0;
+};
+
 class EngineState;
 
 /// A fixed state of the store: memtables and file set, at one version and one time. Movable, not copyable. While it
@@ -104,6 +118,13 @@ class ReadView {
   Result<Newest> newest(std::string_view sort_key, EntryPart part = EntryPart::kAll) const;
   /// Returns newest() of many keys, in their order, as get_many() does.
   Result<std::vector<Newest>> newest_many(std::span<const std::string_view> sort_keys, EntryPart part) const;
+  /// Walks [lower, upper), whose keys are of one partition, at the newest assigned states. `upper` is not empty. The walk
+  /// ends at the first change since the moment, and after `entities_max` + 1 entities. The caller holds the partition's
+  /// lock, made this view under it, and holds a snapshot of the moment: so deletes since then are still there. No dead
+  /// stretch is believed, since commits that are not published may have put keys there. Reads no values from value files.
+  /// Errors: as get().
+  Result<RangeState> compare_range(std::string_view lower, std::string_view upper, const Moment& since,
+                                   std::uint64_t entities_max) const;
   /// Returns a cursor over the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is
   /// no bound. `cost` and `judge` outlive the cursor. With a judge, the cursor may leave out keys whose values the
   /// judge does not want. If `entries_expected` (about how many entries the scan reads) is known, their blocks are read

@@ -1,10 +1,12 @@
 // Owns: the reads of a view: each as a call of the room that performs it, and the time at which ends are judged.
 // Must never: show an entity that has ended, or one answer twice differently.
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "engine/base/entry_cursor.h"
 #include "engine/engine.h"
 #include "engine/engine_state.h"
 #include "engine/levels/levels.h"
@@ -94,6 +96,34 @@ Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_vi
   if (!found.ok()) return found.status();
   for (std::optional<FoundEntry>& entry : *found) newest.push_back(newest_of(std::move(entry)));
   return newest;
+}
+
+Result<RangeState> ReadView::compare_range(std::string_view lower, std::string_view upper, const Moment& since,
+                                           std::uint64_t entities_max) const {
+  const std::unique_ptr<EntryCursor> entries =
+      cursor_over(*pin_, *state_->blocks, nullptr, {nullptr, std::string(lower), std::string(upper)});
+  RangeState range;
+  std::string key;
+  entries->seek(lower, format::kCommitVersionMax);
+  while (entries->valid() && entries->entry().sort_key < upper && range.entities <= entities_max) {
+    const Entry newest = entries->entry();  // The newest entry of a key comes first.
+    const CommitVersion end = newest.has_end() ? newest.end() : 0;
+    const bool was_written = newest.version > since.version;
+    range.has_ended = !was_written && end > since.time && has_ended(end);
+    if (was_written || range.has_ended) {
+      range.changed_key.assign(newest.sort_key);
+      range.changed_at = newest.version;
+      return range;
+    }
+    if (newest.is_put() && (end == 0 || end > since.time)) {
+      ++range.entities;
+      if (end != 0) range.first_end = range.first_end == 0 ? end : std::min(range.first_end, end);
+    }
+    key.assign(newest.sort_key);
+    entries->pass_key(key);
+  }
+  if (Status walked = entries->status(); !walked.ok()) return walked;
+  return range;
 }
 
 Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost* cost, BlockJudge* judge,

@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "api/model/continuation_token.h"
+#include "api/read/entity_order.h"
+#include "api/read/first_entities.h"
 #include "format/keys/sort_key.h"
 #include "fuzz/mutation.h"
 
@@ -25,6 +27,10 @@ std::optional<std::string> mutated(varve::fuzz::Chance& chance, std::string_view
     varve::fuzz::mutate_bytes(changed);
     return varve::encode_key_token(changed);
   }
+  if (varve::Result<std::string> bytes = varve::decode_bytes_token(text); bytes.ok()) {
+    varve::fuzz::mutate_bytes(*bytes);
+    return varve::encode_bytes_token(*bytes);
+  }
   varve::Result<varve::ScanPosition> position = varve::decode_scan_token(text);
   if (!position.ok()) return std::nullopt;
   switch (chance.below(4)) {
@@ -34,6 +40,16 @@ std::optional<std::string> mutated(varve::fuzz::Chance& chance, std::string_view
     default: position->remaining = varve::fuzz::mutated_number(chance, position->remaining.value_or(1)); break;
   }
   return varve::encode_scan_token(position->partition_key, position->row_key, position->backward, position->remaining);
+}
+
+/// Reads the text as the token of a scan with an order. Its position is then one place in that order.
+void read_ordered(std::string_view token) {
+  static const varve::EntityOrder order = *varve::EntityOrder::parse("A desc,PartitionKey,B");
+  const varve::Result<varve::OrderedPosition> position = varve::decode_ordered_token(order, 7, token);
+  if (!position.ok()) return check_refusal(position.status());
+  const varve::OrderedEntity& last = *position->last;
+  if (order.is_before(last.values, last.sort_key, last.values, last.sort_key)) std::abort();
+  if (!varve::format::decode_sort_key(last.sort_key).ok()) std::abort();
 }
 
 }  // namespace
@@ -59,6 +75,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else {
     check_refusal(key.status());
   }
+
+  read_ordered(text);
+  read_ordered(varve::encode_bytes_token(text));
 
   // Any text, used as a key, survives encoding and decoding as a token, or is refused because it is not UTF-8.
   const varve::Result<std::string> again = varve::decode_key_token(varve::encode_key_token(text));

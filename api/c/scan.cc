@@ -23,6 +23,25 @@ Result<std::unique_ptr<PageObject>> scan_page(const Table& table, const Scan& sc
   return made;
 }
 
+varve_status* scan_in_transaction(varve_transaction* transaction, const varve_table* table, const varve_scan* scan,
+                                  varve_page** page, bool is_checked) {
+  if (page != nullptr) *page = nullptr;
+  return call_on<TransactionObject>(transaction, [&](TransactionObject& held) -> Status {
+    if (page == nullptr) return null_pointer("page");
+    const Use<TableObject> from(table);
+    if (!from.ok()) return from.status();
+    Result<Scan> read = read_scan(scan, from->limits);
+    if (!read.ok()) return read.status();
+    const Result<Page> found = is_checked ? held.transaction.scan_checked(from->table, *std::move(read))
+                                          : held.transaction.scan(from->table, *std::move(read));
+    if (!found.ok()) return found.status();
+    auto made = std::make_unique<PageObject>();
+    for (const Entity& entity : found->entities) made->add(entity);
+    made->end(found->continuation, found->cost);
+    return give_handle(std::move(made), page);
+  });
+}
+
 }  // namespace
 }  // namespace varve::c
 
@@ -129,18 +148,10 @@ void varve_cursor_free(varve_cursor* cursor) {
 
 varve_status* varve_transaction_scan(varve_transaction* transaction, const varve_table* table, const varve_scan* scan,
                                      varve_page** page) {
-  if (page != nullptr) *page = nullptr;
-  return vc::call_on<vc::TransactionObject>(transaction, [&](const vc::TransactionObject& held) -> varve::Status {
-    if (page == nullptr) return vc::null_pointer("page");
-    const vc::Use<vc::TableObject> from(table);
-    if (!from.ok()) return from.status();
-    varve::Result<varve::Scan> read = vc::read_scan(scan, from->limits);
-    if (!read.ok()) return read.status();
-    const varve::Result<varve::Page> found = held.transaction.scan(from->table, *std::move(read));
-    if (!found.ok()) return found.status();
-    auto made = std::make_unique<vc::PageObject>();
-    for (const varve::Entity& entity : found->entities) made->add(entity);
-    made->end(found->continuation, found->cost);
-    return vc::give_handle(std::move(made), page);
-  });
+  return vc::scan_in_transaction(transaction, table, scan, page, false);
+}
+
+varve_status* varve_transaction_scan_checked(varve_transaction* transaction, const varve_table* table,
+                                             const varve_scan* scan, varve_page** page) {
+  return vc::scan_in_transaction(transaction, table, scan, page, true);
 }

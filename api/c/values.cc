@@ -197,12 +197,15 @@ Result<Scan> read_scan(const varve_scan* scan, const StoreLimits& limits) {
   if (!filter.ok()) return filter.status();
   const Result<std::string_view> continuation = read_text(given->continuation, "continuation");
   if (!continuation.ok()) return continuation.status();
+  const Result<std::string_view> order_by = read_text(given->order_by, "order_by");
+  if (!order_by.ok()) return order_by.status();
   Result<std::vector<std::string>> select = read_select(given->select, given->select_count);
   if (!select.ok()) return select.status();
   Result<std::optional<Snapshot>> snapshot = read_snapshot(given->snapshot);
   if (!snapshot.ok()) return snapshot.status();
 
   Scan read;
+  read.order_by = *order_by;
   read.range = *std::move(range);
   read.filter = *filter;
   read.continuation = *continuation;

@@ -1,4 +1,4 @@
-// Owns: transactions over any partitions and tables (store_transaction.h).
+// Owns: the writes of transactions over any partitions and tables, and their commit (store_transaction.h).
 // Must never: take a lock before all checks that need no lock, or read anything under a lock that it does not check.
 #include "varve/store_transaction.h"
 
@@ -11,16 +11,11 @@
 #include "api/model/guarded.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
-#include "api/read/blob_read.h"
-#include "api/read/entity_read.h"
-#include "api/read/large_value_read.h"
-#include "api/read/scan_read.h"
 #include "api/write/entity_change.h"
 #include "api/write/entity_write.h"
 #include "api/write/store_transaction_state.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
-#include "varve/names.h"
 
 namespace varve {
 namespace {
@@ -31,19 +26,26 @@ Status blamed(const Status& status, std::size_t index) {
   return status.at_operation(static_cast<std::uint32_t>(index));
 }
 
-Status check_not_ended(bool ended) {
-  if (!ended) return Status();
-  return service_error::invalid_input("the transaction has ended; begin another one");
-}
+/// What a transaction rests on. Its reads need not change, and outlive the object.
+struct TransactionBasis {
+  std::span<const TransactionRead> reads;
+  std::span<const TransactionRange> ranges;
+  Snapshot& snapshot;
+  DateTime began_at;
+  engine::CommitVersion began_time;  // at which the snapshot judges the ends of entities
+};
 
 /// Returns the hashes of all partitions that the transaction read or writes.
-std::vector<std::uint64_t> partitions_of(std::span<const TransactionRead> reads, std::span<const PreparedWrite> writes,
+std::vector<std::uint64_t> partitions_of(const TransactionBasis& basis, std::span<const PreparedWrite> writes,
                                          const TransactionParts* parts) {
   std::vector<std::uint64_t> hashes;
   if (parts != nullptr) hashes = parts->locks();
-  hashes.reserve(hashes.size() + reads.size() + writes.size());
-  for (const TransactionRead& read : reads) {
+  hashes.reserve(hashes.size() + basis.reads.size() + basis.ranges.size() + writes.size());
+  for (const TransactionRead& read : basis.reads) {
     hashes.push_back(format::partition_hash(format::partition_of(read.sort_key)));
+  }
+  for (const TransactionRange& range : basis.ranges) {
+    hashes.push_back(format::partition_hash(format::partition_of(range.lower)));
   }
   for (const PreparedWrite& write : writes) {
     hashes.push_back(format::partition_hash(format::partition_of(write.sort_key())));
@@ -80,23 +82,17 @@ std::string description_of(const TransactionRead& read) {
   return "blob " + quoted(name.ok() ? *name : std::string());
 }
 
-/// What a transaction rests on. Its reads need not change, and outlive the object.
-struct TransactionBasis {
-  std::span<const TransactionRead> reads;
-  Snapshot& snapshot;
-  DateTime began_at;
-  engine::CommitVersion began_time;  // at which the snapshot judges the ends of entities
-};
-
-/// The writes of a transaction. They are refused if an entity that the transaction read has been written since.
+/// The writes of a transaction. They are refused if an entity that the transaction read has been written since, or if a
+/// range that it checks has changed.
 class TransactionChange final : public EntityChange {
  public:
   /// `parts` may be null.
   TransactionChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,
                     const WriteOptions& options, const TransactionBasis& basis, TransactionParts* parts)
       : EntityChange(core, std::move(tables), writes, options, true, parts ? Writes::kKept : Writes::kUsedUp, parts),
-        hashes_(partitions_of(basis.reads, writes, parts)),
+        hashes_(partitions_of(basis, writes, parts)),
         reads_(basis.reads),
+        ranges_(basis.ranges),
         snapshot_(basis.snapshot),
         began_at_(basis.began_at.ticks),
         began_time_(basis.began_time),
@@ -108,6 +104,7 @@ class TransactionChange final : public EntityChange {
 
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override {
     if (Refusal refusal = judge_reads(view); refusal.is_refused()) return refusal;
+    if (Refusal refusal = judge_ranges(view); refusal.is_refused()) return refusal;
     if (Refusal refusal = EntityChange::judge(view, states); refusal.is_refused()) return refusal;
     // The store need not keep older versions any more. Another attempt needs them: a compaction may remove a tombstone.
     if (!may_be_repeated_) snapshot_ = Snapshot();
@@ -134,6 +131,30 @@ class TransactionChange final : public EntityChange {
     return {};
   }
 
+  Refusal judge_ranges(const engine::ReadView& view) {
+    std::uint64_t left = limits::kStoreTransactionRangeEntitiesMax;
+    for (const TransactionRange& range : ranges_) {
+      const Result<engine::RangeState> now =
+          view.compare_range(range.lower, range.upper, {began_at_, began_time_}, left);
+      if (!now.ok()) return now.status();
+      if (!now->changed_key.empty()) {
+        return {Status(Code::kConflict, "the entity " + quoted_keys(now->changed_key) +
+                                            ", in a range that the transaction checks, " +
+                                            (now->has_ended ? "ended" : "was written") +
+                                            " after the transaction began; begin the transaction again"),
+                now->changed_at};
+      }
+      if (now->entities > left) {
+        return Status::too_large("the ranges that the transaction checks have more than " +
+                                 std::to_string(limits::kStoreTransactionRangeEntitiesMax) + " entities")
+            .with_service_error("InvalidInput");
+      }
+      left -= now->entities;
+      rest_on_end(now->first_end);
+    }
+    return {};
+  }
+
   /// An entity that the transaction saw must not have ended since, nor before the commit.
   Status judge_end(const engine::Newest& read, std::size_t index) {
     rest_on(read);
@@ -144,6 +165,7 @@ class TransactionChange final : public EntityChange {
 
   const std::vector<std::uint64_t> hashes_;
   const std::span<const TransactionRead> reads_;
+  const std::span<const TransactionRange> ranges_;
   Snapshot& snapshot_;
   const engine::CommitVersion began_at_;
   const engine::CommitVersion began_time_;
@@ -152,8 +174,6 @@ class TransactionChange final : public EntityChange {
 
 }  // namespace
 
-// -- Reads ------------------------------------------------------------------------------------------------------------
-
 StoreTransaction::StoreTransaction(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
 StoreTransaction::StoreTransaction(StoreTransaction&&) noexcept = default;
 StoreTransaction& StoreTransaction::operator=(StoreTransaction&&) noexcept = default;
@@ -161,128 +181,6 @@ StoreTransaction::~StoreTransaction() = default;
 
 DateTime StoreTransaction::version() const noexcept {
   return state_->began_at;
-}
-
-/// Checks that the transaction may read a table or container of this store.
-Status StoreTransaction::State::admit_read(const StoreCore* owner) const {
-  if (Status open = core->check_open(); !open.ok()) return open;
-  if (Status going_on = check_not_ended(ended); !going_on.ok()) return going_on;
-  if (owner == core.get()) return Status();
-  return service_error::invalid_input("the table or container belongs to another store than the transaction");
-}
-
-Status StoreTransaction::State::admit_read(const Table::State& table, const ReadOptions& options) const {
-  if (Status admitted = admit_read(table.core.get()); !admitted.ok()) return admitted;
-  if (!options.snapshot) return Status();
-  return service_error::invalid_input(
-      "a transaction reads at its own snapshot; leave the snapshot of ReadOptions unset");
-}
-
-/// Checks that the transaction may read so many more keys.
-Status StoreTransaction::State::admit_reads(std::size_t more) const {
-  if (reads.size() + more <= limits::kStoreTransactionReadsMax) return Status();
-  return Status::too_large("the transaction reads more than " + std::to_string(limits::kStoreTransactionReadsMax) +
-                           " entities and blobs by key")
-      .with_service_error("InvalidInput");
-}
-
-/// Keeps the keys, so that commit() can check them again.
-Status StoreTransaction::State::keep_reads(const Table::State& table, std::span<const EntityKey> keys) {
-  const Result<engine::ReadView> view = core->view(snapshot);
-  if (!view.ok()) return view.status();
-  const Result<format::TableId> id = Catalog::resolve_at(*view, table.name);
-  if (!id.ok()) return id.status();
-  for (const EntityKey& key : keys) {
-    if (is_key_too_long(key.partition_key, core->limits()) || is_key_too_long(key.row_key, core->limits())) {
-      continue;  // An entity with this key cannot exist.
-    }
-    Result<std::string> sort_key = format::encode_sort_key(*id, key.partition_key, key.row_key);
-    if (!sort_key.ok()) return sort_key.status();
-    reads.push_back({std::move(*sort_key), false});
-  }
-  return Status();
-}
-
-Status StoreTransaction::State::keep_read(const Container::State& container, std::string_view blob) {
-  const Result<engine::ReadView> view = core->view(snapshot);
-  if (!view.ok()) return view.status();
-  const Result<format::TableId> id = container_at(container, *view);
-  if (!id.ok()) return id.status();
-  reads.push_back({blob_row_key(*id, blob), true});
-  return Status();
-}
-
-Result<std::vector<std::optional<Entity>>> StoreTransaction::get_many(const Table& table,
-                                                                      std::span<const EntityKey> keys,
-                                                                      const ReadOptions& options) {
-  return guarded([&]() -> Result<std::vector<std::optional<Entity>>> {
-    if (Status admitted = state_->admit_read(*table.state_, options); !admitted.ok()) return admitted;
-    if (Status few = state_->admit_reads(keys.size()); !few.ok()) return few;
-    ReadOptions at_begin = options;
-    at_begin.snapshot = state_->snapshot;
-    const Table::State& from = *table.state_;
-    const Result<Grant> granted = from.grant();
-    if (!granted.ok()) return granted.status();
-    Result<std::vector<std::optional<Entity>>> found =
-        read_entities(*state_->core, from.name, *from.entry, *granted, keys, at_begin);
-    if (!found.ok()) return found;
-    if (Status kept = state_->keep_reads(from, keys); !kept.ok()) return kept;
-    return found;
-  });
-}
-
-Result<std::optional<Entity>> StoreTransaction::get(const Table& table, std::string_view partition_key,
-                                                    std::string_view row_key, const ReadOptions& options) {
-  return guarded([&]() -> Result<std::optional<Entity>> {
-    const EntityKey key{std::string(partition_key), std::string(row_key)};
-    Result<std::vector<std::optional<Entity>>> found = get_many(table, std::span(&key, 1), options);
-    if (!found.ok()) return found.status();
-    return std::move(found->front());
-  });
-}
-
-Result<BlobReader> StoreTransaction::read(const Container& container, std::string_view blob,
-                                          const BlobConditions& conditions) {
-  return guarded([&]() -> Result<BlobReader> {
-    if (Status admitted = state_->admit_read(container.state_->core.get()); !admitted.ok()) return admitted;
-    if (Status few = state_->admit_reads(1); !few.ok()) return few;
-    Result<BlobReader> reader = container.read(blob, {conditions, state_->snapshot});
-    const bool is_known = reader.ok() || reader.status().service_error() == "BlobNotFound";
-    if (!is_known) return reader;
-    if (Status kept = state_->keep_read(*container.state_, blob); !kept.ok()) return kept;
-    return reader;
-  });
-}
-
-Result<std::optional<OpenedEntity>> StoreTransaction::get_opened(const Table& table, std::string_view partition_key,
-                                                                 std::string_view row_key,
-                                                                 std::span<const std::string> properties,
-                                                                 const ReadOptions& options) {
-  return guarded([&]() -> Result<std::optional<OpenedEntity>> {
-    const EntityKey key{std::string(partition_key), std::string(row_key)};
-    const Table::State& from = *table.state_;
-    if (Status admitted = state_->admit_read(from, options); !admitted.ok()) return admitted;
-    if (Status few = state_->admit_reads(1); !few.ok()) return few;
-    ReadOptions at_begin = options;
-    at_begin.snapshot = state_->snapshot;
-    const Result<Grant> granted = from.grant();
-    if (!granted.ok()) return granted.status();
-    Result<std::optional<OpenedEntity>> found = read_opened_entity({state_->core, from.name, *from.entry, *granted},
-                                                                   partition_key, row_key, properties, at_begin);
-    if (!found.ok()) return found;
-    if (Status kept = state_->keep_reads(from, std::span(&key, 1)); !kept.ok()) return kept;
-    return found;
-  });
-}
-
-Result<Page> StoreTransaction::scan(const Table& table, Scan scan) const {
-  return guarded([&]() -> Result<Page> {
-    if (Status admitted = state_->admit_read(*table.state_, scan.read); !admitted.ok()) return admitted;
-    const Result<Grant> granted = table.state_->grant();
-    if (!granted.ok()) return granted.status();
-    scan.read.snapshot = state_->snapshot;
-    return read_page(*state_->core, table.state_->name, *table.state_->entry, *granted, scan);
-  });
 }
 
 // -- Writes -----------------------------------------------------------------------------------------------------------
@@ -315,6 +213,11 @@ std::size_t StoreTransaction::size() const noexcept {
 }
 
 // -- Commit -----------------------------------------------------------------------------------------------------------
+
+Status StoreTransaction::State::check_not_ended() const {
+  if (!ended) return Status();
+  return service_error::invalid_input("the transaction has ended; begin another one");
+}
 
 /// Notes the bytes of the writes. Errors name the write by its place among all writes.
 Status StoreTransaction::State::check_writes() {
@@ -409,6 +312,10 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
     tables.push_back(id);
     tables.push_back(read.is_blob ? fence_of(id) : table_fence_of(id));
   }
+  for (const TransactionRange& range : ranges) {
+    const format::TableId id = format::table_id_of(range.lower);
+    tables.insert(tables.end(), {id, table_fence_of(id)});
+  }
   sort_and_deduplicate(tables);
   return tables;
 }
@@ -454,7 +361,8 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
     sort_and_deduplicate(all);
   }
   std::vector<ETag> etags(prepared.size());  // Allocated before the commit: nothing may fail after it.
-  TransactionChange change(*core, std::move(all), prepared, options, {reads, snapshot, began_at, began_time}, parts);
+  TransactionChange change(*core, std::move(all), prepared, options, {reads, ranges, snapshot, began_at, began_time},
+                           parts);
   const Result<engine::CommitVersion> version = varve::commit(core->backend(), change);
   if (parts != nullptr && !version.ok()) {
     const Result<bool> goes_on = parts->may_go_on(version.status());
@@ -477,7 +385,7 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
 Result<std::vector<ETag>> StoreTransaction::commit(const WriteOptions& options) {
   return guarded([&]() -> Result<std::vector<ETag>> {
     State& state = *state_;
-    if (Status going_on = check_not_ended(state.ended); !going_on.ok()) return going_on;
+    if (Status going_on = state.check_not_ended(); !going_on.ok()) return going_on;
     if (Status mine = state.core->check_process(); !mine.ok()) return mine;
     state.ended = true;
     const State::Ending ending(state);

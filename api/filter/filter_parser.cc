@@ -55,13 +55,6 @@ bool is_reserved(std::string_view word) noexcept {
   return word == "and" || word == "or" || word == "not" || word == "null" || find_operator(word) != nullptr;
 }
 
-Comparison::Subject subject_of(std::string_view property) noexcept {
-  if (property == "PartitionKey") return Comparison::Subject::kPartitionKey;
-  if (property == "RowKey") return Comparison::Subject::kRowKey;
-  if (property == "Timestamp") return Comparison::Subject::kTimestamp;
-  return Comparison::Subject::kCustom;
-}
-
 /// Returns the literal. The words `true` and `false` are literals, too.
 std::optional<Value> literal_of(const FilterToken& token) {
   if (token.kind == FilterToken::Kind::kLiteral) return token.literal;
@@ -317,6 +310,13 @@ Result<Filter> Filter::parse(std::string_view text) {
   }
   if (!format::is_valid_utf8(text)) return service_error::invalid_input("the filter is not valid UTF-8");
   return FilterParser(text).run();
+}
+
+Comparison::Subject subject_of(std::string_view property) noexcept {
+  if (property == "PartitionKey") return Comparison::Subject::kPartitionKey;
+  if (property == "RowKey") return Comparison::Subject::kRowKey;
+  if (property == "Timestamp") return Comparison::Subject::kTimestamp;
+  return Comparison::Subject::kCustom;
 }
 
 }  // namespace varve

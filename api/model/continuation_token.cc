@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kStart = "1!";
 constexpr std::string_view kStartBackward = "2!";
+constexpr std::string_view kStartOrdered = "3!";
 constexpr char kSeparator = '!';
 constexpr char kBetween = ' ';
 
@@ -27,14 +28,18 @@ std::string encode_key(std::string_view start, std::string_view key) {
   return std::string(start).append(std::to_string(encoded.size())).append(1, kSeparator).append(encoded);
 }
 
-std::optional<std::string> decode_key(std::string_view start, std::string_view token) {
+std::optional<std::string> decode_bytes(std::string_view start, std::string_view token) {
   if (!token.starts_with(start)) return std::nullopt;
   token.remove_prefix(start.size());
   const std::size_t separator = token.find(kSeparator);
   if (separator == std::string_view::npos) return std::nullopt;
   const std::string_view encoded = token.substr(separator + 1);
   if (token.substr(0, separator) != std::to_string(encoded.size())) return std::nullopt;
-  std::optional<std::string> key = decode_base64<kTokenAlphabet>(encoded);
+  return decode_base64<kTokenAlphabet>(encoded);
+}
+
+std::optional<std::string> decode_key(std::string_view start, std::string_view token) {
+  std::optional<std::string> key = decode_bytes(start, token);
   if (!key || !format::is_valid_utf8(*key)) return std::nullopt;
   return key;
 }
@@ -47,12 +52,12 @@ std::optional<std::uint64_t> decode_count(std::string_view text) {
   return whole && count > 0 && text.front() != '0' ? std::optional(count) : std::nullopt;
 }
 
+}  // namespace
+
 Status not_a_token(std::string_view token) {
   return service_error::invalid_input(quoted(token) +
                                       " is not a continuation token; pass the token of the previous page unchanged");
 }
-
-}  // namespace
 
 std::string encode_key_token(std::string_view key) {
   return encode_key(kStart, key);
@@ -92,6 +97,16 @@ Result<ScanPosition> decode_scan_token(std::string_view token) {
   std::optional<std::string> row_key = decode_key(start, behind.substr(0, second));
   if (!partition_key || !row_key) return not_a_token(token);
   return ScanPosition{*std::move(partition_key), *std::move(row_key), backward, remaining};
+}
+
+std::string encode_bytes_token(std::string_view bytes) {
+  return encode_key(kStartOrdered, bytes);
+}
+
+Result<std::string> decode_bytes_token(std::string_view token) {
+  std::optional<std::string> bytes = decode_bytes(kStartOrdered, token);
+  if (!bytes) return not_a_token(token);
+  return *std::move(bytes);
 }
 
 }  // namespace varve

@@ -5,8 +5,9 @@
 // `-` for `=`, `*` for `+`, and `_` for `/`. The token of a listing is the token of one key. The token of a scan is two
 // of them, PartitionKey and RowKey, separated by a space. Source: Q-46.
 //
-// Two forms extend the service's tokens. In a backward scan, each key token begins with `2!`. In a scan with a limit
-// over all pages, a third word is the decimal number of entities that are left.
+// Three forms extend the service's tokens. In a backward scan, each key token begins with `2!`. In a scan with a limit
+// over all pages, a third word is the decimal number of entities that are left. The token of a scan with an order is one
+// word of this form that begins with `3!`; its bytes are an encoded entity (api/read/first_entities.h).
 #pragma once
 
 #include <cstdint>
@@ -38,5 +39,11 @@ std::string encode_scan_token(std::string_view partition_key, std::string_view r
                               const std::optional<std::uint64_t>& remaining = std::nullopt);
 /// Errors: as decode_key_token().
 Result<ScanPosition> decode_scan_token(std::string_view token);
+
+std::string encode_bytes_token(std::string_view bytes);
+/// Errors: kInvalidArgument (InvalidInput: the text is no such token).
+Result<std::string> decode_bytes_token(std::string_view token);
+/// Returns the error for a text that is no token.
+Status not_a_token(std::string_view token);
 
 }  // namespace varve

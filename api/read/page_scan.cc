@@ -3,6 +3,7 @@
 #include "api/read/page_scan.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "api/model/continuation_token.h"
@@ -51,6 +52,19 @@ Result<bool> PageScan::go_on(const PageShare& share) {
     if (!failure_.ok()) return failure_;
     if (ended != Ended::kRange) return ended == Ended::kPage;
   }
+  return first_ == nullptr ? Result<bool>(true) : keep_first();
+}
+
+Result<bool> PageScan::keep_first() {
+  first_->sort();
+  for (const std::unique_ptr<const OrderedEntity>& entity : first_->entities()) {
+    Candidate candidate{entity->sort_key, entity->version, entity->value};
+    if (!keep(candidate)) return failure_;
+    ++matched_;
+  }
+  Result<std::optional<std::string>> continuation = first_->continuation();
+  if (!continuation.ok()) return continuation.status();
+  page_.continuation = *std::move(continuation);
   return true;
 }
 
@@ -156,6 +170,10 @@ bool PageScan::take(std::string_view sort_key, format::CommitVersion version, st
   }
   ++page_.cost.entities_examined;
   if (!matches_everything_ && !matches(candidate)) return !failure_.ok();
+  if (first_ != nullptr) {
+    failure_ = first_->offer(sort_key, version, value);
+    return !failure_.ok();
+  }
   if (wanted_ == Wanted::kEntities) {
     const std::uint64_t bytes = sort_key.size() + value.size();
     const std::uint64_t left = bounds_.bytes_max - std::min(bounds_.bytes_max, bytes_);

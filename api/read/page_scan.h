@@ -14,6 +14,7 @@
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
 #include "api/model/property_room.h"
+#include "api/read/first_entities.h"
 #include "api/read/short_pages.h"
 #include "engine/engine.h"
 #include "engine/read/cursor.h"
@@ -62,6 +63,9 @@ class PageScan {
   /// Sets the ranges to read, once, first. They must be in order and disjoint, and outlive this object. Of each range
   /// only the part inside `within` is read. Inside `within`, the filter matches nothing outside the ranges.
   void set_ranges(std::span<const KeyRange> ranges, const KeyRange& within) noexcept;
+  /// Makes the page have these entities, whose order it is, in place of the first ones by key. Called before go_on(), with
+  /// bounds that end no page. `first` outlives this object.
+  void set_order(FirstEntities& first) noexcept { first_ = &first; }
   /// Continues the page where the last share ended. Returns whether the page is complete. Without a bound it is. Any
   /// thread may make the next share.
   /// Errors: those of reading; kCorruption (a stored entity cannot be decoded).
@@ -99,6 +103,9 @@ class PageScan {
   /// Ends the page. The next page begins at the candidate, or at the start of its partition.
   bool end_before(Candidate& candidate, bool at_partition = false);
 
+  /// Keeps the entities of the order, once all were offered.
+  Result<bool> keep_first();
+
   // These return false after an error, which is failure_ then.
   bool keep(Candidate& candidate);
   bool show(const Candidate& candidate);
@@ -118,6 +125,7 @@ class PageScan {
   const Wanted wanted_;
   io::Clock& clock_;
   const EntityReader* const reader_;
+  FirstEntities* first_ = nullptr;   // null: the page has the order of keys
   std::vector<PropertyView> shown_;  // of one entity; reused for all of them
   format::SortKeyDecoder key_;
   PropertyRoom room_;

@@ -153,8 +153,45 @@ Result<std::shared_ptr<const PlannedFilter>> plan_for(StoreCore& core, const Sca
   return plan_filter(core, scan, *parsed, table);
 }
 
+/// Returns null if the scan has the order of keys.
+Result<std::unique_ptr<const EntityOrder>> order_of_scan(const Scan& scan) {
+  if (scan.order_by.empty()) return std::unique_ptr<const EntityOrder>();
+  Result<EntityOrder> order = EntityOrder::parse(scan.order_by);
+  if (!order.ok()) return order.status();
+  if (scan.backward) {
+    return service_error::invalid_input("a scan with order_by is not backward; write desc behind a name instead");
+  }
+  const std::uint64_t entities_max = std::min<std::uint64_t>(scan.page_entities_max, scan.take.value_or(UINT64_MAX));
+  if (entities_max > limits::kOrderedPageEntitiesMax) {
+    return Status::too_large("no index serves the order " + quoted(order->text()) + ", so a page has the first " +
+                             std::to_string(limits::kOrderedPageEntitiesMax) +
+                             " entities at most; page_entities_max is " + std::to_string(scan.page_entities_max))
+        .with_service_error("InvalidInput");
+  }
+  return std::unique_ptr<const EntityOrder>(std::make_unique<EntityOrder>(*std::move(order)));
+}
+
+Status is_without_take(bool takes) {
+  return service_error::invalid_input("the continuation token is from a scan " +
+                                      std::string(takes ? "without" : "with") +
+                                      " take; use the options of the first page");
+}
+
+/// Sets the position after which the page of a scan with an order begins.
+Status begin_behind(const Scan& scan, PreparedScan& prepared) {
+  if (!scan.continuation.empty()) {
+    Result<OrderedPosition> after = decode_ordered_token(*prepared.order, prepared.table.id, scan.continuation);
+    if (!after.ok()) return after.status();
+    if (after->remaining.has_value() != scan.take.has_value()) return is_without_take(scan.take.has_value());
+    if (scan.take) prepared.remaining = std::min(*scan.take, *after->remaining);
+    prepared.after = *std::move(after);
+  }
+  prepared.after.remaining = prepared.remaining;
+  return Status();
+}
+
 Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
-  if (scan.continuation.empty()) return std::optional<ScanPosition>();
+  if (scan.continuation.empty() || !scan.order_by.empty()) return std::optional<ScanPosition>();
   Result<ScanPosition> position = decode_scan_token(scan.continuation);
   if (!position.ok()) return position.status();
   if (position->backward != scan.backward) {
@@ -162,9 +199,7 @@ Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
         "the continuation token is from a scan in the other direction; set backward as for the first page");
   }
   if (position->remaining.has_value() != scan.take.has_value()) {
-    return service_error::invalid_input("the continuation token is from a scan " +
-                                        std::string(scan.take ? "without" : "with") +
-                                        " take; use the options of the first page");
+    return is_without_take(scan.take.has_value());
   }
   return std::optional<ScanPosition>(*std::move(position));
 }
@@ -177,6 +212,8 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
   if (Status checked = check_range(scan.range); !checked.ok()) return checked;
   Result<AskedFilter> asked = ask_filter(core, scan);
   if (!asked.ok()) return asked.status();
+  Result<std::unique_ptr<const EntityOrder>> order = order_of_scan(scan);
+  if (!order.ok()) return order.status();
   const Result<std::optional<ScanPosition>> position = position_of(scan);
   if (!position.ok()) return position.status();
   Result<std::optional<ResolvedTable>> table = resolve(call, scan.read, may_wait);
@@ -185,6 +222,10 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
 
   std::optional<PreparedScan> made(PreparedScan{**std::move(table), {}, nullptr, {}, scan.take});
   PreparedScan& prepared = *made;
+  prepared.order = *std::move(order);
+  if (prepared.order != nullptr) {
+    if (Status begun = begin_behind(scan, prepared); !begun.ok()) return begun;
+  }
   KeyRange& range = prepared.range;
   range = call.grant.within(key_range(prepared.table.id, scan.range), prepared.table.id);
   if (*position) {
@@ -221,6 +262,40 @@ PageBounds bounds_of(StoreCore& core, const Scan& scan, PreparedScan& prepared, 
   return bounds;
 }
 
+/// Returns whether all keys of the range are in one partition, which the lower bound names.
+bool is_in_one_partition(const KeyRange& range) {
+  if (range.lower.find('\0', format::kTableIdBytes) == std::string::npos) return false;
+  return !range.upper.empty() && range.upper <= format::end_of_prefix(format::partition_of(range.lower));
+}
+
+/// Cuts the range at the end of the page. A page with an order covers the whole range.
+Status cut_behind(const Page& page, const Scan& scan, const PreparedScan& prepared, KeyRange& range) {
+  if (prepared.order != nullptr) return Status();
+  const auto key_of = [&](std::string_view partition_key, std::string_view row_key) {
+    return format::encode_sort_key(prepared.table.id, partition_key, row_key);
+  };
+  if (page.continuation) {
+    const Result<ScanPosition> next = decode_scan_token(*page.continuation);
+    if (!next.ok()) return next.status();
+    const Result<std::string> named = key_of(next->partition_key, next->row_key);
+    if (!named.ok()) return named.status();
+    if (scan.backward) {
+      range.lower = std::max(range.lower, format::end_of_prefix(*named));
+    } else {
+      range.upper = std::min(range.upper, *named);
+    }
+  } else if (!page.entities.empty() && prepared.remaining == page.entities.size()) {  // all that Scan::take wants
+    const Result<std::string> last = key_of(page.entities.back().partition_key(), page.entities.back().row_key());
+    if (!last.ok()) return last.status();
+    if (scan.backward) {
+      range.lower = std::max(range.lower, *last);
+    } else {
+      range.upper = std::min(range.upper, format::end_of_prefix(*last));
+    }
+  }
+  return Status();
+}
+
 }  // namespace
 
 PageCost& PageCost::operator+=(const PageCost& more) noexcept {
@@ -253,17 +328,33 @@ ScanRead::ScanRead(const TableCall& call, const Scan& scan, Wanted wanted, std::
 
 /// Returns false if that may not wait and would.
 Result<bool> ScanRead::prepare(const PageShare& share) {
+  if (wanted_ == Wanted::kCount && !scan_.order_by.empty()) {
+    return service_error::invalid_input("a count has no order; leave order_by empty");
+  }
   Result<std::optional<PreparedScan>> prepared = prepare_scan(call_, scan_, share.may_wait);
   if (!prepared.ok()) return prepared.status();
   if (!*prepared) return false;
   prepared_ = *std::move(prepared);
   const std::uint64_t entities_max = wanted_ == Wanted::kCount ? UINT64_MAX : scan_.page_entities_max;
   if (entities_max == 0 || prepared_->remaining == 0) return true;
-  PageBounds bounds = bounds_of(call_.core, scan_, *prepared_, entities_max, begun_, stop_);
-  walk_.emplace(prepared_->table.view, prepared_->residual(), scan_, std::move(bounds), wanted_,
+  walk_.emplace(prepared_->table.view, prepared_->residual(), scan_, bounds(entities_max), wanted_,
                 call_.core.backend().env().clock, reader_);
   walk_->set_ranges(prepared_->ranges(), prepared_->range);
+  if (first_) walk_->set_order(*first_);
   return true;
+}
+
+PageBounds ScanRead::bounds(std::uint64_t entities_max) {
+  if (prepared_->order == nullptr) {
+    return bounds_of(call_.core, scan_, *prepared_, entities_max, begun_, stop_);
+  }
+  first_.emplace(*prepared_->order, std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX)),
+                 std::min<std::uint64_t>(scan_.page_bytes_max, limits::kOrderedPageBytesMax), prepared_->after);
+  PageBounds none;  // Every entity must be seen.
+  none.entities_max = UINT64_MAX;
+  none.deadline = std::chrono::nanoseconds::max();
+  none.stop = stop_;
+  return none;
 }
 
 Result<bool> ScanRead::go_on(const PageShare& share) {
@@ -275,6 +366,24 @@ Result<bool> ScanRead::go_on(const PageShare& share) {
   const Result<bool> is_complete = walk_->go_on(share);
   if (stop_.stop_requested()) return was_stopped();
   return is_complete;
+}
+
+Result<std::vector<KeyRange>> ScanRead::covered_by(const Page& page) const {
+  std::vector<KeyRange> covered;
+  if (!walk_) return covered;  // The page is empty in any case.
+  KeyRange within = prepared_->range;
+  if (Status cut = cut_behind(page, scan_, *prepared_, within); !cut.ok()) return cut;
+  for (const KeyRange& planned : prepared_->ranges()) {
+    const KeyRange whole{std::max(planned.lower, prepared_->range.lower),
+                         std::min(planned.upper, prepared_->range.upper), false};
+    if (!is_in_one_partition(whole)) {
+      return service_error::invalid_input(
+          "a checked scan reads ranges of single partitions; name the partition in the range or in the filter");
+    }
+    KeyRange read{std::max(whole.lower, within.lower), std::min(whole.upper, within.upper), planned.is_point};
+    if (read.lower < read.upper) covered.push_back(std::move(read));
+  }
+  return covered;
 }
 
 Count ScanRead::take_count() noexcept {
@@ -289,6 +398,17 @@ Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry,
   const Result<bool> is_complete = read.go_on();
   if (!is_complete.ok()) return is_complete.status();
   return read.take_page();
+}
+
+Result<CoveredPage> read_covered_page(const TableCall& call, const Scan& scan) {
+  ScanRead read(call, scan, Wanted::kEntities, {});
+  const Result<bool> is_complete = read.go_on();
+  if (!is_complete.ok()) return is_complete.status();
+  CoveredPage made{read.take_page(), {}};
+  Result<std::vector<KeyRange>> ranges = read.covered_by(made.page);
+  if (!ranges.ok()) return ranges.status();
+  made.ranges = *std::move(ranges);
+  return made;
 }
 
 Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,

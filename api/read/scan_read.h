@@ -10,11 +10,14 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/catalog/catalog.h"
 #include "api/core/store_core.h"
 #include "api/core/table_access.h"
 #include "api/filter/plan_cache.h"
+#include "api/read/entity_order.h"
+#include "api/read/first_entities.h"
 #include "api/read/page_scan.h"
 #include "varve/entity_view.h"
 #include "varve/query.h"
@@ -39,6 +42,9 @@ struct PreparedScan {
   /// The sort key that the continuation names.
   std::string named;
   std::optional<std::uint64_t> remaining;
+  /// Null if the scan has the order of keys. Then the position is unused.
+  std::unique_ptr<const EntityOrder> order{};
+  OrderedPosition after{};
 
   std::span<const KeyRange> ranges() const;
   const Filter& residual() const noexcept;
@@ -73,9 +79,14 @@ class ScanRead {
   // Return the complete page, once, or the count.
   Page take_page() noexcept { return walk_ ? walk_->take_page() : Page(); }
   Count take_count() noexcept;
+  /// Returns the ranges of keys on which the content of the complete page depends, each in one partition. `page` is
+  /// what take_page() returned. Errors: kInvalidArgument (InvalidInput: the scan may read several partitions in one
+  /// range).
+  Result<std::vector<KeyRange>> covered_by(const Page& page) const;
 
  private:
   Result<bool> prepare(const PageShare& share);
+  PageBounds bounds(std::uint64_t entities_max);
 
   const TableCall call_;
   const Scan& scan_;
@@ -84,13 +95,20 @@ class ScanRead {
   const EntityReader* const reader_;
   const std::chrono::nanoseconds begun_;
   std::optional<PreparedScan> prepared_;
-  std::optional<PageScan> walk_;  // unless the page is empty in any case
+  std::optional<FirstEntities> first_;  // of a scan with an order
+  std::optional<PageScan> walk_;        // unless the page is empty in any case
 };
 
 // These functions see only what the grant permits. If there is a reader, it receives the entities instead of the page.
 // Errors: as the verbs of Table; kCancelled (`stop` was requested).
 Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan,
                        const std::stop_token& stop = {}, const EntityReader* reader = nullptr);
+/// A page, and the ranges of ScanRead::covered_by().
+struct CoveredPage {
+  Page page;
+  std::vector<KeyRange> ranges;
+};
+Result<CoveredPage> read_covered_page(const TableCall& call, const Scan& scan);
 Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                              const Scan& scan, const std::stop_token& stop = {});
 Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,

@@ -158,8 +158,12 @@ Refusal EntityChange::judge_all(std::span<const engine::Newest> states) {
 }
 
 void EntityChange::rest_on(const engine::Newest& state) noexcept {
-  if (state.end() == 0 || !state.value) return;
-  request.before = request.before == 0 ? state.end() : std::min(request.before, state.end());
+  if (state.value) rest_on_end(state.end());
+}
+
+void EntityChange::rest_on_end(engine::CommitVersion end) noexcept {
+  if (end == 0) return;
+  request.before = request.before == 0 ? end : std::min(request.before, end);
 }
 
 Refusal EntityChange::extend(const engine::ReadView& view, std::span<const engine::Newest> states) {

@@ -56,6 +56,8 @@ class EntityChange : public Change {
  protected:
   /// Notes a state on which the change rests. If its entity is there and will end, the commit must come before that.
   void rest_on(const engine::Newest& state) noexcept;
+  /// Notes that the commit must come before this end of an entity; zero is no end.
+  void rest_on_end(engine::CommitVersion end) noexcept;
 
  private:
   /// Returns whether the newest state of the operation's entity is read.

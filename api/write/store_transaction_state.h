@@ -10,6 +10,7 @@
 
 #include "api/core/store_core.h"
 #include "api/core/table_state.h"
+#include "api/filter/key_plan.h"
 #include "api/write/blob_part.h"
 #include "api/write/entity_write.h"
 #include "api/write/transaction_parts.h"
@@ -23,6 +24,13 @@ struct TransactionRead {
   /// With the id that the table or container has in the snapshot.
   std::string sort_key;
   bool is_blob = false;
+};
+
+/// A part of one partition that a checked scan read: the sort keys in [lower, upper). The lower one has the id that the
+/// table has in the snapshot, and the whole PartitionKey.
+struct TransactionRange {
+  std::string lower;
+  std::string upper;
 };
 
 /// The rules that the writes of one attempt point to.
@@ -65,11 +73,13 @@ struct VARVE_LOCAL StoreTransaction::State {
     State& state_;
   };
 
+  Status check_not_ended() const;
   Status admit_read(const StoreCore* owner) const;
   Status admit_read(const Table::State& table, const ReadOptions& options) const;
   Status admit_reads(std::size_t more) const;
   Status keep_reads(const Table::State& table, std::span<const EntityKey> keys);
   Status keep_read(const Container::State& container, std::string_view blob);
+  Status keep_ranges(std::vector<KeyRange> covered);
   Status check_writes();
   Result<std::vector<PreparedWrite>> prepare() const;
   Result<std::vector<format::TableId>> place(std::span<PreparedWrite> prepared, ExpiryRules& rules) const;
@@ -89,6 +99,7 @@ struct VARVE_LOCAL StoreTransaction::State {
   DateTime began_at;
   engine::CommitVersion began_time;  // at which the snapshot judges the ends of entities
   std::vector<TransactionRead> reads;
+  std::vector<TransactionRange> ranges;
   std::vector<Write> writes;
   std::vector<PlacedMessage> messages;
   std::vector<PlacedBlob> blobs;  // without contents after a commit

@@ -48,6 +48,10 @@ class OutOfMemory : public ::testing::Test {
 TEST_F(OutOfMemory, InAReadIsTold) {
   sweep([&] { return table_->get("p", "r").status(); }, [&](std::uint64_t) { expect_unchanged(); });
   sweep([&] { return table_->scan(Scan{}).status(); }, [&](std::uint64_t) { expect_unchanged(); });
+  Scan ordered;
+  ordered.order_by = "V desc, RowKey";
+  ordered.page_entities_max = 1;
+  sweep([&] { return table_->scan(ordered).status(); }, [&](std::uint64_t) { expect_unchanged(); });
   sweep([&] { return store_->list_tables(kAccount).status(); }, [&](std::uint64_t) { expect_unchanged(); });
   sweep([&] { return store_->list_accounts().status(); }, [&](std::uint64_t) { expect_unchanged(); });
   sweep([&] { return store_->snapshot().status(); }, [&](std::uint64_t) { expect_unchanged(); });
@@ -104,6 +108,34 @@ TEST_F(OutOfMemory, InATransactionOverPartitionsChangesNothing) {
     if (HasFailure()) return;
   }
   EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "q/new"}));
+}
+
+TEST_F(OutOfMemory, InATransactionThatChecksARangeChangesNothing) {
+  for (std::uint64_t nth = 1;; ++nth) {
+    ASSERT_LT(nth, 1000u);
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    Result<StoreTransaction> transaction = store_->begin_transaction();
+    ASSERT_TRUE(transaction.ok());
+    transaction->insert(*table_, with_value("p", "t", "x"));
+    Scan scan;
+    scan.range = ScanRange::partition("p");
+    Status status;
+    bool failed = false;
+    {
+      const AllocationFailure failure(nth);
+      status = transaction->scan_checked(*table_, std::move(scan)).status();
+      if (status.ok()) status = transaction->commit().status();
+      failed = failure.happened();
+    }
+    if (!failed) {
+      EXPECT_TRUE(status.ok()) << status.to_string();
+      break;
+    }
+    ASSERT_EQ(status.code(), Code::kOutOfMemory) << status.to_string();
+    expect_unchanged();
+    if (HasFailure()) return;
+  }
+  EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "p/s", "p/t"}));
 }
 
 TEST_F(OutOfMemory, InAVerbOfAQueueChangesNothing) {

@@ -176,12 +176,35 @@ static varve_scan scan_of(struct state* state, const json* step) {
   scan.from = member_text(state, step, "start");
   scan.to = member_text(state, step, "end");
   scan.filter = member_text(state, step, "filter");
+  scan.order_by = member_text(state, step, "order_by");
   scan.continuation = member_text(state, step, "continuation");
   scan.backward = json_number(step, "backward", 0) != 0;
   scan.has_take = json_member(step, "take") != NULL;
   scan.take = (uint64_t)json_number(step, "take", 0);
   scan.page_entities_max = (uint32_t)json_number(step, "page_size", 0);
   return scan;
+}
+
+/// Compares the page's keys with those from `found` on, and frees the page. Returns the number of keys so far.
+static size_t check_page(varve_page* page, const json* rows, size_t found) {
+  varve_page_view view = {.size = sizeof view};
+  CHECK_OK(varve_page_read(page, &view));
+  for (size_t i = 0; i < view.count; ++i, ++found) {
+    char key[64];
+    snprintf(key, sizeof key, "%s/%s", view.entities[i].partition_key.data, view.entities[i].row_key.data);
+    const json* const expected = json_at(rows, found);
+    CHECK(expected != NULL && strcmp(expected->text, key) == 0);
+  }
+  varve_page_free(page);
+  return found;
+}
+
+static varve_status* check_in_transaction(struct state* state, const json* step) {
+  const varve_scan scan = scan_of(state, step);
+  varve_page* page = NULL;
+  varve_status* const failed = varve_transaction_scan_checked(state->transaction, table_of(state), &scan, &page);
+  if (failed == NULL) CHECK(check_page(page, json_member(step, "rows"), 0) == json_count(json_member(step, "rows")));
+  return failed;
 }
 
 static varve_status* check_scan(struct state* state, const json* step) {
@@ -194,15 +217,7 @@ static varve_status* check_scan(struct state* state, const json* step) {
     varve_page* page = NULL;
     failed = varve_cursor_next(cursor, &page);
     if (page == NULL) break;
-    varve_page_view view = {.size = sizeof view};
-    CHECK_OK(varve_page_read(page, &view));
-    for (size_t i = 0; i < view.count; ++i, ++found) {
-      char key[64];
-      snprintf(key, sizeof key, "%s/%s", view.entities[i].partition_key.data, view.entities[i].row_key.data);
-      const json* const expected = json_at(rows, found);
-      CHECK(expected != NULL && strcmp(expected->text, key) == 0);
-    }
-    varve_page_free(page);
+    found = check_page(page, rows, found);
   }
   if (failed == NULL) CHECK(found == json_count(rows));
   varve_cursor_free(cursor);
@@ -341,6 +356,7 @@ static varve_status* do_step(struct state* state, const json* step) {
   if (strcmp(verb, "read") == 0) return check_keys(state, step, true);
   if (strcmp(verb, "restrict") == 0) return restrict_table(state, step);
   if (strcmp(verb, "parse") == 0) return check_parse(step);
+  if (strcmp(verb, "check") == 0) return check_in_transaction(state, step);
   if (strcmp(verb, "begin") == 0) return varve_transaction_begin(state->store, &state->transaction);
   if (strcmp(verb, "commit") == 0) return varve_transaction_commit(state->transaction, NULL, NULL);
   if (strcmp(verb, "create_table") == 0) return varve_table_create(state->store, text("acct"), name, NULL);

@@ -131,6 +131,7 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_cursor_next(with->cursor, &page),
       varve_transaction_get_many(with->transaction, with->table, &key, 1, NULL, &page),
       varve_transaction_scan(with->transaction, with->table, NULL, &page),
+      varve_transaction_scan_checked(with->transaction, with->table, NULL, &page),
       varve_transaction_add(with->transaction, with->table, &operation),
       varve_transaction_commit(with->transaction, NULL, NULL),
       varve_loader_add(with->loader, &entity),

@@ -200,6 +200,14 @@ static void scans_return_every_page(varve_store* store) {
   CHECK(view.cost.entities_examined >= 2);
   varve_page_free(page);
 
+  varve_scan ordered = {.size = sizeof ordered, .page_entities_max = 1, .order_by = text("N desc, RowKey")};
+  CHECK_OK(varve_table_scan(table, &ordered, &page));
+  view = view_of(page);
+  CHECK(view.count == 1 && view.continuation.data != NULL && view.cost.entities_examined == 30);
+  varve_page_free(page);
+  ordered.order_by = text("N up");
+  CHECK_FAILS(varve_table_scan(table, &ordered, &page), VARVE_INVALID_ARGUMENT, "InvalidInput");
+
   int64_t sum = 0;
   CHECK_OK(varve_table_scan_in_place(table, &scan, count_entity, &sum, &page));
   view = view_of(page);
@@ -294,6 +302,8 @@ static void store_transactions_repeat_after_a_conflict(varve_store* store) {
   CHECK_OK(varve_transaction_scan(transaction, counter.table, NULL, &page));
   CHECK(view_of(page).count == 1);
   varve_page_free(page);
+  CHECK_FAILS(varve_transaction_scan_checked(transaction, counter.table, NULL, &page), VARVE_INVALID_ARGUMENT,
+              "InvalidInput");
   const varve_operation remove = {VARVE_REMOVE, entity_of("p", "none", NULL, 0), VARVE_ETAG_ANY};
   CHECK_OK(varve_transaction_add(transaction, counter.table, &remove));
   varve_status* const failed = varve_transaction_commit(transaction, NULL, NULL);

@@ -98,6 +98,7 @@ class Case {
       transaction_.emplace(*store_.begin_transaction());
       return Status();
     }
+    if (verb == "check") return check(step);
     if (verb == "add") return add(step.at("operation"));
     if (verb == "commit") return transaction_->commit().status();
     if (verb == "restrict") return restrict(step);
@@ -173,6 +174,7 @@ class Case {
     if (range == "row_prefix") scan.range = ScanRange::rows_with_prefix(text_in(step, "partition"), from);
     if (range == "partitions") scan.range = ScanRange::partitions(from, to);
     scan.filter = text_in(step, "filter");
+    scan.order_by = text_in(step, "order_by");
     scan.continuation = text_in(step, "continuation");
     scan.backward = step.value("backward", false);
     scan.page_entities_max = step.value("page_size", scan.page_entities_max);
@@ -189,6 +191,15 @@ class Case {
       if (!page->continuation) break;
       request.continuation = *page->continuation;
     }
+    EXPECT_EQ(rows, step.at("rows").get<std::vector<std::string>>());
+    return Status();
+  }
+
+  Status check(const Json& step) {
+    const Result<Page> page = transaction_->scan_checked(*table_, scan_of(step));
+    if (!page.ok()) return page.status();
+    std::vector<std::string> rows;
+    for (const Entity& entity : page->entities) rows.push_back(entity.partition_key() + "/" + entity.row_key());
     EXPECT_EQ(rows, step.at("rows").get<std::vector<std::string>>());
     return Status();
   }

@@ -188,6 +188,18 @@ def transactions():
     yield "a store transaction whose missing read appeared", [
         step("begin"), step("read", keys=[["p", "r"]], found=[False]), write("insert", props=[B]),
         step("add", operation=operation("insert", pk="q")), step("commit", **refused("Conflict")), step("scan", rows=["p/r"])]
+    for kind in (dict(range="partition"), dict(range="row_prefix", start="r"), dict(range="rows", start="r", end="s")):
+        for change in (write("insert", rk="r2", props=[B]), write("merge", props=[B], match="any"),
+                       write("remove", match="any")):
+            yield f"a store transaction whose {kind['range']} changed by {change['do']}", [
+                write("insert", props=[A]), step("begin"), step("check", partition="p", rows=["p/r"], **kind), change,
+                step("add", operation=operation("insert", pk="q")), step("commit", **refused("Conflict"))]
+    yield "a store transaction whose range stays", [
+        write("insert", props=[A]), step("begin"), step("check", range="partition", partition="p", rows=["p/r"]),
+        write("insert", pk="o", props=[B]), step("add", operation=operation("insert", rk="r2")), step("commit"),
+        step("scan", rows=["o/r", "p/r", "p/r2"])]
+    yield "a store transaction that checks all partitions", [
+        step("begin"), step("check", **refused(INVALID, "InvalidInput")), step("commit")]
     yield "a store transaction with a write that fails", [
         step("begin"), step("add", operation=operation("insert", pk="a")), step("add", operation=operation("remove", pk="b")),
         step("commit", code=MISSING, error="ResourceNotFound", index=1), step("scan", rows=[])]
@@ -244,6 +256,15 @@ def scans():
                        backward=True)
     for text in ("N eq", "N eq 1 and", "(N eq 1", "N = 1", "'a", "N eq 1)", "eq 1 N", "@bytes:ff"):
         yield f"scan: refused {text!r}", [step("scan", filter=text, **refused(INVALID, "InvalidInput"))]
+    for order, wanted in (("N desc", (7, 6, 5, 4, 3, 2, 1)), ("E,L desc", (7, 5, 3, 1, 6, 4, 2)),
+                          ("RowKey desc,PartitionKey", (3, 2, 6, 5, 1, 4, 7)), ("Missing", (1, 2, 3, 4, 5, 6, 7))):
+        ordered = [all_rows[n - 1] for n in wanted]
+        for size in (1, 3, 7):
+            yield f"scan: ordered by {order!r} in pages of {size}", [
+                *fill, step("scan", rows=ordered, order_by=order, page_size=size),
+                step("scan", rows=ordered[:5], order_by=order, page_size=size, take=5)]
+    for text in ("N up", ",", "A,B,C,D,E", "N,N desc"):
+        yield f"scan: refused order {text!r}", [step("scan", order_by=text, **refused(INVALID, "InvalidInput"))]
     for text in ("startswith(S, 's')", "N add 1 eq 2", "N eq L"):
         yield f"scan: unsupported {text!r}", [step("scan", filter=text, **refused("Unsupported", "NotImplemented"))]
     yield "scan: a page that is too large", [step("scan", page_size=1001, **refused(INVALID, "InvalidInput"))]

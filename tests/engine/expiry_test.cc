@@ -309,5 +309,39 @@ TEST_F(Expiry, ACheckpointHasTheEndsAndTheFeature) {
   EXPECT_EQ(value_of(**copy, "p", "b"), "-");
 }
 
+TEST_F(Expiry, E1_ARangeIsComparedWithWhatAnEarlierReaderSaw) {
+  put_until("a", in(10));
+  put_until("b", in(30));
+  put_until("c", in(20));
+  ASSERT_TRUE(Change().put("p", "d", "v").commit(*engine_).ok());
+  wait(15);
+  const HeldVersion held = engine_->snapshot();
+  const ReadView then = engine_->view_at(held);
+  const auto compare = [&](std::uint64_t entities_max = 10) {
+    const auto compared =
+        engine_->view().compare_range(key_of("p", "a"), key_of("p", "e"), then.moment(), entities_max);
+    EXPECT_TRUE(compared.ok()) << compared.status().to_string();
+    return compared.ok() ? *compared : RangeState();
+  };
+  RangeState same = compare();
+  EXPECT_EQ(same.changed_key, "") << "the one that had ended has not changed";
+  EXPECT_EQ(same.entities, 3u);
+  EXPECT_GT(same.first_end, engine_->time());
+  EXPECT_LT(same.first_end, in(6)) << "the end of c, not that of b";
+  EXPECT_EQ(compare(1).entities, 2u) << "the walk ends there";
+  ASSERT_TRUE(engine_->flush().ok());
+  EXPECT_EQ(compare().entities, 3u);
+  wait(6);
+  const RangeState ended = compare();
+  EXPECT_EQ(ended.changed_key, key_of("p", "c"));
+  EXPECT_TRUE(ended.has_ended);
+  const auto removed = Change().remove("p", "b").commit(*engine_);
+  ASSERT_TRUE(removed.ok());
+  const RangeState written = compare();
+  EXPECT_EQ(written.changed_key, key_of("p", "b"));
+  EXPECT_EQ(written.changed_at, *removed);
+  EXPECT_FALSE(written.has_ended);
+}
+
 }  // namespace
 }  // namespace varve::engine::expiry_test

@@ -95,7 +95,7 @@ class Case:
             named["row_prefix"] = step["start"]
         return self.table.scan(expanded(step.get("filter", "")), reverse=step.get("backward", False),
                                limit=step.get("take"), page_entities=step.get("page_size"),
-                               continuation=step.get("continuation"), **named)
+                               continuation=step.get("continuation"), order_by=step.get("order_by", ""), **named)
 
     def run(self, step):
         do = step["do"]
@@ -120,6 +120,9 @@ class Case:
         elif do == "scan":
             found = [f"{one.partition_key}/{one.row_key}" for one in self.scan(step)]
             self.test.assertEqual(found, step["rows"])
+        elif do == "check":
+            page = self.transaction.scan_page(self.scan(step), checked=True)
+            self.test.assertEqual([f"{one.partition_key}/{one.row_key}" for one in page.entities], step["rows"])
         elif do == "count":
             self.test.assertEqual(self.scan(step).count(), step["count"])
         elif do == "execute":

@@ -175,6 +175,8 @@ class Verbs(WithStore):
         rest = self.table.scan(partition="p", continuation=pages[0].continuation)
         self.assertEqual([e["N"] for e in rest], list(range(10, 25)))
         self.assertEqual([e["N"] for e in self.table.scan(partition="p", reverse=True, limit=2)], [24, 23])
+        by_number = self.table.scan(partition="p", order_by="N desc", page_entities=2, limit=5)
+        self.assertEqual([e["N"] for e in by_number], [24, 23, 22, 21, 20])
         self.assertEqual([e["N"] for e in self.table.scan(partition="p", rows=("000003", "000006"))], [3, 4, 5])
         self.assertEqual([e["N"] for e in self.table.scan(partition="p", rows=("000023", None))], [23, 24])
         self.assertEqual([e["N"] for e in self.table.scan(partition="p", row_prefix="00002")], [20, 21, 22, 23, 24])
@@ -250,6 +252,12 @@ class Verbs(WithStore):
         self.assertIsNotNone(other.get("log", "1"))
         with self.store.transaction() as transaction:
             self.assertEqual(len(transaction.scan_page(self.table.scan()).entities), 1)
+        with self.assertRaises(varve.Conflict):
+            with self.store.transaction() as transaction:
+                transaction.scan_page(self.table.scan(partition="p"), checked=True)
+                self.table.insert(Entity("p", "phantom"))
+                transaction.remove(other, "log", "1")
+        self.table.remove("p", "phantom", ETag.ANY)
         with self.assertRaises(varve.InvalidArgument):
             self.store.transact(increment, attempts=0)
 

@@ -96,6 +96,18 @@ TEST_F(Query, BackwardTurnsTheOrderRoundAndGoesOnByItsToken) {
   EXPECT_EQ(query({"--filter", "N ge 18", "--count", "--top", "5"}).out, "5\n");
 }
 
+TEST_F(Query, OrderByFindsTheFirstOfTheRangeAndGoesOnByItsToken) {
+  import_grid();
+  EXPECT_EQ(keys({"--order-by", "N desc,PartitionKey desc", "--top", "4"}), "c/19 b/19 a/19 c/18");
+  EXPECT_EQ(keys({"--order-by", "RowKey", "--top", "2", "--filter", "N ge 7", "--partition", "b"}), "b/07 b/08");
+  const ProgramResult first = query({"--order-by", "N", "--top", "58", "--json"});
+  const std::size_t begin = first.err.find('\'');
+  ASSERT_NE(begin, std::string::npos) << first.err;
+  const std::string token = first.err.substr(begin + 1, first.err.rfind('\'') - begin - 1);
+  EXPECT_EQ(keys({"--order-by", "N", "--top", "9", "--continuation", token}), "b/19 c/19");
+  EXPECT_EQ(query({"--order-by", "N up", "--top", "1"}).exit_code, 1);
+}
+
 TEST_F(Query, ExplainTellsThePlanAndWhatIsLeftToJudge) {
   import_grid();
   const ProgramResult row = query({"--filter", "PartitionKey eq 'b' and RowKey ge '05' and N lt 7", "--explain"});
@@ -128,7 +140,9 @@ TEST_F(Query, RefusesWordsThatDoNotGoTogether) {
         Words{"--partition", "a", "--row", "1", "--to", "2"}, Words{"--filter", "N eq 7", "--key", "a", "01"},
         Words{"--key", "a", "1", "--partition", "a"}, Words{"--key", "a"}, Words{"--count", "--format", "csv"},
         Words{"--format", "xml"}, Words{"--key", "a", "1", "--continuation", "x"}, Words{"--all", "--top", "3"},
-        Words{"--json", "--format", "csv"}, Words{"--key", "a", "1", "--backward"}}) {
+        Words{"--json", "--format", "csv"}, Words{"--key", "a", "1", "--backward"}, Words{"--order-by", "N"},
+        Words{"--order-by", "N", "--top", "1", "--backward"}, Words{"--order-by", "N", "--top", "1", "--count"},
+        Words{"--order-by", "N", "--top", "1", "--key", "a", "1"}}) {
     const ProgramResult result = query(words);
     EXPECT_EQ(result.exit_code, 2) << ::testing::PrintToString(words);
     EXPECT_EQ(result.out, "");

@@ -573,6 +573,9 @@ typedef struct varve_scan {
   uint64_t page_bytes_max;
   /// Milliseconds after which a page ends. Zero: 5000.
   uint64_t time_max_ms;
+  /// The order of the entities, for example `Price desc, Name`, as varve::Scan::order_by: each page reads the whole range.
+  /// Absent or empty: the order of keys.
+  varve_text order_by;
 } varve_scan;
 
 /// Reads one page. `scan` may be NULL for all entities. Errors: as varve::Table::scan().
@@ -694,6 +697,10 @@ VARVE_API varve_status* varve_transaction_get_many(varve_transaction* transactio
 /// Reads one page as varve_table_scan(). The commit does not check it again.
 VARVE_API varve_status* varve_transaction_scan(varve_transaction* transaction, const varve_table* table,
                                                const varve_scan* scan, varve_page** page);
+/// Reads one page of single partitions. The commit fails if another writer inserted, changed or deleted an entity in the
+/// part of the range that the page covers. Errors: as varve::StoreTransaction::scan_checked().
+VARVE_API varve_status* varve_transaction_scan_checked(varve_transaction* transaction, const varve_table* table,
+                                                       const varve_scan* scan, varve_page** page);
 /// Appends a write.
 VARVE_API varve_status* varve_transaction_add(varve_transaction* transaction, const varve_table* table,
                                               const varve_operation* operation);

@@ -53,11 +53,15 @@ inline constexpr std::size_t kTransactionOperationsMax = 100;
 /// a batch after it has accepted the body.
 inline constexpr std::size_t kTransactionBytesMax = 4 * 1'048'576 + 524'288;
 
-/// Writes of one StoreTransaction. The three limits of a StoreTransaction are limits of this store, which holds a whole
+/// Writes of one StoreTransaction. The limits of a StoreTransaction are limits of this store, which holds a whole
 /// commit in memory.
 inline constexpr std::size_t kStoreTransactionOperationsMax = 10'000;
 /// Entities that one StoreTransaction reads by key.
 inline constexpr std::size_t kStoreTransactionReadsMax = 10'000;
+/// Ranges that the checked scans of one StoreTransaction read. Pages that adjoin are one range.
+inline constexpr std::size_t kStoreTransactionRangesMax = 1'000;
+/// Entities in all these ranges together.
+inline constexpr std::size_t kStoreTransactionRangeEntitiesMax = 10'000;
 /// Bytes of all writes of one StoreTransaction, as encoded.
 inline constexpr std::size_t kStoreTransactionBytesMax = 16 * 1'048'576;
 
@@ -65,6 +69,12 @@ inline constexpr std::size_t kStoreTransactionBytesMax = 16 * 1'048'576;
 inline constexpr std::uint32_t kPageEntitiesMax = 1000;
 /// Time that one page may take.
 inline constexpr std::chrono::milliseconds kPageTimeMax{5000};
+/// Entities of one page of a scan with an order, and bytes of their keys and properties, as they are stored. The store keeps
+/// them in memory while it reads the range.
+/// @{
+inline constexpr std::uint32_t kOrderedPageEntitiesMax = 10'000;
+inline constexpr std::uint64_t kOrderedPageBytesMax = std::uint64_t{16} << 20;
+/// @}
 /// Property names in a projection.
 inline constexpr std::size_t kSelectedNamesMax = 255;
 

@@ -80,6 +80,9 @@ struct EntityKey {
   std::string row_key;
 };
 
+/// The direction of a component of an order.
+enum class SortDirection : std::uint8_t { kAscending, kDescending };
+
 /// The request of one page of a scan, or of a count.
 struct Scan {
   /// The keys to read.
@@ -111,6 +114,21 @@ struct Scan {
   std::chrono::milliseconds page_time_max = limits::kPageTimeMax;
   /// The properties to return, and the version to read at.
   ReadOptions read;
+  /// The order of the entities: one to four names, separated by commas, each followed by `asc`, `desc` or neither. A name
+  /// is a property, PartitionKey, RowKey or Timestamp. If it is empty, they come in the order of keys. For example:
+  ///
+  ///     Price desc, Name
+  ///
+  /// Values of different types come in this order: Boolean, numbers, DateTime, Guid, String, Binary, LargeValue. Numbers
+  /// of all types compare by value, and NaN is above all others. `desc` reverses all that. Entities that lack a property
+  /// come last, with `desc` too. Entities that are equal in all components come in the order of their keys.
+  ///
+  /// No index helps: each page reads the whole range, keeps its first entities in memory, and ends by no time. It has
+  /// limits::kOrderedPageEntitiesMax entities at most, so choose page_entities_max or `take`. It has fewer if they exceed
+  /// page_bytes_max or limits::kOrderedPageBytesMax. The next page begins after the last entity as it was. So the token
+  /// holds its values, and is as long as they are. A scan of many pages should read at a snapshot, to see each entity once.
+  /// A scan with an order is not backward, and has no count.
+  std::string order_by{};
 };
 
 /// The cost of a page.
@@ -136,10 +154,10 @@ struct VARVE_EXPORT PageCost {
 struct Page {
   /// The entities in key order; for a backward scan, in reverse key order.
   std::vector<Entity> entities;
-  /// The token that names the next entity to return. If the scan reached the end of the range, there is none. A page
-  /// may be shorter than requested, or empty, and still have a token. The token is plain ASCII without control
-  /// characters and needs no state in the store. It stays valid forever, even after the deletion of the entity that it
-  /// names.
+  /// The token that names the next entity to return, or the last returned one of a scan with an order. If the scan
+  /// reached the end of the range, there is none. A page may be shorter than requested, or empty, and still have a token.
+  /// The token is plain ASCII without control characters and needs no state in the store. It stays valid forever, even
+  /// after the deletion of the entity that it names.
   std::optional<std::string> continuation;
   /// The cost of this page alone.
   PageCost cost;

@@ -224,6 +224,18 @@ class Query {
     if (!kDiscriminator.first.empty()) scan_.read.select.emplace_back(kDiscriminator.first);
     return *this;
   }
+  /// Adds a component to the order of the results: a property, PartitionKey, RowKey or Timestamp. There may be four. Each
+  /// page reads the whole range (Scan::order_by), so use take().
+  Query& order_by(std::string_view name, SortDirection direction = SortDirection::kAscending) {
+    if (!scan_.order_by.empty()) scan_.order_by.push_back(',');
+    scan_.order_by.append(name).append(direction == SortDirection::kDescending ? " desc" : " asc");
+    return *this;
+  }
+  /// Does the same with the property of a member.
+  template <auto... path>
+  Query& order_by(MemberField<path...> member, SortDirection direction = SortDirection::kAscending) {
+    return order_by(std::string_view(member.name()), direction);
+  }
   /// Limits the number of results in all pages together.
   Query& take(std::uint64_t count) {
     take_ = count;

@@ -39,15 +39,16 @@ namespace varve {
 
 /// Reads one state of the store, and writes many entities: all of them or none.
 ///
-/// Transactions are optimistic. Nothing is locked until commit(), which does four steps:
+/// Transactions are optimistic. Nothing is locked until commit(), which does five steps:
 /// - It locks all partitions read and written, together and in one order. So transactions cannot deadlock.
 /// - It checks that every entity and blob that get(), get_many() or read() read has not been written since.
+/// - It checks that the ranges that scan_checked() read are as they were.
 /// - It checks the conditions of the writes.
 /// - It commits.
 ///
-/// So committed transactions are serializable in what they read by key. What scan() returned is from the same state,
-/// but commit() does not check it again: an entity that another writer adds, changes or deletes in its range does not
-/// prevent the commit. Use get() for entities that must not change.
+/// So committed transactions are serializable in what they read by key and by scan_checked(). What scan() returned is
+/// from the same state, but commit() does not check it again: an entity that another writer adds, changes or deletes in
+/// its range does not prevent the commit. Use get() or scan_checked() for what must not change.
 ///
 /// Reads do not see the transaction's own writes. The writes are checked against the state before the transaction, as
 /// in an entity group transaction.
@@ -84,6 +85,21 @@ class VARVE_EXPORT StoreTransaction {
                                                  const ReadOptions& options = {});
   /// Does Table::scan(). commit() does not check what it returned.
   Result<Page> scan(const Table& table, Scan scan) const;
+  /// Does Table::scan(), and keeps the part of the range that the page covers for the check in commit(). The commit fails
+  /// if another writer inserted, changed or deleted an entity there, or if an entity there has ended since. So "insert if
+  /// there is none like it" needs no lock of the caller. The transaction's own writes do not count as changes.
+  ///
+  /// - A page covers the keys from its first to the one that its token names, which is not covered. Without a token it
+  ///   covers the rest of the range, or the keys up to the last entity that Scan::take allows.
+  /// - Conditions of the filter on keys narrow the covered keys, as they narrow the keys to read. Conditions on properties
+  ///   do not: an entity that the filter does not match counts too. An entity that came and went again may count.
+  /// - Each range that is read is of one partition: a partition, RowKeys, a prefix, or keys that the filter names. There
+  ///   may be several, of several partitions. commit() locks their partitions and walks the ranges again. The walk costs
+  ///   time for deleted keys too.
+  ///
+  /// Errors besides those above: kInvalidArgument (InvalidInput: a range that may have keys of several partitions),
+  /// kTooLarge (InvalidInput: more than limits::kStoreTransactionRangesMax ranges).
+  Result<Page> scan_checked(const Table& table, Scan scan);
   /// Does Container::read() of the state that the transaction reads, so that entities and blobs are of one moment, and
   /// keeps the name for the check in commit(). A blob that does not exist is checked too. A change of a blob's tags, tier
   /// or lease also counts as a write. Errors besides those of Container: as above.
@@ -164,13 +180,16 @@ class VARVE_EXPORT StoreTransaction {
   /// Errors, besides those that any write may return. Nothing changed, except perhaps after kUnknown. operation_index()
   /// is the write that failed, counted in the order of the calls:
   ///   kConflict                                      an entity or blob that was read has been written since, or has
-  ///                                                  ended (table_expiry.h); begin again
+  ///                                                  ended (table_expiry.h), also in a range of scan_checked(); begin
+  ///                                                  again
   ///   kNotFound (TableNotFound)                      a table does not exist, or was dropped meanwhile, as may be a
   ///                                                  container of a blob that was read
   ///   kInvalidArgument (InvalidInput)                a table of another store; or the transaction has ended
   ///   kInvalidArgument (InvalidDuplicateRow)         the second write of the same entity
   ///   kTooLarge (InvalidInput, RequestBodyTooLarge)  more writes or bytes than limits::kStoreTransaction...Max; the last
   ///                                                  MiB of a content counts if no entity named it before
+  ///   kTooLarge (InvalidInput)                       the ranges of scan_checked() have more entities than
+  ///                                                  limits::kStoreTransactionRangeEntitiesMax
   ///   kInvalidArgument (InvalidInput)                a writer that was moved away, has ended, stages a block, or
   ///                                                  appends; the second write of the same blob
   ///   and for each write the errors of the Table, Queue or Container verb of the same name.

@@ -197,10 +197,12 @@ class VARVE_EXPORT Table {
 
   /// Returns one page of a range.
   /// Errors:
+  ///   kTooLarge (InvalidInput)         more entities in a page with an order than limits::kOrderedPageEntitiesMax
   ///   kInvalidArgument (InvalidInput)  page size, page time or selection over its limit; a bound that is not UTF-8; a
   ///                                    snapshot of another store;
   ///                                    a continuation that is not a token, or is from a scan with another direction,
   ///                                    or with `take` where this scan has none, or the reverse;
+  ///                                    an order_by that is no order, or the token of another order;
   ///                                    a filter that does not parse (the message names the character), is too long, or
   ///                                    has more comparisons than StoreLimits::filter_comparisons_max
   ///   kUnsupported (NotImplemented)    a filter with functions or arithmetic, or that compares two properties

@@ -249,6 +249,8 @@ class Scan:
         if fields["snapshot"] is not None:
             scan.snapshot = _open(fields["snapshot"])
         scan.backward = bool(fields["reverse"])
+        if fields["order_by"]:
+            scan.order_by = text_of(fields["order_by"], "order_by", keep)
         if fields["limit"] is not None:
             if fields["limit"] < 0:
                 raise InvalidArgument(f"limit is {fields['limit']}; zero or more is allowed")
@@ -442,17 +444,19 @@ class Table(_Handle):
              row_prefix: Optional[str] = None, partitions: Optional[tuple[Optional[str], Optional[str]]] = None,
              select: Optional[Sequence[str]] = None, reverse: bool = False, limit: Optional[int] = None,
              page_entities: Optional[int] = None, continuation: Optional[str] = None,
-             snapshot: Optional[Snapshot] = None) -> Scan:
+             snapshot: Optional[Snapshot] = None, order_by: str = "") -> Scan:
         """Returns a scan, which reads when it is iterated.
 
         `filter` is a filter of the table service; ``@name`` in it stands for a parameter. `partition` alone scans a
         partition, `rows` a range of its RowKeys from a key to before another, `row_prefix` the RowKeys with a prefix, and
-        `partitions` a range of partitions.
+        `partitions` a range of partitions. `order_by`, for example ``"Price desc, Name"``, orders by up to four properties
+        or keys. Then each page reads the whole range, so give a `limit`.
         """
         return Scan(self, {
             "filter": with_parameters(filter, parameters) if parameters is not None else filter, "partition": partition,
             "rows": rows, "row_prefix": row_prefix, "partitions": partitions, "select": select, "reverse": reverse,
-            "limit": limit, "page_entities": page_entities, "continuation": continuation, "snapshot": snapshot})
+            "limit": limit, "page_entities": page_entities, "continuation": continuation, "snapshot": snapshot,
+            "order_by": order_by})
 
     def __iter__(self) -> Iterator[Entity]:
         return iter(self.scan())
@@ -513,11 +517,16 @@ class Transaction(_Handle):
                                              _read_options(select, None, keep), page))
         return _entities(page[0])
 
-    def scan_page(self, scan: Scan) -> Page:
-        """Reads one page of a scan at the transaction's version. The commit does not check it again."""
+    def scan_page(self, scan: Scan, *, checked: bool = False) -> Page:
+        """Reads one page of a scan at the transaction's version. The commit does not check it again.
+
+        With `checked`, the scan reads single partitions. The commit raises Conflict if another writer inserted, changed
+        or deleted an entity in the part of the range that the page covers.
+        """
         struct, keep = scan._struct()
         page = ffi.new("varve_page **")
-        check(lib.varve_transaction_scan(_open(self), _open(scan._table), struct, page))
+        read = lib.varve_transaction_scan_checked if checked else lib.varve_transaction_scan
+        check(read(_open(self), _open(scan._table), struct, page))
         del keep
         return Page(page[0])
 

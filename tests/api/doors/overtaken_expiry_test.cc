@@ -140,6 +140,20 @@ TEST_F(OvertakenExpiry, ATransactionThatRestsOnAnEntityIsNotCommittedAfterItsEnd
   EXPECT_EQ(value_in(*people_, "q", "a"), "-");
 }
 
+TEST_F(OvertakenExpiry, ATransactionThatChecksARangeIsNotCommittedAfterAnEndInTheRange) {
+  Result<StoreTransaction> transaction = store().begin_transaction();
+  Scan scan;
+  scan.range = ScanRange::rows("p", "a", "b");
+  const Result<Page> page = transaction->scan_checked(sessions(), scan);
+  ASSERT_EQ(said(page), kFine);
+  ASSERT_EQ(page->entities.size(), 1u);
+  transaction->insert(*people_, with_value("q", "a", "v"));
+  Status written;
+  run_beside([&] { written = transaction->commit().status(); }, [&] { pass(20); });
+  EXPECT_EQ(said(written), (Said{Code::kConflict, ""})) << written.to_string();
+  EXPECT_EQ(value_in(*people_, "q", "a"), "-");
+}
+
 TEST_F(OvertakenExpiry, ASecondAttemptOfATransactionJudgesByTheTimeOfItsBeginning) {
   pass(20);
   Result<StoreTransaction> transaction = store().begin_transaction();

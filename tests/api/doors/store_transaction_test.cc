@@ -286,6 +286,7 @@ TEST_F(StoreTransactions, OfATableOfAnotherStoreAreRefused) {
   StoreTransaction transaction = begin();
   EXPECT_EQ(said(transaction.get(foreign, "p", "r")), kInvalidInput);
   EXPECT_EQ(said(transaction.scan(foreign, Scan{})), kInvalidInput);
+  EXPECT_EQ(said(transaction.scan_checked(foreign, Scan{})), kInvalidInput);
   transaction.insert(foreign, with_value("p", "r", "x"));
   EXPECT_EQ(said(transaction.commit()), kInvalidInput);
 }
@@ -304,6 +305,7 @@ TEST_F(StoreTransactions, EndWithTheirCommitWhateverComesOfIt) {
     EXPECT_EQ(said(ended->commit()), kInvalidInput);
     EXPECT_EQ(said(ended->get(people(), "p", "1")), kInvalidInput);
     EXPECT_EQ(said(ended->scan(people(), Scan{})), kInvalidInput);
+    EXPECT_EQ(said(ended->scan_checked(people(), Scan{})), kInvalidInput);
     EXPECT_NE(ended->version().ticks, 0u);
   }
   EXPECT_EQ(open_snapshots(), 0u);
@@ -343,6 +345,7 @@ TEST_F(StoreTransactions, OutliveTheStoreAndSaySo) {
   transaction.insert(people(), with_value("p", "r", "x"));
   ASSERT_TRUE(store().close().ok());
   EXPECT_EQ(transaction.get(people(), "p", "r").code(), Code::kClosed);
+  EXPECT_EQ(transaction.scan_checked(people(), Scan{}).code(), Code::kClosed);
   EXPECT_EQ(transaction.commit().code(), Code::kClosed);
   EXPECT_EQ(store().begin_transaction().code(), Code::kClosed);
 }

@@ -156,6 +156,20 @@ TEST_F(Walks, C06_PagesThatAreEmptyDoNotEndTheLoop) {
   EXPECT_GT(count, 5U) << "the limit of time cuts pages before anything matches";
 }
 
+TEST_F(Walks, AnOrderHoldsOverAllPages) {
+  for (const std::uint32_t page_size : {1U, 7U, 1000U}) {
+    Query<Part> query;
+    query.order_by(field<&Part::colour>()).order_by(field<&Part::weight>(), SortDirection::kDescending);
+    query.where(field<&Part::weight>() < 6).page_entities(page_size);
+    EXPECT_EQ(numbers(parts_.run(query)), (std::vector<std::string>{"103", "100", "105", "104", "102", "101"}));
+    query.take(2);
+    EXPECT_EQ(numbers(parts_.run(query)).size(), 2U);
+  }
+  Query<Part> backward;
+  backward.order_by("RowKey", SortDirection::kDescending).take(2);
+  EXPECT_EQ(numbers(parts_.run(backward)), (std::vector<std::string>{"159", "158"}));
+}
+
 TEST_F(Walks, C06_TakeCountsAllPagesTogether) {
   for (const std::uint32_t page_size : {1U, 4U, 1000U}) {
     Query<Part> query;

@@ -223,6 +223,23 @@ void Client::remove_one() {
   end_write(at.object, std::move(operation), removed, ETag());
 }
 
+Status Client::check_partition(StoreTransaction& transaction, std::size_t object, CommitRecord& commit) {
+  for (std::size_t cell = 1; cell <= kRows; ++cell) commit.reads[{object, cell}] = 0;
+  Scan scan;
+  scan.range = ScanRange::partition(partition_name(object));
+  scan.backward = io::one_in(random_, 2);
+  scan.page_entities_max = static_cast<std::uint32_t>(1 + below(kRows + 1));
+  for (;;) {
+    const Result<Page> page = transaction.scan_checked(world_.table(object), scan);
+    if (!page.ok()) return page.status();
+    for (const Entity& entity : page->entities) {
+      commit.reads[{object, static_cast<std::size_t>(entity.row_key().at(1) - '0')}] = value_of(entity);
+    }
+    if (!page->continuation) return Status();
+    scan.continuation = *page->continuation;
+  }
+}
+
 void Client::transact() {
   Result<StoreTransaction> transaction = world_.store->begin_transaction();
   if (!world_.excuses(transaction.status(), "a transaction")) return;
@@ -231,6 +248,11 @@ void Client::transact() {
   commit.read_version = transaction->version().ticks;
   for (std::size_t i = 1 + below(3); i > 0; --i) {
     const Place at = any_place(kFixedObjects);
+    if (io::one_in(random_, 4)) {
+      if (Status checked = check_partition(*transaction, at.object, commit); !checked.ok())
+        return recorder_.broken("a checked scan: " + checked.to_string());
+      continue;
+    }
     const auto found = transaction->get(world_.table(at.object), partition_name(at.object), row_name(at.cell));
     if (!found.ok()) return recorder_.broken("a read of a transaction: " + found.status().to_string());
     commit.reads[at] = found->has_value() ? value_of(**found) : 0;

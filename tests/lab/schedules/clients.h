@@ -97,6 +97,8 @@ class Client {
   void write_side_by_side();
   void write_group();
   void remove_one();
+  /// Reads all rows of a partition by checked scans, and adds them to what the commit read.
+  Status check_partition(StoreTransaction& transaction, std::size_t object, CommitRecord& commit);
   void transact();
   void read_one();
   void read_partition();

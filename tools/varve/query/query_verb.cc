@@ -33,6 +33,7 @@ struct QueryWords {
   std::vector<std::string> select;
   std::uint64_t top = 0;
   std::string continuation;
+  std::string order_by;
   std::string format;
   bool count = false;
   bool explain = false;
@@ -98,6 +99,7 @@ class QueryReader {
     scan.filter = words_.filter;
     scan.continuation = words_.continuation;
     scan.backward = words_.backward;
+    scan.order_by = words_.order_by;
     scan.read = options_;
     return scan;
   }
@@ -235,6 +237,8 @@ int query_table(const QueryWords& words) {
   if (!words.continuation.empty() && !plan->points.empty())
     return fail(kUsage, "--continuation cannot be combined with --row or --key");
   if (words.backward && !plan->points.empty()) return fail(kUsage, "--backward cannot be combined with --row or --key");
+  if (!words.order_by.empty() && !plan->points.empty())
+    return fail(kUsage, "--order-by cannot be combined with --row or --key");
   if (!words.filter.empty() && !plan->points.empty())
     return fail(kUsage, "--filter cannot be combined with --row or --key");
   Result<std::unique_ptr<StoreAccess>> store = reach_state(words.place);
@@ -318,13 +322,15 @@ void add_query_verb(CLI::App& app, int& exit_code) {
   CLI::App* verb =
       app.add_subcommand("query", "Print entities: by key, by range, of a partition, or of the whole table");
   verb->footer(
-      "Reads one state of the table. Prints in key order, and entities of --key in the order given.\n"
+      "Reads one state of the table. Prints in key order, or as --order-by says, and entities of --key in the order "
+      "given.\n"
       "\nExamples\n"
       "  varve query ./shop Orders --partition eu --prefix 00 --top 10\n"
       "  varve query ./shop Orders --key eu 0001 --key us 0007 --select Customer,Total\n"
       "  varve query ./shop Orders --from de --to fr --count\n"
       "  varve query ./shop Orders --filter \"PartitionKey eq 'eu' and Total gt 100.0\" --explain\n"
       "  varve query ./shop Orders --partition eu --backward --top 5\n"
+      "  varve query ./shop Orders --order-by 'Total desc,Customer' --top 10\n"
       "  varve query ./shop Orders --partition eu --format csv > eu.csv");
   add_range_words(*verb, *words);
   verb->add_option("--select", words->select, "Properties to print, separated by commas")
@@ -333,14 +339,24 @@ void add_query_verb(CLI::App& app, int& exit_code) {
   CLI::Option* top =
       verb->add_option("--top", words->top, "Number of entities to print; default: all")->check(whole_number(1));
   verb->add_flag("--all", words->all, "Print all entities, page after page, as without --top")->excludes(top);
-  verb->add_flag("--backward", words->backward, "From the greatest key to the smallest");
+  CLI::Option* backward = verb->add_flag("--backward", words->backward, "From the greatest key to the smallest");
+  CLI::Option* order_by =
+      verb->add_option("--order-by", words->order_by,
+                       "Up to four properties or keys, separated by commas, each with asc or desc; needs --top, since "
+                       "the whole range is read to find the first entities")
+          ->type_name("ORDER")
+          ->needs(top)
+          ->excludes(backward);
   verb->add_option("--continuation", words->continuation, "Continue where an earlier query of the same range stopped");
   CLI::Option* format =
       verb->add_option("--format", words->format, "table, jsonl or csv; default: table on a terminal, jsonl elsewhere")
           ->check(CLI::IsMember({"table", "jsonl", "csv"}))
           ->group(kOutputGroup);
   verb->add_flag("--json", words->json, "Print JSON Lines, also on a terminal")->group(kOutputGroup)->excludes(format);
-  verb->add_flag("--count", words->count, "Print only the number of entities")->group(kOutputGroup)->excludes(format);
+  verb->add_flag("--count", words->count, "Print only the number of entities")
+      ->group(kOutputGroup)
+      ->excludes(format)
+      ->excludes(order_by);
   verb->add_flag("--explain", words->explain, "Print on standard error which keys were read, and at what cost")
       ->group(kOutputGroup);
   verb->callback([words, &exit_code] { exit_code = query_table(*words); });

@@ -88,6 +88,9 @@ std::optional<std::string> end_of_prefix(std::string_view prefix) {
 }
 
 Result<std::string> query_of(const Scan& scan) {
+  if (!scan.order_by.empty()) {
+    return Status::invalid_argument("the protocol has no order of entities; give the directory of the store instead");
+  }
   if (scan.backward) {
     return Status::invalid_argument("the protocol has no backward queries; give the directory of the store instead");
   }

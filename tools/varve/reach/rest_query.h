@@ -11,7 +11,8 @@
 
 namespace varve::tool {
 
-/// Returns the query of a request for one page, without the `?`. Errors: kInvalidArgument (a backward scan).
+/// Returns the query of a request for one page, without the `?`. Errors: kInvalidArgument (a backward scan, or one with an
+/// order).
 Result<std::string> query_of(const Scan& scan);
 
 /// Returns the least text that is above every text with this prefix, in the order of keys (UTF-16 code units). Returns

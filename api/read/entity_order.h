@@ -1,0 +1,68 @@
+// Owns: the order that a scan asks for (Scan::order_by): its components, and the comparison of two entities by them.
+// Must never: compare a part of a value in place of the value.
+//
+// Values compare by type first: Boolean, numbers, DateTime, Guid, String, Binary, LargeValue. Int32, Int64 and Double are
+// numbers, which compare by their exact value: the two zeros are equal, and NaN is above all others. Large values are
+// equal. `desc` reverses all of that. An entity that lacks a property comes after all that have it, with `desc` too.
+// Entities that are equal in all components come in the order of their keys.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/filter/filter.h"
+#include "format/keys/entity.h"
+#include "format/keys/internal_key.h"
+#include "varve/result.h"
+
+namespace varve {
+
+/// What an entity is ordered by in one component. The views point into the entity.
+struct SortValue {
+  /// In the order of ascending values. kKey is a part of a sort key, whose bytes have the order of keys.
+  enum class Of : std::uint8_t { kKey, kBoolean, kNumber, kDateTime, kGuid, kString, kBinary, kLargeValue, kAbsent };
+
+  Of of = Of::kAbsent;
+  bool is_double = false;  // of a number
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string_view bytes;
+};
+
+SortValue sort_value_of(const format::PropertyView& property) noexcept;
+
+/// An order. Immutable.
+class EntityOrder {
+ public:
+  static constexpr std::size_t kComponentsMax = 4;
+  using Values = std::array<SortValue, kComponentsMax>;
+
+  struct Component {
+    Comparison::Subject subject = Comparison::Subject::kCustom;
+    std::string property;
+    bool descending = false;
+  };
+
+  /// Parses the text of Scan::order_by. Errors: kInvalidArgument (InvalidInput).
+  static Result<EntityOrder> parse(std::string_view text);
+
+  const std::vector<Component>& components() const noexcept { return components_; }
+  /// Returns the one text of this order.
+  std::string text() const;
+
+  /// Returns what the entity is ordered by. The views point into the key and the value. Errors: kCorruption,
+  /// kUnsupported (the value cannot be read).
+  Result<Values> values_of(std::string_view sort_key, format::CommitVersion version, std::string_view value) const;
+  /// Returns whether entity a comes before entity b.
+  bool is_before(const Values& a, std::string_view sort_key_a, const Values& b,
+                 std::string_view sort_key_b) const noexcept;
+
+ private:
+  std::vector<Component> components_;
+};
+
+}  // namespace varve
