@@ -310,6 +310,10 @@ const std::vector<BlobState>& StoreTransaction::written_blobs() const& noexcept 
   return state_->written;
 }
 
+const std::vector<Entity>& StoreTransaction::patched_entities() const& noexcept {
+  return state_->patched;
+}
+
 std::size_t StoreTransaction::size() const noexcept {
   return state_->next_place();
 }
@@ -454,6 +458,7 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
     sort_and_deduplicate(all);
   }
   std::vector<ETag> etags(prepared.size());  // Allocated before the commit: nothing may fail after it.
+  reserve_patched(prepared, patched);
   TransactionChange change(*core, std::move(all), prepared, options, {reads, snapshot, began_at, began_time}, parts);
   const Result<engine::CommitVersion> version = varve::commit(core->backend(), change);
   if (parts != nullptr && !version.ok()) {
@@ -471,6 +476,7 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
   for (std::size_t i = 0; i < etags.size(); ++i) {
     if (writes[i].operation.kind != Kind::kRemove) etags[i] = ETag::of_timestamp(DateTime{*version});
   }
+  take_patched(prepared, ETag::of_timestamp(DateTime{*version}), patched);
   return etags;
 }
 

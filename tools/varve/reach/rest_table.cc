@@ -36,6 +36,8 @@ std::string_view verb_of(WriteKind kind) {
     case WriteKind::kInsertOrReplace: return "PUT";
     case WriteKind::kMerge:
     case WriteKind::kInsertOrMerge: return "MERGE";
+    case WriteKind::kPatch:
+    case WriteKind::kInsertOrPatch:
     case WriteKind::kRemove: break;
   }
   return "DELETE";
@@ -146,6 +148,10 @@ class RestTable final : public TableAccess {
   }
 
   Result<HttpRequest> request_of(const WriteOperation& operation) const {
+    if (const WriteKind kind = operation.kind; kind == WriteKind::kPatch || kind == WriteKind::kInsertOrPatch) {
+      return Status::unsupported(
+          "a server takes no patches; give the directory of the store while no server has it open");
+    }
     const Entity& entity = operation.entity;
     const bool is_insert = operation.kind == WriteKind::kInsert;
     const bool is_remove = operation.kind == WriteKind::kRemove;
