@@ -23,7 +23,7 @@ class Patch;
 /// One write of one entity: what Table::write() does at once, and what transactions collect.
 ///
 ///   Result<ETag> etag = table.write(WriteOperation::replace(order, order.etag()));
-struct WriteOperation {
+struct VARVE_EXPORT WriteOperation {
   /// The Table verbs that an operation can do.
   enum class Kind : std::uint8_t {
     kInsert,
