@@ -23,6 +23,12 @@ class LocalTable final : public TableAccess {
   Result<ETag> write(const WriteOperation& operation, const WriteOptions& options) override {
     return table_.write(operation, options);
   }
+  Result<Entity> patch(const Patch& patch, ETag if_match, const WriteOptions& options) override {
+    return table_.patch(patch, if_match, options);
+  }
+  Result<Entity> insert_or_patch(const Patch& patch, const WriteOptions& options) override {
+    return table_.insert_or_patch(patch, options);
+  }
 
  private:
   Table table_;
