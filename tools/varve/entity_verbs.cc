@@ -329,9 +329,9 @@ void add_patch(CLI::App& app, int& exit_code) {
       "All changes happen at once or none. --if refuses the patch if the stored entity does not meet the filter.\n"
       "An incremented property keeps its type. It begins at zero if the entity lacks it.\n"
       "\nExamples\n"
-      "  varve patch ./shop Stock eu 0007 --increment Quantity=-5 --if 'Quantity ge 5'\n"
-      "  varve patch ./shop Orders eu 0001 --set State=paid --remove Note --json\n"
-      "  varve patch ./shop Visits page home --increment Count=1 --insert");
+      "  varve patch ./shop Orders eu 0001 --increment Lines=-2 --if 'Lines ge 2'\n"
+      "  varve patch ./shop Orders eu 0001 --set State=paid --remove Total\n"
+      "  varve patch ./shop Orders eu visits --increment Count=1 --insert");
   add_key_words(*verb, *words);
   const auto add_list = [verb](const char* name, std::vector<std::string>& list, const char* help, const char* form) {
     verb->add_option(name, list, help)->type_name(form)->expected(1)->take_all();
