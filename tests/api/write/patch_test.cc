@@ -93,7 +93,8 @@ class Patches : public ::testing::Test {
     if (!patched.ok()) {
       const std::optional<Entity> kept = read(table(), "p", "sum");
       EXPECT_EQ(kept->properties().size(), stored ? 1U : 0U);
-      if (stored && stored->type() != PropertyType::kDouble) EXPECT_EQ(*kept->find("N"), *stored);
+      const bool is_comparable = stored && stored->type() != PropertyType::kDouble;  // a NaN equals nothing
+      EXPECT_TRUE(!is_comparable || *kept->find("N") == *stored);
       const bool is_named = patched.status().message().find("'N'") != std::string::npos;
       EXPECT_TRUE(is_named) << patched.status().to_string();
       return patched.status();
