@@ -67,6 +67,24 @@ TEST_F(PatchVerb, AFilterAndAnETagMustHold) {
   expect_refused({"--increment", "Quantity=-5", "--if", "Quantity ge"}, 1, "InvalidInput");
 }
 
+TEST_F(PatchVerb, UpdateAndDeleteTakeAFilterToo) {
+  const auto refused = [&](const Words& words) {
+    const std::string before = stored();
+    const ProgramResult result = run_program(words);
+    EXPECT_EQ(result.exit_code, 1) << words[0];
+    EXPECT_THAT(result.err, HasSubstr("ConditionNotMet"));
+    EXPECT_EQ(stored(), before);
+  };
+  refused({"update", store_, "Stock", "eu", "0007", "Name=nut", "--if", "Quantity lt 7"});
+  refused({"update", store_, "Stock", "eu", "0007", "Name=nut", "--mode", "replace", "--if", "Quantity lt 7"});
+  refused({"delete", store_, "Stock", "eu", "0007", "--if", "Quantity lt 7"});
+  EXPECT_EQ(run_program({"update", store_, "Stock", "eu", "0007", "Quantity=0", "--if", "Quantity eq 7"}).exit_code, 0);
+  EXPECT_EQ(run_program({"update", store_, "Stock", "eu", "0007", "--if", "true", "--content", "Photo=-"}).exit_code,
+            2);
+  EXPECT_EQ(run_program({"delete", store_, "Stock", "eu", "0007", "--if", "Quantity lt 7"}).exit_code, 0);
+  EXPECT_EQ(stored(), "");
+}
+
 TEST_F(PatchVerb, AnIncrementThatTheStoredValueCannotTakeIsRefused) {
   expect_refused({"--set", "Name=nut", "--increment", "Note=1"}, 1, "PropertyTypeMismatch");
   expect_refused({"--set", "Name=nut", "--increment", "Quantity=2147483647"}, 1, "IncrementOutOfRange");

@@ -32,6 +32,7 @@ struct EntityWords {
   ContentGetWords content;
   std::string mode = "insert-or-replace";
   std::string if_match = "*";
+  std::string condition;
   std::string durability;
   bool json = false;
 };
@@ -188,6 +189,7 @@ int put_entity(const EntityWords& words) {
   Result<EntityContents> contents = EntityContents::open(words.contents);
   if (!contents.ok()) return fail(contents.status());
   if (Status checked = contents->check(*entity); !checked.ok()) return fail(checked);
+  if (!contents->empty() && !words.condition.empty()) return fail(kUsage, "--if cannot be combined with --content");
   if (!contents->empty() && is_address(words.place.store)) {
     return fail(kUsage, "--content writes into the store; give its directory in place of an address");
   }
@@ -202,6 +204,7 @@ int put_entity(const EntityWords& words) {
   WriteOptions options;
   options.durability = durability_of(words.durability);
   WriteOperation operation{kind_of(words.mode), *std::move(entity), *if_match};
+  operation.condition = words.condition;
   const Result<ETag> etag = has_contents ? write_with_contents(**store, words, *contents, std::move(operation), options)
                                          : (*table)->write(operation, options);
   if (!etag.ok()) return fail_put(etag.status(), *contents);
@@ -245,8 +248,8 @@ int delete_entity(const EntityWords& words) {
   if (!table.ok()) return fail(table.status());
   WriteOptions options;
   options.durability = durability_of(words.durability);
-  const Result<ETag> removed =
-      (*table)->write({WriteOperation::Kind::kRemove, Entity(words.partition_key, words.row_key), *if_match}, options);
+  const Result<ETag> removed = (*table)->write(
+      WriteOperation::remove(words.partition_key, words.row_key, *if_match).only_if(words.condition), options);
   if (!removed.ok()) return fail(removed.status());
   if (const Status closed = (*store)->close(); !closed.ok()) return fail(closed);
   if (words.json)
@@ -272,6 +275,10 @@ void add_property_words(CLI::App& verb, EntityWords& words) {
       ->type_name("NAME=FILE")
       ->expected(1)
       ->take_all();
+}
+
+CLI::Option* add_condition_word(CLI::App& verb, std::string& condition) {
+  return verb.add_option("--if", condition, "Filter that the stored entity must meet")->type_name("FILTER");
 }
 
 void add_put(CLI::App& app, int& exit_code) {
@@ -308,7 +315,7 @@ void add_update(CLI::App& app, int& exit_code) {
   verb->footer(
       "The same as put --mode merge: properties that are not given stay. --mode replace removes them.\n"
       "\nExamples\n"
-      "  varve update ./shop Orders eu 0001 Lines=4\n"
+      "  varve update ./shop Orders eu 0001 Lines=4 --if 'Lines lt 4'\n"
       "  varve update ./shop Orders eu 0001 Customer=Ann --mode replace");
   add_key_words(*verb, *words);
   add_property_words(*verb, *words);
@@ -317,6 +324,7 @@ void add_update(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   verb->add_option("--if-match", words->if_match, "The ETag that the stored entity must have, or *")
       ->capture_default_str();
+  add_condition_word(*verb, words->condition);
   add_durability_words(*verb, words->durability);
   add_json_words(*verb, words->json, "Print the new ETag as JSON");
   verb->callback([words, &exit_code] { exit_code = put_entity(*words); });
@@ -344,8 +352,7 @@ void add_patch(CLI::App& app, int& exit_code) {
            "NAME=TYPE");
   CLI::Option* const if_match =
       verb->add_option("--if-match", words->if_match, "The ETag that the stored entity must have; any if not given");
-  CLI::Option* const condition =
-      verb->add_option("--if", words->condition, "Filter that the stored entity must meet")->type_name("FILTER");
+  CLI::Option* const condition = add_condition_word(*verb, words->condition);
   verb->add_flag("--insert", words->may_insert, "Insert the entity if it does not exist")
       ->excludes(if_match)
       ->excludes(condition);
@@ -385,6 +392,7 @@ void add_entity_verbs(CLI::App& app, int& exit_code) {
   add_key_words(*remove, *gone);
   remove->add_option("--if-match", gone->if_match, "The ETag that the stored entity must have, or *")
       ->capture_default_str();
+  add_condition_word(*remove, gone->condition);
   add_durability_words(*remove, gone->durability);
   add_json_words(*remove, gone->json, "Print {\"deleted\":true}");
   remove->callback([gone, &exit_code] { exit_code = delete_entity(*gone); });
