@@ -25,7 +25,7 @@
 
 namespace varve {
 
-/// Returns whether the operation has a condition on the stored ETag.
+/// Returns whether the operation has a condition on the stored ETag. Only such an operation may have a filter too.
 inline bool needs_etag(WriteOperation::Kind kind) noexcept {
   using Verb = WriteOperation::Kind;
   return kind == Verb::kReplace || kind == Verb::kMerge || kind == Verb::kRemove || kind == Verb::kPatch;

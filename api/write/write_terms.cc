@@ -11,6 +11,7 @@
 #include "api/model/entity_codec.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
+#include "api/write/entity_write.h"
 #include "format/keys/entity.h"
 #include "varve/names.h"
 #include "varve/property_type.h"
@@ -18,13 +19,7 @@
 namespace varve {
 namespace {
 
-using Kind = WriteOperation::Kind;
-
-bool may_have_condition(Kind kind) noexcept {
-  return kind == Kind::kReplace || kind == Kind::kMerge || kind == Kind::kRemove || kind == Kind::kPatch;
-}
-
-std::string named(const Entity& entity) {
+std::string entity_named(const Entity& entity) {
   return "the entity " + quoted(entity.partition_key()) + ", " + quoted(entity.row_key());
 }
 
@@ -92,13 +87,13 @@ Status mismatch(const Entity& entity, const Property& increment, PropertyType st
   const bool is_integer = stored == PropertyType::kInt32 || stored == PropertyType::kInt64;
   const std::string_view needed =
       is_integer ? "; the increment must be an integer" : "; only numbers can be incremented";
-  return Status::invalid_argument("property " + quoted(increment.name) + " of " + named(entity) + " is a " +
+  return Status::invalid_argument("property " + quoted(increment.name) + " of " + entity_named(entity) + " is a " +
                                   std::string(property_type_name(stored)) + std::string(needed))
       .with_service_error("PropertyTypeMismatch");
 }
 
 Status out_of_range(const Entity& entity, const Property& increment, PropertyType stored) {
-  return Status::too_large("the increment of property " + quoted(increment.name) + " of " + named(entity) +
+  return Status::too_large("the increment of property " + quoted(increment.name) + " of " + entity_named(entity) +
                            " gives a number that a " + std::string(property_type_name(stored)) + " cannot hold")
       .with_service_error("IncrementOutOfRange");
 }
@@ -189,7 +184,7 @@ Result<std::shared_ptr<WriteTerms>> prepare_terms(const WriteView& operation, co
     return service_error::invalid_input("only a patch removes or increments properties");
   }
   const bool has_condition = given != nullptr && !given->condition.empty();
-  if (has_condition && !may_have_condition(operation.kind())) {
+  if (has_condition && !needs_etag(operation.kind())) {
     return service_error::invalid_input("a write that inserts an absent entity cannot have a condition");
   }
   if (!is_patch && !has_condition) return std::shared_ptr<WriteTerms>();
@@ -213,7 +208,7 @@ Status check_terms(const WriteTerms& terms, format::CommitVersion version, std::
   if (terms.condition.matches({terms.entity.partition_key(), terms.entity.row_key(), version, *properties})) {
     return Status();
   }
-  return service_error::condition_not_met(named(terms.entity) + " does not meet the condition " +
+  return service_error::condition_not_met(entity_named(terms.entity) + " does not meet the condition " +
                                           quoted(terms.condition.text()));
 }
 
