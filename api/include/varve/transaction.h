@@ -3,6 +3,7 @@
 // Must never: check anything that needs a store. Table::execute() does that, and writes all operations or none.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,7 +24,7 @@ class Patch;
 /// One write of one entity: what Table::write() does at once, and what transactions collect.
 ///
 ///   Result<ETag> etag = table.write(WriteOperation::replace(order, order.etag()));
-struct VARVE_EXPORT WriteOperation {
+struct WriteOperation {
   /// The Table verbs that an operation can do.
   enum class Kind : std::uint8_t {
     kInsert,
@@ -59,8 +60,18 @@ struct VARVE_EXPORT WriteOperation {
   static WriteOperation remove(std::string partition_key, std::string row_key, ETag if_match) {
     return {Kind::kRemove, Entity(std::move(partition_key), std::move(row_key)), if_match};
   }
-  static WriteOperation patch(Patch patch, ETag if_match);
-  static WriteOperation insert_or_patch(Patch patch);
+  template <std::same_as<Patch> Changes>
+  static WriteOperation patch(Changes changes, ETag if_match) {
+    WriteOperation operation = std::move(changes).operation();
+    operation.if_match = if_match;
+    return operation;
+  }
+  template <std::same_as<Patch> Changes>
+  static WriteOperation insert_or_patch(Changes changes) {
+    WriteOperation operation = std::move(changes).operation();
+    operation.kind = Kind::kInsertOrPatch;
+    return operation;
+  }
   /// @}
 
   /// Returns the operation with this condition: a filter that the stored entity must meet, besides the ETag. A blank
@@ -146,18 +157,6 @@ class Patch {
  private:
   WriteOperation operation_;
 };
-
-inline WriteOperation WriteOperation::patch(Patch patch, ETag if_match) {
-  WriteOperation operation = std::move(patch).operation();
-  operation.if_match = if_match;
-  return operation;
-}
-
-inline WriteOperation WriteOperation::insert_or_patch(Patch patch) {
-  WriteOperation operation = std::move(patch).operation();
-  operation.kind = Kind::kInsertOrPatch;
-  return operation;
-}
 
 /// A WriteOperation whose entity or keys belong to the caller, so that nothing is copied. A function takes it as a
 /// parameter, and a WriteOperation converts to it.
