@@ -313,7 +313,9 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     return Status(Code::kReadOnly, "the store was opened read-only; open it for writing");
   }
 
-  static Task<Result<ETag>> write(Called called, WriteOperation operation, OwnedWriteOptions owned) {
+  /// `terms` receives those of the write, unless it is null. It outlives the task.
+  static Task<Result<ETag>> write(Called called, WriteOperation operation, OwnedWriteOptions owned,
+                                  std::shared_ptr<WriteTerms>* terms = nullptr) {
     AsyncCall call = call_of(called);
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     if (Status writable = check_writable(*called.state); !writable.ok()) co_return writable;
@@ -321,12 +323,20 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     if (!granted.ok()) co_return granted.status();
     Result<PreparedWrite> prepared = prepare_write(*granted, operation, called.state->core->limits());
     if (!prepared.ok()) co_return prepared.status();
+    if (terms != nullptr) *terms = prepared->terms;
     std::vector<PreparedWrite> writes;
     writes.push_back(std::move(*prepared));
     const WriteOptions options = owned.options();
     const Result<ETag> etag = co_await commit(call, *called.state, std::move(writes), options, false);
     if (etag.ok() && operation.kind == WriteOperation::Kind::kRemove) co_return ETag();
     co_return etag;
+  }
+
+  static Task<Result<Entity>> patched(Called called, WriteOperation operation, OwnedWriteOptions owned) {
+    std::shared_ptr<WriteTerms> terms;
+    const Result<ETag> etag = co_await write(std::move(called), std::move(operation), std::move(owned), &terms);
+    if (!etag.ok()) co_return etag.status();
+    co_return terms->take_patched(*etag);
   }
 
   static Task<Result<std::vector<ETag>>> execute(Called called, EntityGroupTransaction transaction,
@@ -372,6 +382,11 @@ Task<Result<ETag>> AsyncTable::write(WriteOperation operation, WriteOptions opti
 Task<Status> AsyncTable::status_of(Task<Result<ETag>> write) {
   const Result<ETag> written = co_await write;
   co_return written.status();
+}
+
+Task<Result<Entity>> AsyncTable::patched(WriteOperation operation, WriteOptions options, std::stop_token stop) const {
+  return Verbs::ending_at_home(
+      *this, Verbs::patched({*this, std::move(stop)}, std::move(operation), OwnedWriteOptions(options)));
 }
 
 Task<Result<std::vector<ETag>>> AsyncTable::execute(EntityGroupTransaction transaction, WriteOptions options,

@@ -8,6 +8,7 @@
 #include "api/c/objects.h"
 #include "api/c/page.h"
 #include "api/c/values.h"
+#include "api/model/guarded.h"
 
 namespace vc = varve::c;
 
@@ -29,6 +30,17 @@ varve_status* write(const varve_table* table, const varve_entity* entity, const 
     give_etag(*written, etag);
     return Status();
   });
+}
+
+/// Gives the entity after a patch. The patch is committed, so a lack of memory must not read as no change.
+Status give_patched(const Entity& entity, varve_page** page) {
+  const Status given = guarded([&] {
+    auto made = std::make_unique<PageObject>();
+    made->add(entity);
+    return give_handle(std::move(made), page);
+  });
+  if (given.code() != Code::kOutOfMemory) return given;
+  return Status(Code::kUnknown, "the patch is committed, but there was no memory for the entity; read it");
 }
 
 }  // namespace
@@ -64,6 +76,22 @@ varve_status* varve_table_insert_or_merge(const varve_table* table, const varve_
                                           const varve_write_options* options, varve_etag* etag) {
   return vc::write(table, entity, options, etag,
                    [](auto& to, const auto& given, const auto& how) { return to.insert_or_merge(given, how); });
+}
+
+varve_status* varve_table_patch(const varve_table* table, const varve_patch* patch, const varve_write_options* options,
+                                varve_page** page) {
+  if (page != nullptr) *page = nullptr;
+  return vc::call_on<vc::TableObject>(table, [&](vc::TableObject& held) -> varve::Status {
+    const varve::Result<varve::WriteOptions> chosen = vc::read_write_options(options);
+    if (!chosen.ok()) return chosen.status();
+    const varve::Result<vc::ReadPatch> read = vc::read_patch(patch);
+    if (!read.ok()) return read.status();
+    const varve::Result<varve::Entity> patched = read->may_insert
+                                                     ? held.table.insert_or_patch(read->patch, *chosen)
+                                                     : held.table.patch(read->patch, read->if_match, *chosen);
+    if (!patched.ok()) return patched.status();
+    return page != nullptr ? vc::give_patched(*patched, page) : varve::Status();
+  });
 }
 
 varve_status* varve_table_remove(const varve_table* table, varve_text partition_key, varve_text row_key,

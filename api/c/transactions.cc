@@ -77,6 +77,32 @@ varve_status* varve_transaction_add(varve_transaction* transaction, const varve_
   });
 }
 
+varve_status* varve_transaction_patch(varve_transaction* transaction, const varve_table* table,
+                                      const varve_patch* patch) {
+  return vc::call_on<vc::TransactionObject>(transaction, [&](vc::TransactionObject& held) -> varve::Status {
+    const vc::Use<vc::TableObject> to(table);
+    if (!to.ok()) return to.status();
+    varve::Result<vc::ReadPatch> read = vc::read_patch(patch);
+    if (!read.ok()) return read.status();
+    if (read->may_insert) {
+      held.transaction.insert_or_patch(to->table, std::move(read->patch));
+    } else {
+      held.transaction.patch(to->table, std::move(read->patch), read->if_match);
+    }
+    return varve::Status();
+  });
+}
+
+varve_status* varve_transaction_patched(const varve_transaction* transaction, varve_page** page) {
+  if (page != nullptr) *page = nullptr;
+  return vc::call_on<vc::TransactionObject>(transaction, [&](const vc::TransactionObject& held) -> varve::Status {
+    if (page == nullptr) return vc::null_pointer("page");
+    auto made = std::make_unique<vc::PageObject>();
+    for (const varve::Entity& entity : held.transaction.patched_entities()) made->add(entity);
+    return vc::give_handle(std::move(made), page);
+  });
+}
+
 varve_status* varve_transaction_commit(varve_transaction* transaction, const varve_write_options* options,
                                        varve_etag* etag) {
   if (etag != nullptr) *etag = VARVE_ETAG_NONE;

@@ -88,6 +88,14 @@ Result<std::optional<KeyBound>> read_bound(const varve_text& partition_key, cons
   return std::optional<KeyBound>(std::move(bound));
 }
 
+Result<Property> read_property(const varve_property& property) {
+  const Result<std::string_view> name = read_text(property.name, "the name of a property");
+  if (!name.ok()) return name.status();
+  Result<Value> value = read_value(property.value);
+  if (!value.ok()) return value.status();
+  return Property{std::string(*name), *std::move(value)};
+}
+
 }  // namespace
 
 Result<std::string_view> read_text(const varve_text& text, std::string_view name) noexcept {
@@ -106,13 +114,39 @@ Result<Entity> read_entity(const varve_entity* entity) {
   Entity made{std::string(*partition), std::string(*row)};
   made.reserve(std::min<std::size_t>(entity->property_count, StoreLimits::kCustomPropertiesCeiling));
   for (std::size_t i = 0; i < entity->property_count; ++i) {
-    const Result<std::string_view> name = read_text(entity->properties[i].name, "the name of a property");
-    if (!name.ok()) return name.status();
-    Result<Value> value = read_value(entity->properties[i].value);
-    if (!value.ok()) return value.status();
-    made.add(std::string(*name), *std::move(value));
+    Result<Property> property = read_property(entity->properties[i]);
+    if (!property.ok()) return property.status();
+    made.add(std::move(property->name), std::move(property->value));
   }
   return made;
+}
+
+Result<ReadPatch> read_patch(const varve_patch* patch) {
+  if (patch == nullptr) return null_pointer("patch");
+  const Result<varve_patch> given = read_sized(patch);
+  if (!given.ok()) return given.status();
+  Result<Entity> entity = read_entity(&given->entity);
+  if (!entity.ok()) return entity.status();
+  if (given->removed == nullptr && given->removed_count != 0) return null_pointer("removed");
+  if (given->increments == nullptr && given->increment_count != 0) return null_pointer("increments");
+  const Result<std::string_view> condition = read_text(given->condition, "condition");
+  if (!condition.ok()) return condition.status();
+  ReadPatch read{Patch(entity->partition_key(), entity->row_key()), to_etag(given->if_match), given->may_insert};
+  for (Property& property : std::move(*entity).properties()) {
+    read.patch.set(std::move(property.name), std::move(property.value));
+  }
+  for (std::size_t i = 0; i < given->removed_count; ++i) {
+    const Result<std::string_view> name = read_text(given->removed[i], "the name of a property");
+    if (!name.ok()) return name.status();
+    read.patch.remove(std::string(*name));
+  }
+  for (std::size_t i = 0; i < given->increment_count; ++i) {
+    Result<Property> increment = read_property(given->increments[i]);
+    if (!increment.ok()) return increment.status();
+    read.patch.increment(std::move(increment->name), std::move(increment->value));
+  }
+  read.patch.only_if(std::string(*condition));
+  return read;
 }
 
 Result<WriteOperation> read_operation(const varve_operation& operation) {

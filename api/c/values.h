@@ -47,10 +47,18 @@ inline void give_etag(ETag etag, varve_etag* given) noexcept {
   if (given != nullptr) *given = from_etag(etag);
 }
 
+/// A patch, and how the caller asks for it.
+struct ReadPatch {
+  Patch patch;
+  ETag if_match;
+  bool may_insert = false;
+};
+
 /// Errors of these: kInvalidArgument (a null pointer, an unknown type or kind).
 /// @{
 Result<Entity> read_entity(const varve_entity* entity);
 Result<WriteOperation> read_operation(const varve_operation& operation);
+Result<ReadPatch> read_patch(const varve_patch* patch);
 Result<std::vector<EntityKey>> read_keys(const varve_key* keys, std::size_t count);
 Result<WriteOptions> read_write_options(const varve_write_options* options);
 Result<ReadOptions> read_read_options(const varve_read_options* options);

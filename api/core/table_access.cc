@@ -30,6 +30,8 @@ Permissions needed_for(Kind kind) noexcept {
     case Kind::kInsertOrReplace:
     case Kind::kInsertOrMerge: return {Permission::kAdd, Permission::kUpdate};
     case Kind::kRemove: return {Permission::kRemove};
+    case Kind::kPatch: return {Permission::kQuery, Permission::kUpdate};  // A patch returns the entity.
+    case Kind::kInsertOrPatch: return {Permission::kQuery, Permission::kAdd, Permission::kUpdate};
   }
   return Permissions::all();
 }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "api/commit/commit.h"
-#include "api/model/entity_codec.h"
 #include "api/model/guarded.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
@@ -208,6 +207,10 @@ const std::vector<BlobState>& StoreTransaction::written_blobs() const& noexcept 
   return state_->written;
 }
 
+const std::vector<Entity>& StoreTransaction::patched_entities() const& noexcept {
+  return state_->patched;
+}
+
 std::size_t StoreTransaction::size() const noexcept {
   return state_->next_place();
 }
@@ -217,57 +220,6 @@ std::size_t StoreTransaction::size() const noexcept {
 Status StoreTransaction::State::check_not_ended() const {
   if (!ended) return Status();
   return service_error::invalid_input("the transaction has ended; begin another one");
-}
-
-/// Notes the bytes of the writes. Errors name the write by its place among all writes.
-Status StoreTransaction::State::check_writes() {
-  if (next_place() > limits::kStoreTransactionOperationsMax) {
-    return blamed(Status::too_large("the transaction has more than " +
-                                    std::to_string(limits::kStoreTransactionOperationsMax) + " writes")
-                      .with_service_error("InvalidInput"),
-                  limits::kStoreTransactionOperationsMax);
-  }
-  bytes = 0;
-  const auto add = [this](std::size_t more, std::uint32_t place) {
-    bytes += more;
-    if (bytes <= limits::kStoreTransactionBytesMax) return Status();
-    return blamed(service_error::request_body_too_large("the encoded transaction has more than " +
-                                                        std::to_string(limits::kStoreTransactionBytesMax) + " bytes"),
-                  place);
-  };
-  for (const Write& write : writes) {
-    if (write.table->core != core) {
-      return blamed(service_error::invalid_input("the table belongs to another store than the transaction"),
-                    write.place);
-    }
-    if (Status added = add(encoded_size_bytes(write.operation.entity), write.place); !added.ok()) return added;
-  }
-  for (const PlacedMessage& message : messages) {
-    const std::size_t text_bytes = message.write.text() ? message.write.text()->size() : 0;
-    if (Status added = add(text_bytes, message.place); !added.ok()) return added;
-  }
-  for (const PlacedBlob& blob : blobs) {
-    if (Status added = add(BlobPart::content_bytes(blob.write), blob.place); !added.ok()) return added;
-  }
-  return Status();
-}
-
-Status StoreTransaction::State::prepare_blobs() {
-  for (PlacedBlob& blob : blobs) {
-    if (Status prepared = BlobPart::prepare(*core, blob.write); !prepared.ok()) return blamed(prepared, blob.place);
-  }
-  return Status();
-}
-
-/// Returns the status with the place of its write among all writes. Until here, entities have the first indexes, messages
-/// the next ones, and blobs the last ones.
-Status StoreTransaction::State::placed(const Status& status) const {
-  const std::optional<std::uint32_t> index = status.operation_index();
-  if (!index) return status;
-  if (*index < writes.size()) return blamed(status, writes[*index].place);
-  const std::size_t after_entities = *index - writes.size();
-  return blamed(status, after_entities < messages.size() ? messages[after_entities].place
-                                                         : blobs.at(after_entities - messages.size()).place);
 }
 
 /// Checks and encodes each write, without its table.
@@ -361,6 +313,7 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
     sort_and_deduplicate(all);
   }
   std::vector<ETag> etags(prepared.size());  // Allocated before the commit: nothing may fail after it.
+  reserve_patched(prepared, patched);
   TransactionChange change(*core, std::move(all), prepared, options, {reads, ranges, snapshot, began_at, began_time},
                            parts);
   const Result<engine::CommitVersion> version = varve::commit(core->backend(), change);
@@ -379,6 +332,7 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
   for (std::size_t i = 0; i < etags.size(); ++i) {
     if (writes[i].operation.kind != Kind::kRemove) etags[i] = ETag::of_timestamp(DateTime{*version});
   }
+  take_patched(prepared, ETag::of_timestamp(DateTime{*version}), patched);
   return etags;
 }
 

@@ -46,6 +46,20 @@ Result<ETag> Table::write(const WriteView& operation, const WriteOptions& option
   });
 }
 
+Result<Entity> Table::patched(const WriteView& operation, const WriteOptions& options) {
+  return guarded([&]() -> Result<Entity> {
+    StoreCore& core = *state_->core;
+    if (Status writable = core.check_writable(); !writable.ok()) return writable;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    Result<PreparedWrite> write = prepare_write(*granted, operation, core.limits());
+    if (!write.ok()) return write.status();
+    const Result<ETag> etag = commit_write(core, state_->name, *state_->entry, *write, options);
+    if (!etag.ok()) return etag.status();
+    return write->terms->take_patched(*etag);
+  });
+}
+
 Result<std::vector<ETag>> Table::execute(std::span<const WriteOperation> operations, const WriteOptions& options) {
   return guarded([&]() -> Result<std::vector<ETag>> {
     StoreCore& core = *state_->core;

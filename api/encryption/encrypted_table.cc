@@ -21,6 +21,10 @@ ReadOptions with_metadata(const ReadOptions& options) {
   return all;
 }
 
+std::string condition_of(const WriteView& operation) {
+  return operation.operation() != nullptr ? operation.operation()->condition : std::string();
+}
+
 }  // namespace
 
 EncryptedTable::EncryptedTable(Table table, TableEncryption encryption)
@@ -48,16 +52,19 @@ Result<WriteOperation> EncryptedTable::encrypted(const WriteView& operation) con
   switch (operation.kind()) {
     case Kind::kMerge:
     case Kind::kInsertOrMerge: return Status::unsupported("an encrypted entity cannot be merged; replace it");
+    case Kind::kPatch:
+    case Kind::kInsertOrPatch: return Status::unsupported("an encrypted entity cannot be patched; replace it");
     case Kind::kRemove:
       return WriteOperation::remove(std::string(operation.partition_key()), std::string(operation.row_key()),
-                                    operation.if_match());
+                                    operation.if_match())
+          .only_if(condition_of(operation));
     case Kind::kInsert:
     case Kind::kReplace:
     case Kind::kInsertOrReplace: break;
   }
   Result<Entity> entity = encrypted(*operation.entity());
   if (!entity.ok()) return entity.status();
-  return WriteOperation{operation.kind(), *std::move(entity), operation.if_match()};
+  return WriteOperation{operation.kind(), *std::move(entity), operation.if_match()}.only_if(condition_of(operation));
 }
 
 Result<ETag> EncryptedTable::write(const WriteView& operation, const WriteOptions& options) {

@@ -16,6 +16,7 @@
 #include "format/keys/entity.h"
 #include "format/keys/internal_key.h"
 #include "varve/result.h"
+#include "varve/store_limits.h"
 #include "varve/types.h"
 
 namespace varve {
@@ -107,6 +108,11 @@ class Filter {
   std::vector<Place> places_;  // of the nodes
   bool names_keys_ = false;
 };
+
+/// Does Filter::parse(), and checks the number of comparisons. Errors: those of both.
+Result<Filter> parse_filter(std::string_view text, const StoreLimits& limits);
+/// Checks the number of comparisons of a filter, as Q-30 says. Errors: kInvalidArgument (InvalidInput).
+Status check_comparisons(std::size_t comparisons, const StoreLimits& limits);
 
 /// Evaluates a comparison by.
 bool holds(const Comparison& comparison, const FilterSubject& subject) noexcept;

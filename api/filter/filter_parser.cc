@@ -319,4 +319,17 @@ Comparison::Subject subject_of(std::string_view property) noexcept {
   return Comparison::Subject::kCustom;
 }
 
+Status check_comparisons(std::size_t comparisons, const StoreLimits& limits) {
+  if (comparisons <= limits.filter_comparisons_max) return Status();
+  return service_error::invalid_input("the filter has " + std::to_string(comparisons) + " comparisons; at most " +
+                                      std::to_string(limits.filter_comparisons_max) + " are allowed");
+}
+
+Result<Filter> parse_filter(std::string_view text, const StoreLimits& limits) {
+  Result<Filter> filter = Filter::parse(text);
+  if (!filter.ok()) return filter;
+  const Status checked = check_comparisons(filter->comparisons().size(), limits);
+  return checked.ok() ? std::move(filter) : checked;
+}
+
 }  // namespace varve

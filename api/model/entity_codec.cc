@@ -273,7 +273,7 @@ std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view
 }
 
 Result<std::string> merge_properties(std::string_view stored, std::string_view added, std::size_t key_bytes,
-                                     const StoreLimits& limits) {
+                                     const StoreLimits& limits, std::span<const std::string> removed) {
   const Result<format::EncodedEntity> old = format::EncodedEntity::open(stored);
   if (!old.ok()) return old.status();
   const Result<format::EncodedEntity> more = format::EncodedEntity::open(added);
@@ -285,9 +285,12 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
     bytes += accounted_bytes(property);
     builder.add(property);
   };
+  const Selection leaving(removed);
   for (std::size_t i = 0; i < old->property_count(); ++i) {
     const format::PropertyView property = old->property(i);
-    add(more->find(property.name).value_or(property));
+    const std::optional<format::PropertyView> replacement = more->find(property.name);
+    if (!replacement && !removed.empty() && leaving.holds(property.name)) continue;
+    add(replacement.value_or(property));
   }
   for (std::size_t i = 0; i < more->property_count(); ++i) {
     const format::PropertyView property = more->property(i);

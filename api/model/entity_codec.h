@@ -50,12 +50,12 @@ std::string encode_properties_behind(std::string bytes, const Entity& entity, co
 std::size_t accounted_size_bound(const Entity& entity) noexcept;
 
 /// Merges two encoded property lists. A property of `added` replaces the property of `stored` that has the same name;
-/// others are appended. `key_bytes` is the accounted size of the entity's keys, including the constant of D-60. Both
-/// lists come from encode_properties().
+/// others are appended. A property that `removed` names is left out, unless it was added. `key_bytes` is the accounted
+/// size of the entity's keys, including the constant of D-60. Both lists come from encode_properties().
 /// Errors: kTooLarge (TooManyProperties, EntityTooLarge); kCorruption, kUnsupported (the stored bytes cannot be read).
 /// Source: O-12, D-22, D-62.
 Result<std::string> merge_properties(std::string_view stored, std::string_view added, std::size_t key_bytes,
-                                     const StoreLimits& limits = {});
+                                     const StoreLimits& limits = {}, std::span<const std::string> removed = {});
 
 /// Returns 4 + 2 for each code unit of both keys (D-60). The keys must be valid UTF-8.
 std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept;

@@ -96,20 +96,6 @@ KeyRange key_range(format::TableId table, const ScanRange& range) {
   return {};
 }
 
-/// As Q-30 says.
-Status check_comparisons(std::size_t comparisons, const StoreLimits& limits) {
-  if (comparisons <= limits.filter_comparisons_max) return Status();
-  return service_error::invalid_input("the filter has " + std::to_string(comparisons) + " comparisons; at most " +
-                                      std::to_string(limits.filter_comparisons_max) + " are allowed");
-}
-
-Result<Filter> parse_filter(const Scan& scan, const StoreLimits& limits) {
-  Result<Filter> filter = Filter::parse(scan.filter);
-  if (!filter.ok()) return filter;
-  const Status checked = check_comparisons(filter->comparisons().size(), limits);
-  return checked.ok() ? std::move(filter) : checked;
-}
-
 std::shared_ptr<const PlannedFilter> plan_filter(StoreCore& core, const Scan& scan, const Filter& filter,
                                                  format::TableId table) {
   auto planned = std::make_shared<PlannedFilter>();
@@ -133,7 +119,7 @@ Result<AskedFilter> ask_filter(StoreCore& core, const Scan& scan) {
     const Status checked = check_comparisons(asked.kept->comparisons, core.limits());
     return checked.ok() ? Result<AskedFilter>(std::move(asked)) : checked;
   }
-  Result<Filter> parsed = parse_filter(scan, core.limits());
+  Result<Filter> parsed = parse_filter(scan.filter, core.limits());
   if (!parsed.ok()) return parsed.status();
   asked.parsed = *std::move(parsed);
   return asked;
@@ -148,7 +134,7 @@ Result<std::shared_ptr<const PlannedFilter>> plan_for(StoreCore& core, const Sca
   }
   if (asked.kept->table == table) return asked.kept;
   if (std::shared_ptr<const PlannedFilter> kept = core.plans().find(scan.filter, table)) return kept;
-  const Result<Filter> parsed = parse_filter(scan, core.limits());
+  const Result<Filter> parsed = parse_filter(scan.filter, core.limits());
   if (!parsed.ok()) return parsed.status();
   return plan_filter(core, scan, *parsed, table);
 }

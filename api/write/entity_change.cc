@@ -39,9 +39,14 @@ Status judge_one(PreparedWrite& write, const engine::Newest& newest, const Store
                                                            "; read the entity again");
     }
   }
-  if (merges(write.kind) && exists) {
+  if (write.terms != nullptr && exists) {
+    if (Status met = check_terms(*write.terms, newest.version, *newest.value); !met.ok()) return met;
+  }
+  if (merges(write.kind) && (exists || patches(write.kind))) {
     const Result<std::string> merged =
-        merge_properties(*newest.value, write.value(), write.accounted_key_bytes, limits);
+        patches(write.kind)
+            ? patch_properties(newest.value, write.value(), write.accounted_key_bytes, limits, *write.terms)
+            : merge_properties(*newest.value, write.value(), write.accounted_key_bytes, limits);
     if (!merged.ok()) return merged.status();
     write.set_value(*merged);
   }
@@ -93,6 +98,7 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
   request.durability = core.durability(options);
   for (const PreparedWrite& write : writes) {
     any_merge_ = any_merge_ || merges(write.kind);
+    any_condition_ = any_condition_ || write.terms != nullptr;
     any_end_ = any_end_ || write.may_have_end();
   }
   if ((any_merge_ || any_end_) && after == Writes::kKept) {
@@ -116,8 +122,8 @@ bool EntityChange::reads_state(const PreparedWrite& write) const noexcept {
 }
 
 StatesWanted EntityChange::states_wanted() {
-  const auto part = any_merge_ || (extension_ != nullptr && extension_->needs_values()) ? engine::EntryPart::kAll
-                                                                                        : engine::EntryPart::kVersion;
+  const bool needs_values = any_merge_ || any_condition_ || (extension_ != nullptr && extension_->needs_values());
+  const auto part = needs_values ? engine::EntryPart::kAll : engine::EntryPart::kVersion;
   if (writes_.size() == 1) {  // the usual write, without the memory for a list
     if (!reads_state(writes_.front())) return {{}, part};
     only_key_ = writes_.front().sort_key();
@@ -209,6 +215,7 @@ Status no_table_to_write(const Status& status, bool in_transaction) {
 bool rests_on_an_entity(const Status& failure) noexcept {
   switch (failure.code()) {
     case Code::kNotFound: return !service_error::is_table_gone(failure);
+    case Code::kInvalidArgument: return is_type_mismatch(failure);
     case Code::kExists:
     case Code::kPreconditionFailed:
     case Code::kCorruption:             // of the contents that an entity owns, after a drop of the account

@@ -75,6 +75,7 @@ class EntityChange : public Change {
   std::uint64_t partition_hash_ = 0;
   const bool in_transaction_;
   bool any_merge_ = false;
+  bool any_condition_ = false;
   bool any_end_ = false;
   std::string batch_;  // empty until it is built
 };

@@ -95,8 +95,18 @@ Result<PreparedWrite> prepare(const Grant& grant, const WriteView& operation, co
       !granted.ok()) {
     return granted;
   }
-  return operation.kind() == Kind::kRemove ? prepare_remove(operation, limits)
-                                           : prepare_put(operation, limits, builder);
+  if (operation.operation() != nullptr && !operation.operation()->condition.empty()) {
+    // The answer to a condition shows something of the entity.
+    if (Status granted = grant.check_query(); !granted.ok()) return granted;
+  }
+  Result<PreparedWrite> write =
+      operation.kind() == Kind::kRemove ? prepare_remove(operation, limits) : prepare_put(operation, limits, builder);
+  const bool may_have_terms = operation.operation() != nullptr || patches(operation.kind());
+  if (!may_have_terms || !write.ok()) return write;
+  Result<std::shared_ptr<WriteTerms>> terms = prepare_terms(operation, limits);
+  if (!terms.ok()) return terms.status();
+  write->terms = *std::move(terms);
+  return write;
 }
 
 }  // namespace
@@ -149,6 +159,17 @@ void InsertEncoder::apply_expiry() {
 void set_etags(std::span<const WriteOperation> operations, ETag etag, std::span<ETag> etags) noexcept {
   for (std::size_t i = 0; i < operations.size(); ++i) {
     if (operations[i].kind != Kind::kRemove) etags[i] = etag;
+  }
+}
+
+void reserve_patched(std::span<const PreparedWrite> writes, std::vector<Entity>& patched) {
+  const auto is_patch = [](const PreparedWrite& write) { return patches(write.kind); };
+  patched.reserve(static_cast<std::size_t>(std::count_if(writes.begin(), writes.end(), is_patch)));
+}
+
+void take_patched(std::span<const PreparedWrite> writes, ETag etag, std::vector<Entity>& patched) noexcept {
+  for (const PreparedWrite& write : writes) {
+    if (patches(write.kind)) patched.push_back(write.terms->take_patched(etag));
   }
 }
 

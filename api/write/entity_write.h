@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "api/core/table_access.h"
 #include "api/model/entity_codec.h"
+#include "api/write/write_terms.h"
 #include "format/keys/batch.h"
 #include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
@@ -23,15 +25,15 @@
 
 namespace varve {
 
-/// Returns whether the operation has a condition on the stored ETag.
+/// Returns whether the operation has a condition on the stored ETag. Only such an operation may have a filter too.
 inline bool needs_etag(WriteOperation::Kind kind) noexcept {
   using Verb = WriteOperation::Kind;
-  return kind == Verb::kReplace || kind == Verb::kMerge || kind == Verb::kRemove;
+  return kind == Verb::kReplace || kind == Verb::kMerge || kind == Verb::kRemove || kind == Verb::kPatch;
 }
 /// Returns whether the operation keeps stored properties.
 inline bool merges(WriteOperation::Kind kind) noexcept {
   using Verb = WriteOperation::Kind;
-  return kind == Verb::kMerge || kind == Verb::kInsertOrMerge;
+  return kind == Verb::kMerge || kind == Verb::kInsertOrMerge || patches(kind);
 }
 
 /// One operation, checked and encoded as far as possible without the table and the stored entity.
@@ -50,10 +52,12 @@ class PreparedWrite {
   bool has_large_values = false;
   /// The rule of the table by which the entity ends, which outlives the write's use. Null: the entity has no end.
   const TableExpiry* expiry = nullptr;
+  /// The condition and the changes of a patch. Null for other writes without a condition. All copies share it.
+  std::shared_ptr<WriteTerms> terms;
 
   // These views are valid until the part that they show is changed.
   std::string_view sort_key() const noexcept { return operation_.sort_key(); }
-  /// The properties to store or to merge. After judging, they are the properties to store.
+  /// The properties to store, to merge, or to set by a patch. After judging, they are the properties to store.
   std::string_view value() const noexcept { return operation_.value(); }
   const format::LoneOperation& operation() const noexcept { return operation_; }
 
@@ -82,6 +86,11 @@ Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant, std::
 /// Fills in the answer of each operation. `etags` has one element for each operation, because nothing may fail after
 /// the commit.
 void set_etags(std::span<const WriteOperation> operations, ETag etag, std::span<ETag> etags) noexcept;
+
+/// Makes room in `patched` for the entities after the patches, because nothing may fail after the commit.
+void reserve_patched(std::span<const PreparedWrite> writes, std::vector<Entity>& patched);
+/// Appends the entities after the patches, in their order. They were committed with this ETag.
+void take_patched(std::span<const PreparedWrite> writes, ETag etag, std::vector<Entity>& patched) noexcept;
 
 /// Checks the length of a tag. Errors: kInvalidArgument (InvalidInput: too long).
 Status check_tag(std::string_view tag);

@@ -126,11 +126,13 @@ Result<ExecutedTransaction> commit_group(StoreCore& core, const TableName& name,
   if (Status tag = check_tag(options.tag); !tag.ok()) return tag;
   ExecutedTransaction done;
   done.etags.resize(operations.size());  // Allocated before the commit: nothing may fail after it.
+  reserve_patched(writes, done.patched);
   Group group{writes, messages};
   const Result<ETag> etag = commit_attempts(core, name, entry, group, options);
   if (!etag.ok()) return etag.status();
   set_etags(operations, *etag, done.etags);
   done.sent = std::move(group.sent);
+  take_patched(writes, *etag, done.patched);
   return done;
 }
 

@@ -106,6 +106,7 @@ struct VARVE_LOCAL StoreTransaction::State {
   std::size_t bytes = 0;          // of the writes; check_writes() counts them
   std::vector<SentMessage> sent;
   std::vector<BlobState> written;
+  std::vector<Entity> patched;
   bool ended = false;
 };
 

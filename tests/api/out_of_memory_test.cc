@@ -76,6 +76,18 @@ TEST_F(OutOfMemory, InAMergeChangesNothing) {
         });
 }
 
+TEST_F(OutOfMemory, InAPatchChangesNothing) {
+  Patch patch("p", "r");
+  for (int i = 0; i < 40; ++i) patch.increment("A property with a long name" + std::to_string(i), i);
+  patch.set("Another property with a long name", 5).remove("V").only_if("V eq 'first' or RowKey eq 'a long row key'");
+  sweep([&] { return table_->patch(patch, ETag::any()).status(); },
+        [&](std::uint64_t) {
+          expect_unchanged();
+          EXPECT_EQ(read(*table_, "p", "r")->properties().size(), 1u);
+        });
+  EXPECT_EQ(read(*table_, "p", "r")->properties().size(), 41u);
+}
+
 TEST_F(OutOfMemory, InATransactionChangesNothing) {
   EntityGroupTransaction transaction;
   transaction.insert(with_value("p", "new", "x")).merge(with_value("p", "r", "second"), ETag::any());

@@ -96,6 +96,21 @@ TEST_F(RefusedVerbs, OfAStoreOpenedForReadingOnlyWriteNothing) {
   expect_unchanged();
 }
 
+TEST_F(RefusedVerbs, APatchNeedsAStoreThatIsOpenForWriting) {
+  const Patch patch = Patch("p", "r").set("V", "y");
+  ASSERT_TRUE(bench_.store->close().ok());
+  StoreOptions reading = bench_.options();
+  reading.create_if_absent = false;
+  reading.read_only = true;
+  bench_.open(reading);
+  Table orders = *bench_.store->open_table(kAccount, "Orders");
+  EXPECT_EQ(orders.patch(patch, ETag::any()).status().code(), Code::kReadOnly);
+  EXPECT_EQ(orders.insert_or_patch(patch).status().code(), Code::kReadOnly);
+  expect_unchanged();
+  ASSERT_TRUE(bench_.store->close().ok());
+  EXPECT_EQ(orders.patch(patch, ETag::any()).status().code(), Code::kClosed);
+}
+
 TEST_F(RefusedVerbs, OfAClosedStoreSaySo) {
   ASSERT_TRUE(bench_.store->close().ok());
   for (const NamedVerb& verb : kAccountVerbs) {

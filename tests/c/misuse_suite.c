@@ -50,6 +50,7 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
   const varve_property number = int32_property("N", 1);
   const varve_entity entity = entity_of("p", "r", &number, 1);
   const varve_operation operation = {VARVE_INSERT, entity, VARVE_ETAG_NONE};
+  const varve_patch patch = {.size = sizeof patch, .entity = entity, .if_match = VARVE_ETAG_ANY};
   const varve_key key = {text("p"), text("r")};
   const varve_access access = {.size = sizeof access, .permissions = VARVE_MAY_QUERY};
   varve_statistics statistics = {.size = sizeof statistics};
@@ -119,6 +120,7 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_table_insert_or_replace(with->table, &entity, NULL, NULL),
       varve_table_insert_or_merge(with->table, &entity, NULL, NULL),
       varve_table_remove(with->table, text("p"), text("r"), VARVE_ETAG_ANY, NULL),
+      varve_table_patch(with->table, &patch, NULL, &page),
       varve_table_execute(with->table, &operation, 1, NULL, NULL),
       varve_table_get(with->table, text("p"), text("r"), NULL, &page),
       varve_table_get_many(with->table, &key, 1, NULL, &page),
@@ -133,6 +135,8 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_transaction_scan(with->transaction, with->table, NULL, &page),
       varve_transaction_scan_checked(with->transaction, with->table, NULL, &page),
       varve_transaction_add(with->transaction, with->table, &operation),
+      varve_transaction_patch(with->transaction, with->table, &patch),
+      varve_transaction_patched(with->transaction, &page),
       varve_transaction_commit(with->transaction, NULL, NULL),
       varve_loader_add(with->loader, &entity),
       varve_loader_finish(with->loader, NULL),

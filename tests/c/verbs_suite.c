@@ -113,6 +113,71 @@ static void writes_follow_their_conditions(varve_store* store) {
   varve_table_free(table);
 }
 
+/* Returns the Int32 of the only entity of the page, and frees the page. */
+static int32_t number_in(varve_page* page, const char* name) {
+  int32_t number = -1;
+  if (CHECK(page != NULL && view_of(page).count == 1)) {
+    const varve_value* const value = varve_entity_find(&view_of(page).entities[0], text(name));
+    if (CHECK(value != NULL && value->type == VARVE_INT32)) number = value->as.int32;
+  }
+  varve_page_free(page);
+  return number;
+}
+
+static void patches_change_single_properties(varve_store* store) {
+  varve_table* const table = new_table(store, "Stock");
+  const varve_property stored[] = {int32_property("Quantity", 7), string_property("Note", "old")};
+  const varve_entity item = entity_of("p", "r", stored, 2);
+  CHECK_OK(varve_table_insert(table, &item, NULL, NULL));
+  const varve_property set = string_property("State", "sold");
+  const varve_property taken = int32_property("Quantity", -5);
+  const varve_text note = text("Note");
+  varve_patch sale = {.size = sizeof sale,
+                      .entity = entity_of("p", "r", &set, 1),
+                      .removed = &note,
+                      .removed_count = 1,
+                      .increments = &taken,
+                      .increment_count = 1,
+                      .condition = text("Quantity ge 5"),
+                      .if_match = VARVE_ETAG_ANY};
+  varve_page* page = NULL;
+  CHECK_OK(varve_table_patch(table, &sale, NULL, &page));
+  CHECK(page != NULL && view_of(page).entities[0].property_count == 2);
+  CHECK(page != NULL && view_of(page).entities[0].etag != VARVE_ETAG_NONE);
+  CHECK(number_in(page, "Quantity") == 2);
+  CHECK_FAILS(varve_table_patch(table, &sale, NULL, &page), VARVE_PRECONDITION_FAILED, "ConditionNotMet");
+  CHECK(page == NULL);
+  sale.condition = text("");
+  sale.if_match = VARVE_ETAG_NONE;
+  CHECK_FAILS(varve_table_patch(table, &sale, NULL, NULL), VARVE_INVALID_ARGUMENT, "InvalidInput");
+  sale.entity = entity_of("p", "new", NULL, 0);
+  sale.may_insert = true;
+  CHECK_OK(varve_table_patch(table, &sale, NULL, NULL));
+  const varve_property wrong = int32_property("State", 1);
+  const varve_patch mistyped = {.size = sizeof mistyped,
+                                .entity = entity_of("p", "r", NULL, 0),
+                                .increments = &wrong,
+                                .increment_count = 1,
+                                .if_match = VARVE_ETAG_ANY};
+  CHECK_FAILS(varve_table_patch(table, &mistyped, NULL, NULL), VARVE_INVALID_ARGUMENT, "PropertyTypeMismatch");
+
+  varve_transaction* transaction = NULL;
+  CHECK_OK(varve_transaction_begin(store, &transaction));
+  CHECK_OK(varve_transaction_patch(transaction, table, &sale));
+  CHECK_OK(varve_transaction_patched(transaction, &page));
+  CHECK(view_of(page).count == 0);
+  varve_page_free(page);
+  CHECK_OK(varve_transaction_commit(transaction, NULL, NULL));
+  CHECK_OK(varve_transaction_patched(transaction, &page));
+  CHECK(number_in(page, "Quantity") == -10);
+  varve_transaction_free(transaction);
+
+  const varve_patch without_names = {.size = sizeof without_names, .removed_count = 1};
+  CHECK_FAILS(varve_table_patch(table, &without_names, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_table_patch(table, NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  varve_table_free(table);
+}
+
 static void a_table_expires(varve_store* store) {
   varve_table* const table = new_table(store, "Sessions");
   char property[1024];
@@ -485,6 +550,7 @@ void verbs_suite(void) {
   varve_store* const store = new_store(directory);
   values_come_back_as_they_were_written(store);
   writes_follow_their_conditions(store);
+  patches_change_single_properties(store);
   a_table_expires(store);
   group_transactions_name_the_operation_that_failed(store);
   scans_return_every_page(store);

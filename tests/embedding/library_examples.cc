@@ -52,6 +52,16 @@ varve::Status loop(const varve::Table& table, const varve::Scan& scan, void (*pr
   return {};
 }
 
+varve::Status patches(varve::Table stock, varve::Status (*sold_out)()) {
+  // [patch]
+  varve::Patch sale("eu", "0007");
+  sale.increment("Quantity", -5).set("LastSale", varve::DateTime::now()).remove("Reserved").only_if("Quantity ge 5");
+  varve::Result<varve::Entity> item = stock.patch(sale, varve::ETag::any());
+  if (item.status().service_error() == "ConditionNotMet") return sold_out();
+  // [/patch]
+  return item.status();
+}
+
 // [task]
 varve::Task<varve::Status> archive(varve::AsyncTable from, varve::AsyncTable to, std::string key) {
   auto entity = co_await from.get("eu", key);

@@ -72,6 +72,8 @@ TEST_P(EncryptedTables, C25_MergesAreRefusedAndChangeNothing) {
   EXPECT_EQ(said(secret.merge(with_value("p", "1", "two"), ETag::any())), kMergeRefused);
   EXPECT_EQ(said(secret.insert_or_merge(with_value("p", "1", "two"))), kMergeRefused);
   EXPECT_EQ(said(secret.insert_or_merge(with_value("p", "2", "two"))), kMergeRefused);
+  EXPECT_EQ(said(secret.write(WriteOperation::patch(Patch("p", "1").set("V", "two"), ETag::any()))), kMergeRefused);
+  EXPECT_EQ(said(secret.write(WriteOperation::insert_or_patch(Patch("p", "2").set("V", "two")))), kMergeRefused);
   EntityGroupTransaction merging;
   merging.insert(with_value("p", "3", "x")).merge(with_value("p", "1", "two"), ETag::any());
   const Status refused = secret.execute(merging).status();
@@ -82,6 +84,20 @@ TEST_P(EncryptedTables, C25_MergesAreRefusedAndChangeNothing) {
   EXPECT_EQ(secret.execute(upserting).status().operation_index(), 0u);
   EXPECT_EQ(keys_of(*table_->scan(Scan{})), std::vector<std::string>{"p/1"});
   EXPECT_EQ(*read(*table_, "p", "1"), before);
+}
+
+TEST_P(EncryptedTables, C25_AConditionJudgesTheStoredEntity) {
+  EncryptedTable secret = table();
+  ASSERT_TRUE(secret.insert(with_value("p", "1", "one")).ok());
+  const Said not_met{Code::kPreconditionFailed, "ConditionNotMet"};
+  const auto replace = [] { return WriteOperation::replace(with_value("p", "1", "two"), ETag::any()); };
+  const auto remove = [] { return WriteOperation::remove("p", "1", ETag::any()); };
+  EXPECT_EQ(said(secret.write(replace().only_if("RowKey eq '2'"))), not_met);
+  EXPECT_EQ(said(secret.write(remove().only_if("RowKey eq '2'"))), not_met);
+  EXPECT_EQ(text_in(*read_one(secret, "1"), "V"), "one");
+  EXPECT_EQ(said(secret.write(replace().only_if("RowKey eq '1'"))), kFine);
+  EXPECT_EQ(said(secret.write(remove().only_if("RowKey eq '1'"))), kFine);
+  EXPECT_EQ(read_one(secret, "1"), std::nullopt);
 }
 
 TEST_P(EncryptedTables, C25_ATransactionUsesOneKeyAndAContentKeyForEachEntity) {

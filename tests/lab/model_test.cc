@@ -48,6 +48,8 @@ TEST(LabModel, AFixedShareOfRoundsHasNoFinding) {
   at_least("loads finished", 80);
   at_least("transactions", 700);
   at_least("transactions in conflict", 200);
+  at_least("patches", 150);
+  at_least("patches refused", 150);
   at_least("groups", 1500);
   at_least("groups refused", 1500);
   at_least("faults", 100);

@@ -147,6 +147,34 @@ class Verbs(WithStore):
         with self.assertRaises(varve.InvalidArgument):
             self.table.insert(Entity("p", "r"), durability="sometimes")
 
+    def test_patches_change_single_properties_and_return_the_entity(self):
+        self.table.insert(Entity("p", "r", Quantity=7, Note="old"))
+        patched = self.table.patch("p", "r", {"State": "sold"}, remove=["Note"], increment={"Quantity": -5, "Sales": 1},
+                                   only_if="Quantity ge @least", parameters={"least": 5}, durability="sync")
+        self.assertEqual(patched, Entity("p", "r", Quantity=2, State="sold", Sales=1))
+        read = self.table.get("p", "r")
+        self.assertEqual((read, read.etag), (patched, patched.etag))
+        with self.assertRaises(varve.PreconditionFailed) as caught:
+            self.table.patch("p", "r", increment={"Quantity": -5}, only_if="Quantity ge 5")
+        self.assertEqual(caught.exception.service_error, "ConditionNotMet")
+        with self.assertRaises(varve.InvalidArgument) as caught:
+            self.table.patch("p", "r", increment={"State": 1})
+        self.assertEqual(caught.exception.service_error, "PropertyTypeMismatch")
+        with self.assertRaises(varve.TooLarge) as caught:
+            self.table.patch("p", "r", increment={"Quantity": 2**31 - 1})
+        self.assertEqual(caught.exception.service_error, "IncrementOutOfRange")
+        with self.assertRaises(TypeError):
+            self.table.patch("p", "r", remove="Note")
+        with self.assertRaises(varve.NotFound):
+            self.table.patch("p", "new", increment={"Quantity": 1})
+        self.assertEqual(self.table.patch("p", "new", increment={"Quantity": 1}, insert=True)["Quantity"], 1)
+        with self.store.transaction() as transaction:
+            transaction.patch(self.table, "p", "r", increment={"Quantity": 1}, if_match=read.etag)
+            transaction.patch(self.table, "p", "new", {"State": "new"})
+            self.assertEqual(transaction.patched_entities, [])
+        self.assertEqual([e["Quantity"] for e in transaction.patched_entities], [3, 1])
+        self.assertEqual({e.etag for e in transaction.patched_entities}, {transaction.etag})
+
     def test_group_transactions_are_context_managers(self):
         with self.table.transaction() as group:
             group.insert(Entity("p", "a", N=1))
@@ -445,6 +473,7 @@ class Asynchronous(unittest.TestCase):
                 self.assertEqual(await table.count("N lt 5"), 5)
                 self.assertEqual((await table.get("p", "003"))["N"], 3)
                 await table.merge(Entity("p", "003", M=1), ETag.ANY)
+                self.assertEqual((await table.patch("p", "003", increment={"N": 4}))["N"], 7)
                 self.assertEqual((await table.get_many([("p", "003"), ("p", "x")]))[1], None)
                 with self.assertRaises(varve.NotFound):
                     await table.remove("p", "none")

@@ -1,4 +1,4 @@
-// Owns: the verbs on one entity: get, put, update, delete.
+// Owns: the verbs on one entity: get, put, update, patch, delete.
 // Must never: write if the verb reads.
 #include <algorithm>
 #include <iostream>
@@ -32,6 +32,22 @@ struct EntityWords {
   ContentGetWords content;
   std::string mode = "insert-or-replace";
   std::string if_match = "*";
+  std::string condition;
+  std::string durability;
+  bool json = false;
+};
+
+struct PatchWords {
+  Place place;
+  std::string partition_key;
+  std::string row_key;
+  std::vector<std::string> set;
+  std::vector<std::string> removed;
+  std::vector<std::string> increments;
+  std::vector<std::string> types;
+  std::string if_match;
+  std::string condition;
+  bool may_insert = false;
   std::string durability;
   bool json = false;
 };
@@ -54,6 +70,15 @@ void print_for_people(const Entity& entity) {
   }
 }
 
+void print_entity(const Entity& entity, bool json) {
+  page_long_output();
+  if (json) {
+    std::cout << entity_to_json(entity) << "\n";
+  } else {
+    print_for_people(entity);
+  }
+}
+
 int get_entity(const EntityWords& words) {
   if (!words.content.property.empty()) {
     return get_content(words.place, words.partition_key, words.row_key, words.content);
@@ -70,33 +95,56 @@ int get_entity(const EntityWords& words) {
     return fail(kRefused, "table " + words.place.table + " has no entity \"" + words.partition_key + "\", \"" +
                               words.row_key + "\"");
   }
-  page_long_output();
-  if (words.json) {
-    std::cout << entity_to_json(**entity) << "\n";
-  } else {
-    print_for_people(**entity);
-  }
+  print_entity(**entity, words.json);
   return kSuccess;
 }
 
+using Types = std::map<std::string, PropertyType>;
+
+/// Parses NAME=VALUE.
+Result<Property> property_of(const std::string& word, const Types& types) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return Status::invalid_argument("a property must be NAME=VALUE, not \"" + word + "\"");
+  }
+  const std::string name = word.substr(0, equals);
+  if (name == "Timestamp") return Status::invalid_argument("Timestamp cannot be given; the store sets it");
+  const std::string_view text = std::string_view(word).substr(equals + 1);
+  const auto chosen = types.find(name);
+  Result<Value> value = chosen != types.end() ? parse_value(chosen->second, text) : Result<Value>(infer_value(text));
+  if (!value.ok()) return value.status().in_file("\"" + name + "\"");
+  return Property{name, *std::move(value)};
+}
+
 Result<Entity> entity_of(const EntityWords& words) {
-  const Result<std::map<std::string, PropertyType>> types = parse_types(words.types);
+  const Result<Types> types = parse_types(words.types);
   if (!types.ok()) return types.status();
   Entity entity(words.partition_key, words.row_key);
-  for (const std::string& property : words.properties) {
-    const std::size_t equals = property.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return Status::invalid_argument("a property must be NAME=VALUE, not \"" + property + "\"");
-    }
-    const std::string name = property.substr(0, equals);
-    if (name == "Timestamp") return Status::invalid_argument("Timestamp cannot be given; the store sets it");
-    const std::string_view text = std::string_view(property).substr(equals + 1);
-    const auto chosen = types->find(name);
-    Result<Value> value = chosen != types->end() ? parse_value(chosen->second, text) : Result<Value>(infer_value(text));
-    if (!value.ok()) return value.status().in_file("\"" + name + "\"");
-    entity.add(name, *std::move(value));
+  for (const std::string& word : words.properties) {
+    Result<Property> property = property_of(word, *types);
+    if (!property.ok()) return property.status();
+    entity.add(std::move(property->name), std::move(property->value));
   }
   return entity;
+}
+
+Result<Patch> patch_of(const PatchWords& words) {
+  const Result<Types> types = parse_types(words.types);
+  if (!types.ok()) return types.status();
+  Patch patch(words.partition_key, words.row_key);
+  for (const std::string& word : words.set) {
+    Result<Property> property = property_of(word, *types);
+    if (!property.ok()) return property.status();
+    patch.set(std::move(property->name), std::move(property->value));
+  }
+  for (const std::string& name : words.removed) patch.remove(name);
+  for (const std::string& word : words.increments) {
+    Result<Property> property = property_of(word, *types);
+    if (!property.ok()) return property.status();
+    patch.increment(std::move(property->name), std::move(property->value));
+  }
+  patch.only_if(words.condition);
+  return patch;
 }
 
 WriteOperation::Kind kind_of(const std::string& mode) {
@@ -141,6 +189,7 @@ int put_entity(const EntityWords& words) {
   Result<EntityContents> contents = EntityContents::open(words.contents);
   if (!contents.ok()) return fail(contents.status());
   if (Status checked = contents->check(*entity); !checked.ok()) return fail(checked);
+  if (!contents->empty() && !words.condition.empty()) return fail(kUsage, "--if cannot be combined with --content");
   if (!contents->empty() && is_address(words.place.store)) {
     return fail(kUsage, "--content writes into the store; give its directory in place of an address");
   }
@@ -155,6 +204,7 @@ int put_entity(const EntityWords& words) {
   WriteOptions options;
   options.durability = durability_of(words.durability);
   WriteOperation operation{kind_of(words.mode), *std::move(entity), *if_match};
+  operation.condition = words.condition;
   const Result<ETag> etag = has_contents ? write_with_contents(**store, words, *contents, std::move(operation), options)
                                          : (*table)->write(operation, options);
   if (!etag.ok()) return fail_put(etag.status(), *contents);
@@ -167,6 +217,28 @@ int put_entity(const EntityWords& words) {
   return kSuccess;
 }
 
+int patch_entity(const PatchWords& words) {
+  if (words.set.empty() && words.removed.empty() && words.increments.empty()) {
+    return fail(kUsage, "patch needs --set, --remove or --increment");
+  }
+  const Result<Patch> patch = patch_of(words);
+  if (!patch.ok()) return fail(patch.status());
+  const Result<ETag> if_match = ETag::parse(words.if_match.empty() ? "*" : words.if_match);
+  if (!if_match.ok()) return fail(if_match.status());
+  Result<std::unique_ptr<StoreAccess>> store = reach_for_writing(words.place);
+  if (!store.ok()) return fail(store.status());
+  const Result<std::unique_ptr<TableAccess>> table = open_named_table(**store, words.place);
+  if (!table.ok()) return fail(table.status());
+  WriteOptions options;
+  options.durability = durability_of(words.durability);
+  const Result<Entity> patched =
+      words.may_insert ? (*table)->insert_or_patch(*patch, options) : (*table)->patch(*patch, *if_match, options);
+  if (!patched.ok()) return fail(patched.status());
+  if (const Status closed = (*store)->close(); !closed.ok()) return fail(closed);
+  print_entity(*patched, words.json);
+  return kSuccess;
+}
+
 int delete_entity(const EntityWords& words) {
   const Result<ETag> if_match = ETag::parse(words.if_match);
   if (!if_match.ok()) return fail(if_match.status());
@@ -176,8 +248,8 @@ int delete_entity(const EntityWords& words) {
   if (!table.ok()) return fail(table.status());
   WriteOptions options;
   options.durability = durability_of(words.durability);
-  const Result<ETag> removed =
-      (*table)->write({WriteOperation::Kind::kRemove, Entity(words.partition_key, words.row_key), *if_match}, options);
+  const Result<ETag> removed = (*table)->write(
+      WriteOperation::remove(words.partition_key, words.row_key, *if_match).only_if(words.condition), options);
   if (!removed.ok()) return fail(removed.status());
   if (const Status closed = (*store)->close(); !closed.ok()) return fail(closed);
   if (words.json)
@@ -186,7 +258,8 @@ int delete_entity(const EntityWords& words) {
   return kSuccess;
 }
 
-void add_key_words(CLI::App& verb, EntityWords& words) {
+template <typename Words>
+void add_key_words(CLI::App& verb, Words& words) {
   add_table_words(verb, words.place);
   verb.add_option("PARTITION_KEY", words.partition_key, "PartitionKey")->required();
   verb.add_option("ROW_KEY", words.row_key, "RowKey")->required();
@@ -202,6 +275,10 @@ void add_property_words(CLI::App& verb, EntityWords& words) {
       ->type_name("NAME=FILE")
       ->expected(1)
       ->take_all();
+}
+
+CLI::Option* add_condition_word(CLI::App& verb, std::string& condition) {
+  return verb.add_option("--if", condition, "Filter that the stored entity must meet")->type_name("FILTER");
 }
 
 void add_put(CLI::App& app, int& exit_code) {
@@ -238,7 +315,7 @@ void add_update(CLI::App& app, int& exit_code) {
   verb->footer(
       "The same as put --mode merge: properties that are not given stay. --mode replace removes them.\n"
       "\nExamples\n"
-      "  varve update ./shop Orders eu 0001 Lines=4\n"
+      "  varve update ./shop Orders eu 0001 Lines=4 --if 'Lines lt 4'\n"
       "  varve update ./shop Orders eu 0001 Customer=Ann --mode replace");
   add_key_words(*verb, *words);
   add_property_words(*verb, *words);
@@ -247,9 +324,41 @@ void add_update(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   verb->add_option("--if-match", words->if_match, "The ETag that the stored entity must have, or *")
       ->capture_default_str();
+  add_condition_word(*verb, words->condition);
   add_durability_words(*verb, words->durability);
   add_json_words(*verb, words->json, "Print the new ETag as JSON");
   verb->callback([words, &exit_code] { exit_code = put_entity(*words); });
+}
+
+void add_patch(CLI::App& app, int& exit_code) {
+  auto words = std::make_shared<PatchWords>();
+  CLI::App* verb = app.add_subcommand("patch", "Set, remove or increment properties of one entity; prints the entity");
+  verb->footer(
+      "All changes happen at once or none. --if refuses the patch if the stored entity does not meet the filter.\n"
+      "An incremented property keeps its type. It begins at zero if the entity lacks it.\n"
+      "\nExamples\n"
+      "  varve patch ./shop Orders eu 0001 --increment Lines=-2 --if 'Lines ge 2'\n"
+      "  varve patch ./shop Orders eu 0001 --set State=paid --remove Total\n"
+      "  varve patch ./shop Orders eu visits --increment Count=1 --insert");
+  add_key_words(*verb, *words);
+  const auto add_list = [verb](const char* name, std::vector<std::string>& list, const char* help, const char* form) {
+    verb->add_option(name, list, help)->type_name(form)->expected(1)->take_all();
+  };
+  add_list("--set", words->set, "Property to set; may be repeated", "NAME=VALUE");
+  add_list("--remove", words->removed, "Property to remove; may be repeated", "NAME");
+  add_list("--increment", words->increments, "Property to increment, with the number to add; may be repeated",
+           "NAME=N");
+  add_list("--type", words->types, "Type of a property to set or increment, such as Price=Edm.Double; may be repeated",
+           "NAME=TYPE");
+  CLI::Option* const if_match =
+      verb->add_option("--if-match", words->if_match, "The ETag that the stored entity must have; any if not given");
+  CLI::Option* const condition = add_condition_word(*verb, words->condition);
+  verb->add_flag("--insert", words->may_insert, "Insert the entity if it does not exist")
+      ->excludes(if_match)
+      ->excludes(condition);
+  add_durability_words(*verb, words->durability);
+  add_json_words(*verb, words->json, "Print the entity as one line of JSON");
+  verb->callback([words, &exit_code] { exit_code = patch_entity(*words); });
 }
 
 }  // namespace
@@ -272,6 +381,7 @@ void add_entity_verbs(CLI::App& app, int& exit_code) {
 
   add_put(app, exit_code);
   add_update(app, exit_code);
+  add_patch(app, exit_code);
 
   auto gone = std::make_shared<EntityWords>();
   CLI::App* remove = app.add_subcommand("delete", "Delete one entity");
@@ -282,6 +392,7 @@ void add_entity_verbs(CLI::App& app, int& exit_code) {
   add_key_words(*remove, *gone);
   remove->add_option("--if-match", gone->if_match, "The ETag that the stored entity must have, or *")
       ->capture_default_str();
+  add_condition_word(*remove, gone->condition);
   add_durability_words(*remove, gone->durability);
   add_json_words(*remove, gone->json, "Print {\"deleted\":true}");
   remove->callback([gone, &exit_code] { exit_code = delete_entity(*gone); });

@@ -45,7 +45,7 @@ struct VerbGroup {
 void group_verbs(CLI::App& app) {
   const std::array<VerbGroup, 7> groups = {
       {{"Read", {"get", "query", "count", "export", "shell"}},
-       {"Write", {"put", "update", "delete", "import"}},
+       {"Write", {"put", "update", "patch", "delete", "import"}},
        {"Tables and accounts", {"table", "account", "pull", "push"}},
        {"Queues", {"queue"}},
        {"Blobs", {"container", "blob"}},

@@ -108,6 +108,15 @@ class VARVE_EXPORT AsyncTable {
                            std::move(stop)));
   }
   /// @}
+  /// Runs the patch of the same name of Table, and returns the entity after it.
+  /// @{
+  Task<Result<Entity>> patch(Patch patch, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return patched(WriteOperation::patch(std::move(patch), if_match), options, std::move(stop));
+  }
+  Task<Result<Entity>> insert_or_patch(Patch patch, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return patched(WriteOperation::insert_or_patch(std::move(patch)), options, std::move(stop));
+  }
+  /// @}
   /// Commits the transaction, as Table::execute(). Returns one ETag for each operation, in their order.
   Task<Result<std::vector<ETag>>> execute(EntityGroupTransaction transaction, WriteOptions options = {},
                                           std::stop_token stop = {}) const;
@@ -137,6 +146,7 @@ class VARVE_EXPORT AsyncTable {
  private:
   struct Verbs;
   static Task<Status> status_of(Task<Result<ETag>> write);
+  Task<Result<Entity>> patched(WriteOperation operation, WriteOptions options, std::stop_token stop) const;
 
   Table table_;
   HomeThread* home_;

@@ -645,6 +645,31 @@ VARVE_API varve_status* varve_table_remove(const varve_table* table, varve_text 
                                            varve_etag if_match, const varve_write_options* options);
 /// @}
 
+/// Changes of single properties of one entity, as varve::Patch.
+typedef struct varve_patch {
+  size_t size;
+  /// The keys, and the properties to set.
+  varve_entity entity;
+  /// Names of the properties to remove.
+  const varve_text* removed;
+  size_t removed_count;
+  /// The properties to increment, with the numbers to add: Int32, Int64 or Double.
+  const varve_property* increments;
+  size_t increment_count;
+  /// A filter that the stored entity must meet. Empty: none.
+  varve_text condition;
+  /// The ETag that the stored entity must have, or VARVE_ETAG_ANY.
+  varve_etag if_match;
+  /// If true, an absent entity is inserted, as varve::Table::insert_or_patch(). Then `condition` must be empty, and
+  /// `if_match` is not used.
+  bool may_insert;
+} varve_patch;
+
+/// Patches one entity, with the errors of varve::Table::patch(). `page` receives the entity after the patch, and may be
+/// NULL. Errors besides: VARVE_UNKNOWN (the patch is committed, but there was no memory for the page).
+VARVE_API varve_status* varve_table_patch(const varve_table* table, const varve_patch* patch,
+                                          const varve_write_options* options, varve_page** page);
+
 /// The verb of an operation.
 enum {
   VARVE_INSERT = 0,
@@ -704,6 +729,11 @@ VARVE_API varve_status* varve_transaction_scan_checked(varve_transaction* transa
 /// Appends a write.
 VARVE_API varve_status* varve_transaction_add(varve_transaction* transaction, const varve_table* table,
                                               const varve_operation* operation);
+/// Appends a patch.
+VARVE_API varve_status* varve_transaction_patch(varve_transaction* transaction, const varve_table* table,
+                                                const varve_patch* patch);
+/// Returns the entities after the patches, in the order of the calls. Without a commit that succeeded, there are none.
+VARVE_API varve_status* varve_transaction_patched(const varve_transaction* transaction, varve_page** page);
 /// Commits all writes or none, and ends the transaction, also after an error. VARVE_CONFLICT: begin again. All written
 /// entities get the same `etag`, which may be NULL.
 VARVE_API varve_status* varve_transaction_commit(varve_transaction* transaction, const varve_write_options* options,

@@ -36,7 +36,7 @@ enum class Code : std::uint8_t {
   kNotFound = 1,
   /// The key or name exists already. Nothing changed.
   kExists = 2,
-  /// The stored ETag differs from the given one. Nothing changed.
+  /// The stored ETag differs from the given one, or another condition does not hold. Nothing changed.
   kPreconditionFailed = 3,
   /// The caller's input breaks a rule. Nothing changed. The same call fails again.
   kInvalidArgument = 4,

@@ -133,6 +133,12 @@ class VARVE_EXPORT StoreTransaction {
   StoreTransaction& remove(const Table& table, std::string partition_key, std::string row_key, ETag if_match) {
     return add(table, WriteOperation::remove(std::move(partition_key), std::move(row_key), if_match));
   }
+  StoreTransaction& patch(const Table& table, Patch patch, ETag if_match) {
+    return add(table, WriteOperation::patch(std::move(patch), if_match));
+  }
+  StoreTransaction& insert_or_patch(const Table& table, Patch patch) {
+    return add(table, WriteOperation::insert_or_patch(std::move(patch)));
+  }
   /// @}
   /// Appends a change of a message, which is committed with the entities or not at all, and returns this transaction.
   /// A put is visible when the entities are. If a receipt is no longer the last one of its message, commit() returns
@@ -196,6 +202,8 @@ class VARVE_EXPORT StoreTransaction {
   Result<std::vector<ETag>> commit(const WriteOptions& options = {});
   /// Returns what each put of a message returned, in the order of the calls. Empty before a commit that succeeded.
   const std::vector<SentMessage>& sent_messages() const& noexcept;
+  /// Returns the entity after each patch, in the order of the calls. Empty before a commit that succeeded.
+  const std::vector<Entity>& patched_entities() const& noexcept;
   /// Returns the state of each blob that was published, put or copied, in the order of the calls. Empty before a commit
   /// that succeeded.
   const std::vector<BlobState>& written_blobs() const& noexcept;

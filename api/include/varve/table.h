@@ -32,6 +32,8 @@ struct ExecutedTransaction {
   std::vector<ETag> etags;
   /// What each put of a message returned, in the order of the messages.
   std::vector<SentMessage> sent;
+  /// The entity after each patch, in the order of the patches.
+  std::vector<Entity> patched{};
 };
 
 /// A handle that follows a name. If the table is dropped, its verbs return TableNotFound. If a table of that name is
@@ -79,8 +81,15 @@ struct ExecutedTransaction {
 ///   kTooLarge         RequestBodyTooLarge: the write names contents for the first time whose last MiB are together above
 ///                     limits::kStoreTransactionBytesMax
 ///
+/// Errors of a write with a condition (WriteOperation::only_if); nothing changed:
+///   kPreconditionFailed (ConditionNotMet)         the stored entity does not meet the filter
+///   kInvalidArgument (InvalidInput)               the filter is one that scan() refuses; or the verb inserts
+///   kUnsupported (NotImplemented)                 as scan()
+///   kForbidden (AuthorizationPermissionMismatch)  a restricted handle may not query
+///
 /// The checks have a fixed order (O-07): what a restricted handle forbids; keys and properties; the table; the entity's
-/// existence; its ETag; the size of the result. execute() first checks the transaction as a whole.
+/// existence; its ETag; the condition; the increments of a patch; the size of the result. execute() first checks the
+/// transaction as a whole.
 class VARVE_EXPORT Table {
  public:
   /// Returns the account name: 3 to 24 characters of `[a-z0-9]`.
@@ -132,6 +141,30 @@ class VARVE_EXPORT Table {
     return write({WriteOperation::Kind::kInsertOrMerge, entity, ETag()}, options);
   }
 
+  /// Sets, removes and increments single properties of an existing entity. Returns the entity after the patch, with all
+  /// its properties and the new ETag. The limits apply to the result. A restricted handle needs the permissions to update
+  /// and to query, because the patch returns the entity. write() also takes a patch, and returns the ETag.
+  ///
+  /// Errors, besides those of replace() and of a condition. The message names the property:
+  ///   kInvalidArgument (DuplicatePropertiesSpecified)   the patch names a property twice
+  ///   kInvalidArgument (DuplicateKeyPropertySpecified)  the patch names PartitionKey or RowKey
+  ///   kInvalidArgument (InvalidInput)                   the patch names Timestamp; or a number to add is not an Int32,
+  ///                                                     an Int64 or a finite Double
+  ///   kInvalidArgument (PropertyTypeMismatch)           the property to increment is no number, or it is an integer and
+  ///                                                     the number to add is a Double
+  ///   kTooLarge (IncrementOutOfRange)                   the type of the property cannot hold the sum
+  Result<Entity> patch(const Patch& patch, ETag if_match, const WriteOptions& options = {}) {
+    return patched({WriteOperation::Kind::kPatch, patch.operation(), if_match}, options);
+  }
+
+  /// Does patch() with any ETag if the entity exists. Otherwise inserts an entity with the properties that the patch sets
+  /// and increments. A restricted handle also needs the permission to add. Errors: as patch().
+  ///
+  ///   Result<Entity> page = pages.insert_or_patch(Patch("page", "home").increment("Visits", 1));
+  Result<Entity> insert_or_patch(const Patch& patch, const WriteOptions& options = {}) {
+    return patched({WriteOperation::Kind::kInsertOrPatch, patch.operation(), ETag()}, options);
+  }
+
   /// Deletes an entity. If a key is longer than a key can be, the entity does not exist (kNotFound). Errors: as
   /// replace(). Source: O-14, D-12.
   Status remove(std::string_view partition_key, std::string_view row_key, ETag if_match,
@@ -155,8 +188,9 @@ class VARVE_EXPORT Table {
   /// in their order, it checks existence, ETag and resulting size of each entity.
   Result<std::vector<ETag>> execute(std::span<const WriteOperation> operations, const WriteOptions& options = {});
 
-  /// Does execute(), and changes the messages in the same commit: all of it happens or none. Puts are visible when the
-  /// entities are. The limits of execute() count entities alone, except that texts of messages count for the bytes.
+  /// Does execute(), and changes the messages, if there are any, in the same commit: all of it happens or none. Also
+  /// returns the entity after each patch. Puts are visible when the entities are. The limits of execute() count entities
+  /// alone, except that texts of messages count for the bytes.
   ///
   ///   WriteOperation order = WriteOperation::insert(std::move(entity));
   ///   MessageWrite notice = MessageWrite::put(queue, "0007");
@@ -253,6 +287,7 @@ class VARVE_EXPORT Table {
   friend class StoreTransaction;
   struct State;
   explicit Table(std::shared_ptr<const State> state) noexcept;
+  Result<Entity> patched(const WriteView& operation, const WriteOptions& options);
   std::shared_ptr<const State> state_;
 };
 

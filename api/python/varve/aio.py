@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, AsyncIterator, Callable, Iterable, Optional, TypeVar, Union
+from typing import Any, AsyncIterator, Callable, Iterable, Mapping, Optional, TypeVar, Union
 
 from .blobs import BlobTail, Container
 from .queues import Message, Queue, QueueFigures, Receipt, Seconds, SentMessage, _Stop
 from .store import Key, Page, Path, Record, Scan, Store, Table, Transaction
-from .values import ETag, Entity
+from .values import ETag, Entity, Value
 
 T = TypeVar("T")
 
@@ -135,6 +135,11 @@ class AsyncTable:
     async def insert_or_merge(self, entity: Record, **options: Any) -> ETag:
         """As Table.insert_or_merge()."""
         return await self._store.run(self.table.insert_or_merge, entity, **options)
+
+    async def patch(self, partition_key: str, row_key: str, set: Optional[Mapping[str, Value]] = None,
+                    **options: Any) -> Entity:
+        """As Table.patch()."""
+        return await self._store.run(self.table.patch, partition_key, row_key, set, **options)
 
     async def remove(self, partition_key: str, row_key: str, if_match: ETag = ETag.ANY, **options: Any) -> None:
         """As Table.remove()."""

@@ -54,7 +54,7 @@ class Exists(RequestError):
 
 
 class PreconditionFailed(RequestError):
-    """The stored ETag differs from the given one."""
+    """The stored ETag differs from the given one, or another condition does not hold."""
 
     code = 3
 

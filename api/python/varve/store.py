@@ -103,6 +103,23 @@ def _condition_of(entity: Any, if_match: Optional[ETag]) -> int:
     return _condition(if_match)
 
 
+def _patch(partition_key: str, row_key: str, set: Optional[Mapping[str, Value]], remove: Iterable[str],
+           increment: Optional[Mapping[str, Union[int, float]]], only_if: str, if_match: ETag, insert: bool,
+           keep: list[Any]) -> Any:
+    """Returns a varve_patch."""
+    given = _sized("varve_patch")
+    keep.append(given)
+    fill_entity(ffi.addressof(given[0], "entity"), Entity(partition_key, row_key, set), keep)
+    given.removed, given.removed_count = texts_of(remove, "remove", keep)
+    counted = ffi.new("varve_entity *")
+    fill_entity(counted, Entity("", "", increment), keep)
+    given.increments, given.increment_count = counted.properties, counted.property_count
+    given.condition = text_of(only_if, "only_if", keep)
+    given.if_match = _condition(if_match)
+    given.may_insert = insert
+    return given
+
+
 class Page:
     """One page of a scan."""
 
@@ -371,6 +388,24 @@ class Table(_Handle):
         """Merges into an existing entity, or inserts it."""
         return self._write(lib.varve_table_insert_or_merge, entity, (), durability, wait, tag)
 
+    def patch(self, partition_key: str, row_key: str, set: Optional[Mapping[str, Value]] = None, *,
+              remove: Iterable[str] = (), increment: Optional[Mapping[str, Union[int, float]]] = None,
+              only_if: str = "", parameters: Optional[Mapping[str, Value]] = None, if_match: ETag = ETag.ANY,
+              insert: bool = False, durability: Optional[str] = None, wait: Optional[float] = None,
+              tag: bytes = b"") -> Entity:
+        """Sets, removes and increments single properties of an entity. Returns the entity after the patch.
+
+        An incremented property keeps its type, and begins at zero if the entity lacks it. `only_if` is a filter with
+        `parameters`, as scan() takes them; if the stored entity does not meet it, the patch raises PreconditionFailed
+        (ConditionNotMet). With `insert`, an absent entity is inserted, and there may be no `only_if`.
+        """
+        keep: list[Any] = []
+        condition = with_parameters(only_if, parameters) if parameters is not None else only_if
+        given = _patch(partition_key, row_key, set, remove, increment, condition, if_match, insert, keep)
+        page = ffi.new("varve_page **")
+        check(lib.varve_table_patch(_open(self), given, _write_options(durability, wait, tag, keep), page))
+        return Page(page[0]).entities[0]
+
     def remove(self, partition_key: str, row_key: str, if_match: ETag = ETag.ANY, *, durability: Optional[str] = None,
                wait: Optional[float] = None, tag: bytes = b"") -> None:
         """Deletes an entity, or raises NotFound."""
@@ -487,7 +522,8 @@ class Transaction(_Handle):
     block discards the writes.
     """
 
-    __slots__ = ("etag", "sent_messages", "written_blobs", "_durability", "_puts", "_blobs")
+    __slots__ = ("etag", "sent_messages", "written_blobs", "patched_entities", "_durability", "_puts", "_blobs",
+                 "_patches")
     _free = staticmethod(lib.varve_transaction_free)
 
     def __init__(self, handle: Any, durability: Optional[str]) -> None:
@@ -495,12 +531,15 @@ class Transaction(_Handle):
         self._durability = durability
         self._puts = 0
         self._blobs = 0
+        self._patches = 0
         #: The ETag of all written entities, once the transaction has committed.
         self.etag: Optional[ETag] = None
         #: What each put_message() returned, once the transaction has committed.
         self.sent_messages: list[SentMessage] = []
         #: The state of each blob that was published, put or copied, once the transaction has committed.
         self.written_blobs: list[BlobState] = []
+        #: The entity after each patch, once the transaction has committed.
+        self.patched_entities: list[Entity] = []
 
     def get(self, table: Table, partition_key: str, row_key: str, *,
             select: Optional[Sequence[str]] = None) -> Optional[Entity]:
@@ -561,6 +600,17 @@ class Transaction(_Handle):
     def remove(self, table: Table, partition_key: str, row_key: str, if_match: ETag = ETag.ANY) -> None:
         """Appends :meth:`Table.remove`."""
         self._add(table, _REMOVE, Entity(partition_key, row_key), _condition(if_match))
+
+    def patch(self, table: Table, partition_key: str, row_key: str, set: Optional[Mapping[str, Value]] = None, *,
+              remove: Iterable[str] = (), increment: Optional[Mapping[str, Union[int, float]]] = None,
+              only_if: str = "", parameters: Optional[Mapping[str, Value]] = None, if_match: ETag = ETag.ANY,
+              insert: bool = False) -> None:
+        """Appends :meth:`Table.patch`. After the commit, `patched_entities` has what it returns."""
+        keep: list[Any] = []
+        condition = with_parameters(only_if, parameters) if parameters is not None else only_if
+        given = _patch(partition_key, row_key, set, remove, increment, condition, if_match, insert, keep)
+        check(lib.varve_transaction_patch(_open(self), _open(table), given))
+        self._patches += 1
 
     def put_message(self, queue: Queue, text: str, **options: Any) -> None:
         """Appends :meth:`Queue.put`, with its options but without a durability of its own.
@@ -642,6 +692,10 @@ class Transaction(_Handle):
             sent = _sized("varve_sent_message")
             check(lib.varve_transaction_sent_message(_open(self), index, sent))
             self.sent_messages.append(sent_of(sent))
+        if self._patches:
+            page = ffi.new("varve_page **")
+            check(lib.varve_transaction_patched(_open(self), page))
+            self.patched_entities = Page(page[0]).entities
         for index in range(self._blobs):
             self.written_blobs.append(_state(lambda made: lib.varve_transaction_written_blob(_open(self), index, made)))
         return self.etag

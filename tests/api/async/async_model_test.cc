@@ -139,7 +139,7 @@ class Planner {
     constexpr std::array<Condition, 8> kConditions{Condition::kAny,     Condition::kAny,     Condition::kCurrent,
                                                    Condition::kCurrent, Condition::kCurrent, Condition::kStale,
                                                    Condition::kStale,   Condition::kNone};
-    return {static_cast<Kind>(below(6)), entity(), one_of(kConditions)};
+    return {static_cast<Kind>(below(8)), entity(), one_of(kConditions)};
   }
 
   /// Usually uses one partition and different rows, as a transaction requires. Sometimes it breaks that, or uses too
@@ -319,7 +319,15 @@ class Side {
     const ETag first = stale_.try_emplace(key, current).first->second;
     return write.condition == Condition::kStale ? first : current;
   }
-  WriteOperation operation(const PlannedWrite& write) { return {write.kind, write.entity, etag_for(write)}; }
+  WriteOperation operation(const PlannedWrite& write) {
+    WriteOperation made{write.kind, write.entity, etag_for(write)};
+    if (write.kind != Kind::kPatch && write.kind != Kind::kInsertOrPatch) return made;
+    // Some entities have these properties, so that the patch names them twice.
+    made.increments = {{"Count", 1}, {"N5", std::int64_t{-1}}};
+    made.removed = {"O"};
+    if (write.kind == Kind::kPatch) made.condition = "not (Count ge 3)";
+    return made;
+  }
   EntityGroupTransaction transaction(const std::vector<PlannedWrite>& writes) {
     EntityGroupTransaction made;
     for (const PlannedWrite& write : writes) made.add(operation(write));

@@ -183,6 +183,15 @@ TEST_F(AsyncOutOfMemory, InAMergeChangesNothing) {
   EXPECT_EQ(read(*table_, "p", "r")->properties().size(), 21u);
 }
 
+TEST_F(AsyncOutOfMemory, InAPatchChangesNothing) {
+  sweep<Result<Entity>>([](const AsyncTable& table) {
+    Patch patch("p", "r");
+    for (int i = 0; i < 20; ++i) patch.increment("Another" + std::to_string(i), i);
+    return table.patch(std::move(patch.remove("V").only_if("V eq 'first'")), ETag::any());
+  });
+  EXPECT_EQ(read(*table_, "p", "r")->properties().size(), 20u);
+}
+
 TEST_F(AsyncOutOfMemory, InARemovalChangesNothing) {
   sweep<Status>([](const AsyncTable& table) { return table.remove("p", "s", ETag::any()); });
   EXPECT_EQ(value_in(*table_, "p", "s"), "-");

@@ -103,6 +103,8 @@ class EntityWrites : public ::testing::Test {
       case Kind::kMerge: return table().merge(entity, operation.if_match);
       case Kind::kInsertOrReplace: return table().insert_or_replace(entity);
       case Kind::kInsertOrMerge: return table().insert_or_merge(entity);
+      case Kind::kPatch:
+      case Kind::kInsertOrPatch:  // patch_test.cc has them
       case Kind::kRemove: break;
     }
     if (Status removed = table().remove("p", entity.row_key(), operation.if_match); !removed.ok()) return removed;

@@ -21,6 +21,7 @@ constexpr std::array<Described, kOperationNames> kDescribed = {{
     {"remove", {"table", "partition", "row", "entity", "condition", "durability"}},
     {"group", {"table", "partition", "seed", "count", "durability"}},
     {"transact", {"seed", "writes", "reads", "interference", "durability"}},
+    {"patch", {"table", "partition", "row", "changes", "condition", "durability"}},
     {"get", {"table", "partition", "row"}},
     {"get_many", {"table", "seed", "count"}},
     {"scan", {"table", "range", "filter", "page", "take", "backward"}},

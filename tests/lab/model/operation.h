@@ -33,6 +33,7 @@ enum class OperationName : std::uint8_t {
   kRemove,
   kGroup,     // an entity group transaction
   kTransact,  // a transaction over partitions and tables
+  kPatch,     // kPatch or kInsertOrPatch
   kGet,
   kGetMany,
   kScan,

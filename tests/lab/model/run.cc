@@ -80,6 +80,7 @@ bool Run::do_data(const Operation& operation) {
     case OperationName::kRemove: write(operation.name, numbers); return true;
     case OperationName::kGroup: group(numbers); return true;
     case OperationName::kTransact: transact(numbers); return true;
+    case OperationName::kPatch: patch(numbers); return true;
     case OperationName::kGet: get(numbers); return true;
     case OperationName::kGetMany: get_many(numbers); return true;
     case OperationName::kScan: scan(numbers); return true;

@@ -100,6 +100,7 @@ class Run {
   void write(OperationName operation, const Numbers& numbers);
   void group(const Numbers& numbers);
   void transact(const Numbers& numbers);
+  void patch(const Numbers& numbers);
   static Place random_place(io::SeededRandom& random);
   bool read_in(StoreTransaction& transaction, const Place& at);
   void commit_writes(const Numbers& numbers, io::SeededRandom& random, bool conflicts, StoreTransaction& transaction);

@@ -62,9 +62,10 @@ Run::Place Run::random_place(io::SeededRandom& random) {
 
 WriteOperation Run::planned_write(WriteKind kind, const TablePointer& table, const KeyText& partition,
                                   const KeyText& row, std::uint32_t entity, std::uint32_t condition) const {
-  WriteOperation planned;
-  planned.kind = kind;
-  planned.entity = entity_of(partition.text, row.text, entity);
+  const bool is_patch = kind == WriteKind::kPatch;
+  WriteOperation planned = is_patch ? patch_of(partition.text, row.text, entity) : WriteOperation();
+  if (!is_patch) planned.kind = kind;
+  if (!is_patch) planned.entity = entity_of(partition.text, row.text, entity);
   const Entity* const stored = table == nullptr ? nullptr : table->find(partition.text, row.text);
   const ETag old = ETag::of_timestamp(DateTime{(stored == nullptr ? version_ : stored->etag().timestamp().ticks) - 1});
   switch (condition_of(condition)) {
@@ -101,6 +102,29 @@ void Run::write(OperationName operation, const Numbers& numbers) {
   if (done && kind != WriteKind::kRemove && etag->timestamp().ticks != version_) {
     broken("a write: the ETag is not that of its version");
   }
+}
+
+void Run::patch(const Numbers& numbers) {
+  const TableName name = table_name(numbers[0]);
+  std::optional<TableVerbs> table = verbs(name);
+  if (!table || failed()) return;
+  const TablePointer rows = state_->table(name);
+  const KeyText& partition = key_of(numbers[1]);
+  const KeyText& row = key_of(numbers[2]);
+  const WriteOperation planned = planned_write(WriteKind::kPatch, rows, partition, row, numbers[3], numbers[4]);
+  Expected expected = judge_alone(planned, std::max(partition.problem, row.problem));
+  if (partition.problem == KeyProblem::kForbidden) expected = judge_alone(planned, KeyProblem::kForbidden);
+  if (expected.fine()) {
+    expected = rows == nullptr ? Expected{Code::kNotFound, "TableNotFound", {}} : judge_in(*rows, planned, planted_);
+  }
+  bool durable = false;
+  const Result<Entity> patched = table->patch(planned, write_options(numbers[5], "", &durable));
+  const Planted planted = planted_;
+  const bool done = settle(patched.status(), expected, durable, [name, planned, planted](State& state, ETag given) {
+    apply_to_table(state, name, {planned}, given, planted);
+  });
+  if (done) compare_entity(*patched, *state_->table(name)->find(partition.text, row.text), "a patch");
+  count(expected.fine() ? "patches" : "patches refused");
 }
 
 void Run::group(const Numbers& numbers) {

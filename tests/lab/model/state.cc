@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "varve/limits.h"
 
@@ -11,11 +13,66 @@ namespace {
 using WriteKind = WriteOperation::Kind;
 
 bool needs_etag(WriteKind kind) {
-  return kind == WriteKind::kReplace || kind == WriteKind::kMerge || kind == WriteKind::kRemove;
+  return kind == WriteKind::kReplace || kind == WriteKind::kMerge || kind == WriteKind::kRemove ||
+         kind == WriteKind::kPatch;
+}
+
+bool is_patch(WriteKind kind) {
+  return kind == WriteKind::kPatch || kind == WriteKind::kInsertOrPatch;
 }
 
 bool merges(WriteKind kind) {
-  return kind == WriteKind::kMerge || kind == WriteKind::kInsertOrMerge;
+  return kind == WriteKind::kMerge || kind == WriteKind::kInsertOrMerge || is_patch(kind);
+}
+
+/// Returns whether the stored entity meets a condition of patch_of().
+bool meets(const Entity& stored, const std::string& condition) {
+  constexpr std::string_view kBegin = "Count ge ";
+  if (condition.empty()) return true;
+  const Value* const count = stored.find("Count");
+  return count != nullptr && *count->get_if<std::int32_t>() >= std::stoi(condition.substr(kBegin.size()));
+}
+
+/// Returns the integer of a property and of an increment.
+std::optional<std::int64_t> integer_in(const Value& value) {
+  if (const auto* const small = value.get_if<std::int32_t>()) return *small;
+  if (const auto* const large = value.get_if<std::int64_t>()) return *large;
+  return std::nullopt;
+}
+
+/// Adds the increment to the property, or returns why it cannot.
+Expected increment(Entity& entity, const Property& by) {
+  const Value* const stored = entity.find(by.name);
+  if (stored == nullptr) {
+    entity.set(by.name, by.value);
+    return {};
+  }
+  const Expected out_of_range{Code::kTooLarge, "IncrementOutOfRange", {}};
+  const std::optional<std::int64_t> change = integer_in(by.value);
+  if (const auto* const number = stored->get_if<double>()) {
+    const double sum = *number + (change ? static_cast<double>(*change) : *by.value.get_if<double>());
+    if (!std::isfinite(sum)) return out_of_range;
+    entity.set(by.name, sum);
+    return {};
+  }
+  const std::optional<std::int64_t> integer = integer_in(*stored);
+  if (!integer || !change) return {Code::kInvalidArgument, "PropertyTypeMismatch", {}};
+  const bool is_small = stored->type() == PropertyType::kInt32;
+  const long double exact = static_cast<long double>(*integer) + static_cast<long double>(*change);  // 64 bits: exact
+  const auto least = is_small ? std::numeric_limits<std::int32_t>::min() : std::numeric_limits<std::int64_t>::min();
+  const auto most = is_small ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::int64_t>::max();
+  if (exact < static_cast<long double>(least) || exact > static_cast<long double>(most)) return out_of_range;
+  const std::int64_t sum = *integer + *change;
+  entity.set(by.name, is_small ? Value(static_cast<std::int32_t>(sum)) : Value(sum));
+  return {};
+}
+
+/// Makes the increments in their order, up to one that is refused.
+Expected increment_all(Entity& entity, const WriteOperation& operation) {
+  for (const Property& by : operation.increments) {
+    if (Expected refused = increment(entity, by); !refused.fine()) return refused;
+  }
+  return {};
 }
 
 Units units_of(const Entity& entity) {
@@ -35,9 +92,13 @@ const Entity* find_by_units(const TableState& table, const Units& units) {
 
 /// Returns the entity after the write.
 Entity result_of(const Entity* stored, const WriteOperation& operation, Planted planted) {
-  if (stored == nullptr || !merges(operation.kind) || planted == Planted::kMergeReplaces) return operation.entity;
-  Entity merged = *stored;
+  const bool keeps = merges(operation.kind) && planted != Planted::kMergeReplaces;
+  if (!is_patch(operation.kind) && (stored == nullptr || !keeps)) return operation.entity;
+  Entity merged =
+      stored != nullptr && keeps ? *stored : Entity(operation.entity.partition_key(), operation.entity.row_key());
   for (const Property& property : operation.entity.properties()) merged.set(property.name, property.value);
+  for (const std::string& name : operation.removed) merged.remove(name);
+  (void)increment_all(merged, operation);  // judge_in() has refused what cannot be incremented
   return merged;
 }
 
@@ -114,6 +175,11 @@ Expected judge_in(const TableState& table, const WriteOperation& operation, Plan
     }
   }
   if (operation.kind == WriteKind::kRemove) return {};
+  if (is_patch(operation.kind) && stored != nullptr) {
+    if (!meets(*stored, operation.condition)) return {Code::kPreconditionFailed, "ConditionNotMet", {}};
+    Entity incremented = *stored;
+    if (const Expected refused = increment_all(incremented, operation); !refused.fine()) return refused;
+  }
   const Entity result = result_of(stored, operation, planted);
   if (result.properties().size() > limits::kCustomPropertiesMax) return {Code::kTooLarge, "TooManyProperties", {}};
   if (accounted_size_bytes(result) > limits::kEntityBytesMax) return {Code::kTooLarge, "EntityTooLarge", {}};

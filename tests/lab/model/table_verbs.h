@@ -25,6 +25,21 @@ class TableVerbs {
     return asynchronous_ ? await(AsyncTable(table_).write(operation, options)) : table_.write(operation, options);
   }
 
+  /// Returns the entity after the patch.
+  Result<Entity> patch(const WriteOperation& operation, const WriteOptions& options) {
+    Patch patch(operation.entity.partition_key(), operation.entity.row_key());
+    for (const Property& property : operation.entity.properties()) patch.set(property.name, property.value);
+    for (const std::string& name : operation.removed) patch.remove(name);
+    for (const Property& increment : operation.increments) patch.increment(increment.name, increment.value);
+    patch.only_if(operation.condition);
+    if (operation.kind == WriteOperation::Kind::kInsertOrPatch) {
+      return asynchronous_ ? await(AsyncTable(table_).insert_or_patch(patch, options))
+                           : table_.insert_or_patch(patch, options);
+    }
+    return asynchronous_ ? await(AsyncTable(table_).patch(patch, operation.if_match, options))
+                         : table_.patch(patch, operation.if_match, options);
+  }
+
   Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options) {
     return asynchronous_ ? await(AsyncTable(table_).execute(transaction, options))
                          : table_.execute(transaction, options);

@@ -123,6 +123,23 @@ std::uint32_t plain_entity(std::uint32_t number) {
   return large_of(number) == Large::kNone || large_of(number) == Large::kWide ? number : number - number % kRare;
 }
 
+WriteOperation patch_of(const std::string& partition, const std::string& row, std::uint32_t number) {
+  constexpr std::array<std::int32_t, 5> kCounts = {1, 7, -3, 1'000'000'000, -2'000'000'000};
+  Patch patch(partition, row);
+  patch.increment("Count", kCounts[number % kCounts.size()]);
+  test::RandomEngine random(number);
+  for (const Property& property : test::random_entity(random).properties()) {
+    const std::uint32_t use = random() % 8;
+    if (use < 3) patch.set(property.name, property.value);
+    if (use == 3 || use == 4) patch.remove(property.name);
+    if (use == 5 && number % 3 == 0) patch.increment(property.name, std::int64_t{5});
+    if (use == 6 && number % 3 == 0) patch.increment(property.name, 0.5);
+  }
+  if (number % 4 == 1) return WriteOperation::insert_or_patch(patch);
+  if (number % 4 == 2) patch.only_if("Count ge " + std::to_string(number % 9));
+  return WriteOperation::patch(patch, ETag());
+}
+
 std::string tag_of(std::uint32_t entity) {
   return entity % 5 == 4 ? "tag " + std::to_string(entity) : std::string();
 }

@@ -10,6 +10,7 @@
 
 #include "varve/access_policy.h"
 #include "varve/query.h"
+#include "varve/transaction.h"
 #include "varve/types.h"
 
 namespace varve::lab {
@@ -41,6 +42,9 @@ const KeyText& key_of(std::uint32_t number);
 Entity entity_of(const std::string& partition, const std::string& row, std::uint32_t number);
 /// Returns the number of an entity that is small and within all limits.
 std::uint32_t plain_entity(std::uint32_t number);
+/// Returns a patch of kPatch, which may have a condition of the form `Count ge 5`, or of kInsertOrPatch. It may increment a
+/// property of any type.
+WriteOperation patch_of(const std::string& partition, const std::string& row, std::uint32_t number);
 /// Returns the tag of a write with this entity. It is empty for most.
 std::string tag_of(std::uint32_t entity);
 

@@ -304,6 +304,8 @@ void Stage::write(std::string_view table, Write write, Durability durability, st
       case Kind::kMerge: return version_of(opened->merge(entity, if_match, options));
       case Kind::kInsertOrReplace: return version_of(opened->insert_or_replace(entity, options));
       case Kind::kInsertOrMerge: return version_of(opened->insert_or_merge(entity, options));
+      case Kind::kPatch:
+      case Kind::kInsertOrPatch:  // No script has patches.
       case Kind::kRemove: break;
     }
     if (Status removed = opened->remove(write.partition_key, write.row_key, if_match, options); !removed.ok()) {

@@ -35,6 +35,9 @@ TEST(ServiceAddress, AnswersTheVerbsOnTables) {
   EXPECT_THAT(run_program({"get", address, "Orders", "eu", "0001"}).out, HasSubstr("Customer      Ann"));
   EXPECT_EQ(run_program({"update", address, "Orders", "eu", "0001", "Lines=4"}).exit_code, 0);
   EXPECT_EQ(run_program({"update", address, "Orders", "eu", "0009", "Lines=4"}).exit_code, 1);
+  const ProgramResult patch = run_program({"patch", address, "Orders", "eu", "0001", "--increment", "Lines=1"});
+  EXPECT_EQ(patch.exit_code, 1);
+  EXPECT_THAT(patch.err, HasSubstr("a server takes no patch"));
   EXPECT_EQ(run_program({"count", address, "Orders", "--filter", "Lines eq 4"}).out, "1\n");
   EXPECT_EQ(run_program({"table", "list", address}).out, "Orders\n");
   EXPECT_EQ(run_program({"delete", address, "Orders", "eu", "0001"}).exit_code, 0);

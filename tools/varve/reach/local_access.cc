@@ -21,19 +21,13 @@ class LocalTable final : public TableAccess {
   }
 
   Result<ETag> write(const WriteOperation& operation, const WriteOptions& options) override {
-    using WriteKind = WriteOperation::Kind;
-    const Entity& entity = operation.entity;
-    switch (operation.kind) {
-      case WriteKind::kInsert: return table_.insert(entity, options);
-      case WriteKind::kReplace: return table_.replace(entity, operation.if_match, options);
-      case WriteKind::kMerge: return table_.merge(entity, operation.if_match, options);
-      case WriteKind::kInsertOrReplace: return table_.insert_or_replace(entity, options);
-      case WriteKind::kInsertOrMerge: return table_.insert_or_merge(entity, options);
-      case WriteKind::kRemove: break;
-    }
-    const Status removed = table_.remove(entity.partition_key(), entity.row_key(), operation.if_match, options);
-    if (!removed.ok()) return removed;
-    return ETag();
+    return table_.write(operation, options);
+  }
+  Result<Entity> patch(const Patch& patch, ETag if_match, const WriteOptions& options) override {
+    return table_.patch(patch, if_match, options);
+  }
+  Result<Entity> insert_or_patch(const Patch& patch, const WriteOptions& options) override {
+    return table_.insert_or_patch(patch, options);
   }
 
  private:

@@ -36,9 +36,17 @@ std::string_view verb_of(WriteKind kind) {
     case WriteKind::kInsertOrReplace: return "PUT";
     case WriteKind::kMerge:
     case WriteKind::kInsertOrMerge: return "MERGE";
+    case WriteKind::kPatch:
+    case WriteKind::kInsertOrPatch:
     case WriteKind::kRemove: break;
   }
   return "DELETE";
+}
+
+/// Returns the refusal of what the table service has no request for.
+Status no_request_for(std::string_view write) {
+  return Status::invalid_argument("a server takes no " + std::string(write) +
+                                  "; stop the server, and give the directory of the store");
 }
 
 /// Returns the requests of a change set as the body of a batch.
@@ -120,6 +128,13 @@ class RestTable final : public TableAccess {
     return etag_of(*response);
   }
 
+  Result<Entity> patch(const Patch& /*patch*/, ETag /*if_match*/, const WriteOptions& /*options*/) override {
+    return no_request_for("patch");
+  }
+  Result<Entity> insert_or_patch(const Patch& /*patch*/, const WriteOptions& /*options*/) override {
+    return no_request_for("patch");
+  }
+
   Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options) override {
     if (transaction.size() == 1) {  // a batch would only be longer
       const Result<ETag> etag = write(transaction.operations().front(), options);
@@ -146,6 +161,9 @@ class RestTable final : public TableAccess {
   }
 
   Result<HttpRequest> request_of(const WriteOperation& operation) const {
+    const bool is_patch = operation.kind == WriteKind::kPatch || operation.kind == WriteKind::kInsertOrPatch;
+    if (is_patch) return no_request_for("patch");
+    if (!operation.condition.empty()) return no_request_for("condition besides an ETag");
     const Entity& entity = operation.entity;
     const bool is_insert = operation.kind == WriteKind::kInsert;
     const bool is_remove = operation.kind == WriteKind::kRemove;

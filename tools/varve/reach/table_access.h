@@ -25,6 +25,9 @@ class TableAccess {
   virtual Result<ScanPlan> explain(const Scan& scan) const = 0;
   /// Carries out one write. A delete returns no ETag.
   virtual Result<ETag> write(const WriteOperation& operation, const WriteOptions& options) = 0;
+  /// Errors also: kInvalidArgument (the table is at a server).
+  virtual Result<Entity> patch(const Patch& patch, ETag if_match, const WriteOptions& options) = 0;
+  virtual Result<Entity> insert_or_patch(const Patch& patch, const WriteOptions& options) = 0;
   virtual Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options) = 0;
 };
 

@@ -45,9 +45,9 @@ struct TableEncryption {
 ///   writes     those of encrypt(); kInvalidArgument (no key although encryption is required; or the entity has a
 ///              property named as the metadata is); nothing changed
 ///   reads      those of decrypt(); the message names the entity; nothing is returned
-///   merges     merge(), insert_or_merge() and transactions with one of them return kUnsupported; nothing changed. A
-///              merge would encrypt its properties with another content key than the stored ones, which the store
-///              cannot know.
+///   merges     merge(), insert_or_merge(), patches and transactions with one of them return kUnsupported; nothing
+///              changed. A merge would encrypt its properties with another content key than the stored ones, which the
+///              store cannot know.
 /// Source: C-25.
 class EncryptedTable {
  public:
@@ -62,7 +62,7 @@ class EncryptedTable {
   /// @}
 
   /// Encrypts the entity of the operation, does Table::write(), and returns the new ETag; kRemove has none. A remove
-  /// needs no encryption key. A merge always returns kUnsupported.
+  /// needs no encryption key. A merge or a patch always returns kUnsupported.
   Result<ETag> write(const WriteView& operation, const WriteOptions& options = {});
   /// Does the write of the same name of Table, through write().
   /// @{
