@@ -104,9 +104,10 @@ Status check_comparisons(std::size_t comparisons, const StoreLimits& limits) {
 }
 
 Result<Filter> parse_filter(const Scan& scan, const StoreLimits& limits) {
-  Result<Filter> filter = Filter::parse(scan.filter);
+  Result<Filter> filter =
+      Filter::parse(scan.filter, scan.filter_extensions ? FilterGrammar::kExtended : FilterGrammar::kService);
   if (!filter.ok()) return filter;
-  const Status checked = check_comparisons(filter->comparisons().size(), limits);
+  const Status checked = check_comparisons(filter->comparison_count(), limits);
   return checked.ok() ? std::move(filter) : checked;
 }
 
@@ -115,7 +116,8 @@ std::shared_ptr<const PlannedFilter> plan_filter(StoreCore& core, const Scan& sc
   auto planned = std::make_shared<PlannedFilter>();
   planned->text = scan.filter;
   planned->table = table;
-  planned->comparisons = filter.comparisons().size();
+  planned->comparisons = filter.comparison_count();
+  planned->is_extended = filter.is_extended();
   planned->plan = plan_keys(filter, table, everything_with(format::encode_table(table)));
   core.plans().keep(planned);
   return planned;
@@ -129,6 +131,7 @@ struct AskedFilter {
 
 Result<AskedFilter> ask_filter(StoreCore& core, const Scan& scan) {
   AskedFilter asked{core.plans().find(scan.filter), {}};
+  if (asked.kept != nullptr && asked.kept->is_extended && !scan.filter_extensions) asked.kept = nullptr;
   if (asked.kept != nullptr) {
     const Status checked = check_comparisons(asked.kept->comparisons, core.limits());
     return checked.ok() ? Result<AskedFilter>(std::move(asked)) : checked;

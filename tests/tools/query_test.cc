@@ -116,7 +116,7 @@ TEST_F(Query, AFilterThatDoesNotParseIsRefusedWithThePlace) {
   EXPECT_NE(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr("the filter, character 11"));
   EXPECT_EQ(result.out, "");
-  const ProgramResult function = query({"--filter", "startswith(RowKey,'1')"});
+  const ProgramResult function = query({"--filter", "tolower(RowKey) eq '1'"});
   EXPECT_THAT(function.err, HasSubstr("NotImplemented"));
   EXPECT_THAT(function.err, Not(HasSubstr("newer version")));
 }

@@ -197,6 +197,13 @@ Condition built(const SlowFilter& slow) {
     case SlowFilter::Kind::kAnd: return built(slow.children[0]) && built(slow.children[1]);
     case SlowFilter::Kind::kOr: return built(slow.children[0]) || built(slow.children[1]);
     case SlowFilter::Kind::kBareProperty: return field(slow.property) == true;
+    case SlowFilter::Kind::kTwoProperties:
+    case SlowFilter::Kind::kList:
+    case SlowFilter::Kind::kFunction: {
+      Result<Condition> condition = Condition::parse(slow.text());
+      EXPECT_TRUE(condition.ok()) << condition.status().to_string();
+      return condition.ok() ? *std::move(condition) : Condition();
+    }
     case SlowFilter::Kind::kComparison: break;
   }
   const Field property = field(slow.property);
