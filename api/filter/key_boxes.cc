@@ -9,6 +9,7 @@
 
 #include "api/model/ascii.h"
 #include "format/keys/sort_key.h"
+#include "varve/condition.h"
 
 namespace varve {
 namespace {
@@ -70,13 +71,15 @@ std::optional<KeyTexts> texts_of(CompareOperator compare, const Value& literal) 
   return KeyTexts();
 }
 
-/// Returns the texts that begin with a prefix.
+/// Returns the texts that begin with a prefix. Their end is a text too, so that explain() can show it.
 KeyTexts texts_with_prefix(std::string_view prefix) {
   KeyTexts texts;
-  if (prefix.empty()) return texts;
-  const Status appended = format::append_text_prefix(texts.lower, prefix);
-  if (!appended.ok()) return KeyTexts();  // Cannot happen: the filter is valid UTF-8.
-  texts.upper = format::end_of_prefix(texts.lower);
+  const std::string end = prefix_successor(prefix);
+  std::string upper;
+  // Cannot fail: the filter is valid UTF-8.
+  if (!format::append_text_prefix(texts.lower, prefix).ok() || !format::append_text_prefix(upper, end).ok())
+    return KeyTexts();
+  if (!end.empty()) texts.upper = std::move(upper);
   return texts;
 }
 

@@ -445,7 +445,8 @@ class Table(_Handle):
              snapshot: Optional[Snapshot] = None) -> Scan:
         """Returns a scan, which reads when it is iterated.
 
-        `filter` is a filter of the table service; ``@name`` in it stands for a parameter. `partition` alone scans a
+        `filter` is a filter of the table service, also with the functions that only Varve has, such as
+        ``startswith(Name, 'A')``; ``@name`` in it stands for a parameter. `partition` alone scans a
         partition, `rows` a range of its RowKeys from a key to before another, `row_prefix` the RowKeys with a prefix, and
         `partitions` a range of partitions.
         """
