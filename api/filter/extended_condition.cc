@@ -56,7 +56,7 @@ std::partial_ordering order_of_properties(const format::PropertyView& stored,
   return kTypesDiffer;
 }
 
-bool contains(std::string_view text, std::string_view part) noexcept {
+bool has_part(std::string_view text, std::string_view part) noexcept {
   // string_view::find() takes the product of both sizes for some texts.
   return part.empty() || ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
@@ -71,7 +71,7 @@ bool holds_for_text(Comparison::Kind function, std::string_view text, std::strin
   switch (function) {
     case Comparison::Kind::kStartsWith: return text.starts_with(argument);
     case Comparison::Kind::kEndsWith: return text.ends_with(argument);
-    case Comparison::Kind::kContains: return contains(text, argument);
+    case Comparison::Kind::kContains: return has_part(text, argument);
     case Comparison::Kind::kEqualsIgnoringCase: return equals_ignoring_case(text, argument);
     default: return false;
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <compare>
 #include <cstddef>
-#include <string_view>
 #include <vector>
 
 #include "varve/types.h"
