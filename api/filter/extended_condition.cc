@@ -58,7 +58,8 @@ std::partial_ordering order_of_properties(const format::PropertyView& stored,
 
 bool has_part(std::string_view text, std::string_view part) noexcept {
   // string_view::find() takes the product of both sizes for some texts.
-  return part.empty() || ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+  if (part.empty() || part.size() > text.size()) return part.empty();
+  return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
 bool equals_ignoring_case(std::string_view text, std::string_view other) noexcept {
@@ -80,13 +81,13 @@ bool holds_for_text(Comparison::Kind function, std::string_view text, std::strin
 }  // namespace
 
 bool holds_extended(const Comparison& comparison, const FilterSubject& subject) noexcept {
-  TimestampBytes timestamp;
+  TimestampBytes timestamp{};
   const auto stored = find_property(subject, comparison.subject, comparison.property, timestamp);
   if (!stored) return false;
   switch (comparison.kind) {
     case Comparison::Kind::kExists: return true;
     case Comparison::Kind::kProperty: {
-      TimestampBytes other_timestamp;
+      TimestampBytes other_timestamp{};
       const auto other = find_property(subject, comparison.other_subject, comparison.other_property, other_timestamp);
       return other && satisfies(order_of_properties(*stored, *other), comparison.compare);
     }
