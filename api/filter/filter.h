@@ -104,8 +104,9 @@ class Filter {
   static constexpr std::size_t kListValuesMax = 4096;
 
   /// Parses a filter. A text of spaces only matches everything.
-  /// Errors: kInvalidArgument (InvalidInput; the message names the character), kUnsupported (NotImplemented: arithmetic,
-  /// two literals, functions that the grammar lacks; in the service's grammar all functions, and two properties).
+  /// Errors: kInvalidArgument (InvalidInput; the message names the character), kUnsupported (NotImplemented:
+  /// arithmetic, two literals, functions that the grammar lacks; in the service's grammar all functions, and two
+  /// properties).
   /// Source: section "`$filter` grammar", Q-10 to Q-19.
   static Result<Filter> parse(std::string_view text, FilterGrammar grammar = FilterGrammar::kExtended);
 

@@ -30,8 +30,8 @@ Status filter_not_implemented(std::string_view filter, std::size_t offset, std::
 /// Reads one token after another. `true` and `false` are tokens of kind kWord.
 class FilterLexer {
  public:
-  /// `filter` must be valid UTF-8, and must outlive the lexer and its tokens. Only if `has_commas` is true, a comma is a
-  /// token, which needs no white space around it.
+  /// `filter` must be valid UTF-8, and must outlive the lexer and its tokens. Only if `has_commas` is true, a comma is
+  /// a token, which needs no white space around it.
   FilterLexer(std::string_view filter, bool has_commas) noexcept : filter_(filter), has_commas_(has_commas) {}
 
   /// Returns the next token; after the end, kEnd again. Between two tokens there must be white space (space, tab, CR,

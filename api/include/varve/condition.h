@@ -103,9 +103,10 @@ class VARVE_EXPORT Field {
   Condition operator<=(const Value& value) const { return compare("le", value); }
   /// @}
 
-  /// Returns the condition that the property has this relation to another property of the same entity. No entity without
-  /// one of them meets it. The value of `other` counts as a literal: the type of this property decides which numbers match
-  /// and with other types this property counts as smaller. The table service refuses such a filter.
+  /// Returns the condition that the property has this relation to another property of the same entity. No entity
+  /// without one of them meets it. The value of `other` counts as a literal: the type of this property decides which
+  /// numbers match, and with other types this property counts as smaller. The table service refuses such
+  /// a filter.
   /// @{
   Condition operator==(const Field& other) const { return compare("eq", other); }
   Condition operator!=(const Field& other) const { return compare("ne", other); }
@@ -127,8 +128,8 @@ class VARVE_EXPORT Field {
   }
   /// @}
   /// Matches a String that ends with the text, contains it, or equals it if `A` to `Z` count as `a` to `z`. All other
-  /// characters must be the same. The scan reads all keys, but equals_ignoring_case() of a key bounds the range. The table
-  /// service refuses such a filter.
+  /// characters must be the same. The scan reads all keys, but equals_ignoring_case() of a key bounds the range. The
+  /// table service refuses such a filter.
   /// @{
   Condition ends_with(std::string_view suffix) const { return call("endswith", suffix); }
   Condition contains(std::string_view part) const { return call("contains", part); }
