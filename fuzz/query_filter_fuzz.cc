@@ -1,6 +1,7 @@
 // Owns: the fuzzer of `$filter`.
 // Must never: let a filter match an entity whose key its plan excludes. Must never let the plan's remaining condition
-// differ from the filter for a key within the plan.
+// differ from the filter for a key within the plan. Must never let the extended grammar refuse a filter of the table
+// service, or take another filter for one.
 //
 // Input: a filter.
 #include <array>
@@ -29,6 +30,8 @@ bool is_planned(const std::vector<KeyRange>& ranges, const std::string& key) {
 
 void check(std::string_view text) {
   const Result<Filter> filter = Filter::parse(text);
+  const bool is_of_service = Filter::parse(text, FilterGrammar::kService).ok();
+  if (is_of_service != (filter.ok() && !filter->is_extended())) std::abort();
   if (!filter.ok()) return;
   const std::string begin = format::encode_table(kTable);
   const KeyPlan plan = plan_keys(*filter, kTable, {begin, format::end_of_prefix(begin), false});
@@ -91,6 +94,14 @@ constexpr std::string_view kWords[] = {"PartitionKey",
                                        "guid'0f1e2d3c-0000-4000-8000-00000000abcd'",
                                        "X'0aff'",
                                        "binary'00'",
+                                       "B",
+                                       ",",
+                                       " in (",
+                                       "startswith(",
+                                       "endswith(",
+                                       "contains(",
+                                       "equals_ignoring_case(",
+                                       "exists(",
                                        "NaN",
                                        "INF"};
 

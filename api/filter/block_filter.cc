@@ -6,6 +6,8 @@
 #include <compare>
 #include <string_view>
 
+#include "format/keys/sort_key.h"
+
 namespace varve {
 
 namespace {
@@ -36,24 +38,60 @@ Order order_of_largest(const format::PropertyRange& range, const Value& literal)
   return order_of_property({{}, range.type, range.largest}, literal);
 }
 
+/// Returns true if a text of the range may begin with `prefix`. The smallest text may be cut, too. It is then less than
+/// the real one, so it excludes no text.
+bool may_begin_with(const format::PropertyRange& range, std::string_view prefix) noexcept {
+  const bool largest_reaches =
+      format::compare_text(range.largest, prefix) >= 0 || (range.largest_is_cut && prefix.starts_with(range.largest));
+  return largest_reaches && (range.smallest.starts_with(prefix) || format::compare_text(range.smallest, prefix) < 0);
+}
+
 bool may_hold_in(const Comparison& comparison, const format::PropertyRange& range) noexcept {
   switch (range.kind) {
     case format::PropertyRange::Kind::kUnknown: return true;
     case format::PropertyRange::Kind::kAbsent: return false;
     case format::PropertyRange::Kind::kRange: break;
   }
-  return may_satisfy(order_of_property({{}, range.type, range.smallest}, comparison.literal),
-                     order_of_largest(range, comparison.literal), comparison.compare);
+  const auto order_of_smallest = [&](const Value& literal) {
+    return order_of_property({{}, range.type, range.smallest}, literal);
+  };
+  const auto order_of_last = [&](const Value& literal) { return order_of_largest(range, literal); };
+  const bool is_text = range.type == format::PropertyType::kString;
+  switch (comparison.kind) {
+    case Comparison::Kind::kLiteral:
+      return may_satisfy(order_of_smallest(comparison.literal), order_of_last(comparison.literal), comparison.compare);
+    case Comparison::Kind::kList: return comparison.list->any_between(order_of_smallest, order_of_last);
+    case Comparison::Kind::kStartsWith: return is_text && may_begin_with(range, comparison.text());
+    case Comparison::Kind::kEndsWith:
+    case Comparison::Kind::kContains:
+    case Comparison::Kind::kEqualsIgnoringCase: return is_text;
+    case Comparison::Kind::kProperty:
+    case Comparison::Kind::kExists: break;
+  }
+  return true;
+}
+
+bool is_custom(Comparison::Subject subject) noexcept {
+  return subject == Comparison::Subject::kCustom;
+}
+
+/// Returns true if statistics can say that the comparison is false.
+bool may_be_denied(const Comparison& comparison) noexcept {
+  switch (comparison.kind) {
+    case Comparison::Kind::kProperty: return is_custom(comparison.subject) || is_custom(comparison.other_subject);
+    case Comparison::Kind::kExists: return is_custom(comparison.subject);
+    default: break;
+  }
+  return is_custom(comparison.subject) || comparison.subject == Comparison::Subject::kTimestamp;
 }
 
 }  // namespace
 
-/// The filter is of use if it is false whenever all comparisons except those of keys are false.
+/// The filter is of use if it is false whenever all comparisons that statistics can deny are false.
 BlockFilter::BlockFilter(const Filter& filter)
-    : filter_(filter), may_(filter.nodes().size()), is_of_use_(!may_match([](const Comparison& comparison) {
-        return comparison.subject == Comparison::Subject::kPartitionKey ||
-               comparison.subject == Comparison::Subject::kRowKey;
-      })) {}
+    : filter_(filter),
+      may_(filter.nodes().size()),
+      is_of_use_(!may_match([](const Comparison& comparison) { return !may_be_denied(comparison); })) {}
 
 /// Statistics never prove that a comparison is true for all entities: an entity may lack the property. So they never
 /// exclude anything because of `not`.
@@ -79,18 +117,40 @@ bool BlockFilter::may_match(MayHold may_hold) {
   return nodes.empty() || may_.back().hold;
 }
 
+/// Timestamp is a DateTime of each entity.
+bool BlockFilter::may_hold_for(const Comparison& comparison, const Versions& versions) noexcept {
+  const auto order_of_smallest = [&](const Value& literal) { return order_of_date_time(versions.smallest, literal); };
+  const auto order_of_largest = [&](const Value& literal) { return order_of_date_time(versions.largest, literal); };
+  switch (comparison.kind) {
+    case Comparison::Kind::kLiteral:
+      return may_satisfy(order_of_smallest(comparison.literal), order_of_largest(comparison.literal),
+                         comparison.compare);
+    case Comparison::Kind::kList: return comparison.list->any_between(order_of_smallest, order_of_largest);
+    case Comparison::Kind::kProperty:
+    case Comparison::Kind::kExists: return true;
+    default: return false;
+  }
+}
+
+const format::PropertyRange* BlockFilter::find_range(std::string_view property) const noexcept {
+  const auto named = std::find_if(ranges_.begin(), ranges_.end(),
+                                  [&](const format::NamedRange& told) { return told.name == property; });
+  return named == ranges_.end() ? nullptr : &named->range;
+}
+
 bool BlockFilter::may_hold(const Comparison& comparison, const Versions& versions) const noexcept {
+  if (comparison.kind == Comparison::Kind::kProperty && is_custom(comparison.other_subject)) {
+    const format::PropertyRange* const other = find_range(comparison.other_property);
+    if (other != nullptr && other->kind == format::PropertyRange::Kind::kAbsent) return false;
+  }
   switch (comparison.subject) {
     case Comparison::Subject::kPartitionKey:
     case Comparison::Subject::kRowKey: return true;
-    case Comparison::Subject::kTimestamp:
-      return may_satisfy(order_of_date_time(versions.smallest, comparison.literal),
-                         order_of_date_time(versions.largest, comparison.literal), comparison.compare);
+    case Comparison::Subject::kTimestamp: return may_hold_for(comparison, versions);
     case Comparison::Subject::kCustom: break;
   }
-  const auto named = std::find_if(ranges_.begin(), ranges_.end(),
-                                  [&](const format::NamedRange& told) { return told.name == comparison.property; });
-  return named == ranges_.end() || may_hold_in(comparison, named->range);
+  const format::PropertyRange* const range = find_range(comparison.property);
+  return range == nullptr || may_hold_in(comparison, *range);
 }
 
 Status BlockFilter::read_ranges(const format::RunEntry& run) {

@@ -3,6 +3,7 @@
 // Must never: exclude a block that contains a match.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "api/filter/filter.h"
@@ -33,6 +34,9 @@ class BlockFilter final : public engine::BlockJudge {
     bool fail = true;
   };
   Status read_ranges(const format::RunEntry& run);
+  static bool may_hold_for(const Comparison& comparison, const Versions& versions) noexcept;
+  /// Returns null if nothing is known about the property.
+  const format::PropertyRange* find_range(std::string_view property) const noexcept;
   bool may_hold(const Comparison& comparison, const Versions& versions) const noexcept;
   template <typename MayHold>
   bool may_match(MayHold may_hold);

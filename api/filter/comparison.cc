@@ -15,18 +15,6 @@ using Order = std::partial_ordering;
 /// If the types differ, the property is less than the literal.
 constexpr Order kMismatch = Order::less;
 
-bool satisfies(Order order, CompareOperator compare) noexcept {
-  switch (compare) {
-    case CompareOperator::kEqual: return std::is_eq(order);
-    case CompareOperator::kNotEqual: return std::is_neq(order);
-    case CompareOperator::kGreater: return std::is_gt(order);
-    case CompareOperator::kGreaterOrEqual: return std::is_gteq(order);
-    case CompareOperator::kLess: return std::is_lt(order);
-    case CompareOperator::kLessOrEqual: return std::is_lteq(order);
-  }
-  return false;
-}
-
 Order order_of_text(std::string_view stored, const Value& literal) noexcept {
   const std::string* const text = literal.get_if<std::string>();
   return text == nullptr ? kMismatch : Order(format::compare_text(stored, *text) <=> 0);
@@ -73,6 +61,18 @@ std::partial_ordering order_of_number(double stored, std::int64_t integer) noexc
   return stored - whole <=> 0.0;
 }
 
+bool satisfies(std::partial_ordering order, CompareOperator compare) noexcept {
+  switch (compare) {
+    case CompareOperator::kEqual: return std::is_eq(order);
+    case CompareOperator::kNotEqual: return std::is_neq(order);
+    case CompareOperator::kGreater: return std::is_gt(order);
+    case CompareOperator::kGreaterOrEqual: return std::is_gteq(order);
+    case CompareOperator::kLess: return std::is_lt(order);
+    case CompareOperator::kLessOrEqual: return std::is_lteq(order);
+  }
+  return false;
+}
+
 std::partial_ordering order_of_date_time(std::uint64_t ticks, const Value& literal) noexcept {
   const auto* const date_time = literal.get_if<DateTime>();
   return date_time == nullptr ? kMismatch : Order(ticks <=> date_time->ticks);
@@ -111,6 +111,8 @@ std::optional<Order> order_in(const FilterSubject& subject, const Comparison& co
 }  // namespace
 
 bool holds(const Comparison& comparison, const FilterSubject& subject) noexcept {
+  if (comparison.kind != Comparison::Kind::kLiteral) [[unlikely]]
+    return holds_extended(comparison, subject);
   const std::optional<Order> order = order_in(subject, comparison);
   return order.has_value() && satisfies(*order, comparison.compare);
 }

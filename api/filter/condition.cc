@@ -155,6 +155,33 @@ Condition Condition::comparison(std::string_view property, std::string_view comp
   return condition;
 }
 
+Condition Condition::of_two(std::string_view property, std::string_view compare, std::string_view other) {
+  for (const std::string_view name : {property, other}) {
+    if (Status named = check_filter_name(name); !named.ok()) return refused(std::move(named));
+  }
+  if (other == "NaN" || other == "INF") {
+    return refused(service_error::invalid_input(quoted(other) + " is a number on the right side of a comparison; " +
+                                                "write the property with this name on the left side"));
+  }
+  Condition condition;
+  condition.text_.append(property).append(" ").append(compare).append(" ").append(other);
+  return condition;
+}
+
+Condition Condition::function(std::string_view name, std::string_view property, const std::string_view* text) {
+  if (Status named = check_filter_name(property); !named.ok()) return refused(std::move(named));
+  Condition condition;
+  condition.text_.append(name).append("(").append(property);
+  if (text != nullptr) {
+    if (!format::is_valid_utf8(*text)) {
+      return refused(service_error::invalid_input("the text " + quoted(*text) + " is not valid UTF-8"));
+    }
+    condition.text_.append(",").append(between_quotes(*text));
+  }
+  condition.text_.append(")");
+  return condition;
+}
+
 void Condition::wrap_below(Binding binding) {
   if (binding_ >= binding) return;
   text_.insert(text_.begin(), '(');

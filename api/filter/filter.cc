@@ -44,8 +44,9 @@ void Filter::compile() {
     }
   }
   for (const Comparison& comparison : comparisons_) {
-    names_keys_ = names_keys_ || comparison.subject == Comparison::Subject::kPartitionKey ||
-                  comparison.subject == Comparison::Subject::kRowKey;
+    names_keys_ = names_keys_ || comparison.names_keys();
+    is_extended_ = is_extended_ || comparison.kind != Comparison::Kind::kLiteral;
+    comparison_count_ += comparison.kind == Comparison::Kind::kList ? comparison.list->written() : 1;
   }
 }
 

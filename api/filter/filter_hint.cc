@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "api/model/ascii.h"
 
@@ -35,26 +36,47 @@ constexpr std::array<Habit, 15> kSymbols = {{{"<=", "le"},
 constexpr std::array<std::string_view, 11> kLowerWords = {"eq",  "ne", "gt",   "ge",    "lt", "le",
                                                           "and", "or", "true", "false", "not"};
 
+constexpr std::string_view kContains = "for texts that contain 'ab' write `contains(NAME, 'ab')`";
+constexpr std::string_view kIgnoringCase = "to ignore the letter case write `equals_ignoring_case(NAME, 'ab')`";
+/// Of functions that the grammar of the table service lacks.
 constexpr std::string_view kInsideText =
-    "a filter cannot look inside a text. For texts that begin with 'ab' write `NAME ge 'ab' and NAME lt 'ac'`; search "
-    "other parts in what the query returns";
+    "the table service cannot look inside a text. For texts that begin with 'ab' write `NAME ge 'ab' and NAME lt "
+    "'ac'`; "
+    "search other parts in what the query returns";
 
-constexpr std::array<Habit, 14> kWords = {{
-    {"like", kInsideText},
+constexpr std::array<Habit, 15> kWords = {{
+    {"like", kContains},
+    {"substringof", kContains},
+    {"indexof", kContains},
+    {"matches", kContains},
+    {"tolower", kIgnoringCase},
+    {"toupper", kIgnoringCase},
     {"contains", kInsideText},
-    {"substringof", kInsideText},
-    {"indexof", kInsideText},
-    {"startswith", "for texts that begin with 'ab' write `NAME ge 'ab' and NAME lt 'ac'`"},
     {"endswith", kInsideText},
-    {"matches", kInsideText},
-    {"tolower", "a filter compares texts as they are; store a copy in lower case as a property of its own"},
-    {"toupper", "a filter compares texts as they are; store a copy in upper case as a property of its own"},
+    {"startswith", "for texts that begin with 'ab' write `NAME ge 'ab' and NAME lt 'ac'`"},
+    {"equals_ignoring_case", "the table service compares texts as they are; store a copy in lower case as a property"},
     {"in", "write one comparison for each value: `NAME eq 1 or NAME eq 2`"},
     {"between", "write both bounds: `NAME ge 1 and NAME le 2`"},
-    {"is", "a property without a value is absent, and compares as false; write `eq` for a comparison"},
+    {"is", "a property without a value is absent: write `not exists(NAME)`"},
     {"equals", "write `eq` instead of `equals`"},
-    {"null", "a property without a value is absent; entities that lack A, or have another value, are `not (A eq 1)`"},
+    {"null", "a property without a value is absent; entities that lack A are `not exists(A)`"},
 }};
+
+/// In another letter case, these words are not known.
+constexpr std::array<Habit, 6> kLowerForms = {{
+    {"startswith", "write `startswith(NAME, 'ab')` in lower case"},
+    {"endswith", "write `endswith(NAME, 'ab')` in lower case"},
+    {"contains", "write `contains(NAME, 'ab')` in lower case"},
+    {"equals_ignoring_case", "write `equals_ignoring_case(NAME, 'ab')` in lower case"},
+    {"exists", "write `exists(NAME)` in lower case"},
+    {"in", "write `NAME in (1, 2)` in lower case"},
+}};
+
+std::string found_in(std::span<const Habit> habits, std::string_view word) {
+  const auto known =
+      std::find_if(habits.begin(), habits.end(), [&](const Habit& habit) { return habit.found == word; });
+  return known == habits.end() ? std::string() : std::string(known->instead);
+}
 
 bool is_word_character(char c) noexcept {
   return is_letter(c) || is_digit(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
@@ -74,9 +96,10 @@ std::string hint_for_word(std::string_view word) {
   const std::string lower = lower_of(word);
   if (lower != word && std::find(kLowerWords.begin(), kLowerWords.end(), lower) != kLowerWords.end())
     return "write " + in_ticks(lower) + " in lower case";
-  const auto* const known =
-      std::find_if(kWords.begin(), kWords.end(), [&](const Habit& habit) { return habit.found == lower; });
-  return known == kWords.end() ? std::string() : std::string(known->instead);
+  if (lower != word) {
+    if (std::string known = found_in(kLowerForms, lower); !known.empty()) return known;
+  }
+  return found_in(kWords, lower);
 }
 
 }  // namespace

@@ -122,13 +122,15 @@ Result<FilterToken> FilterLexer::next() {
   while (at_ < filter_.size() && is_space(filter_[at_])) ++at_;
   if (at_ == filter_.size()) return FilterToken{FilterToken::Kind::kEnd, at_, {}, {}};
   const char c = filter_[at_];
-  if (c == '(' || c == ')') {
+  if (c == '(' || c == ')' || (c == ',' && has_commas_)) {
     ++at_;
-    return FilterToken{
-        c == '(' ? FilterToken::Kind::kOpen : FilterToken::Kind::kClose, at_ - 1, filter_.substr(at_ - 1, 1), {}};
+    const auto kind = c == '('   ? FilterToken::Kind::kOpen
+                      : c == ')' ? FilterToken::Kind::kClose
+                                 : FilterToken::Kind::kComma;
+    return FilterToken{kind, at_ - 1, filter_.substr(at_ - 1, 1), {}};
   }
-  const bool apart =
-      at_ > before || at_ == 0 || c == '\'' || std::string_view("()'").find(filter_[at_ - 1]) != std::string_view::npos;
+  const bool apart = at_ > before || at_ == 0 || c == '\'' ||
+                     std::string_view("()',").find(filter_[at_ - 1]) != std::string_view::npos;
   if (!apart) return error(at_, "a space is expected before this");
   if (c == '\'') return string();
   if (c == '-' || is_digit(c)) return number();

@@ -12,7 +12,7 @@
 namespace varve {
 
 struct FilterToken {
-  enum class Kind : std::uint8_t { kEnd, kOpen, kClose, kWord, kLiteral };
+  enum class Kind : std::uint8_t { kEnd, kOpen, kClose, kComma, kWord, kLiteral };
   Kind kind = Kind::kEnd;
   /// Start of the token, in bytes from the start of the filter.
   std::size_t offset = 0;
@@ -30,8 +30,9 @@ Status filter_not_implemented(std::string_view filter, std::size_t offset, std::
 /// Reads one token after another. `true` and `false` are tokens of kind kWord.
 class FilterLexer {
  public:
-  /// `filter` must be valid UTF-8, and must outlive the lexer and its tokens.
-  explicit FilterLexer(std::string_view filter) noexcept : filter_(filter) {}
+  /// `filter` must be valid UTF-8, and must outlive the lexer and its tokens. Only if `has_commas` is true, a comma is
+  /// a token, which needs no white space around it.
+  FilterLexer(std::string_view filter, bool has_commas) noexcept : filter_(filter), has_commas_(has_commas) {}
 
   /// Returns the next token; after the end, kEnd again. Between two tokens there must be white space (space, tab, CR,
   /// LF), unless one of them is a quoted text or a parenthesis. Errors: kInvalidArgument (InvalidInput).
@@ -49,6 +50,7 @@ class FilterLexer {
   Status error(std::size_t offset, std::string_view what) const { return filter_error(filter_, offset, what); }
 
   const std::string_view filter_;
+  const bool has_commas_;
   std::size_t at_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -47,6 +48,26 @@ const NamedOperator* find_operator(std::string_view word) noexcept {
   return nullptr;
 }
 
+struct NamedFunction {
+  std::string_view name;
+  Comparison::Kind kind;
+  bool takes_text = true;
+};
+constexpr std::array<NamedFunction, 5> kFunctions = {{
+    {"startswith", Comparison::Kind::kStartsWith},
+    {"endswith", Comparison::Kind::kEndsWith},
+    {"contains", Comparison::Kind::kContains},
+    {"equals_ignoring_case", Comparison::Kind::kEqualsIgnoringCase},
+    {"exists", Comparison::Kind::kExists, false},
+}};
+
+const NamedFunction* find_function(std::string_view word) noexcept {
+  for (const NamedFunction& named : kFunctions) {
+    if (named.name == word) return &named;
+  }
+  return nullptr;
+}
+
 bool is_arithmetic(std::string_view word) noexcept {
   return word == "add" || word == "sub" || word == "mul" || word == "div" || word == "mod";
 }
@@ -73,7 +94,8 @@ std::optional<Value> number_of(const FilterToken& token) {
 
 class FilterParser {
  public:
-  explicit FilterParser(std::string_view text) noexcept : text_(text), lexer_(text) {}
+  FilterParser(std::string_view text, FilterGrammar grammar) noexcept
+      : text_(text), is_extended_(grammar == FilterGrammar::kExtended), lexer_(text, is_extended_) {}
 
   Result<Filter> run() {
     if (Status moved = advance(); !moved.ok()) return moved;
@@ -179,6 +201,8 @@ class FilterParser {
     if (token_.kind == Kind::kLiteral) return Status();
     if (token_.kind != Kind::kWord) return error("expected a property or a literal");
     if (lexer_.at_open() && !is_reserved(token_.text)) {
+      if (is_extended_ && find_function(token_.text) != nullptr)
+        return error("the function " + quoted(token_.text) + " is a condition by itself; it has no value to compare");
       return filter_not_implemented(text_, token_.offset,
                                     "the function " + quoted(token_.text) + " is not implemented");
     }
@@ -241,10 +265,14 @@ class FilterParser {
     return right;
   }
 
-  /// Parses a comparison, a Boolean property, `true` or `false`.
+  /// Parses a comparison, a function, a Boolean property, `true` or `false`.
   Status condition() {
+    if (is_extended_ && token_.kind == Kind::kWord && lexer_.at_open()) {
+      if (const NamedFunction* const named = find_function(token_.text)) return function(*named);
+    }
     const Result<Operand> left = left_operand();
     if (!left.ok()) return left.status();
+    if (is_extended_ && is_word("in")) return list(*left);
     if (token_.kind == Kind::kWord) {
       if (const NamedOperator* const named = find_operator(token_.text)) return comparison(*left, *named);
     }
@@ -272,6 +300,7 @@ class FilterParser {
       if (left_literal)
         return filter_not_implemented(text_, left.token.offset,
                                       "two literals are compared; one side must be a property");
+      if (is_extended_) return compare_properties(left, named.compare, *right);
       return filter_not_implemented(text_, left.token.offset, "two properties are compared; one side must be a literal")
           .with_hint(literal_hint(right->token.text));
     }
@@ -284,18 +313,90 @@ class FilterParser {
     return {token.offset, token.offset + token.text.size()};
   }
 
-  Status compare(const FilterToken& property, CompareOperator compare, Value literal, Filter::Place place) {
-    if (Status named = check_property_name(property.text); !named.ok()) {
-      return filter_error(text_, property.offset, named.message());
-    }
+  Status check_name(const FilterToken& property) const {
+    const Status named = check_property_name(property.text);
+    return named.ok() ? named : filter_error(text_, property.offset, named.message());
+  }
+
+  Status add_comparison(const FilterToken& property, Comparison comparison, Filter::Place place) {
+    if (Status checked = check_name(property); !checked.ok()) return checked;
+    comparison.subject = subject_of(property.text);
+    comparison.property = property.text;
     operands_.push_back(
         add({FilterNode::Kind::kComparison, static_cast<std::uint32_t>(filter_.comparisons_.size()), 0}, place));
-    filter_.comparisons_.push_back(
-        {subject_of(property.text), std::string(property.text), compare, std::move(literal)});
+    filter_.comparisons_.push_back(std::move(comparison));
     return Status();
   }
 
+  Status compare(const FilterToken& property, CompareOperator compare, Value literal, Filter::Place place) {
+    Comparison comparison;
+    comparison.compare = compare;
+    comparison.literal = std::move(literal);
+    return add_comparison(property, std::move(comparison), place);
+  }
+
+  Status compare_properties(const Operand& left, CompareOperator compare, const Operand& right) {
+    if (Status checked = check_name(right.token); !checked.ok()) return checked;
+    Comparison comparison;
+    comparison.kind = Comparison::Kind::kProperty;
+    comparison.compare = compare;
+    comparison.other_subject = subject_of(right.token.text);
+    comparison.other_property = right.token.text;
+    return add_comparison(left.token, std::move(comparison), {left.place.begin, right.place.end});
+  }
+
+  /// Parses the arguments of a function and its parentheses.
+  Status function(const NamedFunction& named) {
+    const std::size_t begin = token_.offset;
+    if (Status moved = advance(); !moved.ok()) return moved;  // to the parenthesis
+    if (Status moved = advance(); !moved.ok()) return moved;
+    if (token_.kind != Kind::kWord || is_reserved(token_.text) || literal_of(token_))
+      return error("the first argument of " + quoted(named.name) + " must be a property");
+    const FilterToken property = std::move(token_);
+    if (Status moved = advance(); !moved.ok()) return moved;
+    Comparison comparison;
+    comparison.kind = named.kind;
+    if (named.takes_text) {
+      if (token_.kind != Kind::kComma) return error("expected a comma and a text in single quotes");
+      if (Status moved = advance(); !moved.ok()) return moved;
+      if (token_.kind != Kind::kLiteral || token_.literal.type() != PropertyType::kString)
+        return error("the second argument of " + quoted(named.name) + " must be a text in single quotes");
+      comparison.literal = std::move(token_.literal);
+      if (Status moved = advance(); !moved.ok()) return moved;
+    }
+    if (token_.kind != Kind::kClose) return error("expected `)` after the arguments of " + quoted(named.name));
+    const Filter::Place place{begin, place_of(token_).end};
+    if (Status moved = advance(); !moved.ok()) return moved;
+    return add_comparison(property, std::move(comparison), place);
+  }
+
+  /// Parses `in` and its list.
+  Status list(const Operand& left) {
+    if (literal_of(left.token)) return filter_error(text_, left.token.offset, "a property is expected before `in`");
+    if (Status moved = advance(); !moved.ok()) return moved;
+    if (token_.kind != Kind::kOpen) return error("expected `(` and literals with commas between them");
+    std::vector<Value> literals;
+    do {
+      if (literals.size() == Filter::kListValuesMax)
+        return error("at most " + std::to_string(Filter::kListValuesMax) + " values are allowed in a list");
+      if (Status moved = advance(); !moved.ok()) return moved;
+      std::optional<Value> literal = literal_of(token_);
+      if (!literal) literal = number_of(token_);
+      if (!literal) return error("expected a literal");
+      literals.push_back(*std::move(literal));
+      if (Status moved = advance(); !moved.ok()) return moved;
+    } while (token_.kind == Kind::kComma);
+    if (token_.kind != Kind::kClose) return error("expected a comma or `)` after a value of the list");
+    Comparison comparison;
+    comparison.kind = Comparison::Kind::kList;
+    comparison.list = std::make_shared<const ValueList>(ValueList::of(std::move(literals)));
+    const Filter::Place place{left.place.begin, place_of(token_).end};
+    if (Status moved = advance(); !moved.ok()) return moved;
+    return add_comparison(left.token, std::move(comparison), place);
+  }
+
   const std::string_view text_;
+  const bool is_extended_;
   FilterLexer lexer_;
   FilterToken token_;
   std::vector<Operator> operators_;
@@ -303,13 +404,13 @@ class FilterParser {
   Filter filter_;
 };
 
-Result<Filter> Filter::parse(std::string_view text) {
+Result<Filter> Filter::parse(std::string_view text, FilterGrammar grammar) {
   if (text.size() > limits::kFilterBytesMax) {
     return service_error::invalid_input("the filter has " + std::to_string(text.size()) + " bytes; at most " +
                                         std::to_string(limits::kFilterBytesMax) + " are allowed");
   }
   if (!format::is_valid_utf8(text)) return service_error::invalid_input("the filter is not valid UTF-8");
-  return FilterParser(text).run();
+  return FilterParser(text, grammar).run();
 }
 
 Comparison::Subject subject_of(std::string_view property) noexcept {
@@ -325,10 +426,10 @@ Status check_comparisons(std::size_t comparisons, const StoreLimits& limits) {
                                       std::to_string(limits.filter_comparisons_max) + " are allowed");
 }
 
-Result<Filter> parse_filter(std::string_view text, const StoreLimits& limits) {
-  Result<Filter> filter = Filter::parse(text);
+Result<Filter> parse_filter(std::string_view text, const StoreLimits& limits, FilterGrammar grammar) {
+  Result<Filter> filter = Filter::parse(text, grammar);
   if (!filter.ok()) return filter;
-  const Status checked = check_comparisons(filter->comparisons().size(), limits);
+  const Status checked = check_comparisons(filter->comparison_count(), limits);
   return checked.ok() ? std::move(filter) : checked;
 }
 

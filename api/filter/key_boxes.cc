@@ -7,7 +7,9 @@
 #include <iterator>
 #include <utility>
 
+#include "api/model/ascii.h"
 #include "format/keys/sort_key.h"
+#include "varve/condition.h"
 
 namespace varve {
 namespace {
@@ -69,15 +71,84 @@ std::optional<KeyTexts> texts_of(CompareOperator compare, const Value& literal) 
   return KeyTexts();
 }
 
-std::vector<KeyBox> boxes_of(const Comparison& comparison) {
-  KeyBox box;
-  if (comparison.subject == Comparison::Subject::kTimestamp || comparison.subject == Comparison::Subject::kCustom) {
-    return {box};
+/// Returns the texts that begin with a prefix. Their end is a text too, so that explain() can show it.
+KeyTexts texts_with_prefix(std::string_view prefix) {
+  KeyTexts texts;
+  const std::string end = prefix_successor(prefix);
+  std::string upper;
+  // Cannot fail: the filter is valid UTF-8.
+  if (!format::append_text_prefix(texts.lower, prefix).ok() || !format::append_text_prefix(upper, end).ok())
+    return KeyTexts();
+  if (!end.empty()) texts.upper = std::move(upper);
+  return texts;
+}
+
+/// Returns the texts from the one in upper case to the one in lower case. Every other letter case of the text lies
+/// between them, because A to Z come before a to z.
+KeyTexts texts_of_any_case(std::string_view text) {
+  std::string lower(text);
+  std::string upper(text);
+  std::transform(text.begin(), text.end(), lower.begin(), ascii_lower);
+  std::transform(text.begin(), text.end(), upper.begin(), ascii_upper);
+  KeyTexts texts;
+  std::string last;
+  if (!format::append_text(texts.lower, upper).ok() || !format::append_text(last, lower).ok()) return KeyTexts();
+  texts.is_point = lower == upper;
+  texts.upper = format::end_of_prefix(last);
+  return texts;
+}
+
+/// Returns one point for each text of a list. A key equals no literal of another type.
+std::vector<KeyTexts> texts_of(const ValueList& list) {
+  std::vector<KeyTexts> all;
+  for (const Value& text : list.of_type(PropertyType::kString)) {
+    if (auto texts = texts_of(CompareOperator::kEqual, text)) all.push_back(*std::move(texts));
   }
-  std::optional<KeyTexts> texts = texts_of(comparison.compare, comparison.literal);
-  if (!texts || texts->is_empty()) return {};
-  (comparison.subject == Comparison::Subject::kPartitionKey ? box.partition_keys : box.row_keys) = *std::move(texts);
-  return {std::move(box)};
+  return all;
+}
+
+/// Returns intervals that hold every text for which the comparison is true.
+std::vector<KeyTexts> texts_of(const Comparison& comparison) {
+  switch (comparison.kind) {
+    case Comparison::Kind::kLiteral: {
+      std::optional<KeyTexts> texts = texts_of(comparison.compare, comparison.literal);
+      if (!texts) return {};
+      return {*std::move(texts)};
+    }
+    case Comparison::Kind::kList: return texts_of(*comparison.list);
+    case Comparison::Kind::kStartsWith: return {texts_with_prefix(comparison.text())};
+    case Comparison::Kind::kEqualsIgnoringCase: return {texts_of_any_case(comparison.text())};
+    case Comparison::Kind::kProperty:
+    case Comparison::Kind::kEndsWith:
+    case Comparison::Kind::kContains:
+    case Comparison::Kind::kExists: break;
+  }
+  return {KeyTexts()};
+}
+
+/// Returns true if the intervals hold no text for which the comparison is false.
+bool is_exact_for_keys(const Comparison& comparison) noexcept {
+  switch (comparison.kind) {
+    case Comparison::Kind::kLiteral:
+      return comparison.compare != CompareOperator::kNotEqual || comparison.literal.get_if<std::string>() == nullptr;
+    case Comparison::Kind::kList:
+    case Comparison::Kind::kStartsWith:
+    case Comparison::Kind::kExists: return true;
+    default: return false;
+  }
+}
+
+std::vector<KeyBox> boxes_of(const Comparison& comparison) {
+  if (comparison.subject == Comparison::Subject::kTimestamp || comparison.subject == Comparison::Subject::kCustom) {
+    return {KeyBox()};
+  }
+  std::vector<KeyBox> boxes;
+  for (KeyTexts& texts : texts_of(comparison)) {
+    if (texts.is_empty()) continue;
+    KeyBox& box = boxes.emplace_back();
+    (comparison.subject == Comparison::Subject::kPartitionKey ? box.partition_keys : box.row_keys) = std::move(texts);
+  }
+  return boxes;
 }
 
 std::size_t bytes_of(const KeyTexts& texts) noexcept {
@@ -129,10 +200,9 @@ bool PlanEffort::spend(std::uint64_t steps) noexcept {
 KeyCover cover_of(const Comparison& comparison) {
   const bool is_key =
       comparison.subject == Comparison::Subject::kPartitionKey || comparison.subject == Comparison::Subject::kRowKey;
-  const bool is_text = comparison.literal.get_if<std::string>() != nullptr;
   KeyCover cover;
   cover.boxes = boxes_of(comparison);
-  cover.is_exact = is_key && !(is_text && comparison.compare == CompareOperator::kNotEqual);
+  cover.is_exact = is_key && is_exact_for_keys(comparison);
   cover.names_row_keys = comparison.subject == Comparison::Subject::kRowKey;
   return cover;
 }

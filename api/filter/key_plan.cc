@@ -52,7 +52,7 @@ class BoxPlan {
  public:
   explicit BoxPlan(const Filter& filter)
       : filter_(filter),
-        effort_(filter.comparisons().size()),
+        effort_(filter.comparison_count()),
         covers_(filter.nodes().size()),
         exact_(covers_.size()),
         rows_(covers_.size()) {
@@ -89,7 +89,11 @@ class BoxPlan {
   KeyCover cover_of_node(std::uint32_t at) {
     const FilterNode& node = filter_.nodes()[at];
     switch (node.kind) {
-      case FilterNode::Kind::kComparison: return cover_of(filter_.comparisons()[node.first]);
+      case FilterNode::Kind::kComparison: {
+        KeyCover cover = cover_of(filter_.comparisons()[node.first]);
+        effort_.count(cover.boxes.size());
+        return cover;
+      }
       case FilterNode::Kind::kFalse: return {{}, true, false};
       case FilterNode::Kind::kTrue: return {{KeyBox()}, true, false};
       case FilterNode::Kind::kNot: return {{KeyBox()}, false, rows_[node.first]};

@@ -21,6 +21,8 @@ struct PlannedFilter {
   std::string text;
   format::TableId table = 0;
   std::size_t comparisons = 0;
+  /// True if the grammar of the table service refuses the text.
+  bool is_extended = false;
   /// The plan for the whole table.
   KeyPlan plan;
 };

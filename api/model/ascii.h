@@ -18,6 +18,13 @@ constexpr bool is_digit(char c) noexcept {
 constexpr bool is_letter(char c) noexcept {
   return is_lower(c) || is_upper(c);
 }
+/// Returns a to z for A to Z, and any other byte as it is.
+constexpr char ascii_lower(char c) noexcept {
+  return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+}
+constexpr char ascii_upper(char c) noexcept {
+  return is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+}
 /// Returns 0 to 15, or nothing.
 constexpr std::optional<unsigned> hex_digit(char c) noexcept {
   if (is_digit(c)) return static_cast<unsigned>(c - '0');

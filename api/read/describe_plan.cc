@@ -7,6 +7,7 @@
 
 #include "api/model/quoted.h"
 #include "format/keys/sort_key.h"
+#include "varve/condition.h"
 
 namespace varve {
 namespace {
@@ -58,7 +59,8 @@ void take_bounds(const KeyRange& range, std::string_view prefix, PlannedRange& p
 bool is_prefix_range(const PlannedRange& planned) {
   if (!planned.lower || !planned.upper || !planned.lower->inclusive || planned.upper->inclusive) return false;
   const std::string& prefix = planned.lower->text;
-  return !prefix.empty() && planned.upper->text == format::end_of_prefix(prefix);
+  const std::string& end = planned.upper->text;
+  return !prefix.empty() && (end == format::end_of_prefix(prefix) || end == prefix_successor(prefix));
 }
 
 PlannedRange describe(const KeyRange& range) {

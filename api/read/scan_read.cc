@@ -52,6 +52,10 @@ Result<std::optional<ResolvedTable>> resolve(const TableCall& call, const ReadOp
 
 namespace {
 
+FilterGrammar grammar_of(const Scan& scan) noexcept {
+  return scan.filter_extensions ? FilterGrammar::kExtended : FilterGrammar::kService;
+}
+
 Status check_scan(const Scan& scan, const StoreLimits& limits) {
   if (Status checked = check_page_bounds(scan.page_entities_max, scan.page_time_max, limits); !checked.ok())
     return checked;
@@ -101,7 +105,8 @@ std::shared_ptr<const PlannedFilter> plan_filter(StoreCore& core, const Scan& sc
   auto planned = std::make_shared<PlannedFilter>();
   planned->text = scan.filter;
   planned->table = table;
-  planned->comparisons = filter.comparisons().size();
+  planned->comparisons = filter.comparison_count();
+  planned->is_extended = filter.is_extended();
   planned->plan = plan_keys(filter, table, everything_with(format::encode_table(table)));
   core.plans().keep(planned);
   return planned;
@@ -115,11 +120,12 @@ struct AskedFilter {
 
 Result<AskedFilter> ask_filter(StoreCore& core, const Scan& scan) {
   AskedFilter asked{core.plans().find(scan.filter), {}};
+  if (asked.kept != nullptr && asked.kept->is_extended && !scan.filter_extensions) asked.kept = nullptr;
   if (asked.kept != nullptr) {
     const Status checked = check_comparisons(asked.kept->comparisons, core.limits());
     return checked.ok() ? Result<AskedFilter>(std::move(asked)) : checked;
   }
-  Result<Filter> parsed = parse_filter(scan.filter, core.limits());
+  Result<Filter> parsed = parse_filter(scan.filter, core.limits(), grammar_of(scan));
   if (!parsed.ok()) return parsed.status();
   asked.parsed = *std::move(parsed);
   return asked;
@@ -134,7 +140,7 @@ Result<std::shared_ptr<const PlannedFilter>> plan_for(StoreCore& core, const Sca
   }
   if (asked.kept->table == table) return asked.kept;
   if (std::shared_ptr<const PlannedFilter> kept = core.plans().find(scan.filter, table)) return kept;
-  const Result<Filter> parsed = parse_filter(scan.filter, core.limits());
+  const Result<Filter> parsed = parse_filter(scan.filter, core.limits(), grammar_of(scan));
   if (!parsed.ok()) return parsed.status();
   return plan_filter(core, scan, *parsed, table);
 }

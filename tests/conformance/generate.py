@@ -248,13 +248,19 @@ def scans():
         ("PartitionKey gt 'a'", (4, 5, 6, 7)), ("RowKey eq '1'", (1, 4, 7)),
         ("PartitionKey eq 'a' or PartitionKey eq 'c'", (1, 2, 3, 7)), ("PartitionKey eq 'a' and PartitionKey eq 'b'", ()),
         ("Missing eq 1", ()), ("not (Missing eq 1)", (1, 2, 3, 4, 5, 6, 7)), ("", (1, 2, 3, 4, 5, 6, 7)),
-        ("   ", (1, 2, 3, 4, 5, 6, 7)), ("N eq 3 ", (3,))]
+        ("   ", (1, 2, 3, 4, 5, 6, 7)), ("N eq 3 ", (3,)), ("startswith(S, 's1')", (1,)), ("endswith(S,'4')", (4,)),
+        ("contains(S, '5')", (5,)), ("equals_ignoring_case(S, 'S3')", (3,)), ("exists(Missing)", ()),
+        ("not exists(Missing) and exists(N)", (1, 2, 3, 4, 5, 6, 7)), ("contains(N, '1')", ()),
+        ("N in (2, 4L, '6')", (2,)), ("L in (2, 4L, '6')", (2, 4)), ("startswith(RowKey, '1')", (1, 4, 5, 7)),
+        ("PartitionKey in ('c','a') and RowKey in ('1')", (1, 7)), ("L eq N", (1, 2, 3, 4, 5, 6, 7)), ("N eq L", ()),
+        ("N lt L and D gt N and S gt PartitionKey", (1, 2, 3, 4, 5, 6, 7))]
     for text, wanted in filters:
         if wanted is not None:
             yield scan(f"filter {text!r}", numbered(*wanted), filter=text)
             yield scan(f"filter {text!r} in pages of one, backward", numbered(*wanted)[::-1], filter=text, page_size=1,
                        backward=True)
-    for text in ("N eq", "N eq 1 and", "(N eq 1", "N = 1", "'a", "N eq 1)", "eq 1 N", "@bytes:ff"):
+    for text in ("N eq", "N eq 1 and", "(N eq 1", "N = 1", "'a", "N eq 1)", "eq 1 N", "@bytes:ff",
+                 "startswith(S, 5)", "N in ()"):
         yield f"scan: refused {text!r}", [step("scan", filter=text, **refused(INVALID, "InvalidInput"))]
     for order, wanted in (("N desc", (7, 6, 5, 4, 3, 2, 1)), ("E,L desc", (7, 5, 3, 1, 6, 4, 2)),
                           ("RowKey desc,PartitionKey", (3, 2, 6, 5, 1, 4, 7)), ("Missing", (1, 2, 3, 4, 5, 6, 7))):
@@ -265,7 +271,7 @@ def scans():
                 step("scan", rows=ordered[:5], order_by=order, page_size=size, take=5)]
     for text in ("N up", ",", "A,B,C,D,E", "N,N desc"):
         yield f"scan: refused order {text!r}", [step("scan", order_by=text, **refused(INVALID, "InvalidInput"))]
-    for text in ("startswith(S, 's')", "N add 1 eq 2", "N eq L"):
+    for text in ("tolower(S) eq 's'", "N add 1 eq 2", "1 eq 1"):
         yield f"scan: unsupported {text!r}", [step("scan", filter=text, **refused("Unsupported", "NotImplemented"))]
     yield "scan: a page that is too large", [step("scan", page_size=1001, **refused(INVALID, "InvalidInput"))]
     yield "scan: no token", [step("scan", continuation="nothing", **refused(INVALID, "InvalidInput"))]

@@ -89,6 +89,7 @@ TEST_F(Service, B08_TablesAreFilteredByNameAlone) {
   EXPECT_EQ(outcome(send("GET", "Tables?$filter=Size%20eq%203")), "400 InvalidInput");
   EXPECT_EQ(outcome(send("GET", "Tables?$top=-1")), "400 InvalidInput");
   EXPECT_EQ(outcome(send("GET", "Tables?$filter=startswith(TableName,'a')")), "501 NotImplemented");
+  EXPECT_EQ(outcome(send("GET", "Tables?$filter=TableName%20in%20('a')")), "400 InvalidInput");
   EXPECT_EQ(outcome(send("GET", "Tables?$orderby=TableName")), "501 NotImplemented");
 }
 

@@ -102,6 +102,10 @@ TEST_F(Manners, NameTheTableAccountAndPropertyThatWereMeant) {
   EXPECT_EQ(empty.exit_code, 0);
   EXPECT_THAT(empty.err, HasSubstr("no entity of the table has a property `costumer`; did you mean `Customer`?"));
   EXPECT_EQ(run_program({"query", store_, "Orders", "--filter", "Customer eq 'Bob'"}).err, "");
+  EXPECT_THAT(run_program({"query", store_, "Orders", "--filter", "contains(costumer,'x')"}).err,
+              HasSubstr("did you mean `Customer`?"));
+  EXPECT_EQ(run_program({"query", store_, "Orders", "--filter", "startswith( Customer,'?') and Customer in ('?')"}).err,
+            "");
 }
 
 TEST_F(Manners, SayWhatAFilterHasInsteadOfASymbol) {

@@ -62,6 +62,7 @@ LiveOptions live_options(const Settings& settings) {
   live.tls_key = settings.text(OptionId::kTlsKey);
   live.tls_certificate_place = settings.place(OptionId::kTlsCert);
   live.tls_key_place = settings.place(OptionId::kTlsKey);
+  live.allows_extensions = chosen(settings, OptionId::kExtensions, std::array{false, true});
   live.request_log = chosen(settings, OptionId::kRequestLog,
                             std::array{RequestLogLevel::kOff, RequestLogLevel::kFailures, RequestLogLevel::kAll});
   live.log_format = chosen(settings, OptionId::kLogFormat, std::array{LogFormat::kText, LogFormat::kJson});

@@ -180,6 +180,7 @@ struct Server::State {
   }
 
   Status begin(const Tcp::endpoint& endpoint, const ListenOptions& options) {
+    tables.set_extensions(options.allows_extensions);
     if (Status listening = cannot_listen(endpoint, main.listen(endpoint, true)); !listening.ok()) return listening;
     if (options.queues) {
       if (Status listening = listen_beside(*options.queues, queue_listener, queue_host); !listening.ok())
@@ -421,6 +422,7 @@ Status Server::reload(Accounts accounts, const LiveOptions& options) {
         state.blobs.replace_keys(std::move(keyring));
         if (state.page) state.page->replace_accounts(std::move(names));
       }
+      state.tables.set_extensions(options.allows_extensions);
       state.front.set_log(options.request_log, options.log_format);
       state.queue_front.set_log(options.request_log, options.log_format);
       state.blob_front.set_log(options.request_log, options.log_format);

@@ -49,6 +49,8 @@ struct LiveOptions {
   /// The places of both options in the configuration file, for messages. May be empty.
   std::string tls_certificate_place{};
   std::string tls_key_place{};
+  /// Whether clients may use filters with conditions that the table service lacks.
+  bool allows_extensions = false;
   RequestLogLevel request_log = RequestLogLevel::kOff;
   /// The form of the lines of the request log.
   LogFormat log_format = LogFormat::kText;

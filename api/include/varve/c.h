@@ -559,7 +559,8 @@ typedef struct varve_scan {
   varve_text from;
   /// Absent: no upper bound.
   varve_text to;
-  /// A filter of the table service, for example `Total gt 100.0 and not Paid`.
+  /// A filter of the table service, for example `Total gt 100.0 and not Paid`. It may also have the further conditions
+  /// of Scan::filter, for example `startswith(Name,'A')`.
   varve_text filter;
   /// The continuation of the page before.
   varve_text continuation;

@@ -48,7 +48,7 @@ class VARVE_EXPORT Condition {
   /// @}
   /// Returns Ok, or the error of the first invalid part of the condition.
   /// Errors   kInvalidArgument    a name is no property name, or filters reserve it (such as `and` and `true`); or a
-  ///                              prefix is not UTF-8; or the mapped property cannot hold the value
+  ///                              text of a function is not UTF-8; or the mapped property cannot hold the value
   ///          kTooLarge           a name is longer than a property name may be
   /// @{
   const Status& status() const& noexcept { return status_; }
@@ -67,6 +67,9 @@ class VARVE_EXPORT Condition {
   enum class Binding : std::uint8_t { kOr, kAnd, kTight };
 
   static Condition comparison(std::string_view property, std::string_view compare, const Value& literal);
+  static Condition of_two(std::string_view property, std::string_view compare, std::string_view other);
+  /// Without `text`, the function has no second argument.
+  static Condition function(std::string_view name, std::string_view property, const std::string_view* text);
   static Condition refused(Status status);
   static Condition join(Condition left, Condition right, Binding binding, std::string_view word);
   void wrap_below(Binding binding);
@@ -100,6 +103,19 @@ class VARVE_EXPORT Field {
   Condition operator<=(const Value& value) const { return compare("le", value); }
   /// @}
 
+  /// Returns the condition that the property has this relation to another property of the same entity. No entity
+  /// without one of them meets it. The value of `other` counts as a literal: the type of this property decides which
+  /// numbers match, and with other types this property counts as smaller. The table service refuses such
+  /// a filter.
+  /// @{
+  Condition operator==(const Field& other) const { return compare("eq", other); }
+  Condition operator!=(const Field& other) const { return compare("ne", other); }
+  Condition operator>(const Field& other) const { return compare("gt", other); }
+  Condition operator>=(const Field& other) const { return compare("ge", other); }
+  Condition operator<(const Field& other) const { return compare("lt", other); }
+  Condition operator<=(const Field& other) const { return compare("le", other); }
+  /// @}
+
   /// Matches a String that begins with `prefix`. The condition is a range: if the property is a key, the scan reads
   /// only that range of keys.
   Condition starts_with(std::string_view prefix) const;
@@ -111,7 +127,17 @@ class VARVE_EXPORT Field {
     return one_of(std::span<const Value>(values.begin(), values.size()));
   }
   /// @}
-  /// Matches entities that lack the property.
+  /// Matches a String that ends with the text, contains it, or equals it if `A` to `Z` count as `a` to `z`. All other
+  /// characters must be the same. The scan reads all keys, but equals_ignoring_case() of a key bounds the range. The
+  /// table service refuses such a filter.
+  /// @{
+  Condition ends_with(std::string_view suffix) const { return call("endswith", suffix); }
+  Condition contains(std::string_view part) const { return call("contains", part); }
+  Condition equals_ignoring_case(std::string_view text) const { return call("equals_ignoring_case", text); }
+  /// @}
+  /// Matches entities that have the property, of any type. The table service refuses such a filter.
+  Condition exists() const { return Condition::function("exists", name_, nullptr); }
+  /// Matches entities that lack the property. The table service accepts such a filter.
   Condition is_absent() const;
 
   /// Returns a condition that no scan accepts. Its status() is `status`.
@@ -120,6 +146,12 @@ class VARVE_EXPORT Field {
  private:
   Condition compare(std::string_view compare, const Value& value) const {
     return Condition::comparison(name_, compare, value);
+  }
+  Condition compare(std::string_view compare, const Field& other) const {
+    return Condition::of_two(name_, compare, other.name_);
+  }
+  Condition call(std::string_view function, std::string_view text) const {
+    return Condition::function(function, name_, &text);
   }
   std::string name_;
 };

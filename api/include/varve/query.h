@@ -93,6 +93,13 @@ struct Scan {
   ///
   /// A blank filter returns all. The scan uses conditions on keys to read only what it must. For example,
   /// an `or` of three keys costs three lookups.
+  ///
+  /// Beside the service's grammar, a filter may have these conditions, where P and A are properties:
+  ///
+  ///     P in ('a', 'b', 3)   startswith(P, 'x')   endswith(P, 'x')   contains(P, 'x')   exists(P)   A lt P
+  ///     equals_ignoring_case(P, 'x')
+  ///
+  /// Their rules are in docs/library.md. A list has at most 4,096 values.
   std::string filter{};
   /// The token of the previous page, from a scan of the same range, filter and direction. If it is empty, the scan
   /// starts at the beginning of the range, or at the end if it is backward.
@@ -113,7 +120,7 @@ struct Scan {
   /// Time after which the page ends, at most limits::kPageTimeMax. The page examines at least one entity.
   std::chrono::milliseconds page_time_max = limits::kPageTimeMax;
   /// The properties to return, and the version to read at.
-  ReadOptions read;
+  ReadOptions read{};
   /// The order of the entities: one to four names, separated by commas, each followed by `asc`, `desc` or neither. A name
   /// is a property, PartitionKey, RowKey or Timestamp. If it is empty, they come in the order of keys. For example:
   ///
@@ -129,6 +136,10 @@ struct Scan {
   /// holds its values, and is as long as they are. A scan of many pages should read at a snapshot, to see each entity once.
   /// A scan with an order is not backward, and has no count.
   std::string order_by{};
+  /// If false, the scan accepts only the service's grammar, as an HTTP service for unmodified clients does. Then
+  /// functions and comparisons of two properties are kUnsupported (NotImplemented), and `in` is kInvalidArgument
+  /// (InvalidInput).
+  bool filter_extensions = true;
 };
 
 /// The cost of a page.

@@ -156,10 +156,59 @@ class MemberField {
   }
   /// @}
 
+  /// Returns the condition that the property has this relation to another member of the same type, as the operators of
+  /// Field with two properties.
+  /// @{
+  template <auto... other>
+  requires std::same_as<value_type, typename MemberField<other...>::value_type> Condition
+  operator==(const MemberField<other...>& right) const {
+    return Field(name()) == Field(right.name());
+  }
+  template <auto... other>
+  requires std::same_as<value_type, typename MemberField<other...>::value_type> Condition
+  operator!=(const MemberField<other...>& right) const {
+    return Field(name()) != Field(right.name());
+  }
+  template <auto... other>
+  requires std::same_as<value_type, typename MemberField<other...>::value_type> Condition
+  operator>(const MemberField<other...>& right) const {
+    return Field(name()) > Field(right.name());
+  }
+  template <auto... other>
+  requires std::same_as<value_type, typename MemberField<other...>::value_type> Condition
+  operator>=(const MemberField<other...>& right) const {
+    return Field(name()) >= Field(right.name());
+  }
+  template <auto... other>
+  requires std::same_as<value_type, typename MemberField<other...>::value_type> Condition
+  operator<(const MemberField<other...>& right) const {
+    return Field(name()) < Field(right.name());
+  }
+  template <auto... other>
+  requires std::same_as<value_type, typename MemberField<other...>::value_type> Condition
+  operator<=(const MemberField<other...>& right) const {
+    return Field(name()) <= Field(right.name());
+  }
+  /// @}
+
   /// Does Field::starts_with(). Only for String properties.
   Condition starts_with(std::string_view prefix) const requires std::same_as<value_type, std::string> {
     return Field(name()).starts_with(prefix);
   }
+  /// As Field::ends_with(), contains() and equals_ignoring_case(). Only for String properties.
+  /// @{
+  Condition ends_with(std::string_view suffix) const requires std::same_as<value_type, std::string> {
+    return Field(name()).ends_with(suffix);
+  }
+  Condition contains(std::string_view part) const requires std::same_as<value_type, std::string> {
+    return Field(name()).contains(part);
+  }
+  Condition equals_ignoring_case(std::string_view text) const requires std::same_as<value_type, std::string> {
+    return Field(name()).equals_ignoring_case(text);
+  }
+  /// @}
+  /// As Field::exists().
+  Condition exists() const { return Field(name()).exists(); }
   /// Matches entities that lack the property.
   Condition is_absent() const { return Field(name()).is_absent(); }
 

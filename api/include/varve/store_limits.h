@@ -34,8 +34,8 @@ struct StoreLimits {
   std::uint32_t transaction_bytes_max = limits::kTransactionBytesMax;
   /// Entities in one page of a scan.
   std::uint32_t page_entities_max = limits::kPageEntitiesMax;
-  /// Comparisons in one filter. The service documents 15 (limits::kStrictFilterComparisonsMax) but accepts more, as
-  /// this store does.
+  /// Comparisons in one filter, where each value of an `in` list is one. The service documents 15
+  /// (limits::kStrictFilterComparisonsMax) but accepts more, as this store does.
   std::uint32_t filter_comparisons_max = UINT32_MAX;
 
   bool operator==(const StoreLimits&) const = default;

@@ -239,7 +239,9 @@ class VARVE_EXPORT Table {
   ///                                    an order_by that is no order, or the token of another order;
   ///                                    a filter that does not parse (the message names the character), is too long, or
   ///                                    has more comparisons than StoreLimits::filter_comparisons_max
-  ///   kUnsupported (NotImplemented)    a filter with functions or arithmetic, or that compares two properties
+  ///   kUnsupported (NotImplemented)    a filter with arithmetic, with an unknown function, or that compares two
+  ///                                    literals; without Scan::filter_extensions, also with any function, or that
+  ///                                    compares two properties
   /// Source.
   Result<Page> scan(const Scan& scan) const;
   /// Does scan(), but calls `reader` for each entity instead of copying it into the page. The reader gets a view of the

@@ -482,7 +482,8 @@ class Table(_Handle):
              snapshot: Optional[Snapshot] = None, order_by: str = "") -> Scan:
         """Returns a scan, which reads when it is iterated.
 
-        `filter` is a filter of the table service; ``@name`` in it stands for a parameter. `partition` alone scans a
+        `filter` is a filter of the table service, also with the functions that only Varve has, such as
+        ``startswith(Name, 'A')``; ``@name`` in it stands for a parameter. `partition` alone scans a
         partition, `rows` a range of its RowKeys from a key to before another, `row_prefix` the RowKeys with a prefix, and
         `partitions` a range of partitions. `order_by`, for example ``"Price desc, Name"``, orders by up to four properties
         or keys. Then each page reads the whole range, so give a `limit`.

@@ -15,11 +15,12 @@ constexpr std::string_view kTableName = "TableName";
 
 }  // namespace
 
-Result<TableFilter> TableFilter::parse(std::string_view text) {
-  Result<Filter> filter = Filter::parse(text);
+Result<TableFilter> TableFilter::parse(std::string_view text, FilterGrammar grammar) {
+  Result<Filter> filter = Filter::parse(text, grammar);
   if (!filter.ok()) return filter.status();
   for (const Comparison& comparison : filter->comparisons()) {
-    if (comparison.property == kTableName) continue;
+    const bool is_alone = comparison.kind != Comparison::Kind::kProperty || comparison.other_property == kTableName;
+    if (comparison.property == kTableName && is_alone) continue;
     return service_error::invalid_input("a filter on Tables may only compare TableName");
   }
   return TableFilter(*std::move(filter));
@@ -27,9 +28,14 @@ Result<TableFilter> TableFilter::parse(std::string_view text) {
 
 bool TableFilter::names_metrics_tables() const {
   const std::vector<Comparison>& all = filter_.comparisons();
-  return std::any_of(all.begin(), all.end(), [](const Comparison& comparison) {
-    const std::string* const name = comparison.literal.get_if<std::string>();
+  const auto names_one = [](const Value& literal) {
+    const std::string* const name = literal.get_if<std::string>();
     return name != nullptr && name->starts_with('$');
+  };
+  return std::any_of(all.begin(), all.end(), [&](const Comparison& comparison) {
+    if (comparison.kind != Comparison::Kind::kList) return names_one(comparison.literal);
+    const std::vector<Value>& names = comparison.list->of_type(PropertyType::kString);
+    return std::any_of(names.begin(), names.end(), names_one);
   });
 }
 

@@ -14,7 +14,7 @@ class TableFilter {
  public:
   /// Parses a filter. Errors: those of Filter::parse(); kInvalidArgument (InvalidInput: the filter names another
   /// property). Source: B-06 to B-08.
-  static Result<TableFilter> parse(std::string_view text);
+  static Result<TableFilter> parse(std::string_view text, FilterGrammar grammar);
 
   bool matches(std::string_view table) const;
   /// Returns whether the filter compares with a name that begins with `$`. Other listings leave metrics tables out.

@@ -233,11 +233,13 @@ Answer answer_read(const Call& call, const security::AsyncSession& session, Batc
     co_return service_error::invalid_input("a batch without a change set must have exactly one read of entities");
   }
   level = inner->routed.level;
-  const Call inner_call{
-      inner->request, inner->address, inner->target,     inner->verb,
-      inner->version, level,          Preference::kNone, std::min(call.time_max, inner->routed.time_max),
-      call.trailer,   call.home,      call.stop,         call.limits,
-      call.blob_port};
+  const Call inner_call{inner->request,    inner->address,
+                        inner->target,     inner->verb,
+                        inner->version,    level,
+                        Preference::kNone, std::min(call.time_max, inner->routed.time_max),
+                        call.trailer,      call.home,
+                        call.stop,         call.limits,
+                        call.blob_port,    call.has_extensions};
   Answer answer = read_one(inner_call, *inner->routed.route, session);
   Result<HttpResponse> response = co_await answer;
   co_return response;

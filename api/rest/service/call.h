@@ -52,6 +52,8 @@ struct Call {
   StoreLimits limits{};
   /// The port of the blob service, or zero.
   std::uint16_t blob_port = 0;
+  /// Whether a filter may have the conditions that the service lacks (Scan::filter_extensions).
+  bool has_extensions = false;
 
   WritingPlace place() const { return {level, address.root, address.account, target.table, blob_port}; }
   /// Returns whether the answer of a read may use `bytes` of memory in total. Writes never call this: a client that is

@@ -20,6 +20,7 @@ Result<Scan> read_scan(const Call& call) {
   Result<Scan> scan = parse_query_options(call.request.head.query);
   if (!scan.ok()) return scan;
   if (call.target.resource == Resource::kPartition) scan->range = ScanRange::partition(call.target.partition_key);
+  scan->filter_extensions = call.has_extensions;
   scan->page_bytes_max = kPageBytesMax;
   scan->page_time_max = std::min(scan->page_time_max, std::chrono::milliseconds(call.time_max));
   return scan;

@@ -110,7 +110,8 @@ Task<Result<HttpResponse>> TableDispatcher::answer(const HttpRequest& request, c
                   home,
                   stop_token(),
                   store_.limits(),
-                  blob_port_.load(std::memory_order_relaxed)};
+                  blob_port_.load(std::memory_order_relaxed),
+                  request.is_operator || has_extensions_.load(std::memory_order_relaxed)};
   Answer answering = run(routed.route->door, call, session, store_);
   Result<HttpResponse> outcome = co_await answering;
   if (routed.route->part == Part::kProperties && asked.verb == "PUT") forget_properties(asked.address.account);

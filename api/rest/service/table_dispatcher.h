@@ -20,6 +20,9 @@ class TableDispatcher final : public Dispatcher {
 
   /// Says at which port of this host the blob service is, for the addresses of large values.
   void set_blob_port(std::uint16_t port) noexcept { blob_port_.store(port, std::memory_order_relaxed); }
+  /// Allows or refuses filters with conditions that the service lacks, for requests that begin later. The owner of the
+  /// store may always use them. Any thread may call it.
+  void set_extensions(bool are_allowed) noexcept { has_extensions_.store(are_allowed, std::memory_order_relaxed); }
 
  private:
   Result<std::string> verb_of(const HttpRequest& request, std::string_view version) const override;
@@ -33,6 +36,7 @@ class TableDispatcher final : public Dispatcher {
 
   Store& store_;
   std::atomic<std::uint16_t> blob_port_{0};
+  std::atomic<bool> has_extensions_{false};
 };
 
 }  // namespace varve::serve

@@ -27,10 +27,12 @@ struct Listing {
   std::uint32_t left = 0;  // remaining tables of $top
 };
 
-Result<Listing> read_listing(std::string_view query) {
+Result<Listing> read_listing(const Call& call) {
+  const std::string_view query = call.request.head.query;
   const Result<Scan> asked = parse_query_options(query);  // $top has one meaning, and the same errors, everywhere
   if (!asked.ok()) return asked.status();
-  Result<TableFilter> filter = TableFilter::parse(asked->filter);
+  Result<TableFilter> filter =
+      TableFilter::parse(asked->filter, call.has_extensions ? FilterGrammar::kExtended : FilterGrammar::kService);
   if (!filter.ok()) return filter.status();
   Result<std::optional<std::string>> next = query_value(query, "NextTableName");
   if (!next.ok()) return next.status();
@@ -74,7 +76,7 @@ HttpResponse created_response(const Call& call, std::string_view name) {
 }  // namespace
 
 Answer list_tables(const Call& call, Store& store) {
-  Result<Listing> listing = read_listing(call.request.head.query);
+  Result<Listing> listing = read_listing(call);
   if (!listing.ok()) co_return listing.status();
   const TimePoint deadline = std::chrono::steady_clock::now() + limits::kPageTimeMax;
   std::vector<std::string> names;

@@ -148,8 +148,12 @@ class RandomRun {
 
 void lengthen_texts(RandomEngine& random, SlowFilter& filter) {
   for (SlowFilter& child : filter.children) lengthen_texts(random, child);
-  const bool is_text = filter.kind == SlowFilter::Kind::kComparison && filter.literal.get_if<std::string>() != nullptr;
+  const bool may_be_text = filter.kind == SlowFilter::Kind::kComparison || filter.kind == SlowFilter::Kind::kFunction;
+  const bool is_text = may_be_text && filter.literal.get_if<std::string>() != nullptr;
   if (is_text && random() % 2 == 0) filter.literal = Value(long_text(random));
+  for (Value& value : filter.values) {
+    if (value.type() == PropertyType::kString && random() % 2 == 0) value = Value(long_text(random));
+  }
 }
 
 bool matches(const Filter& filter, const ToldRun::Stored& stored) {
@@ -373,6 +377,40 @@ TEST(BlockFilter, TimestampsAreWithinTheVersions) {
   for (const char* const compare : {"ne", "gt", "lt"}) EXPECT_FALSE(wants(compare, kNoon)) << compare;
 }
 
+TEST(BlockFilter, ListsPrefixesAndFunctionsPassBlocksOutsideOfTheirRange) {
+  const PlainBlock texts({Value("ma"), Value("mz")}, {Value("a")});
+  for (const char* const text : {"startswith(V,'n')", "startswith(V,'l')", "startswith(V,'mzz')",
+                                 "V in ('a','l','mzz','n')", "V in (1,true)", "V in ('mb') and startswith(V,'n')"}) {
+    EXPECT_FALSE(texts.is_wanted_by(text)) << text;
+  }
+  for (const char* const text :
+       {"startswith(V,'')", "startswith(V,'m')", "startswith(V,'mb')", "startswith(V,'ma')", "startswith(V,'mz')",
+        "V in ('a','mb')", "V in ('ma')", "V in (1,'mz')", "contains(V,'q')", "endswith(V,'q')", "exists(V)",
+        "equals_ignoring_case(V,'x')", "V lt V", "not startswith(V,'n')", "not (V in ('n'))"}) {
+    EXPECT_TRUE(texts.is_wanted_by(text)) << text;
+  }
+  const std::string cut(16, 'm');
+  const PlainBlock long_texts({Value(cut + "a"), Value(cut + "b")}, {Value("a")});
+  EXPECT_TRUE(long_texts.is_wanted_by("startswith(V,'" + cut + "zz')"));
+  EXPECT_TRUE(long_texts.is_wanted_by("V in ('a','" + cut + "zz')"));
+  EXPECT_FALSE(long_texts.is_wanted_by("startswith(V,'" + std::string(15, 'm') + "n')"));
+
+  const PlainBlock numbers({Value(3), Value(5)}, {Value(900)});
+  for (const char* const text : {"V in (2,6)", "V in (4L,4.0,'4')", "startswith(V,'')", "contains(V,'')",
+                                 "endswith(V,'')", "equals_ignoring_case(V,'3')"}) {
+    EXPECT_FALSE(numbers.is_wanted_by(text)) << text;
+  }
+  for (const char* const text : {"V in (2,4)", "V in (5)", "V in (NaN,3)", "exists(V)", "V eq PartitionKey"}) {
+    EXPECT_TRUE(numbers.is_wanted_by(text)) << text;
+  }
+  const PlainBlock without({}, {Value(1)});
+  for (const char* const text :
+       {"exists(V)", "V in (1)", "V eq W", "W eq V", "RowKey ne V", "Timestamp ne V", "contains(V,'')"}) {
+    EXPECT_FALSE(without.is_wanted_by(text)) << text;
+  }
+  EXPECT_TRUE(without.is_wanted_by("not exists(V)"));
+}
+
 TEST(BlockFilter, DamagedStatisticsAreTold) {
   const Filter filter = *Filter::parse("V eq 1");
   format::RunEntry run;
@@ -393,10 +431,13 @@ TEST(BlockFilter, IsOfUseWhereItMaySayNo) {
     return BlockFilter(filter).is_of_use();
   };
   for (const char* const text : {"A eq 1", "A and RowKey eq 'x'", "Timestamp gt datetime'2020-01-01T00:00:00Z' or A",
-                                 "not (not A)", "false", "A and not B"}) {
+                                 "not (not A)", "false", "A and not B", "A in (1)", "exists(A)", "RowKey lt A",
+                                 "Timestamp lt A", "contains(A,'x') and contains(RowKey,'x')"}) {
     EXPECT_TRUE(is_of_use(text)) << text;
   }
-  for (const char* const text : {"RowKey eq 'x'", "not A", "A or PartitionKey ge 'x'", "A or not B", "true"}) {
+  for (const char* const text : {"RowKey eq 'x'", "not A", "A or PartitionKey ge 'x'", "A or not B", "true",
+                                 "RowKey in ('x')", "startswith(RowKey,'x')", "PartitionKey lt RowKey",
+                                 "exists(Timestamp)", "Timestamp lt RowKey", "not exists(A)"}) {
     EXPECT_FALSE(is_of_use(text)) << text;
   }
 }

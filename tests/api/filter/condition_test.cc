@@ -175,6 +175,31 @@ TEST(Conditions, C05_APrefixConditionHoldsForWhatBeginsWithIt) {
   EXPECT_GT(held, effort(20'000) / 10);
 }
 
+TEST(Conditions, C05_FunctionsAndTwoPropertiesAreWrittenAsTheyAreParsed) {
+  EXPECT_EQ(field("N").ends_with("O'Hara").text(), "endswith(N,'O''Hara')");
+  EXPECT_EQ((field("N").contains("") && field("M").exists()).text(), "contains(N,'') and exists(M)");
+  EXPECT_EQ((!field("RowKey").equals_ignoring_case("x)") || field("A") == 1).text(),
+            "not (equals_ignoring_case(RowKey,'x)')) or A eq 1");
+  EXPECT_EQ((field("A") < field("B")).text(), "A lt B");
+  EXPECT_EQ((field("A") == field("RowKey") && field("A") >= field("in")).text(), "A eq RowKey and A ge in");
+  const Entity entity = Entity("p", "r").set("A", 1).set("B", 2).set("N", "x\"y").set("INF", 3);
+  for (const Condition& condition :
+       {field("A") < field("B"), field("A") <= field("B"), field("A") != field("B"), field("B") > field("A"),
+        field("B") >= field("A"), field("PartitionKey") == field("PartitionKey"), field("INF") > field("B"),
+        field("N").ends_with("\"y"), field("N").contains(""), field("N").equals_ignoring_case("X\"Y"),
+        field("A").exists(), !field("C").exists(), field("C").is_absent(), !field("C").contains("")}) {
+    EXPECT_TRUE(condition.status().ok()) << condition.text();
+    EXPECT_TRUE(matches(condition, entity)) << condition.text();
+  }
+  for (const Condition& refused :
+       {field("A") < field("NaN"), field("A") == field("INF"), field("A") == field("true"), field("and") < field("A"),
+        field("A") < field("1 or B"), field("A,'') or exists(B").exists(), field("true").contains("x"),
+        field("N").contains("\xFF"), field("N").ends_with("\xFF"), field("").exists()}) {
+    EXPECT_EQ(refused.status().code(), Code::kInvalidArgument) << refused.text();
+    EXPECT_FALSE(Filter::parse(refused.text()).ok()) << refused.text();
+  }
+}
+
 TEST(Conditions, C05_AbsentIsWhatNoTypeOfValueIs) {
   const Condition absent = field("V").is_absent();
   EXPECT_TRUE(matches(absent, Entity("p", "r")));
@@ -197,6 +222,17 @@ Condition built(const SlowFilter& slow) {
     case SlowFilter::Kind::kAnd: return built(slow.children[0]) && built(slow.children[1]);
     case SlowFilter::Kind::kOr: return built(slow.children[0]) || built(slow.children[1]);
     case SlowFilter::Kind::kBareProperty: return field(slow.property) == true;
+    case SlowFilter::Kind::kFunction:
+      if (slow.function_name == "exists") return field(slow.property).exists();
+      if (slow.function_name == "endswith") return field(slow.property).ends_with(*slow.literal.get_if<std::string>());
+      if (slow.function_name == "contains") return field(slow.property).contains(*slow.literal.get_if<std::string>());
+      [[fallthrough]];
+    case SlowFilter::Kind::kTwoProperties:
+    case SlowFilter::Kind::kList: {
+      Result<Condition> condition = Condition::parse(slow.text());
+      EXPECT_TRUE(condition.ok()) << condition.status().to_string();
+      return condition.ok() ? *std::move(condition) : Condition();
+    }
     case SlowFilter::Kind::kComparison: break;
   }
   const Field property = field(slow.property);

@@ -13,8 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string hint_of(const std::string& filter) {
-  const Result<Filter> parsed = Filter::parse(filter);
+std::string hint_of(const std::string& filter, FilterGrammar grammar = FilterGrammar::kExtended) {
+  const Result<Filter> parsed = Filter::parse(filter, grammar);
   EXPECT_FALSE(parsed.ok()) << filter;
   return std::string(parsed.status().hint());
 }
@@ -52,16 +52,22 @@ TEST(FilterHint, NamesTheLowerCaseOfEachWord) {
   }
   EXPECT_EQ(replacement_in(hint_of("A eq 1 AND B eq 2")), "and");
   EXPECT_EQ(replacement_in(hint_of("A eq 1 Or B eq 2")), "or");
-  EXPECT_EQ(replacement_in(hint_of("A eq TRUE")), "true");
+  EXPECT_EQ(replacement_in(hint_of("A eq TRUE", FilterGrammar::kService)), "true");
 }
 
 TEST(FilterHint, SaysHowToQuoteATextAndWhatReplacesAFunction) {
   EXPECT_THAT(hint_of("A eq \"x\""), HasSubstr("single quotes"));
-  EXPECT_THAT(hint_of("A eq Ann"), HasSubstr("'Ann'"));
+  EXPECT_THAT(hint_of("A eq Ann", FilterGrammar::kService), HasSubstr("'Ann'"));
   EXPECT_THAT(hint_of("A eq 'O'Brien'"), HasSubstr("two single quotes"));
   for (const std::string filter : {"contains(A, 'x')", "substringof('x', A)", "indexof(A, 'x') eq 1", "A like 'x'",
                                    "startswith(A, 'x')", "A in (1, 2)", "A between 1 and 2", "A eq null"}) {
-    EXPECT_FALSE(hint_of(filter).empty()) << filter;
+    EXPECT_FALSE(hint_of(filter, FilterGrammar::kService).empty()) << filter;
+  }
+  for (const std::string filter : {"substringof('x', A)", "indexof(A, 'x') eq 1", "A like 'x'", "A matches 'x'",
+                                   "tolower(A) eq 'x'", "toupper(A) eq 'X'", "A between 1 and 2", "A eq null",
+                                   "A is null", "StartsWith(A, 'x')", "ENDSWITH(A, 'x')", "A IN (1, 2)"}) {
+    const std::string instead = replacement_in(hint_of(filter));
+    EXPECT_TRUE(Filter::parse(instead).ok()) << filter << ": " << instead;
   }
 }
 

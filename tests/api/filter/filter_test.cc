@@ -3,6 +3,7 @@
 // Every key that matches must be in the plan.
 #include "api/filter/filter.h"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,8 @@ bool matches(std::string_view text, const Entity& entity) {
 }
 
 /// Returns "InvalidInput 7": the error and the character that the message names.
-std::string refusal(std::string_view text) {
-  const Result<Filter> filter = Filter::parse(text);
+std::string refusal(std::string_view text, FilterGrammar grammar = FilterGrammar::kService) {
+  const Result<Filter> filter = Filter::parse(text, grammar);
   if (filter.ok()) return "accepted";
   const std::string message(filter.status().message());
   const std::string key = "character ";
@@ -259,6 +260,153 @@ TEST(FilterText, Q26_KeysAreStrings) {
   EXPECT_TRUE(matches("PartitionKey ne 5 and RowKey lt 5", sample()));
 }
 
+// The extended grammar.
+
+std::string extended_refusal(std::string_view text) {
+  return refusal(text, FilterGrammar::kExtended);
+}
+
+TEST(FilterExtensions, AreRefusedByTheGrammarOfTheService) {
+  EXPECT_EQ(refusal("startswith(B,'x')"), "NotImplemented 1");
+  EXPECT_EQ(refusal("A eq 3 and (exists(B))"), "NotImplemented 13");
+  EXPECT_EQ(refusal("equals_ignoring_case(B,'x')"), "NotImplemented 1");
+  EXPECT_EQ(refusal("A in (1,2)"), "InvalidInput 3");
+  EXPECT_EQ(refusal("A eq 1,2"), "InvalidInput 7");
+  EXPECT_EQ(refusal("A eq 1 ,2"), "InvalidInput 8");
+  EXPECT_EQ(refusal("A lt B"), "NotImplemented 1");
+  EXPECT_FALSE((*Filter::parse("A eq 3 and (B eq 'x')")).is_extended());
+  for (const char* const text : {"exists(A)", "A in (1)", "A eq B", "A eq 3 or contains(B, 'x')"})
+    EXPECT_TRUE((*Filter::parse(text)).is_extended()) << text;
+}
+
+TEST(FilterExtensions, FunctionsLookIntoTexts) {
+  const Entity entity = Entity("part", "row").set("B", "Grüße aus Köln").set("A", 3).set("E", "");
+  for (const char* const text :
+       {"startswith(B,'Grü')", "startswith( B ,\t'' )", "endswith(B,'Köln')", "contains(B,'ße a')", "contains(B,'')",
+        "contains(E,'')", "endswith(B,'')", "startswith(PartitionKey,'pa')", "endswith(RowKey,'w')",
+        "not startswith(B,'grü')", "A eq 3 and(contains(B,'aus'))and true", "equals_ignoring_case(RowKey,'rOw')",
+        "contains(B,'x')or contains(B,'K')", "startswith(B,'Grüße aus Köln')"}) {
+    EXPECT_TRUE(matches(text, entity)) << text;
+  }
+  for (const char* const text : {"startswith(B,'grü')", "startswith(B,'Grüße aus Köln ')", "endswith(B,'koln')",
+                                 "contains(B,'AUS')", "contains(E,'a')", "endswith(E,'a')"}) {
+    EXPECT_FALSE(matches(text, entity)) << text;
+  }
+}
+
+TEST(FilterExtensions, Q20_Q23_AFunctionIsFalseForOtherTypesAndAbsentProperties) {
+  const Entity entity = Entity("p", "r").set("A", 3).set("X", Binary{"x"}).set("T", true).set("D", 1.5);
+  for (const std::string function : {"startswith", "endswith", "contains", "equals_ignoring_case"}) {
+    for (const std::string property : {"A", "X", "T", "D", "Timestamp", "Missing"}) {
+      const std::string text = function + "(" + property + ",'')";
+      EXPECT_FALSE(matches(text, entity)) << text;
+      EXPECT_TRUE(matches("not " + text, entity)) << text;
+    }
+  }
+}
+
+TEST(FilterExtensions, OnlyAToZAreEqualInBothLetterCases) {
+  const Entity entity = Entity("p", "r").set("B", "Ärger@[`{Z");
+  EXPECT_TRUE(matches("equals_ignoring_case(B,'ÄRGER@[`{z')", entity));
+  EXPECT_FALSE(matches("equals_ignoring_case(B,'ärger@[`{Z')", entity));
+  EXPECT_FALSE(matches("equals_ignoring_case(B,'Ärger`{@[Z')", entity)) << "these differ by 32, too";
+  EXPECT_FALSE(matches("equals_ignoring_case(B,'Ärger@[`{')", entity));
+}
+
+TEST(FilterExtensions, ExistsIsTrueForEveryType) {
+  const Entity entity = sample().set("X", Binary{""}).set("E", "");
+  for (const char* const name : {"A", "B", "X", "E", "PartitionKey", "RowKey", "Timestamp"}) {
+    EXPECT_TRUE(matches(std::string("exists(") + name + ")", entity)) << name;
+    EXPECT_FALSE(matches(std::string("not(exists( ") + name + " ))", entity)) << name;
+  }
+  EXPECT_FALSE(matches("exists(Missing)", entity));
+}
+
+TEST(FilterExtensions, Q24_AListIsTheSameAsItsComparisons) {
+  EXPECT_TRUE(matches("A in (1,2,3)", sample()));
+  EXPECT_TRUE(matches("B in ('a','x',3)and A in(3)", sample()));
+  EXPECT_FALSE(matches("A in (3L, 3.0, '3')", sample()));
+  EXPECT_TRUE(matches("A in (1, 3L, -INF)", Entity("p", "r").set("A", std::int64_t{3})));
+  EXPECT_TRUE(matches("A in (NaN, 0.0)", Entity("p", "r").set("A", -0.0)));
+  EXPECT_FALSE(matches("A in (NaN, INF)", Entity("p", "r").set("A", std::numeric_limits<double>::quiet_NaN())));
+  EXPECT_TRUE(matches("(C)in(true,datetime'2026-03-03')", sample().set("C", true)));
+  EXPECT_FALSE(matches("C in (1)", sample()));
+  EXPECT_TRUE(matches("not C in (1)", sample()));
+  EXPECT_TRUE(matches("PartitionKey in ('q','p') and RowKey in ('r', 5)", sample()));
+  EXPECT_TRUE(matches("in in ('x') and in eq 'x'", Entity("p", "r").set("in", "x"))) << "`in` is no reserved word";
+}
+
+TEST(FilterExtensions, Q25_TwoPropertiesAreComparedAsWithALiteral) {
+  const Entity entity = Entity("p", "r")
+                            .set("I", 3)
+                            .set("L", std::int64_t{4})
+                            .set("D", 3.5)
+                            .set("S", "p")
+                            .set("X", Binary{"p"})
+                            .set("N", std::numeric_limits<double>::quiet_NaN());
+  for (const char* const text :
+       {"L gt I", "I lt L", "I lt D", "D gt I", "D lt L", "S eq PartitionKey", "RowKey gt PartitionKey", "I eq I",
+        "I ne S", "S ne X", "X lt S", "S lt X", "N ne N", "(I) lt (L)", "Timestamp le Timestamp"}) {
+    EXPECT_TRUE(matches(text, entity)) << text;
+  }
+  for (const char* const text : {"I eq L", "I ge L", "I ge D", "S eq X", "S gt X", "N eq N", "I eq Missing",
+                                 "Missing ne I", "Missing eq Missing", "Timestamp gt S"}) {
+    EXPECT_FALSE(matches(text, entity)) << text;
+  }
+}
+
+TEST(FilterExtensions, ErrorsNameTheCharacter) {
+  EXPECT_EQ(extended_refusal("startswith(B, 5)"), "InvalidInput 15");
+  EXPECT_EQ(extended_refusal("startswith(B, X'00')"), "InvalidInput 15");
+  EXPECT_EQ(extended_refusal("startswith(B, true)"), "InvalidInput 15");
+  EXPECT_EQ(extended_refusal("startswith(B, C)"), "InvalidInput 15");
+  EXPECT_EQ(extended_refusal("startswith('x', B)"), "InvalidInput 12");
+  EXPECT_EQ(extended_refusal("startswith(true, 'x')"), "InvalidInput 12");
+  EXPECT_EQ(extended_refusal("startswith(B)"), "InvalidInput 13");
+  EXPECT_EQ(extended_refusal("startswith(B,'x','y')"), "InvalidInput 17");
+  EXPECT_EQ(extended_refusal("startswith(B,'x'"), "InvalidInput 17");
+  EXPECT_EQ(extended_refusal("startswith((B),'x')"), "InvalidInput 12");
+  EXPECT_EQ(extended_refusal("exists(A,'x')"), "InvalidInput 9");
+  EXPECT_EQ(extended_refusal("exists()"), "InvalidInput 8");
+  EXPECT_EQ(extended_refusal("exists(A) eq true"), "InvalidInput 11");
+  EXPECT_EQ(extended_refusal("A eq exists(B)"), "InvalidInput 6");
+  EXPECT_EQ(extended_refusal("tolower(B) eq 'x'"), "NotImplemented 1");
+  EXPECT_EQ(extended_refusal("StartsWith(B,'x')"), "NotImplemented 1");
+  EXPECT_EQ(extended_refusal("A in 1"), "InvalidInput 6");
+  EXPECT_EQ(extended_refusal("A in ()"), "InvalidInput 7");
+  EXPECT_EQ(extended_refusal("A in (1,)"), "InvalidInput 9");
+  EXPECT_EQ(extended_refusal("A in (1 2)"), "InvalidInput 9");
+  EXPECT_EQ(extended_refusal("A in (B)"), "InvalidInput 7");
+  EXPECT_EQ(extended_refusal("A in ((1))"), "InvalidInput 7");
+  EXPECT_EQ(extended_refusal("A in (null)"), "InvalidInput 7");
+  EXPECT_EQ(extended_refusal("1 in (1)"), "InvalidInput 1");
+  EXPECT_EQ(extended_refusal("A in (1"), "InvalidInput 8");
+  EXPECT_EQ(extended_refusal("A eq 1, B eq 2"), "InvalidInput 7");
+  EXPECT_EQ(extended_refusal("1 eq 1"), "NotImplemented 1");
+  EXPECT_EQ(extended_refusal("exists(" + std::string(300, 'n') + ")"), "InvalidInput 8");
+}
+
+TEST(FilterExtensions, AListHasABoundAndEachOfItsValuesCounts) {
+  const auto list_of = [](std::size_t values) {
+    std::string text = "A in (0";
+    for (std::size_t i = 1; i < values; ++i) text += "," + std::to_string(i % 1000);
+    return text + ")";
+  };
+  const Result<Filter> longest = Filter::parse(list_of(Filter::kListValuesMax) + " and B eq 'x'");
+  ASSERT_TRUE(longest.ok()) << longest.status().to_string();
+  EXPECT_EQ(longest->comparison_count(), Filter::kListValuesMax + 1);
+  EXPECT_TRUE(matches(*longest, sample()));
+  EXPECT_EQ(extended_refusal(list_of(Filter::kListValuesMax + 1)).substr(0, 12), "InvalidInput");
+}
+
+TEST(FilterExtensions, SearchTakesLinearTimeForTheWorstText) {
+  const Entity entity = Entity("p", "r").set("B", std::string(32'000, 'a'));
+  const std::string half(16'000, 'a');
+  EXPECT_FALSE(matches("contains(B,'" + half + "b')", entity));
+  EXPECT_FALSE(matches("contains(B,'b" + half + "')", entity));
+  EXPECT_TRUE(matches("contains(B,'" + half + "')", entity));
+}
+
 TEST(FilterText, HostileTextsAreRefusedInBoundedTimeAndMemory) {
   EXPECT_EQ(refusal(std::string(8192, '(')), "InvalidInput 257");
   EXPECT_EQ(refusal(std::string(33'000, ' ')), "InvalidInput");
@@ -318,6 +466,43 @@ TEST(KeyPlan, Q32_ADisjunctionOfKeysIsAsManyPoints) {
   std::string fifty = "RowKey eq '0'";
   for (int i = 1; i < 50; ++i) fifty += " or RowKey eq '" + std::to_string(i) + "'";
   EXPECT_EQ(plan("PartitionKey eq 'p' and (" + fifty + ")").size(), 50U);
+}
+
+TEST(KeyPlan, Q32_AListOfKeysIsAsManyPointsInOrderAndEachOnce) {
+  EXPECT_EQ(plan("PartitionKey eq 'p' and RowKey in ('b', 5, 'a', 'b', X'00')"),
+            (Ranges{point("p", "a"), point("p", "b")}));
+  EXPECT_EQ(plan("PartitionKey in ('q','p') and RowKey in ('b','a')"),
+            (Ranges{point("p", "a"), point("p", "b"), point("q", "a"), point("q", "b")}));
+  EXPECT_EQ(plan("PartitionKey in ('b','a') and A eq 3"),
+            (Ranges{{partition("a"), format::end_of_prefix(partition("a")), false},
+                    {partition("b"), format::end_of_prefix(partition("b")), false}}));
+  EXPECT_TRUE(plan("PartitionKey in (5, true)").empty());
+  EXPECT_EQ(plan("not (PartitionKey in ('p'))"), (Ranges{whole()}));
+  const Result<Filter> filter = Filter::parse("PartitionKey eq 'p' and RowKey in ('a','b') and A eq 3");
+  EXPECT_EQ(plan_keys(*filter, kTable, whole()).residual.text(), "A eq 3");
+}
+
+TEST(KeyPlan, Q31_APrefixOfAKeyIsARange) {
+  std::string prefix = partition("p");
+  EXPECT_TRUE(format::append_text_prefix(prefix, "a\xEF\xBF\xBD").ok());
+  EXPECT_EQ(plan("PartitionKey eq 'p' and startswith(RowKey,'a\xEF\xBF\xBD')"),
+            (Ranges{{prefix, format::end_of_prefix(prefix), false}}));
+  EXPECT_EQ(plan("PartitionKey eq 'p' and startswith(RowKey,'a') and RowKey in ('b','ab','a')"),
+            (Ranges{point("p", "a"), point("p", "ab")}));
+  for (const char* const text :
+       {"startswith(PartitionKey,'')", "exists(RowKey)", "endswith(PartitionKey,'p')", "contains(PartitionKey,'p')",
+        "PartitionKey eq RowKey", "startswith(A,'p')", "not startswith(PartitionKey,'p')", "PartitionKey eq A"}) {
+    EXPECT_EQ(plan(text), (Ranges{whole()})) << text;
+  }
+  const Result<Filter> filter = Filter::parse("startswith(PartitionKey,'p') and exists(RowKey)");
+  EXPECT_TRUE(plan_keys(*filter, kTable, whole()).residual.matches_everything());
+}
+
+TEST(KeyPlan, TheLetterCasesOfAKeyAreARange) {
+  EXPECT_EQ(plan("equals_ignoring_case(PartitionKey,'a1B')"),
+            (Ranges{{partition("A1B"), format::end_of_prefix(partition("a1b")), false}}));
+  EXPECT_EQ(plan("equals_ignoring_case(PartitionKey,'17') and equals_ignoring_case(RowKey,'3')"),
+            (Ranges{point("17", "3")}));
 }
 
 TEST(KeyPlan, Q33_ContradictionsReadNothing) {

@@ -70,6 +70,27 @@ TEST_F(QueryPlans, Q31_EveryAccessPathHasItsName) {
   EXPECT_EQ(path("PartitionKey eq 5"), "nothing");
 }
 
+TEST_F(QueryPlans, Q31_ListsAndPrefixesHaveThePathsOfTheirComparisons) {
+  EXPECT_EQ(path("PartitionKey eq 'p' and RowKey in ('r','s')"), "points");
+  EXPECT_EQ(path("PartitionKey in ('p') and RowKey in ('r')"), "point");
+  EXPECT_EQ(path("PartitionKey in ('p','q') and N gt 3"), "several ranges");
+  EXPECT_EQ(path("PartitionKey eq 'p' and startswith(RowKey,'ab')"), "row prefix");
+  EXPECT_EQ(path("startswith(PartitionKey,'ab')"), "partition range");
+  EXPECT_EQ(path("equals_ignoring_case(PartitionKey,'ab')"), "partition range");
+  EXPECT_EQ(path("PartitionKey eq 'p' and contains(RowKey,'ab')"), "partition");
+  EXPECT_EQ(path("N in (1,2) or exists(N) or PartitionKey eq RowKey"), "table");
+  EXPECT_EQ(path("PartitionKey in (1,2)"), "nothing");
+  EXPECT_EQ(ranges("PartitionKey eq 'p' and startswith(RowKey,'\xC3\xBF')"),
+            Texts{"rows that begin with '\xC3\xBF' of partition 'p'"});
+  EXPECT_EQ(ranges("startswith(PartitionKey,'\xC3\xBF')"), Texts{"partitions from '\xC3\xBF' to before '\xC4\x80'"});
+  EXPECT_EQ(ranges("startswith(PartitionKey,'\xEF\xBF\xBF')"), Texts{"partitions from '\xEF\xBF\xBF'"});
+  EXPECT_EQ(ranges("equals_ignoring_case(PartitionKey,'aB')"), Texts{"partitions from 'AB' to 'ab'"});
+  EXPECT_EQ(plan("PartitionKey eq 'p' and RowKey in ('r','s') and endswith( N , 'x' )").residual,
+            "endswith( N , 'x' )");
+  EXPECT_EQ(plan("startswith(PartitionKey,'a') and equals_ignoring_case(RowKey,'r')").residual,
+            "equals_ignoring_case(RowKey,'r')");
+}
+
 TEST_F(QueryPlans, Q33_ContradictoryBoundsReadNothing) {
   EXPECT_EQ(path("PartitionKey gt 'b' and PartitionKey lt 'a'"), "nothing");
   EXPECT_EQ(path("PartitionKey eq 'p' and RowKey gt 'b' and RowKey le 'b'"), "nothing");

@@ -112,6 +112,24 @@ std::string random_text(RandomEngine& random) {
   return kTexts[below(random, kTexts.size())];
 }
 
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+bool is_true(const std::string& function, const Value& stored, const Value& argument) {
+  if (function == "exists") return true;
+  const auto* const text = stored.get_if<std::string>();
+  if (text == nullptr) return false;
+  const std::string& part = *argument.get_if<std::string>();
+  const std::size_t found = text->find(part);
+  if (function == "startswith") return found == 0;
+  if (function == "contains") return found != std::string::npos;
+  if (function == "endswith") return text->size() >= part.size() && text->substr(text->size() - part.size()) == part;
+  bool equal = text->size() == part.size();
+  for (std::size_t i = 0; equal && i < part.size(); ++i) equal = lower((*text)[i]) == lower(part[i]);
+  return equal;
+}
+
 std::string random_property(RandomEngine& random) {
   static const std::array<const char*, 11> kNames = {
       "A", "B", "C", "D", "E", "Fluss_", "G1", "\xC3\x84rger", "PartitionKey", "RowKey", "Timestamp"};
@@ -127,10 +145,23 @@ bool SlowFilter::matches(const Entity& entity) const {
     case Kind::kAnd: return children[0].matches(entity) && children[1].matches(entity);
     case Kind::kOr: return children[0].matches(entity) || children[1].matches(entity);
     case Kind::kBareProperty:
-    case Kind::kComparison: break;
+    case Kind::kComparison:
+    case Kind::kTwoProperties:
+    case Kind::kList:
+    case Kind::kFunction: break;
   }
   const std::optional<Value> stored = value_of(entity, property);
   if (!stored) return false;
+  if (kind == Kind::kFunction) return is_true(function_name, *stored, literal);
+  if (kind == Kind::kTwoProperties) {
+    const std::optional<Value> other = value_of(entity, other_property);
+    return other && compares(*stored, operator_name, *other);
+  }
+  if (kind == Kind::kList) {
+    bool any = false;
+    for (const Value& value : values) any = any || compares(*stored, "eq", value);
+    return any;
+  }
   return kind == Kind::kBareProperty ? compares(*stored, "eq", Value(true)) : compares(*stored, operator_name, literal);
 }
 
@@ -153,18 +184,40 @@ std::string in_parentheses(const std::string& operand, bool wanted) {
 
 }  // namespace
 
+std::string SlowFilter::leaf_text() const {
+  const std::string left = in_parentheses(property, (form & kParenthesesLeft) != 0);
+  const std::string comma = (form & kOtherSpace) != 0 ? " ,\t" : ",";
+  switch (kind) {
+    case Kind::kLiteral: return *literal.get_if<bool>() ? "true" : "false";
+    case Kind::kComparison:
+      if (mirrored) {
+        return joined(in_parentheses(literal_text(literal), (form & kParenthesesLeft) != 0),
+                      mirrored_name(operator_name), in_parentheses(property, (form & kParenthesesRight) != 0), form);
+      }
+      return joined(left, operator_name, in_parentheses(literal_text(literal), (form & kParenthesesRight) != 0), form);
+    case Kind::kTwoProperties:
+      return joined(left, operator_name, in_parentheses(other_property, (form & kParenthesesRight) != 0), form);
+    case Kind::kList: {
+      std::string list = "(";
+      for (const Value& value : values) list += (list.size() == 1 ? "" : comma) + literal_text(value);
+      return joined(left, "in", list + ")", form);
+    }
+    case Kind::kFunction:
+      return function_name + "(" + property + (function_name == "exists" ? "" : comma + literal_text(literal)) + ")";
+    default: return property;
+  }
+}
+
 std::string SlowFilter::text(int above) const {
   std::string written;
   int own = 4;
   switch (kind) {
-    case Kind::kLiteral: written = *literal.get_if<bool>() ? "true" : "false"; break;
-    case Kind::kBareProperty: written = property; break;
+    case Kind::kLiteral:
+    case Kind::kBareProperty:
     case Kind::kComparison:
-      written =
-          joined(in_parentheses(mirrored ? literal_text(literal) : property, (form & kParenthesesLeft) != 0),
-                 mirrored ? std::string(mirrored_name(operator_name)) : operator_name,
-                 in_parentheses(mirrored ? property : literal_text(literal), (form & kParenthesesRight) != 0), form);
-      break;
+    case Kind::kTwoProperties:
+    case Kind::kList:
+    case Kind::kFunction: written = leaf_text(); break;
     case Kind::kNot:
       own = 3;
       written = joined("not", children[0].text(3), form);
@@ -244,13 +297,44 @@ Entity random_entity(RandomEngine& random) {
   return entity;
 }
 
+namespace {
+
+const char* random_operator(RandomEngine& random) {
+  static const std::array<const char*, 6> kOperators = {"eq", "ne", "gt", "ge", "lt", "le"};
+  return kOperators[below(random, kOperators.size())];
+}
+
+/// Sets a condition that only the extended grammar has. The property is set.
+void choose_extended(RandomEngine& random, SlowFilter& filter) {
+  static const std::array<const char*, 5> kFunctions = {"startswith", "endswith", "contains", "equals_ignoring_case",
+                                                        "exists"};
+  const std::uint64_t choice = below(random, 4);
+  if (choice == 0) {
+    filter.kind = SlowFilter::Kind::kTwoProperties;
+    filter.operator_name = random_operator(random);
+    filter.other_property = random_property(random);
+  } else if (choice == 1) {
+    filter.kind = SlowFilter::Kind::kList;
+    for (std::uint64_t left = 1 + below(random, 6); left > 0; --left) {
+      const bool is_text = below(random, 2) == 0;
+      filter.values.push_back(is_text ? Value(random_text(random) + random_text(random)) : random_literal(random));
+    }
+  } else {
+    filter.kind = SlowFilter::Kind::kFunction;
+    filter.function_name = kFunctions[below(random, kFunctions.size())];
+    filter.literal = Value(random_text(random) + (below(random, 2) == 0 ? random_text(random) : ""));
+  }
+}
+
+}  // namespace
+
 SlowFilter random_filter(RandomEngine& random, int depth) {
   SlowFilter filter;
   filter.parentheses = below(random, 8) == 0;
   filter.form = static_cast<unsigned>(below(random, SlowFilter::kForms));
-  const std::uint64_t choice = below(random, depth > 0 ? 16 : 8);
-  if (choice >= 8) {
-    filter.kind = choice < 10 ? SlowFilter::Kind::kNot : choice < 13 ? SlowFilter::Kind::kAnd : SlowFilter::Kind::kOr;
+  const std::uint64_t choice = below(random, depth > 0 ? 22 : 11);
+  if (choice >= 11) {
+    filter.kind = choice < 14 ? SlowFilter::Kind::kNot : choice < 18 ? SlowFilter::Kind::kAnd : SlowFilter::Kind::kOr;
     filter.children.push_back(random_filter(random, depth - 1));
     if (filter.kind != SlowFilter::Kind::kNot) filter.children.push_back(random_filter(random, depth - 1));
     return filter;
@@ -263,9 +347,12 @@ SlowFilter random_filter(RandomEngine& random, int depth) {
     filter.literal = Value(below(random, 2) == 0);
     return filter;
   }
-  static const std::array<const char*, 6> kOperators = {"eq", "ne", "gt", "ge", "lt", "le"};
+  if (choice >= 8) {
+    choose_extended(random, filter);
+    return filter;
+  }
   filter.kind = SlowFilter::Kind::kComparison;
-  filter.operator_name = kOperators[below(random, kOperators.size())];
+  filter.operator_name = random_operator(random);
   const bool of_key = filter.property == "PartitionKey" || filter.property == "RowKey";
   filter.literal =
       of_key && below(random, 8) != 0 ? Value(random_text(random) + random_text(random)) : random_literal(random);

@@ -13,14 +13,27 @@
 
 namespace varve::test {
 
-/// Source.
+/// Source, and the extended grammar of api/filter/filter.h.
 struct SlowFilter {
-  enum class Kind : std::uint8_t { kComparison, kBareProperty, kLiteral, kNot, kAnd, kOr };
+  enum class Kind : std::uint8_t {
+    kComparison,
+    kBareProperty,
+    kLiteral,
+    kTwoProperties,
+    kList,
+    kFunction,
+    kNot,
+    kAnd,
+    kOr
+  };
   Kind kind = Kind::kLiteral;
   std::vector<SlowFilter> children;
   std::string property;
   std::string operator_name;
   Value literal{true};
+  std::string other_property;  // on the right side of kTwoProperties
+  std::vector<Value> values;   // of kList
+  std::string function_name;
   bool mirrored = false;
   bool parentheses = false;  // around it, even if not needed
   /// The written form: bits of kParenthesesLeft and the constants after it.
@@ -34,6 +47,10 @@ struct SlowFilter {
   bool matches(const Entity& entity) const;
   /// Returns the text. `above` is the precedence of the surrounding operator: 0 none, 1 or, 2 and, 3 not.
   std::string text(int above = 0) const;
+
+ private:
+  /// Returns the text of a condition without children.
+  std::string leaf_text() const;
 };
 
 /// Returns a value as a filter spells it.

@@ -101,7 +101,36 @@ TEST_F(FilteredScans, BadFiltersAreRefusedAndNameTheCharacter) {
   EXPECT_EQ(refused.code(), Code::kInvalidArgument);
   EXPECT_EQ(refused.status().service_error(), "InvalidInput");
   EXPECT_NE(refused.status().message().find("character 11"), std::string::npos) << refused.status().message();
-  EXPECT_EQ(page("startswith(N,'x')").status().service_error(), "NotImplemented");
+  EXPECT_EQ(page("tolower(N) eq 'x'").status().service_error(), "NotImplemented");
+  EXPECT_NE(page("startswith(N, 7)").status().message().find("character 15"), std::string::npos);
+}
+
+TEST_F(FilteredScans, AListOfKeysCostsAsManyLookupsAndAPrefixOneRange) {
+  const PageCost points = cost("PartitionKey in ('b','c','q') and RowKey in ('105','106')");
+  EXPECT_EQ(points.key_ranges, 6U);
+  EXPECT_EQ(points.entities_examined, 4U);
+  EXPECT_EQ(cost("PartitionKey eq 'b' and startswith(RowKey,'11')").entities_examined, 10U);
+  EXPECT_EQ(keys("startswith(PartitionKey,'b') and endswith(RowKey,'7') and N in (7,8)"), Keys{"b/107"});
+  EXPECT_EQ(keys("N lt N or PartitionKey gt RowKey and N ge 19"), (Keys{"a/119", "b/119", "c/119"}));
+}
+
+TEST_F(FilteredScans, WithoutExtensionsAcceptOnlyTheGrammarOfTheService) {
+  Scan scan;
+  // Long enough that its plan is kept.
+  for (int i = 0; i < 10; ++i) scan.filter += "startswith(RowKey, '10') and not contains(RowKey, '7') and ";
+  scan.filter += "N in (6, 7)";
+  for (const bool are_allowed : {false, true, false, true}) {
+    scan.filter_extensions = are_allowed;
+    const Result<Page> found = table_->scan(scan);
+    ASSERT_EQ(found.ok(), are_allowed);
+    if (are_allowed) {
+      EXPECT_EQ(keys_of(*found), (Keys{"a/106", "b/106", "c/106"}));
+    } else {
+      EXPECT_EQ(found.status().service_error(), "NotImplemented");
+    }
+    EXPECT_EQ(table_->count(scan).ok(), are_allowed);
+    EXPECT_EQ(table_->explain(scan).ok(), are_allowed);
+  }
 }
 
 TEST_F(FilteredScans, PagesEndByTimeThoughNothingMatches) {

@@ -90,6 +90,17 @@ TEST(TypedConditions, C05_NamesAndTypesComeFromTheMapping) {
   EXPECT_EQ(filter_of(field<&Part::note>() >= "x"), "Note ge 'x'");
   EXPECT_EQ(filter_of(field<&Part::size, &Size::width>() < 3), "SizeWidth lt 3");
   EXPECT_EQ(filter_of(field<&Part::note>().is_absent()), "not (Note ge '' or Note lt '')");
+  EXPECT_EQ(filter_of(field<&Part::note>().contains("a'b") && field<&Part::number>().ends_with("9")),
+            "contains(Note,'a''b') and endswith(RowKey,'9')");
+  EXPECT_EQ(filter_of(field<&Part::bin>().equals_ignoring_case("a") && !field<&Part::price>().exists()),
+            "equals_ignoring_case(PartitionKey,'a') and not (exists(Price))");
+  EXPECT_EQ(filter_of(field<&Part::note>() == field<&Part::number>() && field<&Part::note>() != field<&Part::bin>()),
+            "Note eq RowKey and Note ne PartitionKey");
+  EXPECT_EQ(filter_of(field<&Part::size, &Size::width>() < field<&Part::size, &Size::width>()),
+            "SizeWidth lt SizeWidth");
+  EXPECT_EQ(filter_of((field<&Part::bin>() <= field<&Part::number>()) ||
+                      (field<&Part::bin>() >= field<&Part::note>()) || (field<&Part::bin>() > field<&Part::number>())),
+            "PartitionKey le RowKey or PartitionKey ge Note or PartitionKey gt RowKey");
 }
 
 TEST(TypedConditions, C05_AValueThatThePropertyCannotHoldIsAnError) {

@@ -129,8 +129,8 @@ TEST(ServeOptions, AreDescribedInTheHelp) {
   const ProgramResult help = run_program({"serve", "--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char* const option : {"--config", "--print-config", "--data", "--listen", "--listen-queues",
-                                   "--dead-letter", "--account", "--tls-cert", "--tls-key", "--memory", "--metrics",
-                                   "--status-page", "--request-log", "--log-format", "--drain-seconds"}) {
+                                   "--dead-letter", "--extensions", "--account", "--tls-cert", "--tls-key", "--memory",
+                                   "--metrics", "--status-page", "--request-log", "--log-format", "--drain-seconds"}) {
     EXPECT_THAT(help.out, HasSubstr(option));
   }
 }

@@ -34,8 +34,8 @@ const std::string kSecond(kSecondKeyText);
 const std::string kThird(kOtherKeyText);
 
 /// Returns a request for the list of tables, signed with `key`.
-std::string signed_by(const std::string& key) {
-  HttpRequest request = unsigned_request("GET", "Tables");
+std::string signed_by(const std::string& key, const std::string& resource = "Tables") {
+  HttpRequest request = unsigned_request("GET", resource);
   request.head.headers.emplace_back(
       "Authorization", *security::shared_key_authorization(security::SharedKeyScheme::kSharedKeyLite, request.head,
                                                            credentials(key, {})));
@@ -225,6 +225,22 @@ TEST(Reload, RefusesARemovedKeyAndItsSignaturesOnOpenConnections) {
   EXPECT_EQ(answer_of(open, sas), "403 AuthenticationFailed");
   EXPECT_EQ(answer_of(open, signed_by(kSecond)), "200");
   EXPECT_EQ(answer_of(open, sas_request(kSecond)), "200");
+}
+
+TEST(Reload, TakesOverWhetherFiltersMayHaveExtensions) {
+  ReloadedServer server;
+  HttpClient open(server.port(), true);
+  const std::string request = signed_by(kFirst, "Tables?$filter=startswith(TableName,'a')");
+  EXPECT_EQ(answer_of(open, request), "501 NotImplemented");
+  server.write_config(server.config() + "extensions = \"allow\"\n");
+  ASSERT_TRUE(server.reload()) << server.program().err();
+  EXPECT_EQ(answer_of(open, request), "200");
+  server.write_config(server.config() + "extensions = \"maybe\"\n");
+  EXPECT_FALSE(server.reload());
+  EXPECT_EQ(answer_of(open, request), "200");
+  server.write_config(server.config());
+  ASSERT_TRUE(server.reload()) << server.program().err();
+  EXPECT_EQ(answer_of(open, request), "501 NotImplemented");
 }
 
 TEST(Reload, AddsAndRemovesAccounts) {

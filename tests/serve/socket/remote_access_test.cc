@@ -145,6 +145,18 @@ TEST_F(Signed, AccessTakesTheSignatureFromAFileTheEnvironmentAConnectionStringOr
   expect_reads_alone(address_);
 }
 
+TEST_F(Signed, AccessWithAFilterThatTheServerDeniesNamesTheOption) {
+  const std::string address = address_ + "?" + reading();
+  EXPECT_EQ(run_program({"count", address, "Orders", "--filter", "Lines eq 3"}).out, "1\n");
+  for (const char* const filter : {"startswith(RowKey,'0')", "Lines in (1,3)"}) {
+    const ProgramResult refused = run_program({"count", address, "Orders", "--filter", filter});
+    EXPECT_NE(refused.exit_code, 0) << filter;
+    EXPECT_THAT(refused.err, HasSubstr("--extensions allow")) << filter;
+    EXPECT_EQ(run_program({"count", server_.data(), "Orders", "--filter", filter}).out, "1\n") << "its owner may";
+  }
+  EXPECT_THAT(run_program({"count", address, "Orders", "--filter", "Lines eq"}).err, Not(HasSubstr("--extensions")));
+}
+
 TEST_F(Signed, AccessOfAnAccountsSignatureCopiesTheAccount) {
   security::AccountSasTerms terms;
   terms.resource_types = "co";

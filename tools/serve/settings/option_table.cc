@@ -12,6 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kStatusPages = {"auto", "off", "figures", "explore"};
 constexpr std::array<std::string_view, 2> kPublicBlobs = {"off", "allow"};
 constexpr std::array<std::string_view, 2> kCompressBlobs = {"off", "on"};
+constexpr std::array<std::string_view, 2> kExtensions = {"deny", "allow"};
 constexpr std::array<std::string_view, 3> kRequestLogs = {"off", "failures", "all"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 
@@ -101,6 +102,10 @@ constexpr std::array<OptionRule, kOptions> kRules = {{
      false,
      "Messages of QUEUE that were delivered DELIVERIES times move to the queue TARGET of the account, instead of being "
      "delivered again; may be repeated. TARGET is created if it is absent"},
+    {OptionId::kExtensions, "extensions", "WHETHER", ValueKind::kText, "deny", kExtensions, accept, true,
+     "Whether filters may have conditions that the table service lacks, such as startswith(P,'x') and P in (1,2). "
+     "deny: they are refused as the service refuses them. allow: every client may use them. The owner of the store "
+     "always may"},
     {OptionId::kAccount,
      "account",
      "NAME:@FILE",

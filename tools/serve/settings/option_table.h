@@ -21,6 +21,7 @@ enum class OptionId : std::uint8_t {
   kPublicBlobs,
   kCompressBlobs,
   kDeadLetter,
+  kExtensions,
   kAccount,
   kTlsCert,
   kTlsKey,
@@ -31,7 +32,7 @@ enum class OptionId : std::uint8_t {
   kLogFormat,
   kDrainSeconds,
 };
-inline constexpr std::size_t kOptions = 16;
+inline constexpr std::size_t kOptions = 17;
 
 /// The type of an option's value in the configuration file. The command line has texts only.
 enum class ValueKind : std::uint8_t { kText, kNumber, kTexts };

@@ -21,6 +21,12 @@ bool is_name(char c) noexcept {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
+/// Returns whether a parenthesis opens after `at`. In a valid filter, the word before it is a function or `in`.
+bool is_before_open(std::string_view filter, std::size_t at) noexcept {
+  at = filter.find_first_not_of(" \t\r\n", at);
+  return at != std::string_view::npos && filter[at] == '(';
+}
+
 /// Returns the properties that a valid filter names.
 std::vector<std::string> names_in(std::string_view filter) {
   std::vector<std::string> names;
@@ -40,7 +46,8 @@ std::vector<std::string> names_in(std::string_view filter) {
     const bool is_typed_literal = at < filter.size() && filter[at] == '\'';
     const bool is_number = word.front() >= '0' && word.front() <= '9';
     const bool follows_sign = begin > 0 && std::string_view("-.+").find(filter[begin - 1]) != std::string_view::npos;
-    if (!is_keyword && !is_typed_literal && !is_number && !follows_sign) names.emplace_back(word);
+    const bool is_other = is_keyword || is_typed_literal || is_number || follows_sign || is_before_open(filter, at);
+    if (!is_other) names.emplace_back(word);
   }
   return names;
 }

@@ -293,8 +293,10 @@ void add_range_words(CLI::App& verb, QueryWords& words) {
   verb.add_option("--from", words.keys.from, "Start at this RowKey; without --partition, at this PartitionKey");
   verb.add_option("--to", words.keys.to, "Stop before this key");
   verb.add_option("--prefix", words.keys.prefix, "Only RowKeys with this prefix; needs --partition");
-  verb.add_option("--filter", words.filter,
-                  "Only entities that match this $filter; its conditions on keys limit what is read");
+  verb.add_option(
+      "--filter", words.filter,
+      "Only entities that match this $filter, which may also have `in` lists, startswith, endswith, contains, "
+      "equals_ignoring_case and exists, and compare two properties; its conditions on keys limit what is read");
   for (CLI::Option* option : verb.get_options()) {
     if (option->nonpositional() && option->get_group() == "Options" && option != verb.get_help_ptr())
       option->group("Which entities");

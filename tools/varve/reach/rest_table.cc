@@ -9,6 +9,7 @@
 #include "tools/varve/reach/rest_answer.h"
 #include "tools/varve/reach/rest_query.h"
 #include "tools/varve/text/entity_json.h"
+#include "varve/condition.h"
 
 namespace varve::tool {
 namespace {
@@ -63,6 +64,14 @@ std::string batch_body(const std::string& address, const std::vector<HttpRequest
   return body + "--" + std::string(kChangesBoundary) + "--\r\n--" + std::string(kBatchBoundary) + "--\r\n";
 }
 
+/// Adds a hint if the server refused a filter that this build accepts.
+Status explained(const Status& refused, const std::string& filter) {
+  const bool names_filter = refused.message().find("the filter, character") != std::string_view::npos;
+  if (!names_filter || !Condition::parse(filter).ok()) return refused;
+  return refused.with_hint(
+      "the filter has conditions that the table service lacks; `varve serve --extensions allow` accepts them");
+}
+
 class RestTable final : public TableAccess {
  public:
   RestTable(std::shared_ptr<Wire> wire, std::string root, std::string table)
@@ -95,7 +104,7 @@ class RestTable final : public TableAccess {
     if (!query.ok()) return query.status();
     const Result<HttpResponse> response = wire_->send(service_request("GET", root_ + "/" + table_ + "()?" + *query));
     if (!response.ok()) return response.status();
-    if (Status status = status_of(*response); !status.ok()) return status;
+    if (Status status = status_of(*response); !status.ok()) return explained(status, scan.filter);
     return page_of_answer(*response);
   }
 
