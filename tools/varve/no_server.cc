@@ -38,6 +38,11 @@ std::unique_ptr<BlobAccess> container_through_server_of(const std::string& /*sto
   return nullptr;
 }
 
+Result<std::unique_ptr<BlobAccess>> container_at_address(const std::string& address, const std::string& account,
+                                                         std::string /*container*/) {
+  return access_to_address(address, account).status();
+}
+
 std::unique_ptr<ValueAccess> values_through_server_of(const std::string& /*store*/, std::string /*account*/,
                                                       std::string /*table*/) {
   return nullptr;

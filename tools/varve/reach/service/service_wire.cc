@@ -1,4 +1,4 @@
-#include "tools/varve/reach/service_wire.h"
+#include "tools/varve/reach/service/service_wire.h"
 
 #include <algorithm>
 #include <charconv>

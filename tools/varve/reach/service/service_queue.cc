@@ -9,7 +9,7 @@
 #include "api/rest/protocol/metadata_headers.h"
 #include "api/security/query_fields.h"
 #include "tools/varve/reach/queue_access.h"
-#include "tools/varve/reach/service_wire.h"
+#include "tools/varve/reach/service/service_wire.h"
 #include "varve/limits.h"
 
 namespace varve::tool {
