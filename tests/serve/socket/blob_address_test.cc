@@ -115,7 +115,7 @@ TEST_F(BlobAddress, ShowsListsCopiesAndDeletes) {
   ASSERT_TRUE(shown.is_object() && same.is_object());
   for (const char* const field :
        {"name", "kind", "length", "etag", "content_type", "content_language", "content_disposition", "cache_control",
-        "content_md5", "tier", "lease", "metadata", "tags"}) {
+        "content_md5", "crc64", "tier", "lease", "metadata", "tags"}) {
     ASSERT_TRUE(same.contains(field)) << field;
     EXPECT_EQ(shown[field], same[field]) << field;
   }
@@ -177,21 +177,42 @@ TEST_F(BlobAddress, AResumedPutSendsOnlyTheBlocksThatAreMissing) {
   EXPECT_EQ(here({"blob", "get", "photos", "disk"}).out, content);
 }
 
+/// Returns the bytes of the part that an interrupted `get --resume` keeps beside its file.
+std::uintmax_t part_bytes_beside(const std::string& file) {
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(file).parent_path(), none)) {
+    if (entry.path().extension() == ".varve-part") return fs::file_size(entry.path(), none);
+  }
+  return 0;
+}
+
+TEST_F(BlobAddress, AnInterruptedGetGoesOnAfterItsPart) {
+  const std::string content = numbered_content(4 * kMebibyte + 5);
+  put("disk", content);
+  const std::string kept = scratch_.path("kept");
+  const Words line{"blob", "get", "photos", "disk", kept, "--resume"};
+  const ProgramResult full = run_program(line_at(address_, line), "", {.file_bytes_max = 3 * kMebibyte});
+  EXPECT_EQ(full.exit_code, 4) << full.err;
+  EXPECT_FALSE(fs::exists(kept));
+  EXPECT_EQ(part_bytes_beside(kept), 3 * kMebibyte);
+  const ProgramResult again = there(line);
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("goes on after"));
+  EXPECT_EQ(content_of(kept), content);
+  EXPECT_EQ(part_bytes_beside(kept), 0U);
+}
+
 TEST_F(BlobAddress, ThatDiesInADownloadLeavesNoTornFileAndTheNextLineGoesOn) {
-  const std::string content = numbered_content(32 * kMebibyte);
+  constexpr int kPieces = 64;
+  std::string content;
+  for (int piece = 0; piece < kPieces; ++piece)
+    content += numbered_content(kMebibyte / 16) + std::string(kMebibyte * 15 / 16, 'x');
   put("disk", content);
   const std::string kept = scratch_.path("kept");
   const std::string plain = scratch_.path("plain");
   RunningProgram resumed(line_at(address_, {"blob", "get", "photos", "disk", kept, "--resume"}));
   RunningProgram simple(line_at(address_, {"blob", "get", "photos", "disk", plain}));
-  const auto part_bytes = [&]() -> std::uintmax_t {
-    std::error_code none;
-    for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(kept).parent_path(), none)) {
-      if (entry.path().extension() == ".varve-part") return fs::file_size(entry.path(), none);
-    }
-    return 0;
-  };
-  while (part_bytes() < kMebibyte && !fs::exists(kept)) {
+  while (part_bytes_beside(kept) < kMebibyte && !fs::exists(kept)) {
   }
   server_.signal(SIGKILL);
   const ProgramResult died = resumed.finish();

@@ -149,6 +149,9 @@ Result<BlobState> blob_state_of(std::string name, const serve::Headers& headers)
   if (Status read = read_number_header(headers, "content-length", blob.length); !read.ok()) return read;
   if (Status read = read_number_header(headers, "x-ms-blob-committed-block-count", appends); !read.ok()) return read;
   blob.append_count = static_cast<std::uint32_t>(appends);
+  const Result<std::optional<std::uint64_t>> crc64 = serve::read_content_crc64(headers);
+  if (!crc64.ok()) return unexpected_answer("a checksum is malformed");
+  blob.crc64 = *crc64;
   blob.kind = header_text(headers, "x-ms-blob-type") == "AppendBlob" ? BlobKind::kAppend : BlobKind::kBlock;
   blob.metadata = serve::metadata_of(headers);
   blob.lease = lease_of_headers(headers);
