@@ -164,6 +164,9 @@ TEST_F(QueueAddress, NamesTheServiceThatAnswersInsteadAndExplainsAWrongKey) {
   EXPECT_EQ(behind.exit_code, 1);
   EXPECT_THAT(behind.err, HasSubstr("no key for account orders"));
   EXPECT_THAT(behind.err, HasSubstr("hint: an address is http(s)://HOST[:PORT][/ACCOUNT]"));
+  const ProgramResult other = there({"list", "--account", "shopaccount"});
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_THAT(other.err, HasSubstr("are of account devstoreaccount1, not of shopaccount"));
   const std::string plain = address_.substr(0, address_.rfind('/'));
   EXPECT_EQ(queue(plain, {"list"}).exit_code, 0) << "the development account is the default";
   EXPECT_EQ(queue("http://127.0.0.1:1", {"list"}).exit_code, 4);

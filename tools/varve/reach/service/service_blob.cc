@@ -1,6 +1,7 @@
 // Owns: the access to a container of the blob service at an address (blob_access.h).
 // Must never: publish a part of a content, or read two states of a blob as one.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -155,9 +156,9 @@ class ServiceSink final : public BlobSink {
  private:
   /// The ids of one sink are like no others, and have the length of those of `blob put --resume`.
   std::string next_id() const {
-    char number[9];
-    std::snprintf(number, sizeof(number), "%08x", static_cast<unsigned>(blocks_.size()));
-    return ids_.substr(0, 24) + number;
+    std::array<char, 9> number{};
+    std::snprintf(number.data(), number.size(), "%08x", static_cast<unsigned>(blocks_.size()));
+    return ids_.substr(0, 24) + number.data();
   }
   Status stage_piece() {
     std::string id = next_id();

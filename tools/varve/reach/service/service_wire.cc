@@ -28,6 +28,10 @@ bool has_control_character(std::string_view text) noexcept {
 Result<ServiceWire> ServiceWire::reach(const std::string& address, const std::string& account, StorageService service) {
   Result<ServiceAddress> place = service_address(address, account, service);
   if (!place.ok()) return place.status();
+  if (place->account != account) {
+    return Status::invalid_argument("the address and its key are of account " + place->account + ", not of " + account)
+        .with_hint("give --account " + place->account);
+  }
   Result<std::unique_ptr<Wire>> wire =
       Wire::to_address(place->address, place->certificates, std::move(place->sign), std::move(place->judge));
   if (!wire.ok()) return wire.status();

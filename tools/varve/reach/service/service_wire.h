@@ -24,7 +24,7 @@ namespace varve::tool {
 /// One thread at a time uses it.
 class ServiceWire {
  public:
-  /// Errors: those of service_address().
+  /// Errors: those of service_address(); kInvalidArgument (the address is of another account).
   static Result<ServiceWire> reach(const std::string& address, const std::string& account, StorageService service);
 
   /// Sends a request. `target` is the encoded path after the account, perhaps with a query: `/orders/messages?peekonly=true`.
