@@ -76,7 +76,8 @@ class LocalQueue final : public QueueAccess {
     if (!got.ok()) return got.status();
     std::vector<HeldMessage> messages;
     for (const ReceivedMessage& message : *got) {
-      messages.push_back({message, message.receipt.to_string(), message.visible});
+      const Message& content = message;
+      messages.push_back({content, message.receipt.to_string(), message.visible});
     }
     return messages;
   }
