@@ -401,7 +401,7 @@ TEST_F(BlobVerbs, RefuseBadInputByName) {
       {{"container", "drop", store_, "photos"}, 2, "--yes"},
       {{"container", "drop", store_, "photo", "--yes"}, 1, "did you mean container `photos`?"},
       {{"container", "dorp", store_, "photos"}, 2, "did you mean `varve container drop`?"},
-      {{"blob", "list", "http://127.0.0.1:10000", "photos"}, 1, "directory of a store"},
+      {{"blob", "list", "http://127.0.0.1:1", "photos"}, 4, "no answer from http://127.0.0.1:1"},
       {{"blob", "list", store_, "photos", "--top", "0"}, 2, "--top"},
       {{"blob", "put", store_, "photos", "b"}, 2, "FILE"},
       {{"blob", "put", store_, "photos", "b", scratch_.path("absent")}, 4, "absent"},

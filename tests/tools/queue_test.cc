@@ -226,7 +226,7 @@ TEST_F(QueueVerbs, RefuseBadInputByName) {
       {{"show", store_, "order"}, 1, "did you mean queue `orders`?"},
       {{"show", store_, "orders", "--account", "none"}, 1, "none"},
       {{"list", scratch_.path("absent")}, 1, "absent"},
-      {{"list", "http://127.0.0.1:10001"}, 1, "directory of a store"},
+      {{"list", "http://127.0.0.1:1"}, 4, "no answer from http://127.0.0.1:1"},
       {{"put", store_, "orders"}, 2, "--file"},
       {{"put", store_, "orders", "text", "--lines"}, 2, "--lines needs --file"},
       {{"put", store_, "orders", "text", "--file", "-"}, 2, "--file"},

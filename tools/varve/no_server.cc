@@ -28,9 +28,19 @@ std::unique_ptr<QueueAccess> queue_through_server_of(const std::string& /*store*
   return nullptr;
 }
 
+Result<std::unique_ptr<QueueAccess>> queue_at_address(const std::string& address, const std::string& account,
+                                                      std::string /*queue*/) {
+  return access_to_address(address, account).status();
+}
+
 std::unique_ptr<BlobAccess> container_through_server_of(const std::string& /*store*/, std::string /*account*/,
                                                         std::string /*container*/) {
   return nullptr;
+}
+
+Result<std::unique_ptr<BlobAccess>> container_at_address(const std::string& address, const std::string& account,
+                                                         std::string /*container*/) {
+  return access_to_address(address, account).status();
 }
 
 std::unique_ptr<ValueAccess> values_through_server_of(const std::string& /*store*/, std::string /*account*/,

@@ -54,6 +54,7 @@ void add_blob_state(HttpResponse& response, const BlobState& blob, const BlobCal
   if (!blob.tags.empty() && !call.is_anonymous && call.may_count_tags) {
     response.with("x-ms-tag-count", std::to_string(blob.tags.size()));
   }
+  if (blob.crc64) response.with(kContentCrc64Header, crc64_text(*blob.crc64));
   if (blob.kind == BlobKind::kAppend) {
     response.with("x-ms-blob-committed-block-count", std::to_string(blob.append_count));
   }

@@ -102,6 +102,10 @@ Result<BodyChecksums> read_source_checksums(const Headers& headers) {
   return checksums_of(headers, "x-ms-source-content-md5", "x-ms-source-content-crc64");
 }
 
+Result<std::optional<std::uint64_t>> read_content_crc64(const Headers& headers) {
+  return crc64_header(headers, kContentCrc64Header);
+}
+
 Status md5_differs(std::string_view header) {
   return refused("Md5Mismatch", "the content does not match " + std::string(header));
 }

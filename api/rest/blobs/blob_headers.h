@@ -53,6 +53,11 @@ std::string md5_text(const Md5& md5);
 std::string crc64_text(std::uint64_t crc64);
 /// @}
 
+/// The header with the CRC-64 of a whole blob, as crc64_text() writes it. The protocol has the checksums of parts alone.
+inline constexpr std::string_view kContentCrc64Header = "x-varve-content-crc64";
+/// Returns the CRC-64 of a whole blob, or nothing if an answer has none. Errors: kInvalidArgument (InvalidCrc64).
+Result<std::optional<std::uint64_t>> read_content_crc64(const Headers& headers);
+
 /// Adds the headers that answers to reads have for a blob's properties, and those that a signature puts in their place
 /// (may be null). The content type is there always. Source: BG-02, BG-07, BP-02.
 void add_blob_properties(HttpResponse& response, const BlobProperties& properties,

@@ -122,13 +122,29 @@ void ServedProgram::become_program(const ProgramOptions& options, int out, int e
   ::_exit(127);
 }
 
-bool ServedProgram::await_ready() const {
+bool ServedProgram::has_ended() const {
   constexpr int kLookTime = 10;  // ms
   const Descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, process_, 0)));
+  pollfd waiting{ended.number(), POLLIN, 0};
+  return ::poll(&waiting, 1, kLookTime) != 0;
+}
+
+bool ServedProgram::await_ready() const {
   for (;;) {
     if (ask(metrics_port_, "/health").status == 200) return true;
-    pollfd waiting{ended.number(), POLLIN, 0};
-    if (::poll(&waiting, 1, kLookTime) != 0) return false;
+    if (has_ended()) return false;
+  }
+}
+
+std::string ServedProgram::address_of(const std::string& service) const {
+  const std::string line = "varve: serving " + service + " at ";
+  for (;;) {
+    const std::string text = out();
+    const std::size_t place = text.find(line);
+    const std::size_t end = place == std::string::npos ? place : text.find("/\n", place);
+    if (end != std::string::npos)
+      return text.substr(place + line.size(), end - place - line.size()) + "/devstoreaccount1";
+    if (has_ended()) return "";
   }
 }
 

@@ -45,6 +45,9 @@ class ServedProgram {
   bool is_ready() const noexcept { return is_ready_; }
   std::uint16_t port() const noexcept { return port_; }
   std::uint16_t metrics_port() const noexcept { return metrics_port_; }
+  /// Waits for the line that names the address of a further service: "queues" or "blobs". Returns the address with the
+  /// development account, or an empty text if the program ends without the line.
+  std::string address_of(const std::string& service) const;
   std::string data() const { return scratch_.path(data_); }
   pid_t process() const noexcept { return process_; }
   void signal(int number) const noexcept;
@@ -58,6 +61,8 @@ class ServedProgram {
  private:
   [[noreturn]] void become_program(const ProgramOptions& options, int out, int err) const;
   bool await_ready() const;
+  /// Waits a little. Returns true if the program has ended.
+  bool has_ended() const;
 
   varve::test::ScratchDirectory scratch_;
   const std::string data_;

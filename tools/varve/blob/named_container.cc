@@ -14,11 +14,8 @@ namespace {
 /// Goes through the server that has the store open. If there is none, opens the store by `open`.
 Result<std::unique_ptr<BlobAccess>> reach_container_by(const BlobPlace& place,
                                                        Result<OpenedStore> (*open)(const Place& place)) {
-  if (is_address(place.place.store)) {
-    return Status::invalid_argument("the verbs of containers and blobs need the directory of a store instead of " +
-                                    place.place.store);
-  }
   const std::string& account = place.place.account;
+  if (is_address(place.place.store)) return container_at_address(place.place.store, account, place.container);
   std::unique_ptr<BlobAccess> served = container_through_server_of(place.place.store, account, place.container);
   if (served != nullptr) return served;
   Result<OpenedStore> opened = open(place.place);
@@ -78,18 +75,18 @@ std::string blob_hint(BlobAccess& access, const BlobPlace& place) {
 }  // namespace
 
 void add_account_words(CLI::App& verb, BlobPlace& place) {
-  add_store_words(verb, place.place);
+  add_reach_words(verb, place.place);
   add_account_option(verb, place);
 }
 
 void add_container_words(CLI::App& verb, BlobPlace& place) {
-  add_store_words(verb, place.place);
+  add_reach_words(verb, place.place);
   add_container_name(verb, place);
   add_account_option(verb, place);
 }
 
 void add_blob_words(CLI::App& verb, BlobPlace& place) {
-  add_store_words(verb, place.place);
+  add_reach_words(verb, place.place);
   add_container_name(verb, place);
   verb.add_option("BLOB", place.blob, "Name of the blob: up to 1024 characters; / is one of them")->required();
   add_account_option(verb, place);

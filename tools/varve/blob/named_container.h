@@ -27,8 +27,8 @@ void add_blob_words(CLI::App& verb, BlobPlace& place);
 /// @}
 
 /// @{
-/// Reach the container in this process, or through the server that has the store open. reach_blobs_briefly() is for
-/// verbs that read. reach_or_make_blobs() creates the store if it does not exist; the verb creates the container.
+/// Reach the container in this process, through the server that has the store open, or at an address.
+/// reach_blobs_briefly() is for verbs that read. reach_or_make_blobs() creates the store if it does not exist; the verb creates the container.
 Result<std::unique_ptr<BlobAccess>> reach_blobs_briefly(const BlobPlace& place);
 Result<std::unique_ptr<BlobAccess>> reach_blobs(const BlobPlace& place);
 Result<std::unique_ptr<BlobAccess>> reach_or_make_blobs(const BlobPlace& place);

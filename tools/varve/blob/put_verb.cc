@@ -73,7 +73,14 @@ Result<BlobState> put_file(BlobAccess& access, const BlobPutWords& words, FileIn
 
 Status with_put_hint(const Status& failure, bool resumes) {
   if (failure.service_error() == "InvalidBlobOrBlock") {
-    return failure.with_hint("another program stages blocks under this name; a put without --resume replaces them");
+    return failure.with_hint(resumes
+                                 ? "another program stages blocks under this name; a put without --resume replaces them"
+                                 : "another program stages blocks under this name; use another name");
+  }
+  // Staged blocks outlive the connection, whatever the last request did.
+  const bool is_lost = failure.code() == Code::kUnknown || failure.code() == Code::kIoError;
+  if (is_lost && resumes && failure.hint().empty()) {
+    return failure.with_hint("the blocks that were written stay; the same line goes on after them");
   }
   if (failure.code() == Code::kNoSpace) {
     return failure.with_hint(resumes ? "free space on the device, then give the same line again: it goes on after the "

@@ -32,9 +32,9 @@ Json json_of(const Message& message) {
   return json;
 }
 
-Json json_of(const ReceivedMessage& message) {
+Json json_of(const HeldMessage& message) {
   Json json = json_of(static_cast<const Message&>(message));
-  json["receipt"] = message.receipt.to_string();
+  json["receipt"] = message.receipt;
   json["visible"] = message.visible.to_string();
   return json;
 }
@@ -56,9 +56,9 @@ void print_for_people(const Message& message) {
   print_rest(message);
 }
 
-void print_for_people(const ReceivedMessage& message) {
+void print_for_people(const HeldMessage& message) {
   print_head(message);
-  print_field("receipt", message.receipt.to_string());
+  print_field("receipt", message.receipt);
   print_field("held until", message.visible.to_string());
   print_rest(message);
 }
@@ -99,7 +99,7 @@ Result<std::vector<MetadataPair>> parse_metadata(const std::vector<std::string>&
   return pairs;
 }
 
-void print_messages(const std::vector<ReceivedMessage>& messages, MessageForm form) {
+void print_messages(const std::vector<HeldMessage>& messages, MessageForm form) {
   print_all(messages, form);
 }
 
@@ -107,13 +107,13 @@ void print_messages(const std::vector<Message>& messages, MessageForm form) {
   print_all(messages, form);
 }
 
-void print_sent(const SentMessage& message, bool json) {
+void print_sent(const PutAnswer& message, bool json) {
   if (!json) {
-    std::cout << message.id.to_string() << " " << message.receipt.to_string() << "\n";
+    std::cout << message.id.to_string() << " " << message.receipt << "\n";
     return;
   }
   std::cout << Json{{"id", message.id.to_string()},
-                    {"receipt", message.receipt.to_string()},
+                    {"receipt", message.receipt},
                     {"inserted", message.inserted.to_string()},
                     {"visible", message.visible.to_string()},
                     {"is_duplicate", message.is_duplicate}}
@@ -123,20 +123,19 @@ void print_sent(const SentMessage& message, bool json) {
 
 void print_queue(const std::string& account, const ListedQueue& queue, bool json) {
   if (json) {
-    std::cout << Json{{"name", queue.info.name},
-                      {"account", account},
-                      {"created", queue.info.created.to_string()},
-                      {"messages", queue.figures.messages},
-                      {"text_bytes", queue.figures.text_bytes},
-                      {"metadata", json_of(queue.info.metadata)}}
-                     .dump()
-              << "\n";
+    Json line{{"name", queue.info.name}, {"account", account}};
+    if (!queue.is_at_address) line["created"] = queue.info.created.to_string();
+    line["messages"] = queue.figures.messages;
+    if (!queue.is_at_address) line["text_bytes"] = queue.figures.text_bytes;
+    line["metadata"] = json_of(queue.info.metadata);
+    std::cout << line.dump() << "\n";
     return;
   }
   print_field("queue", queue.info.name);
   print_field("account", account);
-  print_field("created", queue.info.created.to_string());
-  print_field("messages", with_commas(queue.figures.messages) + ", " + bytes_text(queue.figures.text_bytes));
+  if (!queue.is_at_address) print_field("created", queue.info.created.to_string());
+  const std::string messages = with_commas(queue.figures.messages);
+  print_field("messages", queue.is_at_address ? messages : messages + ", " + bytes_text(queue.figures.text_bytes));
   for (const MetadataPair& pair : queue.info.metadata) print_field("metadata", pair.name + "=" + pair.value);
 }
 

@@ -19,11 +19,11 @@ enum class MessageForm : std::uint8_t { kPeople, kJson, kText };
 Result<std::vector<MetadataPair>> parse_metadata(const std::vector<std::string>& words);
 
 /// Prints messages that a get returned.
-void print_messages(const std::vector<ReceivedMessage>& messages, MessageForm form);
+void print_messages(const std::vector<HeldMessage>& messages, MessageForm form);
 /// Prints messages that a peek returned.
 void print_messages(const std::vector<Message>& messages, MessageForm form);
 /// Prints "ID RECEIPT", or JSON.
-void print_sent(const SentMessage& message, bool json);
+void print_sent(const PutAnswer& message, bool json);
 
 /// Prints the figures and the metadata of a queue.
 void print_queue(const std::string& account, const ListedQueue& queue, bool json);

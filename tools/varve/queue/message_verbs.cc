@@ -90,7 +90,7 @@ Result<std::optional<std::string>> text_of(const TextWords& words) {
 // -- put --------------------------------------------------------------------------------------------------------------
 
 int put_one(QueueAccess& queue, const MessageWords& words, std::string_view text, const PutOptions& options) {
-  const Result<SentMessage> sent = queue.put(text, options);
+  const Result<PutAnswer> sent = queue.put(text, options);
   if (!sent.ok()) return fail(with_nearest_queues(queue, words.place, sent.status()));
   print_sent(*sent, words.json);
   return kSuccess;
@@ -102,9 +102,8 @@ int put_each_line(QueueAccess& queue, const MessageWords& words, const PutOption
   if (!lines.ok()) return fail(lines.status());
   std::string line;
   while ((*lines).next(&line)) {
-    const Result<SentMessage> sent = (*lines).too_long()
-                                         ? Status::too_large("the line is longer than any message may be")
-                                         : queue.put(line, options);
+    const Result<PutAnswer> sent = (*lines).too_long() ? Status::too_large("the line is longer than any message may be")
+                                                       : queue.put(line, options);
     if (sent.status().service_error() == "QueueNotFound") {
       return fail(with_nearest_queues(queue, words.place, sent.status()));
     }
@@ -154,13 +153,13 @@ int no_message(const MessageWords& words) {
 }
 
 /// Deletes printed messages. The reader of the output has the messages then, so a failed output deletes nothing.
-int delete_printed(QueueAccess& queue, const MessageWords& words, const std::vector<ReceivedMessage>& messages) {
+int delete_printed(QueueAccess& queue, const MessageWords& words, const std::vector<HeldMessage>& messages) {
   std::cout.flush();
   if (!std::cout) return fail_output("standard output could not be written, so nothing was deleted");
   WriteOptions options;
   const std::optional<Durability> chosen = durability_of(words.durability);
   options.durability = chosen.value_or(Durability::kBuffered);
-  for (const ReceivedMessage& message : messages) {
+  for (const HeldMessage& message : messages) {
     if (const Status removed = queue.remove(message.id, message.receipt, options); !removed.ok()) return fail(removed);
   }
   // One sync makes all of them durable.
@@ -184,7 +183,7 @@ int get_messages(const MessageWords& words) {
   }
   const Result<std::unique_ptr<QueueAccess>> queue = reach_queue(words.place);
   if (!queue.ok()) return fail(queue.status());
-  const Result<std::vector<ReceivedMessage>> messages = (*queue)->get(words.get, words.dead_letter);
+  const Result<std::vector<HeldMessage>> messages = (*queue)->get(words.get, words.dead_letter);
   if (!messages.ok()) return fail(with_nearest_of_both(**queue, words, messages.status()));
   if (messages->empty()) {
     const Status closed = (*queue)->close();
@@ -212,15 +211,16 @@ int peek_messages(const MessageWords& words) {
 /// The message of a line.
 struct NamedMessage {
   Guid id;
-  PopReceipt receipt;
+  std::string receipt;
 };
 
 Result<NamedMessage> named_message(const MessageWords& words) {
   const Result<Guid> id = Guid::parse(words.id);
   if (!id.ok()) return id.status().in_file("ID \"" + words.id + "\"");
-  const Result<PopReceipt> receipt = PopReceipt::parse(words.receipt);
-  if (!receipt.ok()) return receipt.status().in_file("RECEIPT \"" + words.receipt + "\"");
-  return NamedMessage{*id, *receipt};
+  // Other services than Varve write receipts of another form.
+  const Status receipt = is_address(words.place.place.store) ? Status() : PopReceipt::parse(words.receipt).status();
+  if (!receipt.ok()) return receipt.in_file("RECEIPT \"" + words.receipt + "\"");
+  return NamedMessage{*id, words.receipt};
 }
 
 Status with_receipt_hint(const Status& failure) {
@@ -253,16 +253,14 @@ int update_message(const MessageWords& words) {
   options.durability = durability_of(words.durability);
   std::optional<std::string_view> replaced;
   if (*text) replaced = **text;
-  const Result<UpdatedMessage> updated = (*queue)->update(message->id, message->receipt, words.hold, replaced, options);
+  const Result<UpdateAnswer> updated = (*queue)->update(message->id, message->receipt, words.hold, replaced, options);
   if (!updated.ok()) return fail(with_receipt_hint(with_nearest_queues(**queue, words.place, updated.status())));
   if (const Status closed = (*queue)->close(); !closed.ok()) return fail(closed);
   if (words.json) {
-    std::cout << nlohmann::ordered_json{{"receipt", updated->receipt.to_string()},
-                                        {"visible", updated->visible.to_string()}}
-                     .dump()
+    std::cout << nlohmann::ordered_json{{"receipt", updated->receipt}, {"visible", updated->visible.to_string()}}.dump()
               << "\n";
   } else {
-    std::cout << updated->receipt.to_string() << "\n";
+    std::cout << updated->receipt << "\n";
   }
   return kSuccess;
 }

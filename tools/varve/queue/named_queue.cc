@@ -10,16 +10,11 @@ namespace varve::tool {
 
 namespace {
 
-Status check_directory(const QueuePlace& place) {
-  if (!is_address(place.place.store)) return Status();
-  return Status::invalid_argument("the queue verbs need the directory of a store instead of " + place.place.store);
-}
-
 /// Goes through the server that has the store open. If there is none, opens the store by `open`.
 Result<std::unique_ptr<QueueAccess>> reach_by(const QueuePlace& place,
                                               Result<OpenedStore> (*open)(const Place& place)) {
-  if (Status checked = check_directory(place); !checked.ok()) return checked;
   const std::string& account = place.place.account;
+  if (is_address(place.place.store)) return queue_at_address(place.place.store, account, place.queue);
   std::unique_ptr<QueueAccess> served = queue_through_server_of(place.place.store, account, place.queue);
   if (served != nullptr) return served;
   Result<OpenedStore> opened = open(place.place);
@@ -30,7 +25,7 @@ Result<std::unique_ptr<QueueAccess>> reach_by(const QueuePlace& place,
 }  // namespace
 
 void add_queue_words(CLI::App& verb, QueuePlace& place, bool with_queue) {
-  add_store_words(verb, place.place);
+  add_reach_words(verb, place.place);
   if (with_queue) {
     verb.add_option("QUEUE", place.queue, "Name of the queue: 3 to 63 lower-case letters, digits and hyphens")
         ->required();

@@ -24,7 +24,7 @@ struct QueuePlace {
 void add_queue_words(CLI::App& verb, QueuePlace& place, bool with_queue = true);
 
 /// @{
-/// Reach the queue in this process, or through the server that has the store open. reach_queue_briefly() is for verbs
+/// Reach the queue in this process, through the server that has the store open, or at an address. reach_queue_briefly() is for verbs
 /// that read. reach_or_make_queue() creates the store if it does not exist; the verb creates the queue.
 Result<std::unique_ptr<QueueAccess>> reach_queue_briefly(const QueuePlace& place);
 Result<std::unique_ptr<QueueAccess>> reach_queue(const QueuePlace& place);

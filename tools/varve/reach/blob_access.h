@@ -1,5 +1,5 @@
 // Owns: the verbs on one container and its blobs, and the list of an account's containers, wherever the store is: in this
-// process, or at the server that has it open.
+// process, at the server that has it open, or at an address.
 // Must never: hide where a store is. A failure of the way to a server is an error of its own.
 #pragma once
 
@@ -17,7 +17,8 @@
 
 namespace varve::tool {
 
-/// A content that is being written, as BlobWriter. If it is destroyed before publish(), nothing of it stays.
+/// A content that is being written, as BlobWriter. If it is destroyed before publish(), nothing of it stays. At an
+/// address, staged blocks may stay, which the service removes after a week.
 class BlobSink {
  public:
   BlobSink() = default;
@@ -81,5 +82,8 @@ std::unique_ptr<BlobAccess> container_in(OpenedStore store, std::string account,
 /// Returns the access through the server that has the store in this directory open, or null.
 std::unique_ptr<BlobAccess> container_through_server_of(const std::string& store, std::string account,
                                                         std::string container);
+/// Returns the access to a container of the blob service at an address. Errors: those of the address and of its key.
+Result<std::unique_ptr<BlobAccess>> container_at_address(const std::string& address, const std::string& account,
+                                                         std::string container);
 
 }  // namespace varve::tool

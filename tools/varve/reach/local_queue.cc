@@ -55,12 +55,14 @@ class LocalQueue final : public QueueAccess {
     Result<Queue> queue = open();
     return queue.ok() ? queue->set_metadata(metadata) : queue.status();
   }
-  Result<SentMessage> put(std::string_view text, const PutOptions& options) override {
+  Result<PutAnswer> put(std::string_view text, const PutOptions& options) override {
     Result<Queue> queue = open();
     if (!queue.ok()) return queue.status();
-    return queue->put(text, options);
+    const Result<SentMessage> sent = queue->put(text, options);
+    if (!sent.ok()) return sent.status();
+    return PutAnswer{sent->id, sent->receipt.to_string(), sent->inserted, sent->visible, sent->is_duplicate};
   }
-  Result<std::vector<ReceivedMessage>> get(const GetOptions& options, const std::string& dead_letter) override {
+  Result<std::vector<HeldMessage>> get(const GetOptions& options, const std::string& dead_letter) override {
     Result<Queue> queue = open();
     if (!queue.ok()) return queue.status();
     GetOptions chosen = options;
@@ -70,17 +72,30 @@ class LocalQueue final : public QueueAccess {
       if (!opened.ok()) return opened.status();
       chosen.dead_letter = &dead.emplace(*std::move(opened));
     }
-    return queue->get(chosen);
+    const Result<std::vector<ReceivedMessage>> got = queue->get(chosen);
+    if (!got.ok()) return got.status();
+    std::vector<HeldMessage> messages;
+    for (const ReceivedMessage& message : *got) {
+      const Message& content = message;
+      messages.push_back({content, message.receipt.to_string(), message.visible});
+    }
+    return messages;
   }
-  Status remove(const Guid& id, const PopReceipt& receipt, const WriteOptions& options) override {
+  Status remove(const Guid& id, const std::string& receipt, const WriteOptions& options) override {
+    const Result<PopReceipt> parsed = PopReceipt::parse(receipt);
+    if (!parsed.ok()) return parsed.status();
     Result<Queue> queue = open();
-    return queue.ok() ? queue->remove(id, receipt, options) : queue.status();
+    return queue.ok() ? queue->remove(id, *parsed, options) : queue.status();
   }
-  Result<UpdatedMessage> update(const Guid& id, const PopReceipt& receipt, std::chrono::milliseconds hold,
-                                std::optional<std::string_view> text, const WriteOptions& options) override {
+  Result<UpdateAnswer> update(const Guid& id, const std::string& receipt, std::chrono::milliseconds hold,
+                              std::optional<std::string_view> text, const WriteOptions& options) override {
+    const Result<PopReceipt> parsed = PopReceipt::parse(receipt);
+    if (!parsed.ok()) return parsed.status();
     Result<Queue> queue = open();
     if (!queue.ok()) return queue.status();
-    return queue->update(id, receipt, hold, text, options);
+    const Result<UpdatedMessage> updated = queue->update(id, *parsed, hold, text, options);
+    if (!updated.ok()) return updated.status();
+    return UpdateAnswer{updated->receipt.to_string(), updated->visible};
   }
   Result<std::vector<Message>> peek(std::uint32_t count) override {
     const Result<Queue> queue = open();

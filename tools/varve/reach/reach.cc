@@ -6,6 +6,25 @@
 
 namespace varve::tool {
 
+namespace {
+
+/// Returns the scheme and the host of an address, without a port.
+std::string_view scheme_and_host(std::string_view address) noexcept {
+  const std::size_t mark = address.find("://");
+  if (mark == std::string_view::npos) return address;
+  const std::size_t begin = mark + 3;
+  const std::string_view host = address.substr(0, address.find_first_of("/?#", begin));
+  const std::size_t colon =
+      host.find(':', host.find(']', begin) == std::string_view::npos ? begin : host.find(']', begin));
+  return host.substr(0, colon);
+}
+
+}  // namespace
+
+bool have_same_host(std::string_view one, std::string_view other) noexcept {
+  return scheme_and_host(one) == scheme_and_host(other);
+}
+
 Status locked_by_holder(const Status& locked, const std::string& store) {
   const std::optional<Holder> holder = find_holder(store);
   if (!holder) return locked;

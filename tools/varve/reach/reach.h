@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "tools/varve/reach/opened_store.h"
 #include "tools/varve/reach/table_access.h"
@@ -29,6 +30,8 @@ void set_certificates(const std::string& file);
 
 /// Returns whether the word is an address of a server, and not a directory.
 bool is_address(const std::string& store) noexcept;
+/// Returns whether two addresses have the same scheme and host. Their ports may differ.
+bool have_same_host(std::string_view one, std::string_view other) noexcept;
 
 /// Returns the access through the server that has the store open, or null.
 std::unique_ptr<StoreAccess> access_through_server_of(const std::string& store);

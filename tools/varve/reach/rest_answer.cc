@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include <nlohmann/json.hpp>
+#include <pugixml.hpp>
 
 #include "api/rest/protocol/operator_error.h"
 #include "tools/varve/rows/json_row.h"
@@ -50,6 +51,13 @@ Code code_of(std::uint16_t status) {
   }
 }
 
+/// Returns the message of an error in XML, or an empty text.
+std::string message_of_xml(const std::string& body) {
+  pugi::xml_document document;
+  if (!document.load_buffer(body.data(), body.size())) return "";
+  return document.child("Error").child_value("Message");
+}
+
 /// Returns the message of an error body, or the body's beginning if it is no error of the service.
 std::string message_of(const std::string& body) {
   constexpr std::size_t kShownMax = 200;
@@ -58,8 +66,8 @@ std::string message_of(const std::string& body) {
     const Json::json_pointer place(pointer);
     return json.contains(place) && json[place].is_string() ? json[place].get<std::string>() : std::string();
   };
-  if (!json.is_object()) return body.substr(0, kShownMax);
-  std::string message = text_at("/odata.error/message/value");
+  std::string message = json.is_object() ? text_at("/odata.error/message/value") : message_of_xml(body);
+  if (message.empty() && !json.is_object()) return body.substr(0, kShownMax);
   if (message.empty()) message = text_at("/message");
   return message.substr(0, message.find('\n'));  // the next lines are the request's id and time
 }
@@ -105,9 +113,9 @@ Status status_of(const HttpResponse& response) {
   if (response.status >= 200 && response.status < 300) return Status();
   if (std::optional<Status> whole = serve::read_operator_error(response.headers, &kept_name)) return *std::move(whole);
   std::string message = message_of(response.body);
-  if (message.empty()) message = "HTTP " + std::to_string(response.status);
-  const Status status(code_of(response.status), message);
   const std::string* const error = find_header(response.headers, "x-ms-error-code");
+  if (message.empty()) message = "the server answered HTTP " + std::to_string(response.status);
+  const Status status(code_of(response.status), message);
   return error == nullptr ? status : status.with_service_error(kept_name(*error));
 }
 

@@ -39,10 +39,10 @@ void read_message(const Json& json, Message& message) {
   message.origin = json.at("origin").get<std::string>();
 }
 
-ReceivedMessage received_in(const Json& json) {
-  ReceivedMessage message;
+HeldMessage received_in(const Json& json) {
+  HeldMessage message;
   read_message(json, message);
-  message.receipt = parsed_in<PopReceipt>(json, "receipt");
+  message.receipt = json.at("receipt").get<std::string>();
   message.visible = parsed_in<DateTime>(json, "visible");
   return message;
 }
@@ -96,7 +96,7 @@ class ServedQueue final : public QueueAccess {
     return send(std::move(request)).status();
   }
 
-  Result<SentMessage> put(std::string_view text, const PutOptions& options) override {
+  Result<PutAnswer> put(std::string_view text, const PutOptions& options) override {
     Request request = of("put");
     request.add("delay", options.delay);
     if (options.ttl == kNever) {
@@ -108,12 +108,11 @@ class ServedQueue final : public QueueAccess {
     request.add("window", options.deduplication_window);
     request.add(options.durability);
     request.body = text;
-    return read<SentMessage>(send(std::move(request)), [](const Json& json) {
-      SentMessage sent;
+    return read<PutAnswer>(send(std::move(request)), [](const Json& json) {
+      PutAnswer sent;
       sent.id = parsed_in<Guid>(json, "id");
-      sent.receipt = parsed_in<PopReceipt>(json, "receipt");
+      sent.receipt = json.at("receipt").get<std::string>();
       sent.inserted = parsed_in<DateTime>(json, "inserted");
-      sent.expires = parsed_in<DateTime>(json, "expires");
       sent.visible = parsed_in<DateTime>(json, "visible");
       sent.is_duplicate = json.at("is_duplicate").get<bool>();
       return sent;
@@ -121,37 +120,37 @@ class ServedQueue final : public QueueAccess {
   }
 
   /// Asks again until the wait is over, because one request waits for kQueueWaitMax at most.
-  Result<std::vector<ReceivedMessage>> get(const GetOptions& options, const std::string& dead_letter) override {
+  Result<std::vector<HeldMessage>> get(const GetOptions& options, const std::string& dead_letter) override {
     const auto end =
         std::chrono::steady_clock::now() + std::min(options.wait, milliseconds(std::chrono::hours(24 * 365)));
     for (;;) {
       const milliseconds rest =
           std::max(std::chrono::duration_cast<milliseconds>(end - std::chrono::steady_clock::now()), milliseconds(0));
-      Result<std::vector<ReceivedMessage>> messages = get_once(options, dead_letter, rest);
+      Result<std::vector<HeldMessage>> messages = get_once(options, dead_letter, rest);
       if (!messages.ok() || !messages->empty() || rest <= serve::kQueueWaitMax) return messages;
     }
   }
 
-  Status remove(const Guid& id, const PopReceipt& receipt, const WriteOptions& options) override {
+  Status remove(const Guid& id, const std::string& receipt, const WriteOptions& options) override {
     Request request = of("remove");
     request.add("id", id.to_string());
-    request.add("receipt", receipt.to_string());
+    request.add("receipt", receipt);
     request.add(options.durability);
     return send(std::move(request)).status();
   }
-  Result<UpdatedMessage> update(const Guid& id, const PopReceipt& receipt, milliseconds hold,
-                                std::optional<std::string_view> text, const WriteOptions& options) override {
+  Result<UpdateAnswer> update(const Guid& id, const std::string& receipt, milliseconds hold,
+                              std::optional<std::string_view> text, const WriteOptions& options) override {
     Request request = of("update");
     request.add("id", id.to_string());
-    request.add("receipt", receipt.to_string());
+    request.add("receipt", receipt);
     request.add("hold", hold);
     request.add(options.durability);
     if (text) {
       request.add("text", std::string("1"));
       request.body = *text;
     }
-    return read<UpdatedMessage>(send(std::move(request)), [](const Json& json) {
-      return UpdatedMessage{parsed_in<PopReceipt>(json, "receipt"), parsed_in<DateTime>(json, "visible")};
+    return read<UpdateAnswer>(send(std::move(request)), [](const Json& json) {
+      return UpdateAnswer{json.at("receipt").get<std::string>(), parsed_in<DateTime>(json, "visible")};
     });
   }
   Result<std::vector<Message>> peek(std::uint32_t count) override {
@@ -218,8 +217,8 @@ class ServedQueue final : public QueueAccess {
     }
   }
 
-  Result<std::vector<ReceivedMessage>> get_once(const GetOptions& options, const std::string& dead_letter,
-                                                milliseconds wait) const {
+  Result<std::vector<HeldMessage>> get_once(const GetOptions& options, const std::string& dead_letter,
+                                            milliseconds wait) const {
     Request request = of("get");
     request.add("count", std::to_string(options.count));
     request.add("hold", options.hold);
@@ -227,8 +226,8 @@ class ServedQueue final : public QueueAccess {
     request.add(std::optional<Durability>(options.durability));
     request.add("deliveries_max", std::to_string(options.deliveries_max));
     request.add("dead_letter", dead_letter);
-    return read<std::vector<ReceivedMessage>>(send(std::move(request)), [](const Json& json) {
-      std::vector<ReceivedMessage> messages;
+    return read<std::vector<HeldMessage>>(send(std::move(request)), [](const Json& json) {
+      std::vector<HeldMessage> messages;
       for (const Json& message : json) messages.push_back(received_in(message));
       return messages;
     });

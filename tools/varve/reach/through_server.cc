@@ -18,8 +18,8 @@ std::unique_ptr<StoreAccess> access_through_server_of(const std::string& store) 
 Result<std::unique_ptr<StoreAccess>> access_to_address(const std::string& address, const std::string& account) {
   Result<ServiceAddress> service = service_address(address, account);
   if (!service.ok()) return service.status();
-  Result<std::unique_ptr<Wire>> wire =
-      Wire::to_address((*service).address, (*service).certificates, std::move((*service).sign));
+  Result<std::unique_ptr<Wire>> wire = Wire::to_address((*service).address, (*service).certificates,
+                                                        std::move((*service).sign), std::move((*service).judge));
   if (!wire.ok()) return wire.status();
   return access_through(*std::move(wire), {(*service).path, (*service).account});
 }

@@ -60,6 +60,13 @@ std::size_t take_header(char* bytes, std::size_t one, std::size_t count, void* t
   return line.size();
 }
 
+/// Returns a header for curl, which removes a header with an empty value unless it ends in a semicolon. A request without
+/// a Content-Type needs the removal: curl would send one that was not signed.
+std::string header_line(const std::string& name, const std::string& value) {
+  if (value.empty() && !serve::equal_ignoring_case(name, "Content-Type")) return name + ";";
+  return name + ": " + value;
+}
+
 bool may_change(std::string_view verb) {
   return verb != "GET" && verb != "HEAD";
 }
@@ -108,7 +115,8 @@ struct Wire::State {
     if (!request.head.query.empty()) url += "?" + request.head.query;
     HeaderList headers;
     bool has_all = append(headers, "Expect:");
-    for (const auto& [name, value] : request.head.headers) has_all = has_all && append(headers, name + ": " + value);
+    for (const auto& [name, value] : request.head.headers)
+      has_all = has_all && append(headers, header_line(name, value));
     if (!has_all) return CURLE_OUT_OF_MEMORY;
     curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
@@ -117,6 +125,7 @@ struct Wire::State {
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, &arriving);
     if (request.body.empty() && request.head.verb != "POST" && request.head.verb != "PUT") {
       curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L);
+      if (request.head.verb == "HEAD") curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);  // its answer states a length
     } else {
       curl_easy_setopt(curl, CURLOPT_POST, 1L);
       curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
@@ -138,6 +147,7 @@ struct Wire::State {
 
   std::string address = "http://127.0.0.1";
   Sign sign;
+  Judge judge{};
   CURL* curl = nullptr;
   std::string socket_path{};
   OwnedDescriptor directory{};
@@ -170,10 +180,12 @@ int Wire::socket() const noexcept {
   return curl_easy_getinfo(state_->curl, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK ? socket : -1;
 }
 
-Result<std::unique_ptr<Wire>> Wire::to_address(std::string address, const std::string& certificates, Sign sign) {
+Result<std::unique_ptr<Wire>> Wire::to_address(std::string address, const std::string& certificates, Sign sign,
+                                               Judge judge) {
   auto state = std::make_unique<State>();
   state->address = std::move(address);
   state->sign = std::move(sign);
+  state->judge = std::move(judge);
   if (!state->set_up(certificates)) return Status::out_of_memory();
   return std::unique_ptr<Wire>(new Wire(std::move(state)));
 }
@@ -188,11 +200,12 @@ Result<HttpResponse> Wire::send(HttpRequest request, std::chrono::seconds time_m
     long status = 0;
     curl_easy_getinfo(state_->curl, CURLINFO_RESPONSE_CODE, &status);
     arriving.response.status = static_cast<std::uint16_t>(status);
+    if (Status judged = state_->judge ? state_->judge(arriving.response) : Status(); !judged.ok()) return judged;
     return std::move(arriving.response);
   }
   const std::string why = "no answer from " + state_->address + ": " + curl_easy_strerror(performed);
   if (is_unsent(performed) || !may_change(request.head.verb)) return Status::io_error(why);
-  return Status(Code::kUnknown, why + "; read the table to find out whether the change happened");
+  return Status(Code::kUnknown, why + "; read the table, queue or blob to find out whether the change happened");
 }
 
 HttpRequest request_to(std::string_view verb, std::string_view target, std::string body) {

@@ -19,20 +19,24 @@ class Wire {
  public:
   /// Adds to each request what authenticates it.
   using Sign = std::function<Status(serve::HttpRequest& request)>;
+  /// Judges an answer before the caller gets it. A failure takes the answer's place.
+  using Judge = std::function<Status(const serve::HttpResponse& response)>;
 
   /// Sends over one connection to the local socket at `path`, which the first request opens. The end of that connection
   /// ends the wire. `directory` is kept open for a path through /proc.
   static Result<std::unique_ptr<Wire>> to_socket(const std::string& path, OwnedDescriptor directory, Sign sign);
   /// Sends to an address such as `https://host:port`. `certificates` is a PEM file of authorities, or empty for those
   /// of the system.
-  static Result<std::unique_ptr<Wire>> to_address(std::string address, const std::string& certificates, Sign sign);
+  static Result<std::unique_ptr<Wire>> to_address(std::string address, const std::string& certificates, Sign sign,
+                                                  Judge judge = {});
   ~Wire();
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
   /// Returns the answer, whatever its status. `path` and `query` of the request are sent as they are.
   /// Errors: kIoError (no connection; the connection ended or was too slow before an answer to a read), kUnknown (the
-  /// same, for a request that may have changed something), kTooLarge (an answer above 64 MiB), and those of `sign`.
+  /// same, for a request that may have changed something), kTooLarge (an answer above 64 MiB), and those of `sign` and
+  /// `judge`.
   Result<serve::HttpResponse> send(serve::HttpRequest request, std::chrono::seconds time_max = kTimeMax);
 
   /// Returns whether the last request reached a server, which perhaps gave no answer.
