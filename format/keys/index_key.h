@@ -44,9 +44,12 @@ constexpr bool is_index(TableId table) noexcept {
   return account_of(table) != 0 &&
          static_cast<std::uint32_t>(table) / kIndexTablesMax == kIndexTables / kIndexTablesMax;
 }
-/// Returns the id of the index for which this table id was drawn.
+/// Returns the id of the index for which this table id was drawn, and back.
 constexpr TableId index_of_drawn(TableId drawn) noexcept {
   return drawn + kIndexTables;
+}
+constexpr TableId drawn_for_index(TableId index) noexcept {
+  return index - kIndexTables;
 }
 
 inline constexpr std::size_t kIndexComponentsMax = 4;
