@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/catalog/index_rows.h"
 #include "api/core/table_access.h"
 #include "api/model/entity_codec.h"
 #include "format/keys/batch.h"
@@ -50,6 +51,8 @@ class PreparedWrite {
   bool has_large_values = false;
   /// The rule of the table by which the entity ends, which outlives the write's use. Null: the entity has no end.
   const TableExpiry* expiry = nullptr;
+  /// The indexes of the table, which outlive the write's use. Null: the table never had one.
+  const TableIndexes* indexes = nullptr;
 
   // These views are valid until the part that they show is changed.
   std::string_view sort_key() const noexcept { return operation_.sort_key(); }
