@@ -79,4 +79,16 @@ Status add_index_entries(const TableIndexes& indexes, const engine::Newest& befo
   return Status();
 }
 
+Result<bool> put_index_entry(const TableIndex& index, std::string_view sort_key, const engine::Newest& entity,
+                             format::BatchBuilder& batch) {
+  if (!entity.value) return false;
+  const Result<std::optional<IndexedState>> has = state_before(entity, sort_key);
+  if (!has.ok()) return has.status();
+  const std::optional<std::string> components =
+      format::index_components(index.definition, sort_key, (*has)->properties);
+  if (!components) return false;
+  put_entry(index, format::encode_index_key(index.id, *components, sort_key), **has, batch);
+  return true;
+}
+
 }  // namespace varve
