@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/catalog/catalog.h"
 #include "api/core/store_core.h"
@@ -39,6 +40,8 @@ struct PreparedScan {
   /// The sort key that the continuation names.
   std::string named;
   std::optional<std::uint64_t> remaining;
+  /// The points to which an index leads, in place of the ranges of the plan.
+  std::optional<std::vector<KeyRange>> points{};
 
   std::span<const KeyRange> ranges() const;
   const Filter& residual() const noexcept;
