@@ -16,17 +16,9 @@
 #include "format/keys/index_key.h"
 #include "format/keys/sort_key.h"
 #include "varve/result.h"
+#include "varve/table_index.h"
 
 namespace varve {
-
-enum class IndexState : std::uint8_t {
-  /// Writers maintain it, and entities from before may have no entry.
-  kBuilding = 1,
-  /// It has the entries of all entities.
-  kReady = 2,
-  /// It has no entries, and its id is retired.
-  kFailed = 3,
-};
 
 struct TableIndex {
   std::string name;

@@ -7,20 +7,14 @@
 // or ended with its process, begins anew, and puts the same entries again.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 
 #include "api/catalog/catalog.h"
 #include "api/core/store_core.h"
 #include "varve/result.h"
+#include "varve/table_index.h"
 
 namespace varve {
-
-/// What a build has done so far.
-struct IndexBuildProgress {
-  std::uint64_t entities = 0;
-  std::uint64_t entries = 0;
-};
 
 /// Builds a declared index, and makes it ready. Returns at once if it is ready. `goes_on` is called after each part, under
 /// no lock; if it returns false, the build stops, and the index stays declared. It may be empty. Errors: kCancelled
