@@ -43,6 +43,8 @@ Status describe(CommitRequest& request, Member& member) {
   member.tag = reader.tag();
   member.has_tag = reader.has_tag();
   member.tables = request.tables;
+  member.shapes = request.shapes;
+  member.reshapes = request.reshapes ? &*request.reshapes : nullptr;
   member.durability = request.durability;
   member.frees_space = request.frees_space;
   member.unwritten = request.load != nullptr ? request.load->watched() : nullptr;

@@ -2,6 +2,7 @@
 // Must never: know how commits are ordered.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ struct CommitRequest {
   std::string batch;
   /// The tables whose handles made the batch. If an earlier version retired one of them, the commit is refused.
   std::vector<TableId> tables;
+  /// The shapes for which the batch was made, of those of the tables that have another one than kFirstShape. If an earlier
+  /// commit gave one of the tables another shape, the commit is refused.
+  std::vector<TableShape> shapes;
+  /// The commit gives this table this shape, for all later commits.
+  std::optional<TableShape> reshapes;
   /// The locks of every partition that the batch writes. They are released as soon as the next writer can read the
   /// entries.
   PartitionGuard locks;

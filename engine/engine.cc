@@ -254,15 +254,32 @@ bool Engine::has_ends() const noexcept {
   return state_->has_ends.load(std::memory_order_acquire);
 }
 
-Status Engine::allow_ends() {
-  if (has_ends()) return Status();
-  if (Status possible = check_committable(*state_); !possible.ok()) return possible;
-  if (Status added = state_->manifest->add_features(format::kExpiryFeature); !added.ok()) {
-    if (state_->manifest->is_stopped()) state_->queue->poison(added);
+bool Engine::has_indexes() const noexcept {
+  return state_->has_indexes.load(std::memory_order_acquire);
+}
+
+namespace {
+
+/// Makes the feature part of the store, unless `is_there`, which it then sets.
+Status allow_feature(EngineState& state, std::uint64_t feature, std::atomic<bool>& is_there) {
+  if (is_there.load(std::memory_order_acquire)) return Status();
+  if (Status possible = check_committable(state); !possible.ok()) return possible;
+  if (Status added = state.manifest->add_features(feature); !added.ok()) {
+    if (state.manifest->is_stopped()) state.queue->poison(added);
     return added;
   }
-  state_->has_ends.store(true, std::memory_order_release);
+  is_there.store(true, std::memory_order_release);
   return Status();
+}
+
+}  // namespace
+
+Status Engine::allow_ends() {
+  return allow_feature(*state_, format::kExpiryFeature, state_->has_ends);
+}
+
+Status Engine::allow_indexes() {
+  return allow_feature(*state_, format::kIndexFeature, state_->has_indexes);
 }
 
 std::optional<format::CommitTag> Engine::last_tag() const {

@@ -192,6 +192,7 @@ class Engine {
   /// - kUnknown: the log failed under this commit or an earlier one. Reopen the store to learn whether the commit
   ///   survived.
   /// - kConflict: request.before is not above the commit's place in the order. Nothing changed.
+  /// - kConflict (TableReshaped): a table has another shape than the batch was made for. Nothing changed.
   /// - kPoisoned: the store was stopped earlier. Nothing changed.
   /// - kFenced: another owner took over the store. Nothing changed.
   /// - kReadOnly, kClosed, kOutOfMemory, kLocked (called in a forked child): nothing changed.
@@ -209,6 +210,10 @@ class Engine {
   /// kReadOnly, those of Manifest::add_features().
   Status allow_ends();
   bool has_ends() const noexcept;
+  /// Does for indexes of tables what allow_ends() does for ends: builds that know no indexes would not maintain them. The
+  /// engine accepts entries without it; the caller asks before it declares an index. Errors: as allow_ends().
+  Status allow_indexes();
+  bool has_indexes() const noexcept;
 
   bool is_published(CommitVersion version) const noexcept;
   /// Waits until the commit with this version is published. A refusal based on an unpublished version is returned only

@@ -96,6 +96,8 @@ class EngineState {
 
   /// Whether entities may have an end. Once true, it stays true.
   std::atomic<bool> has_ends{false};
+  /// Whether tables may have indexes. Once true, it stays true.
+  std::atomic<bool> has_indexes{false};
 
   CommitVersion visible() const noexcept { return queue ? queue->visible() : recovered_version; }
   VersionClock& clock() const noexcept { return queue ? queue->clock() : *reading_clock; }

@@ -149,6 +149,7 @@ Status open_existing(EngineState& state) {
   state.dropped_at_open = recovered->retired;
   state.recovered_ceiling = recovered->version_ceiling;
   state.has_ends = (recovered->files.features.incompatible & format::kExpiryFeature) != 0;
+  state.has_indexes = (recovered->files.features.incompatible & format::kIndexFeature) != 0;
   Result<LiveCopy> live = without_retired(std::move(recovered->memtable), recovered->retired);
   if (!live.ok()) return live.status();
   state.recovered_dead_bytes = live->dead_bytes;

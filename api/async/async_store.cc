@@ -177,6 +177,30 @@ Task<Result<std::optional<TableExpiry>>> AsyncStore::table_expiry(std::string ac
                           });
 }
 
+Task<Status> AsyncStore::create_index(std::string account, std::string table, IndexDefinition definition,
+                                      std::stop_token stop) const {
+  return Verbs::on_worker(
+      *store_, stop,
+      [account = std::move(account), table = std::move(table), definition = std::move(definition), stop](Store& store) {
+        return store.create_index(account, table, definition,
+                                  [&stop](const IndexBuildProgress&) { return !stop.stop_requested(); });
+      });
+}
+
+Task<Status> AsyncStore::drop_index(std::string account, std::string table, std::string index,
+                                    std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), table = std::move(table),
+                           index = std::move(index)](Store& store) { return store.drop_index(account, table, index); });
+}
+
+Task<Result<std::vector<IndexInfo>>> AsyncStore::indexes(std::string account, std::string table,
+                                                         std::stop_token stop) const {
+  return Verbs::on_worker(
+      *store_, std::move(stop),
+      [account = std::move(account), table = std::move(table)](Store& store) { return store.indexes(account, table); });
+}
+
 Task<Status> AsyncStore::set_service_properties(std::string account, ServicePropertiesChange change,
                                                 std::stop_token stop) const {
   return set_service_properties(std::move(account), std::move(change), StorageService::kTables, std::move(stop));

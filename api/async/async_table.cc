@@ -277,13 +277,13 @@ struct VARVE_LOCAL AsyncTable::Verbs {
   static Task<Result<ETag>> commit(AsyncCall& call, const Table::State& state, std::vector<PreparedWrite> writes,
                                    const WriteOptions& options, bool in_transaction) {
     if (Status tag = check_tag(options.tag); !tag.ok()) co_return tag;
-    const Result<WriteTarget> table = co_await resolve_target(call, state);
-    if (!table.ok()) co_return no_table_to_write(table.status(), in_transaction);
-    if (must_count_owners(table->id, writes))
-      co_return co_await commit_on_worker(call, state, writes, options, in_transaction);
-    place_writes(writes, *table);
+    Result<WriteTarget> table = co_await resolve_target(call, state);
     engine::RoomGrant room;
     for (bool is_first = true;; is_first = false) {
+      if (!table.ok()) co_return no_table_to_write(table.status(), in_transaction);
+      if (must_count_owners(table->id, writes))
+        co_return co_await commit_on_worker(call, state, writes, options, in_transaction);
+      place_writes(writes, *table);
       EntityChange change(call.core(), {table->id}, writes, options, in_transaction, EntityChange::Writes::kKept);
       change.request.room = &room;
       if (is_first && call.core().backend().is_pacing()) {
@@ -294,6 +294,10 @@ struct VARVE_LOCAL AsyncTable::Verbs {
       const Result<Commit::End> end = co_await commit_once(call, change);
       const Status failure = end.ok() ? end->version.status() : end.status();
       if (failure.ok()) co_return ETag::of_timestamp(DateTime{*end->version});
+      if (is_made_for_other_indexes(failure)) {
+        table = co_await resolve_target(call, state);
+        continue;
+      }
       if (!end.ok() || end->room_need.in_active == 0) {
         Result<format::TableId> now = table->id;
         if (rests_on_an_entity(failure)) now = co_await resolve_for_write(call, state);

@@ -79,45 +79,51 @@ std::optional<ResolvedTable> Catalog::resolve_cached(const NameEntry& entry) con
   return ResolvedTable{std::move(view), before};  // N1, and no drop between
 }
 
-Result<ResolvedTable> Catalog::look_up(const TableName& name, NameEntry& entry,
-                                       std::shared_ptr<const TableExpiry>& expiry) {
+Result<ResolvedTable> Catalog::look_up(const TableName& name, NameEntry& entry, TableRules& rules) {
   const std::uint64_t lookup = names_.begin_lookup(entry);
   engine::ReadView view = backend_.view();
-  const Result<std::optional<TableRow>> row = find_table(view, name.account, name.lower);
+  Result<std::optional<TableRow>> row = find_table(view, name.account, name.lower);
   if (!row.ok()) return row.status();
   if (!*row) return no_such_table(name.account, name.spelling);
-  if ((*row)->expiry) expiry = std::make_shared<const TableExpiry>(*(*row)->expiry);
-  names_.enter(entry, lookup, (*row)->id, expiry);
+  if ((*row)->expiry) rules.expiry = std::make_shared<const TableExpiry>(*(*row)->expiry);
+  if ((*row)->indexes.shape != 0) rules.indexes = std::make_shared<const TableIndexes>(std::move((*row)->indexes));
+  names_.enter(entry, lookup, (*row)->id, rules);
   return ResolvedTable{std::move(view), (*row)->id};
 }
 
 Result<ResolvedTable> Catalog::resolve_newest(const TableName& name, NameEntry& entry) {
   if (std::optional<ResolvedTable> cached = resolve_cached(entry)) return *std::move(cached);
-  std::shared_ptr<const TableExpiry> expiry;
-  return look_up(name, entry, expiry);
+  TableRules rules;
+  return look_up(name, entry, rules);
 }
 
 std::optional<WriteTarget> Catalog::target_in_cache(const NameEntry& entry) const {
   WriteTarget target{entry.live_id()};
   if (target.id == 0) return std::nullopt;
-  if (!entry.may_expire()) return target;
-  if (!backend_.has_ends()) return std::nullopt;
-  target.expiry = names_.expiry_of(entry);
-  // Another table may have taken the name meanwhile. Its rule is not this table's.
+  if (!entry.has_rules()) return target;
+  TableRules rules = names_.rules_of(entry);
+  if (rules.expiry != nullptr && !backend_.has_ends()) return std::nullopt;
+  if (rules.indexes != nullptr && !backend_.has_indexes()) return std::nullopt;
+  // Another table may have taken the name meanwhile. Its rules are not this table's.
   if (entry.live_id() != target.id) return std::nullopt;
+  target.expiry = std::move(rules.expiry);
+  target.indexes = std::move(rules.indexes);
   return target;
 }
 
 Result<WriteTarget> Catalog::resolve_target(const TableName& name, NameEntry& entry) {
   if (std::optional<WriteTarget> cached = target_in_cache(entry)) return *std::move(cached);
-  WriteTarget target;
-  const Result<ResolvedTable> resolved = look_up(name, entry, target.expiry);
+  TableRules rules;
+  const Result<ResolvedTable> resolved = look_up(name, entry, rules);
   if (!resolved.ok()) return resolved.status();
-  target.id = resolved->id;
-  if (target.expiry != nullptr) {  // In a repaired store, the rule may have outlived the feature.
+  // In a repaired store, a rule may have outlived its feature.
+  if (rules.expiry != nullptr) {
     if (Status allowed = backend_.allow_ends(); !allowed.ok()) return allowed;
   }
-  return target;
+  if (rules.indexes != nullptr) {
+    if (Status allowed = backend_.allow_indexes(); !allowed.ok()) return allowed;
+  }
+  return WriteTarget{resolved->id, std::move(rules.expiry), std::move(rules.indexes)};
 }
 
 Result<format::TableId> Catalog::resolve_for_write(const TableName& name, NameEntry& entry) {
@@ -255,6 +261,9 @@ Result<format::TableId> Catalog::drop_table(std::string_view account, std::strin
     id = table->id;
     batch.remove(key);
     batch.retire_table(table_fence_of(id));
+    for (const TableIndex& index : table->indexes.all) {
+      if (index.is_maintained()) batch.retire_table(index.id);
+    }
     if (has_large_values(id)) batch.put(work_key({WorkKind::kTable, id, table_fence_of(id)}), encode_work());
     release_.note_drop(batch, account, lower_name);
     return {};

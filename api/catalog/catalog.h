@@ -16,6 +16,7 @@
 
 #include "api/catalog/catalog_rows.h"
 #include "api/catalog/container_rows.h"
+#include "api/catalog/index_rows.h"
 #include "api/catalog/name_cache.h"
 #include "api/catalog/name_release.h"
 #include "api/catalog/queue_rows.h"
@@ -72,6 +73,8 @@ struct WriteTarget {
   format::TableId id = 0;
   /// The rule by which the entities end. Null: they have no end.
   std::shared_ptr<const TableExpiry> expiry{};
+  /// The indexes to maintain. Null: the table never had one.
+  std::shared_ptr<const TableIndexes> indexes{};
 };
 
 /// Any thread may use it.
@@ -92,8 +95,8 @@ class Catalog {
   std::optional<ResolvedTable> resolve_cached(const NameEntry& entry) const;
   /// Resolves a name for a write. If the table is dropped before the write's turn, the engine refuses the write.
   Result<format::TableId> resolve_for_write(const TableName& name, NameEntry& entry);
-  /// Does resolve_for_write(), for a write of entities. If they may end, lets the engine's commits give ends. Errors: in
-  /// addition, those of Engine::allow_ends().
+  /// Does resolve_for_write(), for a write of entities. If they may end, or have indexes, the store has that feature
+  /// then. Errors: in addition, those of Engine::allow_ends() and Engine::allow_indexes().
   Result<WriteTarget> resolve_target(const TableName& name, NameEntry& entry);
   /// Does the same, but only from the cached entry, and returns nothing if that needs a read of the catalog.
   std::optional<WriteTarget> target_in_cache(const NameEntry& entry) const;
@@ -157,6 +160,20 @@ class Catalog {
   /// The caller has checked `expiry`. Errors: as Store::set_table_expiry.
   Status set_table_expiry(const TableName& name, const std::optional<TableExpiry>& expiry);
 
+  // Indexes (index_rows.h). Names must be legal. Each change is always durable.
+  /// Errors: kNotFound (TableNotFound), kCorruption, kUnsupported, kIoError.
+  static Result<TableIndexes> find_indexes(const engine::ReadView& view, const TableName& name);
+  /// Declares an index, which writers maintain from the commit on, and which is being built. Errors: those of
+  /// check_index(); kInvalidArgument (InvalidInput: too many indexes), kExists (ResourceAlreadyExists), kNotFound
+  /// (ResourceNotFound: the account; TableNotFound), kNoSpace (no number is left).
+  Result<TableIndex> create_index(const TableName& name, std::string_view index,
+                                  const format::IndexDefinition& definition);
+  /// Retires the index's id. Errors: kNotFound (ResourceNotFound: no index has the name; TableNotFound).
+  Status drop_index(const TableName& name, std::string_view index);
+  /// Makes an index ready, or with a failed result fails it and retires its id. Errors: kNotFound (ResourceNotFound: it
+  /// is not being built any more; TableNotFound).
+  Status end_index_build(const TableName& name, format::TableId index, const Status& result);
+
   /// Errors: as Store::service_properties.
   static Result<ServiceProperties> find_service_properties(const engine::ReadView& view, std::string_view account,
                                                            StorageService service);
@@ -172,8 +189,13 @@ class Catalog {
 
  private:
   Status allow_ends_for(const TableName& name);
-  /// Reads the table's row, and enters it into the cache. Returns its rule too.
-  Result<ResolvedTable> look_up(const TableName& name, NameEntry& entry, std::shared_ptr<const TableExpiry>& expiry);
+  /// Reads the table's row, and enters it into the cache. Returns its rules too.
+  Result<ResolvedTable> look_up(const TableName& name, NameEntry& entry, TableRules& rules);
+  /// Changes indexes, or refuses. May add operations to the batch.
+  using IndexChange =
+      std::function<Status(TableIndexes& indexes, const engine::Newest& account_row, format::BatchBuilder& batch)>;
+  /// Replaces the indexes of a table, and gives the table its next shape. `drops` is true for a change that frees space.
+  Status change_indexes(const TableName& name, bool drops, const IndexChange& make);
   /// Replaces a row with the result of `change`. The commit is always durable, whatever the store's default: revoked
   /// rights must not return after a power cut. If the row does not exist, the call fails with the status of `absent`.
   Status change_row(const std::string& key, const std::function<Status(const engine::ReadView&)>& absent,

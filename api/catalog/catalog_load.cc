@@ -25,6 +25,11 @@ Status counts_owners(const TableName& name) {
                                       " may have large values, which a load cannot count; insert its entities");
 }
 
+Status has_indexes(const TableName& name) {
+  return service_error::invalid_input("table " + quoted(name.spelling) + " of account " + quoted(name.account) +
+                                      " has indexes, which a load does not fill; insert its entities");
+}
+
 Status dropped_meanwhile(const TableName& name) {
   return service_error::table_not_found("table " + quoted(name.spelling) + " of account " + quoted(name.account) +
                                         " was dropped during the load; start the load again");
@@ -57,7 +62,8 @@ Status judge_load(const TableName& name, const LoadTarget& target, const engine:
   const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
   if (!table.ok()) return table.status();
   if (!target.replaced) return not_loadable(name, "was created during the load");
-  return table->id == *target.replaced ? Status() : not_loadable(name, kMadeAgain);
+  if (table->id != *target.replaced) return not_loadable(name, kMadeAgain);
+  return table->indexes.all.empty() ? Status() : has_indexes(name);
 }
 
 }  // namespace
@@ -74,6 +80,7 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
       const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
       if (!table.ok()) return table.status();
       if (has_large_values(table->id)) return {counts_owners(name), row.version};
+      if (!table->indexes.all.empty()) return {has_indexes(name), row.version};
       const Result<std::optional<format::CommitVersion>> entity = find_entity(view, table->id);
       if (!entity.ok()) return entity.status();
       if (*entity) {  // Finds most tables that are not empty.
@@ -146,6 +153,7 @@ Status Catalog::finish_load(const TableName& name, const LoadTarget& target, eng
   change.request.tables = {target.id};
   if (!target.replaced) return commit(backend_, change).status();
   change.request.tables.push_back(*target.replaced);
+  change.request.shapes = {{*target.replaced, engine::kAnyShape}};  // judge_load() asks for the indexes.
   const NameCache::DropMark mark = names_.mark_table_drop(name.account, name.lower);
   const Status committed = commit(backend_, change).status();
   if (committed.code() == Code::kPreconditionFailed) return not_loadable(name, "was written to during the load");

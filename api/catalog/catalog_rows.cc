@@ -107,6 +107,9 @@ Result<TableRow> decode_table_row(std::string_view account, std::string_view low
   if (!take_expiry(*row, table.expiry)) {
     return Status::corruption("the expiry is invalid").in_file(table_in_message(account, lower_name));
   }
+  Result<TableIndexes> indexes = decode_table_indexes(*row, *id);
+  if (!indexes.ok()) return indexes.status().in_file(table_in_message(account, lower_name));
+  table.indexes = *std::move(indexes);
   return table;
 }
 

@@ -7,7 +7,8 @@
 //                    optionally service properties (service_property_rows.h)
 //   (0,2) tables     PartitionKey: account name, RowKey: table name in lower case. Properties: Name (as it was spelt),
 //                    Id, optionally Created, optionally access policies (policy_rows.h), optionally ExpiryProperty
-//                    (String) or ExpiryAge (Int64, ticks): when its entities end (table_expiry.h). The Id says whether
+//                    (String) or ExpiryAge (Int64, ticks): when its entities end (table_expiry.h), optionally
+//                    its indexes (index_rows.h). The Id says whether
 //                    its entities may have large values: see has_large_values()
 //   (0,3) service    PartitionKey: empty, RowKey: "accounts". Property: NextAccount
 //   (0,4) drops      PartitionKey: account name, RowKey: table name in lower case. No properties (name_release.h)
@@ -27,6 +28,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/catalog/index_rows.h"
 #include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"
 #include "varve/result.h"
@@ -81,6 +83,7 @@ struct TableRow {
   format::TableId id = 0;
   format::CommitVersion created = 0;
   std::optional<TableExpiry> expiry{};
+  TableIndexes indexes{};
 };
 
 // `version` is the commit that wrote `value`. Errors: kCorruption, kUnsupported; the message names the row.

@@ -65,18 +65,17 @@ std::uint64_t NameCache::begin_lookup(const NameEntry& entry) const {
   return entry.drop_marks_;
 }
 
-void NameCache::enter(NameEntry& entry, std::uint64_t lookup, format::TableId id,
-                      std::shared_ptr<const TableExpiry> expiry) noexcept {
+void NameCache::enter(NameEntry& entry, std::uint64_t lookup, format::TableId id, TableRules rules) noexcept {
   const io::MutexGuard guard(shard_of(entry).mutex);
   if (entry.drops_under_way_ > 0 || entry.drop_marks_ != lookup) return;  // N3
-  entry.may_expire_.store(expiry != nullptr, std::memory_order_relaxed);
-  entry.expiry_ = std::move(expiry);
+  entry.has_rules_.store(rules.expiry != nullptr || rules.indexes != nullptr, std::memory_order_relaxed);
+  entry.rules_ = std::move(rules);
   entry.live_id_.store(id, std::memory_order_release);
 }
 
-std::shared_ptr<const TableExpiry> NameCache::expiry_of(const NameEntry& entry) const {
+TableRules NameCache::rules_of(const NameEntry& entry) const {
   const io::MutexGuard guard(shard_of(entry).mutex);
-  return entry.expiry_;
+  return entry.rules_;
 }
 
 void NameCache::begin_drop(NameEntry& entry) noexcept {

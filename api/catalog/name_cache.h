@@ -1,5 +1,5 @@
-// Owns: the current table id of each name in use, and the rule by which its entities end, so that a verb need not read
-// the catalog.
+// Owns: the current table id of each name in use, the rule by which its entities end, and its indexes, so that a verb
+// need not read the catalog.
 // Must never: report a table as live after its drop was published.
 //
 // N1  live_id() of an entry is zero ("ask the catalog"), or the id of a table that was live when the call began.
@@ -24,30 +24,37 @@
 #include <unordered_set>
 #include <vector>
 
+#include "api/catalog/index_rows.h"
 #include "format/keys/sort_key.h"
 #include "io/scheduler.h"
 #include "varve/table_expiry.h"
 
 namespace varve {
 
+/// What a table's row asks of its writers. Each may be null.
+struct TableRules {
+  std::shared_ptr<const TableExpiry> expiry{};
+  std::shared_ptr<const TableIndexes> indexes{};
+};
+
 /// The cache entry of one name, whatever tables it names over time. Any thread.
 class NameEntry {
  public:
   NameEntry(std::string_view account, std::string_view lower_name) : account_(account), lower_name_(lower_name) {}
   format::TableId live_id() const noexcept { return live_id_.load(std::memory_order_acquire); }
-  /// Returns whether NameCache::expiry_of() may have a rule for the table that live_id() returned before.
-  bool may_expire() const noexcept { return may_expire_.load(std::memory_order_relaxed); }
+  /// Returns whether NameCache::rules_of() may have a rule for the table that live_id() returned before.
+  bool has_rules() const noexcept { return has_rules_.load(std::memory_order_relaxed); }
 
  private:
   friend class NameCache;
   const std::string account_;
   const std::string lower_name_;
   std::atomic<format::TableId> live_id_{0};
-  std::atomic<bool> may_expire_{false};  // written before live_id_
+  std::atomic<bool> has_rules_{false};  // written before live_id_
   // The next three are protected by the mutex of the name's shard.
   std::uint64_t drop_marks_ = 0;  // drops begun, plus drops ended
   std::uint32_t drops_under_way_ = 0;
-  std::shared_ptr<const TableExpiry> expiry_;
+  TableRules rules_;
 };
 
 /// Any thread.
@@ -62,12 +69,11 @@ class NameCache {
   /// Starts a lookup. Call it before making the view in which the name's row is read; then call enter() with the id
   /// found.
   std::uint64_t begin_lookup(const NameEntry& entry) const;
-  void enter(NameEntry& entry, std::uint64_t lookup, format::TableId id,
-             std::shared_ptr<const TableExpiry> expiry = nullptr) noexcept;
-  /// Returns the rule that was entered with the id, or null if there was none.
-  std::shared_ptr<const TableExpiry> expiry_of(const NameEntry& entry) const;
+  void enter(NameEntry& entry, std::uint64_t lookup, format::TableId id, TableRules rules = {}) noexcept;
+  /// Returns the rules that were entered with the id.
+  TableRules rules_of(const NameEntry& entry) const;
 
-  /// Exists from before the commit of a drop until the commit is published or refused. A change of the table's rule is
+  /// Exists from before the commit of a drop until the commit is published or refused. A change of the table's rules is
   /// marked like a drop.
   class DropMark {
    public:

@@ -66,6 +66,7 @@ void RepairedCatalog::take_table(const engine::SystemRow& row, std::string accou
   Result<TableRow> decoded = decode_table_row(account, lower_name, row.version, row.value);
   if (!decoded.ok()) return mended_.push_back(row);
   see(table_fence_of(decoded->id));
+  for (const TableIndex& index : decoded->indexes.all) see(index.id);
   if (found_->is_dropped(table_fence_of(decoded->id))) return;
   const format::TableId id = decoded->id;
   tables_[id] = {std::move(account), std::move(lower_name), *std::move(decoded), &row};
@@ -117,6 +118,7 @@ void RepairedCatalog::drop_orphaned_rows() {
 }
 
 void RepairedCatalog::see(format::TableId table) {
+  if (format::is_index(table)) table = format::drawn_for_index(table);
   const std::uint32_t account = format::account_of(table);
   const auto number = static_cast<std::uint32_t>(table);
   highest_account_ = std::max(highest_account_, account);
@@ -172,9 +174,29 @@ void RepairedCatalog::write(std::string key, std::string value, format::CommitVe
   mended_.push_back({std::move(key), version, std::move(value), false});
 }
 
+/// Entries are not saved, so each index of the repaired store is built again. One whose drop is known is left out.
+Status RepairedCatalog::mend_table(const TableFound& table, format::CommitVersion version) {
+  if (table.kind != TableFound::Kind::kTable || table.row.indexes.all.empty()) {
+    mended_.push_back(*table.found);
+    return Status();
+  }
+  TableIndexes indexes = table.row.indexes;
+  std::erase_if(indexes.all,
+                [&](const TableIndex& index) { return index.is_maintained() && found_->is_dropped(index.id); });
+  for (TableIndex& index : indexes.all) {
+    if (index.is_maintained()) index.state = IndexState::kBuilding;
+  }
+  const Result<std::string> renewed = with_table_id(table.found->value, table.row, table.row.id);
+  if (!renewed.ok()) return renewed.status();
+  Result<std::string> mended = with_table_indexes(*renewed, indexes);
+  if (!mended.ok()) return mended.status();
+  write(table.found->key, *std::move(mended), version);
+  return Status();
+}
+
 Result<std::vector<engine::SystemRow>> RepairedCatalog::mended_rows(format::CommitVersion version) {
   for (const auto& [id, table] : tables_) {
-    mended_.push_back(*table.found);
+    if (Status mended = mend_table(table, version); !mended.ok()) return mended;
     table_names_[id] = {table.account, table.row.name};
     if (table.kind == TableFound::Kind::kQueue) ++queues_;
     if (table.kind == TableFound::Kind::kContainer) ++containers_;

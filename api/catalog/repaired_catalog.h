@@ -66,6 +66,7 @@ class RepairedCatalog final : public engine::RepairModel {
   bool keeps_contents(std::uint32_t account);
   std::string name_for_account(std::uint32_t number) const;
   void name_orphans(format::CommitVersion version);
+  Status mend_table(const TableFound& table, format::CommitVersion version);
   Status mend_accounts(format::CommitVersion version);
   Status mend_account(const std::string& name, const Account& account, format::CommitVersion version);
   void mend_secret(format::CommitVersion version);

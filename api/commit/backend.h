@@ -43,6 +43,8 @@ class Backend {
   virtual engine::CommitVersion time() const noexcept = 0;
   virtual Status allow_ends() = 0;
   virtual bool has_ends() const noexcept = 0;
+  virtual Status allow_indexes() = 0;
+  virtual bool has_indexes() const noexcept = 0;
   virtual bool is_published(engine::CommitVersion version) const noexcept = 0;
   virtual Status await_published(engine::CommitVersion version) = 0;
   virtual Result<std::unique_ptr<engine::Load>> begin_load() = 0;
@@ -74,6 +76,8 @@ class EngineBackend final : public Backend {
   engine::CommitVersion time() const noexcept override { return engine_.time(); }
   Status allow_ends() override { return engine_.allow_ends(); }
   bool has_ends() const noexcept override { return engine_.has_ends(); }
+  Status allow_indexes() override { return engine_.allow_indexes(); }
+  bool has_indexes() const noexcept override { return engine_.has_indexes(); }
   bool is_published(engine::CommitVersion version) const noexcept override { return engine_.is_published(version); }
   Status await_published(engine::CommitVersion version) override { return engine_.await_published(version); }
   Result<std::unique_ptr<engine::Load>> begin_load() override { return engine_.begin_load(); }

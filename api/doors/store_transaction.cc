@@ -13,6 +13,7 @@
 #include "api/write/entity_change.h"
 #include "api/write/entity_write.h"
 #include "api/write/store_transaction_state.h"
+#include "api/write/transaction_change.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
 
@@ -23,35 +24,6 @@ using Kind = WriteOperation::Kind;
 
 Status blamed(const Status& status, std::size_t index) {
   return status.at_operation(static_cast<std::uint32_t>(index));
-}
-
-/// What a transaction rests on. Its reads need not change, and outlive the object.
-struct TransactionBasis {
-  std::span<const TransactionRead> reads;
-  std::span<const TransactionRange> ranges;
-  Snapshot& snapshot;
-  DateTime began_at;
-  engine::CommitVersion began_time;  // at which the snapshot judges the ends of entities
-};
-
-/// Returns the hashes of all partitions that the transaction read or writes.
-std::vector<std::uint64_t> partitions_of(const TransactionBasis& basis, std::span<const PreparedWrite> writes,
-                                         const TransactionParts* parts) {
-  std::vector<std::uint64_t> hashes;
-  if (parts != nullptr) hashes = parts->locks();
-  hashes.reserve(hashes.size() + basis.reads.size() + basis.ranges.size() + writes.size());
-  for (const TransactionRead& read : basis.reads) {
-    hashes.push_back(format::partition_hash(format::partition_of(read.sort_key)));
-  }
-  for (const TransactionRange& range : basis.ranges) {
-    hashes.push_back(format::partition_hash(format::partition_of(range.lower)));
-  }
-  for (const PreparedWrite& write : writes) {
-    hashes.push_back(format::partition_hash(format::partition_of(write.sort_key())));
-  }
-  std::sort(hashes.begin(), hashes.end());
-  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
-  return hashes;
 }
 
 Status check_each_entity_once(std::span<const PreparedWrite> writes) {
@@ -65,111 +37,10 @@ Status check_each_entity_once(std::span<const PreparedWrite> writes) {
   return Status();
 }
 
-void sort_and_deduplicate(std::vector<format::TableId>& tables) {
-  std::sort(tables.begin(), tables.end());
-  tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
-}
-
 Status some_table_was_dropped() {
   return service_error::table_not_found(
       "a table or container that the transaction reads or writes was dropped before the commit");
 }
-
-std::string description_of(const TransactionRead& read) {
-  if (!read.is_blob) return "entity " + quoted_keys(read.sort_key);
-  const Result<std::string> name = decode_named_key(read.sort_key);
-  return "blob " + quoted(name.ok() ? *name : std::string());
-}
-
-/// The writes of a transaction. They are refused if an entity that the transaction read has been written since, or if a
-/// range that it checks has changed.
-class TransactionChange final : public EntityChange {
- public:
-  /// `parts` may be null.
-  TransactionChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,
-                    const WriteOptions& options, const TransactionBasis& basis, TransactionParts* parts)
-      : EntityChange(core, std::move(tables), writes, options, true, parts ? Writes::kKept : Writes::kUsedUp, parts),
-        hashes_(partitions_of(basis, writes, parts)),
-        reads_(basis.reads),
-        ranges_(basis.ranges),
-        snapshot_(basis.snapshot),
-        began_at_(basis.began_at.ticks),
-        began_time_(basis.began_time),
-        may_be_repeated_(parts != nullptr) {
-    if (parts != nullptr) paced_bytes += parts->bytes();
-  }
-
-  std::span<const std::uint64_t> locks_needed() const noexcept override { return hashes_; }
-
-  Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override {
-    if (Refusal refusal = judge_reads(view); refusal.is_refused()) return refusal;
-    if (Refusal refusal = judge_ranges(view); refusal.is_refused()) return refusal;
-    if (Refusal refusal = EntityChange::judge(view, states); refusal.is_refused()) return refusal;
-    // The store need not keep older versions any more. Another attempt needs them: a compaction may remove a tombstone.
-    if (!may_be_repeated_) snapshot_ = Snapshot();
-    return {};
-  }
-
- private:
-  Refusal judge_reads(const engine::ReadView& view) {
-    std::vector<std::string_view> keys;
-    keys.reserve(reads_.size());
-    for (const TransactionRead& read : reads_) keys.push_back(read.sort_key);
-    const Result<std::vector<engine::Newest>> newest = view.newest_many(keys, engine::EntryPart::kVersion);
-    if (!newest.ok()) return newest.status();
-    for (std::size_t i = 0; i < reads_.size(); ++i) {
-      const engine::CommitVersion written = (*newest)[i].version;
-      if (written <= began_at_) {
-        if (Status ended = judge_end((*newest)[i], i); !ended.ok()) return {ended, written};
-        continue;
-      }
-      return {Status(Code::kConflict, "the " + description_of(reads_[i]) +
-                                          " was written after the transaction began; begin the transaction again"),
-              written};
-    }
-    return {};
-  }
-
-  Refusal judge_ranges(const engine::ReadView& view) {
-    std::uint64_t left = limits::kStoreTransactionRangeEntitiesMax;
-    for (const TransactionRange& range : ranges_) {
-      const Result<engine::RangeState> now =
-          view.compare_range(range.lower, range.upper, {began_at_, began_time_}, left);
-      if (!now.ok()) return now.status();
-      if (!now->changed_key.empty()) {
-        return {Status(Code::kConflict, "the entity " + quoted_keys(now->changed_key) +
-                                            ", in a range that the transaction checks, " +
-                                            (now->has_ended ? "ended" : "was written") +
-                                            " after the transaction began; begin the transaction again"),
-                now->changed_at};
-      }
-      if (now->entities > left) {
-        return Status::too_large("the ranges that the transaction checks have more than " +
-                                 std::to_string(limits::kStoreTransactionRangeEntitiesMax) + " entities")
-            .with_service_error("InvalidInput");
-      }
-      left -= now->entities;
-      rest_on_end(now->first_end);
-    }
-    return {};
-  }
-
-  /// An entity that the transaction saw must not have ended since, nor before the commit.
-  Status judge_end(const engine::Newest& read, std::size_t index) {
-    rest_on(read);
-    if (read.value || read.end() == 0 || read.end() <= began_time_) return Status();
-    return Status(Code::kConflict, "the " + description_of(reads_[index]) +
-                                       " ended after the transaction began; begin the transaction again");
-  }
-
-  const std::vector<std::uint64_t> hashes_;
-  const std::span<const TransactionRead> reads_;
-  const std::span<const TransactionRange> ranges_;
-  Snapshot& snapshot_;
-  const engine::CommitVersion began_at_;
-  const engine::CommitVersion began_time_;
-  const bool may_be_repeated_;
-};
 
 }  // namespace
 
@@ -241,10 +112,10 @@ Result<std::vector<PreparedWrite>> StoreTransaction::State::prepare() const {
   return prepared;
 }
 
-/// Sets the table id of each write, as its name resolves now, and its rule, which `rules` keeps. Returns the ids of all
-/// tables written and read.
+/// Sets the table id of each write, as its name resolves now, and its rule and indexes, which `targets` keeps. Returns the
+/// ids of all tables written and read.
 Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<PreparedWrite> prepared,
-                                                                    ExpiryRules& rules) const {
+                                                                    WriteTargets& targets) const {
   std::map<const NameEntry*, WriteTarget> known;  // If a table is dropped between lookups, the engine refuses.
   std::vector<format::TableId> tables;
   for (std::size_t i = 0; i < prepared.size(); ++i) {
@@ -255,7 +126,7 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
       if (!target.ok()) return blamed(target.status(), i);
       place = known.emplace(table.entry.get(), *std::move(target)).first;
       tables.push_back(place->second.id);
-      if (place->second.expiry != nullptr) rules.push_back(place->second.expiry);
+      targets.push_back(place->second);
     }
     place_writes(prepared.subspan(i, 1), place->second);
   }
@@ -280,9 +151,13 @@ Status StoreTransaction::State::reported(const Status& failure, std::span<Prepar
   if (is_overtaken_by_end(failure)) {
     return Status(Code::kConflict, "an entity on which the transaction rests ended before the commit; begin it again");
   }
+  if (is_made_for_other_indexes(failure)) {
+    return Status(Code::kConflict,
+                  "the indexes of a table were changed before the commit; begin the transaction again");
+  }
   if (!rests_on_an_entity(failure)) return failure;
-  ExpiryRules rules;
-  const Result<std::vector<format::TableId>> now = place(prepared, rules);
+  WriteTargets targets;
+  const Result<std::vector<format::TableId>> now = place(prepared, targets);
   if (!now.ok()) return now.status();
   return *now == tables ? failure : some_table_was_dropped();
 }
@@ -298,8 +173,8 @@ Result<std::unique_ptr<TransactionParts>> StoreTransaction::State::make_parts(st
 
 Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWrite> prepared,
                                                            const WriteOptions& options, bool& again) {
-  ExpiryRules rules;
-  Result<std::vector<format::TableId>> tables = place(prepared, rules);
+  WriteTargets targets;
+  Result<std::vector<format::TableId>> tables = place(prepared, targets);
   if (!tables.ok()) return tables.status();
   if (Status once = check_each_entity_once(prepared); !once.ok()) return once;
   if (Status allowed = check_large_values(prepared); !allowed.ok()) return allowed;
@@ -320,7 +195,7 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
   if (parts != nullptr && !version.ok()) {
     const Result<bool> goes_on = parts->may_go_on(version.status());
     if (!goes_on.ok()) return goes_on.status();
-    again = *goes_on;
+    again = *goes_on || is_made_for_other_indexes(version.status());
     if (again) return version.status();
   }
   const bool had_nothing = is_nothing_to_write(version.status());

@@ -40,9 +40,12 @@ Result<ETag> Table::write(const WriteView& operation, const WriteOptions& option
     if (Status writable = core.check_writable(); !writable.ok()) return writable;
     const Result<Grant> granted = state_->grant();
     if (!granted.ok()) return granted.status();
-    Result<PreparedWrite> write = prepare_write(*granted, operation, core.limits());
-    if (!write.ok()) return write.status();
-    return commit_write(core, state_->name, *state_->entry, *write, options);
+    for (;;) {  // again if the indexes of the table were changed between preparation and commit
+      Result<PreparedWrite> write = prepare_write(*granted, operation, core.limits());
+      if (!write.ok()) return write.status();
+      Result<ETag> etag = commit_write(core, state_->name, *state_->entry, *write, options);
+      if (etag.ok() || !is_made_for_other_indexes(etag.status())) return etag;
+    }
   });
 }
 
@@ -66,13 +69,16 @@ Result<std::vector<ETag>> Table::execute(std::span<const WriteOperation> operati
     if (Status writable = core.check_writable(); !writable.ok()) return writable;
     const Result<Grant> granted = state_->grant();
     if (!granted.ok()) return granted.status();
-    Result<std::vector<PreparedWrite>> writes = prepare_transaction(*granted, operations, core.limits());
-    if (!writes.ok()) return writes.status();
     std::vector<ETag> etags(operations.size());
-    const Result<ETag> etag = commit_writes(core, state_->name, *state_->entry, *writes, options, true);
-    if (!etag.ok()) return etag.status();
-    set_etags(operations, *etag, etags);
-    return etags;
+    for (;;) {  // as in write()
+      Result<std::vector<PreparedWrite>> writes = prepare_transaction(*granted, operations, core.limits());
+      if (!writes.ok()) return writes.status();
+      const Result<ETag> etag = commit_writes(core, state_->name, *state_->entry, *writes, options, true);
+      if (!etag.ok() && is_made_for_other_indexes(etag.status())) continue;
+      if (!etag.ok()) return etag.status();
+      set_etags(operations, *etag, etags);
+      return etags;
+    }
   });
 }
 

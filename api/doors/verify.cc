@@ -22,8 +22,10 @@
 #include "api/model/quoted.h"
 #include "api/queue/queue_check.h"
 #include "api/read/damaged_blobs.h"
+#include "api/read/index_check.h"
 #include "engine/read/cursor.h"
 #include "format/keys/entity.h"
+#include "format/keys/index_key.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
 #include "varve/names.h"
@@ -45,6 +47,7 @@ class Verifier {
   Verifier(VerifyReport& report, const engine::ReadView& view) : report_(report), view_(view), blobs_(view) {}
 
   void visit(const engine::Cursor& cursor) {
+    if (format::is_index(format::table_id_of(cursor.key()))) return visit_entry(cursor.key(), cursor.value());
     Result<format::SortKey> key = format::decode_sort_key(cursor.key());
     if (!key.ok()) return add_finding("a key", key.status());
     const format::TableId table = key->table;
@@ -76,6 +79,7 @@ class Verifier {
       return report_row(entry, row);
     }
     if (has_large_values(table)) report_row(entry, blobs_.visit_entity(cursor.key(), entry.value));
+    if (indexes_.has_indexes(table)) visit_indexed(cursor.key(), entry.value);
     if (queue_ids_.count(table) == 0) return visit_entity(entry, properties);
     if (!queue_) queue_.emplace(view_, table);
     report_row(entry, queue_->visit(cursor.key(), entry.version, entry.value));
@@ -83,6 +87,8 @@ class Verifier {
 
   /// Takes an entry whose value cannot be read.
   void visit_unread(std::string_view sort_key, const Status& failure) {
+    indexes_.note_unread(format::table_id_of(sort_key));
+    if (format::is_index(format::table_id_of(sort_key))) return add_finding(name_of_entry(sort_key), failure);
     Result<format::SortKey> key = format::decode_sort_key(sort_key);
     if (!key.ok()) return add_finding("a key", failure);
     const format::TableId table = key->table;
@@ -107,6 +113,9 @@ class Verifier {
       blobs_.compare_owners([this](std::uint32_t account, const Status& status) {
         add_finding("account number " + std::to_string(account), status);
       });
+    }
+    if (is_whole) {
+      indexes_.compare([this](const std::string& subject, const Status& found) { add_finding(subject, found); });
     }
     if (!blobs_.damaged().empty()) name_damaged_owners();
     report_.blobs = blobs_.blobs();
@@ -148,6 +157,25 @@ class Verifier {
     return "table " + std::to_string(format::account_of(entry.key.table)) + "/" +
            std::to_string(static_cast<std::uint32_t>(entry.key.table)) + ", entity " + quoted(entry.key.partition_key) +
            ", " + quoted(entry.key.row_key);
+  }
+
+  static std::string name_of_entry(std::string_view key) {
+    const format::TableId index = format::table_id_of(key);
+    const Result<std::string> entity = format::entity_key_of(key, index);
+    return "index " + std::to_string(format::account_of(index)) + "/" +
+           std::to_string(static_cast<std::uint32_t>(index)) + ", entry of entity " +
+           (entity.ok() ? quoted_keys(*entity) : "of unknown keys");
+  }
+
+  void visit_entry(std::string_view key, std::string_view value) {
+    if (Status visited = indexes_.visit_entry(key, value); !visited.ok()) add_finding(name_of_entry(key), visited);
+  }
+
+  /// An entity that is damaged has a finding already.
+  void visit_indexed(std::string_view key, std::string_view value) {
+    const Result<format::EncodedEntity> properties = format::EncodedEntity::open(value);
+    if (!properties.ok()) return indexes_.note_unread(format::table_id_of(key));
+    indexes_.visit_entity(key, *properties);
   }
 
   void add_finding(const std::string& subject, std::string_view what) {
@@ -211,6 +239,10 @@ class Verifier {
       add_finding(subject, "its row has the name " + quoted(row->name));
     }
     check_id(subject, owner_name, table_fence_of(row->id));
+    for (const TableIndex& index : row->indexes.all) {
+      check_id("index " + quoted(index.name) + " of " + subject, owner_name, format::drawn_for_index(index.id));
+    }
+    indexes_.add_table(*row, subject);
     if (!has_large_values(row->id)) return;
     table_ids_.insert(row->id);
     value_tables_[row->id] = subject;
@@ -299,6 +331,7 @@ class Verifier {
   std::unordered_set<format::TableId> queue_ids_;
   format::TableId unread_queue_ = 0;  // a message of which could not be read, so that its counts mean nothing
   BlobCheck blobs_;
+  IndexCheck indexes_;
   std::map<format::TableId, std::string> containers_;
   std::map<format::TableId, std::string> value_tables_;  // tables that may have large values
   format::TableId contents_ = 0;                         // whose rows are being visited

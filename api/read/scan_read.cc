@@ -16,6 +16,7 @@
 #include "api/model/service_error.h"
 #include "api/read/describe_plan.h"
 #include "api/read/entity_read.h"
+#include "api/read/index_scan.h"
 #include "api/read/page_scan.h"
 #include "format/keys/sort_key.h"
 #include "io/env.h"
@@ -237,6 +238,33 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
   return made;
 }
 
+/// Returns whether an index of the table may serve the scan. Answers yes if that is not known without a read.
+bool may_have_index(const TableCall& call, const Scan& scan, const PreparedScan& prepared) {
+  if (prepared.planned == nullptr || !is_index_of_use(prepared.ranges())) return false;
+  // A cached table without rules has no index now, and not using one is always right.
+  return scan.read.snapshot || call.entry.live_id() != prepared.table.id || call.entry.has_rules();
+}
+
+Result<IndexOffer> ask_indexes(const TableCall& call, const Scan& scan, const PreparedScan& prepared, bool of_all) {
+  const Result<Filter> filter = Filter::parse(scan.filter);
+  if (!filter.ok()) return filter.status();
+  return offer_of_indexes({prepared.table, call.name, *filter, prepared.ranges(), prepared.range}, of_all);
+}
+
+/// Prepares a scan, and takes an index if one serves it. Returns nothing if that may not wait and would.
+Result<std::optional<PreparedScan>> prepare_with_index(const TableCall& call, const Scan& scan, bool may_wait) {
+  Result<std::optional<PreparedScan>> made = prepare_scan(call, scan, may_wait);
+  if (!made.ok() || !*made || !call.core.backend().has_indexes()) [[likely]]
+    return made;
+  PreparedScan& prepared = **made;
+  if (!may_have_index(call, scan, prepared)) return made;
+  if (!may_wait) return std::optional<PreparedScan>();
+  Result<IndexOffer> offer = ask_indexes(call, scan, prepared, false);
+  if (!offer.ok()) return offer.status();
+  prepared.points = std::move(offer->points);
+  return made;
+}
+
 Status was_stopped() {
   return Status(Code::kCancelled, "the caller's stop token cancelled the scan");
 }
@@ -301,6 +329,7 @@ PageCost& PageCost::operator+=(const PageCost& more) noexcept {
 
 std::span<const KeyRange> PreparedScan::ranges() const {
   if (range.lower >= range.upper) return {};
+  if (points) return *points;
   return planned == nullptr ? std::span(&range, 1) : ranges_within(planned->plan, range);
 }
 
@@ -323,7 +352,7 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
   if (wanted_ == Wanted::kCount && !scan_.order_by.empty()) {
     return service_error::invalid_input("a count has no order; leave order_by empty");
   }
-  Result<std::optional<PreparedScan>> prepared = prepare_scan(call_, scan_, share.may_wait);
+  Result<std::optional<PreparedScan>> prepared = prepare_with_index(call_, scan_, share.may_wait);
   if (!prepared.ok()) return prepared.status();
   if (!*prepared) return false;
   prepared_ = *std::move(prepared);
@@ -413,7 +442,8 @@ Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& 
 
 Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                               const Scan& scan) {
-  const Result<std::optional<PreparedScan>> made = prepare_scan({core, name, entry, grant}, scan, true);
+  const TableCall call{core, name, entry, grant};
+  const Result<std::optional<PreparedScan>> made = prepare_scan(call, scan, true);
   if (!made.ok()) return made.status();
   const PreparedScan& prepared = **made;
   KeyPlan within;
@@ -423,7 +453,12 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
     range.lower = std::max(range.lower, prepared.range.lower);
     range.upper = std::min(range.upper, prepared.range.upper);
   }
-  return describe_plan(within, scan.backward);
+  ScanPlan described = describe_plan(within, scan.backward);
+  if (!core.backend().has_indexes() || !may_have_index(call, scan, prepared)) return described;
+  Result<IndexOffer> offer = ask_indexes(call, scan, prepared, true);
+  if (!offer.ok()) return offer.status();
+  described.indexes = std::move(offer->candidates);
+  return described;
 }
 
 }  // namespace varve

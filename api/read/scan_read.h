@@ -45,6 +45,8 @@ struct PreparedScan {
   /// Null if the scan has the order of keys. Then the position is unused.
   std::unique_ptr<const EntityOrder> order{};
   OrderedPosition after{};
+  /// The points to which an index leads, in place of the ranges of the plan.
+  std::optional<std::vector<KeyRange>> points{};
 
   std::span<const KeyRange> ranges() const;
   const Filter& residual() const noexcept;

@@ -9,6 +9,7 @@
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "api/write/group_change.h"
+#include "api/write/index_entries.h"
 #include "format/keys/sort_key.h"
 
 namespace varve {
@@ -100,7 +101,10 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
     any_merge_ = any_merge_ || merges(write.kind);
     any_condition_ = any_condition_ || write.terms != nullptr;
     any_end_ = any_end_ || write.may_have_end();
+    any_index_ = any_index_ || write.indexes != nullptr;
   }
+  if (any_index_) [[unlikely]]
+    note_indexes();
   if ((any_merge_ || any_end_) && after == Writes::kKept) {
     copies_.assign(writes.begin(), writes.end());
     writes_ = copies_;
@@ -113,16 +117,28 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
   // The batch is built before the lock is taken, because building takes time. One write without a tag has the layout of
   // its batch already.
   const bool is_batch_already = writes.size() == 1 && tag_.empty() && after == Writes::kUsedUp;
-  if (!any_merge_ && extension == nullptr && !is_batch_already) batch_ = build_batch(writes_, tag_);
+  if (!any_merge_ && !any_index_ && extension == nullptr && !is_batch_already) batch_ = build_batch(writes_, tag_);
+}
+
+void EntityChange::note_indexes() {
+  for (const PreparedWrite& write : writes_) {
+    if (write.indexes == nullptr) continue;
+    const format::TableId table = format::table_id_of(write.sort_key());
+    const bool is_noted = std::any_of(request.shapes.begin(), request.shapes.end(),
+                                      [table](const engine::TableShape& noted) { return noted.table == table; });
+    if (!is_noted) request.shapes.push_back({table, write.indexes->shape});
+  }
 }
 
 bool EntityChange::reads_state(const PreparedWrite& write) const noexcept {
   if (write.key_too_long) return false;
-  return rests_on_state(write) || (extension_ != nullptr && extension_->needs_state_of(write));
+  return rests_on_state(write) || write.indexes != nullptr ||
+         (extension_ != nullptr && extension_->needs_state_of(write));
 }
 
 StatesWanted EntityChange::states_wanted() {
-  const bool needs_values = any_merge_ || any_condition_ || (extension_ != nullptr && extension_->needs_values());
+  const bool needs_values = any_merge_ || any_condition_ || any_index_ ||
+                            (extension_ != nullptr && extension_->needs_values());
   const auto part = needs_values ? engine::EntryPart::kAll : engine::EntryPart::kVersion;
   if (writes_.size() == 1) {  // the usual write, without the memory for a list
     if (!reads_state(writes_.front())) return {{}, part};
@@ -138,7 +154,7 @@ StatesWanted EntityChange::states_wanted() {
 
 Refusal EntityChange::judge(const engine::ReadView& view, std::span<const engine::Newest> states) {
   if (Refusal refusal = judge_all(states); refusal.is_refused()) return refusal;
-  return extension_ != nullptr ? extend(view, states) : Refusal();
+  return extension_ != nullptr || any_index_ ? extend(view, states) : Refusal();
 }
 
 Refusal EntityChange::judge_all(std::span<const engine::Newest> states) {
@@ -150,7 +166,9 @@ Refusal EntityChange::judge_all(std::span<const engine::Newest> states) {
       judged = service_error::resource_not_found("the entity does not exist: its key is longer than any key can be");
     } else if (reads_state(writes_[i])) {
       rests_on = std::max(rests_on, states[next_state].version);
-      rest_on(states[next_state]);
+      if (rests_on_state(writes_[i]) || extension_ != nullptr) {
+        rest_on(states[next_state]);
+      }
       request.let_go_bytes += states[next_state].entry.large_bytes;
       judged = judge_one(writes_[i], states[next_state++], limits_);
     } else if (writes_[i].value().size() >= engine::kExternalValueBytesMin) {
@@ -178,11 +196,18 @@ Refusal EntityChange::extend(const engine::ReadView& view, std::span<const engin
   for (std::size_t i = 0; i < writes_.size(); ++i) {
     batch.add(writes_[i].operation());
     const engine::Newest* const before = reads_state(writes_[i]) ? &states[next_state++] : nullptr;
+    if (writes_[i].indexes != nullptr && before != nullptr) {
+      const Status added = add_index_entries(*writes_[i].indexes, *before, writes_[i], batch);
+      if (!added.ok()) return {blamed(added, i, in_transaction_), before->version};
+    }
+    if (extension_ == nullptr) continue;
     if (Refusal refusal = extension_->extend(before, writes_[i], batch); refusal.is_refused()) {
       return {blamed(refusal.status, i, in_transaction_), refusal.rests_on};
     }
   }
-  if (Refusal refusal = extension_->finish(view, batch); refusal.is_refused()) return refusal;
+  if (extension_ != nullptr) {
+    if (Refusal refusal = extension_->finish(view, batch); refusal.is_refused()) return refusal;
+  }
   request.let_go_bytes += batch.let_go_bytes();
   batch_ = batch.finish();
   return {};
@@ -205,6 +230,7 @@ void place_writes(std::span<PreparedWrite> writes, const WriteTarget& table) {
   for (PreparedWrite& write : writes) {
     write.set_table(encoded_id);
     write.expiry = table.expiry.get();
+    write.indexes = table.indexes.get();
   }
 }
 
@@ -230,6 +256,10 @@ bool is_batch_too_large(const Status& failure) noexcept {
 
 Status with_limit_named(const Status& failure) {
   return failure.with_service_error("RequestBodyTooLarge");
+}
+
+bool is_made_for_other_indexes(const Status& failure) noexcept {
+  return failure.code() == Code::kConflict && failure.service_error() == engine::kTableReshaped.text();
 }
 
 bool is_overtaken_by_end(const Status& failure) noexcept {

@@ -60,6 +60,8 @@ class EntityChange : public Change {
   void rest_on_end(engine::CommitVersion end) noexcept;
 
  private:
+  /// Notes the indexes of the writes' tables: which ones the commit is made for, and whether there are any.
+  void note_indexes();
   /// Returns whether the newest state of the operation's entity is read.
   bool reads_state(const PreparedWrite& write) const noexcept;
   Refusal judge_all(std::span<const engine::Newest> states);
@@ -77,10 +79,11 @@ class EntityChange : public Change {
   bool any_merge_ = false;
   bool any_condition_ = false;
   bool any_end_ = false;
+  bool any_index_ = false;
   std::string batch_;  // empty until it is built
 };
 
-/// Writes the table's id into the sort keys, and gives the writes the table's rule. `table` outlives them.
+/// Writes the table's id into the sort keys, and gives the writes the table's rule and indexes. `table` outlives them.
 void place_writes(std::span<PreparedWrite> writes, const WriteTarget& table);
 /// Returns whether commit_owning_writes() must commit the writes (group_change.h).
 bool must_count_owners(format::TableId table, std::span<const PreparedWrite> writes) noexcept;
@@ -95,6 +98,9 @@ bool rests_on_an_entity(const Status& failure) noexcept;
 bool is_batch_too_large(const Status& failure) noexcept;
 /// Returns such a failure with the error string of the table model.
 Status with_limit_named(const Status& failure);
+/// Returns whether the engine refused the commit because the indexes of a table were changed after its writes were placed.
+/// Another attempt places them again.
+bool is_made_for_other_indexes(const Status& failure) noexcept;
 /// Returns whether the engine refused the commit because an entity on which it rests ended before (CommitRequest::before).
 bool is_overtaken_by_end(const Status& failure) noexcept;
 /// Returns the error to report for a failed change. `now` is the id that the name resolves to after a failure that
@@ -102,11 +108,12 @@ bool is_overtaken_by_end(const Status& failure) noexcept;
 Status reported_failure(const Status& failure, const TableName& name, format::TableId table,
                         const Result<format::TableId>& now, bool in_transaction);
 
-/// Commits one write, and returns the ETag of the written entity; a remove has none. Errors: as Table::write.
+/// Commits one write, and returns the ETag of the written entity; a remove has none. Errors: as Table::write, and one for
+/// which is_made_for_other_indexes() holds: then the caller prepares the write again.
 Result<ETag> commit_write(StoreCore& core, const TableName& name, NameEntry& entry, PreparedWrite& write,
                           const WriteOptions& options);
 /// Commits all of `writes` or none, and returns the ETag of the written entities. All writes are of one partition and
-/// of different entities. If `in_transaction` is true, errors name the operation. Errors: as Table returns them.
+/// of different entities. If `in_transaction` is true, errors name the operation. Errors: as commit_write().
 Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,
                            const WriteOptions& options, bool in_transaction);
 

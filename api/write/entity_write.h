@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/catalog/index_rows.h"
 #include "api/core/table_access.h"
 #include "api/model/entity_codec.h"
 #include "api/write/write_terms.h"
@@ -54,6 +55,8 @@ class PreparedWrite {
   const TableExpiry* expiry = nullptr;
   /// The condition and the changes of a patch. Null for other writes without a condition. All copies share it.
   std::shared_ptr<WriteTerms> terms;
+  /// The indexes of the table, which outlive the write's use. Null: the table never had one.
+  const TableIndexes* indexes = nullptr;
 
   // These views are valid until the part that they show is changed.
   std::string_view sort_key() const noexcept { return operation_.sort_key(); }

@@ -63,7 +63,7 @@ std::vector<format::TableId> with_table(const TransactionParts* parts, format::T
   return ids;
 }
 
-/// Commits the group. Makes another attempt as long as a part asks for one.
+/// Commits the group. Makes another attempt as long as a part asks for one, or the indexes of the table were changed.
 Result<ETag> commit_attempts(StoreCore& core, const TableName& name, NameEntry& entry, Group& group,
                              const WriteOptions& options) {
   std::vector<BlobState> no_blobs;
@@ -82,6 +82,7 @@ Result<ETag> commit_attempts(StoreCore& core, const TableName& name, NameEntry& 
       if (*parts) (*parts)->committed(*version, group.sent, no_blobs);
       return ETag::of_timestamp(DateTime{*version});
     }
+    if (is_made_for_other_indexes(version.status())) continue;
     if (*parts) {
       const Result<bool> again = (*parts)->may_go_on(version.status());
       if (!again.ok()) return again.status();

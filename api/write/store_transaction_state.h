@@ -33,8 +33,8 @@ struct TransactionRange {
   std::string upper;
 };
 
-/// The rules that the writes of one attempt point to.
-using ExpiryRules = std::vector<std::shared_ptr<const TableExpiry>>;
+/// The tables whose rules and indexes the writes of one attempt point to.
+using WriteTargets = std::vector<WriteTarget>;
 
 struct VARVE_LOCAL StoreTransaction::State {
   explicit State(std::shared_ptr<StoreCore> store)
@@ -82,7 +82,7 @@ struct VARVE_LOCAL StoreTransaction::State {
   Status keep_ranges(std::vector<KeyRange> covered);
   Status check_writes();
   Result<std::vector<PreparedWrite>> prepare() const;
-  Result<std::vector<format::TableId>> place(std::span<PreparedWrite> prepared, ExpiryRules& rules) const;
+  Result<std::vector<format::TableId>> place(std::span<PreparedWrite> prepared, WriteTargets& targets) const;
   std::uint32_t next_place() const noexcept {
     return static_cast<std::uint32_t>(writes.size() + messages.size() + blobs.size());
   }

@@ -10,6 +10,7 @@
 
 #include "engine/base/step.h"
 #include "engine/commit/partition_locks.h"
+#include "engine/commit/table_shapes.h"
 #include "engine/commit/write_watch.h"
 #include "engine/log/write_tracker.h"
 #include "engine/memory/memtable.h"
@@ -38,6 +39,8 @@ struct Member {
   std::string_view tag;
   bool has_tag = false;
   std::span<const format::TableId> tables;
+  std::span<const TableShape> shapes;
+  const TableShape* reshapes = nullptr;  // null: the commit changes no shape
   PartitionGuard* locks = nullptr;
   /// The commit is refused if an earlier commit wrote the table since the watch began. Null asks nothing.
   const WriteWatches::Watch* unwritten = nullptr;

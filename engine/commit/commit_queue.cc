@@ -290,6 +290,10 @@ bool CommitQueue::may_be_assigned(Member& member, CommitVersion version) noexcep
     member.status = Status(Code::kNotFound).with_service_error("TableNotFound");
     return false;
   }
+  if (!shapes_.empty() && !shapes_.allow(member.tables, member.shapes)) [[unlikely]] {
+    member.status = Status(Code::kConflict).with_service_error(kTableReshaped);
+    return false;
+  }
   if (member.before != 0 && version >= member.before) [[unlikely]] {
     member.status = Status(Code::kConflict);
     return false;
@@ -303,6 +307,8 @@ bool CommitQueue::assign_member(Member& member, CommitVersion version) noexcept 
   if (!may_be_assigned(member, version)) return false;
   for (const format::TableId table : member.tables) watches_.note(table);
   member.version = version;
+  if (member.reshapes != nullptr) [[unlikely]]
+    shapes_.set(*member.reshapes);  // Room was reserved.
   if (member.ages != nullptr) end_ages(member);
   if (member.demand.other_count == 0) return true;
   Result<format::BatchReader> reader = format::BatchReader::open(member.batch);

@@ -9,8 +9,9 @@
 //     version is published above the durable ceiling.
 // Q3  The order of versions is the order of records in the log.
 // Q4  After the first failed write, nothing assigned later is published, and nothing more is assigned.
-// Q5  A batch is refused if an earlier version retired its table. Its caller gets the refusal after that version's
-//     publication. A batch that requires an unwritten table is refused likewise, if an earlier version wrote the table.
+// Q5  A batch is refused if an earlier version retired its table, or gave it another shape (table_shapes.h). Its caller
+//     gets the refusal after that version's publication. A batch that requires an unwritten table is refused likewise, if
+//     an earlier version wrote the table.
 //
 // A commit has these steps:
 //
@@ -231,6 +232,7 @@ class CommitQueue {
   EventSink* events_;
   VersionClock clock_;
   RetiredIds retired_;              // used by the holder of the lead
+  TableShapes shapes_;              // this too
   CommitVersion assigned_version_;  // the last version assigned or recovered; used by the holder of the lead
   // Also used by the holder of the lead, about the active memtable:
   LogPosition memtable_log_start_ = 0;  // end of the log when the memtable began

@@ -50,17 +50,20 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
   group.memtable = &memtables_.active();
   std::size_t payload_bytes = 0;
   std::size_t retire_count = 0;
+  std::size_t reshape_count = 0;
   std::size_t tag_bytes = 0;
   CommitVersion delta = 0;
   for (const Member* member = group.first; member != nullptr; member = member->next) {
     if (member->batch.empty()) continue;
     payload_bytes += format::group_member_bytes(0, delta++, member->batch.size());
     retire_count += member->demand.other_count;
+    if (member->reshapes != nullptr) ++reshape_count;
     tag_bytes = std::max(tag_bytes, member->tag.size());
   }
   if (retire_count > 0) {
     if (Status room = make_room_for_drops(retire_count); !room.ok()) return room;
   }
+  if (reshape_count > 0) shapes_.reserve(reshape_count);
   group.tag.reserve(tag_bytes);
   if (group.batch_count == 0 && !group.wants_watermark) return Status();
 

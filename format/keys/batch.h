@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "format/bytes/bytes.h"
 #include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"
 #include "varve/result.h"
@@ -58,6 +59,8 @@ class LoneOperation {
   /// Gives a put that has its value an end, or an age (ends.h), in the place of the one that it had. Zero takes it away.
   void set_end(std::uint64_t end);
   bool has_end() const noexcept { return end_bytes_ > 0; }
+  /// Returns the end or the age, or zero if there is none.
+  std::uint64_t end() const noexcept { return has_end() ? load_u64(bytes_.data() + value_at_ - end_bytes_) : 0; }
   /// Lets the caller build a value in place. Returns all bytes that precede a value of `value_bytes` bytes. The caller
   /// appends the value and returns the bytes with give_with_value(). The put has no end afterwards.
   std::string take_for_value(std::size_t value_bytes);

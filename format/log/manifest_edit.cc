@@ -10,6 +10,7 @@
 #include "format/bytes/bytes.h"
 #include "format/bytes/ordered_fields.h"
 #include "format/keys/batch.h"
+#include "format/keys/index_key.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::format {
@@ -231,7 +232,7 @@ void describe(Fields& fields, typename Fields::template Of<LogBufferEntry>& buff
 template <typename Fields>
 void check_bounds(Fields& fields, const TableFileEntry& table) {
   for (const std::string_view key : {std::string_view(table.smallest_key), std::string_view(table.largest_key)}) {
-    if (key.size() > kSortKeyBytesMax || !is_framed(key)) {
+    if (key.size() > kAnyKeyBytesMax || !is_framed(key)) {
       return fields.refuse(Code::kCorruption, "a bound is not a sort key");
     }
   }

@@ -31,8 +31,11 @@ struct Features {
 };
 /// An incompatible feature: entities of the store may have an end. It is set before the first of them is written.
 inline constexpr std::uint64_t kExpiryFeature = 1;
+/// An incompatible feature: tables of the store may have indexes, which every writer must maintain. It is set before the
+/// first index is declared. The keys of entries may be longer than those of entities.
+inline constexpr std::uint64_t kIndexFeature = 2;
 /// The feature bits that this build knows.
-inline constexpr Features kKnownFeatures{0, 0, kExpiryFeature};
+inline constexpr Features kKnownFeatures{0, 0, kExpiryFeature | kIndexFeature};
 
 /// Errors: kUnsupported, naming the lowest unknown bit and its set.
 Status check_features(const Features& features, bool for_writing);

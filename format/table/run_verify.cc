@@ -10,6 +10,7 @@
 #include "format/block/statistics_check.h"
 #include "format/bytes/checksum.h"
 #include "format/keys/ends.h"
+#include "format/keys/index_key.h"
 #include "format/keys/sort_key.h"
 #include "format/keys/value_pointer.h"
 #include "format/table/index_cursor.h"
@@ -241,11 +242,16 @@ class RunVerifier {
   bool used_dictionary_ = false;
 };
 
+Status check_entry_key(std::string_view key) {
+  if (is_framed(key) && is_index(table_id_of(key))) return decode_index_key(key).status();
+  return decode_sort_key(key).status();
+}
+
 }  // namespace
 
 Status EntryTally::add(const DataEntry& entry, std::uint64_t block_offset) {
   if (entry.key != last_key_) {
-    if (const Result<SortKey> key = decode_sort_key(entry.key); !key.ok()) return key.status();
+    if (Status checked = check_entry_key(entry.key); !checked.ok()) return checked;
     if (entry.key < last_key_) return Status::corruption("a key is below the previous key");
     last_key_ = entry.key;
   } else if (entry.version >= last_version_) {

@@ -140,6 +140,19 @@ varve::Status blob_transaction(varve::Store& store, varve::Table& employees, var
   return {};
 }
 
+varve::Status indexes(varve::Store& store) {
+  // [indexes]
+  const varve::IndexDefinition by_customer{"ByCustomer", {{"Customer"}, {"Total", true}}};
+  if (auto built = store.create_index("myaccount", "Orders", by_customer); !built.ok()) return built;
+
+  auto orders = store.open_table("myaccount", "Orders");
+  if (!orders.ok()) return orders.status();
+  varve::Scan scan;
+  scan.filter = "Customer eq 'ann' and Total ge 100.0";
+  return orders->scan(scan).status();
+  // [/indexes]
+}
+
 varve::Status expiry(varve::Store& store) {
   // [expiry]
   auto sessions =

@@ -96,6 +96,16 @@ class Change {
     before_ = end;
     return *this;
   }
+  /// The batch was made for this shape of its table.
+  Change& made_for(std::uint64_t shape) {
+    shapes_ = {{table_, shape}};
+    return *this;
+  }
+  /// The commit gives its table this shape.
+  Change& reshape(std::uint64_t shape) {
+    reshapes_ = engine::TableShape{table_, shape};
+    return *this;
+  }
   Change& remove(std::string_view partition, std::string_view row) {
     batch_.remove(key_of(partition, row, table_));
     return lock(partition);
@@ -126,6 +136,8 @@ class Change {
     request.frees_space = frees_space_;
     request.before = before_;
     request.let_go_bytes = let_go_bytes_;
+    request.shapes = shapes_;
+    request.reshapes = reshapes_;
     if (!frees_space_) engine.pace(request.batch.size());
     Result<engine::PartitionGuard> guard = engine.lock_partitions(locks_);
     if (!guard.ok()) return guard.status();
@@ -145,6 +157,8 @@ class Change {
   bool frees_space_ = false;
   format::CommitVersion before_ = 0;
   std::uint64_t let_go_bytes_ = 0;
+  std::vector<engine::TableShape> shapes_;
+  std::optional<engine::TableShape> reshapes_;
 };
 
 /// Returns the value at the published version, or "-".

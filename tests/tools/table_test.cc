@@ -53,6 +53,24 @@ TEST_F(TableVerbs, ACopyHasEveryEntity) {
   EXPECT_EQ(run_program({"table", "list", store_}).out, "Copy\nRows\n");
 }
 
+TEST_F(TableVerbs, IndexesAreCreatedListedCopiedAndDropped) {
+  const ProgramResult made = run_program({"index", "create", store_, "Rows", "ByI", "--on", "I,RowKey:desc", "--json"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_EQ(json::parse(made.out, nullptr, false).value("index", ""), "ByI");
+  EXPECT_EQ(run_program({"index", "list", store_, "Rows"}).out, "ByI  ready  I,RowKey:desc\n");
+  const ProgramResult counted = run_program({"count", store_, "Rows", "--filter", "I eq 3"});
+  EXPECT_THAT(counted.out, HasSubstr("250")) << counted.err;
+  EXPECT_THAT(run_program({"query", store_, "Rows", "--filter", "I eq 3", "--all", "--explain"}).err,
+              HasSubstr("index   ByI: 250 entities, taken"));
+  EXPECT_EQ(run_program({"index", "create", store_, "Rows", "ByI", "--on", "T"}).exit_code, 1);
+  EXPECT_EQ(run_program({"table", "copy", store_, "Rows", "Copy"}).exit_code, 0);
+  EXPECT_EQ(run_program({"index", "list", store_, "Copy"}).out, "ByI  ready  I,RowKey:desc\n");
+  EXPECT_EQ(run_program({"index", "drop", store_, "Rows", "ByI"}).exit_code, 0);
+  EXPECT_EQ(run_program({"index", "list", store_, "Rows"}).out, "");
+  EXPECT_EQ(run_program({"index", "drop", store_, "Rows", "ByI"}).exit_code, 1);
+  EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
+}
+
 TEST_F(TableVerbs, ARenameLeavesOneTable) {
   const ProgramResult renamed = run_program({"table", "rename", store_, "Rows", "New"});
   EXPECT_EQ(renamed.exit_code, 0) << renamed.err;

@@ -46,7 +46,7 @@ void group_verbs(CLI::App& app) {
   const std::array<VerbGroup, 7> groups = {
       {{"Read", {"get", "query", "count", "export", "shell"}},
        {"Write", {"put", "update", "patch", "delete", "import"}},
-       {"Tables and accounts", {"table", "account", "pull", "push"}},
+       {"Tables and accounts", {"table", "index", "account", "pull", "push"}},
        {"Queues", {"queue"}},
        {"Blobs", {"container", "blob"}},
        {"Whole store",
@@ -73,6 +73,7 @@ std::unique_ptr<CLI::App> command_line(int& exit_code) {
   add_shell_verb(*app, exit_code);
   add_import_verb(*app, exit_code);
   add_table_verbs(*app, exit_code);
+  add_index_verbs(*app, exit_code);
   add_queue_verbs(*app, exit_code);
   add_blob_verbs(*app, exit_code);
 #ifdef VARVE_HAS_SERVER

@@ -306,6 +306,13 @@ class VARVE_EXPORT AsyncStore {
   /// Returns the rule by which entities of a table end, as Store::table_expiry().
   Task<Result<std::optional<TableExpiry>>> table_expiry(std::string account, std::string table,
                                                         std::stop_token stop = {}) const;
+  /// Declares and builds an index of a table on one thread, as Store::create_index(). The stop token stops the build.
+  Task<Status> create_index(std::string account, std::string table, IndexDefinition definition,
+                            std::stop_token stop = {}) const;
+  /// Drops an index of a table, as Store::drop_index().
+  Task<Status> drop_index(std::string account, std::string table, std::string index, std::stop_token stop = {}) const;
+  /// Returns the indexes of a table, as Store::indexes().
+  Task<Result<std::vector<IndexInfo>>> indexes(std::string account, std::string table, std::stop_token stop = {}) const;
   /// Replaces the properties that the change sets of a service of the account, as Store::set_service_properties().
   /// Without a service, the change is for tables.
   /// @{

@@ -7,6 +7,7 @@
 #error "Varve needs C++20: compile with -std=c++20 or a later standard"
 #endif
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -69,15 +70,32 @@ struct VARVE_EXPORT PlannedRange {
   std::string to_string() const;
 };
 
+/// An index of the table that could serve the filter of a scan.
+struct IndexCandidate {
+  std::string name;
+  /// The first components that the filter compares with `eq`.
+  std::size_t equal_components = 0;
+  /// Whether the filter bounds the next component from below.
+  bool has_range = false;
+  /// The entities of the scan's ranges to which the index leads. Nothing if more entries would have to be read than a scan
+  /// reads of an index.
+  std::optional<std::uint64_t> entities{};
+  /// Whether the scan reads these entities alone, in place of its ranges.
+  bool is_taken = false;
+  bool operator==(const IndexCandidate&) const = default;
+};
+
 /// The keys that a scan reads, and what it evaluates for each entity. Table::explain() returns it.
 struct ScanPlan {
   /// The path of the only range; kPoints or kSeveral for several ranges; kNothing for none.
   AccessPath path = AccessPath::kNothing;
-  /// In the order in which the scan reads them.
+  /// In the order in which the scan reads them, unless it takes an index.
   std::vector<PlannedRange> ranges;
   /// The part of the filter that the scan evaluates for each entity it reads, as a filter. Empty if the ranges alone
   /// decide.
   std::string residual;
+  /// The ready indexes that could serve the filter, best first. Empty if the ranges are points.
+  std::vector<IndexCandidate> indexes{};
 };
 
 }  // namespace varve

@@ -32,6 +32,7 @@
 #include "store_transaction.h"
 #include "table.h"
 #include "table_expiry.h"
+#include "table_index.h"
 #include "table_options.h"
 #include "types.h"
 #include "verify.h"
@@ -346,6 +347,29 @@ class VARVE_EXPORT Store {
   Status set_table_expiry(std::string_view account, std::string_view table, const std::optional<TableExpiry>& expiry);
   /// Returns the present rule, or nothing. Errors: kNotFound, as set_table_expiry().
   Result<std::optional<TableExpiry>> table_expiry(std::string_view account, std::string_view table) const;
+
+  // -- Indexes ----------------------------------------------------------------------------------------------------
+
+  /// Declares an index of the table, and builds it on the caller's thread, beside writers. Returns when the index is ready.
+  /// `progress` is called between the parts of the build, under no lock; if it returns false, the build stops. An index
+  /// whose build was stopped, or ended with its process, stays declared: writers maintain it, and another call with an equal
+  /// definition builds it from the beginning. For an index that is ready, such a call does nothing. The declaration and
+  /// the end of the build are on stable storage when this returns.
+  /// Errors:
+  ///   kNotFound (TableNotFound; or ResourceNotFound: the account does not exist, or the index was dropped meanwhile)
+  ///   kExists (ResourceAlreadyExists: the table has an index of this name with another definition)
+  ///   kInvalidArgument (InvalidInput: the definition is not allowed, or the table has 16 indexes; PropertyNameInvalid),
+  ///   kTooLarge (PropertyNameTooLong)
+  ///   kCancelled (`progress` returned false)
+  ///   kForbidden (AuthorizationFailure: a metrics table)
+  Status create_index(std::string_view account, std::string_view table, const IndexDefinition& definition,
+                      const std::function<bool(const IndexBuildProgress&)>& progress = {});
+  /// Drops an index. Its entries are gone at once, and compaction gives their space back. Errors: kNotFound (TableNotFound;
+  /// ResourceNotFound: the table has no such index, or the account does not exist).
+  Status drop_index(std::string_view account, std::string_view table, std::string_view index);
+  /// Returns the indexes of the table, and how far they are. Errors: kNotFound (TableNotFound; ResourceNotFound: the account
+  /// does not exist).
+  Result<std::vector<IndexInfo>> indexes(std::string_view account, std::string_view table) const;
 
   // -- Access policies --------------------------------------------------------------------------------------------
 

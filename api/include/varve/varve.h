@@ -46,6 +46,7 @@
 #include "store_transaction.h"
 #include "table.h"
 #include "table_expiry.h"
+#include "table_index.h"
 #include "table_options.h"
 #include "task.h"
 #include "transaction.h"

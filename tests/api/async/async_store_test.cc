@@ -150,6 +150,9 @@ TEST_F(AsyncStores, StoppedBeforeTheBeginningChangeNothing) {
   EXPECT_EQ(said(wait(async_.access_policies(kOwner, "Orders", stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.set_table_expiry(kOwner, "Orders", TableExpiry::at("Until"), stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.table_expiry(kOwner, "Orders", stop))), kCancelled);
+  EXPECT_EQ(said(wait(async_.create_index(kOwner, "Orders", {"ByV", {{"V"}}}, stop))), kCancelled);
+  EXPECT_EQ(said(wait(async_.drop_index(kOwner, "Orders", "ByV", stop))), kCancelled);
+  EXPECT_EQ(said(wait(async_.indexes(kOwner, "Orders", stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.sync(stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.compact(stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.checkpoint("/copy", stop))), kCancelled);
@@ -284,6 +287,9 @@ TEST_F(AsyncStores, VerbsThatWaitAreRefusedInACallbackAndChangeNothing) {
                said(store().access_policies(kAccount, "Orders")),
                said(store().set_table_expiry(kAccount, "Orders", std::nullopt)),
                said(store().table_expiry(kAccount, "Orders")),
+               said(store().create_index(kAccount, "Orders", {"ByV", {{"V"}}})),
+               said(store().drop_index(kAccount, "Orders", "ByV")),
+               said(store().indexes(kAccount, "Orders")),
                said(store().sync()),
                said(store().compact()),
                said(store().checkpoint("/copy")),

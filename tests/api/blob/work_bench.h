@@ -51,6 +51,8 @@ class RecordingBackend final : public Backend {
   }
   Status allow_ends() override { return to_.allow_ends(); }
   bool has_ends() const noexcept override { return to_.has_ends(); }
+  Status allow_indexes() override { return to_.allow_indexes(); }
+  bool has_indexes() const noexcept override { return to_.has_indexes(); }
   engine::HeldVersion snapshot() override { return to_.snapshot(); }
   Result<engine::CommitVersion> commit(engine::CommitRequest&& request) override {
     commits_.push_back({request.frees_space, request.batch.size(), request.tables.size(), request.let_go_bytes});

@@ -11,6 +11,7 @@
 #include "format/bytes/bytes.h"
 #include "format/bytes/tagged_fields.h"
 #include "format/keys/batch.h"
+#include "format/keys/index_key.h"
 #include "format/log/log_record.h"
 #include "tests/format/random_values.h"
 
@@ -426,7 +427,7 @@ TEST(ManifestEdit, ValuesOutOfTheirRangesAreCorruption) {
       table([&](TableFileEntry* entry) { entry->largest_key = ""; }),
       table([&](TableFileEntry* entry) { std::swap(entry->smallest_key, entry->largest_key); }),
       table([&](TableFileEntry* entry) {
-        entry->largest_key = std::string(8, '\xff') + std::string(kSortKeyBytesMax, 'a') + std::string(2, '\0');
+        entry->largest_key = std::string(8, '\xff') + std::string(kAnyKeyBytesMax, 'a') + std::string(2, '\0');
       }),
   };
   for (std::size_t i = 0; i < wrong.size(); ++i) EXPECT_EQ(code_of(wrong[i]), Code::kCorruption) << i;

@@ -159,6 +159,8 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
   if (!saved.ok()) return saved.status();
   const Result<std::optional<TableExpiry>> expiry = (*from)->local()->table_expiry(place.account, place.table);
   if (!expiry.ok()) return expiry.status();
+  const Result<std::vector<IndexInfo>> indexes = (*from)->local()->indexes(place.account, place.table);
+  if (!indexes.ok()) return indexes.status();
   Result<std::unique_ptr<StoreAccess>> to = reach_or_make(place);
   if (!to.ok()) return to.status();
   if (Status made = (*to)->create_account(place.account); !made.ok() && made.code() != Code::kExists) return made;
@@ -173,6 +175,10 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
     return Status::unsupported("the entities of " + place.table +
                                " expire, and the table service has no expiry; restore into a directory");
   }
+  if (!indexes->empty() && local == nullptr) {
+    return Status::unsupported("the table " + place.table +
+                               " has indexes, and the table service has none; restore into a directory");
+  }
   bool is_made = false;
   Result<std::uint64_t> count =
       local != nullptr ? load(*local, place, **saved, is_made) : write(**to, place, **saved, is_made);
@@ -184,6 +190,10 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
   if (count.ok() && *expiry) {
     // Set last: by it, entities that were stored before the rule would end now.
     if (Status set = local->set_table_expiry(place.account, place.table, *expiry); !set.ok()) count = set;
+  }
+  for (const IndexInfo& index : *indexes) {
+    if (!count.ok()) break;
+    if (Status built = local->create_index(place.account, place.table, index.definition); !built.ok()) count = built;
   }
   if (!count.ok()) {
     if (is_made) (void)(*to)->drop_table(place.account, place.table);  // the first failure is the one to report

@@ -25,6 +25,15 @@ void print_ranges(const ScanPlan& plan) {
     std::cerr << "        " << show_text(plan.ranges[i].to_string(), SIZE_MAX).text << "\n";
   }
   if (shown < plan.ranges.size()) std::cerr << "        and " << with_commas(plan.ranges.size() - shown) << " more\n";
+  for (const IndexCandidate& index : plan.indexes) {
+    std::cerr << "index   " << index.name << ": ";
+    if (index.entities) {
+      std::cerr << counted(*index.entities, "entity", "entities");
+    } else {
+      std::cerr << "too many entries";
+    }
+    std::cerr << (index.is_taken ? ", taken\n" : "\n");
+  }
   std::cerr << "judges  " << (plan.residual.empty() ? "nothing" : show_text(plan.residual, SIZE_MAX).text) << "\n";
 }
 
@@ -68,6 +77,12 @@ Json json_of(const std::optional<TextBound>& bound) {
   return bound ? Json{{"text", bound->text}, {"inclusive", bound->inclusive}} : Json(nullptr);
 }
 
+Json json_of(const IndexCandidate& index) {
+  return {{"name", index.name},
+          {"entities", index.entities ? Json(*index.entities) : Json(nullptr)},
+          {"is_taken", index.is_taken}};
+}
+
 Json json_of(const PlannedRange& range) {
   return {{"path", access_path_name(range.path)},
           {"partition_key", range.partition_key ? Json(*range.partition_key) : Json(nullptr)},
@@ -80,6 +95,8 @@ void print_json(const Explanation& explained) {
   const bool has_points = !explained.plan.points.empty();
   Json ranges = Json::array();
   for (const PlannedRange& range : explained.ranges.ranges) ranges.push_back(json_of(range));
+  Json indexes = Json::array();
+  for (const IndexCandidate& index : explained.ranges.indexes) indexes.push_back(json_of(index));
   Json points = Json::array();
   for (std::size_t i = 0; i < figures.points_read && i < explained.plan.points.size(); ++i)
     points.push_back({explained.plan.points[i].first, explained.plan.points[i].second});
@@ -87,6 +104,7 @@ void print_json(const Explanation& explained) {
                   {"ranges", ranges},
                   {"points", points},
                   {"residual", explained.ranges.residual},
+                  {"indexes", indexes},
                   {"entities_examined", figures.cost.entities_examined},
                   {"key_ranges", figures.cost.key_ranges},
                   {"blocks_read", figures.cost.blocks_read},

@@ -71,6 +71,8 @@ Result<std::uint64_t> copy_table(Store& store, const TableName& from, const Tabl
     return Status::invalid_argument("the entities of " + from.table + " expire, and those of a copy would not")
         .with_hint("export them, create the other table with its expiry, and import them there");
   }
+  const Result<std::vector<IndexInfo>> indexes = store.indexes(from.account, from.table);
+  if (!indexes.ok()) return indexes.status();
   const Result<Snapshot> snapshot = store.snapshot();
   if (!snapshot.ok()) return snapshot.status();
   if (Status made = store.create_account(to.account); !made.ok() && made.code() != Code::kExists) return made;
@@ -83,6 +85,12 @@ Result<std::uint64_t> copy_table(Store& store, const TableName& from, const Tabl
   }
   const Result<ETag> finished = target.finish();
   if (!finished.ok()) return finished.status();
+  for (const IndexInfo& index : *indexes) {
+    const Status built = store.create_index(to.account, to.table, index.definition);
+    if (built.ok()) continue;
+    (void)store.drop_table(to.account, to.table);  // the first failure is the one to report
+    return built;
+  }
   return target.progress().entities;
 }
 

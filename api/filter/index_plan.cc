@@ -1,0 +1,247 @@
+// Owns: the ranges of an index that follow from the comparisons of a filter (index_plan.h).
+// Must never: compare values of two types otherwise than comparison.cc does.
+#include "api/filter/index_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "format/bytes/bytes.h"
+#include "format/keys/entity.h"
+
+namespace varve {
+namespace {
+
+using format::PropertyType;
+using Comparisons = std::vector<const Comparison*>;
+
+/// One literal for each of several components multiplies the ranges, since a number may be stored with several types.
+constexpr std::size_t kIndexRangesMax = 32;
+constexpr double kTwoTo63 = 9223372036854775808.0;
+
+/// Returns the comparisons that are true for every entity that matches.
+Comparisons necessary_comparisons(const Filter& filter) {
+  Comparisons found;
+  if (filter.nodes().empty()) return found;
+  std::vector<std::size_t> open{filter.nodes().size() - 1};
+  while (!open.empty()) {
+    const FilterNode& node = filter.nodes()[open.back()];
+    open.pop_back();
+    if (node.kind == FilterNode::Kind::kComparison) found.push_back(&filter.comparisons()[node.first]);
+    if (node.kind != FilterNode::Kind::kAnd) continue;
+    open.push_back(node.first);
+    open.push_back(node.second);
+  }
+  return found;
+}
+
+bool is_about(const Comparison& comparison, const format::IndexComponent& component) {
+  switch (component.source) {
+    case format::IndexSource::kPartitionKey: return comparison.subject == Comparison::Subject::kPartitionKey;
+    case format::IndexSource::kRowKey: return comparison.subject == Comparison::Subject::kRowKey;
+    case format::IndexSource::kProperty: break;
+  }
+  return comparison.subject == Comparison::Subject::kCustom && comparison.property == component.property;
+}
+
+bool is_lower_bound(CompareOperator compare) noexcept {
+  return compare == CompareOperator::kGreater || compare == CompareOperator::kGreaterOrEqual;
+}
+bool is_upper_bound(CompareOperator compare) noexcept {
+  return compare == CompareOperator::kLess || compare == CompareOperator::kLessOrEqual;
+}
+
+/// Returns whether each entity that matches has an entry. Without the property, each comparison is false. A LargeValue is
+/// less than every literal.
+bool has_each_component(const format::IndexDefinition& definition, const Comparisons& comparisons,
+                        bool may_have_large_values) {
+  return std::all_of(definition.components.begin(), definition.components.end(),
+                     [&](const format::IndexComponent& component) {
+                       if (component.source != format::IndexSource::kProperty) return true;
+                       return std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison* comparison) {
+                         const bool excludes_large_values =
+                             comparison->compare == CompareOperator::kEqual || is_lower_bound(comparison->compare);
+                         return is_about(*comparison, component) && (excludes_large_values || !may_have_large_values);
+                       });
+                     });
+}
+
+std::string stored(std::uint64_t value) {
+  std::string bytes;
+  format::append_u64(bytes, value);
+  return bytes;
+}
+std::string stored(double value) {
+  return stored(std::bit_cast<std::uint64_t>(value));
+}
+std::string stored(std::int64_t value) {
+  return stored(static_cast<std::uint64_t>(value));
+}
+std::string stored(std::int32_t value) {
+  std::string bytes;
+  format::append_u32(bytes, static_cast<std::uint32_t>(value));
+  return bytes;
+}
+
+enum class Side : std::uint8_t { kEqual, kLower, kUpper };
+
+/// Returns the Double that bounds those that compare with the number, or that equals it.
+std::optional<std::string> double_for(std::int64_t number, Side side) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto near = static_cast<double>(number);  // rounded above 2^53
+  if (side == Side::kLower) return stored(std::nextafter(near, -kInfinity));
+  if (side == Side::kUpper) return stored(std::nextafter(near, kInfinity));
+  const bool is_exact = near < kTwoTo63 && static_cast<std::int64_t>(near) == number;
+  return is_exact ? std::optional(stored(near)) : std::nullopt;
+}
+
+/// Returns the value of this type, as it is stored, that equals the literal, or that bounds the values on this side of it.
+/// Returns nothing if no value of the type equals the literal, or if the two do not compare.
+std::optional<std::string> value_for(PropertyType type, const Value& literal, Side side) {
+  const auto* const narrow = literal.get_if<std::int32_t>();
+  const auto* const wide = literal.get_if<std::int64_t>();
+  const auto* const real = literal.get_if<double>();
+  switch (type) {
+    case PropertyType::kBinary:
+      if (const auto* const binary = literal.get_if<Binary>()) return binary->bytes;
+      return std::nullopt;
+    case PropertyType::kBoolean:
+      if (const auto* const boolean = literal.get_if<bool>()) return std::string(1, *boolean ? '\1' : '\0');
+      return std::nullopt;
+    case PropertyType::kDateTime:
+      if (const auto* const time = literal.get_if<DateTime>()) return stored(std::uint64_t{time->ticks});
+      return std::nullopt;
+    case PropertyType::kDouble:
+      if (real != nullptr) return std::isnan(*real) ? std::nullopt : std::optional(stored(*real));
+      if (narrow != nullptr) return double_for(*narrow, side);
+      return wide != nullptr ? double_for(*wide, side) : std::nullopt;
+    case PropertyType::kGuid:
+      if (const auto* const guid = literal.get_if<Guid>()) return std::string(guid->bytes.begin(), guid->bytes.end());
+      return std::nullopt;
+    case PropertyType::kInt32: return narrow != nullptr ? std::optional(stored(*narrow)) : std::nullopt;
+    case PropertyType::kInt64:
+      if (narrow != nullptr) return stored(std::int64_t{*narrow});
+      return wide != nullptr ? std::optional(stored(*wide)) : std::nullopt;
+    case PropertyType::kString:
+      if (const auto* const text = literal.get_if<std::string>()) return *text;
+      return std::nullopt;
+    case PropertyType::kLargeValue: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+constexpr std::initializer_list<PropertyType> kIndexedTypes = {
+    PropertyType::kBinary, PropertyType::kBoolean, PropertyType::kDateTime, PropertyType::kDouble,
+    PropertyType::kGuid,   PropertyType::kInt32,   PropertyType::kInt64,    PropertyType::kString};
+
+/// Returns the bytes with which the components of a value begin that bounds a range. It includes every value that is cut to
+/// the same bytes.
+std::string bound_of(PropertyType type, std::string_view value) {
+  std::string bytes;
+  if (format::append_index_component(bytes, type, value, false)) bytes.pop_back();
+  return bytes;
+}
+
+std::string inverted(std::string bytes) {
+  for (char& byte : bytes) byte = static_cast<char>(~static_cast<unsigned char>(byte));
+  return bytes;
+}
+
+/// Makes the ranges of one index from its first component on.
+class IndexPlanner {
+ public:
+  IndexPlanner(format::TableId index, const format::IndexDefinition& definition, const Comparisons& comparisons)
+      : index_(index), definition_(definition), comparisons_(comparisons) {}
+
+  std::optional<IndexPlan> plan() {
+    while (plan_.equal_components < definition_.components.size() && add_equal_component()) {
+    }
+    const bool has_next = plan_.equal_components < definition_.components.size();
+    if (!has_next || !add_range()) {
+      if (plan_.equal_components == 0) return std::nullopt;
+      for (const std::string& prefix : prefixes_) add(prefix, prefix);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  const format::IndexComponent& next_component() const { return definition_.components[plan_.equal_components]; }
+
+  template <typename Is>
+  const Comparison* find(Is is) const {
+    const auto found = std::find_if(comparisons_.begin(), comparisons_.end(), [&](const Comparison* comparison) {
+      return is_about(*comparison, next_component()) && is(comparison->compare);
+    });
+    return found == comparisons_.end() ? nullptr : *found;
+  }
+
+  bool is_of_key() const { return next_component().source != format::IndexSource::kProperty; }
+
+  bool add_equal_component() {
+    const Comparison* const equal = find([](CompareOperator compare) { return compare == CompareOperator::kEqual; });
+    if (equal == nullptr) return false;
+    std::vector<std::string> longer;
+    for (const PropertyType type : kIndexedTypes) {
+      if (is_of_key() && type != PropertyType::kString) continue;
+      const std::optional<std::string> value = value_for(type, equal->literal, Side::kEqual);
+      if (!value) continue;
+      for (const std::string& prefix : prefixes_) {
+        format::append_index_component(longer.emplace_back(prefix), type, *value, next_component().is_descending);
+      }
+    }
+    if (longer.size() > kIndexRangesMax) return false;
+    prefixes_ = std::move(longer);
+    ++plan_.equal_components;
+    return true;
+  }
+
+  bool add_range() {
+    const Comparison* const lower = find(is_lower_bound);
+    if (lower == nullptr) return false;
+    const Comparison* const upper = find(is_upper_bound);
+    plan_.has_range = true;
+    for (const PropertyType type : kIndexedTypes) {
+      if (is_of_key() && type != PropertyType::kString) continue;
+      const std::optional<std::string> from = value_for(type, lower->literal, Side::kLower);
+      if (!from) continue;  // Values of this type are less than the literal.
+      const std::string first = bound_of(type, *from);
+      std::string last = first.substr(0, 1);  // all values of the type
+      if (upper != nullptr) {
+        if (const auto to = value_for(type, upper->literal, Side::kUpper)) last = bound_of(type, *to);
+      }
+      for (const std::string& prefix : prefixes_) {
+        next_component().is_descending ? add(prefix + inverted(last), prefix + inverted(first))
+                                       : add(prefix + first, prefix + last);
+      }
+    }
+    return true;
+  }
+
+  /// Adds the range from the first key that begins with `first` to the last one that begins with `last`.
+  void add(const std::string& first, const std::string& last) {
+    KeyRange range{format::index_prefix(index_, first), format::end_of_prefix(format::index_prefix(index_, last)),
+                   false};
+    if (range.lower < range.upper) plan_.ranges.push_back(std::move(range));
+  }
+
+  const format::TableId index_;
+  const format::IndexDefinition& definition_;
+  const Comparisons& comparisons_;
+  std::vector<std::string> prefixes_{std::string()};  // of components, not escaped
+  IndexPlan plan_;
+};
+
+}  // namespace
+
+std::optional<IndexPlan> plan_index(const Filter& filter, format::TableId index,
+                                    const format::IndexDefinition& definition, bool may_have_large_values) {
+  const Comparisons comparisons = necessary_comparisons(filter);
+  if (!has_each_component(definition, comparisons, may_have_large_values)) return std::nullopt;
+  return IndexPlanner(index, definition, comparisons).plan();
+}
+
+}  // namespace varve

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owns: the secondary indexes of a table: their definition and their state.
+// Must never: make the result of a query depend on which indexes exist.
+//
+//   store->create_index("myaccount", "Orders", {"ByCustomer", {{"Customer"}, {"Total", true}}});
+//   ... a scan with the filter "Customer eq 'x' and Total ge 100.0" reads only the entities of that customer ...
+//   store->drop_index("myaccount", "Orders", "ByCustomer");
+//
+// An index has an entry for each entity that has all its components. Entity and entries are written by one commit, so every
+// reader, also a snapshot, sees the entries of the entities that it sees. Each write to a table with indexes reads the
+// entity before it. Writes to other tables cost as much as without indexes.
+//
+// A scan with a filter takes an index by itself. The index must be ready, and the filter must compare each component that
+// is a property: an entity without it has no entry, and no comparison is true for it. The filter must compare the first
+// component with `eq`, `gt` or `ge`. If the index leads to more entries than a scan reads of one, the scan reads its range of
+// keys instead. Results come in the order of keys either way. Table::explain() shows the indexes that could serve a scan.
+//
+// An index belongs to its table, and is dropped with it. A load into a table with indexes is refused. A repaired store has
+// the indexes, but must build them again. Builds of Varve that know no indexes refuse the store from the first index on, also
+// after the index is dropped.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "version.h"
+
+namespace varve {
+
+struct IndexComponent {
+  /// The name of a property, or "PartitionKey" or "RowKey". "Timestamp" cannot be a component.
+  std::string property{};
+  bool is_descending = false;
+  bool operator==(const IndexComponent&) const = default;
+};
+
+struct IndexDefinition {
+  /// 1 to 63 letters, digits, '-' and '_', with a letter first. Case matters.
+  std::string name{};
+  /// 1 to 4. Of a String or Binary only the first 256 bytes order the entries. A LargeValue counts as no value.
+  std::vector<IndexComponent> components{};
+  /// At most 252 names of properties that an entry repeats.
+  std::vector<std::string> carried{};
+  bool operator==(const IndexDefinition&) const = default;
+};
+
+/// The numbers are stored.
+enum class IndexState : std::uint8_t {
+  /// Writers maintain it, and entities from before may have no entry. No scan takes it. Store::create_index() with the same
+  /// definition goes on with the build.
+  kBuilding = 1,
+  /// It has the entries of all entities.
+  kReady = 2,
+  /// Its build failed. It has no entries.
+  kFailed = 3,
+};
+
+struct IndexInfo {
+  IndexDefinition definition{};
+  IndexState state = IndexState::kBuilding;
+  /// Why the build failed; empty otherwise.
+  std::string failure{};
+};
+
+/// What a build has done so far.
+struct IndexBuildProgress {
+  /// Entities that were read.
+  std::uint64_t entities = 0;
+  /// Entries that were written.
+  std::uint64_t entries = 0;
+};
+
+}  // namespace varve

@@ -1,0 +1,67 @@
+// Owns: the sums over entities and entries by which indexes are compared (index_check.h).
+// Must never: report an index that is being built, whose entries are not complete.
+#include "api/read/index_check.h"
+
+#include <optional>
+
+#include "api/model/quoted.h"
+#include "format/bytes/checksum.h"
+#include "format/keys/index_key.h"
+
+namespace varve {
+
+void IndexCheck::Sum::add(std::string_view key, std::string_view value) noexcept {
+  constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;
+  ++count;
+  hashes += format::content_hash(key) * kOdd + format::content_hash(value);
+}
+
+void IndexCheck::add_table(const TableRow& row, const std::string& subject) {
+  for (const TableIndex& index : row.indexes.all) {
+    if (!index.is_maintained()) continue;
+    Checked& checked = indexes_[index.id];
+    checked = {index, "index " + quoted(index.name) + " of " + subject};
+    tables_[row.id].push_back(&checked);
+  }
+}
+
+void IndexCheck::visit_entity(std::string_view sort_key, const format::EncodedEntity& properties) {
+  const auto table = tables_.find(format::table_id_of(sort_key));
+  if (table == tables_.end()) return;
+  for (Checked* const checked : table->second) {
+    const TableIndex& index = checked->index;
+    const std::optional<std::string> components = format::index_components(index.definition, sort_key, properties);
+    if (!components) continue;
+    checked->made.add(format::encode_index_key(index.id, *components, sort_key),
+                      format::encode_index_value(index.definition, properties));
+  }
+}
+
+Status IndexCheck::visit_entry(std::string_view key, std::string_view value) {
+  if (Status decoded = format::decode_index_key(key).status(); !decoded.ok()) return decoded;
+  const Result<format::EncodedEntity> carried = format::EncodedEntity::open(value);
+  if (!carried.ok()) return carried.status();
+  if (Status verified = carried->verify(); !verified.ok()) return verified;
+  const auto index = indexes_.find(format::table_id_of(key));
+  if (index == indexes_.end()) return Status::corruption("no catalog row names its index");
+  index->second.found.add(key, value);
+  return Status();
+}
+
+void IndexCheck::note_unread(format::TableId id) {
+  if (const auto index = indexes_.find(id); index != indexes_.end()) index->second.is_unread = true;
+  const auto table = tables_.find(id);
+  if (table == tables_.end()) return;
+  for (Checked* const checked : table->second) checked->is_unread = true;
+}
+
+void IndexCheck::compare(const std::function<void(const std::string& subject, const Status& found)>& report) const {
+  for (const auto& [id, checked] : indexes_) {
+    if (checked.index.state != IndexState::kReady || checked.is_unread || checked.made == checked.found) continue;
+    report(checked.subject, Status::corruption("has " + std::to_string(checked.found.count) +
+                                               " entries; its table makes " + std::to_string(checked.made.count) +
+                                               (checked.made.count == checked.found.count ? " others" : "")));
+  }
+}
+
+}  // namespace varve

@@ -1,0 +1,55 @@
+// Owns: the comparison of the indexes of a store with the entities that they index, for Store::verify.
+// Must never: keep something for each entity or entry.
+//
+// An index is compared by the count of its entries, and by a sum of their hashes, with what its entities would make. So the
+// entries may be visited in any order, before or after their entities.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/catalog/catalog_rows.h"
+#include "format/keys/entity.h"
+#include "format/keys/sort_key.h"
+#include "varve/result.h"
+
+namespace varve {
+
+class IndexCheck {
+ public:
+  /// Takes the indexes of a table. `subject` names the table in findings.
+  void add_table(const TableRow& row, const std::string& subject);
+  bool has_indexes(format::TableId table) const { return tables_.contains(table); }
+  /// Visits an entity of a table with indexes.
+  void visit_entity(std::string_view sort_key, const format::EncodedEntity& properties);
+  /// Visits an entry. Errors: kCorruption, kUnsupported.
+  Status visit_entry(std::string_view key, std::string_view value);
+  /// Notes that an entity of the table, or an entry of the index, could not be read. Then the comparison means nothing.
+  void note_unread(format::TableId id);
+  /// Reports each ready index whose entries are not those of its entities.
+  void compare(const std::function<void(const std::string& subject, const Status& found)>& report) const;
+
+ private:
+  struct Sum {
+    std::uint64_t count = 0;
+    std::uint64_t hashes = 0;
+    void add(std::string_view key, std::string_view value) noexcept;
+    bool operator==(const Sum&) const = default;
+  };
+  struct Checked {
+    TableIndex index;
+    std::string subject;
+    Sum made{};
+    Sum found{};
+    bool is_unread = false;
+  };
+
+  std::map<format::TableId, Checked> indexes_;
+  std::map<format::TableId, std::vector<Checked*>> tables_;
+};
+
+}  // namespace varve

@@ -1,0 +1,97 @@
+// Owns: the reading of index entries for a scan (index_scan.h).
+// Must never: return a key outside the ranges of the scan.
+#include "api/read/index_scan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/filter/index_plan.h"
+#include "engine/read/cursor.h"
+#include "format/keys/index_key.h"
+#include "format/keys/sort_key.h"
+
+namespace varve {
+namespace {
+
+struct PlannedIndex {
+  std::string name;
+  IndexPlan plan;
+};
+
+/// Returns whether a range holds the key. The ranges are in order and disjoint.
+bool holds_key(const IndexedScan& scan, std::string_view key) {
+  if (key < scan.within.lower || key >= scan.within.upper) return false;
+  const auto after =
+      std::upper_bound(scan.ranges.begin(), scan.ranges.end(), key,
+                       [](std::string_view sought, const KeyRange& range) { return sought < range.lower; });
+  if (after == scan.ranges.begin()) return false;
+  const KeyRange& range = *std::prev(after);
+  return range.is_point ? range.lower == key : key < range.upper;
+}
+
+/// Returns the ready indexes that can serve the filter: those with most equal components first, then those with a range.
+Result<std::vector<PlannedIndex>> planned_indexes(const IndexedScan& scan) {
+  std::vector<PlannedIndex> planned;
+  // The row in this view: an index that is ready in a later view may lack entries in this one.
+  const Result<std::optional<TableRow>> row = Catalog::find_table(scan.table.view, scan.name.account, scan.name.lower);
+  if (!row.ok()) return row.status();
+  if (!*row || (*row)->id != scan.table.id) return planned;
+  for (const TableIndex& index : (*row)->indexes.all) {
+    if (index.state != IndexState::kReady) continue;
+    std::optional<IndexPlan> plan =
+        plan_index(scan.filter, index.id, index.definition, has_large_values(scan.table.id));
+    if (plan) planned.push_back({index.name, *std::move(plan)});
+  }
+  std::stable_sort(planned.begin(), planned.end(), [](const PlannedIndex& left, const PlannedIndex& right) {
+    if (left.plan.equal_components != right.plan.equal_components)
+      return left.plan.equal_components > right.plan.equal_components;
+    return left.plan.has_range && !right.plan.has_range;
+  });
+  return planned;
+}
+
+/// Reads the entries in the plan's ranges. Returns nothing if there are too many.
+Result<std::optional<std::vector<std::string>>> collect_keys(const IndexedScan& scan, const IndexPlan& plan) {
+  std::vector<std::string> keys;
+  std::size_t entries = 0;
+  for (const KeyRange& range : plan.ranges) {
+    engine::Cursor cursor = scan.table.view.cursor(range.lower, range.upper);
+    for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
+      if (++entries > kIndexEntriesMax) return std::optional<std::vector<std::string>>();
+      Result<std::string> key = format::entity_key_of(cursor.key(), scan.table.id);
+      if (!key.ok()) return key.status();
+      if (holds_key(scan, *key)) keys.push_back(*std::move(key));
+    }
+    if (!cursor.status().ok()) return cursor.status();
+  }
+  std::sort(keys.begin(), keys.end());
+  return std::optional(std::move(keys));
+}
+
+}  // namespace
+
+bool is_index_of_use(std::span<const KeyRange> ranges) noexcept {
+  return std::any_of(ranges.begin(), ranges.end(), [](const KeyRange& range) { return !range.is_point; });
+}
+
+Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, bool of_all) {
+  IndexOffer offer;
+  const Result<std::vector<PlannedIndex>> planned = planned_indexes(scan);
+  if (!planned.ok()) return planned.status();
+  for (const PlannedIndex& index : *planned) {
+    IndexCandidate candidate{index.name, index.plan.equal_components, index.plan.has_range};
+    Result<std::optional<std::vector<std::string>>> keys = collect_keys(scan, index.plan);
+    if (!keys.ok()) return keys.status();
+    if (*keys) candidate.entities = (*keys)->size();
+    candidate.is_taken = *keys && !offer.points;
+    offer.candidates.push_back(std::move(candidate));
+    if (!*keys || offer.points) continue;
+    std::vector<KeyRange>& points = offer.points.emplace();
+    points.reserve((*keys)->size());
+    for (std::string& key : **keys) points.push_back({std::move(key), {}, true});
+    if (!of_all) return offer;
+  }
+  return offer;
+}
+
+}  // namespace varve

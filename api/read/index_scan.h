@@ -1,0 +1,45 @@
+// Owns: the choice of an index for a filtered scan, and the keys of the entities to which the index leads.
+// Must never: use an index that is not ready in the view of the scan, or collect more keys than its budget (I6, I7).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/catalog/catalog.h"
+#include "api/filter/filter.h"
+#include "api/filter/key_plan.h"
+#include "varve/result.h"
+#include "varve/scan_plan.h"
+
+namespace varve {
+
+/// A scan reads at most this many entries of an index. If there are more, it reads its ranges of keys.
+inline constexpr std::size_t kIndexEntriesMax = 2048;
+
+/// A filtered scan, as far as an index may serve it.
+struct IndexedScan {
+  const ResolvedTable& table;
+  const TableName& name;
+  const Filter& filter;
+  /// The ranges that the filter leaves of the requested range, and the requested range. In order and disjoint.
+  std::span<const KeyRange> ranges;
+  const KeyRange& within;
+};
+
+/// What the indexes of a table offer for a scan.
+struct IndexOffer {
+  /// Every entity that may match: points in order, inside the ranges. Nothing if no index serves the scan.
+  std::optional<std::vector<KeyRange>> points{};
+  /// The ready indexes that can serve the filter, best first. With `of_all`, each has its count of entries.
+  std::vector<IndexCandidate> candidates{};
+};
+
+/// Returns whether an index could be better than the ranges.
+bool is_index_of_use(std::span<const KeyRange> ranges) noexcept;
+/// Chooses an index, and collects the keys. If `of_all`, counts the entries of each candidate. Errors: those of reading.
+Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, bool of_all = false);
+
+}  // namespace varve

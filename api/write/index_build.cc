@@ -1,0 +1,174 @@
+// Owns: the walk of a build and its commits (index_build.h).
+// Must never: keep a view over a commit.
+#include "api/write/index_build.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/commit/commit.h"
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
+#include "api/write/entity_change.h"
+#include "api/write/index_entries.h"
+#include "engine/read/cursor.h"
+#include "format/keys/batch.h"
+#include "format/keys/sort_key.h"
+
+namespace varve {
+namespace {
+
+// A part of the table whose entries are put by one commit.
+constexpr std::size_t kEntitiesAtOnce = 128;
+constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;
+
+/// The index as the newest state of its table has it.
+struct BuiltTable {
+  format::TableId table = 0;
+  std::uint64_t shape = 0;
+  TableIndex index;
+};
+
+Status index_is_gone() {
+  return service_error::resource_not_found("the index was dropped while it was being built");
+}
+
+Result<BuiltTable> find_built(const engine::ReadView& view, const TableName& name, format::TableId index) {
+  const Result<std::optional<TableRow>> row = Catalog::find_table(view, name.account, name.lower);
+  if (!row.ok()) return row.status();
+  if (!*row) return no_such_table(name.account, name.spelling);
+  const std::vector<TableIndex>& all = (*row)->indexes.all;
+  const auto found = std::find_if(all.begin(), all.end(), [index](const TableIndex& each) { return each.id == index; });
+  if (found == all.end()) return index_is_gone();
+  return BuiltTable{(*row)->id, (*row)->indexes.shape, *found};
+}
+
+/// Puts the entries of some entities.
+class EntriesChange final : public Change {
+ public:
+  EntriesChange(const BuiltTable& built, std::span<const std::string> keys) : index_(built.index) {
+    keys_.assign(keys.begin(), keys.end());
+    for (const std::string_view key : keys_) {
+      hashes_.push_back(format::partition_hash(format::partition_of(key)));
+      paced_bytes += 2 * key.size();
+    }
+    std::sort(hashes_.begin(), hashes_.end());
+    hashes_.erase(std::unique(hashes_.begin(), hashes_.end()), hashes_.end());
+    request.tables = {built.table};
+    request.shapes = {{built.table, built.shape}};
+    request.durability = Durability::kBuffered;  // The commit that makes the index ready is durable, and comes later.
+  }
+
+  std::span<const std::uint64_t> locks_needed() const noexcept override { return hashes_; }
+  StatesWanted states_wanted() override { return {keys_, engine::EntryPart::kAll}; }
+  Refusal judge(const engine::ReadView& /*view*/, std::span<const engine::Newest> states) override {
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      const Result<bool> put = put_index_entry(index_, keys_[i], states[i], batch_);
+      if (!put.ok()) return {put.status(), states[i].version};
+      if (*put) ++entries_;
+    }
+    if (entries_ == 0) return Status(Code::kCancelled, "none of the entities has an entry");
+    return {};
+  }
+  std::string take_batch() override { return batch_.finish(); }
+
+  std::uint64_t entries() const noexcept { return entries_; }
+  /// Returns whether the change was refused because there was nothing to put.
+  bool had_nothing_to_put(const Status& failure) const noexcept {
+    return failure.code() == Code::kCancelled && entries_ == 0;
+  }
+
+ private:
+  const TableIndex& index_;
+  std::vector<std::string_view> keys_;
+  std::vector<std::uint64_t> hashes_;
+  format::BatchBuilder batch_;
+  std::uint64_t entries_ = 0;
+};
+
+class IndexBuild {
+ public:
+  IndexBuild(StoreCore& core, const TableName& name, format::TableId index) : core_(core), name_(name), index_(index) {}
+
+  const IndexBuildProgress& progress() const noexcept { return progress_; }
+
+  /// Does the next part. Returns whether the index is ready.
+  Result<bool> go_on() {
+    const Result<BuiltTable> built = read_part();
+    if (!built.ok()) return built.status();
+    if (built->index.state == IndexState::kReady) return true;
+    if (built->index.state == IndexState::kFailed) {
+      return Status(Code::kConflict,
+                    "the build of index " + quoted(built->index.name) + " failed: " + built->index.failure);
+    }
+    if (keys_.empty()) return end();
+    EntriesChange change(*built, keys_);
+    const Status put = commit(core_.backend(), change).status();
+    if (is_made_for_other_indexes(put)) return false;  // The next step reads the same part.
+    if (service_error::is_table_gone(put)) return no_such_table(name_.account, name_.spelling);
+    if (!put.ok() && !change.had_nothing_to_put(put)) return put;
+    progress_.entities += keys_.size();
+    progress_.entries += put.ok() ? change.entries() : 0;
+    from_ = keys_.back();
+    from_.push_back('\0');  // No key lies between.
+    return false;
+  }
+
+ private:
+  /// Reads the next keys of the table, and the index, in one view.
+  Result<BuiltTable> read_part() {
+    keys_.clear();
+    const engine::ReadView view = core_.backend().view();
+    Result<BuiltTable> built = find_built(view, name_, index_);
+    if (!built.ok()) return built;
+    const std::string table = format::encode_table(built->table);
+    if (from_.empty()) from_ = table;
+    engine::Cursor entities = view.cursor(from_, format::end_of_prefix(table), nullptr, nullptr, kEntitiesAtOnce);
+    std::size_t bytes = 0;
+    for (entities.seek_to_first(); entities.valid(); entities.next()) {
+      keys_.emplace_back(entities.key());
+      bytes += entities.key().size() + entities.value().size();
+      if (keys_.size() == kEntitiesAtOnce || bytes >= kBytesAtOnce) return built;
+    }
+    if (!entities.status().ok()) return entities.status();
+    return built;
+  }
+
+  Result<bool> end() {
+    const Status ended = core_.catalog().end_index_build(name_, index_, Status());
+    if (ended.ok()) return true;
+    if (ended.code() != Code::kNotFound) return ended;
+    // Another build may have ended it.
+    const Result<BuiltTable> built = find_built(core_.backend().view(), name_, index_);
+    if (!built.ok()) return built.status();
+    return built->index.state == IndexState::kReady ? Result<bool>(true) : Result<bool>(ended);
+  }
+
+  StoreCore& core_;
+  const TableName& name_;
+  const format::TableId index_;
+  std::string from_;
+  std::vector<std::string> keys_;
+  IndexBuildProgress progress_;
+};
+
+}  // namespace
+
+Status build_index(StoreCore& core, const TableName& name, format::TableId index,
+                   const std::function<bool(const IndexBuildProgress&)>& goes_on) {
+  IndexBuild build(core, name, index);
+  for (;;) {
+    const Result<bool> is_ready = build.go_on();
+    if (!is_ready.ok()) return is_ready.status();
+    if (*is_ready) return Status();
+    if (goes_on && !goes_on(build.progress())) {
+      return Status(Code::kCancelled, "the build of the index was stopped; it can be continued");
+    }
+  }
+}
+
+}  // namespace varve

@@ -1,0 +1,94 @@
+// Owns: the entries of index that a write adds and removes (index_entries.h).
+// Must never: read anything.
+#include "api/write/index_entries.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "api/model/quoted.h"
+#include "format/bytes/bytes.h"
+#include "format/keys/entity.h"
+#include "format/keys/index_key.h"
+
+namespace varve {
+namespace {
+
+/// An entity before or after a write, as indexes see it.
+struct IndexedState {
+  format::EncodedEntity properties;
+  std::uint64_t end = 0;  // or an age (format/keys/ends.h); zero: it has no end
+};
+
+/// Returns nothing if there was no entity. One that has ended counts: its entries may still be stored.
+Result<std::optional<IndexedState>> state_before(const engine::Newest& before, std::string_view sort_key) {
+  if (before.version == 0 || before.entry.kind != format::Kind::kPut) return std::optional<IndexedState>();
+  const Result<format::EncodedEntity> properties = format::EncodedEntity::open(before.entry.value);
+  if (properties.ok()) return std::optional(IndexedState{*properties, before.end()});
+  return Status(properties.code(), "the stored entity " + quoted_keys(sort_key) +
+                                       " cannot be decoded: " + std::string(properties.status().message()));
+}
+
+Result<std::optional<IndexedState>> state_after(const PreparedWrite& after) {
+  if (after.kind == WriteOperation::Kind::kRemove) return std::optional<IndexedState>();
+  const Result<format::EncodedEntity> properties = format::EncodedEntity::open(after.value());
+  if (!properties.ok()) return properties.status();
+  return std::optional(IndexedState{*properties, after.operation().end()});
+}
+
+void put_entry(const TableIndex& index, std::string_view key, const IndexedState& entity, format::BatchBuilder& batch) {
+  const std::string value = format::encode_index_value(index.definition, entity.properties);
+  if (entity.end == 0) return batch.put(key, value);
+  std::string stored;
+  format::append_u64(stored, entity.end);
+  stored.append(value);
+  batch.put_expiring(key, stored);
+}
+
+/// Returns whether the entry of the entity before serves the entity after. In an index that is being built, it may be
+/// missing.
+bool is_entry_kept(const TableIndex& index, const IndexedState& before, const IndexedState& after) {
+  if (index.state != IndexState::kReady || before.end != 0 || after.end != 0) return false;
+  return format::encode_index_value(index.definition, before.properties) ==
+         format::encode_index_value(index.definition, after.properties);
+}
+
+}  // namespace
+
+Status add_index_entries(const TableIndexes& indexes, const engine::Newest& before, const PreparedWrite& after,
+                         format::BatchBuilder& batch) {
+  const std::string_view sort_key = after.sort_key();
+  const Result<std::optional<IndexedState>> had = state_before(before, sort_key);
+  if (!had.ok()) return had.status();
+  const Result<std::optional<IndexedState>> has = state_after(after);
+  if (!has.ok()) return has.status();
+  const auto components_of = [&](const TableIndex& index, const std::optional<IndexedState>& entity) {
+    return entity ? format::index_components(index.definition, sort_key, entity->properties) : std::nullopt;
+  };
+  for (const TableIndex& index : indexes.all) {
+    if (!index.is_maintained()) continue;
+    const std::optional<std::string> old_components = components_of(index, *had);
+    const std::optional<std::string> new_components = components_of(index, *has);
+    if (old_components && old_components != new_components) {
+      batch.remove(format::encode_index_key(index.id, *old_components, sort_key));
+    }
+    if (!new_components) continue;
+    if (old_components == new_components && is_entry_kept(index, **had, **has)) continue;
+    put_entry(index, format::encode_index_key(index.id, *new_components, sort_key), **has, batch);
+  }
+  return Status();
+}
+
+Result<bool> put_index_entry(const TableIndex& index, std::string_view sort_key, const engine::Newest& entity,
+                             format::BatchBuilder& batch) {
+  if (!entity.value) return false;
+  const Result<std::optional<IndexedState>> has = state_before(entity, sort_key);
+  if (!has.ok()) return has.status();
+  const std::optional<std::string> components =
+      format::index_components(index.definition, sort_key, (*has)->properties);
+  if (!components) return false;
+  put_entry(index, format::encode_index_key(index.id, *components, sort_key), **has, batch);
+  return true;
+}
+
+}  // namespace varve

@@ -1,0 +1,26 @@
+// Owns: what a write of an entity changes in the indexes of its table.
+// Must never: leave an entry of the entity that was there before, whether it had ended or not (I1, E4).
+#pragma once
+
+#include <string_view>
+
+#include "api/catalog/index_rows.h"
+#include "api/write/entity_write.h"
+#include "engine/engine.h"
+#include "format/keys/batch.h"
+#include "varve/result.h"
+
+namespace varve {
+
+/// Adds the entries that the write gives to its entity, and removes those of the entity before. `before` is the newest
+/// state of the entity, with its value. `after` was judged. Errors: kCorruption, kUnsupported (the stored entity cannot be
+/// read); then a part may have been added.
+Status add_index_entries(const TableIndexes& indexes, const engine::Newest& before, const PreparedWrite& after,
+                         format::BatchBuilder& batch);
+
+/// Adds the entry of an entity that is stored, for an index that is being built. Returns whether it has one. Errors: as
+/// add_index_entries().
+Result<bool> put_index_entry(const TableIndex& index, std::string_view sort_key, const engine::Newest& entity,
+                             format::BatchBuilder& batch);
+
+}  // namespace varve

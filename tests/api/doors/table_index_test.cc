@@ -1,0 +1,252 @@
+// Goal: the public verbs on indexes do what their header says, and every way to write keeps an index whole.
+// Method: each way of writing on a store with an index; then the store is closed and verified, which compares every index
+// with its table.
+#include "varve/table_index.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/async/async_support.h"
+#include "tests/api/seeded_threads.h"
+#include "tests/api/store_bench.h"
+#include "varve/async.h"
+#include "varve/loader.h"
+#include "varve/repair.h"
+#include "varve/store_transaction.h"
+#include "varve/verify.h"
+
+namespace varve::table_index_test {
+namespace {
+
+using namespace test;
+
+const IndexDefinition kByValue{"ByValue", {{"V"}}};
+
+class TableIndexes : public ::testing::Test {
+ protected:
+  TableIndexes() { bench_.open(); }
+  void SetUp() override { ASSERT_EQ(said(store().create_account(kAccount)), kFine); }
+
+  Store& store() { return *bench_.store; }
+  Table indexed(std::string_view name = "Orders", const TableOptions& options = {}) {
+    Result<Table> created = store().create_table(kAccount, name, options);
+    EXPECT_EQ(said(created), kFine) << created.status().to_string();
+    EXPECT_EQ(said(store().create_index(kAccount, name, kByValue)), kFine);
+    return *std::move(created);
+  }
+  static std::vector<std::string> having(const Table& table, std::string_view value, const ReadOptions& read = {}) {
+    Scan scan;
+    scan.filter = "V eq '" + std::string(value) + "'";
+    scan.read = read;
+    const Result<ScanPlan> plan = table.explain(scan);
+    EXPECT_EQ(said(plan), kFine);
+    EXPECT_TRUE(plan.ok() && plan->indexes.size() == 1 && plan->indexes.front().is_taken)
+        << "the index serves the scan";
+    const Result<Page> page = table.scan(scan);
+    EXPECT_EQ(said(page), kFine);
+    return page.ok() ? keys_of(*page) : std::vector<std::string>();
+  }
+  void expect_verified() {
+    bench_.store.reset();
+    const Result<VerifyReport> report = Store::verify(kStorePath, bench_.options());
+    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    EXPECT_EQ(report->finding_count, 0U) << (report->findings.empty() ? "" : report->findings.front());
+  }
+
+  StoreBench bench_;
+};
+
+using Keys = std::vector<std::string>;
+
+TEST_F(TableIndexes, AnIndexServesScansOverEntitiesFromBeforeAndAfter) {
+  const Table table = *store().create_table(kAccount, "Orders");
+  ASSERT_TRUE(Table(table).insert(with_value("p", "a", "x")).ok());
+  ASSERT_EQ(said(store().create_index(kAccount, "Orders", kByValue)), kFine);
+  ASSERT_TRUE(Table(table).insert(with_value("q", "b", "x")).ok());
+  ASSERT_TRUE(Table(table).insert(with_value("q", "c", "y")).ok());
+  EXPECT_EQ(having(table, "x"), (Keys{"p/a", "q/b"}));
+  EXPECT_EQ(having(table, "y"), (Keys{"q/c"}));
+  EXPECT_EQ(having(table, "z"), Keys());
+  expect_verified();
+}
+
+TEST_F(TableIndexes, AreListedAndDropped) {
+  const Table table = indexed();
+  const IndexDefinition wide{"Wide", {{"PartitionKey"}, {"Total", true}, {"RowKey", true}}, {"Name", "V"}};
+  ASSERT_EQ(said(store().create_index(kAccount, "orders", wide)), kFine);
+  const Result<std::vector<IndexInfo>> listed = store().indexes(kAccount, "Orders");
+  ASSERT_TRUE(listed.ok());
+  ASSERT_EQ(listed->size(), 2U);
+  EXPECT_EQ((*listed)[0].definition, kByValue);
+  EXPECT_EQ((*listed)[1].definition, wide);
+  EXPECT_EQ((*listed)[1].state, IndexState::kReady);
+  EXPECT_EQ(said(store().drop_index(kAccount, "Orders", "Wide")), kFine);
+  EXPECT_EQ(said(store().drop_index(kAccount, "Orders", "Wide")), kResourceNotFound);
+  EXPECT_EQ((*store().indexes(kAccount, "Orders")).size(), 1U);
+  ASSERT_EQ(said(store().create_index(kAccount, "Orders", wide)), kFine);
+  expect_verified();
+}
+
+TEST_F(TableIndexes, ADroppedTableTakesTheEntriesWithIt) {
+  Table table = indexed();
+  ASSERT_TRUE(table.insert(with_value("p", "a", "x")).ok());
+  ASSERT_EQ(said(store().drop_table(kAccount, "Orders")), kFine);
+  Table second = indexed();
+  ASSERT_TRUE(second.insert(with_value("p", "b", "x")).ok());
+  EXPECT_EQ(having(second, "x"), (Keys{"p/b"}));
+  expect_verified();
+}
+
+TEST_F(TableIndexes, AStoppedBuildGoesOnWithTheSameDefinition) {
+  Table table = *store().create_table(kAccount, "Orders");
+  for (int i = 0; i < 150; ++i) ASSERT_TRUE(table.insert(with_value("p", std::to_string(i), "x")).ok());
+  const auto stop = [](const IndexBuildProgress& progress) { return progress.entities == 0; };
+  EXPECT_EQ(store().create_index(kAccount, "Orders", kByValue, stop).code(), Code::kCancelled);
+  EXPECT_EQ((*store().indexes(kAccount, "Orders")).front().state, IndexState::kBuilding);
+  EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"ByValue", {{"W"}}})), kResourceAlreadyExists);
+  bench_.open();
+  EXPECT_EQ(said(store().create_index(kAccount, "Orders", kByValue)), kFine);
+  EXPECT_EQ((*store().indexes(kAccount, "Orders")).front().state, IndexState::kReady);
+  EXPECT_EQ(said(store().create_index(kAccount, "Orders", kByValue)), kFine) << "it is ready";
+  EXPECT_EQ(having(*store().open_table(kAccount, "Orders"), "x").size(), 150U);
+  expect_verified();
+}
+
+TEST_F(TableIndexes, WhatCannotBeIndexedIsRefused) {
+  const Table table = indexed();
+  EXPECT_EQ(said(store().create_index(kAccount, "Nothing", kByValue)), kTableNotFound);
+  EXPECT_EQ(said(store().indexes(kAccount, "Nothing")), kTableNotFound);
+  EXPECT_EQ(said(store().create_index("nobody", "Orders", kByValue)).code, Code::kNotFound);
+  EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"None", {}})), kInvalidInput);
+  EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Time", {{"Timestamp"}}})), kInvalidInput);
+  EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Twice", {{"V"}, {"V", true}}})), kInvalidInput);
+  EXPECT_EQ(said(store().load_table(kAccount, "Orders")), kInvalidInput);
+}
+
+TEST_F(TableIndexes, EveryWayToWriteKeepsTheIndexWhole) {
+  Table table = indexed();
+  Table plain = *store().create_table(kAccount, "Plain");
+  Result<StoreTransaction> begun = store().begin_transaction();
+  ASSERT_TRUE(begun.ok());
+  begun->insert(table, with_value("s", "1", "store"));
+  begun->insert(table, with_value("t", "2", "store"));
+  begun->insert(plain, with_value("t", "2", "store"));
+  ASSERT_TRUE(begun->commit().ok());
+  EXPECT_EQ(having(table, "store"), (Keys{"s/1", "t/2"}));
+
+  const AsyncTable async(table);
+  ASSERT_TRUE(wait(async.write({WriteOperation::Kind::kInsert, with_value("p", "1", "async"), ETag()})).ok());
+  ASSERT_TRUE(wait(async.write({WriteOperation::Kind::kInsertOrReplace, with_value("s", "1", "async"), ETag()})).ok());
+  EXPECT_EQ(having(table, "async"), (Keys{"p/1", "s/1"}));
+  Scan scan;
+  scan.filter = "V eq 'async'";
+  const Result<Page> page = wait(async.scan(scan));
+  ASSERT_TRUE(page.ok());
+  EXPECT_EQ(keys_of(*page), (Keys{"p/1", "s/1"}));
+  EXPECT_EQ((*table.count(scan)).entities, 2U);
+
+  std::vector<WriteOperation> group;
+  group.push_back({WriteOperation::Kind::kInsert, with_value("p", "2", "group"), ETag()});
+  group.push_back({WriteOperation::Kind::kReplace, with_value("p", "1", "group"), ETag::any()});
+  ASSERT_TRUE(table.execute(group).ok());
+  EXPECT_EQ(having(table, "group"), (Keys{"p/1", "p/2"}));
+  ASSERT_EQ(said(store().create_queue(kAccount, "tasks")), kFine);
+  EXPECT_EQ(having(table, "async"), (Keys{"s/1"}));
+  expect_verified();
+}
+
+TEST_F(TableIndexes, ATransactionThatOnlyReadsATableDoesNotRestOnItsIndexes) {
+  Table table = *store().create_table(kAccount, "Orders");
+  Table other = *store().create_table(kAccount, "Other");
+  ASSERT_TRUE(table.insert(with_value("p", "a", "x")).ok());
+  Result<StoreTransaction> begun = store().begin_transaction();
+  ASSERT_TRUE(begun.ok());
+  ASSERT_TRUE(begun->get(table, "p", "a").ok());
+  begun->insert(other, with_value("p", "a", "x"));
+  ASSERT_EQ(said(store().create_index(kAccount, "Orders", kByValue)), kFine);
+  EXPECT_TRUE(begun->commit().ok());
+}
+
+TEST_F(TableIndexes, ASnapshotKeepsItsAnswer) {
+  Table table = indexed();
+  ASSERT_TRUE(table.insert(with_value("p", "a", "x")).ok());
+  const Result<Snapshot> snapshot = store().snapshot();
+  ASSERT_TRUE(snapshot.ok());
+  ASSERT_TRUE(table.replace(with_value("p", "a", "y"), ETag::any()).ok());
+  ReadOptions then;
+  then.snapshot = *snapshot;
+  EXPECT_EQ(having(table, "x", then), (Keys{"p/a"}));
+  EXPECT_EQ(having(table, "x"), Keys());
+  ASSERT_EQ(said(store().drop_index(kAccount, "Orders", "ByValue")), kFine);
+  EXPECT_EQ(having(table, "x", then), (Keys{"p/a"})) << "the index is there at the snapshot's version";
+}
+
+TEST_F(TableIndexes, ATableWithLargeValuesMayHaveAnIndex) {
+  Table table = indexed("Docs", {.has_large_values = true});
+  ASSERT_TRUE(table.insert(with_value("p", "a", "x")).ok());
+  ASSERT_TRUE(table.replace(with_value("p", "a", "y"), ETag::any()).ok());
+  EXPECT_EQ(having(table, "y"), (Keys{"p/a"}));
+  EXPECT_EQ(having(table, "x"), Keys());
+  expect_verified();
+}
+
+TEST_F(TableIndexes, ARepairedStoreBuildsThemAgain) {
+  Table table = indexed();
+  ASSERT_TRUE(table.insert(with_value("p", "a", "x")).ok());
+  bench_.store.reset();
+  const Result<RepairReport> repaired = Store::repair(kStorePath, "/repaired", bench_.options());
+  ASSERT_TRUE(repaired.ok()) << repaired.status().to_string();
+  Result<std::unique_ptr<Store>> opened = Store::open("/repaired", bench_.options());
+  ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+  EXPECT_EQ((*(*opened)->indexes(kAccount, "Orders")).front().state, IndexState::kBuilding);
+  EXPECT_EQ(said((*opened)->create_index(kAccount, "Orders", kByValue)), kFine);
+  EXPECT_EQ(having(*(*opened)->open_table(kAccount, "Orders"), "x"), (Keys{"p/a"}));
+}
+
+TEST_F(TableIndexes, AsynchronousVerbsDoTheSame) {
+  Table table = *store().create_table(kAccount, "Orders");
+  ASSERT_TRUE(table.insert(with_value("p", "a", "x")).ok());
+  const AsyncStore async(store());
+  const std::string owner(kAccount);
+  EXPECT_EQ(said(wait(async.create_index(owner, "Orders", kByValue))), kFine);
+  EXPECT_EQ((*wait(async.indexes(owner, "Orders"))).front().definition, kByValue);
+  EXPECT_EQ(having(table, "x"), (Keys{"p/a"}));
+  EXPECT_EQ(said(wait(async.drop_index(owner, "Orders", "ByValue"))), kFine);
+  EXPECT_TRUE((*wait(async.indexes(owner, "Orders"))).empty());
+}
+
+TEST(TableIndexOrders, WritersBesideABuildAreInTheIndex) {
+  for_each_seed(10, [](StoreBench& bench) {
+    const Table table = bench.table();
+    for (const char* const row : {"1", "2", "3"}) ASSERT_TRUE(Table(table).insert(with_value("p", row, "x")).ok());
+    std::vector<std::function<void()>> bodies;
+    bodies.push_back([&] { EXPECT_EQ(said(bench.store->create_index(kAccount, "Orders", kByValue)), kFine); });
+    for (const std::string& partition : {std::string("p"), std::string("q")}) {
+      bodies.push_back([&table, partition] {
+        Table own = table;
+        EXPECT_EQ(said(own.insert(with_value(partition, "4", "x"))), kFine);
+        EXPECT_EQ(said(own.insert_or_replace(with_value(partition, "1", "y"))), kFine);
+        EXPECT_EQ(said(own.insert_or_replace(with_value(partition, "4", "x"))), kFine);
+        EXPECT_EQ(said(own.remove(partition, "1", ETag::any())), kFine);
+      });
+    }
+    run_together(bench, bodies);
+    Scan scan;
+    scan.filter = "V eq 'x'";
+    const Result<ScanPlan> plan = table.explain(scan);
+    ASSERT_EQ(said(plan), kFine);
+    ASSERT_EQ(plan->indexes.size(), 1U);
+    EXPECT_TRUE(plan->indexes.front().is_taken);
+    EXPECT_EQ(keys_of(*table.scan(scan)), (Keys{"p/2", "p/3", "p/4", "q/4"}));
+    scan.filter = "V eq 'y'";
+    EXPECT_TRUE((*table.scan(scan)).entities.empty());
+  });
+}
+
+}  // namespace
+}  // namespace varve::table_index_test

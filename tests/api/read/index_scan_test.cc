@@ -1,0 +1,207 @@
+// Goal: the result of a query never depends on which indexes exist (I6), and comes in the order of keys (I7).
+// Method: two tables with the same entities, one with indexes. Random filters, ranges, pages and directions give the same
+// entities from both. The values are few, of several types, so that filters often match.
+#include "api/read/index_scan.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "api/read/scan_read.h"
+#include "io/simulated/manual_clock.h"
+#include "tests/api/write/index_bench.h"
+#include "tests/support/effort.h"
+
+namespace varve::test::index_scan_test {
+namespace {
+
+using Kind = WriteOperation::Kind;
+using format::IndexDefinition;
+using format::IndexSource;
+
+constexpr std::uint64_t kSeed = 20'261'129;
+
+class IndexScan : public IndexBench {
+ protected:
+  void SetUp() override {
+    IndexBench::SetUp();
+    ASSERT_EQ(said(core_->catalog().create_table(plain_)), kFine);
+  }
+
+  std::string pick(const std::vector<std::string>& texts) { return texts[random_.next() % texts.size()]; }
+
+  /// Gives the entity a value of some type, or none.
+  void set_some(Entity& entity, const std::string& name) {
+    const auto small = static_cast<std::int32_t>(random_.next() % 4);
+    switch (random_.next() % 9) {
+      case 0: entity.set(name, std::int32_t{small}); break;
+      case 1: entity.set(name, std::int64_t{small}); break;
+      case 2: entity.set(name, double{static_cast<double>(small)}); break;
+      case 3: entity.set(name, small % 2 == 0 ? -0.0 : std::numeric_limits<double>::quiet_NaN()); break;
+      case 4: entity.set(name, small % 2 == 0); break;
+      case 5: entity.set(name, std::string_view(small % 2 == 0 ? "a" : "b")); break;
+      case 6: entity.set(name, std::string(256, 'k') + std::string(static_cast<std::size_t>(small % 3), 'x')); break;
+      case 7: entity.set(name, std::int32_t{small}); break;
+      default: break;
+    }
+  }
+
+  void write_both(const WriteOperation& operation) {
+    for (const TableName& name : {orders_, plain_}) {
+      std::vector<PreparedWrite> writes = prepared({operation});
+      const auto entry = core_->catalog().names().find_or_add(name.account, name.lower);
+      (void)commit_writes(*core_, name, *entry, writes, WriteOptions(), false);
+    }
+  }
+
+  void fill(int writes) {
+    for (int i = 0; i < writes; ++i) {
+      Entity entity{pick({"p", "q", "r"}), pick({"1", "2", "3", "4", "5", "6", "7", "8"})};
+      set_some(entity, "A");
+      set_some(entity, "B");
+      const bool removes = random_.next() % 5 == 0;
+      write_both({removes ? Kind::kRemove : Kind::kInsertOrReplace, entity, removes ? ETag::any() : ETag()});
+    }
+  }
+
+  std::string some_literal() {
+    return pick({"0", "1", "2", "1L", "2L", "0.0", "1.0", "1.5", "NaN", "true", "'a'", "'b'",
+                 "'" + std::string(256, 'k') + "'", "'" + std::string(257, 'k') + "'",
+                 "'" + std::string(256, 'k') + "x'"});
+  }
+  std::string some_comparison() {
+    if (random_.next() % 5 == 0) return "PartitionKey " + pick({"eq", "ge", "lt"}) + " " + pick({"'p'", "'q'"});
+    if (random_.next() % 6 == 0) return "RowKey " + pick({"eq", "gt", "le"}) + " " + pick({"'2'", "'5'"});
+    return pick({"A", "A", "B"}) + " " + pick({"eq", "eq", "ge", "gt", "le", "lt", "ne"}) + " " + some_literal();
+  }
+  std::string some_filter(int depth) {
+    if (depth == 0 || random_.next() % 3 == 0) return some_comparison();
+    if (random_.next() % 8 == 0) return "not (" + some_filter(depth - 1) + ")";
+    const std::string with = random_.next() % 4 == 0 ? ") or (" : ") and (";
+    return "(" + some_filter(depth - 1) + with + some_filter(depth - 1) + ")";
+  }
+
+  /// Returns "partition/row" of each entity, in the order of the pages.
+  std::vector<std::string> all_pages(const TableName& name, Scan scan) {
+    std::vector<std::string> keys;
+    const auto entry = core_->catalog().names().find_or_add(name.account, name.lower);
+    const Grant grant;
+    for (int pages = 0; pages < 100; ++pages) {
+      Result<Page> page = read_page(*core_, name, *entry, grant, scan);
+      EXPECT_TRUE(page.ok()) << page.status().to_string();
+      if (!page.ok()) return keys;
+      for (std::string& key : keys_of(*page)) keys.push_back(std::move(key));
+      if (!page->continuation) return keys;
+      scan.continuation = *page->continuation;
+    }
+    ADD_FAILURE() << "the pages do not end";
+    return keys;
+  }
+  ScanPlan plan_of(const Scan& scan) {
+    const auto entry = core_->catalog().names().find_or_add(orders_.account, orders_.lower);
+    const Grant grant;
+    const Result<ScanPlan> plan = explain_scan(*core_, orders_, *entry, grant, scan);
+    EXPECT_TRUE(plan.ok()) << plan.status().to_string();
+    return plan.ok() ? *plan : ScanPlan();
+  }
+
+  const TableName plain_{std::string(kAccount), "Plain", "plain"};
+  io::SeededRandom random_{kSeed};
+};
+
+Scan filtered(std::string_view filter) {
+  Scan scan;
+  scan.filter = filter;
+  return scan;
+}
+
+TEST_F(IndexScan, RandomFiltersGiveTheSameEntitiesWithAndWithoutIndexes) {
+  add_index("ByA", {{{IndexSource::kProperty, "A"}}});
+  add_index("ByBDownA", {{{IndexSource::kProperty, "B", true}, {IndexSource::kProperty, "A"}}});
+  add_index("ByKeyA", {{{IndexSource::kPartitionKey, ""}, {IndexSource::kProperty, "A", true}}});
+  add_index("ByRow", {{{IndexSource::kRowKey, "", true}}});
+  fill(120);
+  int taken = 0;
+  for (int round = 0; round < effort(300); ++round) {
+    const std::string filter = some_filter(2);
+    Scan scan = filtered(filter);
+    scan.backward = random_.next() % 2 == 0;
+    scan.page_entities_max = random_.next() % 2 == 0 ? 1000 : 2;
+    if (random_.next() % 4 == 0) scan.range = ScanRange::partition("q");
+    if (random_.next() % 4 == 0) scan.take = 3;
+    ASSERT_EQ(all_pages(orders_, scan), all_pages(plain_, scan))
+        << "seed " << kSeed << " round " << round << ": " << filter;
+    for (const IndexCandidate& candidate : plan_of(scan).indexes) taken += candidate.is_taken ? 1 : 0;
+    if (round % 20 == 0) fill(5);
+  }
+  EXPECT_GT(taken, 0) << "the filters are about indexes";
+}
+
+TEST_F(IndexScan, TheIndexWithMostEqualComponentsIsTaken) {
+  add_index("ByA", {{{IndexSource::kProperty, "A"}}});
+  add_index("ByAB", {{{IndexSource::kProperty, "A"}, {IndexSource::kProperty, "B"}}});
+  fill(30);
+  const ScanPlan plan = plan_of(filtered("A eq 1 and B eq 2"));
+  ASSERT_EQ(plan.indexes.size(), 2U);
+  EXPECT_EQ(plan.indexes[0].name, "ByAB");
+  EXPECT_EQ(plan.indexes[0].equal_components, 2U);
+  EXPECT_TRUE(plan.indexes[0].is_taken);
+  EXPECT_EQ(plan.indexes[1].name, "ByA");
+  EXPECT_FALSE(plan.indexes[1].is_taken);
+  const ScanPlan ranged = plan_of(filtered("A eq 1 and B gt 2"));
+  ASSERT_EQ(ranged.indexes.size(), 2U);
+  EXPECT_TRUE(ranged.indexes[0].has_range);
+  EXPECT_EQ(ranged.indexes[0].name, "ByAB");
+}
+
+TEST_F(IndexScan, AnIndexThatMayLackAnEntityIsNotTaken) {
+  add_index("ByAB", {{{IndexSource::kProperty, "A"}, {IndexSource::kProperty, "B"}}});
+  EXPECT_TRUE(plan_of(filtered("A eq 1")).indexes.empty()) << "entities without B have no entry";
+  EXPECT_EQ(plan_of(filtered("A eq 1 and B ne 7")).indexes.size(), 1U);
+  EXPECT_TRUE(plan_of(filtered("A lt 1 and B ne 7")).indexes.empty()) << "values of other types are less";
+  EXPECT_TRUE(plan_of(filtered("A eq 1 or B eq 7")).indexes.empty());
+  EXPECT_TRUE(plan_of(filtered("PartitionKey eq 'p' and RowKey eq 'r' and A eq 1 and B eq 1")).indexes.empty());
+}
+
+TEST_F(IndexScan, AnIndexThatIsBeingBuiltIsNotTaken) {
+  Entity entity{"p", "1"};
+  entity.set("A", std::int32_t{1});
+  write_both({Kind::kInsert, entity, ETag()});
+  const TableIndex index = add_index("ByA", {{{IndexSource::kProperty, "A"}}}, false);
+  EXPECT_TRUE(plan_of(filtered("A eq 1")).indexes.empty());
+  EXPECT_EQ(all_pages(orders_, filtered("A eq 1")), (std::vector<std::string>{"p/1"}));
+  const engine::HeldVersion before = core_->backend().snapshot();
+  ASSERT_EQ(said(core_->catalog().end_index_build(orders_, index.id, Status())), kFine);
+  EXPECT_EQ(plan_of(filtered("A eq 1")).indexes.size(), 1U);
+  EXPECT_TRUE(all_pages(orders_, filtered("A eq 1")).empty()) << "the test called an empty index ready";
+  const Result<TableIndexes> then = Catalog::find_indexes(core_->backend().view_at(before), orders_);
+  ASSERT_TRUE(then.ok());
+  EXPECT_EQ(then->all.front().state, IndexState::kBuilding);
+}
+
+TEST_F(IndexScan, BeyondItsBudgetTheScanReadsItsRanges) {
+  add_index("ByA", {{{IndexSource::kProperty, "A"}}});
+  std::vector<WriteOperation> operations;
+  for (std::size_t i = 0; i <= kIndexEntriesMax; ++i) {
+    Entity entity{"p", std::to_string(i)};
+    entity.set("A", std::int32_t{1});
+    operations.push_back({Kind::kInsert, entity, ETag()});
+    if (operations.size() < 100 && i < kIndexEntriesMax) continue;
+    ASSERT_TRUE(write(operations).ok());
+    operations.clear();
+  }
+  const ScanPlan plan = plan_of(filtered("A eq 1"));
+  ASSERT_EQ(plan.indexes.size(), 1U);
+  EXPECT_FALSE(plan.indexes.front().entities.has_value());
+  EXPECT_FALSE(plan.indexes.front().is_taken);
+  EXPECT_EQ(all_pages(orders_, filtered("A eq 1")).size(), kIndexEntriesMax + 1);
+  EXPECT_TRUE(all_pages(orders_, filtered("A eq 2")).empty());
+}
+
+}  // namespace
+}  // namespace varve::test::index_scan_test

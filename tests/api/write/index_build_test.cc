@@ -1,0 +1,151 @@
+// Goal: a build gives each entity its entry, whatever writers do meanwhile, and can be stopped, continued and overtaken (I4).
+// Method: writes between the parts of a build, from the function that it calls there.
+#include "api/write/index_build.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/write/index_bench.h"
+#include "varve/verify.h"
+
+namespace varve::test::index_build_test {
+namespace {
+
+using Kind = WriteOperation::Kind;
+
+class IndexBuild : public IndexBench {
+ protected:
+  /// Inserts entities in the partitions p0 to p4.
+  void fill(int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string partition = "p" + std::to_string(i % 5);
+      ASSERT_TRUE(
+          write({{Kind::kInsert, with_value(partition, std::to_string(i), "v" + std::to_string(i % 3)), ETag()}}).ok());
+    }
+  }
+  Status build(const TableIndex& index, const std::function<bool(const IndexBuildProgress&)>& goes_on = {}) {
+    return build_index(*core_, orders_, index.id, goes_on);
+  }
+  IndexState state() { return (*Catalog::find_indexes(core_->backend().view(), orders_)).all.front().state; }
+};
+
+TEST_F(IndexBuild, GivesTheEntitiesFromBeforeTheirEntries) {
+  fill(300);
+  ASSERT_TRUE(write({{Kind::kInsert, with_values("q", "without V", 1, "x"), ETag()}}).ok());
+  const TableIndex index = add_index("ByValue", by_value(), false);
+  IndexBuildProgress last;
+  ASSERT_EQ(said(build(index,
+                       [&](const IndexBuildProgress& progress) {
+                         EXPECT_GT(progress.entities, last.entities);
+                         last = progress;
+                         return true;
+                       })),
+            kFine);
+  EXPECT_EQ(last.entities, 301U);
+  EXPECT_EQ(last.entries, 300U);
+  EXPECT_EQ(state(), IndexState::kReady);
+  EXPECT_EQ(entries_in(core_->backend().view()).size(), 300U);
+  expect_whole();
+  EXPECT_EQ(said(build(index)), kFine) << "it is ready";
+  close();
+  const Result<VerifyReport> report = Store::verify(kStorePath, bench_.options());
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_EQ(report->finding_count, 0U) << (report->findings.empty() ? "" : report->findings.front());
+}
+
+TEST_F(IndexBuild, AnEmptyTableIsReadyAtOnce) {
+  ASSERT_EQ(said(build(add_index("ByValue", by_value(), false))), kFine);
+  EXPECT_EQ(state(), IndexState::kReady);
+}
+
+TEST_F(IndexBuild, WritesBetweenItsPartsAreInTheIndex) {
+  fill(300);
+  const TableIndex index = add_index("ByValue", by_value(), false);
+  int part = 0;
+  ASSERT_EQ(
+      said(build(
+          index,
+          [&](const IndexBuildProgress& /*progress*/) {
+            const std::string row = std::to_string(part * 10);
+            const std::string partition = "p" + std::to_string(part * 10 % 5);
+            EXPECT_TRUE(write({{Kind::kInsertOrReplace, with_value(partition, row, "changed"), ETag()}}).ok());
+            EXPECT_TRUE(write({{Kind::kInsert, with_value("p0", "new" + row, "v"), ETag()}}).ok());
+            EXPECT_TRUE(write({{Kind::kInsert, with_value("p9", "new" + row, "v"), ETag()}}).ok());
+            EXPECT_TRUE(write({{Kind::kRemove, with_value("p4", std::to_string(4 + 5 * part), ""), ETag::any()}}).ok());
+            ++part;
+            return true;
+          })),
+      kFine);
+  EXPECT_GE(part, 3);
+  expect_whole();
+}
+
+TEST_F(IndexBuild, AStoppedBuildIsContinuedAfterAnotherOpen) {
+  fill(300);
+  const TableIndex index = add_index("ByValue", by_value(), false);
+  EXPECT_EQ(build(index, [](const IndexBuildProgress&) { return false; }).code(), Code::kCancelled);
+  EXPECT_EQ(state(), IndexState::kBuilding);
+  close();
+  open();
+  ASSERT_TRUE(write({{Kind::kInsertOrReplace, with_value("p0", "0", "changed"), ETag()}}).ok());
+  ASSERT_EQ(said(build(index)), kFine);
+  EXPECT_EQ(state(), IndexState::kReady);
+  expect_whole();
+}
+
+TEST_F(IndexBuild, ADropOfTheIndexOrTheTableEndsTheBuild) {
+  fill(200);
+  const TableIndex index = add_index("ByValue", by_value(), false);
+  EXPECT_EQ(said(build(index,
+                       [&](const IndexBuildProgress&) {
+                         EXPECT_EQ(said(core_->catalog().drop_index(orders_, "ByValue")), kFine);
+                         return true;
+                       })),
+            kResourceNotFound);
+  const TableIndex second = add_index("ByValue", by_value(), false);
+  EXPECT_EQ(said(build(second,
+                       [&](const IndexBuildProgress&) {
+                         EXPECT_EQ(said(core_->catalog().drop_table(orders_.account, orders_.lower)), kFine);
+                         return true;
+                       })),
+            kTableNotFound);
+}
+
+TEST_F(IndexBuild, AnotherIndexThatIsDeclaredMeanwhileDoesNotStopIt) {
+  fill(200);
+  const TableIndex index = add_index("ByValue", by_value(), false);
+  bool has_second = false;
+  ASSERT_EQ(said(build(index,
+                       [&](const IndexBuildProgress&) {
+                         if (!has_second) add_index("ByRow", {{{format::IndexSource::kRowKey, ""}}}, false);
+                         has_second = true;
+                         return true;
+                       })),
+            kFine);
+  EXPECT_EQ(state(), IndexState::kReady);
+  const TableIndexes now = *Catalog::find_indexes(core_->backend().view(), orders_);
+  ASSERT_EQ(said(build(*now.find("ByRow"))), kFine);
+  expect_whole();
+}
+
+TEST_F(IndexBuild, TwoBuildsOfOneIndexBothSucceed) {
+  fill(200);
+  const TableIndex index = add_index("ByValue", by_value(), false);
+  bool is_inner = false;
+  EXPECT_EQ(said(build(index,
+                       [&](const IndexBuildProgress&) {
+                         if (!std::exchange(is_inner, true)) {
+                           EXPECT_EQ(said(build(index)), kFine);
+                         }
+                         return true;
+                       })),
+            kFine);
+  expect_whole();
+}
+
+}  // namespace
+}  // namespace varve::test::index_build_test

@@ -1,0 +1,189 @@
+// Goal: at every version, the entries of an index that a reader sees are exactly those made from the entities it sees (I1),
+// whichever verb wrote them.
+// Method: writes below Table, in a store whose tables have indexes, and all entries read from a view compared with those
+// that the entities of the same view make.
+#include "api/write/index_entries.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "api/write/entity_change.h"
+#include "format/keys/index_key.h"
+#include "tests/api/write/index_bench.h"
+#include "varve/verify.h"
+
+namespace varve::test::index_entries_test {
+namespace {
+
+using Kind = WriteOperation::Kind;
+using format::IndexDefinition;
+using format::IndexSource;
+
+constexpr std::uint64_t kSeed = 20'261'128;
+
+using IndexEntries = IndexBench;
+
+TEST_F(IndexEntries, EachVerbKeepsTheEntriesOfItsEntity) {
+  add_index("ByValue", by_value());
+  ASSERT_TRUE(write({{Kind::kInsert, with_value("p", "a", "one"), ETag()}}).ok());
+  expect_whole();
+  ASSERT_TRUE(write({{Kind::kReplace, with_value("p", "a", "two"), ETag::any()}}).ok());
+  expect_whole();
+  ASSERT_TRUE(write({{Kind::kInsertOrReplace, with_value("p", "a", "three"), ETag()}}).ok());
+  expect_whole();
+  ASSERT_TRUE(write({{Kind::kMerge, with_values("p", "a", 1, "x"), ETag::any()}}).ok());
+  expect_whole();
+  EXPECT_EQ(entries_in(core_->backend().view()).size(), 1U) << "the merge keeps V";
+  ASSERT_TRUE(write({{Kind::kInsertOrMerge, with_value("p", "b", "three"), ETag()}}).ok());
+  expect_whole();
+  EXPECT_EQ(entries_in(core_->backend().view()).size(), 2U);
+  ASSERT_TRUE(write({{Kind::kInsertOrReplace, with_values("p", "b", 1, "x"), ETag()}}).ok());
+  expect_whole();
+  EXPECT_EQ(entries_in(core_->backend().view()).size(), 1U) << "without V there is no entry";
+  ASSERT_TRUE(write({{Kind::kRemove, with_value("p", "a", ""), ETag::any()}}).ok());
+  expect_whole();
+  EXPECT_TRUE(entries_in(core_->backend().view()).empty());
+  EXPECT_EQ(said(write({{Kind::kRemove, with_value("p", "a", ""), ETag::any()}})), kResourceNotFound);
+}
+
+TEST_F(IndexEntries, ARefusedTransactionChangesNoEntry) {
+  add_index("ByValue", by_value());
+  ASSERT_TRUE(write({{Kind::kInsert, with_value("p", "a", "one"), ETag()}}).ok());
+  const Entries before = entries_in(core_->backend().view());
+  EXPECT_EQ(said(write({{Kind::kInsertOrReplace, with_value("p", "b", "two"), ETag()},
+                        {Kind::kInsert, with_value("p", "a", "two"), ETag()}})),
+            kEntityAlreadyExists);
+  EXPECT_EQ(entries_in(core_->backend().view()), before);
+}
+
+TEST_F(IndexEntries, AnEarlierViewSeesTheEntriesOfItsEntities) {
+  add_index("ByValue", by_value());
+  ASSERT_TRUE(write({{Kind::kInsert, with_value("p", "a", "one"), ETag()}}).ok());
+  const engine::ReadView earlier = core_->backend().view();
+  const Entries before = entries_in(earlier);
+  ASSERT_TRUE(write({{Kind::kReplace, with_value("p", "a", "two"), ETag::any()}}).ok());
+  ASSERT_TRUE(write({{Kind::kInsert, with_value("q", "a", "one"), ETag()}}).ok());
+  EXPECT_EQ(entries_in(earlier), before);
+  expect_whole(earlier);
+  expect_whole();
+}
+
+TEST_F(IndexEntries, AnUnchangedEntryIsNotWrittenAgain) {
+  const TableIndex index = add_index("ByValue", by_value());
+  const Result<ETag> first = write({{Kind::kInsert, with_value("p", "a", "one"), ETag()}});
+  ASSERT_TRUE(first.ok());
+  ASSERT_TRUE(write({{Kind::kMerge, with_values("p", "a", 7, "x"), ETag::any()}}).ok());
+  const std::string prefix = format::encode_table(index.id);
+  const engine::ReadView view = core_->backend().view();
+  engine::Cursor cursor = view.cursor(prefix, format::end_of_prefix(prefix));
+  cursor.seek_to_first();
+  ASSERT_TRUE(cursor.valid());
+  EXPECT_EQ(ETag::of_timestamp(DateTime{cursor.version()}), *first);
+}
+
+TEST_F(IndexEntries, AnIndexThatIsBeingBuiltGetsTheEntryOfAnUnchangedEntity) {
+  ASSERT_TRUE(write({{Kind::kInsert, with_value("p", "a", "one"), ETag()}}).ok());
+  add_index("ByValue", by_value(), false);
+  ASSERT_TRUE(write({{Kind::kInsertOrReplace, with_value("p", "a", "one"), ETag()}}).ok());
+  expect_whole();
+}
+
+TEST_F(IndexEntries, ADroppedIndexIsNotMaintained) {
+  add_index("ByValue", by_value());
+  const format::TableId dropped = add_index("ByName", {{{IndexSource::kProperty, "Name"}}}).id;
+  ASSERT_TRUE(write({{Kind::kInsert, with_values("p", "a", 1, "x"), ETag()}}).ok());
+  ASSERT_EQ(said(core_->catalog().drop_index(orders_, "ByName")), kFine);
+  std::vector<PreparedWrite> writes = prepared({{Kind::kInsert, with_values("p", "b", 1, "y"), ETag()}});
+  ASSERT_TRUE(commit_writes(*core_, orders_, entry(), writes, WriteOptions(), false).ok());
+  const engine::ReadView view = core_->backend().view();
+  const Result<engine::Newest> entry_of_dropped = view.newest(format::encode_index_key(
+      dropped, std::string("\x18y\0", 3),
+      writes.empty() ? "" : *format::encode_sort_key(*Catalog::resolve_at(view, orders_), "p", "b")));
+  ASSERT_TRUE(entry_of_dropped.ok());
+  EXPECT_FALSE(entry_of_dropped->value.has_value());
+  expect_whole();
+}
+
+TEST_F(IndexEntries, AWritePlacedBeforeAnIndexWasDeclaredIsRefusedAndMadeAnew) {
+  const WriteTarget before = *core_->catalog().resolve_target(orders_, entry());
+  add_index("ByValue", by_value());
+  std::vector<PreparedWrite> writes = prepared({{Kind::kInsert, with_value("p", "a", "one"), ETag()}});
+  place_writes(writes, before);
+  {
+    EntityChange change(*core_, {before.id}, writes, WriteOptions(), false, EntityChange::Writes::kKept);
+    const Status refused = commit(core_->backend(), change).status();
+    EXPECT_TRUE(is_made_for_other_indexes(refused)) << refused.to_string();
+  }
+  const WriteTarget now = *core_->catalog().resolve_target(orders_, entry());
+  place_writes(writes, now);
+  EntityChange change(*core_, {now.id}, writes, WriteOptions(), false, EntityChange::Writes::kKept);
+  EXPECT_TRUE(commit(core_->backend(), change).ok());
+  expect_whole();
+}
+
+TEST_F(IndexEntries, EntriesEndWithTheirEntity) {
+  ASSERT_EQ(said(core_->catalog().set_table_expiry(orders_, TableExpiry::after(std::chrono::seconds(1)))), kFine);
+  add_index("ByValue", by_value());
+  ASSERT_TRUE(write({{Kind::kInsert, with_value("p", "a", "one"), ETag()}}).ok());
+  expect_whole();
+  EXPECT_EQ(entries_in(core_->backend().view()).size(), 1U);
+  bench_.machine.clock.advance(std::chrono::seconds(2));
+  EXPECT_TRUE(entries_in(core_->backend().view()).empty());
+  expect_whole();
+  ASSERT_TRUE(write({{Kind::kInsert, with_value("p", "a", "two"), ETag()}}).ok());
+  expect_whole();
+  const engine::ReadView view = core_->backend().view();
+  const TableIndex index = (*Catalog::find_indexes(view, orders_)).all.front();
+  const std::string key = format::encode_index_key(
+      index.id, std::string("\x18one\0", 5), *format::encode_sort_key(*Catalog::resolve_at(view, orders_), "p", "a"));
+  const Result<engine::Newest> ended = view.newest(key);
+  ASSERT_TRUE(ended.ok());
+  EXPECT_EQ(ended->entry.kind, format::Kind::kDelete) << "E4: removed as over an entity that lives";
+}
+
+TEST_F(IndexEntries, RandomWritesKeepEveryIndexWholeAndVerified) {
+  add_index("ByTotal", {{{IndexSource::kProperty, "Total", true}, {IndexSource::kPartitionKey, ""}}, false, {"Name"}});
+  add_index("ByName", {{{IndexSource::kProperty, "Name"}, {IndexSource::kProperty, "Total"}}});
+  add_index("ByRow", {{{IndexSource::kRowKey, ""}}, false, {"Total", "Name"}});
+  io::SeededRandom random(kSeed);
+  const auto some_operation = [&](std::string_view row) -> WriteOperation {
+    static constexpr Kind kKinds[] = {Kind::kInsertOrReplace, Kind::kInsertOrMerge, Kind::kInsert,
+                                      Kind::kReplace,         Kind::kMerge,         Kind::kRemove};
+    const Kind kind = kKinds[random.next() % 6];
+    const std::optional<int> total =
+        random.next() % 3 == 0 ? std::nullopt : std::optional(static_cast<int>(random.next() % 4));
+    const std::string_view name = random.next() % 2 == 0 ? "one" : "two";
+    return {kind, with_values("p", row, total, name), needs_etag(kind) ? ETag::any() : ETag()};
+  };
+  for (int round = 0; round < 200; ++round) {
+    std::vector<WriteOperation> operations{some_operation("r" + std::to_string(random.next() % 4))};
+    if (random.next() % 3 == 0) operations.push_back(some_operation("s" + std::to_string(random.next() % 4)));
+    (void)write(operations);
+    const testing::ScopedTrace trace(__FILE__, __LINE__,
+                                     "seed " + std::to_string(kSeed) + " round " + std::to_string(round));
+    if (round % 10 == 0) expect_whole();
+  }
+  expect_whole();
+  EXPECT_FALSE(entries_in(core_->backend().view()).empty());
+  close();
+  const Result<VerifyReport> report = Store::verify(kStorePath, bench_.options());
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_EQ(report->finding_count, 0U) << (report->findings.empty() ? "" : report->findings.front());
+}
+
+TEST_F(IndexEntries, VerifyFindsAnIndexThatLacksAnEntry) {
+  ASSERT_TRUE(write({{Kind::kInsert, with_value("p", "a", "one"), ETag()}}).ok());
+  add_index("ByValue", by_value());  // called ready without a build
+  close();
+  const Result<VerifyReport> report = Store::verify(kStorePath, bench_.options());
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_EQ(report->finding_count, 1U);
+  EXPECT_NE(report->findings.front().find("ByValue"), std::string::npos) << report->findings.front();
+}
+
+}  // namespace
+}  // namespace varve::test::index_entries_test
