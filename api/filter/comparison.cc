@@ -27,18 +27,6 @@ bool satisfies(Order order, CompareOperator compare) noexcept {
   return false;
 }
 
-/// Compares exactly: above 2^53, not every integer is a Double.
-Order order_of(double stored, std::int64_t literal) noexcept {
-  constexpr double kTwoTo63 = 9223372036854775808.0;
-  if (std::isnan(stored)) return Order::unordered;
-  if (stored >= kTwoTo63) return Order::greater;
-  if (stored < -kTwoTo63) return Order::less;
-  const double whole = std::trunc(stored);
-  const auto integer = static_cast<std::int64_t>(whole);
-  if (integer != literal) return integer < literal ? Order::less : Order::greater;
-  return stored - whole <=> 0.0;
-}
-
 Order order_of_text(std::string_view stored, const Value& literal) noexcept {
   const std::string* const text = literal.get_if<std::string>();
   return text == nullptr ? kMismatch : Order(format::compare_text(stored, *text) <=> 0);
@@ -52,8 +40,8 @@ Order order_of_integer(std::int64_t stored, bool is_int64, const Value& literal)
 
 Order order_of_double(double stored, const Value& literal) noexcept {
   if (const auto* const same = literal.get_if<double>()) return stored <=> *same;
-  if (const auto* const narrow = literal.get_if<std::int32_t>()) return order_of(stored, *narrow);
-  if (const auto* const wide = literal.get_if<std::int64_t>()) return order_of(stored, *wide);
+  if (const auto* const narrow = literal.get_if<std::int32_t>()) return order_of_number(stored, *narrow);
+  if (const auto* const wide = literal.get_if<std::int64_t>()) return order_of_number(stored, *wide);
   return kMismatch;
 }
 
@@ -73,6 +61,17 @@ Order order_of_boolean(bool stored, const Value& literal) noexcept {
 }
 
 }  // namespace
+
+std::partial_ordering order_of_number(double number, std::int64_t integer) noexcept {
+  constexpr double kTwoTo63 = 9223372036854775808.0;
+  if (std::isnan(number)) return Order::unordered;
+  if (number >= kTwoTo63) return Order::greater;
+  if (number < -kTwoTo63) return Order::less;
+  const double whole = std::trunc(number);
+  const auto truncated = static_cast<std::int64_t>(whole);
+  if (truncated != integer) return truncated < integer ? Order::less : Order::greater;
+  return number - whole <=> 0.0;
+}
 
 std::partial_ordering order_of_date_time(std::uint64_t ticks, const Value& literal) noexcept {
   const auto* const date_time = literal.get_if<DateTime>();

@@ -111,6 +111,8 @@ bool holds(const Comparison& comparison, const FilterSubject& subject) noexcept;
 /// Compares a stored property with a literal, by. For one type and one literal, the order never decreases
 /// when the stored value increases.
 std::partial_ordering order_of_property(const format::PropertyView& stored, const Value& literal) noexcept;
+/// Compares exactly: above 2^53, not every integer is a Double.
+std::partial_ordering order_of_number(double number, std::int64_t integer) noexcept;
 std::partial_ordering order_of_date_time(std::uint64_t ticks, const Value& literal) noexcept;
 
 }  // namespace varve

@@ -66,6 +66,9 @@ class ScanRead {
   ScanRead(const ScanRead&) = delete;
   ScanRead& operator=(const ScanRead&) = delete;
 
+  /// Passes each counted entity to `fold`, which outlives this object. Call it before go_on().
+  void fold_into(EntityFold& fold) noexcept { fold_ = &fold; }
+
   /// Checks and plans the scan, and reads its page, or continues where the last share ended. Returns whether the page
   /// is complete. A share that may not wait also ends before a read of the catalog. Without a bound, the page is
   /// complete afterwards. Errors: as the verbs of Table; kCancelled (the stop was requested).
@@ -82,6 +85,7 @@ class ScanRead {
   const Wanted wanted_;
   const std::stop_token stop_;
   const EntityReader* const reader_;
+  EntityFold* fold_ = nullptr;
   const std::chrono::nanoseconds begun_;
   std::optional<PreparedScan> prepared_;
   std::optional<PageScan> walk_;  // unless the page is empty in any case
@@ -91,8 +95,8 @@ class ScanRead {
 // Errors: as the verbs of Table; kCancelled (`stop` was requested).
 Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan,
                        const std::stop_token& stop = {}, const EntityReader* reader = nullptr);
-Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
-                             const Scan& scan, const std::stop_token& stop = {});
+/// Passes each entity to `fold`, if there is one.
+Result<Count> count_entities(const TableCall& call, const Scan& scan, EntityFold* fold = nullptr);
 Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                               const Scan& scan);
 

@@ -12,6 +12,7 @@
 
 #include "access.h"
 #include "access_policy.h"
+#include "aggregate.h"
 #include "entity_view.h"
 #include "large_value.h"
 #include "options.h"
@@ -239,6 +240,17 @@ class VARVE_EXPORT Table {
   /// (Scan::page_time_max) and then returns a continuation. page_entities_max and page_bytes_max do not limit it.
   /// Errors: as scan().
   Result<Count> count(const Scan& scan) const;
+
+  /// Adds the entities that the scan would return to the figures, without copying them, and returns their number. It stops
+  /// after the time of one page and then returns a continuation, as count() does. One call reads one state of the store.
+  /// Several calls read one state if ReadOptions::snapshot is set. ReadOptions::select has no meaning. See aggregate.h.
+  /// Errors: as scan();
+  ///   kInvalidArgument (InvalidInput)  a sum or average meets a value that is no number; the smallest or largest value of
+  ///                                    a group is sought among values that do not compare; a group, distinct count,
+  ///                                    smallest or largest value meets a LargeValue; an earlier call with `into` failed
+  ///   kTooLarge                        a limit of limits.h: kAggregateGroupsMax, kAggregateDistinctMax or
+  ///                                    kAggregateBytesMax
+  Result<Count> aggregate(const Scan& scan, Aggregation& into) const;
 
   /// Returns the keys that the scan would read, and the part of the filter that remains to be evaluated. Reads no
   /// entity. Page::cost has the cost of a page that was read. Errors: as scan(). Source: Q-31.
