@@ -44,7 +44,7 @@ struct VerbGroup {
 
 void group_verbs(CLI::App& app) {
   const std::array<VerbGroup, 7> groups = {
-      {{"Read", {"get", "query", "count", "export", "shell"}},
+      {{"Read", {"get", "query", "count", "aggregate", "export", "shell"}},
        {"Write", {"put", "update", "delete", "import"}},
        {"Tables and accounts", {"table", "account", "pull", "push"}},
        {"Queues", {"queue"}},
@@ -69,6 +69,7 @@ std::unique_ptr<CLI::App> command_line(int& exit_code) {
   app->set_version_flag("--version", "varve " VARVE_VERSION);
   add_entity_verbs(*app, exit_code);
   add_query_verb(*app, exit_code);
+  add_aggregate_verb(*app, exit_code);
   add_export_verb(*app, exit_code);
   add_shell_verb(*app, exit_code);
   add_import_verb(*app, exit_code);
