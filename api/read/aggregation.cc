@@ -56,15 +56,15 @@ Value int64_of(std::uint64_t count) noexcept {
   return static_cast<std::int64_t>(count);
 }
 
-bool is_before(const std::optional<Value>& a, const std::optional<Value>& b) noexcept {
+bool comes_first(const std::optional<Value>& a, const std::optional<Value>& b) noexcept {
   if (!a || !b) return !a && b;
   return std::is_lt(order_of_groups(view_of(*a), view_of(*b)));
 }
 
-bool is_before(const std::vector<std::optional<Value>>& a, const std::vector<std::optional<Value>>& b) noexcept {
+bool comes_first(const std::vector<std::optional<Value>>& a, const std::vector<std::optional<Value>>& b) noexcept {
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (is_before(a[i], b[i])) return true;
-    if (is_before(b[i], a[i])) return false;
+    if (comes_first(a[i], b[i])) return true;
+    if (comes_first(b[i], a[i])) return false;
   }
   return false;
 }
@@ -99,7 +99,7 @@ Result<std::vector<AggregateRow>> Aggregation::State::rows() const {
   nothing.cells.resize(figures_.size());
   if (groupings_.empty() && ordered.empty()) ordered.push_back(&nothing);
   std::sort(ordered.begin(), ordered.end(),
-            [](const Group* a, const Group* b) { return is_before(a->values, b->values); });
+            [](const Group* a, const Group* b) { return comes_first(a->values, b->values); });
   std::vector<AggregateRow> rows;
   rows.reserve(ordered.size());
   for (const Group* group : ordered) {

@@ -21,22 +21,7 @@ namespace {
 /// An estimate of what a node of a hash table and its allocations take beside the bytes of its content.
 constexpr std::size_t kNodeBytes = 64;
 
-std::string_view name_of(PropertyType type) noexcept {
-  switch (type) {
-    case PropertyType::kBinary: return "Binary";
-    case PropertyType::kBoolean: return "Boolean";
-    case PropertyType::kDateTime: return "DateTime";
-    case PropertyType::kDouble: return "Double";
-    case PropertyType::kGuid: return "Guid";
-    case PropertyType::kInt32: return "Int32";
-    case PropertyType::kInt64: return "Int64";
-    case PropertyType::kString: return "String";
-    case PropertyType::kLargeValue: break;
-  }
-  return "LargeValue";
-}
-
-std::size_t text_bytes(const ValueView& value) noexcept {
+std::size_t bytes_of_text(const ValueView& value) noexcept {
   if (const auto* const text = std::get_if<std::string_view>(&value)) return text->size();
   const auto* const binary = std::get_if<BinaryView>(&value);
   return binary == nullptr ? 0 : binary->bytes.size();
@@ -64,7 +49,7 @@ std::string_view first_characters(std::string_view text, std::uint32_t character
   return text.substr(0, end);
 }
 
-bool is_key(Comparison::Subject subject) noexcept {
+bool is_of_key(Comparison::Subject subject) noexcept {
   return subject == Comparison::Subject::kPartitionKey || subject == Comparison::Subject::kRowKey;
 }
 
@@ -128,7 +113,7 @@ std::size_t Aggregation::State::column_of(const std::string& property) {
   if (property == kPartitionKeyName) subject = Comparison::Subject::kPartitionKey;
   if (property == kRowKeyName) subject = Comparison::Subject::kRowKey;
   if (property == kTimestampName) subject = Comparison::Subject::kTimestamp;
-  names_keys_ = names_keys_ || is_key(subject);
+  names_keys_ = names_keys_ || is_of_key(subject);
   columns_.push_back({subject, property});
   return columns_.size() - 1;
 }
@@ -233,7 +218,7 @@ Result<Aggregation::State::Group*> Aggregation::State::add_group() {
   }
   std::size_t bytes = kNodeBytes + identity_.size() + sizeof(Group) + figures_.size() * sizeof(Cell);
   for (const std::optional<ValueView>& value : group_seen_) {
-    bytes += sizeof(std::optional<Value>) + (value ? text_bytes(*value) : 0);
+    bytes += sizeof(std::optional<Value>) + (value ? bytes_of_text(*value) : 0);
   }
   if (Status charged = charge(bytes); !charged.ok()) return charged;
   Group group;
@@ -272,7 +257,7 @@ Status Aggregation::State::add_number(Cell& cell, const ValueView& value, const 
   } else {
     return service_error::invalid_input("only numbers can be added; the property " +
                                         quoted(columns_[figure.column].name) + " of an entity is a " +
-                                        std::string(name_of(property_type_of(value))));
+                                        std::string(property_type_name(property_type_of(value))));
   }
   if (__builtin_add_overflow(cell.low, integer, &cell.low)) cell.high += integer < 0 ? -1 : 1;
   return Status();
@@ -284,16 +269,17 @@ Status Aggregation::State::add_extreme(Cell& cell, const ValueView& value, const
   if (!are_comparable(type, before)) {
     return service_error::invalid_input("the values of the property " + quoted(columns_[figure.column].name) +
                                         " have no smallest and no largest one: they are a " +
-                                        std::string(name_of(before)) + " and a " + std::string(name_of(type)));
+                                        std::string(property_type_name(before)) + " and a " +
+                                        std::string(property_type_name(type)));
   }
   cell.extreme_of = before;
   if (is_nan(value)) return Status();
   if (cell.extreme) {
     const std::partial_ordering order = order_of_values(value, view_of(*cell.extreme));
     if (figure.kind == Aggregate::Kind::kMin ? !std::is_lt(order) : !std::is_gt(order)) return Status();
-    bytes_ -= text_bytes(view_of(*cell.extreme));
+    bytes_ -= bytes_of_text(view_of(*cell.extreme));
   }
-  if (Status charged = charge(text_bytes(value)); !charged.ok()) return charged;
+  if (Status charged = charge(bytes_of_text(value)); !charged.ok()) return charged;
   cell.extreme = value_of_view(value);
   return Status();
 }

@@ -156,6 +156,28 @@ class VARVE_EXPORT Table {
   /// in their order, it checks existence, ETag and resulting size of each entity.
   Result<std::vector<ETag>> execute(std::span<const WriteOperation> operations, const WriteOptions& options = {});
 
+  /// Deletes the entities that meet a condition, in batches. Each delete is judged under the lock of its partition: an
+  /// entity that another writer changed since the batch was read is read again, and stays if the condition no longer
+  /// holds. Entities that are written behind the present place of the call stay. The call as a whole is not atomic: after
+  /// an error or a crash, the finished batches stay, and WhereOptions::continuation goes on.
+  ///
+  ///   WhereOptions options;
+  ///   options.progress = [&](const WhereProgress& now) { remember(now.continuation); };
+  ///   Result<WhereProgress> done = orders.delete_where({.filter = "Paid eq true"}, options);
+  ///
+  /// Errors: those of scan() and execute();
+  ///   kInvalidArgument (InvalidInput)  a filter that matches everything without Where::all, or another filter with it;
+  ///                                    a batch size out of range; a continuation of another table, or of nothing;
+  ///                                    a change without properties, or that sets and removes one property
+  ///   kNotFound (TableNotFound)        the table was dropped before the end, also if it was created again
+  ///   kBusy                            other writers changed an entity again and again before it could be changed
+  ///   kCancelled                       the stop was requested before the call
+  Result<WhereProgress> delete_where(const Where& where, const WhereOptions& options = {});
+  /// Does delete_where(), but sets and removes properties of the entities. After a crash a batch may be changed again,
+  /// which gives its entities another ETag. Errors: as delete_where(), and as merge() and replace().
+  Result<WhereProgress> update_where(const Where& where, const PropertyChanges& changes,
+                                     const WhereOptions& options = {});
+
   /// Does execute(), and changes the messages in the same commit: all of it happens or none. Puts are visible when the
   /// entities are. The limits of execute() count entities alone, except that texts of messages count for the bytes.
   ///
@@ -262,6 +284,7 @@ class VARVE_EXPORT Table {
   friend class Store;
   friend class StoreTransaction;
   struct State;
+  Result<WhereProgress> change_where(const Where& where, const PropertyChanges* changes, const WhereOptions& options);
   explicit Table(std::shared_ptr<const State> state) noexcept;
   std::shared_ptr<const State> state_;
 };
