@@ -82,20 +82,10 @@ int get_entity(const EntityWords& words) {
 Result<Entity> entity_of(const EntityWords& words) {
   const Result<std::map<std::string, PropertyType>> types = parse_types(words.types);
   if (!types.ok()) return types.status();
+  Result<std::vector<Property>> properties = parse_properties(words.properties, *types);
+  if (!properties.ok()) return properties.status();
   Entity entity(words.partition_key, words.row_key);
-  for (const std::string& property : words.properties) {
-    const std::size_t equals = property.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return Status::invalid_argument("a property must be NAME=VALUE, not \"" + property + "\"");
-    }
-    const std::string name = property.substr(0, equals);
-    if (name == "Timestamp") return Status::invalid_argument("Timestamp cannot be given; the store sets it");
-    const std::string_view text = std::string_view(property).substr(equals + 1);
-    const auto chosen = types->find(name);
-    Result<Value> value = chosen != types->end() ? parse_value(chosen->second, text) : Result<Value>(infer_value(text));
-    if (!value.ok()) return value.status().in_file("\"" + name + "\"");
-    entity.add(name, *std::move(value));
-  }
+  for (Property& property : *properties) entity.add(std::move(property.name), std::move(property.value));
   return entity;
 }
 

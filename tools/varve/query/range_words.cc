@@ -4,24 +4,20 @@
 
 namespace varve::tool {
 
-namespace {
-
-constexpr const char* kRangeGroup = "Which entities";
-
-}  // namespace
+void add_range_options(CLI::App& verb, RangeWords& words) {
+  const auto add = [&verb](const char* name, auto& word, const char* about) {
+    verb.add_option(name, word, about)->group(kRangeGroup);
+  };
+  add("--partition", words.keys.partition, "Only this partition");
+  add("--from", words.keys.from, "Start at this RowKey; without --partition, at this PartitionKey");
+  add("--to", words.keys.to, "Stop before this key");
+  add("--prefix", words.keys.prefix, "Only RowKeys with this prefix; needs --partition");
+  add("--filter", words.filter, "Only entities that match this $filter; its conditions on keys limit what is read");
+}
 
 void add_range_words(CLI::App& verb, RangeWords& words) {
   add_table_words(verb, words.place);
-  verb.add_option("--partition", words.keys.partition, "Only this partition");
-  verb.add_option("--from", words.keys.from, "Start at this RowKey; without --partition, at this PartitionKey");
-  verb.add_option("--to", words.keys.to, "Stop before this key");
-  verb.add_option("--prefix", words.keys.prefix, "Only RowKeys with this prefix; needs --partition");
-  verb.add_option("--filter", words.filter,
-                  "Only entities that match this $filter; its conditions on keys limit what is read");
-  for (CLI::Option* option : verb.get_options()) {
-    if (option->nonpositional() && option->get_group() == "Options" && option != verb.get_help_ptr())
-      option->group(kRangeGroup);
-  }
+  add_range_options(verb, words);
 }
 
 void add_key_words(CLI::App& verb, RangeWords& words) {

@@ -18,7 +18,12 @@ struct RangeWords {
   std::string filter;
 };
 
-/// Adds the table, and the options for a range and a filter.
+/// The group of options that choose entities.
+inline constexpr const char* kRangeGroup = "Which entities";
+
+/// Adds the options for a range and a filter.
+void add_range_options(CLI::App& verb, RangeWords& words);
+/// As add_range_options(), with the table.
 void add_range_words(CLI::App& verb, RangeWords& words);
 /// Adds the options for single keys, after add_range_words().
 void add_key_words(CLI::App& verb, RangeWords& words);
