@@ -66,10 +66,10 @@ TEST_F(WhereVerbs, AskAtATerminalHowManyEntitiesAreMeant) {
     return talk_on_terminal({"delete-where", store_, "Orders", "--filter", "N ge 20"}, scratch_.path("."), "[y/N] ",
                             {answer});
   };
-  const TerminalResult refused = talk("n");
+  const TerminalResult refused = talk("n\n");
   EXPECT_THAT(refused.shown, HasSubstr("Delete 10 entities of table Orders?"));
   EXPECT_EQ(count("N ge 20"), "10\n");
-  EXPECT_THAT(talk("y").shown, HasSubstr("deleted 10 entities"));
+  EXPECT_THAT(talk("y\n").shown, HasSubstr("deleted 10 entities"));
   EXPECT_EQ(count("N ge 20"), "0\n");
 }
 
