@@ -1,7 +1,7 @@
 // Owns: changes by filter: scans find the entities of a batch, and conditional transactions change them (table.h).
 // Must never: change an entity in a state that was not judged, or one of a table that took the name later.
 //
-// An ETag names one state of an entity and never comes back, so a transaction on the ETags that a scan returned changes
+// An ETag names one state of an entity, and no later state has it. So a transaction on the ETags that a scan returned changes
 // exactly the states that met the condition. The transaction compares them under the lock of the partition.
 #include <algorithm>
 #include <charconv>
@@ -247,7 +247,7 @@ class WhereRun {
 
   /// Returns the entity if it meets the condition now.
   Result<std::optional<Entity>> read_again(const Entity& key) const {
-    // No key lies between a RowKey and the RowKey with a zero behind it.
+    // No key is between a RowKey and the same RowKey with a zero appended.
     Scan scan = scan_of(ScanRange::rows(key.partition_key(), key.row_key(), key.row_key() + '\0'));
     for (;;) {
       Result<Page> page = table_.scan(scan);

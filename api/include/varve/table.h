@@ -158,7 +158,7 @@ class VARVE_EXPORT Table {
 
   /// Deletes the entities that meet a condition, in batches. Each delete is judged under the lock of its partition: an
   /// entity that another writer changed since the batch was read is read again, and stays if the condition no longer
-  /// holds. Entities that are written behind the present place of the call stay. The call as a whole is not atomic: after
+  /// holds. The call does not see entities that are written before its present key. The call as a whole is not atomic: after
   /// an error or a crash, the finished batches stay, and WhereOptions::continuation goes on.
   ///
   ///   WhereOptions options;

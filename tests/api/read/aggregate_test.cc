@@ -575,7 +575,9 @@ TEST_F(Aggregates, AreThoseOfAFoldOverScannedEntities) {
       {}, {{"A"}}, {{"RowKey", 1}}, {{"N"}, {"A"}}, {{"A"}, {"RowKey", 2}}};
   for (int round = 0; round < 6; ++round) {
     for (int i = 0; i < 60; ++i) write();
-    if (round == 2) ASSERT_EQ(said(bench_.store->compact()), kFine);
+    if (round == 2) {
+      ASSERT_EQ(said(bench_.store->compact()), kFine);
+    }
     for (const std::vector<GroupBy>& group_by : groupings) {
       Scan scan;
       if (random() % 2 == 0) scan.filter = "I gt -20 and RowKey lt '5'";
