@@ -56,7 +56,7 @@ struct VARVE_LOCAL Aggregation::State final : public EntityFold {
     std::string delimiter;
   };
   struct TextHash {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the library's name
     std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
   };
   using TextSet = std::unordered_set<std::string, TextHash, std::equal_to<>>;

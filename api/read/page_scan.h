@@ -43,13 +43,11 @@ class EntityFold {
   EntityFold() = default;
   EntityFold(const EntityFold&) = delete;
   EntityFold& operator=(const EntityFold&) = delete;
+  virtual ~EntityFold() = default;
   /// Returns true if add() uses the keys of an entity.
   virtual bool names_keys() const noexcept = 0;
   /// Errors end the page.
   virtual Status add(const FilterSubject& entity) = 0;
-
- protected:
-  ~EntityFold() = default;
 };
 
 /// How much of a page its caller makes before it gives way to other work.

@@ -22,12 +22,17 @@ std::int64_t integer_of(const ValueView& value) noexcept {
   return *wide;
 }
 
+std::partial_ordering reversed(std::partial_ordering order) noexcept {
+  if (std::is_lt(order)) return std::partial_ordering::greater;
+  return std::is_gt(order) ? std::partial_ordering::less : order;
+}
+
 std::partial_ordering order_of_numbers(const ValueView& a, const ValueView& b) noexcept {
   const auto* const first = std::get_if<double>(&a);
   const auto* const second = std::get_if<double>(&b);
   if (first != nullptr && second != nullptr) return *first <=> *second;
   if (first != nullptr) return order_of_number(*first, integer_of(b));
-  if (second != nullptr) return 0 <=> order_of_number(*second, integer_of(a));
+  if (second != nullptr) return reversed(order_of_number(*second, integer_of(a)));
   return integer_of(a) <=> integer_of(b);
 }
 
@@ -121,7 +126,7 @@ std::partial_ordering order_of_values(const ValueView& a, const ValueView& b) no
     return format::compare_text(*text, *std::get_if<std::string_view>(&b)) <=> 0;
   if (const auto* const time = std::get_if<DateTime>(&a)) return time->ticks <=> std::get_if<DateTime>(&b)->ticks;
   if (const auto* const boolean = std::get_if<bool>(&a)) return *boolean <=> *std::get_if<bool>(&b);
-  if (const auto* const guid = std::get_if<Guid>(&a)) return *guid <=> *std::get_if<Guid>(&b);
+  if (const auto* const guid = std::get_if<Guid>(&a)) return guid->bytes <=> std::get_if<Guid>(&b)->bytes;
   return std::get_if<BinaryView>(&a)->bytes.compare(std::get_if<BinaryView>(&b)->bytes) <=> 0;
 }
 
