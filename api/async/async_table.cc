@@ -9,6 +9,7 @@
 #include "api/commit/commit.h"
 #include "api/core/table_state.h"
 #include "api/model/guarded.h"
+#include "api/read/aggregation_state.h"
 #include "api/read/entity_read.h"
 #include "api/read/row_listing.h"
 #include "api/read/scan_read.h"
@@ -164,6 +165,19 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     } else {
       co_return read.take_page();
     }
+  }
+
+  static Task<Result<Aggregated>> aggregate(Called called, Scan scan, Aggregation into) {
+    AsyncCall call = call_of(called);
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    const Result<Grant> granted = co_await RulesAsked(call, *called.state);
+    if (!granted.ok()) co_return granted.status();
+    if (Status usable = into.state_->begin(); !usable.ok()) co_return usable;
+    ScanRead read(call_on(*called.state, *granted), scan, Wanted::kCount, call.stop());
+    read.fold_into(*into.state_);
+    if (Status ended = co_await read_page(call, read); !ended.ok()) co_return ended;
+    into.state_->end();
+    co_return Aggregated{std::move(into), read.take_count()};
   }
 
   static Task<Result<RowListingPage>> list_rows(Called called, RowListing listing) {
@@ -435,6 +449,10 @@ Task<Result<RowListingPage>> AsyncTable::list_rows(RowListing listing, std::stop
 Task<Result<Count>> AsyncTable::count(Scan scan, std::stop_token stop) const {
   return Verbs::ending_at_home(*this,
                                Verbs::scan<Wanted::kCount, Result<Count>>({*this, std::move(stop)}, std::move(scan)));
+}
+
+Task<Result<Aggregated>> AsyncTable::aggregate(Scan scan, Aggregation into, std::stop_token stop) const {
+  return Verbs::ending_at_home(*this, Verbs::aggregate({*this, std::move(stop)}, std::move(scan), std::move(into)));
 }
 
 }  // namespace varve

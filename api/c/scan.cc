@@ -1,12 +1,18 @@
 // Owns: the calls of the C interface that scan: pages, cursors, counts, plans.
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "api/c/call.h"
 #include "api/c/lists.h"
 #include "api/c/objects.h"
 #include "api/c/page.h"
 #include "api/c/values.h"
+#include "varve/aggregate.h"
 #include "varve/table.h"
 
 namespace vc = varve::c;
@@ -40,6 +46,77 @@ varve_status* scan_in_transaction(varve_transaction* transaction, const varve_ta
     made->end(found->continuation, found->cost);
     return give_handle(std::move(made), page);
   });
+}
+
+Result<Aggregate> read_aggregate(const varve_aggregate& given) {
+  if (given.kind < VARVE_AGGREGATE_COUNT || given.kind > VARVE_AGGREGATE_DISTINCT) {
+    return Status::invalid_argument(
+        "the kind of a figure is none of VARVE_AGGREGATE_COUNT to VARVE_AGGREGATE_DISTINCT");
+  }
+  const Result<std::string_view> property = read_text(given.property, "property");
+  if (!property.ok()) return property.status();
+  return Aggregate{static_cast<Aggregate::Kind>(given.kind), std::string(*property)};
+}
+
+Result<GroupBy> read_group_by(const varve_group_by& given) {
+  const Result<std::string_view> property = read_text(given.property, "property");
+  if (!property.ok()) return property.status();
+  const Result<std::string_view> delimiter = read_text(given.delimiter, "delimiter");
+  if (!delimiter.ok()) return delimiter.status();
+  return GroupBy{std::string(*property), given.characters, std::string(*delimiter)};
+}
+
+Result<Aggregation> read_aggregation(std::span<const varve_aggregate> figures, std::span<const varve_group_by> groups) {
+  std::vector<Aggregate> of;
+  for (const varve_aggregate& given : figures) {
+    Result<Aggregate> figure = read_aggregate(given);
+    if (!figure.ok()) return figure.status();
+    of.push_back(*std::move(figure));
+  }
+  std::vector<GroupBy> group_by;
+  for (const varve_group_by& given : groups) {
+    Result<GroupBy> group = read_group_by(given);
+    if (!group.ok()) return group.status();
+    group_by.push_back(*std::move(group));
+  }
+  return Aggregation::create(std::move(of), std::move(group_by));
+}
+
+/// A property of a row. Its name fits into a short text.
+struct NamedValue {
+  std::string name;
+  const Value* value;
+};
+
+void add_values(char kind, const std::vector<std::optional<Value>>& values, std::vector<NamedValue>& row) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i]) row.push_back({kind + std::to_string(i), &*values[i]});
+  }
+}
+
+Result<std::unique_ptr<PageObject>> page_of_rows(const Aggregation& figures) {
+  const Result<std::vector<AggregateRow>> rows = figures.rows();
+  if (!rows.ok()) return rows.status();
+  auto made = std::make_unique<PageObject>();
+  std::vector<NamedValue> named;
+  std::vector<PropertyView> properties;
+  for (const AggregateRow& row : *rows) {
+    named.clear();
+    add_values('g', row.group, named);
+    add_values('f', row.figures, named);
+    properties.clear();
+    for (const NamedValue& value : named) properties.push_back({value.name, view_of(*value.value)});
+    made->add(EntityView{{}, {}, properties, ETag::any()});
+  }
+  return made;
+}
+
+Status add_all_pages(const Table& table, Scan scan, Aggregation& figures) {
+  for (;;) {
+    const Result<Count> part = table.aggregate(scan, figures);
+    if (!part.ok() || !part->continuation) return part.status();
+    scan.continuation = *part->continuation;
+  }
 }
 
 }  // namespace
@@ -101,6 +178,25 @@ varve_status* varve_table_count(const varve_table* table, const varve_scan* scan
     }
     *count = counted->entities;
     return varve::Status();
+  });
+}
+
+varve_status* varve_table_aggregate(const varve_table* table, const varve_scan* scan, const varve_aggregate* figures,
+                                    size_t figure_count, const varve_group_by* groups, size_t group_count,
+                                    varve_page** rows) {
+  if (rows != nullptr) *rows = nullptr;
+  return vc::call_on<vc::TableObject>(table, [&](const vc::TableObject& held) -> varve::Status {
+    if (rows == nullptr) return vc::null_pointer("rows");
+    if (figures == nullptr && figure_count > 0) return vc::null_pointer("figures");
+    if (groups == nullptr && group_count > 0) return vc::null_pointer("groups");
+    varve::Result<varve::Scan> read = vc::read_scan(scan, held.limits);
+    if (!read.ok()) return read.status();
+    varve::Result<varve::Aggregation> made = vc::read_aggregation({figures, figure_count}, {groups, group_count});
+    if (!made.ok()) return made.status();
+    if (varve::Status added = vc::add_all_pages(held.table, *std::move(read), *made); !added.ok()) return added;
+    varve::Result<std::unique_ptr<vc::PageObject>> page = vc::page_of_rows(*made);
+    if (!page.ok()) return page.status();
+    return vc::give_handle(*std::move(page), rows);
   });
 }
 

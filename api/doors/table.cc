@@ -7,6 +7,7 @@
 #include "api/core/table_state.h"
 #include "api/model/guarded.h"
 #include "api/model/service_error.h"
+#include "api/read/aggregation_state.h"
 #include "api/read/entity_read.h"
 #include "api/read/row_listing.h"
 #include "api/read/scan_read.h"
@@ -151,7 +152,20 @@ Result<Count> Table::count(const Scan& scan) const {
     if (Status open = state_->core->check_open(); !open.ok()) return open;
     const Result<Grant> granted = state_->grant();
     if (!granted.ok()) return granted.status();
-    return count_entities(*state_->core, state_->name, *state_->entry, *granted, scan);
+    return count_entities({*state_->core, state_->name, *state_->entry, *granted}, scan);
+  });
+}
+
+Result<Count> Table::aggregate(const Scan& scan, Aggregation& into) const {
+  return guarded([&]() -> Result<Count> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    if (Status begun = into.state_->begin(); !begun.ok()) return begun;
+    Result<Count> counted =
+        count_entities({*state_->core, state_->name, *state_->entry, *granted}, scan, into.state_.get());
+    if (counted.ok()) into.state_->end();
+    return counted;
   });
 }
 

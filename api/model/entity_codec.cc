@@ -166,6 +166,8 @@ Value value_of(const format::PropertyView& property) {
   return Value();  // open() accepts no other type.
 }
 
+}  // namespace
+
 /// Makes the view of the value in place, because a copy of it right after it was written in parts would be slow.
 void view_value(const format::PropertyView& property, ValueView& value) noexcept {
   switch (property.type) {
@@ -182,6 +184,8 @@ void view_value(const format::PropertyView& property, ValueView& value) noexcept
       return;
   }
 }
+
+namespace {
 
 /// Returns the accounted size of a stored property (D-60). Stored texts are UTF-8, or were UTF-8 when they were
 /// written.

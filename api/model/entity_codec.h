@@ -69,6 +69,8 @@ Status decode_properties(Entity& entity, format::CommitVersion version, std::str
 /// properties of the entity are unspecified.
 Status decode_properties(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
                          PropertyRoom& room, Entity& entity);
+/// Makes `value` a view of the stored value.
+void view_value(const format::PropertyView& property, ValueView& value) noexcept;
 /// Makes `entity` a view of the entity in place. `properties` holds the viewed properties; its old content is discarded,
 /// and its size is at least their number. Errors: as decode_properties().
 Status view_entity(std::string_view partition_key, std::string_view row_key, format::CommitVersion version,

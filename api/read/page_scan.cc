@@ -181,6 +181,7 @@ bool PageScan::take(std::string_view sort_key, format::CommitVersion version, st
     bytes_ += bytes;
     if (!keep(candidate)) return true;
   }
+  if (fold_ != nullptr && !fold(candidate)) return true;
   ++matched_;
   return bounds_.remaining && matched_ == *bounds_.remaining;
 }
@@ -228,18 +229,32 @@ bool PageScan::decode_key(Candidate& candidate) {
   return failure_.ok();
 }
 
-bool PageScan::matches(Candidate& candidate) {
-  const Result<format::EncodedEntity> properties = format::EncodedEntity::open(candidate.value);
-  if (!properties.ok()) return !fail(properties.status());
-  FilterSubject subject{{}, {}, candidate.version, *properties};
-  if (filter_.names_keys()) {
-    if (!decode_key(candidate)) return false;
-    subject.partition_key = key_.partition_key();
-    subject.row_key = key_.row_key();
+bool PageScan::open(Candidate& candidate, bool with_keys, FilterSubject& subject) {
+  if (!candidate.is_open) {
+    const Result<format::EncodedEntity> properties = format::EncodedEntity::open(candidate.value);
+    if (!properties.ok()) return !fail(properties.status());
+    opened_ = *properties;
+    candidate.is_open = true;
   }
-  const Result<bool> matching = filter_.matches(subject);
-  if (!matching.ok()) return !fail(matching.status());
-  return *matching;
+  subject.version = candidate.version;
+  subject.properties = opened_;
+  if (!with_keys) return true;
+  if (!decode_key(candidate)) return false;
+  subject.partition_key = key_.partition_key();
+  subject.row_key = key_.row_key();
+  return true;
+}
+
+bool PageScan::matches(Candidate& candidate) {
+  FilterSubject subject;
+  return open(candidate, filter_.names_keys(), subject) && filter_.matches(subject);
+}
+
+bool PageScan::fold(Candidate& candidate) {
+  FilterSubject subject;
+  if (!open(candidate, fold_->names_keys(), subject)) return false;
+  failure_ = fold_->add(subject);
+  return failure_.ok();
 }
 
 /// Reads the clock only once every 16 entities, and never before the first entity was examined.

@@ -38,6 +38,19 @@ struct PageBounds {
 
 enum class Wanted : std::uint8_t { kEntities, kCount };
 
+/// Receives the entities that a page counts, in the order of the scan, where they lie in the store's memory.
+class EntityFold {
+ public:
+  EntityFold() = default;
+  EntityFold(const EntityFold&) = delete;
+  EntityFold& operator=(const EntityFold&) = delete;
+  virtual ~EntityFold() = default;
+  /// Returns true if add() uses the keys of an entity.
+  virtual bool names_keys() const noexcept = 0;
+  /// Errors end the page.
+  virtual Status add(const FilterSubject& entity) = 0;
+};
+
 /// How much of a page its caller makes before it gives way to other work.
 struct PageShare {
   std::uint64_t entries_max = UINT64_MAX;  // examined, dead ones included
@@ -66,6 +79,8 @@ class PageScan {
   /// Makes the page have these entities, whose order it is, in place of the first ones by key. Called before go_on(), with
   /// bounds that end no page. `first` outlives this object.
   void set_order(FirstEntities& first) noexcept { first_ = &first; }
+  /// Passes each entity that is counted to `fold`, which outlives this object. Null passes none.
+  void fold_into(EntityFold* fold) noexcept { fold_ = fold; }
   /// Continues the page where the last share ended. Returns whether the page is complete. Without a bound it is. Any
   /// thread may make the next share.
   /// Errors: those of reading; kCorruption (a stored entity cannot be decoded).
@@ -82,6 +97,7 @@ class PageScan {
     format::CommitVersion version = 0;
     std::string_view value;
     bool is_key_decoded = false;  // into key_
+    bool is_open = false;         // as opened_
   };
 
   /// Why a step over a range, or over some points, ended. After an error, failure_ is that error.
@@ -111,6 +127,10 @@ class PageScan {
   bool show(const Candidate& candidate);
   bool decode_key(Candidate& candidate);
 
+  /// Makes the subject of a filter or fold. Decodes the key if `with_keys` says so.
+  bool open(Candidate& candidate, bool with_keys, FilterSubject& subject);
+  bool fold(Candidate& candidate);
+
   /// Returns false also after an error, which is failure_ then.
   bool matches(Candidate& candidate);
   void make_room();
@@ -125,7 +145,9 @@ class PageScan {
   const Wanted wanted_;
   io::Clock& clock_;
   const EntityReader* const reader_;
-  FirstEntities* first_ = nullptr;   // null: the page has the order of keys
+  FirstEntities* first_ = nullptr;  // null: the page has the order of keys
+  EntityFold* fold_ = nullptr;
+  format::EncodedEntity opened_;     // the candidate, if it was opened
   std::vector<PropertyView> shown_;  // of one entity; reused for all of them
   format::SortKeyDecoder key_;
   PropertyRoom room_;

@@ -362,6 +362,7 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
                 call_.core.backend().env().clock, reader_);
   walk_->set_ranges(prepared_->ranges(), prepared_->range);
   if (first_) walk_->set_order(*first_);
+  walk_->fold_into(fold_);
   return true;
 }
 
@@ -432,9 +433,9 @@ Result<CoveredPage> read_covered_page(const TableCall& call, const Scan& scan) {
   return made;
 }
 
-Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
-                             const Scan& scan, const std::stop_token& stop) {
-  ScanRead read({core, name, entry, grant}, scan, Wanted::kCount, stop);
+Result<Count> count_entities(const TableCall& call, const Scan& scan, EntityFold* fold) {
+  ScanRead read(call, scan, Wanted::kCount, {});
+  if (fold != nullptr) read.fold_into(*fold);
   const Result<bool> is_complete = read.go_on();
   if (!is_complete.ok()) return is_complete.status();
   return read.take_count();

@@ -74,6 +74,9 @@ class ScanRead {
   ScanRead(const ScanRead&) = delete;
   ScanRead& operator=(const ScanRead&) = delete;
 
+  /// Passes each counted entity to `fold`, which outlives this object. Call it before go_on().
+  void fold_into(EntityFold& fold) noexcept { fold_ = &fold; }
+
   /// Checks and plans the scan, and reads its page, or continues where the last share ended. Returns whether the page
   /// is complete. A share that may not wait also ends before a read of the catalog. Without a bound, the page is
   /// complete afterwards. Errors: as the verbs of Table; kCancelled (the stop was requested).
@@ -95,6 +98,7 @@ class ScanRead {
   const Wanted wanted_;
   const std::stop_token stop_;
   const EntityReader* const reader_;
+  EntityFold* fold_ = nullptr;
   const std::chrono::nanoseconds begun_;
   std::optional<PreparedScan> prepared_;
   std::optional<FirstEntities> first_;  // of a scan with an order
@@ -111,8 +115,8 @@ struct CoveredPage {
   std::vector<KeyRange> ranges;
 };
 Result<CoveredPage> read_covered_page(const TableCall& call, const Scan& scan);
-Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
-                             const Scan& scan, const std::stop_token& stop = {});
+/// Passes each entity to `fold`, if there is one.
+Result<Count> count_entities(const TableCall& call, const Scan& scan, EntityFold* fold = nullptr);
 Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                               const Scan& scan);
 

@@ -137,8 +137,8 @@ bool EntityChange::reads_state(const PreparedWrite& write) const noexcept {
 }
 
 StatesWanted EntityChange::states_wanted() {
-  const bool needs_values = any_merge_ || any_condition_ || any_index_ ||
-                            (extension_ != nullptr && extension_->needs_values());
+  const bool needs_values =
+      any_merge_ || any_condition_ || any_index_ || (extension_ != nullptr && extension_->needs_values());
   const auto part = needs_values ? engine::EntryPart::kAll : engine::EntryPart::kVersion;
   if (writes_.size() == 1) {  // the usual write, without the memory for a list
     if (!reads_state(writes_.front())) return {{}, part};

@@ -109,8 +109,7 @@ Refusal TransactionChange::judge_reads(const engine::ReadView& view) {
 Refusal TransactionChange::judge_ranges(const engine::ReadView& view) {
   std::uint64_t left = limits::kStoreTransactionRangeEntitiesMax;
   for (const TransactionRange& range : ranges_) {
-    const Result<engine::RangeState> now =
-        view.compare_range(range.lower, range.upper, {began_at_, began_time_}, left);
+    const Result<engine::RangeState> now = view.compare_range(range.lower, range.upper, {began_at_, began_time_}, left);
     if (!now.ok()) return now.status();
     if (!now->changed_key.empty()) {
       return {Status(Code::kConflict, "the entity " + quoted_keys(now->changed_key) +

@@ -96,6 +96,17 @@ TEST_F(OutOfMemory, InATransactionChangesNothing) {
   EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/new", "p/r"}));
 }
 
+TEST_F(OutOfMemory, InAChangeByFilterLeavesWholeEntities) {
+  const Where first{.filter = "V eq 'first' and not Gone"};
+  const PropertyChanges changes{.set = {{"V", Value("first")}}, .remove = {"Gone"}};
+  const auto nothing_to_undo = [] {};
+  sweep([&] { return table_->update_where(first, changes).status(); }, [&](std::uint64_t) { expect_unchanged(); },
+        nothing_to_undo);
+  const WhereOptions dry{.dry_run = true};
+  sweep([&] { return table_->delete_where(first, dry).status(); }, [&](std::uint64_t) { expect_unchanged(); },
+        nothing_to_undo);
+}
+
 TEST_F(OutOfMemory, InATransactionOverPartitionsChangesNothing) {
   for (std::uint64_t nth = 1;; ++nth) {
     ASSERT_LT(nth, 1000u);

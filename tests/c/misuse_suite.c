@@ -95,6 +95,7 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
   varve_blocks* blocks = NULL;
   char tail_room[8];
   varve_tail tail = {.size = sizeof tail};
+  const varve_aggregate figure = {.kind = VARVE_AGGREGATE_COUNT};
   varve_status* const returned[] = {
       varve_store_sync(with->store),
       varve_store_compact(with->store),
@@ -127,6 +128,7 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_table_scan(with->table, NULL, &page),
       varve_table_scan_in_place(with->table, NULL, visit, NULL, &page),
       varve_table_count(with->table, NULL, &count, NULL),
+      varve_table_aggregate(with->table, NULL, &figure, 1, NULL, 0, &page),
       varve_table_explain(with->table, NULL, &plan),
       varve_table_restrict(with->table, &access, &table),
       varve_cursor_open(with->table, NULL, &cursor),

@@ -301,6 +301,32 @@ static void scans_return_every_page(varve_store* store) {
   varve_table_free(table);
 }
 
+static void figures_are_computed_by_groups(varve_store* store) {
+  varve_table* const table = new_table(store, "Figures");
+  fill(table, "p", 5);
+  fill(table, "q", 10);
+  const varve_aggregate figures[] = {{.kind = VARVE_AGGREGATE_COUNT},
+                                     {.kind = VARVE_AGGREGATE_MAX, .property = text("RowKey")},
+                                     {.kind = VARVE_AGGREGATE_SUM, .property = text("Missing")}};
+  const varve_group_by group = {.property = text("PartitionKey")};
+  const varve_scan of_q = {.size = sizeof of_q, .filter = text("PartitionKey eq 'q'")};
+  varve_page* rows = NULL;
+  CHECK_OK(varve_table_aggregate(table, &of_q, figures, 3, &group, 1, &rows));
+  const varve_page_view row = view_of(rows);
+  CHECK(row.count == 1 && row.entities[0].partition_key.size == 0 && row.entities[0].property_count == 3);
+  CHECK(row.entities[0].etag == VARVE_ETAG_ANY);
+  const varve_property* const values = row.entities[0].properties;
+  CHECK(same_text(values[0].name, "g0") && same_text(values[0].value.as.text, "q"));
+  CHECK(same_text(values[1].name, "f0") && values[1].value.type == VARVE_INT64 && values[1].value.as.int64 == 10);
+  CHECK(same_text(values[2].name, "f1") && values[2].value.type == VARVE_STRING);
+  varve_page_free(rows);
+  CHECK_FAILS(varve_table_aggregate(table, NULL, figures + 1, 1, NULL, 1, &rows), VARVE_INVALID_ARGUMENT, "");
+  const varve_aggregate unknown = {.kind = 6};
+  CHECK_FAILS(varve_table_aggregate(table, NULL, &unknown, 1, NULL, 0, &rows), VARVE_INVALID_ARGUMENT, "");
+  CHECK(rows == NULL);
+  varve_table_free(table);
+}
+
 static void snapshots_keep_a_version(varve_store* store) {
   varve_table* const table = new_table(store, "Snapshots");
   fill(table, "p", 1);
@@ -554,6 +580,7 @@ void verbs_suite(void) {
   a_table_expires(store);
   group_transactions_name_the_operation_that_failed(store);
   scans_return_every_page(store);
+  figures_are_computed_by_groups(store);
   snapshots_keep_a_version(store);
   store_transactions_repeat_after_a_conflict(store);
   restricted_handles_may_do_less(store);

@@ -211,6 +211,12 @@ class Verbs(WithStore):
         self.assertEqual(self.table.scan(partitions=("q", None)).count(), 3)
         self.assertEqual(self.table.scan("N ge 20").count(), 5)
         self.assertEqual(self.table.scan(limit=0).count(), 0)
+        rows = self.table.scan("N ge 20").aggregate("count", ("sum", "N"), ("min", "Absent"), group_by=[("RowKey", 5)])
+        self.assertEqual([tuple(row) for row in rows], [(("00002",), (5, 110, None))])
+        self.assertEqual(self.table.scan("N lt 0").aggregate("count")[0].figures, (0,))
+        for wrong in [("median", "N"), ("sum", "")]:
+            with self.assertRaises(varve.InvalidArgument):
+                self.table.scan().aggregate(wrong)
         self.assertEqual(self.table.scan(select=["M"], limit=1).first(), Entity("p", "000000"))
         self.assertEqual(self.table.scan("PartitionKey eq 'p' and N eq 3").explain().path, "partition")
         self.assertEqual(len(list(self.table)), 28)

@@ -99,50 +99,27 @@ int get_entity(const EntityWords& words) {
   return kSuccess;
 }
 
-using Types = std::map<std::string, PropertyType>;
-
-/// Parses NAME=VALUE.
-Result<Property> property_of(const std::string& word, const Types& types) {
-  const std::size_t equals = word.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    return Status::invalid_argument("a property must be NAME=VALUE, not \"" + word + "\"");
-  }
-  const std::string name = word.substr(0, equals);
-  if (name == "Timestamp") return Status::invalid_argument("Timestamp cannot be given; the store sets it");
-  const std::string_view text = std::string_view(word).substr(equals + 1);
-  const auto chosen = types.find(name);
-  Result<Value> value = chosen != types.end() ? parse_value(chosen->second, text) : Result<Value>(infer_value(text));
-  if (!value.ok()) return value.status().in_file("\"" + name + "\"");
-  return Property{name, *std::move(value)};
-}
-
 Result<Entity> entity_of(const EntityWords& words) {
-  const Result<Types> types = parse_types(words.types);
+  const Result<std::map<std::string, PropertyType>> types = parse_types(words.types);
   if (!types.ok()) return types.status();
+  Result<std::vector<Property>> properties = parse_properties(words.properties, *types);
+  if (!properties.ok()) return properties.status();
   Entity entity(words.partition_key, words.row_key);
-  for (const std::string& word : words.properties) {
-    Result<Property> property = property_of(word, *types);
-    if (!property.ok()) return property.status();
-    entity.add(std::move(property->name), std::move(property->value));
-  }
+  for (Property& property : *properties) entity.add(std::move(property.name), std::move(property.value));
   return entity;
 }
 
 Result<Patch> patch_of(const PatchWords& words) {
-  const Result<Types> types = parse_types(words.types);
+  const Result<std::map<std::string, PropertyType>> types = parse_types(words.types);
   if (!types.ok()) return types.status();
   Patch patch(words.partition_key, words.row_key);
-  for (const std::string& word : words.set) {
-    Result<Property> property = property_of(word, *types);
-    if (!property.ok()) return property.status();
-    patch.set(std::move(property->name), std::move(property->value));
-  }
+  Result<std::vector<Property>> set = parse_properties(words.set, *types);
+  if (!set.ok()) return set.status();
+  for (Property& property : *set) patch.set(std::move(property.name), std::move(property.value));
   for (const std::string& name : words.removed) patch.remove(name);
-  for (const std::string& word : words.increments) {
-    Result<Property> property = property_of(word, *types);
-    if (!property.ok()) return property.status();
-    patch.increment(std::move(property->name), std::move(property->value));
-  }
+  Result<std::vector<Property>> increments = parse_properties(words.increments, *types);
+  if (!increments.ok()) return increments.status();
+  for (Property& property : *increments) patch.increment(std::move(property.name), std::move(property.value));
   patch.only_if(words.condition);
   return patch;
 }

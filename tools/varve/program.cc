@@ -28,7 +28,7 @@ Exit codes
   0    done
   1    refused: absent, already there, another ETag, a bad value, rows that were
        not imported, or a person did not confirm a drop
-  2    the command line is not valid, or lacks --yes (account drop)
+  2    the command line is not valid, or lacks --yes (account drop, delete-where)
   3    the store is damaged; the message names file and offset
   4    the machine: no space, no permission, an I/O error, or another program
        has the store open
@@ -44,8 +44,8 @@ struct VerbGroup {
 
 void group_verbs(CLI::App& app) {
   const std::array<VerbGroup, 7> groups = {
-      {{"Read", {"get", "query", "count", "export", "shell"}},
-       {"Write", {"put", "update", "patch", "delete", "import"}},
+      {{"Read", {"get", "query", "count", "aggregate", "export", "shell"}},
+       {"Write", {"put", "update", "patch", "delete", "delete-where", "update-where", "import"}},
        {"Tables and accounts", {"table", "index", "account", "pull", "push"}},
        {"Queues", {"queue"}},
        {"Blobs", {"container", "blob"}},
@@ -68,7 +68,9 @@ std::unique_ptr<CLI::App> command_line(int& exit_code) {
   app->require_subcommand(1);
   app->set_version_flag("--version", "varve " VARVE_VERSION);
   add_entity_verbs(*app, exit_code);
+  add_where_verbs(*app, exit_code);
   add_query_verb(*app, exit_code);
+  add_aggregate_verb(*app, exit_code);
   add_export_verb(*app, exit_code);
   add_shell_verb(*app, exit_code);
   add_import_verb(*app, exit_code);

@@ -18,7 +18,7 @@ namespace varve {
 
 /// One kind of access to entities or messages. Source: S-21, S-24, QS-12, BS-12.
 enum class Permission : std::uint16_t {
-  /// Permits reads: get(), get_many(), scan(), list_rows(), count() and explain().
+  /// Permits reads: get(), get_many(), scan(), list_rows(), count(), aggregate() and explain().
   kQuery = 1,
   /// Permits inserts. insert_or_replace() and insert_or_merge() need both kAdd and kUpdate.
   kAdd = 2,

@@ -51,6 +51,7 @@
 #include <vector>
 
 #include "access_policy.h"
+#include "aggregate.h"
 #include "blob.h"
 #include "blob_tail.h"
 #include "entity_view.h"
@@ -142,6 +143,8 @@ class VARVE_EXPORT AsyncTable {
   Task<Result<RowListingPage>> list_rows(RowListing listing, std::stop_token stop = {}) const;
   /// Counts the entities that a scan would return, as Table::count().
   Task<Result<Count>> count(Scan scan, std::stop_token stop = {}) const;
+  /// Adds the entities that a scan would return to the figures, as Table::aggregate(), and returns the figures.
+  Task<Result<Aggregated>> aggregate(Scan scan, Aggregation into, std::stop_token stop = {}) const;
 
  private:
   struct Verbs;

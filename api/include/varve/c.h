@@ -592,6 +592,39 @@ VARVE_API varve_status* varve_table_scan_in_place(const varve_table* table, cons
 VARVE_API varve_status* varve_table_count(const varve_table* table, const varve_scan* scan, uint64_t* count,
                                           varve_page** page);
 
+/// The kinds of figures over entities, as varve::Aggregate::Kind.
+enum {
+  VARVE_AGGREGATE_COUNT = 0,
+  VARVE_AGGREGATE_SUM = 1,
+  VARVE_AGGREGATE_MIN = 2,
+  VARVE_AGGREGATE_MAX = 3,
+  VARVE_AGGREGATE_AVERAGE = 4,
+  VARVE_AGGREGATE_DISTINCT = 5
+};
+/// One figure of each group, as varve::Aggregate.
+typedef struct varve_aggregate {
+  int32_t kind;
+  /// Empty only for VARVE_AGGREGATE_COUNT: counts all entities.
+  varve_text property;
+} varve_aggregate;
+/// What the entities of a group have in common, as varve::GroupBy.
+typedef struct varve_group_by {
+  varve_text property;
+  /// Above zero: the first characters of a key alone.
+  uint32_t characters;
+  /// Not empty: the beginning of a key alone, up to and with the first delimiter.
+  varve_text delimiter;
+} varve_group_by;
+
+/// Computes figures over the entities of a scan, as varve::Table::aggregate(), in as many pages as it takes. They show one
+/// state if the scan has a snapshot. `rows` receives one entity for each group, in the order of the groups, with empty keys
+/// and VARVE_ETAG_ANY. Its properties are named by their places: `g0` and `g1` are the group's values, and `f0`, `f1` and so on
+/// the figures. A value that does not exist is left out. Errors: as varve::Aggregation::create(),
+/// varve::Table::aggregate() and varve::Aggregation::rows().
+VARVE_API varve_status* varve_table_aggregate(const varve_table* table, const varve_scan* scan,
+                                              const varve_aggregate* figures, size_t figure_count,
+                                              const varve_group_by* groups, size_t group_count, varve_page** rows);
+
 /// Makes a cursor over all pages of a scan. It reads nothing yet. The table may be freed before the cursor.
 VARVE_API varve_status* varve_cursor_open(const varve_table* table, const varve_scan* scan, varve_cursor** cursor);
 /// Reads the next page. `page` receives NULL after the last page. After an error the cursor reads the same page again.

@@ -84,6 +84,17 @@ inline constexpr std::size_t kFilterBytesMax = 32'768;
 ///
 inline constexpr std::uint32_t kStrictFilterComparisonsMax = 15;
 
+/// Figures of one aggregation. The limits of aggregations are limits of the store.
+inline constexpr std::size_t kAggregateFiguresMax = 16;
+/// Properties or keys by which one aggregation groups.
+inline constexpr std::size_t kAggregateGroupingsMax = 2;
+/// Groups of one aggregation.
+inline constexpr std::size_t kAggregateGroupsMax = 100'000;
+/// Different values that all exact distinct counts of one aggregation keep together.
+inline constexpr std::size_t kAggregateDistinctMax = 1'000'000;
+/// Bytes of memory for the groups and values of one aggregation.
+inline constexpr std::size_t kAggregateBytesMax = std::size_t{128} << 20;
+
 /// Stored access policies of a table (S-41).
 inline constexpr std::size_t kAccessPoliciesMax = 5;
 /// Code units of the id of a stored access policy (S-41).

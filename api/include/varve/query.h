@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns: the request of a scan, and the content of a page.
+// Owns: the request of a scan, the content of a page, and the request of a change by filter.
 // Must never: keep state in the store between two pages. The continuation token holds all state of a scan.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "limits.h"
+#include "options.h"
 #include "snapshot.h"
 #include "types.h"
 #include "version.h"
@@ -217,6 +220,56 @@ struct Count {
   std::optional<std::string> continuation;
   /// The cost of this call alone.
   PageCost cost;
+};
+
+/// Which entities Table::delete_where() and Table::update_where() change.
+struct Where {
+  /// The keys to look at.
+  ScanRange range = ScanRange::whole_table();
+  /// The condition on the entities, as Scan::filter. It must not match everything, unless `all` is true.
+  std::string filter{};
+  /// True means all entities of the range. Then the filter must be blank. So a filter that was left out by mistake changes
+  /// nothing.
+  bool all = false;
+};
+
+/// What update_where() does to each entity. The other properties stay as they are.
+struct PropertyChanges {
+  /// Properties to set, as by Table::merge(). A property may change its type.
+  std::vector<Property> set{};
+  /// Names of custom properties to remove. Entities that have none of them are not written if nothing is set.
+  std::vector<std::string> remove{};
+};
+
+/// How far a change by filter is.
+struct WhereProgress {
+  /// Entities that met the condition when a batch was read.
+  std::uint64_t matched = 0;
+  /// Entities that were deleted or written. It is zero in a dry run.
+  std::uint64_t changed = 0;
+  /// Entities that another writer changed or deleted after they were read, so that the condition no longer held.
+  std::uint64_t left = 0;
+  /// The token to continue with after the last finished batch. If the change looked at the whole range, there is none.
+  /// The token belongs to this table: a table that was created later under the same name refuses it.
+  std::optional<std::string> continuation{};
+};
+
+/// Options of a change by filter.
+struct WhereOptions {
+  /// The token of an earlier call with the same Where. If it is empty, the change starts at the beginning of the range.
+  std::string continuation{};
+  /// Entities of one batch: 1 to limits::kTransactionOperationsMax. Each batch is one transaction for each partition in
+  /// it, or several if they are large.
+  std::uint32_t batch_entities_max = limits::kTransactionOperationsMax;
+  /// If true, the call only counts the entities that meet the condition.
+  bool dry_run = false;
+  /// Called after each batch on the thread of the call, outside all locks. Keep the continuation to resume after an error
+  /// or a crash.
+  std::function<void(const WhereProgress&)> progress{};
+  /// Ends the call after the present batch, with a continuation.
+  std::stop_token stop{};
+  /// The options of each transaction.
+  WriteOptions write{};
 };
 
 }  // namespace varve

@@ -12,6 +12,7 @@
 
 #include "access.h"
 #include "access_policy.h"
+#include "aggregate.h"
 #include "entity_view.h"
 #include "large_value.h"
 #include "options.h"
@@ -188,6 +189,28 @@ class VARVE_EXPORT Table {
   /// in their order, it checks existence, ETag and resulting size of each entity.
   Result<std::vector<ETag>> execute(std::span<const WriteOperation> operations, const WriteOptions& options = {});
 
+  /// Deletes the entities that meet a condition, in batches. Each delete is judged under the lock of its partition: an
+  /// entity that another writer changed since the batch was read is read again, and stays if the condition no longer
+  /// holds. The call does not see entities that are written before its present key. The call as a whole is not atomic: after
+  /// an error or a crash, the finished batches stay, and WhereOptions::continuation goes on.
+  ///
+  ///   WhereOptions options;
+  ///   options.progress = [&](const WhereProgress& now) { remember(now.continuation); };
+  ///   Result<WhereProgress> done = orders.delete_where({.filter = "Paid eq true"}, options);
+  ///
+  /// Errors: those of scan() and execute();
+  ///   kInvalidArgument (InvalidInput)  a filter that matches everything without Where::all, or another filter with it;
+  ///                                    a batch size out of range; a continuation of another table, or of nothing;
+  ///                                    a change without properties, or that sets and removes one property
+  ///   kNotFound (TableNotFound)        the table was dropped before the end, also if it was created again
+  ///   kBusy                            other writers changed an entity again and again before it could be changed
+  ///   kCancelled                       the stop was requested before the call
+  Result<WhereProgress> delete_where(const Where& where, const WhereOptions& options = {});
+  /// Does delete_where(), but sets and removes properties of the entities. After a crash a batch may be changed again,
+  /// which gives its entities another ETag. Errors: as delete_where(), and as merge() and replace().
+  Result<WhereProgress> update_where(const Where& where, const PropertyChanges& changes,
+                                     const WhereOptions& options = {});
+
   /// Does execute(), and changes the messages, if there are any, in the same commit: all of it happens or none. Also
   /// returns the entity after each patch. Puts are visible when the entities are. The limits of execute() count entities
   /// alone, except that texts of messages count for the bytes.
@@ -278,6 +301,17 @@ class VARVE_EXPORT Table {
   /// Errors: as scan().
   Result<Count> count(const Scan& scan) const;
 
+  /// Adds the entities that the scan would return to the figures, without copying them, and returns their number. It stops
+  /// after the time of one page and then returns a continuation, as count() does. One call reads one state of the store.
+  /// Several calls read one state if ReadOptions::snapshot is set. ReadOptions::select has no meaning. See aggregate.h.
+  /// Errors: as scan();
+  ///   kInvalidArgument (InvalidInput)  a sum or average meets a value that is no number; the smallest or largest value of
+  ///                                    a group is sought among values that do not compare; a group, distinct count,
+  ///                                    smallest or largest value meets a LargeValue; an earlier call with `into` failed
+  ///   kTooLarge                        a limit of limits.h: kAggregateGroupsMax, kAggregateDistinctMax or
+  ///                                    kAggregateBytesMax
+  Result<Count> aggregate(const Scan& scan, Aggregation& into) const;
+
   /// Returns the keys that the scan would read, and the part of the filter that remains to be evaluated. Reads no
   /// entity. Page::cost has the cost of a page that was read. Errors: as scan(). Source: Q-31.
   Result<ScanPlan> explain(const Scan& scan) const;
@@ -288,6 +322,7 @@ class VARVE_EXPORT Table {
   friend class Store;
   friend class StoreTransaction;
   struct State;
+  Result<WhereProgress> change_where(const Where& where, const PropertyChanges* changes, const WhereOptions& options);
   explicit Table(std::shared_ptr<const State> state) noexcept;
   Result<Entity> patched(const WriteView& operation, const WriteOptions& options);
   std::shared_ptr<const State> state_;

@@ -5,6 +5,7 @@
 
 #include "access.h"
 #include "access_policy.h"
+#include "aggregate.h"
 #include "async.h"
 #include "async_typed_table.h"
 #include "blob.h"

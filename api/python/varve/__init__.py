@@ -22,7 +22,7 @@ from .filters import literal
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity
 from .leases import Lease
 from .queues import NEVER, Message, Queue, QueueFigures, Receipt, SentMessage
-from .store import (GroupTransaction, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table, TableExpiry,
+from .store import (AggregateRow, GroupTransaction, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table, TableExpiry,
                     Transaction, repair, verify)
 from .values import DateTime, ETag, Entity, Int64, LargeValue, Value
 
@@ -33,7 +33,7 @@ __version__: str = _ffi.string(_lib.varve_version()).decode()
 open = Store
 
 __all__ = [
-    "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState", "BlobTail", "BlobWriter", "Block",
+    "AggregateRow", "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState", "BlobTail", "BlobWriter", "Block",
     "BlockLists", "Busy", "Cancelled", "Closed", "Conflict", "Container", "ContainerState", "Corruption", "DateTime", "ETag",
     "Entity", "Exists", "Fenced", "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "LargeValue",
     "LargeValueReader", "LargeValueWriter", "Lease", "Loader", "Locked", "Message", "NEVER", "NoSpace", "NotFound",

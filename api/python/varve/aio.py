@@ -12,7 +12,7 @@ from typing import Any, AsyncIterator, Callable, Iterable, Mapping, Optional, Ty
 
 from .blobs import BlobTail, Container
 from .queues import Message, Queue, QueueFigures, Receipt, Seconds, SentMessage, _Stop
-from .store import Key, Page, Path, Record, Scan, Store, Table, Transaction
+from .store import AggregateRow, Key, Page, Path, Record, Scan, Store, Table, Transaction
 from .values import ETag, Entity, Value
 
 T = TypeVar("T")
@@ -172,6 +172,10 @@ class AsyncTable:
     async def count(self, filter: str = "", **options: Any) -> int:
         """As Scan.count()."""
         return await self._store.run(self.table.scan(filter, **options).count)
+
+    async def aggregate(self, *figures: Any, filter: str = "", group_by: Any = (), **options: Any) -> list[AggregateRow]:
+        """As Scan.aggregate()."""
+        return await self._store.run(partial(self.table.scan(filter, **options).aggregate, *figures, group_by=group_by))
 
 
 class AsyncQueue:

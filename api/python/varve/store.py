@@ -165,6 +165,35 @@ class Plan(NamedTuple):
     residual: str
 
 
+class AggregateRow(NamedTuple):
+    """The figures of one group. A value that does not exist is None."""
+
+    group: tuple[Optional[Value], ...]
+    figures: tuple[Optional[Value], ...]
+
+
+_AGGREGATES = ("count", "sum", "min", "max", "average", "distinct")
+
+
+def _give_figure(to: Any, figure: Union[str, tuple[str, str]], keep: list[Any]) -> None:
+    kind, of = (figure, "") if isinstance(figure, str) else figure
+    if kind not in _AGGREGATES:
+        raise InvalidArgument(f"the figure is {kind!r}; one of {', '.join(_AGGREGATES)} is expected")
+    to.kind = _AGGREGATES.index(kind)
+    to.property = text_of(of, "property", keep)
+
+
+def _give_group(to: Any, group: Union[str, tuple[str, Union[int, str]]], keep: list[Any]) -> None:
+    name, beginning = (group, "") if isinstance(group, str) else group
+    to.property = text_of(name, "group_by", keep)
+    if isinstance(beginning, str):
+        to.delimiter = text_of(beginning, "group_by", keep)
+    elif not 0 < beginning < 2**32:
+        raise InvalidArgument(f"a group of {beginning} characters; one or more are allowed")
+    else:
+        to.characters = beginning
+
+
 class Scan:
     """The entities of a scan. Iterate over it, or over its :meth:`pages`. Each iteration scans anew."""
 
@@ -217,6 +246,28 @@ class Scan:
                 del keep
                 return total
             scan.continuation = text_of(continuation, "continuation", keep)
+
+    def aggregate(self, *figures: Union[str, tuple[str, str]],
+                  group_by: Sequence[Union[str, tuple[str, Union[int, str]]]] = ()) -> list[AggregateRow]:
+        """Returns figures over the entities, one row for each group, in the order of the groups.
+
+        A figure is ``"count"``, or a pair such as ``("sum", "Total")`` of count, sum, min, max, average or distinct and a
+        property. A group is a property, or the beginning of a key: ``("RowKey", 7)`` takes seven characters, and
+        ``("RowKey", "!")`` all up to the first ``!``. No entity is read to Python."""
+        if isinstance(group_by, str):
+            raise TypeError("group_by is a str; a list of groups is expected")
+        scan, keep = self._struct()
+        asked = _structs("varve_aggregate", len(figures), keep)
+        for to, figure in zip(asked, figures):
+            _give_figure(to, figure, keep)
+        groups = _structs("varve_group_by", len(group_by), keep)
+        for to, group in zip(groups, group_by):
+            _give_group(to, group, keep)
+        page = ffi.new("varve_page **")
+        check(lib.varve_table_aggregate(_open(self._table), scan, asked, len(figures), groups, len(group_by), page))
+        del keep
+        return [AggregateRow(tuple(row.get(f"g{i}") for i in range(len(group_by))),
+                             tuple(row.get(f"f{i}") for i in range(len(figures)))) for row in Page(page[0]).entities]
 
     def explain(self) -> Plan:
         """Returns the keys that the scan would read, and the part of the filter that remains."""

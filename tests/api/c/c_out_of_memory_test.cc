@@ -100,6 +100,12 @@ TEST_F(COutOfMemory, ReadsLeaveNoPage) {
   scan.filter = varve_text_of("PartitionKey eq 'a partition beyond the short texts' and Text ne 'y'");
   sweep([&] { return varve_table_scan(table_, &scan, &page); });
   varve_page_free(page);
+  const varve_aggregate figures[] = {{VARVE_AGGREGATE_COUNT, {}},
+                                     {VARVE_AGGREGATE_MAX, varve_text_of("Text")},
+                                     {VARVE_AGGREGATE_DISTINCT, varve_text_of("Text")}};
+  const varve_group_by group{varve_text_of("Text"), 0, {}};
+  sweep([&] { return varve_table_aggregate(table_, &scan, figures, 3, &group, 1, &page); });
+  varve_page_free(page);
   varve_plan* plan = nullptr;
   sweep([&] { return varve_table_explain(table_, &scan, &plan); });
   varve_plan_free(plan);

@@ -39,6 +39,8 @@ TEST(ServiceAddress, AnswersTheVerbsOnTables) {
   EXPECT_EQ(patch.exit_code, 1);
   EXPECT_THAT(patch.err, HasSubstr("a server takes no patch"));
   EXPECT_EQ(run_program({"count", address, "Orders", "--filter", "Lines eq 4"}).out, "1\n");
+  EXPECT_EQ(run_program({"aggregate", address, "Orders", "--count", "--sum", "Lines"}).out,
+            "{\"count()\":1,\"sum(Lines)\":4}\n");
   EXPECT_EQ(run_program({"table", "list", address}).out, "Orders\n");
   EXPECT_EQ(run_program({"delete", address, "Orders", "eu", "0001"}).exit_code, 0);
   EXPECT_EQ(run_program({"table", "drop", address, "Orders"}).exit_code, 0);

@@ -9,6 +9,7 @@
 #include "tools/varve/query/property_hint.h"
 #include "tools/varve/query/query_explanation.h"
 #include "tools/varve/query/query_plan.h"
+#include "tools/varve/query/range_words.h"
 #include "tools/varve/session/named_table.h"
 #include "tools/varve/session/verbs.h"
 #include "tools/varve/session/words.h"
@@ -26,10 +27,7 @@ namespace varve::tool {
 
 namespace {
 
-struct QueryWords {
-  Place place;
-  KeyWords keys;
-  std::string filter;
+struct QueryWords : RangeWords {
   std::vector<std::string> select;
   std::uint64_t top = 0;
   std::string continuation;
@@ -281,28 +279,6 @@ int query_table(const QueryWords& words) {
   return kSuccess;
 }
 
-/// Adds the options that choose entities.
-void add_range_words(CLI::App& verb, QueryWords& words) {
-  add_table_words(verb, words.place);
-  verb.add_option("--partition", words.keys.partition, "Only this partition");
-  verb.add_option("--row", words.keys.row, "Only this RowKey; needs --partition");
-  verb.add_option("--key", words.keys.keys, "PartitionKey and RowKey of one entity; may be repeated")
-      ->type_name("PARTITION ROW")
-      ->expected(1)
-      ->take_all();
-  verb.add_option("--from", words.keys.from, "Start at this RowKey; without --partition, at this PartitionKey");
-  verb.add_option("--to", words.keys.to, "Stop before this key");
-  verb.add_option("--prefix", words.keys.prefix, "Only RowKeys with this prefix; needs --partition");
-  verb.add_option(
-      "--filter", words.filter,
-      "Only entities that match this $filter, which may also have `in` lists, startswith, endswith, contains, "
-      "equals_ignoring_case and exists, and compare two properties; its conditions on keys limit what is read");
-  for (CLI::Option* option : verb.get_options()) {
-    if (option->nonpositional() && option->get_group() == "Options" && option != verb.get_help_ptr())
-      option->group("Which entities");
-  }
-}
-
 void add_count_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<QueryWords>();
   words->count = true;
@@ -312,6 +288,7 @@ void add_count_verb(CLI::App& app, int& exit_code) {
       "  varve count ./shop Orders\n"
       "  varve count ./shop Orders --filter \"PartitionKey eq 'eu' and Lines ge 3\"");
   add_range_words(*verb, *words);
+  add_key_words(*verb, *words);
   add_json_words(*verb, words->counts_as_object, "Print the number as JSON: {\"entities\":N}");
   verb->callback([words, &exit_code] { exit_code = query_table(*words); });
 }
@@ -335,6 +312,7 @@ void add_query_verb(CLI::App& app, int& exit_code) {
       "  varve query ./shop Orders --order-by 'Total desc,Customer' --top 10\n"
       "  varve query ./shop Orders --partition eu --format csv > eu.csv");
   add_range_words(*verb, *words);
+  add_key_words(*verb, *words);
   verb->add_option("--select", words->select, "Properties to print, separated by commas")
       ->delimiter(',')
       ->group(kOutputGroup);

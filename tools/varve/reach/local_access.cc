@@ -15,6 +15,7 @@ class LocalTable final : public TableAccess {
   }
   Result<Page> scan(const Scan& scan) const override { return table_.scan(scan); }
   Result<Count> count(const Scan& scan) const override { return table_.count(scan); }
+  Result<Count> aggregate(const Scan& scan, Aggregation& into) const override { return table_.aggregate(scan, into); }
   Result<ScanPlan> explain(const Scan& scan) const override { return table_.explain(scan); }
   Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options) override {
     return table_.execute(transaction, options);

@@ -125,6 +125,31 @@ class RestTable final : public TableAccess {
     return count;
   }
 
+  /// Reads the properties that the figures need, page by page.
+  Result<Count> aggregate(const Scan& scan, Aggregation& into) const override {
+    Scan asked = scan;
+    asked.read.select = into.properties();
+    // A server that is asked for no property returns all of them.
+    if (asked.read.select.empty()) asked.read.select = {"PartitionKey"};
+    Count count;
+    std::vector<PropertyView> properties;
+    for (;;) {
+      const Result<Page> page = this->scan(asked);
+      if (!page.ok()) return page.status();
+      for (const Entity& entity : (*page).entities) {
+        properties.clear();
+        for (const Property& property : entity.properties()) {
+          properties.push_back({property.name, view_of(property.value)});
+        }
+        const EntityView view{entity.partition_key(), entity.row_key(), properties, entity.etag()};
+        if (Status added = into.add(view); !added.ok()) return added;
+      }
+      count.entities += (*page).entities.size();
+      if (!(*page).continuation) return count;
+      asked.continuation = *(*page).continuation;
+    }
+  }
+
   Result<ScanPlan> explain(const Scan& /*scan*/) const override {
     return Status::invalid_argument("a server does not explain queries; give the directory of the store instead");
   }

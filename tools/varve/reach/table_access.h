@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "varve/aggregate.h"
 #include "varve/store.h"
 
 namespace varve::tool {
@@ -21,6 +22,7 @@ class TableAccess {
   /// A server's pages may show different states, because it keeps no snapshot between two pages.
   virtual Result<Page> scan(const Scan& scan) const = 0;
   virtual Result<Count> count(const Scan& scan) const = 0;
+  virtual Result<Count> aggregate(const Scan& scan, Aggregation& into) const = 0;
   /// Errors: kInvalidArgument (the table is at a server).
   virtual Result<ScanPlan> explain(const Scan& scan) const = 0;
   /// Carries out one write. A delete returns no ETag.

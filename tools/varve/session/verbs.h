@@ -10,8 +10,10 @@ namespace varve::tool {
 void add_import_verb(CLI::App& app, int& exit_code);
 void add_export_verb(CLI::App& app, int& exit_code);
 void add_query_verb(CLI::App& app, int& exit_code);  // query, count
+void add_aggregate_verb(CLI::App& app, int& exit_code);
 void add_shell_verb(CLI::App& app, int& exit_code);
 void add_entity_verbs(CLI::App& app, int& exit_code);  // get, put, update, delete
+void add_where_verbs(CLI::App& app, int& exit_code);   // delete-where, update-where
 void add_table_verbs(CLI::App& app, int& exit_code);   // table ..., account ...
 void add_index_verbs(CLI::App& app, int& exit_code);   // index ...
 void add_queue_verbs(CLI::App& app, int& exit_code);   // queue ...

@@ -17,6 +17,13 @@ CLI::Option* add_store(CLI::App& verb, Place& place, const std::string& about) {
   return verb.add_option("STORE", place.store, about)->required()->each(&name_store_in_hints);
 }
 
+void add_table(CLI::App& verb, Place& place) {
+  verb.add_option("TABLE", place.table, "Name of the table, in upper or lower case")->required();
+  verb.add_option("--account", place.account, "Account that the table belongs to")
+      ->capture_default_str()
+      ->group(kPlaceGroup);
+}
+
 }  // namespace
 
 void add_store_words(CLI::App& verb, Place& place) {
@@ -47,10 +54,12 @@ void add_reach_words(CLI::App& verb, Place& place) {
 
 void add_table_words(CLI::App& verb, Place& place) {
   add_reach_words(verb, place);
-  verb.add_option("TABLE", place.table, "Name of the table, in upper or lower case")->required();
-  verb.add_option("--account", place.account, "Account that the table belongs to")
-      ->capture_default_str()
-      ->group(kPlaceGroup);
+  add_table(verb, place);
+}
+
+void add_named_table_words(CLI::App& verb, Place& place) {
+  add_named_store_words(verb, place);
+  add_table(verb, place);
 }
 
 void add_durability_words(CLI::App& verb, std::string& word) {

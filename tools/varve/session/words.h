@@ -22,6 +22,8 @@ void add_named_store_words(CLI::App& verb, Place& place);
 void add_reach_words(CLI::App& verb, Place& place);
 /// As add_reach_words(), with TABLE and --account.
 void add_table_words(CLI::App& verb, Place& place);
+/// As add_named_store_words(), with TABLE and --account.
+void add_named_table_words(CLI::App& verb, Place& place);
 /// Returns a validator for counts: only digits, at least `least` and at most 64 bits.
 CLI::Validator whole_number(std::uint64_t least);
 /// The group of options that choose what a verb prints.

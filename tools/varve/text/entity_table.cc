@@ -22,11 +22,10 @@ bool is_number(const Value& value) noexcept {
 }
 
 std::string cell_of(const Entity& entity, const std::string& name) {
+  if (const Value* value = entity.find(name); value != nullptr) return to_text(*value);
   if (name == "PartitionKey") return entity.partition_key();
   if (name == "RowKey") return entity.row_key();
-  if (name == "Timestamp") return entity.timestamp().to_string();
-  const Value* value = entity.find(name);
-  return value == nullptr ? "" : to_text(*value);
+  return name == "Timestamp" && !entity.etag().is_none() ? entity.timestamp().to_string() : "";
 }
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
@@ -63,7 +62,8 @@ bool EntityTable::has_columns_for(const std::vector<Entity>& page) const {
 
 void EntityTable::begin_table(const std::vector<Entity>& page) {
   if (!columns_.empty()) out_ << "\n";
-  std::vector<std::string> names{"PartitionKey", "RowKey"};
+  std::vector<std::string> names;
+  if (keys_ > 0) names = {"PartitionKey", "RowKey"};
   for (const std::string& name : select_) {
     if (!contains(names, name)) names.push_back(name);
   }
@@ -104,7 +104,7 @@ void EntityTable::fit() {
   };
   std::size_t cut = 0;
   for (const Column& column : columns_) cut = std::max(cut, column.width);
-  while (columns_.size() > 2 && width_at(kCutWidthMin) > columns_max_) {
+  while (columns_.size() > std::max<std::size_t>(keys_, 1) && width_at(kCutWidthMin) > columns_max_) {
     left_out_.insert(left_out_.begin(), columns_.back().name);
     columns_.pop_back();
   }

@@ -18,6 +18,8 @@ class EntityTable {
   /// `select` contains the properties to show, in this order. If it is empty, all properties are shown. Lines have at
   /// most `columns_max` columns.
   EntityTable(std::ostream& out, std::vector<std::string> select, std::size_t columns_max);
+  /// Prints no keys: the entities are rows of other figures.
+  void hide_keys() noexcept { keys_ = 0; }
 
   void print(const std::vector<Entity>& page);
   /// Returns the properties that had no room, in their order. Keys always have room.
@@ -37,6 +39,7 @@ class EntityTable {
   std::ostream& out_;
   std::vector<std::string> select_;
   std::size_t columns_max_;
+  std::size_t keys_ = 2;  // the first columns, which are always shown
   std::vector<Column> columns_;
   std::vector<std::string> left_out_;
 };

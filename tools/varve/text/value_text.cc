@@ -134,6 +134,25 @@ Value infer_value(std::string_view text) {
   return Value(text);
 }
 
+Result<std::vector<Property>> parse_properties(const std::vector<std::string>& definitions,
+                                               const std::map<std::string, PropertyType>& types) {
+  std::vector<Property> properties;
+  for (const std::string& property : definitions) {
+    const std::size_t equals = property.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Status::invalid_argument("a property must be NAME=VALUE, not \"" + property + "\"");
+    }
+    const std::string name = property.substr(0, equals);
+    if (name == "Timestamp") return Status::invalid_argument("Timestamp cannot be given; the store sets it");
+    const std::string_view text = std::string_view(property).substr(equals + 1);
+    const auto chosen = types.find(name);
+    Result<Value> value = chosen != types.end() ? parse_value(chosen->second, text) : Result<Value>(infer_value(text));
+    if (!value.ok()) return value.status().in_file("\"" + name + "\"");
+    properties.push_back({name, *std::move(value)});
+  }
+  return properties;
+}
+
 std::string to_text(const Value& value, LargeValueText large_values) {
   struct ToText {
     std::string operator()(const Binary& binary) const { return encode_base64(binary.bytes); }

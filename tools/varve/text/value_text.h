@@ -29,6 +29,11 @@ Result<Value> parse_value(PropertyType type, std::string_view text);
 /// leading zeros or a plus sign.
 Value infer_value(std::string_view text);
 
+/// Parses "NAME=VALUE" definitions. A name in `types` has that type, and any other name the type that infer_value() gives.
+/// Errors: kInvalidArgument (no name, a value of another type, or the name Timestamp, which the store sets).
+Result<std::vector<Property>> parse_properties(const std::vector<std::string>& definitions,
+                                               const std::map<std::string, PropertyType>& types);
+
 /// What a text has in place of a large value.
 enum class LargeValueText : std::uint8_t {
   kDescription,  // its number and its length, for people
