@@ -117,7 +117,7 @@ class MemoryFileSystem final : public FileSystem {
   void set_read_order(std::uint64_t seed) noexcept;
 
   /// Keeps the rules of a store of objects from now on, which promises less than a local disk: there is no shared memory,
-  /// no link and no second life of a segment. A reader sees only what was made durable. A removed file is gone at once,
+  /// no link and no second life of a segment. A reader sees only durable bytes. A removed file is gone at once,
   /// and its handles fail.
   void keep_object_rules() noexcept;
 
