@@ -36,6 +36,11 @@ class RadosMachine {
     return *programs_.back();
   }
 
+  /// Ends a process, whose handles are gone.
+  void stop(RadosProgram& program) {
+    std::erase_if(programs_, [&](const std::unique_ptr<RadosProgram>& other) { return other.get() == &program; });
+  }
+
   io::ManualClock clock;
   io::SeededRandom random;
   io::SeededScheduler simulation;
