@@ -46,7 +46,10 @@ struct MemoryWorld final : World {
 };
 
 struct RadosWorld final : World {
-  RadosWorld() { cluster.repeat(20); }
+  RadosWorld() {
+    cluster.repeat(20);
+    cluster.hold_blocklists();  // The fence alone must suffice.
+  }
   std::unique_ptr<Directory> open() override {
     RadosOptions options;
     options.takeover_wait = false;
