@@ -23,7 +23,8 @@ struct SyncPoint {
   std::string_view name;
 };
 
-/// A file that is written once, front to back. One thread at a time may use it.
+/// A file that is written once, front to back. One thread at a time may use it. Before a sync() has made them durable,
+/// the bytes may be invisible to those who open the file.
 class WritableFile {
  public:
   virtual ~WritableFile() = default;
@@ -50,7 +51,8 @@ class ReadableFile {
   /// Returns the size in bytes when the file was opened.
   virtual std::uint64_t size_bytes() const noexcept = 0;
   virtual FileKey key() const noexcept = 0;
-  /// Fills all of `bytes`. Errors: kCorruption (the file ends first), kIoError. The caller need not align anything.
+  /// Fills all of `bytes`. Errors: kCorruption (the file ends first), kIoError (ENOENT: the file was removed, and this
+  /// file system keeps no removed files for their handles). The caller need not align anything.
   virtual Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const = 0;
 };
 

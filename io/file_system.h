@@ -74,7 +74,7 @@ class Directory {
   }
 
   /// Creates a file of `bytes` (a multiple of kSectorBytes), with allocated space and durable size, and memory of equal
-  /// size. Errors: EEXIST, kNoSpace; no file remains.
+  /// size. Errors: EEXIST, kNoSpace, kUnsupported (no memory here outlives the process); no file remains.
   virtual Result<std::unique_ptr<SharedMemory>> create_shared_memory(std::string_view name, std::uint64_t bytes) = 0;
 
   /// Replaces the content of a small file atomically and durably: after a crash, the file has the old content or the
@@ -90,7 +90,8 @@ class Directory {
   /// (not a regular file); nothing is changed.
   virtual Status link(std::string_view name, Directory& into) = 0;
 
-  /// Removes a name; open handles remain valid. The removal becomes durable with the next sync().
+  /// Removes a name. Open handles of the file remain valid or fail with ENOENT, as the file system can: the caller
+  /// removes what no reader uses. The removal becomes durable with the next sync().
   virtual Status remove(std::string_view name) = 0;
 
   /// Makes every earlier create and remove in this directory, and every earlier link into it, durable.

@@ -40,6 +40,26 @@ Result<SegmentFile> begin_segment(const io::Env& env, io::Directory& directory, 
   return SegmentFile{number, header.seed, std::move(file)};
 }
 
+/// A log buffer without a file, for file systems without shared memory.
+class PrivateMemory final : public io::SharedMemory {
+ public:
+  explicit PrivateMemory(io::AlignedBuffer memory) noexcept : memory_(std::move(memory)) {}
+
+  std::span<std::byte> bytes() noexcept override { return memory_.bytes(); }
+  Status keep(std::size_t /*offset*/, std::size_t /*size_bytes*/) noexcept override { return Status(); }
+  Status check() noexcept override { return Status(); }
+
+ private:
+  io::AlignedBuffer memory_;
+};
+
+Result<BufferFile> private_log_buffer(const io::Env& env, std::size_t size_bytes) {
+  Result<io::AlignedBuffer> memory = io::AlignedBuffer::allocate(size_bytes);
+  if (!memory.ok()) return memory.status();
+  io::probe("a log buffer has no file");
+  return BufferFile{0, env.random.next(), std::make_unique<PrivateMemory>(*std::move(memory))};
+}
+
 }  // namespace
 
 Result<SegmentFile> create_segment(const io::Env& env, io::Directory& directory, std::uint64_t number,
@@ -78,6 +98,7 @@ Result<BufferFile> create_log_buffer(const io::Env& env, io::Directory& director
   if (Status clear = remove_leftover(directory, name); !clear.ok()) return clear;
   Result<std::unique_ptr<io::SharedMemory>> memory =
       directory.create_shared_memory(name, log_buffer_bytes(slot_count, slot_bytes));
+  if (memory.code() == Code::kUnsupported) return private_log_buffer(env, log_buffer_bytes(slot_count, slot_bytes));
   if (!memory.ok()) return memory.status();
 
   const format::FileHeader header{format::FileType::kLogBuffer, format::kFormatVersion, env.random.next(), number};

@@ -33,7 +33,7 @@ struct SegmentFile {
 };
 
 struct BufferFile {
-  std::uint64_t number = 0;
+  std::uint64_t number = 0;  // zero: the memory has no file, because the file system cannot make one
   std::uint64_t seed = 0;
   std::unique_ptr<io::SharedMemory> memory;
 };
@@ -50,7 +50,8 @@ Result<SegmentFile> recycle_segment(const io::Env& env, io::Directory& directory
                                     std::uint64_t number, std::uint64_t bytes);
 
 /// Creates the log buffer: a header sector, and `slot_count` slots of a header sector and `slot_bytes` each. Leftovers
-/// and errors are handled as in create_segment().
+/// and errors are handled as in create_segment(). If the file system has no shared memory (kUnsupported), the buffer is
+/// memory of this process alone. Then the death of the process loses the commits that only the buffer has.
 Result<BufferFile> create_log_buffer(const io::Env& env, io::Directory& directory, std::uint64_t number,
                                      std::size_t slot_count, std::size_t slot_bytes);
 

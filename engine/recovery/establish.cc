@@ -40,7 +40,8 @@ Status prepare_log(const io::Env& env, io::Directory& directory, Prepared& prepa
   LiveSegment& live = files.segments[segment->number];
   live.number = segment->number;
   live.seed = segment->seed;
-  files.log_buffer = format::LogBufferEntry{buffer->number, buffer->seed, {}};
+  files.log_buffer.reset();
+  if (buffer->number != 0) files.log_buffer = format::LogBufferEntry{buffer->number, buffer->seed, {}};
   prepared.segment = *std::move(segment);
   prepared.buffer = *std::move(buffer);
   return Status();

@@ -103,24 +103,28 @@ Status TableWriter::write_pending() {
 
 /// Appends bytes and reads them back at once, while they are in the processor's cache. The hash of the bytes read must
 /// be the hash of the bytes that the builder made. So a bit flipped in memory on the way, and a lost write, are found
-/// before any reader needs the file.
+/// before any reader needs the file. A file system that shows bytes only after their sync is read after it.
 Status TableWriter::write(std::string_view bytes) {
-  const std::uint64_t begin = file_->size_bytes();
   if (Status written = file_->append(format::as_bytes(bytes)); !written.ok()) return written;
   // An open file ends for its reader where it ended at the open. So each write is read by an open of its own.
   const Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, name_, io::ReadMode::kCached);
-  if (!file.ok()) return file.status();
-  for (std::size_t done = 0; done < bytes.size(); done += piece_.size()) {
-    piece_.resize(std::min(kPieceBytes, bytes.size() - done));
+  return file.ok() ? read_back(**file) : file.status();
+}
+
+/// Reads the bytes that the file shows and that were not read back yet.
+Status TableWriter::read_back(const io::ReadableFile& file) {
+  while (read_back_bytes_ < file.size_bytes()) {
+    piece_.resize(std::min<std::uint64_t>(kPieceBytes, file.size_bytes() - read_back_bytes_));
     const std::span<std::byte> piece = std::as_writable_bytes(std::span(piece_));
-    if (Status read = (*file)->read_exactly(begin + done, piece); !read.ok()) return read;
+    if (Status read = file.read_exactly(read_back_bytes_, piece); !read.ok()) return read;
     hasher_.update(piece_);
+    read_back_bytes_ += piece_.size();
   }
   return Status();
 }
 
-/// Checks the size of the file under its name, and the hash of the bytes that write() read back.
-Status TableWriter::check_finished(const format::TableFileEntry& entry) const {
+/// Checks the size of the file under its name, and the hash of the bytes that were read back.
+Status TableWriter::check_finished(const format::TableFileEntry& entry) {
   const Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, name_, io::ReadMode::kCached);
   if (!file.ok()) return file.status();
   const std::uint64_t size = (*file)->size_bytes();
@@ -129,6 +133,7 @@ Status TableWriter::check_finished(const format::TableFileEntry& entry) const {
                               " were written")
         .in_file(format::named_file(name_));
   }
+  if (Status read = read_back(**file); !read.ok()) return read;
   if (hasher_.digest() == entry.content_hash) return Status();
   return Status::corruption("reads back differently from what was written").in_file(format::named_file(name_));
 }

@@ -66,7 +66,8 @@ class TableWriter {
   Status make_file();
   Status write_pending();
   Status write(std::string_view bytes);
-  Status check_finished(const format::TableFileEntry& entry) const;
+  Status read_back(const io::ReadableFile& file);
+  Status check_finished(const format::TableFileEntry& entry);
 
   io::Directory& directory_;
   const std::string name_;
@@ -77,6 +78,7 @@ class TableWriter {
   std::unique_ptr<format::TableBuilder> builder_;
   bool is_made_ = false;
   bool finished_ = false;
+  std::uint64_t read_back_bytes_ = 0;
 };
 
 }  // namespace varve::engine

@@ -171,6 +171,7 @@ Result<std::unique_ptr<LogSegment>> MemoryDirectory::recycle_log_segment(std::st
   assert(is_sector_multiple(bytes));
   if (Status valid = check_file_name(from, path()); !valid.ok()) return valid;
   if (Status usable = check_writable("recycle", to); !usable.ok()) return usable;
+  if (state_->has_object_rules()) return Directory::recycle_log_segment(from, to, bytes);
   Step step(*state_, operation(OperationKind::kRecycleLogSegment, to));
   if (const WriteOutcome outcome = write_outcome(step.fault()); !outcome.answer.ok()) return outcome.answer;
 
@@ -225,6 +226,9 @@ Result<std::unique_ptr<SharedMemory>> MemoryDirectory::create_shared_memory(std:
   const DeviceScope device;
   assert(bytes > 0);
   assert(is_sector_multiple(bytes));
+  if (state_->has_object_rules()) {
+    return call_error(Code::kUnsupported, {"create", session_->path_of(name)}, {"no memory outlives the process here"});
+  }
   Result<AlignedBuffer> memory = AlignedBuffer::allocate(bytes);
   if (!memory.ok()) return memory.status();
   auto pages = std::make_shared<SharedPages>(*std::move(memory));
@@ -267,6 +271,9 @@ Status MemoryDirectory::set_ballast(std::string_view name, std::uint64_t bytes) 
 Status MemoryDirectory::link(std::string_view name, Directory& into) {
   const DeviceScope device;
   if (Status valid = check_file_name(name, path()); !valid.ok()) return valid;
+  if (state_->has_object_rules()) {
+    return call_error(Code::kUnsupported, {"link", session_->path_of(name)}, {"a file has one name here"});
+  }
   auto* const other = dynamic_cast<MemoryDirectory*>(&into);
   if (other == nullptr || other->state_ != state_) {
     return call_error(Code::kUnsupported, {"link", session_->path_of(name)},

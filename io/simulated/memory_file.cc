@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <utility>
 #include <vector>
 
@@ -152,7 +153,15 @@ std::uint64_t readable_size(const FileHold& hold, ReadMode mode) {
   return hold.state().with_disk([&](MemoryDisk::State& state) -> std::uint64_t {
     const FileState& file = hold.file(state);
     if (file.mapped != nullptr) return file.mapped->bytes().size();
+    if (hold.state().has_object_rules()) return file.durable.size_bytes();
     return mode == ReadMode::kCached ? file.cached.size_bytes() : device_content(file).size_bytes();
+  });
+}
+
+bool has_name(const MemoryDisk::State& state, FileId id) {
+  return std::any_of(state.directories.begin(), state.directories.end(), [id](const auto& directory) {
+    const auto& names = directory.second.cached;
+    return std::any_of(names.begin(), names.end(), [id](const auto& name) { return name.second == id; });
   });
 }
 
@@ -187,7 +196,10 @@ Status MemoryReadableFile::read_exactly(std::uint64_t offset, std::span<std::byt
       flip_in(file.cached, middle);
       flip_in(file.durable, middle);
     }
-    const MemoryContent content = readable_content(file, mode_);
+    if (hold_.state().has_object_rules() && !has_name(state, hold_.id())) {
+      return os_error(ENOENT, {"read", guard_.path(), offset});
+    }
+    const MemoryContent content = hold_.state().has_object_rules() ? file.durable : readable_content(file, mode_);
     if (offset > content.size_bytes() || bytes.size() > content.size_bytes() - offset) {
       return call_error(Code::kCorruption, {"read", guard_.path(), offset},
                         {"the file ends at ", std::to_string(content.size_bytes()), ", before the end of the ",

@@ -147,6 +147,10 @@ void MemoryFileSystem::keep_no_samples() noexcept {
   state_->keep_no_samples();
 }
 
+void MemoryFileSystem::keep_object_rules() noexcept {
+  state_->keep_object_rules();
+}
+
 void MemoryFileSystem::set_observer(Observer observer) {
   state_->set_observer(std::move(observer));
 }

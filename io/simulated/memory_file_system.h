@@ -116,6 +116,11 @@ class MemoryFileSystem final : public FileSystem {
   /// Sets the seed of the order in which later queues finish their reads, and of how many they finish at a time.
   void set_read_order(std::uint64_t seed) noexcept;
 
+  /// Keeps the rules of a store of objects from now on, which promises less than a local disk: there is no shared memory,
+  /// no link and no second life of a segment. A reader sees only durable bytes. A removed file is gone at once,
+  /// and its handles fail.
+  void keep_object_rules() noexcept;
+
   /// Takes every exclusive lock from its owner, like a lock service that believes the owner dead. Others may lock now.
   /// Every writing call through the owner's Directory and the handles made with it returns kFenced.
   void revoke_locks();

@@ -1,0 +1,76 @@
+// Owns: the door to a store of objects: the few operations that the mapping of files to objects needs of RADOS.
+// Must never: offer a change that carries no epoch, or that would make an object without being asked to (S1).
+//
+// Rules of the objects
+//   S1  A change carries the epoch of its maker. It is refused with EOLDSNAPC once a change of a later epoch has reached
+//       the object. It requires that the object exists, or makes it and requires that it does not exist. Both halves are
+//       needed: the epoch goes with its object, and a late write would otherwise make a removed object anew.
+//   S6  An answer other than those named here means that the change may have been made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace varve::io {
+
+/// Zero, or the errno of Linux that RADOS answers with, as a positive number:
+///   kStaleEpoch        a later epoch was here; nothing was changed
+///   ENOENT, EEXIST     the object is not as required; nothing was changed
+///   ECANCELED          an attribute is not as expected; nothing was changed
+///   ESHUTDOWN          this client is blocklisted; nothing was changed
+///   others             the change may have been made
+using ObjectAnswer = int;
+
+/// The answer to a change whose epoch is over. (RADOS calls it EOLDSNAPC.)
+inline constexpr ObjectAnswer kStaleEpoch = 85;
+
+using TextMap = std::map<std::string, std::string, std::less<>>;
+
+/// One change of one object. It happens as a whole or not at all.
+struct ObjectChange {
+  enum class Presence : std::uint8_t { kMustExist, kMustBeAbsent };
+
+  std::string object;
+  std::uint64_t epoch = 0;
+  Presence presence = Presence::kMustExist;
+  /// The attributes that the object must have. Otherwise, the answer is ECANCELED.
+  TextMap expected_attributes;
+
+  TextMap attributes;  // to be set
+  std::uint64_t offset = 0;
+  std::span<const std::byte> bytes;  // to be written at `offset`
+  TextMap entries;                   // of the object's sorted map: to be set
+  std::vector<std::string> entries_removed;
+  bool removes = false;  // removes the object
+};
+
+/// What an object shows in one look.
+struct ObjectLook {
+  std::uint64_t size_bytes = 0;
+  TextMap attributes;
+};
+
+/// Any thread may use it. A call waits for its answer. Changes by one client to one object are made in the order of the
+/// calls. An answered change has reached every copy.
+class ObjectDoor {
+ public:
+  virtual ~ObjectDoor() = default;
+  /// Returns the name of this client for blocklist().
+  virtual std::string client() const = 0;
+  virtual ObjectAnswer change(const ObjectChange& change) = 0;
+  virtual ObjectAnswer look(std::string_view object, ObjectLook& found) = 0;
+  /// Returns all entries of the object's sorted map.
+  virtual ObjectAnswer entries(std::string_view object, TextMap& found) = 0;
+  /// Reads into `bytes` as far as the object goes. `count` is the number of bytes read.
+  virtual ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
+                            std::size_t& count) = 0;
+  /// Asks that the operations of another client be refused from now on. Does not wait until they are.
+  virtual ObjectAnswer blocklist(std::string_view client) = 0;
+};
+
+}  // namespace varve::io

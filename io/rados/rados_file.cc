@@ -1,0 +1,197 @@
+// Owns: the mapping of a file's bytes to offsets in its objects.
+// Must never: report bytes as durable that no answer of the cluster confirmed (S6).
+#include "io/rados/rados_file.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace varve::io {
+
+// -- RadosWritableFile ------------------------------------------------------------------------------------------------
+
+Result<std::unique_ptr<WritableFile>> RadosWritableFile::make(std::shared_ptr<RadosRoot> root, std::string_view name,
+                                                              const FileEntry& entry) {
+  Result<AlignedBuffer> waiting = AlignedBuffer::allocate_unfilled(kStripeBytes);
+  if (!waiting.ok()) return waiting.status();
+  return std::unique_ptr<WritableFile>(
+      std::make_unique<RadosWritableFile>(std::move(root), name, entry, *std::move(waiting)));
+}
+
+RadosWritableFile::RadosWritableFile(std::shared_ptr<RadosRoot> root, std::string_view name, const FileEntry& entry,
+                                     AlignedBuffer waiting)
+    : root_(std::move(root)),
+      name_(name),
+      guard_(root_->path_of(name), root_->process().owner()),
+      entry_(entry),
+      waiting_(std::move(waiting)) {}
+
+Status RadosWritableFile::append(std::span<const std::byte> bytes) {
+  if (Status usable = guard_.check("append"); !usable.ok()) return usable;
+  const Status appended = append_once(bytes);
+  return appended.ok() ? appended : guard_.fail(appended);
+}
+
+Status RadosWritableFile::append_once(std::span<const std::byte> bytes) {
+  if (Status owned = root_->check({"append", guard_.path()}); !owned.ok()) return owned;
+  while (!bytes.empty()) {
+    const std::uint64_t room = kStripeBytes - written_bytes_ % kStripeBytes - waiting_bytes_;
+    const std::size_t count = std::min<std::uint64_t>(room, bytes.size());
+    std::memcpy(waiting_.bytes().data() + waiting_bytes_, bytes.data(), count);
+    waiting_bytes_ += count;
+    bytes = bytes.subspan(count);
+    if (count < room) continue;
+    if (Status written = write_waiting(""); !written.ok()) return written;
+  }
+  return Status();
+}
+
+Status RadosWritableFile::sync(SyncPoint point) {
+  if (Status usable = guard_.check("sync"); !usable.ok()) return usable;
+  const Status synced = sync_once(point);
+  return synced.ok() ? synced : guard_.fail(synced);
+}
+
+Status RadosWritableFile::sync_once(SyncPoint point) {
+  const FailedCall call{"sync", guard_.path(), std::nullopt, point.name};
+  if (Status written = write_waiting(point.name); !written.ok()) return written;
+  FileEntry entry = entry_;
+  entry.size_bytes = written_bytes_;
+  // A table file is synced once, and its recorded size saves readers a look. A manifest is synced again and again; its
+  // size is not recorded any more.
+  if (!was_finished_) {
+    entry.phase = FilePhase::kFinished;
+    if (Status updated = root_->update(name_, entry, call); !updated.ok()) return updated;
+    was_finished_ = true;
+    entry_ = entry;
+    return Status();
+  }
+  const Result<FileEntry> named = root_->find_file(name_, call);
+  if (!named.ok() || named->id() != entry_.id()) {
+    return call_error(Code::kFenced, call, {"another file has taken the name of this one, or it was removed"});
+  }
+  if (Status owned = root_->check(call); !owned.ok()) return owned;
+  root_->note_size(name_, entry);
+  return Status();
+}
+
+/// Writes the waiting bytes into the last object, which is made if it is new.
+Status RadosWritableFile::write_waiting(std::string_view point) {
+  const FailedCall call{"write", guard_.path(), written_bytes_, point};
+  if (waiting_bytes_ == 0) return root_->check(call);
+  if (entry_.phase == FilePhase::kFinished) {
+    // It grows again. A takeover must know that, before the first object changes.
+    FileEntry growing = entry_;
+    growing.phase = FilePhase::kGrowing;
+    if (Status updated = root_->update(name_, growing, call); !updated.ok()) return updated;
+    entry_ = growing;
+  }
+  ObjectChange writing;
+  writing.object = stripe_object(root_->store(), entry_.id(), written_bytes_ / kStripeBytes);
+  writing.offset = written_bytes_ % kStripeBytes;
+  if (writing.offset == 0) writing.presence = ObjectChange::Presence::kMustBeAbsent;
+  writing.bytes = waiting_.bytes().first(waiting_bytes_);
+  if (Status written = root_->change(std::move(writing), call); !written.ok()) return written;
+  written_bytes_ += waiting_bytes_;
+  waiting_bytes_ = 0;
+  return Status();
+}
+
+// -- RadosReadableFile ------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Epochs and numbers of files are small. Files of one process have distinct keys.
+FileKey key_of(std::string_view store, const FileEntry& entry) noexcept {
+  constexpr int kNumberBits = 40;
+  std::uint64_t device = 0;
+  for (const char c : store.substr(0, 16))
+    device = device << 4 | static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+  return {device, entry.epoch << kNumberBits | entry.number};
+}
+
+}  // namespace
+
+RadosReadableFile::RadosReadableFile(std::shared_ptr<RadosRoot> root, std::string_view name, const FileEntry& entry,
+                                     std::uint64_t size_bytes)
+    : root_(std::move(root)),
+      path_(root_->path_of(name)),
+      entry_(entry),
+      size_bytes_(size_bytes),
+      key_(key_of(root_->store(), entry)) {}
+
+Status RadosReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const {
+  if (offset > size_bytes_ || bytes.size() > size_bytes_ - offset) {
+    return call_error(Code::kCorruption, {"read", path_, offset},
+                      {"the file ends at ", std::to_string(size_bytes_), ", before the end of the ",
+                       std::to_string(bytes.size()), " requested bytes"});
+  }
+  while (!bytes.empty()) {
+    const std::uint64_t stripe = entry_.is_segment() ? 0 : offset / kStripeBytes;
+    const std::uint64_t begin = offset - stripe * kStripeBytes;
+    const std::uint64_t room = entry_.is_segment() ? bytes.size() : kStripeBytes - begin;
+    const std::span<std::byte> part = bytes.first(std::min<std::uint64_t>(room, bytes.size()));
+    if (Status read = read_object(stripe, begin, part); !read.ok()) return read;
+    offset += part.size();
+    bytes = bytes.subspan(part.size());
+  }
+  return Status();
+}
+
+Status RadosReadableFile::read_object(std::uint64_t stripe, std::uint64_t offset, std::span<std::byte> bytes) const {
+  const FailedCall call{"read", path_, stripe * kStripeBytes + offset};
+  std::size_t count = 0;
+  const ObjectAnswer answer =
+      root_->process().door().read(stripe_object(root_->store(), entry_.id(), stripe), offset, bytes, count);
+  if (answer == ENOENT) return root_->missing(call);
+  if (answer != 0) return os_error(answer, call);
+  if (count == bytes.size()) return Status();
+  if (!entry_.is_segment()) {
+    return call_error(Code::kCorruption, call, {"an object ends before the end of its file"});
+  }
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(count), bytes.end(), std::byte{0});
+  return Status();
+}
+
+// -- RadosLogSegment --------------------------------------------------------------------------------------------------
+
+RadosLogSegment::RadosLogSegment(std::shared_ptr<RadosRoot> root, std::string_view name, const FileEntry& entry)
+    : root_(std::move(root)),
+      name_(name),
+      allocated_bytes_(entry.size_bytes),
+      guard_(root_->path_of(name), root_->process().owner()),
+      entry_(entry) {}
+
+Status RadosLogSegment::fill_to(std::uint64_t /*end*/) {
+  return guard_.check("fill");
+}
+
+Status RadosLogSegment::write(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) {
+  if (Status usable = guard_.check("write"); !usable.ok()) return usable;
+  assert(is_sector_multiple(offset));
+  assert(offset + bytes.size() <= allocated_bytes_);
+  ObjectChange writing;
+  writing.object = stripe_object(root_->store(), entry_.id(), 0);
+  writing.offset = offset;
+  writing.bytes = bytes;
+  const Status written = root_->change(std::move(writing), {"write", guard_.path(), offset, point.name});
+  return written.ok() ? written : guard_.fail(written);
+}
+
+/// Records the size. The bytes after it stay in the object, and no reader looks at them.
+Status RadosLogSegment::cut(std::uint64_t size_bytes, SyncPoint point) {
+  if (Status usable = guard_.check("cut"); !usable.ok()) return usable;
+  FileEntry entry = entry_;
+  entry.phase = FilePhase::kCutSegment;
+  entry.size_bytes = size_bytes;
+  if (Status cut = root_->update(name_, entry, {"cut", guard_.path(), size_bytes, point.name}); !cut.ok()) {
+    return guard_.fail(cut);
+  }
+  entry_ = entry;
+  guard_.cut_at(size_bytes);
+  return Status();
+}
+
+}  // namespace varve::io

@@ -1,0 +1,87 @@
+// Owns: the handles of files that lie in objects.
+// Must never: write an object of a file that is not in the directory (S4), or after a failure.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "io/aligned_buffer.h"
+#include "io/file.h"
+#include "io/posix/posix_handle.h"
+#include "io/rados/rados_root.h"
+
+namespace varve::io {
+
+/// A file in objects of kStripeBytes, which are made one after the other. Appended bytes wait in memory until they fill
+/// an object, or for sync(). A reader sees no byte before its sync.
+class RadosWritableFile final : public WritableFile {
+ public:
+  /// `entry` was just added under `name`. Errors: kOutOfMemory.
+  static Result<std::unique_ptr<WritableFile>> make(std::shared_ptr<RadosRoot> root, std::string_view name,
+                                                    const FileEntry& entry);
+  /// Only make() calls it.
+  RadosWritableFile(std::shared_ptr<RadosRoot> root, std::string_view name, const FileEntry& entry,
+                    AlignedBuffer waiting);
+
+  Status append(std::span<const std::byte> bytes) override;
+  Status sync(SyncPoint point) override;
+  std::uint64_t size_bytes() const noexcept override { return written_bytes_ + waiting_bytes_; }
+
+ private:
+  Status append_once(std::span<const std::byte> bytes);
+  Status sync_once(SyncPoint point);
+  Status write_waiting(std::string_view point);
+
+  const std::shared_ptr<RadosRoot> root_;
+  const std::string name_;
+  HandleGuard guard_;
+  FileEntry entry_;
+  AlignedBuffer waiting_;  // the end of the file that no object has, within one object
+  std::size_t waiting_bytes_ = 0;
+  std::uint64_t written_bytes_ = 0;  // in objects
+  bool was_finished_ = false;        // a sync recorded the size, once
+};
+
+class RadosReadableFile final : public ReadableFile {
+ public:
+  RadosReadableFile(std::shared_ptr<RadosRoot> root, std::string_view name, const FileEntry& entry,
+                    std::uint64_t size_bytes);
+  std::uint64_t size_bytes() const noexcept override { return size_bytes_; }
+  FileKey key() const noexcept override { return key_; }
+  Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const override;
+
+ private:
+  Status read_object(std::uint64_t stripe, std::uint64_t offset, std::span<std::byte> bytes) const;
+
+  const std::shared_ptr<RadosRoot> root_;
+  const std::string path_;
+  const FileEntry entry_;
+  const std::uint64_t size_bytes_;
+  const FileKey key_;
+};
+
+/// One object. Nothing needs to be prepared in it.
+class RadosLogSegment final : public LogSegment {
+ public:
+  RadosLogSegment(std::shared_ptr<RadosRoot> root, std::string_view name, const FileEntry& entry);
+  std::uint64_t allocated_bytes() const noexcept override { return allocated_bytes_; }
+  Status fill_to(std::uint64_t end) override;
+  void stop_filling() noexcept override {}
+  std::uint64_t filled_bytes() const noexcept override { return 0; }
+  std::uint64_t prepared_bytes() const noexcept override { return allocated_bytes_; }
+  bool direct() const noexcept override { return true; }
+  Status write(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) override;
+  Status cut(std::uint64_t size_bytes, SyncPoint point) override;
+
+ private:
+  const std::shared_ptr<RadosRoot> root_;
+  const std::string name_;
+  const std::uint64_t allocated_bytes_;
+  HandleGuard guard_;
+  FileEntry entry_;  // changed by cut() alone, when no write is in flight
+};
+
+}  // namespace varve::io

@@ -1,0 +1,140 @@
+// Owns: the lease's life: made before the first root is taken, renewed, removed at the end.
+// Must never: count a renewal whose answer did not come as one.
+#include "io/rados/rados_process.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "io/os_error.h"
+#include "io/parents_object.h"
+#include "io/rados/rados_names.h"
+
+namespace varve::io {
+
+namespace {
+
+/// The epochs of a lease object: its process renews it, and a new owner ends it.
+constexpr std::uint64_t kRenewalEpoch = 1;
+
+}  // namespace
+
+RadosProcess::RadosProcess(ObjectDoor& door, Clock& clock, RandomSource& random, Scheduler& scheduler,
+                           RadosOptions options)
+    : door_(door),
+      clock_(clock),
+      random_(random),
+      scheduler_(scheduler),
+      options_(options),
+      id_(draw_id()),
+      mutex_(scheduler),
+      changed_(scheduler),
+      renewing_(scheduler) {}
+
+RadosProcess::~RadosProcess() {
+  if (!owner_.is_this_process()) {
+    leave_to_parent(thread_);
+    return;
+  }
+  bool had_lease = false;
+  {
+    const MutexGuard guard(mutex_);
+    is_ending_ = true;
+    had_lease = has_lease_;
+    changed_.notify_all();
+  }
+  thread_.reset();
+  if (!had_lease) return;
+  ObjectChange removal;
+  removal.object = lease_object(id_);
+  removal.epoch = kRenewalEpoch;
+  removal.removes = true;
+  (void)door_.change(removal);  // A lease that stays lapses.
+}
+
+std::string RadosProcess::draw_id() {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string id;
+  for (int half = 0; half < 2; ++half) {
+    std::uint64_t number = random_.next();
+    for (int digit = 0; digit < 16; ++digit, number >>= 4) id.push_back(kDigits[number & 15]);
+  }
+  return id;
+}
+
+Status RadosProcess::start_lease() {
+  const MutexGuard guard(mutex_);
+  if (has_lease_) return Status();
+  ObjectChange making;
+  making.object = lease_object(id_);
+  making.epoch = kRenewalEpoch;
+  making.presence = ObjectChange::Presence::kMustBeAbsent;
+  making.attributes["renewal"] = "0";
+  const std::int64_t sent = clock_.monotonic().count();
+  const ObjectAnswer made = door_.change(making);
+  // The name was drawn here, so an object that exists is the one that a repeated change made.
+  if (made != 0 && made != EEXIST) return os_error(made, {"make the lease", making.object});
+  renewed_at_.store(sent, std::memory_order_release);
+  Result<Thread> thread = scheduler_.start("varve-lease", [this] { run(); });
+  if (!thread.ok()) return thread.status();
+  thread_ = std::make_unique<Thread>(*std::move(thread));
+  has_lease_ = true;
+  return Status();
+}
+
+void RadosProcess::run() noexcept {
+  for (;;) {
+    {
+      const MutexGuard guard(mutex_);
+      if (!is_ending_) (void)changed_.wait_for(mutex_, options_.renewal_time);
+      if (is_ending_) return;
+    }
+    renew();
+  }
+}
+
+void RadosProcess::renew() {
+  const MutexGuard guard(renewing_);
+  if (is_fenced()) return;
+  ObjectChange renewal;
+  renewal.object = lease_object(id_);
+  renewal.epoch = kRenewalEpoch;
+  renewal.attributes["renewal"] = std::to_string(++renewals_);
+  const std::int64_t sent = clock_.monotonic().count();
+  const ObjectAnswer answer = door_.change(renewal);
+  if (answer == 0) renewed_at_.store(sent, std::memory_order_release);
+  if (answer == kStaleEpoch || answer == ENOENT || answer == ESHUTDOWN) {
+    is_fenced_.store(true, std::memory_order_release);
+  }
+}
+
+bool RadosProcess::is_fresh() noexcept {
+  const std::int64_t renewed = renewed_at_.load(std::memory_order_acquire);
+  if (is_fenced() || renewed == INT64_MIN) return false;
+  return clock_.monotonic() - std::chrono::nanoseconds(renewed) < options_.lease_time;
+}
+
+bool RadosProcess::begin_owning(const std::string& name, std::chrono::milliseconds wait_max) {
+  constexpr std::chrono::milliseconds kWaitMax = std::chrono::hours(24);
+  const MutexGuard guard(mutex_);
+  while (owned_.contains(name)) {
+    if (!changed_.wait_for(mutex_, std::min(wait_max, kWaitMax)) && owned_.contains(name)) return false;
+  }
+  owned_.insert(name);
+  return true;
+}
+
+void RadosProcess::end_owning(const std::string& name) noexcept {
+  const MutexGuard guard(mutex_);
+  owned_.erase(name);
+  changed_.notify_all();
+}
+
+void RadosProcess::rest(std::chrono::milliseconds time) noexcept {
+  Mutex mutex(scheduler_);
+  Condition never(scheduler_);
+  const MutexGuard guard(mutex);
+  (void)never.wait_for(mutex, time);
+}
+
+}  // namespace varve::io

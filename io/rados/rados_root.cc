@@ -1,0 +1,303 @@
+// Owns: the changes of a store's objects and of its directory (rados_root.h).
+// Must never: go on after a change of the root whose outcome is unknown.
+#include "io/rados/rados_root.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+namespace varve::io {
+
+namespace {
+
+/// Returns the number of objects that a file of this size has.
+std::uint64_t stripes_of(const FileEntry& entry) noexcept {
+  return entry.is_segment() ? 1 : (entry.size_bytes + kStripeBytes - 1) / kStripeBytes;
+}
+
+}  // namespace
+
+RadosRoot::RadosRoot(std::shared_ptr<RadosProcess> process, std::string_view path, std::string_view name,
+                     std::string store)
+    : process_(std::move(process)), path_(path), name_(name), store_(std::move(store)), mutex_(process_->scheduler()) {}
+
+Status RadosRoot::make(RadosProcess& process, std::string_view path, std::string_view name) {
+  ObjectChange making;
+  making.object = root_object(name);
+  making.presence = ObjectChange::Presence::kMustBeAbsent;
+  making.attributes = {{"format", "1"}, {"id", process.draw_id()}, {"epoch", "0"}, {"owner", ""}};
+  const ObjectAnswer made = process.door().change(making);
+  // An owner of the root has raised its epoch above that of its making.
+  const bool is_there = made == 0 || made == EEXIST || made == kStaleEpoch;
+  return is_there ? Status() : os_error(made, {"make the root", path});
+}
+
+Result<std::shared_ptr<RadosRoot>> RadosRoot::find(std::shared_ptr<RadosProcess> process, std::string_view path,
+                                                   std::string_view name) {
+  ObjectLook root;
+  if (const ObjectAnswer answer = process->door().look(root_object(name), root); answer != 0) {
+    return os_error(answer, {"open", path});
+  }
+  if (root.attributes["format"] != "1") {
+    return Status::unsupported("the root has a format that this build does not know").in_file(path);
+  }
+  return std::make_shared<RadosRoot>(std::move(process), path, name, root.attributes["id"]);
+}
+
+Status RadosRoot::fenced(const FailedCall& call) const noexcept {
+  return call_error(Code::kFenced, call, {"another owner has taken the store over"});
+}
+
+Status RadosRoot::check(const FailedCall& call) const noexcept {
+  if (!process_->owner().is_this_process()) {
+    return call_error(Code::kLocked, call, {"this process is a fork of the one that opened it"});
+  }
+  if (is_fenced_.load(std::memory_order_acquire) || process_->is_fenced()) return fenced(call);
+  if (epoch() == 0) return call_error(Code::kLocked, call, {"the store is not locked by this handle"});
+  return Status();
+}
+
+Status RadosRoot::confirm() {
+  const FailedCall call{"confirm the owner", path_};
+  if (Status owned = check(call); !owned.ok()) return owned;
+  ObjectLook root;
+  const ObjectAnswer answer = process_->door().look(root_object(name_), root);
+  if (answer != 0 && answer != ENOENT) return os_error(answer, call);
+  if (answer == 0 && root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(epoch())) {
+    return Status();
+  }
+  is_fenced_.store(true, std::memory_order_release);
+  return fenced(call);
+}
+
+Status RadosRoot::change(ObjectChange change, const FailedCall& call) {
+  if (Status owned = check(call); !owned.ok()) return owned;
+  change.epoch = epoch();
+  const ObjectAnswer answer = process_->door().change(change);
+  switch (answer) {
+    case 0: return Status();
+    case kStaleEpoch:
+    case ESHUTDOWN: is_fenced_.store(true, std::memory_order_release); return fenced(call);
+    case ENOENT: {
+      // The object was removed, by this owner or by a later one. No reader would find the bytes.
+      const Status owned = confirm();
+      if (!owned.ok() && owned.code() != Code::kFenced) return owned;
+      return call_error(Code::kFenced, call, {"the object was removed"});
+    }
+    case EEXIST: {
+      // A change that was sent again finds its own object. A seal is the mark of a later owner.
+      ObjectLook found;
+      const ObjectAnswer look = process_->door().look(change.object, found);
+      if (look != 0) return os_error(look, call);
+      if (found.attributes.contains("sealed")) return fenced(call);
+      return Status();
+    }
+    default: return os_error(answer, call);
+  }
+}
+
+Status RadosRoot::missing(const FailedCall& call) {
+  if (epoch() != 0) {
+    if (Status owned = confirm(); !owned.ok()) return owned;
+  }
+  return os_error(ENOENT, call);
+}
+
+// -- The directory ----------------------------------------------------------------------------------------------------
+
+Status RadosRoot::change_root(ObjectChange change, const FailedCall& call) {
+  if (Status owned = check(call); !owned.ok()) return owned;
+  if (!failure_.ok()) return failure_;
+  change.object = root_object(name_);
+  change.epoch = epoch();
+  change.expected_attributes = {{"id", store_}, {"epoch", std::to_string(epoch())}};
+  const ObjectAnswer answer = process_->door().change(change);
+  if (answer == 0) return Status();
+  if (answer == kStaleEpoch || answer == ECANCELED || answer == ENOENT || answer == ESHUTDOWN) {
+    is_fenced_.store(true, std::memory_order_release);
+    return fenced(call);
+  }
+  return failure_ = os_error(answer, call);
+}
+
+Result<TextMap> RadosRoot::read_entries() {
+  TextMap entries;
+  const ObjectAnswer answer = process_->door().entries(root_object(name_), entries);
+  if (answer != 0) return os_error(answer, {"read the directory", path_});
+  return entries;
+}
+
+namespace {
+
+Result<FileMap> files_among(const TextMap& entries) {
+  FileMap files;
+  for (auto entry = entries.lower_bound(kFilePrefix); entry != entries.end(); ++entry) {
+    if (!entry->first.starts_with(kFilePrefix)) break;
+    const Result<FileEntry> parsed = parse_entry(entry->second);
+    if (!parsed.ok()) return parsed.status();
+    files.emplace(entry->first.substr(kFilePrefix.size()), *parsed);
+  }
+  return files;
+}
+
+std::string file_key(std::string_view name) {
+  return std::string(kFilePrefix).append(name);
+}
+
+std::string nameless_key(const std::string& id) {
+  return std::string(kNamelessPrefix) + id;
+}
+
+}  // namespace
+
+Result<FileMap> RadosRoot::files() {
+  {
+    const MutexGuard guard(mutex_);
+    if (files_.has_value()) return *files_;
+  }
+  const Result<TextMap> entries = read_entries();
+  if (!entries.ok()) return entries.status();
+  return files_among(*entries);
+}
+
+Result<FileEntry> RadosRoot::find_file(std::string_view name, const FailedCall& call) {
+  {
+    const MutexGuard guard(mutex_);
+    if (files_.has_value()) {
+      const auto found = files_->find(name);
+      if (found == files_->end()) return os_error(ENOENT, call);
+      return found->second;
+    }
+  }
+  const Result<FileMap> read = files();
+  if (!read.ok()) return read.status();
+  const auto found = read->find(name);
+  if (found == read->end()) return os_error(ENOENT, call);
+  return found->second;
+}
+
+FileEntry RadosRoot::new_entry(FilePhase phase, std::uint64_t size_bytes) {
+  return {phase, epoch(), next_number_.fetch_add(1, std::memory_order_relaxed), size_bytes};
+}
+
+Status RadosRoot::add(std::string_view name, const FileEntry& entry, const FailedCall& call) {
+  const MutexGuard guard(mutex_);
+  if (Status owned = check(call); !owned.ok()) return owned;
+  if (files_->contains(name)) return os_error(EEXIST, call);
+  ObjectChange adding;
+  adding.entries[file_key(name)] = entry_text(entry);
+  if (Status added = change_root(std::move(adding), call); !added.ok()) return added;
+  files_->emplace(name, entry);
+  return Status();
+}
+
+Status RadosRoot::update(std::string_view name, const FileEntry& entry, const FailedCall& call) {
+  const MutexGuard guard(mutex_);
+  if (Status owned = check(call); !owned.ok()) return owned;
+  const auto found = files_->find(name);
+  if (found == files_->end() || found->second.id() != entry.id()) {
+    return call_error(Code::kFenced, call, {"another file has taken the name of this one, or it was removed"});
+  }
+  if (entry_text(found->second) == entry_text(entry)) return Status();
+  ObjectChange updating;
+  updating.entries[file_key(name)] = entry_text(entry);
+  if (Status updated = change_root(std::move(updating), call); !updated.ok()) return updated;
+  found->second = entry;
+  return Status();
+}
+
+void RadosRoot::note_size(std::string_view name, const FileEntry& entry) {
+  const MutexGuard guard(mutex_);
+  if (!files_.has_value()) return;
+  const auto found = files_->find(name);
+  if (found != files_->end() && found->second.id() == entry.id()) found->second.size_bytes = entry.size_bytes;
+}
+
+Status RadosRoot::put(std::string_view name, std::span<const std::byte> bytes, const FailedCall& call) {
+  const MutexGuard guard(mutex_);
+  if (Status owned = check(call); !owned.ok()) return owned;
+  const FileEntry entry = new_entry(FilePhase::kFinished, bytes.size());
+  ObjectChange announcing;
+  announcing.entries[nameless_key(entry.id())] = "1";
+  if (Status announced = change_root(std::move(announcing), call); !announced.ok()) return announced;
+
+  ObjectChange making;
+  making.object = stripe_object(store_, entry.id(), 0);
+  making.presence = ObjectChange::Presence::kMustBeAbsent;
+  making.bytes = bytes;
+  if (Status made = change(std::move(making), call); !made.ok()) return made;
+
+  ObjectChange naming;
+  naming.entries[file_key(name)] = entry_text(entry);
+  naming.entries_removed.push_back(nameless_key(entry.id()));
+  const auto found = files_->find(name);
+  std::optional<FileEntry> old;
+  if (found != files_->end()) {
+    old = found->second;
+    naming.entries[nameless_key(old->id())] = std::to_string(stripes_of(*old));
+  }
+  if (Status named = change_root(std::move(naming), call); !named.ok()) return named;
+  files_->insert_or_assign(std::string(name), entry);
+  return old.has_value() ? remove_nameless(old->id(), stripes_of(*old), call) : Status();
+}
+
+Status RadosRoot::remove(std::string_view name, const FailedCall& call) {
+  const MutexGuard guard(mutex_);
+  if (Status owned = check(call); !owned.ok()) return owned;
+  const auto found = files_->find(name);
+  if (found == files_->end()) return os_error(ENOENT, call);
+  const FileEntry old = found->second;
+  ObjectChange removing;
+  removing.entries_removed.push_back(file_key(name));
+  removing.entries[nameless_key(old.id())] = std::to_string(stripes_of(old));
+  if (Status removed = change_root(std::move(removing), call); !removed.ok()) return removed;
+  files_->erase(found);
+  return remove_nameless(old.id(), stripes_of(old), call);
+}
+
+/// Objects that stay have a key in the root, by which the next owner removes them.
+Status RadosRoot::remove_nameless(const std::string& id, std::uint64_t stripes, const FailedCall& call) {
+  if (Status removed = remove_objects(id, stripes); !removed.ok()) {
+    return removed.code() == Code::kFenced ? removed : Status();
+  }
+  ObjectChange forgetting;
+  forgetting.entries_removed.push_back(nameless_key(id));
+  return change_root(std::move(forgetting), call);
+}
+
+/// Goes on past `stripes`, since a former owner may have made more objects than its entry says.
+Status RadosRoot::remove_objects(const std::string& id, std::uint64_t stripes) {
+  for (std::uint64_t stripe = 0;; ++stripe) {
+    ObjectChange removing;
+    removing.object = stripe_object(store_, id, stripe);
+    removing.removes = true;
+    removing.epoch = epoch();
+    const FailedCall call{"remove the object", removing.object};
+    if (Status owned = check(call); !owned.ok()) return owned;
+    ObjectLook found;
+    const ObjectAnswer look = process_->door().look(removing.object, found);
+    if (look == ENOENT && stripe >= stripes) return Status();
+    if (look == ENOENT) continue;
+    if (look != 0) return os_error(look, call);
+    const ObjectAnswer removed = process_->door().change(removing);
+    if (removed == kStaleEpoch || removed == ESHUTDOWN) {
+      is_fenced_.store(true, std::memory_order_release);
+      return fenced(call);
+    }
+    if (removed != 0 && removed != ENOENT) return os_error(removed, call);
+  }
+}
+
+Result<std::uint64_t> RadosRoot::size_of(const FileEntry& entry, const FailedCall& call) {
+  if (entry.phase != FilePhase::kGrowing || entry.epoch == epoch()) return entry.size_bytes;
+  for (std::uint64_t stripe = entry.size_bytes / kStripeBytes;; ++stripe) {
+    ObjectLook found;
+    const ObjectAnswer answer = process_->door().look(stripe_object(store_, entry.id(), stripe), found);
+    if (answer != 0 && answer != ENOENT) return os_error(answer, call);
+    const std::uint64_t bytes = answer == 0 ? found.size_bytes : 0;
+    if (bytes < kStripeBytes) return stripe * kStripeBytes + bytes;
+  }
+}
+
+}  // namespace varve::io

@@ -1,0 +1,116 @@
+// Owns: one handle of a store's root: its epoch, the directory of files, takeover, and the building of every change.
+// Must never: let another room make a change of a store's objects, or read what a former owner can still change.
+//
+// Rules (with S1 and S6 of object_door.h)
+//   S2  Epochs of a root only rise. An epoch has one owner. It is taken by one conditional change of the root.
+//   S3  take() seals every object that a former owner may still write, before the directory may be used.
+//   S4  A file is in the directory before its first object is made.
+//   S5  An object's name has the epoch and a number of that epoch, so no two owners ever make one name.
+//   S13 Only the owner of a root removes its objects, after no name leads to them.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "io/os_error.h"
+#include "io/rados/object_door.h"
+#include "io/rados/rados_names.h"
+#include "io/rados/rados_process.h"
+#include "io/scheduler.h"
+#include "varve/result.h"
+
+namespace varve::io {
+
+using FileMap = std::map<std::string, FileEntry, std::less<>>;
+
+/// Any thread may use it. Without take(), it only reads.
+class RadosRoot {
+ public:
+  /// Makes the root of a new, empty store. A root that exists is a success.
+  static Status make(RadosProcess& process, std::string_view path, std::string_view name);
+  /// Errors: ENOENT.
+  static Result<std::shared_ptr<RadosRoot>> find(std::shared_ptr<RadosProcess> process, std::string_view path,
+                                                 std::string_view name);
+  /// Only find() calls it.
+  RadosRoot(std::shared_ptr<RadosProcess> process, std::string_view path, std::string_view name, std::string store);
+
+  const std::string& path() const noexcept { return path_; }
+  /// Returns the whole path of a file, for messages.
+  std::string path_of(std::string_view name) const { return path_ + "/" + std::string(name); }
+  RadosProcess& process() noexcept { return *process_; }
+  const std::string& store() const noexcept { return store_; }
+
+  /// Takes the root over: waits out the lease of an owner that did not let go, raises the epoch, seals what the former
+  /// owner could write, and removes what it left without a name. Errors: kLocked (the owner lives; nothing was
+  /// touched), others of the door.
+  Status take(std::chrono::milliseconds wait_max);
+  /// Ends the ownership. If no change is in doubt, the next owner need not wait.
+  void let_go() noexcept;
+  /// Returns zero before take().
+  std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
+  /// Returns Ok while no later owner is known. Errors: kFenced, kLocked (a fork, or the root was not taken).
+  Status check(const FailedCall& call) const noexcept;
+  /// Asks the root whether its epoch is still that of this handle. Errors: kFenced.
+  Status confirm();
+
+  /// Makes one change of an object of this store under the epoch. Errors: kFenced; EEXIST, if the object was to be
+  /// absent and is not one that a repeated change made; kIoError.
+  Status change(ObjectChange change, const FailedCall& call);
+
+  Result<FileMap> files();
+  /// Errors: ENOENT.
+  Result<FileEntry> find_file(std::string_view name, const FailedCall& call);
+  /// Returns an entry that no file had before.
+  FileEntry new_entry(FilePhase phase, std::uint64_t size_bytes);
+  /// Adds a file. Errors: EEXIST.
+  Status add(std::string_view name, const FileEntry& entry, const FailedCall& call);
+  /// Changes the entry of a file, if the name still leads to it. Errors: kFenced otherwise.
+  Status update(std::string_view name, const FileEntry& entry, const FailedCall& call);
+  /// Notes the size of a growing file of this owner, without a change of the root.
+  void note_size(std::string_view name, const FileEntry& entry);
+  /// Makes `name` lead to one object with these bytes, in place of what it leads to now.
+  Status put(std::string_view name, std::span<const std::byte> bytes, const FailedCall& call);
+  Status remove(std::string_view name, const FailedCall& call);
+
+  /// Returns the size of a file that `entry` describes. Asks the objects if the entry does not know.
+  Result<std::uint64_t> size_of(const FileEntry& entry, const FailedCall& call);
+  /// Returns the status of an object that is missing though its entry names it.
+  Status missing(const FailedCall& call);
+
+ private:
+  struct Claim;
+  Status take_owned(std::chrono::milliseconds wait_max);
+  Status await_lapse(const Claim& former, std::chrono::milliseconds wait_max, Claim& now);
+  Result<Claim> look_at_root();
+  Status raise_epoch(const Claim& former, const std::string& owner);
+  Status end_lease(const Claim& former, const std::string& owner);
+  Status take_directory();
+  Status seal(const FileEntry& entry);
+  Result<bool> seal_stripe(const std::string& object);
+  Status remove_objects(const std::string& id, std::uint64_t stripes);
+  Status remove_nameless(const std::string& id, std::uint64_t stripes, const FailedCall& call) VARVE_REQUIRES(mutex_);
+  Status change_root(ObjectChange change, const FailedCall& call) VARVE_REQUIRES(mutex_);
+  Result<TextMap> read_entries();
+  Status fenced(const FailedCall& call) const noexcept;
+  Status lock_failure() const;
+
+  const std::shared_ptr<RadosProcess> process_;
+  const std::string path_;
+  const std::string name_;
+  const std::string store_;
+  std::atomic<std::uint64_t> epoch_{0};
+  std::atomic<bool> is_fenced_{false};
+  std::atomic<std::uint64_t> next_number_{1};
+
+  Mutex mutex_;                                            // of the directory; one change of the root at a time
+  std::optional<FileMap> files_ VARVE_GUARDED_BY(mutex_);  // known while the root is owned
+  Status failure_ VARVE_GUARDED_BY(mutex_);                // of a change of the root with an unknown outcome
+};
+
+}  // namespace varve::io

@@ -1,0 +1,247 @@
+// Owns: the steps of a takeover, in their order (rados_root.h).
+// Must never: touch anything of an owner whose lease is fresh, or answer before that lease has lapsed.
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "io/posix/posix_handle.h"
+#include "io/rados/rados_root.h"
+
+namespace varve::io {
+
+/// The owner of a root, as the root names it: "PROCESS CLIENT DRAW", or nothing after a clean end.
+struct RadosRoot::Claim {
+  std::uint64_t epoch = 0;
+  std::string owner;
+  /// The last renewal that was seen of the owner's lease, and when it was first seen.
+  std::string renewal;
+  std::chrono::nanoseconds seen_at{0};
+
+  std::string process() const { return owner.substr(0, owner.find(' ')); }
+  std::string client() const {
+    const std::size_t begin = owner.find(' ');
+    const std::size_t end = owner.rfind(' ');
+    return begin == std::string::npos || begin == end ? "" : owner.substr(begin + 1, end - begin - 1);
+  }
+};
+
+namespace {
+
+/// How often a lease is looked at while it is waited out.
+constexpr std::chrono::milliseconds kLookEvery{100};
+
+/// Returns the last renewal of a lease. It is empty if the lease is gone.
+Result<std::string> renewal_of(RadosProcess& process, const std::string& owner) {
+  ObjectLook lease;
+  const std::string object = lease_object(owner);
+  const ObjectAnswer answer = process.door().look(object, lease);
+  if (answer == ENOENT) return std::string();
+  if (answer != 0) return os_error(answer, {"look at the lease", object});
+  return lease.attributes["renewal"];
+}
+
+/// T and a tenth: the clocks of two machines may differ in rate by that much.
+std::chrono::nanoseconds lapse_time(const RadosOptions& options) noexcept {
+  return std::chrono::nanoseconds(options.lease_time) * 11 / 10;
+}
+
+}  // namespace
+
+Status RadosRoot::take(std::chrono::milliseconds wait_max) {
+  if (!process_->owner().is_this_process()) return HandleGuard::refuse_fork("lock", path_);
+  if (!process_->begin_owning(name_, wait_max)) return lock_failure();
+  Status taken = take_owned(wait_max);
+  if (!taken.ok()) {
+    const MutexGuard guard(mutex_);
+    files_.reset();
+    epoch_.store(0, std::memory_order_release);
+    process_->end_owning(name_);
+  }
+  return taken;
+}
+
+Status RadosRoot::lock_failure() const {
+  return call_error(Code::kLocked, {"lock", path_},
+                    {"another process, or another handle in this process, has it open"});
+}
+
+Result<RadosRoot::Claim> RadosRoot::look_at_root() {
+  ObjectLook root;
+  const ObjectAnswer answer = process_->door().look(root_object(name_), root);
+  if (answer != 0) return os_error(answer, {"lock", path_});
+  if (root.attributes["id"] != store_) {
+    return call_error(Code::kFenced, {"lock", path_}, {"the store was removed and made again"});
+  }
+  const Result<std::uint64_t> epoch = parse_number(root.attributes["epoch"]);
+  if (!epoch.ok()) return epoch.status();
+  return Claim{*epoch, root.attributes["owner"], "", process_->clock().monotonic()};
+}
+
+Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
+  Result<Claim> former = look_at_root();
+  if (!former.ok()) return former.status();
+  const bool is_foreign = !former->owner.empty() && former->process() != process_->id();
+  if (is_foreign && process_->options().takeover_wait) {
+    const Claim first = *former;
+    if (Status lapsed = await_lapse(first, wait_max, *former); !lapsed.ok()) return lapsed;
+  }
+  if (Status leased = process_->start_lease(); !leased.ok()) return leased;
+  if (process_->is_fenced()) return fenced({"lock", path_});
+
+  const std::string owner = process_->id() + " " + process_->door().client() + " " + process_->draw_id();
+  if (Status raised = raise_epoch(*former, owner); !raised.ok()) return raised;
+  epoch_.store(former->epoch + 1, std::memory_order_release);
+  is_fenced_.store(false, std::memory_order_release);
+  if (Status taken = take_directory(); !taken.ok()) return taken;
+  const bool was_foreign = !former->owner.empty() && former->process() != process_->id();
+  return was_foreign ? end_lease(*former, owner) : Status();
+}
+
+/// Returns Ok when the former owner's lease has not been renewed for T and a tenth, or when it let go. `now` is then
+/// the root's present claim.
+Status RadosRoot::await_lapse(const Claim& former, std::chrono::milliseconds wait_max, Claim& now) {
+  const std::chrono::nanoseconds begin = process_->clock().monotonic();
+  Result<std::string> seen = renewal_of(*process_, former.process());
+  if (!seen.ok()) return seen.status();
+  std::chrono::nanoseconds since = process_->clock().monotonic();  // The renewal was sent before.
+  for (;;) {
+    Result<Claim> claim = look_at_root();
+    if (!claim.ok()) return claim.status();
+    if (claim->owner.empty()) {
+      now = *std::move(claim);
+      return Status();
+    }
+    if (claim->owner != former.owner) return lock_failure();  // Another owner came first.
+    now = *std::move(claim);
+    now.renewal = *seen;
+    now.seen_at = since;
+    const std::chrono::nanoseconds time = process_->clock().monotonic();
+    if (seen->empty() || time - since >= lapse_time(process_->options())) return Status();
+    process_->rest(kLookEvery);
+    Result<std::string> renewal = renewal_of(*process_, former.process());
+    if (!renewal.ok()) return renewal.status();
+    if (*renewal == *seen) continue;
+    seen = *std::move(renewal);
+    since = process_->clock().monotonic();
+    if (!seen->empty() && since - begin >= wait_max) return lock_failure();
+  }
+}
+
+Status RadosRoot::raise_epoch(const Claim& former, const std::string& owner) {
+  ObjectChange raising;
+  raising.object = root_object(name_);
+  raising.epoch = former.epoch + 1;
+  raising.expected_attributes = {{"id", store_}, {"epoch", std::to_string(former.epoch)}};
+  raising.attributes = {{"epoch", std::to_string(former.epoch + 1)}, {"owner", owner}};
+  const ObjectAnswer raised = process_->door().change(raising);
+  if (raised == 0) return Status();
+  if (raised != ECANCELED && raised != kStaleEpoch) return os_error(raised, {"lock", path_});
+  // A change that was sent again finds its own effect.
+  const Result<Claim> now = look_at_root();
+  if (!now.ok()) return now.status();
+  return now->owner == owner ? Status() : lock_failure();
+}
+
+/// Ends the whole process of an owner that did not let go, and waits until it answers nothing more from memory (S8).
+Status RadosRoot::end_lease(const Claim& former, const std::string& owner) {
+  constexpr std::uint64_t kEndEpoch = 2;  // A process renews its lease with 1.
+  ObjectChange ending;
+  ending.object = lease_object(former.process());
+  ending.epoch = kEndEpoch;
+  ending.attributes["ended"] = owner;
+  const ObjectAnswer ended = process_->door().change(ending);
+  if (ended != 0 && ended != ENOENT) return os_error(ended, {"end the lease", ending.object});
+  (void)process_->door().blocklist(former.client());  // hurries the end; the epochs alone suffice
+  if (ended == ENOENT || !process_->options().takeover_wait) return Status();
+  const std::chrono::nanoseconds now = process_->clock().monotonic();
+  const Result<std::string> last = renewal_of(*process_, former.process());
+  if (!last.ok()) return last.status();
+  const std::chrono::nanoseconds begin = *last == former.renewal ? former.seen_at : now;
+  while (process_->clock().monotonic() - begin < lapse_time(process_->options())) process_->rest(kLookEvery);
+  return Status();
+}
+
+Status RadosRoot::take_directory() {
+  const Result<TextMap> entries = read_entries();
+  if (!entries.ok()) return entries.status();
+  FileMap files;
+  std::vector<std::pair<std::string, std::uint64_t>> nameless;
+  for (const auto& [key, text] : *entries) {
+    if (key.starts_with(kFilePrefix)) {
+      const Result<FileEntry> entry = parse_entry(text);
+      if (!entry.ok()) return Status(entry.status()).in_file(path_);
+      files.emplace(key.substr(kFilePrefix.size()), *entry);
+    } else if (key.starts_with(kNamelessPrefix)) {
+      const Result<std::uint64_t> stripes = parse_number(text);
+      if (!stripes.ok()) return Status(stripes.status()).in_file(path_);
+      nameless.emplace_back(key.substr(kNamelessPrefix.size()), *stripes);
+    } else {
+      return Status::unsupported("the root has a key that this build does not know").in_file(path_);
+    }
+  }
+  for (const auto& [name, entry] : files) {
+    if (!entry.is_open()) continue;
+    if (Status sealed = seal(entry); !sealed.ok()) return sealed;
+  }
+  const MutexGuard guard(mutex_);
+  files_ = std::move(files);
+  failure_ = Status();
+  for (const auto& [id, stripes] : nameless) {
+    if (Status removed = remove_nameless(id, stripes, {"lock", path_}); !removed.ok()) return removed;
+  }
+  return Status();
+}
+
+/// Refuses each later write of the file's former owner. A growing file also gets one sealed, empty object after its
+/// last one, so that its owner cannot make that object.
+Status RadosRoot::seal(const FileEntry& entry) {
+  if (entry.is_segment()) return seal_stripe(stripe_object(store_, entry.id(), 0)).status();
+  for (std::uint64_t stripe = 0;; ++stripe) {
+    const Result<bool> was_there = seal_stripe(stripe_object(store_, entry.id(), stripe));
+    if (!was_there.ok()) return was_there.status();
+    if (!*was_there) return Status();
+  }
+}
+
+/// Returns whether the object had bytes. An object that was absent is made.
+Result<bool> RadosRoot::seal_stripe(const std::string& object) {
+  const FailedCall call{"seal", object};
+  ObjectChange sealing;
+  sealing.object = object;
+  sealing.epoch = epoch();
+  sealing.attributes["sealed"] = std::to_string(epoch());
+  ObjectAnswer sealed = process_->door().change(sealing);
+  if (sealed == ENOENT) {
+    sealing.presence = ObjectChange::Presence::kMustBeAbsent;
+    sealed = process_->door().change(sealing);
+    if (sealed == EEXIST) {
+      // The former owner's change came first, or this one was sent twice.
+      sealing.presence = ObjectChange::Presence::kMustExist;
+      sealed = process_->door().change(sealing);
+    }
+  }
+  if (sealed == kStaleEpoch || sealed == ESHUTDOWN) {
+    is_fenced_.store(true, std::memory_order_release);
+    return fenced(call);
+  }
+  if (sealed != 0) return os_error(sealed, call);
+  ObjectLook found;
+  if (const ObjectAnswer look = process_->door().look(object, found); look != 0) return os_error(look, call);
+  return found.size_bytes > 0;
+}
+
+void RadosRoot::let_go() noexcept {
+  if (!process_->owner().is_this_process() || epoch() == 0) return;
+  {
+    const MutexGuard guard(mutex_);
+    ObjectChange ending;
+    ending.attributes["owner"] = "";
+    (void)change_root(std::move(ending), {"unlock", path_});  // If it fails, the next owner waits the lease out.
+    files_.reset();
+    epoch_.store(0, std::memory_order_release);
+  }
+  process_->end_owning(name_);
+}
+
+}  // namespace varve::io

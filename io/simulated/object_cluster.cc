@@ -1,0 +1,193 @@
+// Owns: the effect of a change on an object, and the fate of changes on their way.
+// Must never: call the scheduler under the lock.
+#include "io/simulated/object_cluster.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace varve::io {
+
+/// The door of one client.
+class ModelDoor final : public ObjectDoor {
+ public:
+  ModelDoor(ObjectCluster& cluster, std::string client) : cluster_(cluster), client_(std::move(client)) {}
+
+  std::string client() const override { return client_; }
+
+  ObjectAnswer change(const ObjectChange& change) override {
+    cluster_.scheduler_.yield();
+    bool is_repeated = false;
+    ObjectAnswer answer = 0;
+    {
+      const std::lock_guard<std::mutex> guard(cluster_.mutex_);
+      ++cluster_.change_count_;
+      ObjectCluster::Client& own = cluster_.client(client_);
+      if (own.is_blocked) return ESHUTDOWN;
+      if (own.changes_left == 0) {
+        keep(own, change);
+        return ETIMEDOUT;
+      }
+      if (own.changes_left != UINT64_MAX) --own.changes_left;
+      is_repeated = random_below(cluster_.random_, 100) < cluster_.repeat_percent_;
+      answer = cluster_.apply(change);
+    }
+    cluster_.scheduler_.yield();
+    if (!is_repeated) return answer;
+    // Others may have made changes since.
+    const std::lock_guard<std::mutex> guard(cluster_.mutex_);
+    return cluster_.client(client_).is_blocked ? ESHUTDOWN : cluster_.apply(change);
+  }
+
+  ObjectAnswer look(std::string_view object, ObjectLook& found) override {
+    return with_object(object, [&](const ObjectCluster::Object& seen) {
+      found = {seen.content.size_bytes(), seen.attributes};
+    });
+  }
+
+  ObjectAnswer entries(std::string_view object, TextMap& found) override {
+    return with_object(object, [&](const ObjectCluster::Object& seen) { found = seen.entries; });
+  }
+
+  ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
+                    std::size_t& count) override {
+    return with_object(object, [&](const ObjectCluster::Object& seen) {
+      const std::uint64_t size = seen.content.size_bytes();
+      count = static_cast<std::size_t>(offset < size ? std::min<std::uint64_t>(bytes.size(), size - offset) : 0);
+      seen.content.read(offset, bytes.first(count));
+    });
+  }
+
+  ObjectAnswer blocklist(std::string_view client) override {
+    cluster_.scheduler_.yield();
+    const std::lock_guard<std::mutex> guard(cluster_.mutex_);
+    if (const ObjectAnswer refused = cluster_.refusal(cluster_.client(client_)); refused != 0) return refused;
+    cluster_.client(client).is_blocked = cluster_.heeds_blocklists_;
+    return 0;
+  }
+
+ private:
+  static void keep(ObjectCluster::Client& own, const ObjectChange& change) {
+    if (own.late_left == 0) return;
+    --own.late_left;
+    own.late.push_back({change, {change.bytes.begin(), change.bytes.end()}});
+  }
+
+  template <typename Use>
+  ObjectAnswer with_object(std::string_view object, const Use& use) {
+    cluster_.scheduler_.yield();
+    const std::lock_guard<std::mutex> guard(cluster_.mutex_);
+    if (const ObjectAnswer refused = cluster_.refusal(cluster_.client(client_)); refused != 0) return refused;
+    const auto found = cluster_.objects_.find(object);
+    if (found == cluster_.objects_.end()) return ENOENT;
+    use(found->second);
+    return 0;
+  }
+
+  ObjectCluster& cluster_;
+  const std::string client_;
+};
+
+ObjectCluster::ObjectCluster(Scheduler& scheduler, std::uint64_t seed) : scheduler_(scheduler), random_(seed) {}
+
+std::unique_ptr<ObjectDoor> ObjectCluster::make_door() {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  std::string name = "client." + std::to_string(clients_.size() + 1);
+  clients_[name] = Client();
+  return std::make_unique<ModelDoor>(*this, std::move(name));
+}
+
+ObjectCluster::Client& ObjectCluster::client(std::string_view name) {
+  return clients_[std::string(name)];
+}
+
+ObjectAnswer ObjectCluster::refusal(const Client& client) const {
+  if (client.is_blocked) return ESHUTDOWN;
+  return client.changes_left == 0 ? ETIMEDOUT : 0;
+}
+
+void ObjectCluster::repeat(unsigned percent) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  repeat_percent_ = percent;
+}
+
+void ObjectCluster::cut_off(std::string_view name, std::uint64_t changes, std::size_t late_max) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  Client& cut = client(name);
+  cut.changes_left = changes;
+  cut.late_left = late_max;
+}
+
+std::size_t ObjectCluster::deliver(std::string_view name, std::size_t count) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  Client& sender = client(name);
+  std::size_t made = 0;
+  for (; count > 0 && !sender.late.empty(); --count) {
+    Kept kept = std::move(sender.late.front());
+    sender.late.erase(sender.late.begin());
+    kept.change.bytes = kept.bytes;
+    if (!sender.is_blocked && apply(kept.change) == 0) ++made;
+  }
+  return made;
+}
+
+void ObjectCluster::hold_blocklists() {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  heeds_blocklists_ = false;
+}
+
+void ObjectCluster::ignore_epochs() {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  heeds_epochs_ = false;
+}
+
+void ObjectCluster::ignore_presence() {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  heeds_presence_ = false;
+}
+
+std::vector<std::string> ObjectCluster::names() const {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, object] : objects_) names.push_back(name);
+  return names;
+}
+
+std::uint64_t ObjectCluster::change_count() const {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  return change_count_;
+}
+
+bool ObjectCluster::has_expected(const Object& object, const ObjectChange& change) {
+  return std::all_of(change.expected_attributes.begin(), change.expected_attributes.end(), [&](const auto& expected) {
+    const auto found = object.attributes.find(expected.first);
+    return found != object.attributes.end() && found->second == expected.second;
+  });
+}
+
+ObjectAnswer ObjectCluster::apply(const ObjectChange& change) {
+  const auto found = objects_.find(change.object);
+  const bool is_there = found != objects_.end();
+  if (is_there && heeds_epochs_ && change.epoch < found->second.epoch) return kStaleEpoch;
+  const bool must_exist = change.presence == ObjectChange::Presence::kMustExist;
+  if (!is_there && must_exist && heeds_presence_) return ENOENT;
+  if (!is_there && change.removes) return ENOENT;
+  if (is_there && !must_exist) return EEXIST;
+  Object& object = objects_[change.object];
+  if (!has_expected(object, change)) {
+    if (!is_there) objects_.erase(change.object);
+    return ECANCELED;
+  }
+  if (change.removes) {
+    objects_.erase(change.object);
+    return 0;
+  }
+  object.epoch = std::max(object.epoch, change.epoch);
+  for (const auto& [name, value] : change.attributes) object.attributes[name] = value;
+  if (!change.bytes.empty()) object.content.write(change.offset, change.bytes);
+  for (const auto& [key, value] : change.entries) object.entries[key] = value;
+  for (const std::string& key : change.entries_removed) object.entries.erase(key);
+  return 0;
+}
+
+}  // namespace varve::io

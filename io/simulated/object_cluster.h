@@ -1,0 +1,92 @@
+// Owns: a model of a RADOS pool in memory: objects, epochs, clients, and what may happen to a change on its way.
+// Must never: make a change in part, or remember an object's epoch after the object was removed. RADOS forgets it too.
+//
+// A change arrives once, or twice (it was sent again, and its maker sees the second answer), or late, or never. The
+// changes of one client arrive in the order in which they were sent. A client that is cut off gets no answer any more.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/rados/object_door.h"
+#include "io/scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/memory_content.h"
+
+namespace varve::io {
+
+/// Any thread may use it. Doors must not outlive it.
+class ObjectCluster {
+ public:
+  /// At every operation, `scheduler` may let another thread run. The seed chooses the changes that are sent twice.
+  ObjectCluster(Scheduler& scheduler, std::uint64_t seed);
+
+  /// Makes a door for a new client.
+  std::unique_ptr<ObjectDoor> make_door();
+
+  /// Sets how many of 100 changes are made twice.
+  void repeat(unsigned percent);
+  /// Cuts a client off after `changes` further changes: nothing that it sends is answered (ETIMEDOUT). Its next
+  /// `late_max` changes are kept and may arrive later. All others never arrive.
+  void cut_off(std::string_view client, std::uint64_t changes, std::size_t late_max);
+  /// Lets up to `count` kept changes of a client arrive now, the oldest first. Returns how many succeeded.
+  std::size_t deliver(std::string_view client, std::size_t count);
+
+  /// Lets no blocklist reach the objects from now on. A new owner does not wait for it.
+  void hold_blocklists();
+  /// Leaves out a half of the fence, for tests that show what each half is for.
+  void ignore_epochs();
+  void ignore_presence();
+
+  /// Returns the names of all objects, in byte order.
+  std::vector<std::string> names() const;
+  /// Returns the number of changes that were sent so far, by all clients.
+  std::uint64_t change_count() const;
+
+ private:
+  friend class ModelDoor;
+
+  struct Object {
+    std::uint64_t epoch = 0;
+    MemoryContent content;
+    TextMap attributes;
+    TextMap entries;
+  };
+  /// A change with its own copy of the bytes.
+  struct Kept {
+    ObjectChange change;
+    std::vector<std::byte> bytes;
+  };
+  struct Client {
+    bool is_blocked = false;
+    std::uint64_t changes_left = UINT64_MAX;  // before it is cut off
+    std::size_t late_left = 0;
+    std::vector<Kept> late;
+  };
+
+  // The functions below are called under the lock.
+  ObjectAnswer apply(const ObjectChange& change);
+  static bool has_expected(const Object& object, const ObjectChange& change);
+  Client& client(std::string_view name);
+  /// Returns the answer if the client gets one that depends on no object.
+  ObjectAnswer refusal(const Client& client) const;
+
+  Scheduler& scheduler_;
+  mutable std::mutex mutex_;  // guards the members below; held briefly
+  SeededRandom random_;
+  unsigned repeat_percent_ = 0;
+  bool heeds_epochs_ = true;
+  bool heeds_presence_ = true;
+  bool heeds_blocklists_ = true;
+  std::uint64_t change_count_ = 0;
+  std::map<std::string, Object, std::less<>> objects_;
+  std::map<std::string, Client, std::less<>> clients_;
+};
+
+}  // namespace varve::io

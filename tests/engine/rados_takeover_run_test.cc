@@ -1,0 +1,183 @@
+// Goal: no takeover loses, doubles or changes an acknowledged commit, whatever the former owners still send. Each half of
+// the fence is needed for that.
+// Method: owners follow each other on one store over a model of RADOS. A former owner lives on and commits while its
+// successor opens, and later. Changes arrive twice, late or never. Flushes let the log be truncated. A ledger beside the
+// store has the acknowledged values. VARVE_TAKEOVERS=<number> makes a long run.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/effort.h"
+#include "tests/support/engine_bench.h"
+#include "tests/support/rados_machine.h"
+
+namespace varve::engine::rados_takeover_run_test {
+namespace {
+
+using test::Change;
+using test::RadosMachine;
+using test::RadosProgram;
+
+constexpr int kRows = 12;
+
+int takeovers() {
+  const char* const chosen = std::getenv("VARVE_TAKEOVERS");
+  return chosen == nullptr ? test::effort(16) : std::atoi(chosen);
+}
+
+/// What a row may have: the last acknowledged value, or one whose commit has an unknown end.
+struct Row {
+  std::string acknowledged = "-";
+  std::set<std::string> possible;
+};
+
+class TakeoverRun {
+ public:
+  explicit TakeoverRun(std::uint64_t seed) : machine(seed) {
+    machine.cluster.hold_blocklists();
+    machine.cluster.repeat(10);
+    machine.simulation.set_decisions_max(UINT64_MAX);
+  }
+
+  /// Returns what went wrong first, or nothing.
+  std::string run(int count) {
+    for (int takeover = 0; takeover < count && failure_.empty(); ++takeover) take_over();
+    return failure_;
+  }
+
+  RadosMachine machine;
+
+ private:
+  struct Owner {
+    RadosProgram* program = nullptr;
+    std::unique_ptr<Engine> engine;
+  };
+
+  std::uint64_t draw(std::uint64_t bound) { return io::random_below(machine.random, bound); }
+
+  void fail(const std::string& what) {
+    if (failure_.empty()) failure_ = what;
+  }
+
+  /// Returns whether the commit was acknowledged.
+  bool write(Engine& engine) {
+    const std::string row = std::to_string(draw(kRows));
+    const std::string value = "v" + std::to_string(++values_) + std::string(draw(4) == 0 ? 20'000 : 20, 'x');
+    Row& entry = rows_[row];
+    entry.possible.insert(value);
+    const bool is_acknowledged = Change().put("p", row, value).commit(engine).ok();
+    if (is_acknowledged) {
+      entry.acknowledged = value;
+      entry.possible.clear();
+    }
+    return is_acknowledged;
+  }
+
+  void take_over() {
+    io::RadosOptions options;
+    options.takeover_wait = false;  // No reader asks a former owner here.
+    options.renewal_time = std::chrono::hours(1);
+    Owner next{&machine.start(options), nullptr};
+
+    // The former owner commits beside the open, or it is cut off with changes on their way.
+    std::size_t late = 0;
+    if (former_.engine != nullptr && draw(3) == 0) {
+      machine.cluster.cut_off(former_.program->door->client(), draw(12), draw(4));
+      late = 4;
+    }
+    {
+      io::Thread writer;
+      // Without a commit beside the open, the former owner has not been refused when its successor removes its log.
+      const std::uint64_t commits = former_.engine == nullptr ? 0 : draw(2) * 8;
+      if (commits > 0) {
+        writer = *machine.scheduler().start("former", [this, commits] {
+          for (std::uint64_t i = 0; i < commits && write(*former_.engine); ++i) machine.scheduler().yield();
+        });
+      }
+      auto opened = Engine::open(machine.env_of(*next.program), test::kRadosPath, test::Machine::writable());
+      if (!opened.ok()) return fail("the open failed: " + opened.status().to_string());
+      next.engine = *std::move(opened);
+    }
+    check(*next.engine);
+    for (int step = 0; step < 20 && failure_.empty(); ++step) {
+      if (late > 0 && draw(4) == 0) (void)machine.cluster.deliver(former_.program->door->client(), 1);
+      if (former_.engine != nullptr && draw(5) == 0) try_as_former();
+      if (draw(8) == 0) {
+        if (const Status flushed = next.engine->flush(); !flushed.ok()) fail("a flush failed: " + flushed.to_string());
+      } else if (draw(16) == 0) {
+        if (const Status done = next.engine->compact(); !done.ok()) fail("a compaction failed: " + done.to_string());
+      } else if (!write(*next.engine)) {
+        fail("the owner could not commit");
+      }
+    }
+    check(*next.engine);
+    former_.engine.reset();
+    if (former_.program != nullptr) machine.stop(*former_.program);
+    former_ = std::move(next);
+  }
+
+  void try_as_former() {
+    const std::map<std::string, Row> before = rows_;
+    if (write(*former_.engine)) fail("a former owner's commit was acknowledged");
+    rows_ = before;  // What was refused may not be found later either.
+  }
+
+  void check(Engine& engine) {
+    for (auto& [row, entry] : rows_) {
+      const std::string found = test::value_of(engine, "p", row);
+      if (found != entry.acknowledged && !entry.possible.contains(found)) {
+        fail("row " + row + " has " + found.substr(0, 40) + ", but " + entry.acknowledged.substr(0, 40) +
+             " was acknowledged");
+      }
+      entry.acknowledged = found;
+      entry.possible.clear();
+    }
+  }
+
+  std::map<std::string, Row> rows_;
+  int values_ = 0;
+  Owner former_;
+  std::string failure_;
+};
+
+class RadosTakeoverRun : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(RadosTakeoverRun, LosesNothingThatWasAcknowledged) {
+  constexpr int kOfOneStore = 20;  // The scheduler becomes slow when it has seen many threads.
+  std::uint64_t seed = GetParam();
+  for (int left = takeovers(); left > 0; left -= kOfOneStore, seed += 1000) {
+    SCOPED_TRACE(seed);
+    ASSERT_EQ(TakeoverRun(seed).run(std::min(left, kOfOneStore)), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RadosTakeoverRun, testing::Range(std::uint64_t{1}, std::uint64_t{4}));
+
+constexpr int kTakeoversMax = 60;
+
+/// Returns whether some seed sees something go wrong.
+bool is_killed(void (*change)(io::ObjectCluster&)) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    TakeoverRun run(seed);
+    change(run.machine.cluster);
+    if (!run.run(kTakeoversMax / 3).empty()) return true;
+  }
+  return false;
+}
+
+TEST(RadosFence, LosesCommitsWithoutEpochs) {
+  EXPECT_TRUE(is_killed([](io::ObjectCluster& cluster) { cluster.ignore_epochs(); }));
+}
+
+TEST(RadosFence, LosesCommitsWithoutThePresenceOfObjects) {
+  EXPECT_TRUE(is_killed([](io::ObjectCluster& cluster) { cluster.ignore_presence(); }));
+}
+
+}  // namespace
+}  // namespace varve::engine::rados_takeover_run_test

@@ -1,0 +1,149 @@
+// Goal: a new owner leaves a living one alone, and answers nothing before a dead one's lease has lapsed.
+// Method: processes share a model of RADOS. Threads and time follow a seed.
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/io/io_test_support.h"
+#include "tests/support/rados_machine.h"
+
+namespace varve::io::rados_lease_test {
+namespace {
+
+using std::chrono::milliseconds;
+using test::RadosMachine;
+using test::RadosProgram;
+
+constexpr milliseconds kLapse{2200};
+
+class RadosLease : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  RadosLease() : machine_(GetParam()) {}
+
+  std::unique_ptr<Directory> open(RadosProgram& program) {
+    EXPECT_TRUE(is_ok(program.files->create_directory(test::kRadosPath, {"test"})));
+    Result<std::unique_ptr<Directory>> directory = program.files->open_directory(test::kRadosPath);
+    EXPECT_TRUE(is_ok(directory));
+    return *std::move(directory);
+  }
+  static Result<std::unique_ptr<DirectoryLock>> lock(Directory& directory) {
+    return directory.lock("LOCK", LockMode::kExclusive, milliseconds(500));
+  }
+  static std::unique_ptr<DirectoryLock> take(Directory& directory) {
+    Result<std::unique_ptr<DirectoryLock>> taken = lock(directory);
+    EXPECT_TRUE(is_ok(taken));
+    return taken.ok() ? *std::move(taken) : nullptr;
+  }
+  void let_pass(milliseconds time) {
+    Mutex mutex(machine_.scheduler());
+    Condition never(machine_.scheduler());
+    const auto end = machine_.clock.monotonic() + time;
+    const MutexGuard guard(mutex);
+    while (machine_.clock.monotonic() < end) (void)never.wait_for(mutex, end - machine_.clock.monotonic());
+  }
+
+  RadosMachine machine_;
+};
+
+TEST_P(RadosLease, ASecondOpenWhileTheOwnerLivesIsLockedAndTouchesNothing) {
+  RadosProgram& first = machine_.start();
+  const std::unique_ptr<Directory> owned = open(first);
+  const std::unique_ptr<DirectoryLock> owner = take(*owned);
+  ASSERT_NE(owner, nullptr);
+  ASSERT_TRUE(is_ok(write_whole(*owned, "a", bytes_of("x"))));
+  let_pass(milliseconds(5000));
+  const std::vector<std::string> objects = machine_.cluster.names();
+
+  RadosProgram& second = machine_.start();
+  const std::unique_ptr<Directory> other = open(second);
+  EXPECT_TRUE(fails_with(lock(*other), Code::kLocked));
+  EXPECT_EQ(machine_.cluster.names(), objects);
+  EXPECT_TRUE(is_ok(owned->confirm_owner()));
+  EXPECT_TRUE(first.files->process().is_fresh());
+  EXPECT_TRUE(is_ok(write_whole(*owned, "b", bytes_of("y"))));
+}
+
+TEST_P(RadosLease, AnotherHandleOfTheSameProcessIsLocked) {
+  RadosProgram& program = machine_.start();
+  const std::unique_ptr<Directory> owned = open(program);
+  std::unique_ptr<DirectoryLock> owner = take(*owned);
+  ASSERT_NE(owner, nullptr);
+  const std::unique_ptr<Directory> other = open(program);
+  EXPECT_TRUE(fails_with(lock(*other), Code::kLocked));
+  owner.reset();
+  EXPECT_TRUE(is_ok(lock(*other)));
+}
+
+TEST_P(RadosLease, ACleanEndNeedsNoWait) {
+  RadosProgram& first = machine_.start();
+  const std::unique_ptr<Directory> owned = open(first);
+  ASSERT_NE(take(*owned), nullptr);  // and lets go
+  RadosProgram& second = machine_.start();
+  const std::unique_ptr<Directory> other = open(second);
+  const auto began = machine_.clock.monotonic();
+  EXPECT_NE(take(*other), nullptr);
+  EXPECT_LT(machine_.clock.monotonic() - began, milliseconds(2000));
+  EXPECT_FALSE(first.files->process().is_fenced());
+}
+
+TEST_P(RadosLease, ADeadOwnerIsReplacedWhenItsLeaseHasLapsed) {
+  machine_.cluster.hold_blocklists();
+  RadosProgram& first = machine_.start();
+  const std::unique_ptr<Directory> owned = open(first);
+  const std::unique_ptr<DirectoryLock> owner = take(*owned);
+  ASSERT_NE(owner, nullptr);
+  machine_.cluster.cut_off(first.door->client(), 0, 0);
+  RadosProgram& second = machine_.start();
+  const std::unique_ptr<Directory> other = open(second);
+  const auto began = machine_.clock.monotonic();
+  const std::unique_ptr<DirectoryLock> successor = take(*other);
+  ASSERT_NE(successor, nullptr);
+  EXPECT_GE(machine_.clock.monotonic() - began, kLapse);
+  EXPECT_FALSE(first.files->process().is_fresh()) << "two owners could answer from memory";
+  EXPECT_GT(successor->epoch(), owner->epoch());
+}
+
+// The wait is there for this: without it, a former owner that knows nothing still answers.
+TEST_P(RadosLease, WithoutTheWaitAFormerOwnerIsStillFresh) {
+  machine_.cluster.hold_blocklists();
+  RadosProgram& first = machine_.start();
+  const std::unique_ptr<Directory> owned = open(first);
+  const std::unique_ptr<DirectoryLock> owner = take(*owned);
+  ASSERT_NE(owner, nullptr);
+  first.files->process().renew();
+  machine_.cluster.cut_off(first.door->client(), 0, 0);
+  RadosOptions options;
+  options.takeover_wait = false;
+  RadosProgram& second = machine_.start(options);
+  const std::unique_ptr<Directory> other = open(second);
+  ASSERT_NE(take(*other), nullptr);
+  EXPECT_TRUE(first.files->process().is_fresh());
+}
+
+TEST_P(RadosLease, AForcedTakeoverEndsTheProcessOfTheFormerOwner) {
+  machine_.cluster.hold_blocklists();
+  RadosProgram& first = machine_.start();
+  const std::unique_ptr<Directory> owned = open(first);
+  std::unique_ptr<DirectoryLock> owner = take(*owned);
+  ASSERT_NE(owner, nullptr);
+  RadosOptions options;
+  options.takeover_wait = false;
+  RadosProgram& second = machine_.start(options);
+  const std::unique_ptr<Directory> other = open(second);
+  std::unique_ptr<DirectoryLock> successor = take(*other);
+  ASSERT_NE(successor, nullptr);
+  let_pass(milliseconds(600));
+  EXPECT_TRUE(first.files->process().is_fenced());
+  EXPECT_TRUE(fails_with(owner->check(), Code::kFenced));
+  EXPECT_TRUE(is_ok(successor->check()));
+  owner.reset();
+  successor.reset();
+  EXPECT_TRUE(fails_with(lock(*open(first)), Code::kFenced)) << "its lease never begins again";
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RadosLease, testing::Range(std::uint64_t{1}, std::uint64_t{5}));
+
+}  // namespace
+}  // namespace varve::io::rados_lease_test
