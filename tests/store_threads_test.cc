@@ -98,6 +98,7 @@ TEST(StoreThreads, TheListOfTheHeaderNamesEveryThreadThatTheSourcesStart) {
   std::set<std::string> started;
   for (const char* layer : {"io", "engine"}) {
     for (const test::SourceFile& file : test::read_sources(VARVE_SOURCE_DIR, layer, {".cc", ".h"})) {
+      if (file.path.find("io/rados/") != std::string::npos) continue;  // a library of its own, which no store opens
       started.merge(names_in(file.text, std::regex("\"(varve-[a-z]+)\"")));
     }
   }

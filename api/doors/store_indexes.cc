@@ -70,6 +70,8 @@ Status Store::create_index(std::string_view account, std::string_view table, con
     if (!name.ok()) return name.status();
     const Result<TableIndex> index = declared_index(*core_, *name, definition);
     if (!index.ok()) return index.status();
+    // The row may be older than the manifest, which a repair made anew.
+    if (Status allowed = core_->backend().allow_indexes(); !allowed.ok()) return allowed;
     return build_index(*core_, *name, index->id, progress);
   });
 }

@@ -56,11 +56,13 @@ Result<Entity> Table::patched(const WriteView& operation, const WriteOptions& op
     if (Status writable = core.check_writable(); !writable.ok()) return writable;
     const Result<Grant> granted = state_->grant();
     if (!granted.ok()) return granted.status();
-    Result<PreparedWrite> write = prepare_write(*granted, operation, core.limits());
-    if (!write.ok()) return write.status();
-    const Result<ETag> etag = commit_write(core, state_->name, *state_->entry, *write, options);
-    if (!etag.ok()) return etag.status();
-    return write->terms->take_patched(*etag);
+    for (;;) {  // as in write()
+      Result<PreparedWrite> write = prepare_write(*granted, operation, core.limits());
+      if (!write.ok()) return write.status();
+      const Result<ETag> etag = commit_write(core, state_->name, *state_->entry, *write, options);
+      if (etag.ok()) return write->terms->take_patched(*etag);
+      if (!is_made_for_other_indexes(etag.status())) return etag.status();
+    }
   });
 }
 

@@ -23,7 +23,7 @@ using Comparisons = std::vector<const Comparison*>;
 constexpr std::size_t kIndexRangesMax = 32;
 constexpr double kTwoTo63 = 9223372036854775808.0;
 
-/// Returns the comparisons that are true for every entity that matches.
+/// Returns the comparisons with a literal that are true for every entity that matches.
 Comparisons necessary_comparisons(const Filter& filter) {
   Comparisons found;
   if (filter.nodes().empty()) return found;
@@ -31,7 +31,10 @@ Comparisons necessary_comparisons(const Filter& filter) {
   while (!open.empty()) {
     const FilterNode& node = filter.nodes()[open.back()];
     open.pop_back();
-    if (node.kind == FilterNode::Kind::kComparison) found.push_back(&filter.comparisons()[node.first]);
+    if (node.kind == FilterNode::Kind::kComparison) {
+      const Comparison& comparison = filter.comparisons()[node.first];
+      if (comparison.kind == Comparison::Kind::kLiteral) found.push_back(&comparison);
+    }
     if (node.kind != FilterNode::Kind::kAnd) continue;
     open.push_back(node.first);
     open.push_back(node.second);

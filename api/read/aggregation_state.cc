@@ -291,7 +291,10 @@ Status Aggregation::State::add_distinct(Cell& cell, const ValueView& value, cons
   }
   identity_.clear();
   append_identity(value, identity_);
-  if (cell.distinct == nullptr) cell.distinct = std::make_unique<TextSet>();
+  if (cell.distinct == nullptr) {
+    if (Status charged = charge(sizeof(TextSet) + kNodeBytes); !charged.ok()) return charged;
+    cell.distinct = std::make_unique<TextSet>();
+  }
   if (cell.distinct->find(std::string_view(identity_)) != cell.distinct->end()) return Status();
   if (distinct_ == limits::kAggregateDistinctMax) {
     return Status::too_large("the exact distinct counts have more than " +

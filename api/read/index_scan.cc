@@ -65,6 +65,7 @@ Result<std::optional<std::vector<std::string>>> collect_keys(const IndexedScan& 
     if (!cursor.status().ok()) return cursor.status();
   }
   std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   return std::optional(std::move(keys));
 }
 

@@ -328,8 +328,12 @@ PageCost& PageCost::operator+=(const PageCost& more) noexcept {
 }
 
 std::span<const KeyRange> PreparedScan::ranges() const {
+  if (points && range.lower < range.upper) return *points;
+  return planned_ranges();
+}
+
+std::span<const KeyRange> PreparedScan::planned_ranges() const {
   if (range.lower >= range.upper) return {};
-  if (points) return *points;
   return planned == nullptr ? std::span(&range, 1) : ranges_within(planned->plan, range);
 }
 
@@ -395,7 +399,7 @@ Result<std::vector<KeyRange>> ScanRead::covered_by(const Page& page) const {
   if (!walk_) return covered;  // The page is empty in any case.
   KeyRange within = prepared_->range;
   if (Status cut = cut_behind(page, scan_, *prepared_, within); !cut.ok()) return cut;
-  for (const KeyRange& planned : prepared_->ranges()) {
+  for (const KeyRange& planned : prepared_->planned_ranges()) {
     const KeyRange whole{std::max(planned.lower, prepared_->range.lower),
                          std::min(planned.upper, prepared_->range.upper), false};
     if (!is_in_one_partition(whole)) {

@@ -48,7 +48,10 @@ struct PreparedScan {
   /// The points to which an index leads, in place of the ranges of the plan.
   std::optional<std::vector<KeyRange>> points{};
 
+  /// The ranges to read.
   std::span<const KeyRange> ranges() const;
+  /// The ranges of keys that the scan asks for, whether an index serves it or not.
+  std::span<const KeyRange> planned_ranges() const;
   const Filter& residual() const noexcept;
 };
 

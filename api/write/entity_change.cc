@@ -166,7 +166,7 @@ Refusal EntityChange::judge_all(std::span<const engine::Newest> states) {
       judged = service_error::resource_not_found("the entity does not exist: its key is longer than any key can be");
     } else if (reads_state(writes_[i])) {
       rests_on = std::max(rests_on, states[next_state].version);
-      if (rests_on_state(writes_[i]) || extension_ != nullptr) {
+      if (rests_on_state(writes_[i]) || (extension_ != nullptr && extension_->needs_state_of(writes_[i]))) {
         rest_on(states[next_state]);
       }
       request.let_go_bytes += states[next_state].entry.large_bytes;

@@ -58,7 +58,7 @@ class EntriesChange final : public Change {
     }
     std::sort(hashes_.begin(), hashes_.end());
     hashes_.erase(std::unique(hashes_.begin(), hashes_.end()), hashes_.end());
-    request.tables = {built.table};
+    request.tables = {built.table, built.index.id};  // every drop of either retires the index
     request.shapes = {{built.table, built.shape}};
     request.durability = Durability::kBuffered;  // The commit that makes the index ready is durable, and comes later.
   }
@@ -108,8 +108,8 @@ class IndexBuild {
     if (keys_.empty()) return end();
     EntriesChange change(*built, keys_);
     const Status put = commit(core_.backend(), change).status();
-    if (is_made_for_other_indexes(put)) return false;  // The next step reads the same part.
-    if (service_error::is_table_gone(put)) return no_such_table(name_.account, name_.spelling);
+    // The next step reads the same part, or finds what is gone.
+    if (is_made_for_other_indexes(put) || service_error::is_table_gone(put)) return false;
     if (!put.ok() && !change.had_nothing_to_put(put)) return put;
     progress_.entities += keys_.size();
     progress_.entries += put.ok() ? change.entries() : 0;

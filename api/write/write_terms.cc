@@ -103,9 +103,10 @@ template <typename Integer>
 std::optional<Integer> sum_of(Integer stored, std::int64_t by) noexcept {
   constexpr std::int64_t kMin = std::numeric_limits<Integer>::min();
   constexpr std::int64_t kMax = std::numeric_limits<Integer>::max();
-  const bool fits = by >= 0 ? by <= kMax && stored <= kMax - by : by >= kMin && stored >= kMin - by;
+  std::int64_t sum = 0;
+  const bool fits = !__builtin_add_overflow(std::int64_t{stored}, by, &sum) && sum >= kMin && sum <= kMax;
   if (!fits) return std::nullopt;
-  return static_cast<Integer>(stored + by);
+  return static_cast<Integer>(sum);
 }
 
 std::optional<std::int64_t> integer_of(const Value& by) noexcept {

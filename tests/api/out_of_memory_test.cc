@@ -78,8 +78,8 @@ TEST_F(OutOfMemory, InAMergeChangesNothing) {
 
 TEST_F(OutOfMemory, InAPatchChangesNothing) {
   Patch patch("p", "r");
-  for (int i = 0; i < 40; ++i) patch.increment("A property with a long name" + std::to_string(i), i);
-  patch.set("Another property with a long name", 5).remove("V").only_if("V eq 'first' or RowKey eq 'a long row key'");
+  for (int i = 0; i < 40; ++i) patch.increment("APropertyWithALongName" + std::to_string(i), i);
+  patch.set("AnotherPropertyWithALongName", 5).remove("V").only_if("V eq 'first' or RowKey eq 'a long row key'");
   sweep([&] { return table_->patch(patch, ETag::any()).status(); },
         [&](std::uint64_t) {
           expect_unchanged();

@@ -114,6 +114,18 @@ TEST_F(CheckedScan, CoversAPartitionAPrefixAndTheKeysThatAFilterNames) {
   EXPECT_EQ(said_after(scan_of(ScanRange::partition("p"), "V eq 'none'"), in_b), kConflict);
 }
 
+TEST_F(CheckedScan, CoversTheWholeRangeAlsoWhereAnIndexServesTheScan) {
+  IndexDefinition definition;
+  definition.name = "ByV";
+  definition.components = {{"V"}};
+  ASSERT_EQ(said(store().create_index(kAccount, "People", definition)), kFine);
+  const ScanRange whole = ScanRange::partition("p");
+  const auto put_new = [&] { put("p", "b9", "sought"); };
+  EXPECT_EQ(said_after(scan_of(whole, "V eq 'sought'"), put_new), kConflict) << "the index had none";
+  EXPECT_EQ(said_after(scan_of(whole, "V eq 'sought'"), [] {}), kFine) << "the index has one";
+  EXPECT_EQ(said_after(scan_of(whole, "V eq 'sought'"), [&] { put("p", "b91", "sought"); }), kConflict);
+}
+
 TEST_F(CheckedScan, OfSeveralPartitionsInOneRangeIsRefused) {
   Result<StoreTransaction> transaction = store().begin_transaction();
   ASSERT_EQ(said(transaction), kFine);

@@ -77,6 +77,10 @@ class IndexScan : public IndexBench {
   std::string some_comparison() {
     if (random_.next() % 5 == 0) return "PartitionKey " + pick({"eq", "ge", "lt"}) + " " + pick({"'p'", "'q'"});
     if (random_.next() % 6 == 0) return "RowKey " + pick({"eq", "gt", "le"}) + " " + pick({"'2'", "'5'"});
+    if (random_.next() % 6 == 0) {
+      return pick({"startswith(A, 'a')", "endswith(B, 'b')", "contains(A, '')", "equals_ignoring_case(B, 'A')",
+                   "A in (1, 'a', 2L)", "B in ('b', 2.0)", "exists(A)", "A eq B", "B gt A", "A ne RowKey"});
+    }
     return pick({"A", "A", "B"}) + " " + pick({"eq", "eq", "ge", "gt", "le", "lt", "ne"}) + " " + some_literal();
   }
   std::string some_filter(int depth) {

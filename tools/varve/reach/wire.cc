@@ -91,6 +91,12 @@ struct Wire::State {
     return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   }
 
+  /// curl sends a request again if a kept connection ended before an answer. A change could then be made twice.
+  static int before_sending(void* state, char* /*server*/, char* /*own*/, int /*port*/, int /*own_port*/) {
+    auto& wire = *static_cast<State*>(state);
+    return std::exchange(wire.has_sent, true) && wire.is_change ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+  }
+
   bool set_up(const std::string& certificates) {
     curl = curl_easy_init();
     if (curl == nullptr) return false;
@@ -101,6 +107,8 @@ struct Wire::State {
     is_set = is_set && curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK;
     is_set = is_set && curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &take_body) == CURLE_OK;
     is_set = is_set && curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &take_header) == CURLE_OK;
+    is_set = is_set && curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, &before_sending) == CURLE_OK;
+    is_set = is_set && curl_easy_setopt(curl, CURLOPT_PREREQDATA, this) == CURLE_OK;
     if (!certificates.empty())
       is_set = is_set && curl_easy_setopt(curl, CURLOPT_CAINFO, certificates.c_str()) == CURLE_OK;
     if (socket_path.empty()) return is_set;
@@ -132,6 +140,8 @@ struct Wire::State {
       curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request.body.data());
     }
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.head.verb.c_str());
+    has_sent = false;
+    is_change = may_change(request.head.verb);
     const CURLcode performed = curl_easy_perform(curl);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, nullptr);
     return performed;
@@ -153,6 +163,8 @@ struct Wire::State {
   OwnedDescriptor directory{};
   bool has_connected = false;
   bool has_reached_server = false;
+  bool has_sent = false;
+  bool is_change = false;
 };
 
 Wire::Wire(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}

@@ -264,6 +264,8 @@ class ServiceContainer final : public BlobAccess {
   Result<std::unique_ptr<BlobSource>> read(const std::string& blob) override {
     const ServiceAnswer response = at(blob).head();
     if (!response.ok()) return response.status();
+    if (raw_header(*response, "content-length").empty())
+      return unexpected_answer("it does not state the blob's length");
     Result<BlobState> state = blob_state_of(blob, response->headers);
     if (!state.ok()) return state.status();
     return std::unique_ptr<BlobSource>(

@@ -185,6 +185,7 @@ Result<BlobPage> blob_page_of(const serve::HttpResponse& response) {
   if (!listing.child("Blobs")) return unexpected_answer("it is no list of blobs");
   BlobPage page;
   for (const pugi::xml_node entry : listing.child("Blobs").children()) {
+    if (entry.type() != pugi::node_element) continue;  // white space
     Result<BlobListed> listed = listed_of_entry(entry);
     if (!listed.ok()) return listed.status();
     page.entries.push_back(*std::move(listed));
