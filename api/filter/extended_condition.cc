@@ -1,5 +1,5 @@
 // Owns: the evaluation of the conditions that only the extended grammar has (filter.h).
-// Must never: take more than linear time in the sizes of a text and of what is sought in it.
+// Must never: take more than linear time in the sizes of a text and of the text that is sought in it.
 #include <algorithm>
 #include <array>
 #include <compare>
@@ -59,7 +59,7 @@ std::partial_ordering order_of_properties(const format::PropertyView& stored,
 bool has_part(std::string_view text, std::string_view part) noexcept {
   // string_view::find() takes the product of both sizes for some texts.
   if (part.empty() || part.size() > text.size()) return part.empty();
-  return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+  return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
 bool equals_ignoring_case(std::string_view text, std::string_view other) noexcept {

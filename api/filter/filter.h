@@ -8,7 +8,7 @@
 //
 //   P in (1, 2L, 'x')             P eq 1 or P eq 2L or P eq 'x'; 1 to kListValuesMax literals
 //   A lt B                        compares A with the value of B as if B were written as a literal. So A decides which
-//                                 numbers match: A Int64 and B Int32 are compared, A Int32 and B Int64 differ in
+//                                 numbers match. A Int64 and B Int32 are compared. A Int32 and B Int64 differ in
 //                                 type, and A is then less. Without A or without B it is false.
 //   startswith(P, 'x')            P is a String that begins with the text
 //   endswith(P, 'x')              P is a String that ends with the text
@@ -59,7 +59,7 @@ struct Comparison {
   };
   Subject subject = Subject::kCustom;
   std::string property;
-  /// Of kLiteral and kProperty.
+  /// The operator of kLiteral and kProperty.
   CompareOperator compare = CompareOperator::kEqual;
   /// The literal of kLiteral, or the text of a function.
   Value literal{};
@@ -67,7 +67,7 @@ struct Comparison {
   /// The property on the right side of kProperty.
   Subject other_subject = Subject::kCustom;
   std::string other_property{};
-  /// Of kList. Copies of the filter share it.
+  /// The list of kList. Copies of the filter share it.
   std::shared_ptr<const ValueList> list{};
 
   bool names(Subject wanted) const noexcept {

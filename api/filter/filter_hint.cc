@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 11> kLowerWords = {"eq",  "ne", "gt",   "
 
 constexpr std::string_view kContains = "for texts that contain 'ab' write `contains(NAME, 'ab')`";
 constexpr std::string_view kIgnoringCase = "to ignore the letter case write `equals_ignoring_case(NAME, 'ab')`";
-/// Of functions that the grammar of the table service lacks.
+/// The hint for functions that the grammar of the table service lacks.
 constexpr std::string_view kInsideText =
     "the table service cannot look inside a text. For texts that begin with 'ab' write `NAME ge 'ab' and NAME lt "
     "'ac'`; "

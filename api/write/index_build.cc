@@ -108,7 +108,7 @@ class IndexBuild {
     if (keys_.empty()) return end();
     EntriesChange change(*built, keys_);
     const Status put = commit(core_.backend(), change).status();
-    // The next step reads the same part, or finds what is gone.
+    // The next step reads the same part, or finds that the table or the index is gone.
     if (is_made_for_other_indexes(put) || service_error::is_table_gone(put)) return false;
     if (!put.ok() && !change.had_nothing_to_put(put)) return put;
     progress_.entities += keys_.size();

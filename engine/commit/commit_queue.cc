@@ -14,7 +14,6 @@
 #include "io/watch.h"
 
 namespace varve::engine {
-
 namespace {
 
 /// Adds to a figure that only the holder of the queue's mutex changes.

@@ -20,7 +20,7 @@ class Page(unittest.TestCase):
         printed = io.StringIO()
         with tempfile.TemporaryDirectory() as directory, contextlib.chdir(directory), contextlib.redirect_stdout(printed):
             exec(compile("\n".join(examples), PAGE, "exec"), {})
-        self.assertEqual(printed.getvalue(), "0001 Ann\n")
+        self.assertEqual(printed.getvalue(), "0001 Ann\n('eu',) (Int64(1), 12.5)\n")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// Goal: `varve aggregate` prints the figures of exactly the requested entities, in each format, and refuses what has no
-// meaning.
+// Goal: `varve aggregate` prints the figures of exactly the requested entities, in each format, and refuses figures
+// without a meaning.
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@
 #include "tests/tools/run_on_terminal.h"
 #include "tests/tools/run_program.h"
 
-namespace varve::test::aggregate_program_test {
+namespace varve::test::aggregate_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -80,4 +80,4 @@ TEST_F(AggregateVerb, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace varve::test::aggregate_program_test
+}  // namespace varve::test::aggregate_test

@@ -29,7 +29,7 @@ Words verbs_in(const std::string& help) {
   const std::regex usage("Usage: .*(SUBCOMMAND|VERB)");
   if (!std::regex_search(help, usage)) return verbs;
   std::istringstream lines(help);
-  const std::regex verb("  ([a-z]+)  .*");
+  const std::regex verb("  ([a-z-]+)  .*");
   std::smatch found;
   for (std::string line; std::getline(lines, line) && line != "Examples";) {
     if (std::regex_match(line, found, verb)) verbs.push_back(found[1]);

@@ -10,7 +10,7 @@
 #include "tests/tools/run_program.h"
 #include "tests/tools/talk_on_terminal.h"
 
-namespace varve::test::where_program_test {
+namespace varve::test::where_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -91,4 +91,4 @@ TEST_F(WhereVerbs, ChangeNothingWithoutAFilterOrAConfirmation) {
 }
 
 }  // namespace
-}  // namespace varve::test::where_program_test
+}  // namespace varve::test::where_test

@@ -48,7 +48,7 @@ struct Aggregate {
     /// are all NaN. Values of other types are equal only within one type.
     kDistinct,
   };
-  /// What is computed.
+  /// The figure to compute.
   Kind kind = Kind::kCount;
   /// Name of the property. It may be empty for kCount alone.
   std::string property{};

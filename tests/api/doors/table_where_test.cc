@@ -48,7 +48,7 @@ class TableWhere : public ::testing::Test {
   Table table_ = bench_.table();
 };
 
-// -- What is changed --------------------------------------------------------------------------------------------------
+// -- Changes ----------------------------------------------------------------------------------------------------------
 
 TEST_F(TableWhere, DeletesTheEntitiesThatMeetTheConditionInTheRange) {
   fill();
@@ -131,7 +131,7 @@ TEST_F(TableWhere, ChangesNothingInADryRun) {
   EXPECT_EQ(table_.delete_where({.filter = "N ge 20"}).code(), Code::kReadOnly);
 }
 
-// -- What is refused --------------------------------------------------------------------------------------------------
+// -- Refusals ---------------------------------------------------------------------------------------------------------
 
 TEST_F(TableWhere, RefusesABlankFilterThatDoesNotSayAll) {
   fill();

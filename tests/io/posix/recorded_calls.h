@@ -12,7 +12,7 @@ namespace varve::io {
 
 /// While it lives, records every successful call of its kinds. Names are relative to `base`, which is "." itself.
 /// Examples: "mkdir a", "write a", "write through a" (the file has O_DSYNC), "allocate a", "truncate a", "rename a b",
-/// "write back a" (it was begun), "await a" (what was begun before), "fdatasync a", "fsync .". At most one exists.
+/// "write back a" (it was begun), "await a" (the write-back before), "fdatasync a", "fsync .". At most one exists.
 class RecordedCalls {
  public:
   explicit RecordedCalls(const std::string& base);

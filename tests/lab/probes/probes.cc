@@ -41,6 +41,7 @@ const std::vector<std::string_view>& all_probes() {
       "a load that was not adopted is dead",
       "a lock file was taken away from its owner",
       "a lock was waited for",
+      "a log buffer has no file",
       "a log segment stayed as a value file",
       "a log segment was recycled",
       "a log write failed",

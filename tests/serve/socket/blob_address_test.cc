@@ -115,7 +115,7 @@ TEST_F(BlobAddress, ShowsListsCopiesAndDeletes) {
   ASSERT_TRUE(shown.is_object() && same.is_object());
   for (const char* const field :
        {"name", "kind", "length", "etag", "content_type", "content_language", "content_disposition", "cache_control",
-        "content_md5", "crc64", "tier", "lease", "metadata", "tags"}) {
+        "content_md5", "tier", "lease", "metadata", "tags"}) {
     ASSERT_TRUE(same.contains(field)) << field;
     EXPECT_EQ(shown[field], same[field]) << field;
   }

@@ -25,7 +25,7 @@ class RequestReader final : public boost::beast::http::basic_parser<true> {
   /// The limits must outlive the reader.
   explicit RequestReader(const ConnectionLimits& limits, bool allows_pieces = false);
 
-  /// Takes what has arrived. Returns the number of bytes that were taken. Gives the error `need_more` if the request goes
+  /// Takes arrived bytes. Returns the number of bytes that were taken. Gives the error `need_more` if the request goes
   /// on. Takes of a chunked body nothing but whole steps: Beast asserts that the last chunk, of which it has seen a part,
   /// has grown to five bytes, and a client may send it byte by byte.
   std::size_t read(std::string_view bytes, boost::beast::error_code& error);
