@@ -66,6 +66,16 @@ Status judge_load(const TableName& name, const LoadTarget& target, const engine:
   return table->indexes.all.empty() ? Status() : has_indexes(name);
 }
 
+/// Refuses the load of a table that is not empty, or that a load cannot fill. Finds most tables that are not empty.
+Refusal judge_replaced(const TableName& name, const engine::ReadView& view, const TableRow& table,
+                       engine::CommitVersion version) {
+  if (has_large_values(table.id)) return {counts_owners(name), version};
+  if (!table.indexes.all.empty()) return {has_indexes(name), version};
+  const Result<std::optional<format::CommitVersion>> entity = find_entity(view, table.id);
+  if (!entity.ok()) return entity.status();
+  return *entity ? Refusal(not_loadable(name, "contains entities"), std::max(version, **entity)) : Refusal();
+}
+
 }  // namespace
 
 Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load) {
@@ -79,13 +89,7 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
     if (row.value) {
       const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
       if (!table.ok()) return table.status();
-      if (has_large_values(table->id)) return {counts_owners(name), row.version};
-      if (!table->indexes.all.empty()) return {has_indexes(name), row.version};
-      const Result<std::optional<format::CommitVersion>> entity = find_entity(view, table->id);
-      if (!entity.ok()) return entity.status();
-      if (*entity) {  // Finds most tables that are not empty.
-        return {not_loadable(name, "contains entities"), std::max(row.version, **entity)};
-      }
+      if (Refusal refusal = judge_replaced(name, view, *table, row.version); refusal.is_refused()) return refusal;
       target.replaced = table->id;
       target.expiry = table->expiry;
       load.watch(table->id);

@@ -6,16 +6,16 @@
 //
 // The extended grammar has further conditions. P is any property, PartitionKey, RowKey and Timestamp included:
 //
-//   P in (1, 2L, 'x')             P eq 1 or P eq 2L or P eq 'x'; 1 to kListValuesMax literals
+//   P in (1, 2L, 'x')             P eq 1 or P eq 2L or P eq 'x'; 1 to kListValuesMax literals.
 //   A lt B                        compares A with the value of B as if B were written as a literal. So A decides which
 //                                 numbers match. A Int64 and B Int32 are compared. A Int32 and B Int64 differ in
 //                                 type, and A is then less. Without A or without B it is false.
-//   startswith(P, 'x')            P is a String that begins with the text
-//   endswith(P, 'x')              P is a String that ends with the text
-//   contains(P, 'x')              P is a String that contains the text
+//   startswith(P, 'x')            P is a String that begins with the text.
+//   endswith(P, 'x')              P is a String that ends with the text.
+//   contains(P, 'x')              P is a String that contains the text.
 //   equals_ignoring_case(P, 'x')  P is a String, and equals the text if A to Z count as a to z. All other characters
 //                                 must be the same, so that no result depends on a version of Unicode or a language.
-//   exists(P)                     the entity has P, of any type
+//   exists(P)                     the entity has P, of any type.
 //
 // A function is false for an absent property and for a value that is no String, so `not` makes it true.
 #pragma once

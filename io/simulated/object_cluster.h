@@ -34,9 +34,9 @@ class ObjectCluster {
   void repeat(unsigned percent);
   /// Cuts a client off after `changes` further changes: nothing that it sends is answered (ETIMEDOUT). Its next
   /// `late_max` changes are kept and may arrive later. All others never arrive.
-  void cut_off(std::string_view client, std::uint64_t changes, std::size_t late_max);
+  void cut_off(std::string_view name, std::uint64_t changes, std::size_t late_max);
   /// Lets up to `count` kept changes of a client arrive now, the oldest first. Returns how many succeeded.
-  std::size_t deliver(std::string_view client, std::size_t count);
+  std::size_t deliver(std::string_view name, std::size_t count);
 
   /// Lets no blocklist reach the objects from now on. A new owner does not wait for it.
   void hold_blocklists();
