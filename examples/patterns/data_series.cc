@@ -28,6 +28,7 @@ int main() {
   Example::must(count(messages, "000223", "2026-03-03", 9, 91));  // corrected later
 
   const Entity day = Example::must(messages.get("000223", "2026-03-03"));
+  example.reads(1);
   example.show(day.properties().size() == 24, "24 hours in one entity, read by one point read");
   example.show(*day.get<std::int32_t>("H09") == 91 && *day.get<std::int32_t>("H10") == 100,
                "a merge changes its hour and no other");

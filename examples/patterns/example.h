@@ -3,6 +3,7 @@
 // Must never: do a part of a pattern: the programs show all parts.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -14,10 +15,12 @@
 
 #include <varve/if_exists.h>
 #include <varve/keys.h>
+#include <varve/large_value.h>
 #include <varve/mapping.h>
 #include <varve/parts.h>
 #include <varve/query_builder.h>
 #include <varve/store.h>
+#include <varve/store_transaction.h>
 #include <varve/typed_table.h>
 
 namespace varve::patterns {
@@ -68,8 +71,13 @@ class Example {
     std::cout << (holds ? "  " : "  WRONG: ") << what << "\n";
     failures_ += holds ? 0 : 1;
   }
-  /// Returns the exit code for main().
-  int end() const { return failures_ == 0 ? 0 : 1; }
+  /// Counts entities that were read to answer the questions of the program.
+  void reads(std::uint64_t entities) { reads_ += entities; }
+  /// Prints the number of entities read, and returns the exit code for main().
+  int end() const {
+    std::cout << "  entities read: " << reads_ << "\n";
+    return failures_ == 0 ? 0 : 1;
+  }
 
  private:
   [[noreturn]] static void fail(std::string_view why) {
@@ -80,6 +88,7 @@ class Example {
   std::filesystem::path directory_;
   std::unique_ptr<Store> store_;
   int failures_ = 0;
+  std::uint64_t reads_ = 0;
 };
 
 }  // namespace varve::patterns

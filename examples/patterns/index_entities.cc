@@ -53,6 +53,7 @@ int main() {
   Example::must(hire(employees, "Sales", "000225", "Jones"));
 
   const std::vector<Entity> joneses = by_last_name(employees, "Sales", "Jones");
+  example.reads(1 + joneses.size());
   example.show(joneses.size() == 2 && joneses[1].row_key() == "000225",
                "two are called Jones: one read of the list, one of both employees");
 

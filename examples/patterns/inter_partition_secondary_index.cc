@@ -45,5 +45,6 @@ int main() {
   Cursor<Entity> found = by_letter.run(employees);
   example.show(Example::must(found.all()).size() == 1 && found.cost().entities_examined == 1,
                "addresses that begin with b: a range of one partition");
+  example.reads(1 + found.cost().entities_examined);
   return example.end();
 }

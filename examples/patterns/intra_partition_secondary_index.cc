@@ -45,6 +45,7 @@ int main() {
 
   const Employee by_number = Example::must(employees.get("Sales", "number_000223"));
   const Employee by_email = Example::must(employees.get("Sales", "email_bob@example.com"));
+  example.reads(2);
   example.show(by_number.name == "Ann", "number 000223 is Ann, by one point read");
   example.show(by_email.number == "000224", "bob@example.com has number 000224, by one point read");
 

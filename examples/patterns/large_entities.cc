@@ -50,6 +50,7 @@ int main() {
 
   Example::must(store_document(documents, "manual", "r1", first));
   example.show(read_document(documents, "manual") == first, "92 pieces come back as one");
+  example.reads(1 + 92);
 
   const std::string second(1'000'000, 'x');
   Example::must(store_document(documents, "manual", "r2", second));

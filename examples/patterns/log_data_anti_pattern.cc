@@ -53,6 +53,7 @@ int main() {
   example.show(found == 25 && by_property.cost().entities_examined == kDays * kLines,
                "a server's day in one table: " + std::to_string(by_property.cost().entities_examined) +
                    " entities examined for 25");
+  example.reads(by_property.cost().entities_examined);
   const Table third = Example::must(example.store().open_table("examples", "Log" + day_name(3)));
   Cursor<Entity> by_key = Query<>().where(field("PartitionKey") == "s5").run(third);
   example.show(Example::must(by_key.all()).size() == 25 && by_key.cost().entities_examined == 25,

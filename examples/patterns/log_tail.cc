@@ -39,6 +39,7 @@ int main() {
   const std::vector<Expense> found = Example::must(cursor.all());
   example.show(found.size() == 3 && found[0].amount == 199 && found[2].amount == 197, "the last three of 200 claims");
   example.show(cursor.cost().entities_examined == 3, "cost three entities");
+  example.reads(cursor.cost().entities_examined);
   example.show(Example::must(time_of_inverted_ticks(found[0].key)).to_string() == "2026-07-19T12:00:00Z",
                "and their RowKeys tell the time: 2026-07-19T12:00:00Z");
   return example.end();
