@@ -37,6 +37,10 @@ struct Sizes {
   std::uint64_t dropped = 200'000;
   /// Bytes of blobs before most of them are deleted.
   std::uint64_t collected_bytes = std::uint64_t{2} << 30;
+  /// Entities of a table whose index is built, that is grouped, or whose half ends.
+  std::uint64_t entities = 10'000'000;
+  /// Entities of a table that the block cache holds.
+  std::uint64_t cached_entities = 200'000;
   /// Bytes whose checksums are computed.
   std::uint64_t hashed_bytes = std::uint64_t{1} << 30;
 };

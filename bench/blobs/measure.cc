@@ -33,7 +33,7 @@ double rate_of(const Work& work, double seconds) {
 
 void check(const Status& status) {
   if (status.ok()) return;
-  std::fprintf(stderr, "varve-blobs-bench: %s\n", status.to_string().c_str());
+  std::fprintf(stderr, "the race: %s\n", status.to_string().c_str());
   std::_Exit(1);  // threads may be running
 }
 

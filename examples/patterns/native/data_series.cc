@@ -1,4 +1,4 @@
-// Native twin of the data series: a message is counted when it comes, by an increment. Nobody reads the hour before, and
+// Native twin of the data series: a message is counted when it comes, by an increment. No writer reads the hour before, and
 // two writers of one hour do not conflict.
 #include "../example.h"
 

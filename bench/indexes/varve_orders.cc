@@ -1,0 +1,60 @@
+#include "bench/indexes/varve_orders.h"
+
+#include "bench/blobs/measure.h"
+#include "bench/indexes/orders.h"
+#include "varve/loader.h"
+
+namespace varve::bench {
+
+std::unique_ptr<VarveOrders> VarveOrders::open(const std::string& directory, const TableOptions& options) {
+  ResourceOptions budgets;
+  budgets.write_buffer_bytes = std::uint64_t{256} << 20;
+  budgets.block_cache_bytes = std::uint64_t{512} << 20;
+  StoreOptions store_options;
+  store_options.create_if_absent = true;
+  store_options.resources = take(Resources::create(budgets));
+  auto varve = std::make_unique<VarveOrders>();
+  varve->store_ = take(Store::open(directory + "/store", store_options));
+  check(varve->store_->create_account(kAccount));
+  varve->orders_.emplace(take(varve->store_->create_table(kAccount, kOrders, options)));
+  return varve;
+}
+
+void VarveOrders::load(std::uint64_t count, const std::function<void(std::uint64_t, Entity&)>& edit) {
+  Loader loader = take(store_->load_table(kAccount, kOrders));
+  for (std::uint64_t n = 0; n < count; ++n) {
+    Entity order = order_of(n);
+    if (edit) edit(n, order);
+    check(loader.add(order));
+  }
+  check(loader.finish().status());
+}
+
+double VarveOrders::build(const IndexDefinition& definition) {
+  return seconds_of([&] { check(store_->create_index(kAccount, kOrders, definition)); });
+}
+
+void VarveOrders::insert(std::uint64_t n, Durability durability) {
+  WriteOptions options;
+  options.durability = durability;
+  check(orders_->insert(order_of(n), options).status());
+}
+
+void VarveOrders::find(std::uint64_t n) {
+  Scan scan;
+  scan.filter = "Number eq '" + number_of(n) + "'";
+  const Page page = take(orders_->scan(scan));
+  if (page.entities.size() != 1) check(Status::corruption("a look-up by number found another number of orders"));
+}
+
+std::uint64_t VarveOrders::read_all() {
+  std::uint64_t orders = 0;
+  Scan scan;
+  for (;;) {
+    const Page page = take(orders_->scan_in_place(scan, [&orders](const EntityView& /*order*/) { ++orders; }));
+    if (!page.continuation) return orders;
+    scan.continuation = *page.continuation;
+  }
+}
+
+}  // namespace varve::bench
