@@ -116,6 +116,7 @@ FILES = "open and close of a store of {} files"
 MERGE = "gets right after a merge of everything"
 MESSAGES = "messages"
 BLOBS = "blobs"
+INDEXES = "indexes"
 STREAM = "durable write of one stream"
 STREAMS = "durable write of 16 streams"
 RANGE = "cold random range of 64 KiB, median"
@@ -304,6 +305,24 @@ GOALS = [
          value(BLOBS, COLLECTION, "of an insert at rest"), 1.1, False),
     Goal("BX-33", "the same: bytes read, of the content that is kept",
          value(BLOBS, COLLECTION, "bytes read, of the content that is kept"), 1.05, False),
+    Goal("IX-01", "durable insert into a table with one index, 16 clients, to two keys of RocksDB",
+         value(INDEXES, "durable insert into a table with one index, 16 clients", "of RocksDB"), 1.5, True),
+    Goal("IX-02", "cached look-up by an index, to two gets of RocksDB",
+         value(INDEXES, "cached look-up by an index, one thread", "of RocksDB"), 1.5, True),
+    Goal("IX-03", "build over ten million entities: time, of reading them and loading the entries",
+         value(INDEXES, "build of an index", "of reading and loading"), 1.3, False),
+    Goal("IX-03", "the same beside two writers: time, of the quiet build",
+         value(INDEXES, "build of an index beside two writers", "of the quiet build"), 1.5, False),
+    Goal("IX-03", "the same: rate of the writers, of that without a build",
+         value(INDEXES, "build of an index beside two writers", "of the writers' rate"), 0.67, True),
+    Goal("IX-04", "MB rewritten to return the space of five million ended entities",
+         value(INDEXES, "space of ended orders returned", "MB rewritten"), 0, False),
+    Goal("IX-04", "get from a table whose entities end, of one without ends",
+         value(INDEXES, "get of an order from a table whose orders end", "of a table without ends"), 1, True),
+    Goal("IX-05", "count and sum by group over ten million entities, times as fast as SQLite",
+         value(INDEXES, "count and sum by group, with a filter", "times as fast as SQLite"), 2, True),
+    Goal("IX-06", "first 20 of ten million entities by an index: entities examined",
+         value(INDEXES, "first 20 orders by total, descending", "entities examined"), 20, False),
     Goal("P27", "directory after everything settled, of RocksDB's",
          share("settled", "directory after everything settled", "rocksdb"), 1.1, False),
     Goal("P28", "sectors that a durable commit of one sector writes", value("log-space", "sectors of a durable commit"),

@@ -106,33 +106,48 @@ class Messages:
         return lines
 
 
-class Blobs:
-    """Blobs, by varve-blobs-bench, which writes the recorded form with the goals. SQLite and RocksDB run where they are built in."""
-    ROWS = ["durable write of one stream", "durable write of 16 streams", "cold sequential read",
-            "cached sequential read, one thread", "cold random range of 64 KiB, median", "durable put of 100 KiB, 1 client",
-            "durable put of 100 KiB, 16 clients", "durable append of 200 bytes, 64 clients, a blob each",
-            "durable append of 200 bytes, 64 clients, one blob", "first page of a listing with a delimiter",
-            "delete of a container", "durable copy of a long blob", "durable insert of an entity with a large value of 1 MiB",
-            "checksums of a written stream over HTTP, without MD5", "durable insert during a collection, median"]
-    about = ("blobs, beside plain writes and reads of the device with direct I/O, beside other work of the store, and beside "
-             "files with fsync, blobs in SQLite, and values in RocksDB's blob files")
+class Goals:
+    """A program of bench/blobs/goals_main.h, which writes the recorded form with the goals. Its peers run where they are
+    built in."""
+
+    def __init__(self, program, about, rows):
+        self.program, self.about, self._rows = program, about, rows
 
     def rows(self):
-        return list(self.ROWS)
+        return list(self._rows)
 
     def command(self, bench, scratch, quick):
-        program = pathlib.Path(bench).parent / "varve-blobs-bench"
-        return [str(program), str(scratch), "--json", str(scratch / "blobs.json")] + (["--quick"] if quick else [])
+        program = pathlib.Path(bench).parent / self.program
+        return [str(program), str(scratch), "--json", str(scratch / "goals.json")] + (["--quick"] if quick else [])
 
     def lines(self, _output, scratch):
-        lines = json.loads((scratch / "blobs.json").read_text(encoding="utf-8"))
-        if [line["row"] for line in lines] != self.ROWS:
-            raise ValueError("varve-blobs-bench has other rows now")
+        lines = json.loads((scratch / "goals.json").read_text(encoding="utf-8"))
+        if [line["row"] for line in lines] != self._rows:
+            raise ValueError(f"{self.program} has other rows now")
         return [{"row": line["row"], "contenders": {name: _outcome(**told) for name, told in line["contenders"].items()}}
                 for line in lines]
 
 
-PROGRAMS = {"files": Files(), "serve": Serve(), "messages": Messages(), "blobs": Blobs()}
+BLOBS = Goals(
+    "varve-blobs-bench",
+    "blobs, beside plain writes and reads of the device with direct I/O, beside other work of the store, and beside "
+    "files with fsync, blobs in SQLite, and values in RocksDB's blob files",
+    ["durable write of one stream", "durable write of 16 streams", "cold sequential read",
+     "cached sequential read, one thread", "cold random range of 64 KiB, median", "durable put of 100 KiB, 1 client",
+     "durable put of 100 KiB, 16 clients", "durable append of 200 bytes, 64 clients, a blob each",
+     "durable append of 200 bytes, 64 clients, one blob", "first page of a listing with a delimiter",
+     "delete of a container", "durable copy of a long blob", "durable insert of an entity with a large value of 1 MiB",
+     "checksums of a written stream over HTTP, without MD5", "durable insert during a collection, median"])
+INDEXES = Goals(
+    "varve-indexes-bench",
+    "indexes, ends and groups, beside two keys in RocksDB, which its user must keep equal, and beside SQLite",
+    ["durable insert into a table with one index, 16 clients", "cached look-up by an index, one thread",
+     "build of an index", "build of an index beside two writers", "space of ended orders returned",
+     "get of an order from a table whose orders end", "count and sum by group, with a filter",
+     "first 20 orders by total, descending"])
+
+
+PROGRAMS = {"files": Files(), "serve": Serve(), "messages": Messages(), "blobs": BLOBS, "indexes": INDEXES}
 
 
 def listing():

@@ -351,7 +351,8 @@ class FiguresTest(unittest.TestCase):
     def test_every_goal_has_a_row(self):
         self.assertEqual({goal.name for goal in goals.GOALS},
                          {"cost", *(f"P{number}" for number in range(1, 32)), *(f"QG-{number:02}" for number in range(2, 11)),
-                          *(f"BO-{number:02}" for number in range(1, 13) if number != 7), "BX-33"})
+                          *(f"BO-{number:02}" for number in range(1, 13) if number != 7), "BX-33",
+                          *(f"IX-{number:02}" for number in range(1, 7))})
         self.assertEqual(len({(goal.name, goal.text) for goal in goals.GOALS}), len(goals.GOALS))
 
     @unittest.skipUnless("VARVE_BENCH" in os.environ, "needs the program that is told by VARVE_BENCH")
