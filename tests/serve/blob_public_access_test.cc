@@ -51,7 +51,7 @@ TEST_F(PublicAccessOfBlobs, BB15_BB10_EverybodyReadsOpenBlobs) {
   EXPECT_EQ(anonymous("HEAD", "container?restype=container&comp=metadata"), "200");
 }
 
-TEST_F(PublicAccessOfBlobs, BB15_NothingElseIsOpenOrShown) {
+TEST_F(PublicAccessOfBlobs, BS02_BB15_NothingElseIsOpenOrShown) {
   for (const std::string place : {"photos/a", "photos/absent", "absent/a", "$logs/a", "blob?restype=container",
                                   "blob?restype=container&comp=list", "photos?restype=container&comp=list",
                                   "container?restype=container&comp=acl", "container/a?comp=tags", "?comp=list",

@@ -254,6 +254,23 @@ TEST_F(BlobService, BE01_BE03_ALeaseGuardsWrites) {
   EXPECT_EQ(service_.told("DELETE", "photos/a"), "202");
 }
 
+TEST_F(BlobService, BN03_TheHostMayNameTheAccount) {
+  service_.put("a", "1");
+  HttpRequest request;
+  request.head.verb = "GET";
+  ASSERT_TRUE(set_target(request, "/photos/a"));
+  request.head.headers = {{"Host", std::string(kAccount) + ".blob.localhost:10000"},
+                          {"x-ms-date", std::string(kDateText)},
+                          {"x-ms-version", "2021-12-02"}};
+  request.head.headers.emplace_back(
+      "Authorization",
+      *security::shared_key_authorization(security::SharedKeyScheme::kSharedKey, request.head, credentials(),
+                                          security::KeyChoice::kPrimary, StorageService::kBlobs));
+  const HttpResponse got = service_.send(std::move(request));
+  EXPECT_EQ(outcome(got), "200");
+  EXPECT_EQ(got.body, "1");
+}
+
 TEST_F(BlobService, BD01_BD02_ADeleteTakesTheBlob) {
   service_.put("a", "1");
   EXPECT_EQ(service_.told("DELETE", "photos/a", "", {{"x-ms-delete-snapshots", "only"}}), "202");

@@ -153,7 +153,7 @@ void judge_image(SettledStore& after, const BlobLaw& law) {
   }
 }
 
-TEST(BlobCrash, BX12_BX40_AcknowledgedIsAcknowledgedAtEveryStep) {
+TEST(BlobCrash, BA02_BX12_BX40_AcknowledgedIsAcknowledgedAtEveryStep) {
   std::vector<BlobImage> images;
   {
     QueueBench bench(21, OneThreadAtATime{});

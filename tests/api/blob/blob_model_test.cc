@@ -433,7 +433,7 @@ class BlobModel : private BlobModelState {
 
 class BlobModels : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(BlobModels, BX42_BX43_BX08_BlobsFollowTheirRules) {
+TEST_P(BlobModels, BX02_BX08_BX42_BX43_BlobsFollowTheirRules) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));
   BlobModel model(GetParam());
   for (int step = 0; step < 300; ++step) {

@@ -1,6 +1,7 @@
 // Goal: names of blobs are listed in the order of their bytes, in pages that together are the whole; tags keep their text.
 // Method: a set of names that other orders would sort otherwise, listed by pages of each size.
 #include <algorithm>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,62 @@ TEST_F(BlobNames, BL01_APageOfLongEntriesEndsBeforeItsNumberDoes) {
   EXPECT_EQ(page->entries.size(), 512U) << "4 MiB of metadata";
   EXPECT_TRUE(page->continuation.has_value());
   EXPECT_EQ(listed({}), names);
+}
+
+TEST_F(BlobNames, BL04_APrefixCostsAsMuchAsItsNameHoweverManyBlobsHaveIt) {
+  constexpr int kPrefixes = 20;
+  const auto lookups_of_a_page = [this](const std::string& name, int members) {
+    Container container = bench_.container(name);
+    for (int prefix = 0; prefix < kPrefixes; ++prefix) {
+      for (int member = 0; member < members; ++member) {
+        (void)put_blob(container, std::to_string(100 + prefix) + "/" + std::to_string(10'000 + member), "");
+      }
+    }
+    EXPECT_EQ(said(bench_.store->compact()), kFine);
+    const auto lookups = [this] {
+      const Result<Statistics> now = bench_.store->statistics();
+      return now.ok() ? now->cache.hits + now->cache.misses : 0;
+    };
+    const std::uint64_t before = lookups();
+    const Result<BlobPage> page = container.list({.delimiter = "/"});
+    EXPECT_TRUE(page.ok()) << page.status().to_string();
+    EXPECT_EQ(page.ok() ? page->entries.size() : 0, std::size_t{kPrefixes});
+    return lookups() - before;
+  };
+  const std::uint64_t of_two = lookups_of_a_page("two", 2);
+  const std::uint64_t of_many = lookups_of_a_page("many", 150);
+  EXPECT_LE(of_many, of_two + 4 * kPrefixes) << "blocks that a page of prefixes looked up";
+}
+
+TEST_F(BlobNames, BL05_ANameThatStaysIsOnOnePageWhateverComesAndGoes) {
+  constexpr int kStaying = 60;
+  std::vector<std::string> staying;
+  for (int i = 0; i < kStaying; ++i) staying.push_back(std::to_string(1000 + 10 * i));
+  for (const std::string& name : staying) (void)put_blob(photos_, name, "");
+  for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<std::string> seen;
+    BlobListing listing{.page_max = 7};
+    for (bool goes_on = true; goes_on;) {
+      const Result<BlobPage> page = photos_.list(listing);
+      ASSERT_TRUE(page.ok()) << page.status().to_string();
+      for (const BlobListed& entry : page->entries) {
+        if (entry.blob.name.size() == 4) seen.push_back(entry.blob.name);
+      }
+      goes_on = page->continuation.has_value();
+      if (goes_on) listing.continuation = *page->continuation;
+      for (int change = 0; change < 5;
+           ++change) {  // Names of five characters come and go, also before and after the page.
+        const std::string name = std::to_string(1000 + random() % (10 * kStaying)) + "x";
+        if (random() % 2 == 0) {
+          (void)put_blob(photos_, name, "");
+        } else {
+          (void)photos_.remove(name);
+        }
+      }
+    }
+    EXPECT_EQ(seen, staying) << "seed " << seed;
+  }
 }
 
 TEST_F(BlobNames, BB17_APageOfLongContainersEndsBeforeItsNumberDoes) {
