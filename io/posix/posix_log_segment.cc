@@ -141,7 +141,7 @@ Status PosixLogSegment::zero_to(std::uint64_t end) {
   // The first sector was written when the segment was created, and may contain a header by now.
   std::uint64_t position = prepared_bytes_.load(std::memory_order_relaxed);
   if (position >= end) return Status();
-  const std::size_t chunk_bytes_max = std::min<std::size_t>(kFillChunkBytes, allocated_bytes_);
+  const std::size_t chunk_bytes_max = std::min<std::size_t>(kFillChunkBytes, end - position);
   Result<AlignedBuffer> zeros = AlignedBuffer::allocate(chunk_bytes_max);
   if (!zeros.ok()) return zeros.status();
 
