@@ -15,6 +15,7 @@ STEP_SECONDS = 0.5
 SECONDS_MAX = 120
 BUFFER = 16 << 10  # of the kernel, for the answers of a slow reader
 MEBIBYTES_OF_STREAM_MAX = 8  # BX-03
+UPLOADS_MIN = 256  # BH-07: at once; the others may be refused
 CONTAINER = "slow"
 
 
@@ -158,14 +159,16 @@ def trial(racer, count=CLIENTS):
     if kept < written:
         raise RuntimeError(f"{racer.name}: {written} slow uploads were acknowledged, and {kept} blobs are whole")
     helper.drop(CONTAINER)
-    return {"clients": len(clients), "complete": right, "refused": sum(1 for one in clients if one.status() == 503),
+    return {"clients": len(clients), "complete": right, "written": written, "refused": sum(1 for one in clients if one.status() == 503),
             "before_mb": before, "peak_mb": peak, "mebibytes_a_client": (peak - before) * 1e6 / 2**20 / len(clients)}
 
 
 def sentence(racer, outcome):
     """One line for people. The goal BX-44 is that of Varve alone."""
-    is_met = outcome["mebibytes_a_client"] <= MEBIBYTES_OF_STREAM_MAX and outcome["complete"] == outcome["clients"]
-    judged = f" (BX-44, goal <= {MEBIBYTES_OF_STREAM_MAX}, all complete: {'met' if is_met else 'missed'})"
+    is_met = (outcome["mebibytes_a_client"] <= MEBIBYTES_OF_STREAM_MAX and
+              outcome["written"] >= min(UPLOADS_MIN, outcome["clients"] // 2))
+    judged = (f" (BX-44, goal <= {MEBIBYTES_OF_STREAM_MAX}, and {UPLOADS_MIN} uploads at once: "
+              f"{'met' if is_met else 'missed'})")
     return (f"{outcome['clients']:,} slow clients of {racer.name}: {outcome['complete']:,} transfers were complete and right, "
-            f"{outcome['refused']:,} were refused. Memory rose from {outcome['before_mb']:.0f} to {outcome['peak_mb']:.0f} MB, "
+            f"{outcome['written']:,} of them uploads, {outcome['refused']:,} were refused. Memory rose from {outcome['before_mb']:.0f} to {outcome['peak_mb']:.0f} MB, "
             f"{outcome['mebibytes_a_client']:.2f} MiB a client{judged if racer.name == 'varve' else ''}.")
