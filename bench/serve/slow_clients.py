@@ -159,8 +159,8 @@ def trial(racer, count=CLIENTS):
     if kept < written:
         raise RuntimeError(f"{racer.name}: {written} slow uploads were acknowledged, and {kept} blobs are whole")
     helper.drop(CONTAINER)
-    return {"clients": len(clients), "complete": right, "written": written, "refused": sum(1 for one in clients if one.status() == 503),
-            "before_mb": before, "peak_mb": peak, "mebibytes_a_client": (peak - before) * 1e6 / 2**20 / len(clients)}
+    return {"clients": len(clients), "complete": right, "written": written,
+            "refused": sum(1 for one in clients if one.status() == 503), "before_mb": before, "peak_mb": peak, "mebibytes_a_client": (peak - before) * 1e6 / 2**20 / len(clients)}
 
 
 def sentence(racer, outcome):
@@ -170,5 +170,6 @@ def sentence(racer, outcome):
     judged = (f" (BX-44, goal <= {MEBIBYTES_OF_STREAM_MAX}, and {UPLOADS_MIN} uploads at once: "
               f"{'met' if is_met else 'missed'})")
     return (f"{outcome['clients']:,} slow clients of {racer.name}: {outcome['complete']:,} transfers were complete and right, "
-            f"{outcome['written']:,} of them uploads, {outcome['refused']:,} were refused. Memory rose from {outcome['before_mb']:.0f} to {outcome['peak_mb']:.0f} MB, "
+            f"{outcome['written']:,} of them uploads, {outcome['refused']:,} were refused. "
+            f"Memory rose from {outcome['before_mb']:.0f} to {outcome['peak_mb']:.0f} MB, "
             f"{outcome['mebibytes_a_client']:.2f} MiB a client{judged if racer.name == 'varve' else ''}.")
