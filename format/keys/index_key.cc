@@ -333,6 +333,15 @@ std::optional<std::string> index_components(const IndexDefinition& definition, s
   return components;
 }
 
+bool has_nan_component(const IndexDefinition& definition, const EncodedEntity& properties) {
+  return std::any_of(definition.components.begin(), definition.components.end(), [&](const IndexComponent& component) {
+    if (component.source != IndexSource::kProperty) return false;
+    const std::optional<PropertyView> property = properties.find(component.property);
+    return property && property->type == PropertyType::kDouble &&
+           std::isnan(std::bit_cast<double>(load_u64(property->value.data())));
+  });
+}
+
 std::string index_prefix(TableId index, std::string_view components) {
   std::string prefix;
   prefix.reserve(kTableIdBytes + components.size() + components.size() / 2 + 1);

@@ -102,6 +102,9 @@ bool append_index_component(std::string& components, PropertyType type, std::str
 std::optional<std::string> index_components(const IndexDefinition& definition, std::string_view sort_key,
                                             const EncodedEntity& properties, bool* was_cut = nullptr);
 
+/// Returns whether a component of the entity is NaN, which no value equals.
+bool has_nan_component(const IndexDefinition& definition, const EncodedEntity& properties);
+
 /// Returns the prefix that all keys share whose components begin with these, which are not escaped.
 std::string index_prefix(TableId index, std::string_view components);
 /// Returns the part of a key that all entities with these components share: the partition of its lock.

@@ -15,6 +15,14 @@
 // component with `eq`, `gt` or `ge`. If the index leads to more entries than a scan reads of one, the scan reads its range of
 // keys instead. Results come in the order of keys either way. Table::explain() shows the indexes that could serve a scan.
 //
+// A unique index lets one entity have a value of its components. From the commit on that declares it, every write that would
+// give another entity the value is refused, in every partition and in every kind of transaction: kExists
+// (IndexValueAlreadyExists). Status::taken_value() names the index and the entity that has the value. An entity that lacks a
+// component has no value, and one that has ended has none any more. Values of different types are different, and NaN equals
+// nothing. A String or Binary of more than 256 bytes is refused: kTooLarge (PropertyValueTooLarge). One StoreTransaction may
+// move a value from one entity to another. If two entities have one value already, the build fails and names both. Writes
+// with unique values wait for each other only if their values are the same.
+//
 // An index belongs to its table, and is dropped with it. A load into a table with indexes is refused. A repaired store has
 // the indexes, but must build them again. Builds of Varve that know no indexes refuse the store from the first index on, also
 // after the index is dropped.
@@ -42,6 +50,8 @@ struct IndexDefinition {
   std::vector<IndexComponent> components{};
   /// At most 252 names of properties that an entry repeats.
   std::vector<std::string> carried{};
+  /// Whether two entities may not have the same value of all components.
+  bool is_unique = false;
   bool operator==(const IndexDefinition&) const = default;
 };
 
@@ -52,7 +62,7 @@ enum class IndexState : std::uint8_t {
   kBuilding = 1,
   /// It has the entries of all entities.
   kReady = 2,
-  /// Its build failed. It has no entries.
+  /// Its build failed, and the reason is kept. It has no entries, and refuses nothing. Drop it to declare it again.
   kFailed = 3,
 };
 
