@@ -13,6 +13,9 @@
 namespace varve {
 namespace {
 
+/// The clock and the stop token are asked once in this many entries.
+constexpr std::size_t kEntriesBetween = 16;
+
 struct PlannedIndex {
   std::string name;
   IndexPlan plan;
@@ -50,14 +53,19 @@ Result<std::vector<PlannedIndex>> planned_indexes(const IndexedScan& scan) {
   return planned;
 }
 
-/// Reads the entries in the plan's ranges. Returns nothing if there are too many.
-Result<std::optional<std::vector<std::string>>> collect_keys(const IndexedScan& scan, const IndexPlan& plan) {
+/// Reads the entries in the plan's ranges. Returns nothing if there are too many, or if the time is over.
+Result<std::optional<std::vector<std::string>>> collect_keys(const IndexedScan& scan, const IndexPlan& plan,
+                                                             IndexReading& reading) {
   std::vector<std::string> keys;
   std::size_t entries = 0;
   for (const KeyRange& range : plan.ranges) {
-    engine::Cursor cursor = scan.table.view.cursor(range.lower, range.upper);
+    engine::Cursor cursor = scan.table.view.cursor(range.lower, range.upper, &reading.cost);
     for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
       if (++entries > kIndexEntriesMax) return std::optional<std::vector<std::string>>();
+      if (entries % kEntriesBetween == 0) {
+        if (reading.stop.stop_requested()) return Status(Code::kCancelled);
+        if (reading.clock.monotonic() >= reading.deadline) return std::optional<std::vector<std::string>>();
+      }
       Result<std::string> key = format::entity_key_of(cursor.key(), scan.table.id);
       if (!key.ok()) return key.status();
       if (holds_key(scan, *key)) keys.push_back(*std::move(key));
@@ -75,13 +83,13 @@ bool is_index_of_use(std::span<const KeyRange> ranges) noexcept {
   return std::any_of(ranges.begin(), ranges.end(), [](const KeyRange& range) { return !range.is_point; });
 }
 
-Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, bool of_all) {
+Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, bool of_all) {
   IndexOffer offer;
   const Result<std::vector<PlannedIndex>> planned = planned_indexes(scan);
   if (!planned.ok()) return planned.status();
   for (const PlannedIndex& index : *planned) {
     IndexCandidate candidate{index.name, index.plan.equal_components, index.plan.has_range};
-    Result<std::optional<std::vector<std::string>>> keys = collect_keys(scan, index.plan);
+    Result<std::optional<std::vector<std::string>>> keys = collect_keys(scan, index.plan, reading);
     if (!keys.ok()) return keys.status();
     if (*keys) candidate.entities = (*keys)->size();
     candidate.is_taken = *keys && !offer.points;

@@ -8,7 +8,6 @@
 
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
-#include "engine/commit/table_shapes.h"
 #include "format/keys/index_key.h"
 #include "format/keys/sort_key.h"
 

@@ -25,6 +25,8 @@ namespace {
 // A part of the table whose entries are put by one commit.
 constexpr std::size_t kEntitiesAtOnce = 128;
 constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;
+/// How often a part is tried that finds something busy.
+constexpr int kBusyAttemptsMax = 1'000;
 
 /// The index as the newest state of its table has it.
 struct BuiltTable {
@@ -137,6 +139,8 @@ class IndexBuild {
     const Status put = commit(core_.backend(), change).status();
     // The next step reads the same part, or finds that the table or the index is gone.
     if (is_made_for_other_indexes(put) || service_error::is_table_gone(put)) return false;
+    if (put.code() == Code::kBusy && ++busy_ < kBusyAttemptsMax) return false;  // the same part again
+    busy_ = 0;
     if (is_value_refused(put)) return fail(built->index, put);
     if (!put.ok() && !change.had_nothing_to_put(put)) return put;
     progress_.entities += part_.keys.size();
@@ -202,6 +206,7 @@ class IndexBuild {
   const TableName& name_;
   const format::TableId index_;
   std::string from_;
+  int busy_ = 0;  // how often the present part has found something busy
   TablePart part_;
   IndexBuildProgress progress_;
 };

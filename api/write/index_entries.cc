@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/model/quoted.h"
+#include "api/model/service_error.h"
 #include "format/bytes/bytes.h"
 #include "format/keys/entity.h"
 #include "format/keys/index_key.h"
@@ -43,6 +44,12 @@ void put_entry(const TableIndex& index, std::string_view key, const IndexedState
   format::append_u64(stored, entity.end);
   stored.append(value);
   batch.put_expiring(key, stored);
+}
+
+Status entries_too_large(const TableIndex& index) {
+  return service_error::request_body_too_large("with the entries of the index " + quoted(index.name) +
+                                               " the commit has more than " + std::to_string(kIndexedCommitBytesMax) +
+                                               " bytes; let fewer indexes carry properties, or write fewer entities");
 }
 
 /// Returns whether the entity before has its value in the unique index, so that it may keep the value without a search. In an
@@ -90,6 +97,7 @@ Status add_index_entries(const TableIndexes& indexes, const engine::Newest& befo
     }
     if (is_same && is_entry_kept(index, **had, **has)) continue;
     put_entry(index, format::encode_index_key(index.id, *new_components, sort_key), **has, batch);
+    if (batch.operation_bytes() > kIndexedCommitBytesMax) return entries_too_large(index);
   }
   return Status();
 }

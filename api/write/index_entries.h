@@ -2,6 +2,7 @@
 // Must never: leave an entry of the entity that was there before, whether it had ended or not (I1, E4).
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "api/catalog/index_rows.h"
@@ -13,10 +14,13 @@
 
 namespace varve {
 
+/// A commit with the entries of its indexes has at most this many bytes. A record of the log holds somewhat more.
+inline constexpr std::size_t kIndexedCommitBytesMax = std::size_t{31} << 20;
+
 /// Adds the entries that the write gives to its entity, and removes those of the entity before. Notes in `values` what
 /// changes in unique indexes. `before` is the newest state of the entity, with its value. `after` was judged; it is the
-/// operation `place` of its commit. Errors: kCorruption, kUnsupported (the stored entity cannot be read), those of
-/// UniqueValues::give(); then a part may have been added.
+/// operation `place` of its commit. Errors: kCorruption, kUnsupported (the stored entity cannot be read); kTooLarge
+/// (RequestBodyTooLarge: kIndexedCommitBytesMax); those of UniqueValues::give(); then a part may have been added.
 Status add_index_entries(const TableIndexes& indexes, const engine::Newest& before, const PreparedWrite& after,
                          std::size_t place, format::BatchBuilder& batch, UniqueValues& values);
 

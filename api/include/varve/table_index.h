@@ -15,6 +15,9 @@
 // component with `eq`, `gt` or `ge`. If the index leads to more entries than a scan reads of one, the scan reads its range of
 // keys instead. Results come in the order of keys either way. Table::explain() shows the indexes that could serve a scan.
 //
+// A commit with the entries of all indexes has 31 MiB at most; beyond, it is refused with kTooLarge (RequestBodyTooLarge), and
+// the message names the index. Only many indexes that carry large properties can lead there.
+//
 // A unique index lets one entity have a value of its components. From the commit on that declares it, every write that would
 // give another entity the value is refused, in every partition and in every kind of transaction: kExists
 // (IndexValueAlreadyExists). Status::taken_value() names the index and the entity that has the value. An entity that lacks a

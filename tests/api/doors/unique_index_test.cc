@@ -174,7 +174,7 @@ TEST_F(UniqueIndex, I3_AnEndedEntityHasNoValue) {
   ASSERT_EQ(said(store().create_index(kAccount, "Sessions", kByValue)), kFine);
   ASSERT_EQ(said(sessions.insert(with_value("p", "a", "x"))), kFine);
   EXPECT_EQ(said(sessions.insert(with_value("q", "b", "x"))), kTaken);
-  bench_.machine.clock.advance(age);
+  bench_.machine.clock.advance(2 * age);
   EXPECT_EQ(said(sessions.insert(with_value("q", "b", "x"))), kFine);
   EXPECT_EQ(said(sessions.insert_or_replace(with_value("p", "a", "x"))), kTaken);
   EXPECT_EQ(said(sessions.insert_or_replace(with_value("q", "b", "x"))), kFine);
@@ -280,6 +280,19 @@ TEST_F(UniqueIndex, I4_AWriterThatTakesAValueBeforeTheBuildReachesItFailsTheBuil
   });
   EXPECT_EQ(failed.code(), Code::kConflict) << failed.to_string();
   EXPECT_EQ(index().state, IndexState::kFailed);
+}
+
+TEST_F(UniqueIndex, I4_AWriterThatKeepsAValueWhichTheBuildHasMetIsRefused) {
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(insert("p", std::to_string(1000 + i), std::to_string(i)), kFine);
+  ASSERT_EQ(insert("q", "last", "0"), kFine);
+  bool is_first = true;
+  const Status failed = declare([&](const IndexBuildProgress&) {
+    if (std::exchange(is_first, false)) {
+      EXPECT_EQ(said(table().insert_or_replace(with_value("q", "last", "0"))), kTaken);
+    }
+    return true;
+  });
+  EXPECT_EQ(failed.code(), Code::kConflict) << failed.to_string();
 }
 
 TEST_F(UniqueIndex, ARepairedStoreBuildsItAgain) {
