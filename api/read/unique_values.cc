@@ -41,8 +41,8 @@ Status value_is_taken(const TableIndex& index, std::string_view entry_key, std::
 
 }  // namespace
 
-bool has_unique_index(const TableIndexes* indexes) noexcept {
-  return indexes != nullptr && std::any_of(indexes->all.begin(), indexes->all.end(), is_checked);
+bool has_unique_index(const TableIndexes& indexes) noexcept {
+  return std::any_of(indexes.all.begin(), indexes.all.end(), is_checked);
 }
 
 bool compares_value(const TableIndex& index, const format::EncodedEntity& properties) {

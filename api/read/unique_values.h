@@ -25,8 +25,8 @@ namespace varve {
 /// service.
 inline constexpr ErrorName kIndexValueAlreadyExists("IndexValueAlreadyExists");
 
-/// Returns whether writers must check a unique index of the table. Null: the table has no index.
-bool has_unique_index(const TableIndexes* indexes) noexcept;
+/// Returns whether writers must check a unique index of the table.
+bool has_unique_index(const TableIndexes& indexes) noexcept;
 
 /// Returns whether the index compares the entity with others: it is unique, and no component is NaN.
 bool compares_value(const TableIndex& index, const format::EncodedEntity& properties);

@@ -58,6 +58,11 @@ Status blamed(const Status& status, std::size_t index, bool in_transaction) {
   return in_transaction ? status.at_operation(static_cast<std::uint32_t>(index)) : status;
 }
 
+/// Returns whether the table of the write has a unique index.
+bool gives_values(const PreparedWrite& write) noexcept {
+  return write.indexes != nullptr && has_unique_index(*write.indexes);
+}
+
 std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept {
   std::uint64_t bytes = 0;
   for (const PreparedWrite& write : writes) bytes += write.sort_key().size() + write.value().size();
@@ -228,22 +233,21 @@ std::string EntityChange::take_batch() {
 }
 
 bool must_count_owners(const WriteTarget& table, std::span<const PreparedWrite> writes) noexcept {
-  return has_large_values(table.id) || has_unique_index(table.indexes.get()) ||
+  return has_large_values(table.id) || (table.indexes != nullptr && has_unique_index(*table.indexes)) ||
          std::any_of(writes.begin(), writes.end(), [](const PreparedWrite& write) {
            return write.has_large_values;  // which is refused
          });
 }
 
 bool may_give_values(std::span<const PreparedWrite> writes) noexcept {
-  return std::any_of(writes.begin(), writes.end(),
-                     [](const PreparedWrite& write) { return has_unique_index(write.indexes); });
+  return std::any_of(writes.begin(), writes.end(), [](const PreparedWrite& write) { return gives_values(write); });
 }
 
 Status append_value_locks(StoreCore& core, std::span<const PreparedWrite> writes, std::vector<std::uint64_t>& hashes) {
   if (!may_give_values(writes)) return Status();
   const engine::ReadView view = core.backend().view();
   for (const PreparedWrite& write : writes) {
-    if (!has_unique_index(write.indexes) || write.kind == Kind::kRemove || write.key_too_long) continue;
+    if (!gives_values(write) || write.kind == Kind::kRemove || write.key_too_long) continue;
     const auto append = [&](std::string_view value) -> Status {
       const Result<format::EncodedEntity> properties = format::EncodedEntity::open(value);
       if (!properties.ok()) return properties.status();
