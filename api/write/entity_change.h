@@ -105,8 +105,9 @@ bool rests_on_an_entity(const Status& failure) noexcept;
 bool is_batch_too_large(const Status& failure) noexcept;
 /// Returns such a failure with the error string of the table model.
 Status with_limit_named(const Status& failure);
-/// Returns whether the commit was refused because the indexes of a table were changed after its writes were placed, or
-/// because it gives other values of unique indexes than it has locks for. Another attempt places the writes again.
+/// Returns whether the commit was refused because the indexes of a table were changed after its writes were placed. The
+/// same refusal means that it gives other values of unique indexes than it has locks for. Another attempt places the writes
+/// again.
 bool is_made_for_other_indexes(const Status& failure) noexcept;
 /// Returns whether the engine refused the commit because an entity on which it rests ended before (CommitRequest::before).
 bool is_overtaken_by_end(const Status& failure) noexcept;

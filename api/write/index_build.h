@@ -6,8 +6,8 @@
 // entity that a writer changes meanwhile has the entry of its newest state, in either order. A build that was stopped,
 // or ended with its process, begins anew, and puts the same entries again.
 //
-// A unique index refuses from its declaration on. Every entry of it, also one of the build, is put under the lock of its
-// value, after a search for another entity that has the value. So a ready index has no value twice, and the build fails at
+// A unique index refuses from its declaration on. Every entry of it is put under the lock of its value, also by the build. A
+// search for another entity that has the value comes before. So a ready index has no value twice, and the build fails at
 // the second entity of a value.
 #pragma once
 

@@ -356,6 +356,13 @@ std::string index_partition(TableId index, std::string_view components) {
   return partition;
 }
 
+std::string index_bound(std::string_view prefix, std::string_view bound) {
+  std::string key(prefix);
+  key.push_back(kPartEnd);
+  append_escaped_part(key, bound.substr(kTableIdBytes));
+  return key;
+}
+
 std::string encode_index_key(TableId index, std::string_view components, std::string_view sort_key) {
   std::string key = index_partition(index, components);
   append_escaped_part(key, sort_key.substr(kTableIdBytes));

@@ -18,13 +18,16 @@
 // A commit with the entries of all indexes has 31 MiB at most; beyond, it is refused with kTooLarge (RequestBodyTooLarge), and
 // the message names the index. Only many indexes that carry large properties can lead there.
 //
-// A unique index lets one entity have a value of its components. From the commit on that declares it, every write that would
-// give another entity the value is refused, in every partition and in every kind of transaction: kExists
-// (IndexValueAlreadyExists). Status::taken_value() names the index and the entity that has the value. An entity that lacks a
-// component has no value, and one that has ended has none any more. Values of different types are different, and NaN equals
-// nothing. A String or Binary of more than 256 bytes is refused: kTooLarge (PropertyValueTooLarge). One StoreTransaction may
-// move a value from one entity to another. If two entities have one value already, the build fails and names both. Writes
-// with unique values wait for each other only if their values are the same.
+// A unique index gives each value of its components to one entity of the table. From its declaration on, a write that would
+// give a value to a second entity is refused: kExists (IndexValueAlreadyExists). Status::taken_value() names the index and
+// the entity that has the value. This holds for every way to write, and across partitions.
+//
+// - An entity that lacks a component has no value. One that has ended has none any more.
+// - Values of different types are different, and NaN equals nothing.
+// - A String or Binary of more than 256 bytes is refused: kTooLarge (PropertyValueTooLarge).
+// - One StoreTransaction may move a value from one entity to another.
+// - Writes wait for each other if their values are the same.
+// - If two entities have one value already, the build fails and names both.
 //
 // An index belongs to its table, and is dropped with it. A load into a table with indexes is refused. A repaired store has
 // the indexes, but must build them again. Builds of Varve that know no indexes refuse the store from the first index on, also

@@ -209,6 +209,26 @@ TEST_F(IndexScan, BeyondItsBudgetTheScanReadsItsRanges) {
   EXPECT_TRUE(all_pages(orders_, filtered("A eq 2")).empty());
 }
 
+TEST_F(IndexScan, APageReadsNoEntryOfAnEarlierPage) {
+  add_index("ByA", {{{IndexSource::kProperty, "A"}}});
+  std::vector<WriteOperation> operations;
+  for (std::size_t i = 0; i < 3 * kIndexEntriesMax / 2; ++i) {
+    Entity entity{"p", std::to_string(10'000 + i)};
+    entity.set("A", std::int32_t{1});
+    operations.push_back({Kind::kInsert, entity, ETag()});
+    if (operations.size() < 96) continue;
+    ASSERT_TRUE(write(operations).ok());
+    operations.clear();
+  }
+  Scan scan = filtered("A eq 1");
+  EXPECT_FALSE(plan_of(scan).indexes.front().is_taken);
+  scan.range = ScanRange::rows("p", "11500");
+  EXPECT_TRUE(plan_of(scan).indexes.front().is_taken) << "the entries before do not count";
+  EXPECT_EQ(plan_of(scan).indexes.front().entities, 3 * kIndexEntriesMax / 2 - 1500);
+  scan.range = ScanRange::rows("p", "10000", "10100");
+  EXPECT_EQ(plan_of(scan).indexes.front().entities, all_pages(orders_, scan).size());
+}
+
 TEST_F(IndexScan, TimeAndStopTokenBoundTheReadingOfEntriesAndItsBlocksAreCounted) {
   add_index("ByA", {{{IndexSource::kProperty, "A"}}});
   std::vector<WriteOperation> operations;
