@@ -14,7 +14,7 @@
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
 #include "engine/base/read_cost.h"
-#include "io/clock.h"
+#include "io/env.h"
 #include "varve/result.h"
 #include "varve/scan_plan.h"
 
