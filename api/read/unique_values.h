@@ -1,9 +1,9 @@
 // Owns: the values of unique indexes that one commit gives to entities, and the search for the entities that have them (I3).
 // Must never: accept a value while the entity that has it keeps it.
 //
-// A value is the components of an entity in one index. Who gives a value to an entity holds the lock of the value, which is
-// the partition lock of its entries. Under the lock, the newest assigned entries of the value are searched. What the same
-// commit takes from entities does not count. A commit whose values need other locks than it holds is refused, and made anew.
+// A value is the components of an entity in one index. A commit that gives a value to an entity holds the lock of the value,
+// which is the partition lock of its entries. Under the lock, the newest assigned entries of the value are searched. Entries
+// that the same commit removes do not count. A commit whose values need other locks than it holds is refused, and made anew.
 #pragma once
 
 #include <cstddef>
