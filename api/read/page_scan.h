@@ -85,6 +85,8 @@ class PageScan {
   /// thread may make the next share.
   /// Errors: those of reading; kCorruption (a stored entity cannot be decoded).
   Result<bool> go_on(const PageShare& share = {});
+  /// Adds the cost of earlier reads for the page. Called before go_on().
+  void add_cost(const engine::ReadCost& spent) noexcept { read_cost_ = spent; }
   /// Returns the complete page, once.
   Page take_page() noexcept;
   /// Returns how many entities the page has, or would have if entities were wanted.

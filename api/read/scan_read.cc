@@ -245,21 +245,23 @@ bool may_have_index(const TableCall& call, const Scan& scan, const PreparedScan&
   return scan.read.snapshot || call.entry.live_id() != prepared.table.id || call.entry.has_rules();
 }
 
-Result<IndexOffer> ask_indexes(const TableCall& call, const Scan& scan, const PreparedScan& prepared, bool of_all) {
+Result<IndexOffer> ask_indexes(const TableCall& call, const Scan& scan, const PreparedScan& prepared,
+                               IndexReading& reading, bool of_all) {
   const Result<Filter> filter = Filter::parse(scan.filter);
   if (!filter.ok()) return filter.status();
-  return offer_of_indexes({prepared.table, call.name, *filter, prepared.ranges(), prepared.range}, of_all);
+  return offer_of_indexes({prepared.table, call.name, *filter, prepared.ranges(), prepared.range}, reading, of_all);
 }
 
 /// Prepares a scan, and takes an index if one serves it. Returns nothing if that may not wait and would.
-Result<std::optional<PreparedScan>> prepare_with_index(const TableCall& call, const Scan& scan, bool may_wait) {
+Result<std::optional<PreparedScan>> prepare_with_index(const TableCall& call, const Scan& scan, IndexReading& reading,
+                                                       bool may_wait) {
   Result<std::optional<PreparedScan>> made = prepare_scan(call, scan, may_wait);
   if (!made.ok() || !*made || !call.core.backend().has_indexes()) [[likely]]
     return made;
   PreparedScan& prepared = **made;
   if (!may_have_index(call, scan, prepared)) return made;
   if (!may_wait) return std::optional<PreparedScan>();
-  Result<IndexOffer> offer = ask_indexes(call, scan, prepared, false);
+  Result<IndexOffer> offer = ask_indexes(call, scan, prepared, reading, false);
   if (!offer.ok()) return offer.status();
   prepared.points = std::move(offer->points);
   return made;
@@ -356,14 +358,18 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
   if (wanted_ == Wanted::kCount && !scan_.order_by.empty()) {
     return service_error::invalid_input("a count has no order; leave order_by empty");
   }
-  Result<std::optional<PreparedScan>> prepared = prepare_with_index(call_, scan_, share.may_wait);
-  if (!prepared.ok()) return prepared.status();
+  IndexReading reading{call_.core.backend().env().clock, begun_ + scan_.page_time_max, stop_};
+  // A page with an order must see every entity, however long that takes.
+  if (!scan_.order_by.empty()) reading.deadline = std::chrono::nanoseconds::max();
+  Result<std::optional<PreparedScan>> prepared = prepare_with_index(call_, scan_, reading, share.may_wait);
+  if (!prepared.ok()) return prepared.code() == Code::kCancelled ? was_stopped() : prepared.status();
   if (!*prepared) return false;
   prepared_ = *std::move(prepared);
   const std::uint64_t entities_max = wanted_ == Wanted::kCount ? UINT64_MAX : scan_.page_entities_max;
   if (entities_max == 0 || prepared_->remaining == 0) return true;
   walk_.emplace(prepared_->table.view, prepared_->residual(), scan_, bounds(entities_max), wanted_,
                 call_.core.backend().env().clock, reader_);
+  walk_->add_cost(reading.cost);
   walk_->set_ranges(prepared_->ranges(), prepared_->range);
   if (first_) walk_->set_order(*first_);
   walk_->fold_into(fold_);
@@ -460,7 +466,9 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   }
   ScanPlan described = describe_plan(within, scan.backward);
   if (!core.backend().has_indexes() || !may_have_index(call, scan, prepared)) return described;
-  Result<IndexOffer> offer = ask_indexes(call, scan, prepared, true);
+  const std::stop_token never;
+  IndexReading reading{core.backend().env().clock, std::chrono::nanoseconds::max(), never};
+  Result<IndexOffer> offer = ask_indexes(call, scan, prepared, reading, true);
   if (!offer.ok()) return offer.status();
   described.indexes = std::move(offer->candidates);
   return described;
