@@ -172,6 +172,8 @@ class Merge {
 
   /// The edits of one job come one after the other, so that the last one knows that it is the last.
   Status publish(const MergeRange& range, Rewritten written) {
+    const TableSink sink = tools_.tree.sink(tools_.stopping);
+    for (const format::TableFileEntry& file : written.files) sink.tables.begin_blocks_of(file.number);
     format::ManifestEdit edit;
     edit.added_tables = std::move(written.files);
     edit.oldest_readable_version = view_.horizon.back();
