@@ -181,7 +181,9 @@ class Merge {
     const io::MutexGuard guard(mutex_);
     const bool is_last = unpublished_ == 1;
     if (is_last) add_numbers(job_.inputs, edit.removed_tables);
-    if (Status applied = tools_.tree.apply(std::move(edit), [](ReadState&) {}); !applied.ok()) return applied;
+    const Status applied = is_last ? tools_.tree.apply(std::move(edit), [](ReadState&) {})
+                                   : tools_.tree.apply_part(std::move(edit), job_.inputs, range.keys);
+    if (!applied.ok()) return applied;
     --unpublished_;
     if (!is_last) io::probe("a range of a merge was published");
     return Status();
