@@ -244,7 +244,10 @@ struct VARVE_LOCAL AsyncTable::Verbs {
   }
 
   static Task<Status> report(AsyncCall& call, const Refusal& refusal) {
-    if (call.core().backend().is_published(refusal.rests_on)) co_return refusal.status;
+    if (call.core().backend().is_published(refusal.rests_on)) {
+      const Status fresh = call.core().backend().may_answer();
+      co_return fresh.ok() ? refusal.status : fresh;
+    }
     co_await call.to_worker();
     Status status = reported(call.core().backend(), refusal);
     co_await call.back();
