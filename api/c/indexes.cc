@@ -62,6 +62,13 @@ struct ReadWhere {
 Result<ReadWhere> read_where(const varve_where& given, const StoreLimits& limits) {
   Result<Scan> scan = read_scan(given.scan, limits);
   if (!scan.ok()) return scan.status();
+  // A field without an effect could be a limit that the caller relies on.
+  if (scan->take || scan->backward || !scan->order_by.empty() || !scan->read.select.empty() || scan->read.snapshot) {
+    return Status::invalid_argument(
+        "the scan of a change by filter sets has_take, backward, order_by, select or snapshot; expected a range, a "
+        "filter "
+        "and a continuation");
+  }
   const Result<WriteOptions> write = read_write_options(given.write);
   if (!write.ok()) return write.status();
   const varve_entity of_set{{}, {}, given.set, given.set_count, VARVE_ETAG_NONE};

@@ -121,6 +121,10 @@ static void entities_are_changed_by_filter(varve_store* store) {
   CHECK(view.continuation.size == 0);
   varve_page_free(end);
 
+  const varve_scan first = {.size = sizeof first, .filter = text("N lt 9"), .has_take = true, .take = 1};
+  const varve_where limited = {.size = sizeof limited, .scan = &first};
+  CHECK_FAILS(varve_table_delete_where(table, &limited, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  CHECK(left_in(table) == 4);
   const varve_where none = {.size = sizeof none};
   CHECK_FAILS(varve_table_delete_where(table, &none, NULL, NULL), VARVE_INVALID_ARGUMENT, "InvalidInput");
   CHECK_FAILS(varve_table_update_where(table, &where, NULL, NULL), VARVE_INVALID_ARGUMENT, "InvalidInput");

@@ -776,7 +776,8 @@ typedef bool (*varve_where_visitor)(const varve_where_progress* progress, void* 
 /// A change by filter, as varve::Where, varve::PropertyChanges and varve::WhereOptions.
 typedef struct varve_where {
   size_t size;
-  /// The range and the filter: varve_scan's `range`, its keys, `filter` and `continuation`. Its other fields are not used.
+  /// The range and the filter: varve_scan's `range`, its keys, `filter` and `continuation`. The limits of a page are
+  /// not used, and the other fields must not be set. NULL: the whole table.
   const varve_scan* scan;
   /// True: all entities of the range. Then the filter must be absent.
   bool all;
