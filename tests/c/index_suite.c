@@ -1,4 +1,4 @@
-/* Goal: indexes and changes by filter from C do what the C++ verbs do, and can be stopped.
+/* Goal: indexes, changes by filter and patches in transactions from C do what the C++ verbs do, and can be stopped.
    Method: a small table is indexed, and changed by filter, and read back. */
 #include <string.h>
 
@@ -135,9 +135,43 @@ static void entities_are_changed_by_filter(varve_store* store) {
   varve_table_free(table);
 }
 
+static void patches_are_executed_beside_operations(varve_store* store) {
+  varve_table* const table = new_table(store, "Patches");
+  fill(table, "p", 2);
+  const varve_operation insert = {.kind = VARVE_INSERT, .entity = entity_of("p", "new", NULL, 0)};
+  const varve_property one = int32_property("N", 1);
+  const varve_patch patches[] = {{.size = sizeof *patches,
+                                  .entity = entity_of("p", "000001", NULL, 0),
+                                  .increments = &one,
+                                  .increment_count = 1,
+                                  .if_match = VARVE_ETAG_ANY},
+                                 {.size = sizeof *patches,
+                                  .entity = entity_of("p", "made", NULL, 0),
+                                  .increments = &one,
+                                  .increment_count = 1,
+                                  .may_insert = true}};
+  varve_etag etag = VARVE_ETAG_NONE;
+  varve_page* page = NULL;
+  CHECK_OK(varve_table_execute_patches(table, &insert, 1, patches, 2, NULL, &etag, &page));
+  varve_page_view view = {.size = sizeof view};
+  CHECK_OK(varve_page_read(page, &view));
+  if (CHECK(view.count == 2) && CHECK(etag != VARVE_ETAG_NONE)) {
+    CHECK(varve_entity_find(&view.entities[0], text("N"))->as.int32 == 2 && view.entities[0].etag == etag);
+    CHECK(varve_entity_find(&view.entities[1], text("N"))->as.int32 == 1);
+  }
+  varve_page_free(page);
+  CHECK(left_in(table) == 4);
+  varve_status* const failed = varve_table_execute_patches(table, &insert, 1, patches, 1, NULL, NULL, &page);
+  CHECK(varve_status_operation_index(failed) == 0 && page == NULL);
+  CHECK_FAILS(failed, VARVE_EXISTS, "EntityAlreadyExists");
+  CHECK_FAILS(varve_table_execute_patches(table, NULL, 0, NULL, 1, NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  varve_table_free(table);
+}
+
 void index_suite(void) {
   varve_store* const store = new_store(new_directory());
   indexes_are_built_listed_and_dropped(store);
   entities_are_changed_by_filter(store);
+  patches_are_executed_beside_operations(store);
   CHECK_OK(varve_store_close(store));
 }

@@ -131,6 +131,7 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_table_remove(with->table, text("p"), text("r"), VARVE_ETAG_ANY, NULL),
       varve_table_patch(with->table, &patch, NULL, &page),
       varve_table_execute(with->table, &operation, 1, NULL, NULL),
+      varve_table_execute_patches(with->table, &operation, 1, &patch, 1, NULL, NULL, &page),
       varve_table_delete_where(with->table, &where, NULL, NULL),
       varve_table_update_where(with->table, &where, NULL, NULL),
       varve_table_get(with->table, text("p"), text("r"), NULL, &page),

@@ -106,6 +106,21 @@ class Indexes(WithStore):
         self.assertEqual(self.table.delete_where(all=True).changed, 4)
         self.assertEqual(list(self.table), [])
 
+    def test_a_group_transaction_takes_patches(self):
+        self.fill(2)
+        with self.table.transaction() as group:
+            group.patch("p", "000001", {"M": "x"}, increment={"N": 4}, only_if="N eq @n", parameters={"n": 1})
+            group.insert(Entity("p", "new", N=7))
+            group.patch("p", "made", increment={"N": 2}, insert=True)
+        self.assertEqual([dict(entity) for entity in group.patched_entities], [{"N": 5, "M": "x"}, {"N": 2}])
+        self.assertEqual(self.table.get("p", "new")["N"], 7)
+        with self.assertRaises(varve.PreconditionFailed) as refused:
+            with self.table.transaction() as group:
+                group.patch("p", "000000", increment={"N": 4}, only_if="N eq 9")
+                group.remove("p", "new")
+        self.assertEqual(refused.exception.operation_index, 1)
+        self.assertEqual(group.patched_entities, [])
+
     def test_the_verbs_have_forms_for_asyncio(self):
         async def work():
             async with varve.aio.AsyncStore(os.path.join(self.directory, "async"), create=True) as store:

@@ -831,6 +831,14 @@ typedef struct varve_operation {
 VARVE_API varve_status* varve_table_execute(const varve_table* table, const varve_operation* operations, size_t count,
                                             const varve_write_options* options, varve_etag* etag);
 
+/// Does varve_table_execute(), and after the operations the patches, all in one commit on one partition. The index of a
+/// patch is its index after all operations. `page` receives the entity after each patch, and may be NULL. Errors besides:
+/// VARVE_UNKNOWN (as varve_table_patch()).
+VARVE_API varve_status* varve_table_execute_patches(const varve_table* table, const varve_operation* operations,
+                                                    size_t count, const varve_patch* patches, size_t patch_count,
+                                                    const varve_write_options* options, varve_etag* etag,
+                                                    varve_page** page);
+
 /// The permissions of a restricted handle.
 enum { VARVE_MAY_QUERY = 1, VARVE_MAY_ADD = 2, VARVE_MAY_UPDATE = 4, VARVE_MAY_DELETE = 8 };
 /// A restriction of a table handle.

@@ -343,8 +343,12 @@ class GroupTransaction:
         self._table = table
         self._durability = durability
         self._operations: list[tuple[int, Record, int]] = []
+        self._patches: list[Any] = []
+        self._keep: list[Any] = []
         #: The ETag of all written entities, once the transaction has succeeded.
         self.etag: Optional[ETag] = None
+        #: The entity after each patch, once the transaction has succeeded.
+        self.patched_entities: list[Entity] = []
 
     def insert(self, entity: Record) -> None:
         """Appends :meth:`Table.insert`."""
@@ -370,6 +374,15 @@ class GroupTransaction:
         """Appends :meth:`Table.remove`."""
         self._operations.append((_REMOVE, Entity(partition_key, row_key), _condition(if_match)))
 
+    def patch(self, partition_key: str, row_key: str, set: Optional[Mapping[str, Value]] = None, *,
+              remove: Iterable[str] = (), increment: Optional[Mapping[str, Union[int, float]]] = None,
+              only_if: str = "", parameters: Optional[Mapping[str, Value]] = None, if_match: ETag = ETag.ANY,
+              insert: bool = False) -> None:
+        """Appends :meth:`Table.patch`. Patches come after the other writes, and count after them in ``operation_index``."""
+        condition = with_parameters(only_if, parameters) if parameters is not None else only_if
+        self._patches.append(_patch(partition_key, row_key, set, remove, increment, condition, if_match, insert,
+                                    self._keep))
+
     def execute(self) -> Optional[ETag]:
         """Executes all writes or none. The error of a failure has ``operation_index``."""
         keep: list[Any] = []
@@ -380,8 +393,14 @@ class GroupTransaction:
             fill_entity(ffi.addressof(operations[at], "entity"), entity, keep)
         etag = ffi.new("varve_etag *")
         options = _write_options(self._durability, None, b"", keep)
-        check(lib.varve_table_execute(_open(self._table), operations, len(self._operations), options, etag))
+        patches = _structs("varve_patch", len(self._patches), keep)
+        for to, patch in enumerate(self._patches):
+            patches[to] = patch[0]
+        page = ffi.new("varve_page **")
+        check(lib.varve_table_execute_patches(_open(self._table), operations, len(self._operations), patches,
+                                              len(self._patches), options, etag, page))
         self.etag = ETag._of(etag[0]) if etag[0] else None
+        self.patched_entities = Page(page[0]).entities
         return self.etag
 
     def __enter__(self) -> GroupTransaction:
