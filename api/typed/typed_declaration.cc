@@ -27,7 +27,7 @@ std::string text_of(const TableExpiry& expiry) {
   return "after " + std::to_string(expiry.age.count()) + " ms";
 }
 
-const IndexInfo* find_index(const std::vector<IndexInfo>& indexes, std::string_view name) {
+const IndexInfo* index_named(const std::vector<IndexInfo>& indexes, std::string_view name) {
   const auto found = std::find_if(indexes.begin(), indexes.end(),
                                   [&](const IndexInfo& index) { return index.definition.name == name; });
   return found == indexes.end() ? nullptr : &*found;
@@ -43,7 +43,7 @@ struct Present {
 std::string differences(const Present& present, const TableDeclaration& declared) {
   std::string text;
   for (const IndexDefinition& definition : declared.indexes) {
-    const IndexInfo* const index = find_index(present.indexes, definition.name);
+    const IndexInfo* const index = index_named(present.indexes, definition.name);
     if (index == nullptr || index->definition == definition) continue;
     text.append("; index ").append(quoted(definition.name)).append(" is ").append(text_of(index->definition));
     text.append(" and is declared as ").append(text_of(definition));
@@ -95,7 +95,7 @@ Result<Table> open_declared_table(Store& store, std::string_view account, std::s
       if (Status set = store.set_table_expiry(account, table, declaration.expiry); !set.ok()) return set;
     }
     for (const IndexDefinition& definition : declaration.indexes) {
-      const IndexInfo* const index = find_index(present->indexes, definition.name);
+      const IndexInfo* const index = index_named(present->indexes, definition.name);
       if (index != nullptr && index->state == IndexState::kReady) continue;
       if (Status made = store.create_index(account, table, definition, progress); !made.ok()) return made;
     }
