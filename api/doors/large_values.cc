@@ -53,6 +53,7 @@ Result<LargeValue> LargeValueWriter::finish() {
     if (Status whole = content.check(); !whole.ok()) return whole;
     content.set_crc64(state_->crc64.value());
     content.end();
+    if (Status whole = content.check(); !whole.ok()) return whole;
     ContentWriter::offer(state_->content);
     state_->finished = LargeValueMaker::make({content.piece().content, content.length()});
     return *state_->finished;
