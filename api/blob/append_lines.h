@@ -26,6 +26,8 @@ struct SharedAppend {
   std::string_view bytes;
   const AppendOptions* options = nullptr;
   Durability durability = Durability::kSync;
+  /// The CRC-64 of the bytes.
+  std::uint64_t crc64 = 0;
   // Set by the thread that leads:
   Status outcome;
   AppendedBlock block;

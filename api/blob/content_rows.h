@@ -6,8 +6,9 @@
 //   row     first part   second part                    properties
 //   head    K, content   empty                          Kind (Int32: 0 plain, 1 list, 2 growing, 3 value), Owners
 //                                                       (Int32), Length (Int64; not of a growing content), optionally Crc
-//                                                       (Int64: CRC-64 of all bytes; of a value, unless a repair wrote
-//                                                       the head, and a part is damaged)
+//                                                       (Int64: CRC-64 of all bytes; of a plain content of this
+//                                                       build, and of a value, unless a repair wrote the head, and a part
+//                                                       is damaged)
 //   part    K, content   offset of its first byte       Hashes, Bytes (Binary); or if it is packed: Hashes, Packed (Binary),
 //                                                       Size (Int32)
 //

@@ -11,6 +11,7 @@
 #include "api/model/service_error.h"
 #include "api/write/blob_change.h"
 #include "api/write/blob_checks.h"
+#include "format/bytes/crc64.h"
 #include "varve/limits.h"
 
 namespace varve {
@@ -95,6 +96,17 @@ Refusal make_room(BlobDraft& draft, ContentId list) {
   return {};
 }
 
+/// Counts an append. A blob of an earlier build has no CRC-64 until it is written again.
+void lengthen(BlobRow& row, std::uint64_t bytes, std::uint64_t crc64) {
+  if (row.length == 0) {
+    row.crc64 = crc64;
+  } else if (row.crc64) {
+    row.crc64 = format::joined_crc64(*row.crc64, crc64, bytes);
+  }
+  row.length += bytes;
+  ++row.appends;
+}
+
 /// The numbers of the contents that an append may begin.
 struct FreshContents {
   ContentId content = 0;
@@ -170,7 +182,6 @@ class AppendsVerb {
     if (are_refused_) return draft.refuse(appending_.first->outcome);
     BlobRow row = *draft.row;
     add_bytes(draft, row, grows, fresh_.content, appending_.first->next != nullptr ? gathered : last_->bytes);
-    row.crc64.reset();
     row.changed = 0;
     draft.replace(std::move(row));
     return {};
@@ -192,8 +203,8 @@ class AppendsVerb {
   /// Each append has an ETag of its own, also one that no reader sees.
   void take(BlobRow& row, SharedAppend& append) {
     append.block.offset = row.length;
-    row.length += append.bytes.size();
-    append.block.append_count = ++row.appends;
+    lengthen(row, append.bytes.size(), append.crc64);
+    append.block.append_count = row.appends;
     row.changed = container_.core->backend().draw_tick();
     append.block.etag = ETag::of_timestamp(DateTime{row.changed});
   }
@@ -243,9 +254,7 @@ Refusal judge_written_append(BlobDraft& draft, const BlobWriter::State& writer, 
   if (Refusal refusal = make_room(draft, list); refusal.is_refused()) return refusal;
   BlobRow row = *draft.row;
   row.pieces.push_back(writer.content.piece());
-  row.length += bytes;
-  ++row.appends;
-  row.crc64.reset();
+  lengthen(row, bytes, writer.content.crc64());
   row.changed = 0;
   draft.replace(std::move(row));
   return {};
@@ -262,7 +271,12 @@ Status admit_append_to(std::optional<BlobRow>& row, std::string_view blob, std::
 
 Result<AppendedBlock> append_to_blob(const Container::State& container, std::string_view blob, std::string_view bytes,
                                      const AppendOptions& options, Durability durability) {
-  SharedAppend append{.bytes = bytes, .options = &options, .durability = durability, .outcome = {}, .block = {}};
+  SharedAppend append{.bytes = bytes,
+                      .options = &options,
+                      .durability = durability,
+                      .crc64 = format::crc64(bytes),
+                      .outcome = {},
+                      .block = {}};
   if (bytes.size() > AppendLines::kAppendBytesMax) {
     commit_group(container, {blob, &append});
   } else {
@@ -285,6 +299,7 @@ Result<BlobState> append_written_content(BlobWriter::State& writer) {
     SharedAppend append{.bytes = writer.content.pending(),
                         .options = &*writer.append,
                         .durability = writer.durability(),
+                        .crc64 = writer.content.crc64(),
                         .outcome = {},
                         .block = {}};
     return commit_appends(*writer.container, {writer.name, &append},

@@ -189,6 +189,7 @@ Status ContentWriter::add(std::string_view bytes) {
     const std::size_t taken = std::min(bytes.size(), kPartBytes - pending().size());
     make_room(taken);
     pending_.append(bytes.substr(0, taken));
+    crc64_.update(bytes.substr(0, taken));
     length_ += taken;
     bytes.remove_prefix(taken);
     if (pending().size() < kPartBytes) continue;
@@ -323,7 +324,9 @@ Status ContentWriter::add_to(format::TableId container, BlobPlan& plan) const {
 }
 
 void ContentWriter::add_rows(format::BatchBuilder& batch, std::uint32_t owners) const {
-  batch.put(content_head_key(contents_, content_), encode_content_head({kind_, owners, length_, crc64_}));
+  std::optional<std::uint64_t> crc64;
+  if (kind_ != ContentKind::kGrowing) crc64 = crc64_.value();  // Appends may add to it.
+  batch.put(content_head_key(contents_, content_), encode_content_head({kind_, owners, length_, crc64}));
   if (!pending_.empty()) batch.put(content_part_key(contents_, content_, length_ - pending_.size()), last_part_);
   if (has_rows_) batch.remove(filling_key());
 }
@@ -341,6 +344,7 @@ void ContentWriter::offer(const std::shared_ptr<ContentWriter>& writer) {
 
 void ContentWriter::give_to(BlobRow& row) const {
   row.length = length_;
+  row.crc64 = crc64_.value();
   if (is_in_row()) {
     row.inlined = pending_;
   } else {

@@ -13,6 +13,7 @@
 #include "api/blob/blob_rows.h"
 #include "api/core/container_state.h"
 #include "api/write/blob_change.h"
+#include "format/bytes/crc64.h"
 #include "varve/status.h"
 
 namespace varve {
@@ -42,6 +43,8 @@ class ContentWriter {
   /// Returns the error of the append that failed, if one did.
   Status check() const;
   std::uint64_t length() const noexcept { return length_; }
+  /// The CRC-64 of all bytes.
+  std::uint64_t crc64() const noexcept { return crc64_.value(); }
   /// Bytes that the commit of the owner writes.
   std::size_t pending_bytes() const noexcept { return pending().size(); }
 
@@ -62,8 +65,6 @@ class ContentWriter {
   void add_rows(format::BatchBuilder& batch, std::uint32_t owners) const;
   /// Lets entities name the content, all of which was added. It is offered as long as a pointer to it exists.
   static void offer(const std::shared_ptr<ContentWriter>& writer);
-  /// Gives a value the CRC-64 of all its bytes. Called before end().
-  void set_crc64(std::uint64_t crc64) noexcept { crc64_ = crc64; }
   /// Lets parts be packed, if the first one shrinks by an eighth. Called before append().
   void allow_packing() noexcept { packing_ = Packing::kUntried; }
   /// Says that appends may add to the content after it has an owner. Called before end().
@@ -113,7 +114,7 @@ class ContentWriter {
   std::vector<std::shared_ptr<Flight>> flights_;  // parts that other threads write, in their order
   ContentKind kind_;
   Packing packing_ = Packing::kNo;
-  std::optional<std::uint64_t> crc64_;
+  format::Crc64 crc64_;
   bool has_rows_ = false;
   bool has_gap_ = false;  // from the beginning of an append, or of the wait of end(), to its success
   Status failure_;
