@@ -120,9 +120,9 @@ Result<PartitionGuard> Engine::lock_partitions(std::span<const std::uint64_t> ha
 }
 
 Result<CommitVersion> Engine::commit(CommitRequest request) {
-  if (request.load == nullptr) return commit_request(request);
   Result<CommitVersion> committed = commit_request(request);
-  request.load->end(committed.status());
+  if (request.load != nullptr) request.load->end(committed.status());
+  if (request.spent_batch != nullptr) *request.spent_batch = std::move(request.batch);
   return committed;
 }
 
