@@ -18,7 +18,8 @@
 namespace varve {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNotImplemented = {"$orderby",     "$skip",   "$count",
+constexpr std::string_view kOrderBy = "$orderby";
+constexpr std::array<std::string_view, 6> kNotImplemented = {kOrderBy,       "$skip",   "$count",
                                                              "$inlinecount", "$expand", "$skiptoken"};
 
 Result<std::string> percent_decoded(std::string_view text) {
@@ -58,6 +59,7 @@ struct Options {
   std::optional<std::string> select;
   std::optional<std::string> next_partition_key;
   std::optional<std::string> next_row_key;
+  std::optional<std::string> order_by;
 
   std::optional<std::string>* find(std::string_view name) noexcept {
     if (name == "$filter") return &filter;
@@ -65,17 +67,19 @@ struct Options {
     if (name == "$select") return &select;
     if (name == "NextPartitionKey") return &next_partition_key;
     if (name == "NextRowKey") return &next_row_key;
+    if (name == kOrderBy) return &order_by;
     return nullptr;
   }
 };
 
-Result<Options> split(std::string_view query) {
+Result<Options> split(std::string_view query, bool may_order) {
   Options options;
   while (!query.empty()) {
     std::string_view option = take_until('&', query);
     const Result<std::string> name = percent_decoded(take_until('=', option));
     if (!name.ok()) return name.status();
-    if (std::find(kNotImplemented.begin(), kNotImplemented.end(), *name) != kNotImplemented.end()) {
+    const bool is_order = may_order && *name == kOrderBy;
+    if (!is_order && std::find(kNotImplemented.begin(), kNotImplemented.end(), *name) != kNotImplemented.end()) {
       return service_error::not_implemented("the query option " + *name + " is not implemented");
     }
     std::optional<std::string>* const known = options.find(*name);
@@ -86,6 +90,16 @@ Result<Options> split(std::string_view query) {
     *known = *std::move(value);
   }
   return options;
+}
+
+/// Returns the token of a scan with an order. It has one word.
+Result<std::string> ordered_continuation(const Options& options) {
+  std::string token = options.next_partition_key.value_or("");
+  if (token.empty()) return service_error::invalid_input("NextPartitionKey is empty; give it as the page before does");
+  if (!options.next_row_key.value_or("").empty()) {
+    return service_error::invalid_input("a continuation of a query with $orderby has no NextRowKey");
+  }
+  return token;
 }
 
 }  // namespace
@@ -106,8 +120,10 @@ Result<std::vector<std::string>> parse_select(std::string_view text) {
   return names;
 }
 
-Result<Scan> parse_query_options(std::string_view query) {
-  Result<Options> options = split(query);
+namespace {
+
+Result<Scan> parse_options(std::string_view query, bool may_order) {
+  Result<Options> options = split(query, may_order);
   if (!options.ok()) return options.status();
   Scan scan;
   scan.filter = std::move(options->filter).value_or("");
@@ -121,12 +137,28 @@ Result<Scan> parse_query_options(std::string_view query) {
     if (!select.ok()) return select.status();
     scan.read.select = *std::move(select);
   }
-  if (options->next_partition_key || options->next_row_key) {
+  scan.order_by = options->order_by.value_or("");
+  const bool goes_on = options->next_partition_key || options->next_row_key;
+  if (goes_on && !scan.order_by.empty()) {
+    Result<std::string> token = ordered_continuation(*options);
+    if (!token.ok()) return token.status();
+    scan.continuation = *std::move(token);
+  } else if (goes_on) {
     // The service may omit the RowKey, which means the beginning of the partition.
     scan.continuation =
         key_token_of(options->next_partition_key.value_or("")) + " " + key_token_of(options->next_row_key.value_or(""));
   }
   return scan;
+}
+
+}  // namespace
+
+Result<Scan> parse_query_options(std::string_view query) {
+  return parse_options(query, false);
+}
+
+Result<Scan> parse_ordered_query_options(std::string_view query) {
+  return parse_options(query, true);
 }
 
 std::string context_suffix(const std::vector<std::string>& select) {

@@ -79,5 +79,26 @@ TEST_F(FilterExtensions, AreAllowedToTheOwnerOfTheStore) {
   expect_refused();
 }
 
+TEST_F(FilterExtensions, AnOrderIsAnsweredPageByPageWhereTheServerAllowsIt) {
+  const std::string path = "Orders()?$select=RowKey&$top=2&$orderby=V%20desc";
+  const Headers accept = {{"Accept", "application/json;odata=nometadata"}};
+  EXPECT_EQ(outcome(service_.send("GET", path)), "501 NotImplemented");
+  service_.dispatcher.set_extensions(true);
+  const HttpResponse first = service_.send("GET", path, "", accept);
+  EXPECT_EQ(first.body, R"({"value":[{"RowKey":"2"},{"RowKey":"12"}]})");
+  const std::string token(header(first, "x-ms-continuation-NextPartitionKey"));
+  ASSERT_FALSE(token.empty());
+  const std::string next = path + "&NextPartitionKey=" + encoded(token);
+  const HttpResponse second = service_.send("GET", next, "", accept);
+  EXPECT_EQ(second.body, R"({"value":[{"RowKey":"1"}]})");
+  EXPECT_EQ(header(second, "x-ms-continuation-NextPartitionKey"), "");
+  EXPECT_EQ(outcome(service_.send("GET", next + "&NextRowKey=1")), "400 InvalidInput");
+  EXPECT_EQ(outcome(service_.send("GET", path + "&NextPartitionKey=")), "400 InvalidInput");
+  EXPECT_EQ(outcome(service_.send("GET", path + "&NextPartitionKey=x")), "400 InvalidInput");
+  EXPECT_EQ(outcome(service_.send("GET", "Orders()?$orderby=V%20up")), "400 InvalidInput");
+  service_.dispatcher.set_extensions(false);
+  EXPECT_EQ(outcome(service_.send("GET", next)), "501 NotImplemented");
+}
+
 }  // namespace
 }  // namespace varve::serve::filter_extensions_test

@@ -27,6 +27,9 @@ VARVE_EXPORT Result<std::vector<std::string>> parse_select(std::string_view text
 ///                              `$skiptoken`)
 /// Source  .
 VARVE_EXPORT Result<Scan> parse_query_options(std::string_view query);
+/// As parse_query_options(), and reads `$orderby` as Scan::order_by. With an order, NextPartitionKey is the token of the
+/// page before, and NextRowKey is empty or absent. Errors: as parse_query_options(), but not for `$orderby`.
+VARVE_EXPORT Result<Scan> parse_ordered_query_options(std::string_view query);
 /// Returns the suffix of the context URL for this projection: `&$select=A,B`, or nothing.
 VARVE_EXPORT std::string context_suffix(const std::vector<std::string>& select);
 

@@ -17,7 +17,8 @@ namespace {
 constexpr std::uint64_t kPageBytesMax = std::uint64_t{4} << 20;
 
 Result<Scan> read_scan(const Call& call) {
-  Result<Scan> scan = parse_query_options(call.request.head.query);
+  const std::string_view query = call.request.head.query;
+  Result<Scan> scan = call.has_extensions ? parse_ordered_query_options(query) : parse_query_options(query);
   if (!scan.ok()) return scan;
   if (call.target.resource == Resource::kPartition) scan->range = ScanRange::partition(call.target.partition_key);
   scan->filter_extensions = call.has_extensions;
@@ -26,11 +27,12 @@ Result<Scan> read_scan(const Call& call) {
   return scan;
 }
 
-/// Adds the token of a scan. The token has two words, and each has its own header. Source: Q-42.
+/// Adds the token of a scan. Each of its words has its own header: the token of an order has one, others two. Source: Q-42.
 void add_continuation(HttpResponse& response, const std::string& token) {
   const std::size_t space = std::min(token.find(' '), token.size());
   response.with("x-ms-continuation-NextPartitionKey", std::string_view(token).substr(0, space));
-  response.with("x-ms-continuation-NextRowKey", std::string_view(token).substr(std::min(space + 1, token.size())));
+  if (space == token.size()) return;
+  response.with("x-ms-continuation-NextRowKey", std::string_view(token).substr(space + 1));
 }
 
 Result<ReadOptions> read_selection(const Call& call) {
