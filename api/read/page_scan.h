@@ -79,6 +79,11 @@ class PageScan {
   /// Makes the page have these entities, whose order it is, in place of the first ones by key. Called before go_on(), with
   /// bounds that end no page. `first` outlives this object.
   void set_order(FirstEntities& first) noexcept { first_ = &first; }
+  /// Reads entities by their sort keys, in any order, and offers those that match to the order. Called before go_on().
+  /// Errors: as go_on().
+  Status offer_points(std::span<const std::string_view> points);
+  /// Counts what was read to find keys as a cost of the page.
+  engine::ReadCost& read_cost() noexcept { return read_cost_; }
   /// Passes each entity that is counted to `fold`, which outlives this object. Null passes none.
   void fold_into(EntityFold* fold) noexcept { fold_ = fold; }
   /// Continues the page where the last share ended. Returns whether the page is complete. Without a bound it is. Any
