@@ -64,6 +64,12 @@ struct RangeState {
   std::uint64_t entities = 0;
 };
 
+/// A key of an entity that exists at the newest assigned states.
+struct NewestKey {
+  std::string sort_key;
+  CommitVersion version = 0;
+};
+
 class EngineState;
 
 /// A fixed state of the store: memtables and file set, at one version and one time. Movable, not copyable. While it
@@ -125,6 +131,9 @@ class ReadView {
   /// Errors: as get().
   Result<RangeState> compare_range(std::string_view lower, std::string_view upper, const Moment& since,
                                    std::uint64_t entities_max) const;
+  /// Returns the first key of [lower, upper) whose entity exists at the newest assigned states, or nothing. As
+  /// compare_range(), it needs the lock of the keys' partition, and believes no dead stretch. Errors: as get().
+  Result<std::optional<NewestKey>> first_newest(std::string_view lower, std::string_view upper) const;
   /// Returns a cursor over the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is
   /// no bound. `cost` and `judge` outlive the cursor. With a judge, the cursor may leave out keys whose values the
   /// judge does not want. If `entries_expected` (about how many entries the scan reads) is known, their blocks are read

@@ -126,6 +126,23 @@ Result<RangeState> ReadView::compare_range(std::string_view lower, std::string_v
   return range;
 }
 
+Result<std::optional<NewestKey>> ReadView::first_newest(std::string_view lower, std::string_view upper) const {
+  const std::unique_ptr<EntryCursor> entries =
+      cursor_over(*pin_, *state_->blocks, nullptr, {nullptr, std::string(lower), std::string(upper)});
+  std::string key;
+  entries->seek(lower, format::kCommitVersionMax);
+  while (entries->valid() && entries->entry().sort_key < upper) {
+    const Entry newest = entries->entry();  // The newest entry of a key comes first.
+    if (newest.is_put() && is_live(newest.has_end() ? newest.end() : 0)) {
+      return std::optional(NewestKey{std::string(newest.sort_key), newest.version});
+    }
+    key.assign(newest.sort_key);
+    entries->pass_key(key);
+  }
+  if (Status walked = entries->status(); !walked.ok()) return walked;
+  return std::optional<NewestKey>();
+}
+
 Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost* cost, BlockJudge* judge,
                         std::uint64_t entries_expected) const {
   std::unique_ptr<EntryCursor> entries =

@@ -274,7 +274,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     co_return co_await Commit(call, std::move(change.request));
   }
 
-  /// Commits writes to a table with large values.
+  /// Commits writes to a table with large values or with a unique index.
   static Task<Result<ETag>> commit_on_worker(AsyncCall& call, const Table::State& state,
                                              std::span<PreparedWrite> writes, const WriteOptions& options,
                                              bool in_transaction) {
@@ -295,7 +295,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     engine::RoomGrant room;
     for (bool is_first = true;; is_first = false) {
       if (!table.ok()) co_return no_table_to_write(table.status(), in_transaction);
-      if (must_count_owners(table->id, writes))
+      if (must_count_owners(*table, writes))
         co_return co_await commit_on_worker(call, state, writes, options, in_transaction);
       place_writes(writes, *table);
       EntityChange change(call.core(), {table->id}, writes, options, in_transaction, EntityChange::Writes::kKept);

@@ -81,7 +81,6 @@ Status Catalog::change_indexes(const TableName& name, bool drops, const IndexCha
 Result<TableIndex> Catalog::create_index(const TableName& name, std::string_view index,
                                          const format::IndexDefinition& definition) {
   if (Status checked = check_index(index, definition); !checked.ok()) return checked;
-  if (definition.is_unique) return Status::unsupported("unique indexes are not supported");
   {
     // Older builds refuse a store with indexes, so the feature is not set for a name that cannot get one.
     const Result<TableIndexes> now = find_indexes(backend_.view(), name);

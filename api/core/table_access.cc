@@ -90,6 +90,10 @@ Status Grant::check_key(std::string_view partition_key, std::string_view row_key
                                               " is outside the range of keys of this handle");
 }
 
+bool Grant::may_query_everything() const noexcept {
+  return access_->fence().is_everything() && permissions_.contains({Permission::kQuery});
+}
+
 Status Grant::check_query() const {
   return check_permissions({Permission::kQuery});
 }

@@ -56,12 +56,15 @@ class Grant {
   Status check_query() const;
   Status check_read(std::string_view partition_key, std::string_view row_key) const;
   Status check_write(WriteOperation::Kind kind, std::string_view partition_key, std::string_view row_key) const;
+  /// Returns whether every entity of the table may be read.
+  bool sees_every_entity() const noexcept { return access_ == nullptr || may_query_everything(); }
   /// Permits a content for an entity that is added or updated later.
   Status check_write_content() const;
   /// Returns the part of a range that a scan may see (S-26).
   KeyRange within(KeyRange range, format::TableId table) const;
 
  private:
+  bool may_query_everything() const noexcept;
   Status check_permissions(Permissions needed) const;
   Status check_key(std::string_view partition_key, std::string_view row_key) const;
 

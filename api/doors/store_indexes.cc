@@ -23,6 +23,7 @@ Result<TableName> indexed_table(std::string_view account, std::string_view table
 format::IndexDefinition stored_definition(const IndexDefinition& definition) {
   format::IndexDefinition stored;
   stored.carried = definition.carried;
+  stored.is_unique = definition.is_unique;
   for (const IndexComponent& component : definition.components) {
     format::IndexComponent& added = stored.components.emplace_back();
     added.is_descending = component.is_descending;
@@ -38,7 +39,7 @@ format::IndexDefinition stored_definition(const IndexDefinition& definition) {
 }
 
 IndexInfo shown(const TableIndex& index) {
-  IndexInfo info{{index.name, {}, index.definition.carried}, index.state, index.failure};
+  IndexInfo info{{index.name, {}, index.definition.carried, index.definition.is_unique}, index.state, index.failure};
   for (const format::IndexComponent& component : index.definition.components) {
     std::string name = component.property;
     if (component.source == format::IndexSource::kPartitionKey) name = "PartitionKey";

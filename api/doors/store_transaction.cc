@@ -189,11 +189,15 @@ Result<std::vector<ETag>> StoreTransaction::State::attempt(std::span<PreparedWri
   }
   std::vector<ETag> etags(prepared.size());  // Allocated before the commit: nothing may fail after it.
   reserve_patched(prepared, patched);
-  TransactionChange change(*core, std::move(all), prepared, options, {reads, ranges, snapshot, began_at, began_time},
+  std::vector<std::uint64_t> value_locks;
+  if (Status found = append_value_locks(*core, prepared, value_locks); !found.ok()) return found;
+  const bool may_be_repeated = parts != nullptr || may_give_values(prepared);
+  TransactionChange change(*core, std::move(all), prepared, options,
+                           {reads, ranges, snapshot, began_at, began_time, std::move(value_locks), may_be_repeated},
                            parts);
   const Result<engine::CommitVersion> version = varve::commit(core->backend(), change);
-  if (parts != nullptr && !version.ok()) {
-    const Result<bool> goes_on = parts->may_go_on(version.status());
+  if (may_be_repeated && !version.ok()) {
+    const Result<bool> goes_on = parts != nullptr ? parts->may_go_on(version.status()) : Result<bool>(false);
     if (!goes_on.ok()) return goes_on.status();
     again = *goes_on || is_made_for_other_indexes(version.status());
     if (again) return version.status();

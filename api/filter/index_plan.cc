@@ -198,8 +198,8 @@ class IndexPlanner {
   /// Adds the values of a type that the filter's bounds and the position leave.
   void add_values(const IndexedOrder::Type& type, const IndexedOrder& order) {
     std::string first;
-    format::append_index_component(first, type.type, std::string(format::fixed_value_bytes(type.type).value_or(0), '\0'),
-                                   false);
+    format::append_index_component(first, type.type,
+                                   std::string(format::fixed_value_bytes(type.type).value_or(0), '\0'), false);
     first.resize(1);  // the tag: all values of the type
     std::string last = first;
     if (const Comparison* const lower = find(is_lower_bound)) {

@@ -2,9 +2,14 @@
 // Must never: report an index that is being built, whose entries are not complete.
 #include "api/read/index_check.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <optional>
+#include <utility>
 
 #include "api/model/quoted.h"
+#include "format/bytes/bytes.h"
 #include "format/bytes/checksum.h"
 #include "format/keys/index_key.h"
 
@@ -38,14 +43,31 @@ void IndexCheck::visit_entity(std::string_view sort_key, const format::EncodedEn
 }
 
 Status IndexCheck::visit_entry(std::string_view key, std::string_view value) {
-  if (Status decoded = format::decode_index_key(key).status(); !decoded.ok()) return decoded;
+  const Result<format::IndexKey> decoded = format::decode_index_key(key);
+  if (!decoded.ok()) return decoded.status();
   const Result<format::EncodedEntity> carried = format::EncodedEntity::open(value);
   if (!carried.ok()) return carried.status();
   if (Status verified = carried->verify(); !verified.ok()) return verified;
   const auto index = indexes_.find(format::table_id_of(key));
   if (index == indexes_.end()) return Status::corruption("no catalog row names its index");
   index->second.found.add(key, value);
-  return Status();
+  return index->second.index.definition.is_unique ? compare_with_last(index->second, *decoded, key) : Status();
+}
+
+/// Compares the value of the entry with that of the last one.
+Status IndexCheck::compare_with_last(Checked& checked, const format::IndexKey& entry, std::string_view key) {
+  const std::string last = std::exchange(checked.last_key, std::string(key));
+  if (last.empty() || format::partition_of(last) != format::partition_of(key)) return Status();
+  const auto is_nan = [](const format::IndexValue& component) {
+    return component.type == format::PropertyType::kDouble &&
+           std::isnan(std::bit_cast<double>(format::load_u64(component.value.data())));
+  };
+  if (std::any_of(entry.components.begin(), entry.components.end(), is_nan)) return Status();
+  constexpr format::TableId kNoTable = 0;
+  const Result<std::string> other = format::entity_key_of(last, kNoTable);
+  if (!other.ok()) return other.status();
+  return Status::corruption("has the value of " + checked.subject + " that entity " + quoted_keys(*other) +
+                            " has too, and the index is unique");
 }
 
 void IndexCheck::note_unread(format::TableId id) {

@@ -2,7 +2,8 @@
 // Must never: keep something for each entity or entry.
 //
 // An index is compared by the count of its entries, and by a sum of their hashes, with what its entities would make. So the
-// entries may be visited in any order, before or after their entities.
+// entries may be visited in any order, before or after their entities. Only a value that a unique index has twice is found by
+// the order of the keys.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 
 #include "api/catalog/catalog_rows.h"
 #include "format/keys/entity.h"
+#include "format/keys/index_key.h"
 #include "format/keys/sort_key.h"
 #include "varve/result.h"
 
@@ -26,7 +28,7 @@ class IndexCheck {
   bool has_indexes(format::TableId table) const { return tables_.contains(table); }
   /// Visits an entity of a table with indexes.
   void visit_entity(std::string_view sort_key, const format::EncodedEntity& properties);
-  /// Visits an entry. Errors: kCorruption, kUnsupported.
+  /// Visits an entry. Errors: kCorruption (also: the entry before has the same value of a unique index), kUnsupported.
   Status visit_entry(std::string_view key, std::string_view value);
   /// Notes that an entity of the table, or an entry of the index, could not be read. Then the comparison means nothing.
   void note_unread(format::TableId id);
@@ -46,7 +48,10 @@ class IndexCheck {
     Sum made{};
     Sum found{};
     bool is_unread = false;
+    /// The entry that was visited last, if the index is unique.
+    std::string last_key{};
   };
+  static Status compare_with_last(Checked& checked, const format::IndexKey& entry, std::string_view key);
 
   std::map<format::TableId, Checked> indexes_;
   std::map<format::TableId, std::vector<Checked*>> tables_;

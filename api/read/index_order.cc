@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t kLookedUpAtOnce = 64;
 constexpr std::initializer_list<format::PropertyType> kOrderedTypes = {
-    format::PropertyType::kBoolean,  format::PropertyType::kDouble, format::PropertyType::kInt32,
-    format::PropertyType::kInt64,    format::PropertyType::kDateTime, format::PropertyType::kGuid,
-    format::PropertyType::kString,   format::PropertyType::kBinary};
+    format::PropertyType::kBoolean, format::PropertyType::kDouble,   format::PropertyType::kInt32,
+    format::PropertyType::kInt64,   format::PropertyType::kDateTime, format::PropertyType::kGuid,
+    format::PropertyType::kString,  format::PropertyType::kBinary};
 
 /// Returns the value of a position as a literal.
 Value literal_of(const SortValue& value) {

@@ -13,10 +13,26 @@
 namespace varve {
 namespace {
 
+/// The clock and the stop token are asked once in this many entries.
+constexpr std::size_t kEntriesBetween = 16;
+
 struct PlannedIndex {
   std::string name;
   IndexPlan plan;
+  /// Whether the filter gives each component one value. Then the entries of each range are in the order of the entities' keys.
+  bool has_each_value;
 };
+
+/// Returns the part of the index's range that leads to the scan's range of keys, if its entries are in their order. So the
+/// next page does not read what an earlier one has read.
+KeyRange narrowed(const IndexedScan& scan, const PlannedIndex& index, KeyRange range) {
+  if (!index.has_each_value) return range;
+  const std::string table = format::encode_table(scan.table.id);
+  const std::string prefix = range.lower;
+  if (scan.within.lower.starts_with(table)) range.lower = format::index_bound(prefix, scan.within.lower);
+  if (scan.within.upper.starts_with(table)) range.upper = format::index_bound(prefix, scan.within.upper);
+  return range;
+}
 
 }  // namespace
 
@@ -50,7 +66,9 @@ Result<std::vector<PlannedIndex>> planned_indexes(const IndexedScan& scan) {
     if (index.state != IndexState::kReady) continue;
     std::optional<IndexPlan> plan =
         plan_index(scan.filter, index.id, index.definition, has_large_values(scan.table.id));
-    if (plan) planned.push_back({index.name, *std::move(plan)});
+    if (!plan) continue;
+    const bool has_each_value = plan->equal_components == index.definition.components.size();
+    planned.push_back({index.name, *std::move(plan), has_each_value});
   }
   std::stable_sort(planned.begin(), planned.end(), [](const PlannedIndex& left, const PlannedIndex& right) {
     if (left.plan.equal_components != right.plan.equal_components)
@@ -60,14 +78,20 @@ Result<std::vector<PlannedIndex>> planned_indexes(const IndexedScan& scan) {
   return planned;
 }
 
-/// Reads the entries in the plan's ranges. Returns nothing if there are too many.
-Result<std::optional<std::vector<std::string>>> collect_keys(const IndexedScan& scan, const IndexPlan& plan) {
+/// Reads the entries in the plan's ranges. Returns nothing if there are too many, or if the time is over.
+Result<std::optional<std::vector<std::string>>> collect_keys(const IndexedScan& scan, const PlannedIndex& index,
+                                                             IndexReading& reading) {
   std::vector<std::string> keys;
   std::size_t entries = 0;
-  for (const KeyRange& range : plan.ranges) {
-    engine::Cursor cursor = scan.table.view.cursor(range.lower, range.upper);
+  for (const KeyRange& planned : index.plan.ranges) {
+    const KeyRange range = narrowed(scan, index, planned);
+    engine::Cursor cursor = scan.table.view.cursor(range.lower, range.upper, &reading.cost);
     for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
       if (++entries > kIndexEntriesMax) return std::optional<std::vector<std::string>>();
+      if (entries % kEntriesBetween == 0) {
+        if (reading.stop.stop_requested()) return Status(Code::kCancelled);
+        if (reading.clock.monotonic() >= reading.deadline) return std::optional<std::vector<std::string>>();
+      }
       Result<std::string> key = format::entity_key_of(cursor.key(), scan.table.id);
       if (!key.ok()) return key.status();
       if (holds_key(scan, *key)) keys.push_back(*std::move(key));
@@ -85,13 +109,13 @@ bool is_index_of_use(std::span<const KeyRange> ranges) noexcept {
   return std::any_of(ranges.begin(), ranges.end(), [](const KeyRange& range) { return !range.is_point; });
 }
 
-Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, bool of_all) {
+Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, bool of_all) {
   IndexOffer offer;
   const Result<std::vector<PlannedIndex>> planned = planned_indexes(scan);
   if (!planned.ok()) return planned.status();
   for (const PlannedIndex& index : *planned) {
     IndexCandidate candidate{index.name, index.plan.equal_components, index.plan.has_range};
-    Result<std::optional<std::vector<std::string>>> keys = collect_keys(scan, index.plan);
+    Result<std::optional<std::vector<std::string>>> keys = collect_keys(scan, index, reading);
     if (!keys.ok()) return keys.status();
     if (*keys) candidate.entities = (*keys)->size();
     candidate.is_taken = *keys && !offer.points;

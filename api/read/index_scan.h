@@ -2,15 +2,19 @@
 // Must never: use an index that is not ready in the view of the scan, or collect more keys than its budget (I6, I7).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "api/catalog/catalog.h"
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
+#include "engine/base/read_cost.h"
+#include "io/env.h"
 #include "varve/result.h"
 #include "varve/scan_plan.h"
 
@@ -29,6 +33,15 @@ struct IndexedScan {
   const KeyRange& within;
 };
 
+/// Bounds the reading of entries by the time of a page and by its stop token, and counts what it costs. All of it outlives
+/// the reading.
+struct IndexReading {
+  io::Clock& clock;
+  std::chrono::nanoseconds deadline;
+  const std::stop_token& stop;
+  engine::ReadCost cost{};
+};
+
 /// What the indexes of a table offer for a scan.
 struct IndexOffer {
   /// Every entity that may match: points in order, inside the ranges. Nothing if no index serves the scan.
@@ -44,7 +57,8 @@ Result<std::vector<TableIndex>> indexes_in_view(const IndexedScan& scan);
 
 /// Returns whether an index could be better than the ranges.
 bool is_index_of_use(std::span<const KeyRange> ranges) noexcept;
-/// Chooses an index, and collects the keys. If `of_all`, counts the entries of each candidate. Errors: those of reading.
-Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, bool of_all = false);
+/// Chooses an index, and collects the keys. An index whose entries cannot be read by the deadline is not taken. If `of_all`,
+/// counts the entries of each candidate. Errors: those of reading; kCancelled (the stop token).
+Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, bool of_all = false);
 
 }  // namespace varve

@@ -58,6 +58,11 @@ Status blamed(const Status& status, std::size_t index, bool in_transaction) {
   return in_transaction ? status.at_operation(static_cast<std::uint32_t>(index)) : status;
 }
 
+/// Returns whether the table of the write has a unique index.
+bool gives_values(const PreparedWrite& write) noexcept {
+  return write.indexes != nullptr && has_unique_index(*write.indexes);
+}
+
 std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept {
   std::uint64_t bytes = 0;
   for (const PreparedWrite& write : writes) bytes += write.sort_key().size() + write.value().size();
@@ -192,18 +197,26 @@ void EntityChange::rest_on_end(engine::CommitVersion end) noexcept {
 
 Refusal EntityChange::extend(const engine::ReadView& view, std::span<const engine::Newest> states) {
   format::BatchBuilder batch = begin_batch(writes_, tag_);
+  UniqueValues values(locks_needed());
   std::size_t next_state = 0;
+  engine::CommitVersion newest = 0;
   for (std::size_t i = 0; i < writes_.size(); ++i) {
     batch.add(writes_[i].operation());
     const engine::Newest* const before = reads_state(writes_[i]) ? &states[next_state++] : nullptr;
     if (writes_[i].indexes != nullptr && before != nullptr) {
-      const Status added = add_index_entries(*writes_[i].indexes, *before, writes_[i], batch);
+      const Status added = add_index_entries(*writes_[i].indexes, *before, writes_[i], i, batch, values);
+      if (is_made_for_other_indexes(added)) return added;
       if (!added.ok()) return {blamed(added, i, in_transaction_), before->version};
+      newest = std::max(newest, before->version);
     }
     if (extension_ == nullptr) continue;
     if (Refusal refusal = extension_->extend(before, writes_[i], batch); refusal.is_refused()) {
       return {blamed(refusal.status, i, in_transaction_), refusal.rests_on};
     }
+  }
+  std::size_t refused = 0;
+  if (Refusal refusal = values.check(view, refused); refusal.is_refused()) {
+    return {blamed(refusal.status, refused, in_transaction_), std::max(newest, refusal.rests_on)};
   }
   if (extension_ != nullptr) {
     if (Refusal refusal = extension_->finish(view, batch); refusal.is_refused()) return refusal;
@@ -219,10 +232,42 @@ std::string EntityChange::take_batch() {
   return build_batch(writes_, tag_);
 }
 
-bool must_count_owners(format::TableId table, std::span<const PreparedWrite> writes) noexcept {
-  return has_large_values(table) || std::any_of(writes.begin(), writes.end(), [](const PreparedWrite& write) {
+bool must_count_owners(const WriteTarget& table, std::span<const PreparedWrite> writes) noexcept {
+  return has_large_values(table.id) || (table.indexes != nullptr && has_unique_index(*table.indexes)) ||
+         std::any_of(writes.begin(), writes.end(), [](const PreparedWrite& write) {
            return write.has_large_values;  // which is refused
          });
+}
+
+bool may_give_values(std::span<const PreparedWrite> writes) noexcept {
+  return std::any_of(writes.begin(), writes.end(), [](const PreparedWrite& write) { return gives_values(write); });
+}
+
+Status append_value_locks(StoreCore& core, std::span<const PreparedWrite> writes, std::vector<std::uint64_t>& hashes) {
+  if (!may_give_values(writes)) return Status();
+  const engine::ReadView view = core.backend().view();
+  for (const PreparedWrite& write : writes) {
+    if (!gives_values(write) || write.kind == Kind::kRemove || write.key_too_long) continue;
+    const auto append = [&](std::string_view value) -> Status {
+      const Result<format::EncodedEntity> properties = format::EncodedEntity::open(value);
+      if (!properties.ok()) return properties.status();
+      for (const TableIndex& index : write.indexes->all) {
+        append_value_lock(index, write.sort_key(), *properties, hashes);
+      }
+      return Status();
+    };
+    if (!merges(write.kind)) {
+      if (Status appended = append(write.value()); !appended.ok()) return appended;
+      continue;
+    }
+    const Result<engine::Newest> newest = view.newest(write.sort_key());
+    if (!newest.ok()) return newest.status();
+    PreparedWrite merged = write;
+    // What refuses the write now is judged again under the lock.
+    if (!judge_one(merged, *newest, core.limits()).ok()) continue;
+    if (Status appended = append(merged.value()); !appended.ok()) return appended;
+  }
+  return Status();
 }
 
 void place_writes(std::span<PreparedWrite> writes, const WriteTarget& table) {
@@ -284,7 +329,7 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
   if (Status tag = check_tag(options.tag); !tag.ok()) return tag;
   const Result<WriteTarget> table = core.catalog().resolve_target(name, entry);
   if (!table.ok()) return no_table_to_write(table.status(), in_transaction);
-  if (must_count_owners(table->id, writes))
+  if (must_count_owners(*table, writes))
     return commit_owning_writes(core, name, entry, writes, options, in_transaction);
   place_writes(writes, *table);
   EntityChange change(core, {table->id}, writes, options, in_transaction);

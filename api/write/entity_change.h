@@ -42,7 +42,8 @@ class EntityChange : public Change {
   enum class Writes : std::uint8_t { kUsedUp, kKept };
 
   /// The sort keys of the writes have the ids of `tables`. The writes, and the bytes of the tag, outlive the object.
-  /// There may be no write only if an extension adds operations.
+  /// There may be no write only if an extension adds operations. If a table has a unique index, locks_needed() has the
+  /// locks of append_value_locks() too, in ascending order.
   EntityChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,
                const WriteOptions& options, bool in_transaction, Writes after = Writes::kUsedUp,
                Extension* extension = nullptr);
@@ -86,7 +87,13 @@ class EntityChange : public Change {
 /// Writes the table's id into the sort keys, and gives the writes the table's rule and indexes. `table` outlives them.
 void place_writes(std::span<PreparedWrite> writes, const WriteTarget& table);
 /// Returns whether commit_owning_writes() must commit the writes (group_change.h).
-bool must_count_owners(format::TableId table, std::span<const PreparedWrite> writes) noexcept;
+bool must_count_owners(const WriteTarget& table, std::span<const PreparedWrite> writes) noexcept;
+/// Returns whether the table of a write has a unique index. The writes were placed.
+bool may_give_values(std::span<const PreparedWrite> writes) noexcept;
+/// Appends the hashes of the locks of the values that the writes give to entities in unique indexes. If a value depends on a
+/// stored entity, reads the entity without its lock. Another state under the lock may need other locks; then the commit is
+/// refused, and is_made_for_other_indexes() holds. The writes were placed. Errors: those of reading.
+Status append_value_locks(StoreCore& core, std::span<const PreparedWrite> writes, std::vector<std::uint64_t>& hashes);
 /// Returns the error for writes whose table was not found.
 Status no_table_to_write(const Status& status, bool in_transaction);
 /// Returns whether the state of an entity refused a change, or that of the contents that it owns. After a drop of the
@@ -98,8 +105,9 @@ bool rests_on_an_entity(const Status& failure) noexcept;
 bool is_batch_too_large(const Status& failure) noexcept;
 /// Returns such a failure with the error string of the table model.
 Status with_limit_named(const Status& failure);
-/// Returns whether the engine refused the commit because the indexes of a table were changed after its writes were placed.
-/// Another attempt places them again.
+/// Returns whether the commit was refused because the indexes of a table were changed after its writes were placed. The
+/// same refusal means that it gives other values of unique indexes than it has locks for. Another attempt places the writes
+/// again.
 bool is_made_for_other_indexes(const Status& failure) noexcept;
 /// Returns whether the engine refused the commit because an entity on which it rests ended before (CommitRequest::before).
 bool is_overtaken_by_end(const Status& failure) noexcept;

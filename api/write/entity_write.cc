@@ -101,8 +101,10 @@ Result<PreparedWrite> prepare(const Grant& grant, const WriteView& operation, co
   }
   Result<PreparedWrite> write =
       operation.kind() == Kind::kRemove ? prepare_remove(operation, limits) : prepare_put(operation, limits, builder);
+  if (!write.ok()) return write;
+  write->may_see_others = grant.sees_every_entity();
   const bool may_have_terms = operation.operation() != nullptr || patches(operation.kind());
-  if (!may_have_terms || !write.ok()) return write;
+  if (!may_have_terms) return write;
   Result<std::shared_ptr<WriteTerms>> terms = prepare_terms(operation, limits);
   if (!terms.ok()) return terms.status();
   write->terms = *std::move(terms);

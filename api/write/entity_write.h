@@ -51,6 +51,8 @@ class PreparedWrite {
   bool key_too_long = false;
   /// Whether the caller gave a LargeValue to the entity.
   bool has_large_values = false;
+  /// Whether a refusal may show the keys of another entity.
+  bool may_see_others = false;
   /// The rule of the table by which the entity ends, which outlives the write's use. Null: the entity has no end.
   const TableExpiry* expiry = nullptr;
   /// The condition and the changes of a patch. Null for other writes without a condition. All copies share it.

@@ -22,10 +22,16 @@ namespace {
 /// The change by one partition's writes, and by the parts that its commit has besides.
 class GroupChange final : public EntityChange {
  public:
+  /// `value_locks` are those of append_value_locks().
   GroupChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,
-              const WriteOptions& options, bool in_transaction, TransactionParts* parts)
-      : EntityChange(core, std::move(tables), writes, options, in_transaction, Writes::kKept, parts) {
-    if (parts != nullptr) hashes_ = parts->locks();
+              const WriteOptions& options, bool in_transaction, TransactionParts* parts,
+              std::vector<std::uint64_t> value_locks)
+      : EntityChange(core, std::move(tables), writes, options, in_transaction, Writes::kKept, parts),
+        hashes_(std::move(value_locks)) {
+    if (parts != nullptr) {
+      const std::vector<std::uint64_t> of_parts = parts->locks();
+      hashes_.insert(hashes_.end(), of_parts.begin(), of_parts.end());
+    }
     const std::span<const std::uint64_t> partition = EntityChange::locks_needed();
     hashes_.insert(hashes_.end(), partition.begin(), partition.end());
     std::sort(hashes_.begin(), hashes_.end());
@@ -75,8 +81,10 @@ Result<ETag> commit_attempts(StoreCore& core, const TableName& name, NameEntry& 
     const Result<std::unique_ptr<TransactionParts>> parts =
         TransactionParts::make(core, {group.writes, group.in_transaction}, pointers_to(group.messages), {});
     if (!parts.ok()) return parts.status();
+    std::vector<std::uint64_t> value_locks;
+    if (Status found = append_value_locks(core, group.writes, value_locks); !found.ok()) return found;
     GroupChange change(core, with_table(parts->get(), table->id), group.writes, options, group.in_transaction,
-                       parts->get());
+                       parts->get(), std::move(value_locks));
     const Result<engine::CommitVersion> version = commit(core.backend(), change);
     if (version.ok()) {
       if (*parts) (*parts)->committed(*version, group.sent, no_blobs);

@@ -1,4 +1,5 @@
-// Owns: commits of one partition's entities together with messages, or with the owners of large values.
+// Owns: commits of one partition's entities together with messages, with the owners of large values, or with the locks of
+// values in unique indexes.
 // Must never: let a message count as an operation.
 #pragma once
 
@@ -24,8 +25,8 @@ Result<ExecutedTransaction> commit_group(StoreCore& core, const TableName& name,
                                          std::span<const WriteOperation> operations, std::span<PreparedWrite> writes,
                                          std::span<const MessageWrite> messages, const WriteOptions& options);
 
-/// Does commit_writes() for a table with large values. Makes another attempt if an entity was changed meanwhile so that
-/// it names other contents. Errors: those of commit_writes(); kNotFound (LargeValueNotFound).
+/// Does commit_writes() for a table with large values or with a unique index. Makes another attempt if an entity was changed
+/// meanwhile so that it names other contents, or has another value of the index. Errors: those of commit_writes(); kNotFound (LargeValueNotFound).
 Result<ETag> commit_owning_writes(StoreCore& core, const TableName& name, NameEntry& entry,
                                   std::span<PreparedWrite> writes, const WriteOptions& options, bool in_transaction);
 

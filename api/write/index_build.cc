@@ -25,6 +25,8 @@ namespace {
 // A part of the table whose entries are put by one commit.
 constexpr std::size_t kEntitiesAtOnce = 128;
 constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;
+/// How often a part is tried that finds something busy.
+constexpr int kBusyAttemptsMax = 1'000;
 
 /// The index as the newest state of its table has it.
 struct BuiltTable {
@@ -37,6 +39,16 @@ Status index_is_gone() {
   return service_error::resource_not_found("the index was dropped while it was being built");
 }
 
+Status build_failed(const TableIndex& index, std::string_view why) {
+  return Status(Code::kConflict, "the build of index " + quoted(index.name) + " failed: " + std::string(why));
+}
+
+/// Returns whether a unique index cannot have the entity.
+bool is_value_refused(const Status& put) noexcept {
+  return (put.code() == Code::kExists && put.service_error() == kIndexValueAlreadyExists.text()) ||
+         (put.code() == Code::kTooLarge && !put.service_error().empty());
+}
+
 Result<BuiltTable> find_built(const engine::ReadView& view, const TableName& name, format::TableId index) {
   const Result<std::optional<TableRow>> row = Catalog::find_table(view, name.account, name.lower);
   if (!row.ok()) return row.status();
@@ -47,11 +59,22 @@ Result<BuiltTable> find_built(const engine::ReadView& view, const TableName& nam
   return BuiltTable{(*row)->id, (*row)->indexes.shape, *found};
 }
 
+/// Entities of the table as a view showed them, in which the index was declared.
+struct TablePart {
+  std::vector<std::string> keys{};
+  std::vector<engine::CommitVersion> versions{};
+  /// The locks of their values, if the index is unique.
+  std::vector<std::uint64_t> value_locks{};
+};
+
 /// Puts the entries of some entities.
 class EntriesChange final : public Change {
  public:
-  EntriesChange(const BuiltTable& built, std::span<const std::string> keys) : index_(built.index) {
-    keys_.assign(keys.begin(), keys.end());
+  EntriesChange(const BuiltTable& built, const TablePart& part)
+      : index_(built.index),
+        versions_(part.versions),
+        keys_(part.keys.begin(), part.keys.end()),
+        hashes_(part.value_locks) {
     for (const std::string_view key : keys_) {
       hashes_.push_back(format::partition_hash(format::partition_of(key)));
       paced_bytes += 2 * key.size();
@@ -65,11 +88,19 @@ class EntriesChange final : public Change {
 
   std::span<const std::uint64_t> locks_needed() const noexcept override { return hashes_; }
   StatesWanted states_wanted() override { return {keys_, engine::EntryPart::kAll}; }
-  Refusal judge(const engine::ReadView& /*view*/, std::span<const engine::Newest> states) override {
+  Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override {
+    UniqueValues values(hashes_);
+    engine::CommitVersion newest = 0;
     for (std::size_t i = 0; i < states.size(); ++i) {
-      const Result<bool> put = put_index_entry(index_, keys_[i], states[i], batch_);
+      if (states[i].version != versions_[i]) continue;  // Its writer has put the entry.
+      const Result<bool> put = put_index_entry(index_, keys_[i], states[i], batch_, values);
       if (!put.ok()) return {put.status(), states[i].version};
       if (*put) ++entries_;
+      newest = std::max(newest, states[i].version);
+    }
+    std::size_t refused = 0;
+    if (Refusal refusal = values.check(view, refused); refusal.is_refused()) {
+      return {refusal.status, std::max(newest, refusal.rests_on)};
     }
     if (entries_ == 0) return Status(Code::kCancelled, "none of the entities has an entry");
     return {};
@@ -84,6 +115,7 @@ class EntriesChange final : public Change {
 
  private:
   const TableIndex& index_;
+  const std::span<const engine::CommitVersion> versions_;
   std::vector<std::string_view> keys_;
   std::vector<std::uint64_t> hashes_;
   format::BatchBuilder batch_;
@@ -101,19 +133,19 @@ class IndexBuild {
     const Result<BuiltTable> built = read_part();
     if (!built.ok()) return built.status();
     if (built->index.state == IndexState::kReady) return true;
-    if (built->index.state == IndexState::kFailed) {
-      return Status(Code::kConflict,
-                    "the build of index " + quoted(built->index.name) + " failed: " + built->index.failure);
-    }
-    if (keys_.empty()) return end();
-    EntriesChange change(*built, keys_);
+    if (built->index.state == IndexState::kFailed) return build_failed(built->index, built->index.failure);
+    if (part_.keys.empty()) return end();
+    EntriesChange change(*built, part_);
     const Status put = commit(core_.backend(), change).status();
     // The next step reads the same part, or finds that the table or the index is gone.
     if (is_made_for_other_indexes(put) || service_error::is_table_gone(put)) return false;
+    if (put.code() == Code::kBusy && ++busy_ < kBusyAttemptsMax) return false;  // the same part again
+    busy_ = 0;
+    if (is_value_refused(put)) return fail(built->index, put);
     if (!put.ok() && !change.had_nothing_to_put(put)) return put;
-    progress_.entities += keys_.size();
+    progress_.entities += part_.keys.size();
     progress_.entries += put.ok() ? change.entries() : 0;
-    from_ = keys_.back();
+    from_ = part_.keys.back();
     from_.push_back('\0');  // No key lies between.
     return false;
   }
@@ -121,7 +153,7 @@ class IndexBuild {
  private:
   /// Reads the next keys of the table, and the index, in one view.
   Result<BuiltTable> read_part() {
-    keys_.clear();
+    part_ = TablePart();
     const engine::ReadView view = core_.backend().view();
     Result<BuiltTable> built = find_built(view, name_, index_);
     if (!built.ok()) return built;
@@ -130,12 +162,34 @@ class IndexBuild {
     engine::Cursor entities = view.cursor(from_, format::end_of_prefix(table), nullptr, nullptr, kEntitiesAtOnce);
     std::size_t bytes = 0;
     for (entities.seek_to_first(); entities.valid(); entities.next()) {
-      keys_.emplace_back(entities.key());
+      part_.keys.emplace_back(entities.key());
+      part_.versions.push_back(entities.version());
+      if (built->index.definition.is_unique) {
+        if (Status added = add_value_lock(built->index, entities); !added.ok()) return added;
+      }
       bytes += entities.key().size() + entities.value().size();
-      if (keys_.size() == kEntitiesAtOnce || bytes >= kBytesAtOnce) return built;
+      if (part_.keys.size() == kEntitiesAtOnce || bytes >= kBytesAtOnce) return built;
     }
     if (!entities.status().ok()) return entities.status();
     return built;
+  }
+
+  Status add_value_lock(const TableIndex& index, const engine::Cursor& entity) {
+    const Result<format::EncodedEntity> properties = format::EncodedEntity::open(entity.value());
+    if (!properties.ok()) {
+      return Status(properties.code(), "the stored entity " + quoted_keys(entity.key()) +
+                                           " cannot be decoded: " + std::string(properties.status().message()));
+    }
+    append_value_lock(index, entity.key(), *properties, part_.value_locks);
+    return Status();
+  }
+
+  /// Ends the build because of an entity that a unique index cannot have.
+  Status fail(const TableIndex& index, const Status& why) {
+    const Status ended = core_.catalog().end_index_build(name_, index_, why);
+    if (!ended.ok()) return ended;
+    const Status failed = build_failed(index, why.message()).with_service_error(why.error_name());
+    return why.taken_value() != nullptr ? failed.with_taken_value(*why.taken_value()) : failed;
   }
 
   Result<bool> end() {
@@ -152,7 +206,8 @@ class IndexBuild {
   const TableName& name_;
   const format::TableId index_;
   std::string from_;
-  std::vector<std::string> keys_;
+  int busy_ = 0;  // how often the present part has found something busy
+  TablePart part_;
   IndexBuildProgress progress_;
 };
 

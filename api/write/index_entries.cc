@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/model/quoted.h"
+#include "api/model/service_error.h"
 #include "format/bytes/bytes.h"
 #include "format/keys/entity.h"
 #include "format/keys/index_key.h"
@@ -45,6 +46,18 @@ void put_entry(const TableIndex& index, std::string_view key, const IndexedState
   batch.put_expiring(key, stored);
 }
 
+Status entries_too_large(const TableIndex& index) {
+  return service_error::request_body_too_large("with the entries of the index " + quoted(index.name) +
+                                               " the commit has more than " + std::to_string(kIndexedCommitBytesMax) +
+                                               " bytes; let fewer indexes carry properties, or write fewer entities");
+}
+
+/// Returns whether the entity before has its value in the unique index, so that it may keep the value without a search. In an
+/// index that is being built, its entry may be missing. One with an end may have ended.
+bool is_value_held(const TableIndex& index, const IndexedState& before) noexcept {
+  return index.state == IndexState::kReady && before.end == 0;
+}
+
 /// Returns whether the entry of the entity before serves the entity after. In an index that is being built, it may be
 /// missing.
 bool is_entry_kept(const TableIndex& index, const IndexedState& before, const IndexedState& after) {
@@ -56,37 +69,52 @@ bool is_entry_kept(const TableIndex& index, const IndexedState& before, const In
 }  // namespace
 
 Status add_index_entries(const TableIndexes& indexes, const engine::Newest& before, const PreparedWrite& after,
-                         format::BatchBuilder& batch) {
+                         std::size_t place, format::BatchBuilder& batch, UniqueValues& values) {
   const std::string_view sort_key = after.sort_key();
   const Result<std::optional<IndexedState>> had = state_before(before, sort_key);
   if (!had.ok()) return had.status();
   const Result<std::optional<IndexedState>> has = state_after(after);
   if (!has.ok()) return has.status();
-  const auto components_of = [&](const TableIndex& index, const std::optional<IndexedState>& entity) {
-    return entity ? format::index_components(index.definition, sort_key, entity->properties) : std::nullopt;
+  const auto components_of = [&](const TableIndex& index, const std::optional<IndexedState>& entity,
+                                 bool* was_cut = nullptr) {
+    return entity ? format::index_components(index.definition, sort_key, entity->properties, was_cut) : std::nullopt;
   };
   for (const TableIndex& index : indexes.all) {
     if (!index.is_maintained()) continue;
+    bool was_cut = false;
     const std::optional<std::string> old_components = components_of(index, *had);
-    const std::optional<std::string> new_components = components_of(index, *has);
+    const std::optional<std::string> new_components = components_of(index, *has, &was_cut);
     if (old_components && old_components != new_components) {
-      batch.remove(format::encode_index_key(index.id, *old_components, sort_key));
+      std::string removed = format::encode_index_key(index.id, *old_components, sort_key);
+      batch.remove(removed);
+      if (index.definition.is_unique) values.take(std::move(removed));
     }
     if (!new_components) continue;
-    if (old_components == new_components && is_entry_kept(index, **had, **has)) continue;
+    const bool is_same = old_components == new_components;
+    if (compares_value(index, (*has)->properties) && !(is_same && is_value_held(index, **had))) {
+      const UniqueValues::Giver giver{place, after.may_see_others};
+      if (Status given = values.give(index, *new_components, was_cut, sort_key, giver); !given.ok()) return given;
+    }
+    if (is_same && is_entry_kept(index, **had, **has)) continue;
     put_entry(index, format::encode_index_key(index.id, *new_components, sort_key), **has, batch);
+    if (batch.operation_bytes() > kIndexedCommitBytesMax) return entries_too_large(index);
   }
   return Status();
 }
 
 Result<bool> put_index_entry(const TableIndex& index, std::string_view sort_key, const engine::Newest& entity,
-                             format::BatchBuilder& batch) {
+                             format::BatchBuilder& batch, UniqueValues& values) {
   if (!entity.value) return false;
   const Result<std::optional<IndexedState>> has = state_before(entity, sort_key);
   if (!has.ok()) return has.status();
+  bool was_cut = false;
   const std::optional<std::string> components =
-      format::index_components(index.definition, sort_key, (*has)->properties);
+      format::index_components(index.definition, sort_key, (*has)->properties, &was_cut);
   if (!components) return false;
+  if (compares_value(index, (*has)->properties)) {
+    const UniqueValues::Giver giver{0, true};
+    if (Status given = values.give(index, *components, was_cut, sort_key, giver); !given.ok()) return given;
+  }
   put_entry(index, format::encode_index_key(index.id, *components, sort_key), **has, batch);
   return true;
 }

@@ -2,9 +2,11 @@
 // Must never: leave an entry of the entity that was there before, whether it had ended or not (I1, E4).
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "api/catalog/index_rows.h"
+#include "api/read/unique_values.h"
 #include "api/write/entity_write.h"
 #include "engine/engine.h"
 #include "format/keys/batch.h"
@@ -12,15 +14,19 @@
 
 namespace varve {
 
-/// Adds the entries that the write gives to its entity, and removes those of the entity before. `before` is the newest
-/// state of the entity, with its value. `after` was judged. Errors: kCorruption, kUnsupported (the stored entity cannot be
-/// read); then a part may have been added.
+/// A commit with the entries of its indexes has at most this many bytes. A record of the log holds somewhat more.
+inline constexpr std::size_t kIndexedCommitBytesMax = std::size_t{31} << 20;
+
+/// Adds the entries that the write gives to its entity, and removes those of the entity before. Notes in `values` what
+/// changes in unique indexes. `before` is the newest state of the entity, with its value. `after` was judged; it is the
+/// operation `place` of its commit. Errors: kCorruption, kUnsupported (the stored entity cannot be read); kTooLarge
+/// (RequestBodyTooLarge: kIndexedCommitBytesMax); those of UniqueValues::give(); then a part may have been added.
 Status add_index_entries(const TableIndexes& indexes, const engine::Newest& before, const PreparedWrite& after,
-                         format::BatchBuilder& batch);
+                         std::size_t place, format::BatchBuilder& batch, UniqueValues& values);
 
 /// Adds the entry of an entity that is stored, for an index that is being built. Returns whether it has one. Errors: as
 /// add_index_entries().
 Result<bool> put_index_entry(const TableIndex& index, std::string_view sort_key, const engine::Newest& entity,
-                             format::BatchBuilder& batch);
+                             format::BatchBuilder& batch, UniqueValues& values);
 
 }  // namespace varve

@@ -19,6 +19,7 @@ std::vector<std::uint64_t> partitions_of(const TransactionBasis& basis, std::spa
                                          const TransactionParts* parts) {
   std::vector<std::uint64_t> hashes;
   if (parts != nullptr) hashes = parts->locks();
+  hashes.insert(hashes.end(), basis.value_locks.begin(), basis.value_locks.end());
   hashes.reserve(hashes.size() + basis.reads.size() + basis.ranges.size() + writes.size());
   for (const TransactionRead& read : basis.reads) {
     hashes.push_back(format::partition_hash(format::partition_of(read.sort_key)));
@@ -50,14 +51,15 @@ void sort_and_deduplicate(std::vector<format::TableId>& tables) {
 TransactionChange::TransactionChange(StoreCore& core, std::vector<format::TableId> tables,
                                      std::span<PreparedWrite> writes, const WriteOptions& options,
                                      const TransactionBasis& basis, TransactionParts* parts)
-    : EntityChange(core, std::move(tables), writes, options, true, parts ? Writes::kKept : Writes::kUsedUp, parts),
+    : EntityChange(core, std::move(tables), writes, options, true,
+                   basis.may_be_repeated ? Writes::kKept : Writes::kUsedUp, parts),
       hashes_(partitions_of(basis, writes, parts)),
       reads_(basis.reads),
       ranges_(basis.ranges),
       snapshot_(basis.snapshot),
       began_at_(basis.began_at.ticks),
       began_time_(basis.began_time),
-      may_be_repeated_(parts != nullptr) {
+      may_be_repeated_(basis.may_be_repeated) {
   allow_read_tables(writes);
   if (parts != nullptr) paced_bytes += parts->bytes();
 }

@@ -20,7 +20,9 @@ struct TransactionBasis {
   std::span<const TransactionRange> ranges;
   Snapshot& snapshot;
   DateTime began_at;
-  engine::CommitVersion began_time;  // at which the snapshot judges the ends of entities
+  engine::CommitVersion began_time;          // at which the snapshot judges the ends of entities
+  std::vector<std::uint64_t> value_locks{};  // those of append_value_locks()
+  bool may_be_repeated = false;              // Another attempt may be made with the writes and the snapshot.
 };
 
 /// The writes of a transaction. They are refused if an entity that the transaction read has been written since, or if a

@@ -103,6 +103,8 @@ class BatchBuilder {
   /// Notes bytes of values that the operations replace or remove. The batch does not contain the sum.
   void let_go_of(std::uint64_t bytes) noexcept { let_go_bytes_ += bytes; }
   std::uint64_t let_go_bytes() const noexcept { return let_go_bytes_; }
+  /// Returns the bytes of all operations so far.
+  std::size_t operation_bytes() const noexcept { return bytes_.size(); }
 
   std::uint32_t operation_count() const noexcept { return count_; }
   /// Returns the batch. The builder is empty afterwards.

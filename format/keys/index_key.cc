@@ -333,6 +333,15 @@ std::optional<std::string> index_components(const IndexDefinition& definition, s
   return components;
 }
 
+bool has_nan_component(const IndexDefinition& definition, const EncodedEntity& properties) {
+  return std::any_of(definition.components.begin(), definition.components.end(), [&](const IndexComponent& component) {
+    if (component.source != IndexSource::kProperty) return false;
+    const std::optional<PropertyView> property = properties.find(component.property);
+    return property && property->type == PropertyType::kDouble &&
+           std::isnan(std::bit_cast<double>(load_u64(property->value.data())));
+  });
+}
+
 std::string index_prefix(TableId index, std::string_view components) {
   std::string prefix;
   prefix.reserve(kTableIdBytes + components.size() + components.size() / 2 + 1);
@@ -345,6 +354,13 @@ std::string index_partition(TableId index, std::string_view components) {
   std::string partition = index_prefix(index, components);
   partition.push_back(kPartEnd);
   return partition;
+}
+
+std::string index_bound(std::string_view prefix, std::string_view bound) {
+  std::string key(prefix);
+  key.push_back(kPartEnd);
+  append_escaped_part(key, bound.substr(kTableIdBytes));
+  return key;
 }
 
 std::string encode_index_key(TableId index, std::string_view components, std::string_view sort_key) {

@@ -102,10 +102,16 @@ bool append_index_component(std::string& components, PropertyType type, std::str
 std::optional<std::string> index_components(const IndexDefinition& definition, std::string_view sort_key,
                                             const EncodedEntity& properties, bool* was_cut = nullptr);
 
+/// Returns whether a component of the entity is NaN, which no value equals.
+bool has_nan_component(const IndexDefinition& definition, const EncodedEntity& properties);
+
 /// Returns the prefix that all keys share whose components begin with these, which are not escaped.
 std::string index_prefix(TableId index, std::string_view components);
 /// Returns the part of a key that all entities with these components share: the partition of its lock.
 std::string index_partition(TableId index, std::string_view components);
+/// Returns the bound that divides the entries with these components as `bound` divides the keys of entities. `prefix` is
+/// index_prefix() of all components. `bound` begins with a table's id, and need not be a whole key.
+std::string index_bound(std::string_view prefix, std::string_view bound);
 /// Returns the key of an entity's entry. `components` are not escaped.
 std::string encode_index_key(TableId index, std::string_view components, std::string_view sort_key);
 /// Returns an entry's value.

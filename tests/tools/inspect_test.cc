@@ -182,6 +182,22 @@ TEST_F(Inspect, ATableFileShowsBlocksAndEntriesWhenAsked) {
   EXPECT_EQ(entries, 2000U);
 }
 
+TEST_F(Inspect, AnEntryOfAnIndexShowsItsComponentsAndItsEntity) {
+  ASSERT_EQ(run_program({"index", "create", store_, "Rows", "ByName", "--on", "Name:desc"}).exit_code, 0);
+  ASSERT_EQ(run_program({"compact", store_}).exit_code, 0);
+  std::size_t entries = 0;
+  for (const json& line : lines_of(inspect(newest(".sst"), {"--entries", "--json"}))) {
+    EXPECT_FALSE(line.contains("key_bytes_in_hexadecimal")) << line.dump();
+    if (!line.contains("index")) continue;
+    ++entries;
+    EXPECT_EQ(line.value("row_key", ""), "1");
+    EXPECT_EQ(line["components"][0].value("value", ""), "Ada");
+    EXPECT_TRUE(line["components"][0].value("descending", false));
+  }
+  EXPECT_EQ(entries, 1U);
+  EXPECT_THAT(inspect(newest(".sst"), {"--entries"}).out, HasSubstr("\"Ada\":desc"));
+}
+
 TEST_F(Inspect, WhatStandsBeforeDamageIsShown) {
   put_many();
   const std::string segment = with_bytes(".wal", std::string(50, 'v'));

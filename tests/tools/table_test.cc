@@ -71,6 +71,32 @@ TEST_F(TableVerbs, IndexesAreCreatedListedCopiedAndDropped) {
   EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
 }
 
+TEST_F(TableVerbs, AUniqueIndexRefusesASecondEntityAndItsBuildNamesTwo) {
+  ASSERT_EQ(
+      run_program({"index", "create", store_, "Rows", "ByRow", "--on", "RowKey,PartitionKey", "--unique"}).exit_code,
+      0);
+  EXPECT_EQ(run_program({"index", "list", store_, "Rows"}).out, "ByRow  ready  RowKey,PartitionKey  unique\n");
+  ASSERT_EQ(run_program({"put", store_, "Customers", "p", "ada", "Mail=a@b"}).exit_code, 0);
+  ASSERT_EQ(run_program({"put", store_, "Customers", "q", "grace", "Mail=a@b"}).exit_code, 0);
+  const std::vector<std::string> create{"index", "create", store_, "Customers", "ByMail", "--on", "Mail", "--unique"};
+  const ProgramResult failed = run_program(create);
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.err, HasSubstr("ada"));
+  EXPECT_THAT(failed.err, HasSubstr("grace"));
+  EXPECT_THAT(run_program({"index", "list", store_, "Customers"}).out,
+              HasSubstr("ByMail  failed  Mail  unique  the entity"));
+  // What failed is not copied.
+  EXPECT_EQ(run_program({"table", "copy", store_, "Customers", "Copy"}).exit_code, 0);
+  EXPECT_EQ(run_program({"index", "list", store_, "Copy"}).out, "");
+  ASSERT_EQ(run_program({"index", "drop", store_, "Customers", "ByMail"}).exit_code, 0);
+  ASSERT_EQ(run_program({"delete", store_, "Customers", "q", "grace"}).exit_code, 0);
+  ASSERT_EQ(run_program(create).exit_code, 0);
+  const ProgramResult refused = run_program({"put", store_, "Customers", "q", "grace", "Mail=a@b"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("ByMail"));
+  EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
+}
+
 TEST_F(TableVerbs, ARenameLeavesOneTable) {
   const ProgramResult renamed = run_program({"table", "rename", store_, "Rows", "New"});
   EXPECT_EQ(renamed.exit_code, 0) << renamed.err;

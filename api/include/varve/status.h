@@ -131,6 +131,17 @@ struct StoredPlace {
   explicit operator bool() const noexcept { return kind != FileKind::kNone; }
 };
 
+/// The value of a unique index that an entity of the table has already (table_index.h).
+struct TakenValue {
+  /// The name of the index.
+  std::string index;
+  /// Whether the keys below are known. They are not shown to a handle that may not read every entity of the table.
+  bool has_keys = false;
+  /// The keys of the entity that has the value.
+  std::string partition_key;
+  std::string row_key;
+};
+
 /// A file of a store: its kind, its number, and its name for people.
 struct NamedFile {
   /// Kind of the file; kNone for a file that is not a part of a store.
@@ -239,6 +250,10 @@ class [[nodiscard]] Status {
   /// no single file, or if there was not enough memory to keep it.
   StoredPlace place() const noexcept { return detail_ ? detail_->place : StoredPlace(); }
 
+  /// Returns the value that a unique index refused, or null. It is valid as long as this status or a copy of it. It is null
+  /// if there was not enough memory to keep it.
+  const TakenValue* taken_value() const noexcept { return detail_ ? detail_->taken.get() : nullptr; }
+
   /// Returns the error string of the table service. It is empty if the failure has none.
   std::string_view service_error() const noexcept { return service_error_.text(); }
   /// Returns the error string in the form that another status can take.
@@ -260,6 +275,19 @@ class [[nodiscard]] Status {
   /// Returns a copy that says what the person can do instead. If memory runs out, the copy has no new hint.
   [[nodiscard]] Status with_hint(std::string_view hint) const noexcept {
     return ok() ? *this : with_detail(message(), place(), hint);
+  }
+
+  /// Returns a copy that names the value that a unique index refused. If memory runs out, the copy does not name it.
+  [[nodiscard]] Status with_taken_value(const TakenValue& taken) const noexcept {
+    Status copy = *this;
+    VARVE_DETAIL_TRY {
+      copy.detail_ = std::make_shared<const Detail>(
+          Detail{std::string(message()), place(), std::string(hint()), std::make_shared<const TakenValue>(taken)});
+    }
+    VARVE_DETAIL_CATCH_BAD_ALLOC {
+      copy.detail_ = detail_;
+    }
+    return copy;
   }
 
   /// Returns a copy that blames one operation of a batch.
@@ -321,6 +349,7 @@ class [[nodiscard]] Status {
     std::string message;
     StoredPlace place;
     std::string hint;
+    std::shared_ptr<const TakenValue> taken{};
   };
 
   void set_message(std::string_view message) noexcept {
@@ -340,7 +369,8 @@ class [[nodiscard]] Status {
   Status with_detail(std::string_view message, const StoredPlace& place, std::string_view hint) const noexcept {
     Status copy = *this;
     VARVE_DETAIL_TRY {
-      copy.detail_ = std::make_shared<const Detail>(Detail{std::string(message), place, std::string(hint)});
+      copy.detail_ = std::make_shared<const Detail>(
+          Detail{std::string(message), place, std::string(hint), detail_ ? detail_->taken : nullptr});
     }
     VARVE_DETAIL_CATCH_BAD_ALLOC {
       copy.detail_ = detail_;

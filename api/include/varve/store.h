@@ -360,6 +360,8 @@ class VARVE_EXPORT Store {
   ///   kExists (ResourceAlreadyExists: the table has an index of this name with another definition)
   ///   kInvalidArgument (InvalidInput: the definition is not allowed, or the table has 16 indexes; PropertyNameInvalid),
   ///   kTooLarge (PropertyNameTooLong)
+  ///   kConflict (the build failed, now or before; its reason is in the message. IndexValueAlreadyExists: two entities have
+  ///     one value of a unique index; the message and Status::taken_value() name them)
   ///   kCancelled (`progress` returned false)
   ///   kForbidden (AuthorizationFailure: a metrics table)
   Status create_index(std::string_view account, std::string_view table, const IndexDefinition& definition,

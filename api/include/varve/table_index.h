@@ -15,6 +15,20 @@
 // component with `eq`, `gt` or `ge`. If the index leads to more entries than a scan reads of one, the scan reads its range of
 // keys instead. Results come in the order of keys either way. Table::explain() shows the indexes that could serve a scan.
 //
+// A commit with the entries of all indexes has 31 MiB at most; beyond, it is refused with kTooLarge (RequestBodyTooLarge), and
+// the message names the index. Only many indexes that carry large properties can lead there.
+//
+// A unique index gives each value of its components to one entity of the table. From its declaration on, a write that would
+// give a value to a second entity is refused: kExists (IndexValueAlreadyExists). Status::taken_value() names the index and
+// the entity that has the value. This holds for every way to write, and across partitions.
+//
+// - An entity that lacks a component has no value. One that has ended has none any more.
+// - Values of different types are different, and NaN equals nothing.
+// - A String or Binary of more than 256 bytes is refused: kTooLarge (PropertyValueTooLarge).
+// - One StoreTransaction may move a value from one entity to another.
+// - Writes wait for each other if their values are the same.
+// - If two entities have one value already, the build fails and names both.
+//
 // An index belongs to its table, and is dropped with it. A load into a table with indexes is refused. A repaired store has
 // the indexes, but must build them again. Builds of Varve that know no indexes refuse the store from the first index on, also
 // after the index is dropped.
@@ -42,6 +56,8 @@ struct IndexDefinition {
   std::vector<IndexComponent> components{};
   /// At most 252 names of properties that an entry repeats.
   std::vector<std::string> carried{};
+  /// Whether two entities may not have the same value of all components.
+  bool is_unique = false;
   bool operator==(const IndexDefinition&) const = default;
 };
 
@@ -52,7 +68,7 @@ enum class IndexState : std::uint8_t {
   kBuilding = 1,
   /// It has the entries of all entities.
   kReady = 2,
-  /// Its build failed. It has no entries.
+  /// Its build failed, and the reason is kept. It has no entries, and refuses nothing. Drop it to declare it again.
   kFailed = 3,
 };
 

@@ -32,6 +32,7 @@ constexpr std::array kStatuses = std::to_array<CodeStatus>({
     {"ContainerNotFound", 404},
     {"CorsPreflightFailure", 403},
     {"EntityAlreadyExists", 409},
+    {"IndexValueAlreadyExists", 409},
     {"InsufficientAccountPermissions", 403},
     {"InternalError", 500},
     {"InvalidBlobType", 409},

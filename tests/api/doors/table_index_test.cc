@@ -208,6 +208,28 @@ TEST_F(TableIndexes, ARepairedStoreBuildsThemAgain) {
   EXPECT_EQ(having(*(*opened)->open_table(kAccount, "Orders"), "x"), (Keys{"p/a"}));
 }
 
+TEST_F(TableIndexes, ACommitThatItsEntriesMakeTooLargeNamesTheIndex) {
+  Table table = *store().create_table(kAccount, "Orders");
+  std::vector<std::string> carried;
+  for (char name = 'A'; name <= 'L'; ++name) carried.emplace_back(1, name);
+  for (int i = 0; i < 16; ++i) {
+    const IndexDefinition wide{"Wide" + std::to_string(i), {{"V"}}, carried};
+    ASSERT_EQ(said(store().create_index(kAccount, "Orders", wide)), kFine);
+  }
+  std::vector<WriteOperation> group;
+  for (int row = 0; row < 5; ++row) {
+    Entity entity = with_value("p", std::to_string(row), "x");
+    for (const std::string& name : carried) entity.set(name, Binary{std::string(60'000, 'b')});
+    group.push_back({WriteOperation::Kind::kInsert, entity, ETag()});
+  }
+  const Status refused = table.execute(group).status();
+  EXPECT_EQ(said(refused), kRequestBodyTooLarge) << refused.to_string();
+  EXPECT_NE(refused.message().find("'Wide"), std::string_view::npos) << refused.message();
+  EXPECT_EQ((*table.count(Scan{})).entities, 0U);
+  group.resize(1);
+  EXPECT_EQ(said(table.execute(group)), kFine);
+}
+
 TEST_F(TableIndexes, AsynchronousVerbsDoTheSame) {
   Table table = *store().create_table(kAccount, "Orders");
   ASSERT_TRUE(table.insert(with_value("p", "a", "x")).ok());

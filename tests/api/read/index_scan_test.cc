@@ -3,9 +3,11 @@
 // entities from both. The values are few, of several types, so that filters often match.
 #include "api/read/index_scan.h"
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -205,6 +207,69 @@ TEST_F(IndexScan, BeyondItsBudgetTheScanReadsItsRanges) {
   EXPECT_FALSE(plan.indexes.front().is_taken);
   EXPECT_EQ(all_pages(orders_, filtered("A eq 1")).size(), kIndexEntriesMax + 1);
   EXPECT_TRUE(all_pages(orders_, filtered("A eq 2")).empty());
+}
+
+TEST_F(IndexScan, APageReadsNoEntryOfAnEarlierPage) {
+  add_index("ByA", {{{IndexSource::kProperty, "A"}}});
+  std::vector<WriteOperation> operations;
+  for (std::size_t i = 0; i < 3 * kIndexEntriesMax / 2; ++i) {
+    Entity entity{"p", std::to_string(10'000 + i)};
+    entity.set("A", std::int32_t{1});
+    operations.push_back({Kind::kInsert, entity, ETag()});
+    if (operations.size() < 96) continue;
+    ASSERT_TRUE(write(operations).ok());
+    operations.clear();
+  }
+  Scan scan = filtered("A eq 1");
+  EXPECT_FALSE(plan_of(scan).indexes.front().is_taken);
+  scan.range = ScanRange::rows("p", "11500");
+  EXPECT_TRUE(plan_of(scan).indexes.front().is_taken) << "the entries before do not count";
+  EXPECT_EQ(plan_of(scan).indexes.front().entities, 3 * kIndexEntriesMax / 2 - 1500);
+  scan.range = ScanRange::rows("p", "10000", "10100");
+  EXPECT_EQ(plan_of(scan).indexes.front().entities, all_pages(orders_, scan).size());
+}
+
+TEST_F(IndexScan, TimeAndStopTokenBoundTheReadingOfEntriesAndItsBlocksAreCounted) {
+  add_index("ByA", {{{IndexSource::kProperty, "A"}}});
+  std::vector<WriteOperation> operations;
+  for (int i = 0; i < 40; ++i) {
+    Entity entity{"p", std::to_string(i)};
+    entity.set("A", std::int32_t{1});
+    operations.push_back({Kind::kInsert, entity, ETag()});
+  }
+  ASSERT_TRUE(write(operations).ok());
+  ASSERT_EQ(said(core_->engine().compact()), kFine);
+  const format::TableId id = *Catalog::resolve_at(core_->backend().view(), orders_);
+  const ResolvedTable table{core_->backend().view(), id};
+  const Filter filter = *Filter::parse("A eq 1");
+  const std::string prefix = format::encode_table(id);
+  const KeyRange within{prefix, format::end_of_prefix(prefix)};
+  const IndexedScan scan{table, orders_, filter, {&within, 1}, within};
+  std::stop_source stop;
+  const std::stop_token token = stop.get_token();
+  const auto offered = [&](std::chrono::nanoseconds deadline, engine::ReadCost& cost) {
+    IndexReading reading{bench_.env.clock, deadline, token};
+    Result<IndexOffer> offer = offer_of_indexes(scan, reading);
+    cost = reading.cost;
+    return offer;
+  };
+  engine::ReadCost cost;
+  const Result<IndexOffer> whole = offered(std::chrono::nanoseconds::max(), cost);
+  ASSERT_TRUE(whole.ok() && whole->points);
+  EXPECT_EQ(whole->points->size(), 40U);
+  EXPECT_GT(cost.blocks_read + cost.blocks_from_cache, 0U);
+  const Result<IndexOffer> late = offered(std::chrono::nanoseconds::min(), cost);
+  ASSERT_TRUE(late.ok());
+  EXPECT_FALSE(late->points) << "the page reads its range of keys";
+  // The blocks of the index are a part of the page's cost, though none of its entities is in the range.
+  Scan elsewhere = filtered("A eq 1");
+  elsewhere.range = ScanRange::partition("q");
+  const auto entry = core_->catalog().names().find_or_add(orders_.account, orders_.lower);
+  const Result<Page> page = read_page(*core_, orders_, *entry, Grant(), elsewhere);
+  ASSERT_TRUE(page.ok()) << page.status().to_string();
+  EXPECT_GT(page->cost.blocks_read + page->cost.blocks_from_cache, 0U);
+  stop.request_stop();
+  EXPECT_EQ(offered(std::chrono::nanoseconds::max(), cost).code(), Code::kCancelled);
 }
 
 }  // namespace

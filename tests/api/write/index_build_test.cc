@@ -147,5 +147,32 @@ TEST_F(IndexBuild, TwoBuildsOfOneIndexBothSucceed) {
   expect_whole();
 }
 
+TEST_F(IndexBuild, I3_AVerificationReportsAValueThatTwoEntitiesHave) {
+  format::IndexDefinition unique = by_value();
+  unique.is_unique = true;
+  const TableIndex index = add_index("ByValue", unique);
+  ASSERT_TRUE(write({{Kind::kInsert, with_value("p", "1", "x"), ETag()}}).ok());
+  // A second entity with its entry, past every check.
+  const format::TableId table = *Catalog::resolve_at(core_->backend().view(), orders_);
+  PreparedWrite second = prepared({{Kind::kInsert, with_value("q", "2", "x"), ETag()}}).front();
+  second.set_table(format::encode_table(table));
+  const format::EncodedEntity properties = *format::EncodedEntity::open(second.value());
+  const std::string components = *format::index_components(unique, second.sort_key(), properties);
+  format::BatchBuilder batch;
+  batch.add(second.operation());
+  batch.put(format::encode_index_key(index.id, components, second.sort_key()),
+            format::encode_index_value(unique, properties));
+  engine::CommitRequest request;
+  request.batch = batch.finish();
+  ASSERT_EQ(said(core_->backend().commit(std::move(request))), kFine);
+  expect_whole();
+  close();
+  const Result<VerifyReport> report = Store::verify(kStorePath, bench_.options());
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_EQ(report->finding_count, 1U);
+  EXPECT_NE(report->findings.front().find("'p', '1'"), std::string::npos) << report->findings.front();
+  EXPECT_NE(report->findings.front().find("'q', '2'"), std::string::npos) << report->findings.front();
+}
+
 }  // namespace
 }  // namespace varve::test::index_build_test

@@ -193,6 +193,7 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
   }
   for (const IndexInfo& index : *indexes) {
     if (!count.ok()) break;
+    if (index.state == IndexState::kFailed) continue;
     if (Status built = local->create_index(place.account, place.table, index.definition); !built.ok()) count = built;
   }
   if (!count.ok()) {

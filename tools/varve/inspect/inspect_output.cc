@@ -7,6 +7,7 @@
 
 #include "api/model/large_value_maker.h"
 #include "format/keys/entity.h"
+#include "format/keys/index_key.h"
 #include "tools/varve/terminal/terminal.h"
 #include "tools/varve/text/value_text.h"
 #include "varve/types.h"
@@ -64,6 +65,23 @@ InspectField properties_field(const format::EncodedEntity& entity) {
   return field;
 }
 
+InspectField components_field(const format::IndexKey& entry) {
+  InspectField field{"components", Json::array(), ""};
+  for (const format::IndexValue& component : entry.components) {
+    const Value value = value_of(format::PropertyView{{}, component.type, component.value});
+    const std::string text = to_text(value);
+    field.value.push_back({{"type", property_type_name(value.type())},
+                           {"value", text},
+                           {"cut", component.was_cut},
+                           {"descending", component.is_descending}});
+    if (!field.text.empty()) field.text += " ";
+    field.text += value.type() == PropertyType::kString ? cut_and_quoted(text) : show_text(text, kTextColumnsMax).text;
+    if (component.was_cut) field.text += "...";
+    if (component.is_descending) field.text += ":desc";
+  }
+  return field;
+}
+
 /// Returns "durable_upto" as "durable upto".
 std::string spaced(std::string_view name) {
   std::string text(name);
@@ -103,6 +121,13 @@ InspectField table_field(std::string name, format::TableId table) {
 }
 
 InspectFields key_fields(std::string_view sort_key) {
+  if (format::is_framed(sort_key) && format::is_index(format::table_id_of(sort_key))) {
+    const Result<format::IndexKey> entry = format::decode_index_key(sort_key);
+    if (entry.ok()) {
+      return {table_field("index", entry->index), components_field(*entry),
+              text_field("partition_key", entry->entity.partition_key), text_field("row_key", entry->entity.row_key)};
+    }
+  }
   const Result<format::SortKey> key = format::decode_sort_key(sort_key);
   if (!key.ok()) return {word_field("key_bytes_in_hexadecimal", hex_digits(sort_key))};
   return {table_field("table", key->table), text_field("partition_key", key->partition_key),

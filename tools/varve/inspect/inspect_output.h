@@ -37,7 +37,8 @@ InspectField text_field(std::string name, std::string_view text);
 InspectField word_field(std::string name, std::string_view word);
 /// Returns account and table: "1.7".
 InspectField table_field(std::string name, format::TableId table);
-/// Returns "table", "partition_key" and "row_key" of a sort key, or the bytes if they are no sort key.
+/// Returns "table", "partition_key" and "row_key" of a sort key. The key of an index entry has "index" and "components"
+/// instead of "table". Returns the bytes if they are no key.
 InspectFields key_fields(std::string_view sort_key);
 /// Returns "value_bytes", and "properties" if the value is an entity.
 InspectFields value_fields(std::string_view value);

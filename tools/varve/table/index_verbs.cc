@@ -25,6 +25,7 @@ struct IndexWords {
   std::string name;
   std::vector<std::string> components;
   std::vector<std::string> carried;
+  bool is_unique = false;
   bool json = false;
 };
 
@@ -81,7 +82,7 @@ void print_change(const IndexWords& words, const char* change) {
 }
 
 int create(const IndexWords& words) {
-  IndexDefinition definition{words.name, {}, words.carried};
+  IndexDefinition definition{words.name, {}, words.carried, words.is_unique};
   for (const std::string& word : words.components) definition.components.push_back(component_of(word));
   const int code = with_store(reach_for_writing(words.place), words, [&](Store& store) {
     Progress progress("entities", 0);
@@ -109,13 +110,17 @@ void print(const IndexInfo& index, bool json) {
     std::cout << Json{{"name", index.definition.name},
                       {"state", state_name(index.state)},
                       {"components", components},
-                      {"carried", index.definition.carried}}
+                      {"carried", index.definition.carried},
+                      {"unique", index.definition.is_unique},
+                      {"failure", index.failure}}
                      .dump()
               << "\n";
     return;
   }
   std::cout << index.definition.name << "  " << state_name(index.state) << "  ";
   for (std::size_t i = 0; i < components.size(); ++i) std::cout << (i == 0 ? "" : ",") << components[i];
+  std::cout << (index.definition.is_unique ? "  unique" : "");
+  if (!index.failure.empty()) std::cout << "  " << index.failure;
   std::cout << "\n";
 }
 
@@ -147,6 +152,7 @@ void add_index_verbs(CLI::App& app, int& exit_code) {
       "index on.\n"
       "\nExamples\n"
       "  varve index create ./shop Orders ByCustomer --on Customer,Total:desc\n"
+      "  varve index create ./shop Customers ByMail --on Mail --unique\n"
       "  varve index create ./shop Orders ByRow --on RowKey --carry Total --json");
   add_index_words(*create_verb, *made);
   create_verb
@@ -157,6 +163,7 @@ void add_index_verbs(CLI::App& app, int& exit_code) {
   create_verb->add_option("--carry", made->carried, "Properties that the index repeats")
       ->type_name("PROPERTY,...")
       ->delimiter(',');
+  create_verb->add_flag("--unique", made->is_unique, "Refuse a second entity with the same values of --on");
   add_json_words(*create_verb, made->json, "Print JSON");
   create_verb->callback([made, &exit_code] { exit_code = create(*made); });
 

@@ -76,6 +76,7 @@ Result<std::uint64_t> copy_table(Store& store, const TableName& from, const Tabl
   const Result<Snapshot> snapshot = store.snapshot();
   if (!snapshot.ok()) return snapshot.status();
   if (Status made = store.create_account(to.account); !made.ok() && made.code() != Code::kExists) return made;
+  const bool was_there = store.open_table(to.account, to.table).ok();
   Result<Loader> loader = store.load_table(to.account, to.table);
   if (!loader.ok()) return loader.status();
   Loader& target = *loader;
@@ -86,8 +87,13 @@ Result<std::uint64_t> copy_table(Store& store, const TableName& from, const Tabl
   const Result<ETag> finished = target.finish();
   if (!finished.ok()) return finished.status();
   for (const IndexInfo& index : *indexes) {
+    if (index.state == IndexState::kFailed) continue;
     const Status built = store.create_index(to.account, to.table, index.definition);
     if (built.ok()) continue;
+    if (was_there) {
+      return built.with_hint("the table " + to.table + " has the entities now, and lacks the index " +
+                             index.definition.name + "; create it, or delete the entities");
+    }
     (void)store.drop_table(to.account, to.table);  // the first failure is the one to report
     return built;
   }
