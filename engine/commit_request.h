@@ -46,6 +46,9 @@ struct CommitRequest {
   /// Room in the write buffer, gathered after the commit was refused for lack of it (wait_for_room). Outlives the call;
   /// null if there is none.
   RoomGrant* room = nullptr;
+  /// Gets the memory of the batch when Engine::commit() returns, for a later batch. Outlives the call; null if the memory
+  /// is not wanted.
+  std::string* spent_batch = nullptr;
 };
 
 /// Fills the queue's member from the request, locks included. The member refers to the request. Errors: kTooLarge,

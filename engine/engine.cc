@@ -120,9 +120,9 @@ Result<PartitionGuard> Engine::lock_partitions(std::span<const std::uint64_t> ha
 }
 
 Result<CommitVersion> Engine::commit(CommitRequest request) {
-  if (request.load == nullptr) return commit_request(request);
   Result<CommitVersion> committed = commit_request(request);
-  request.load->end(committed.status());
+  if (request.load != nullptr) request.load->end(committed.status());
+  if (request.spent_batch != nullptr) *request.spent_batch = std::move(request.batch);
   return committed;
 }
 
@@ -142,6 +142,18 @@ Status check_committable(const EngineState& state) {
   return state.lock->check();
 }
 
+Status check_durability(const EngineState& state, Durability durability) {
+  return durability == Durability::kSync ? Status() : state.may_answer();
+}
+
+Result<CommitVersion> acknowledged(const EngineState& state, Durability durability, Result<CommitVersion> committed) {
+  if (!committed.ok() || durability == Durability::kSync || !state.lease) [[likely]]
+    return committed;
+  const Status fresh = state.lease->check();
+  if (fresh.ok()) return committed;
+  return fresh.with_code(Code::kUnknown).in_file("the ownership became doubtful during a buffered commit");
+}
+
 Status check_ends(const EngineState& state, const Member& member) {
   if (member.demand.expiring_count == 0 || state.has_ends.load(std::memory_order_acquire)) [[likely]]
     return Status();
@@ -159,6 +171,7 @@ Status wait_for_room(EngineState& state, const RoomNeed& need, RoomGrant& grant)
 
 Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
   if (Status possible = check_committable(*state_); !possible.ok()) return possible;
+  if (Status possible = check_durability(*state_, request.durability); !possible.ok()) return possible;
   RoomGrant room;
   for (;;) {
     Member member;
@@ -168,7 +181,7 @@ Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
     if (committed.ok() && state_->queue->stretches().count_deletes(member.demand.delete_count)) {
       look_around(view(), request.batch, *state_->queue);
     }
-    if (member.room_need.in_active == 0) return committed;
+    if (member.room_need.in_active == 0) return acknowledged(*state_, member.durability, std::move(committed));
     // Rare, since commits are held back earlier: the commit is large, or other stores hold the write buffer.
     request.room = &room;
     if (Status found = wait_for_room(*state_, member.room_need, room); !found.ok()) return found;
@@ -176,8 +189,10 @@ Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
 }
 
 Status Engine::await_published(CommitVersion version) {
-  if (is_published(version)) return Status();
-  return state_->queue->await_published(version);
+  if (!is_published(version)) {
+    if (Status published = state_->queue->await_published(version); !published.ok()) return published;
+  }
+  return state_->may_answer();
 }
 
 CommitVersion Engine::draw_tick() noexcept {
@@ -190,6 +205,10 @@ CommitVersion Engine::time() const noexcept {
 
 bool Engine::is_published(CommitVersion version) const noexcept {
   return !state_->queue || version <= state_->queue->visible();
+}
+
+Status Engine::may_answer() const noexcept {
+  return state_->may_answer();
 }
 
 Status Engine::sync() {

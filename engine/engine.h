@@ -103,7 +103,7 @@ class ReadView {
   Newest newest_of(std::optional<FoundEntry> found) const noexcept;
 
   /// Returns the key's value at this version, or empty. The value is valid as long as both this view and the result.
-  /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
+  /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory, those of Engine::may_answer().
   /// `cost`, here and below, receives the costs of the read; it may be null.
   Result<std::optional<FoundEntry>> get(std::string_view sort_key, ReadCost* cost = nullptr) const;
   /// Returns get() of many keys, in their order. Reads from the disk are made in parallel. Errors: as get(), for the
@@ -120,7 +120,7 @@ class ReadView {
   /// Errors: kInvalidArgument (the part ends after the value; nothing was done), those of get().
   Status read_part(const FoundPlace& place, std::uint64_t offset, std::span<char> out, ReadCost* cost = nullptr) const;
   /// Returns the newest assigned state, whatever this view's version. With kVersion, the value of a put only says that
-  /// it exists. Errors: as get().
+  /// it exists. For commits alone: does not check Engine::may_answer(). Errors: as get() otherwise.
   Result<Newest> newest(std::string_view sort_key, EntryPart part = EntryPart::kAll) const;
   /// Returns newest() of many keys, in their order, as get_many() does.
   Result<std::vector<Newest>> newest_many(std::span<const std::string_view> sort_keys, EntryPart part) const;
@@ -225,8 +225,11 @@ class Engine {
   bool has_indexes() const noexcept;
 
   bool is_published(CommitVersion version) const noexcept;
+  /// Returns Ok if an answer from memory is not out of date. A refusal is such an answer. Errors: kFenced (another owner
+  /// took over), kBusy (this process does not know whether it still owns the store; repeat the call).
+  Status may_answer() const noexcept;
   /// Waits until the commit with this version is published. A refusal based on an unpublished version is returned only
-  /// after that. Errors: kPoisoned, kFenced.
+  /// after that. Errors: kPoisoned, kFenced, kBusy (may_answer()).
   Status await_published(CommitVersion version);
 
   /// Makes every commit acknowledged so far durable. Errors: as commit().

@@ -51,6 +51,7 @@ class EngineState {
   const EngineOptions options;
   std::unique_ptr<io::Directory> directory;
   std::unique_ptr<io::DirectoryLock> lock;
+  std::shared_ptr<const io::Lease> lease;  // null for a store that cannot be taken over; see may_answer()
 
   format::StoredOptions stored_options;
   RecoveryStatistics recovery;
@@ -99,12 +100,27 @@ class EngineState {
   /// Whether tables may have indexes. Once true, it stays true.
   std::atomic<bool> has_indexes{false};
 
+  /// Returns Ok if an answer from what this process has in memory is not out of date. Called after the view was made or
+  /// the commit published, and before the answer. Errors: those of io::Lease::check().
+  Status may_answer() const noexcept {
+    if (!lease) [[likely]]
+      return Status();
+    return lease->check();
+  }
+
   CommitVersion visible() const noexcept { return queue ? queue->visible() : recovered_version; }
   VersionClock& clock() const noexcept { return queue ? queue->clock() : *reading_clock; }
 };
 
 /// Checks that the store can take commits. Errors: kClosed, kReadOnly, kLocked, kFenced.
 Status check_committable(const EngineState& state);
+
+/// Checks, before a commit begins, that a commit of this durability could be acknowledged. Errors: kBusy, kFenced.
+Status check_durability(const EngineState& state, Durability durability);
+
+/// Returns the result of a commit that has ended. A buffered commit is acknowledged only under a fresh lease: otherwise,
+/// it is kUnknown.
+Result<CommitVersion> acknowledged(const EngineState& state, Durability durability, Result<CommitVersion> committed);
 
 /// Checks that a commit with ends may be made. Errors: kUnsupported.
 Status check_ends(const EngineState& state, const Member& member);

@@ -191,6 +191,7 @@ Result<std::unique_ptr<EngineState>> open_state(const io::Env& env, std::string_
   Result<std::unique_ptr<io::DirectoryLock>> lock = state->directory->lock(kLockName, mode, kLockWaitMax);
   if (!lock.ok()) return answer_for_writer(lock.status());
   state->lock = *std::move(lock);
+  state->lease = state->lock->lease();
 
   found = find_store(*state->directory);  // Again under the lock: another process may just have created the store.
   if (!found.ok()) return found.status();

@@ -53,9 +53,9 @@ void read_staged_list(std::string_view bytes) {
 }
 
 void read_staged_block(std::string_view bytes) {
-  const Result<ContentPiece> block = decode_staged_block(bytes);
+  const Result<StagedBlock> block = decode_staged_block(bytes);
   if (!block.ok()) return check_refused(block.status());
-  const Result<ContentPiece> again = decode_staged_block(encode_staged_block(*block));
+  const Result<StagedBlock> again = decode_staged_block(encode_staged_block(*block));
   check(again.ok() && *again == *block);
 }
 

@@ -23,6 +23,9 @@ class Clock {
   virtual Ticks wall() noexcept = 0;
   /// Returns a time that never decreases. Its zero is arbitrary.
   virtual std::chrono::nanoseconds monotonic() noexcept = 0;
+  /// Returns a time that never decreases, and that goes on while the machine sleeps: for promises to other machines. Its
+  /// zero is arbitrary.
+  virtual std::chrono::nanoseconds since_boot() noexcept { return monotonic(); }
 };
 
 class RandomSource {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -113,6 +114,16 @@ class SharedMemory {
 };
 
 /// The lock of a directory, held until the object is destroyed.
+/// The time for which an owner may answer from memory. Any thread may use it.
+class Lease {
+ public:
+  virtual ~Lease() = default;
+  /// Returns Ok if no later owner can have answered anything before this call. Costs a read of a clock. Errors: kFenced
+  /// (another owner took over, for good), kBusy (the last renewal is too long ago; a later one may succeed), kLocked (the
+  /// lock was released, or this is a forked child).
+  virtual Status check() const noexcept = 0;
+};
+
 class DirectoryLock {
  public:
   virtual ~DirectoryLock() = default;
@@ -123,6 +134,9 @@ class DirectoryLock {
   /// make no other call of the file system that would find out. Errors: kFenced (another owner took over), kLocked
   /// (this is a forked child).
   virtual Status check() const noexcept = 0;
+  /// Returns the lease of an owner that may lose the directory without a call that finds out. It may outlive the lock.
+  /// Null if the lock cannot be lost while the process lives.
+  virtual std::shared_ptr<const Lease> lease() const { return nullptr; }
 };
 
 }  // namespace varve::io

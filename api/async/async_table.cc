@@ -244,7 +244,10 @@ struct VARVE_LOCAL AsyncTable::Verbs {
   }
 
   static Task<Status> report(AsyncCall& call, const Refusal& refusal) {
-    if (call.core().backend().is_published(refusal.rests_on)) co_return refusal.status;
+    if (call.core().backend().is_published(refusal.rests_on)) {
+      const Status fresh = call.core().backend().may_answer();
+      co_return fresh.ok() ? refusal.status : fresh;
+    }
     co_await call.to_worker();
     Status status = reported(call.core().backend(), refusal);
     co_await call.back();
@@ -390,6 +393,28 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     co_await call.back();
     co_return done;
   }
+
+  /// Runs the blocking verb on a worker thread. Without changes, the entities are deleted.
+  static Task<Result<WhereProgress>> change_where(Called called, Table table, Where where,
+                                                  std::optional<PropertyChanges> changes, WhereOptions options,
+                                                  OwnedWriteOptions owned) {
+    AsyncCall call = call_of(called);
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    co_await call.to_worker();
+    Result<WhereProgress> done = guarded([&]() -> Result<WhereProgress> {
+      if (Status stopped = call.check_stop(); !stopped.ok()) return stopped;
+      std::stop_source either;
+      const auto request = [&either] { either.request_stop(); };
+      const std::stop_callback by_options(options.stop, request);
+      const std::stop_callback by_call(call.stop(), request);
+      WhereOptions running = options;
+      running.stop = either.get_token();
+      running.write = owned.options();
+      return changes ? table.update_where(where, *changes, running) : table.delete_where(where, running);
+    });
+    co_await call.back();
+    co_return done;
+  }
 };
 
 Task<Result<ETag>> AsyncTable::write(WriteOperation operation, WriteOptions options, std::stop_token stop) const {
@@ -419,6 +444,19 @@ Task<Result<ExecutedTransaction>> AsyncTable::execute_with_messages(EntityGroupT
   return Verbs::ending_at_home(
       *this, Verbs::execute_with_messages({*this, std::move(stop)}, table_, std::move(transaction), std::move(messages),
                                           OwnedWriteOptions(options)));
+}
+
+Task<Result<WhereProgress>> AsyncTable::delete_where(Where where, WhereOptions options, std::stop_token stop) const {
+  OwnedWriteOptions owned(options.write);
+  return Verbs::ending_at_home(*this, Verbs::change_where({*this, std::move(stop)}, table_, std::move(where),
+                                                          std::nullopt, std::move(options), std::move(owned)));
+}
+
+Task<Result<WhereProgress>> AsyncTable::update_where(Where where, PropertyChanges changes, WhereOptions options,
+                                                     std::stop_token stop) const {
+  OwnedWriteOptions owned(options.write);
+  return Verbs::ending_at_home(*this, Verbs::change_where({*this, std::move(stop)}, table_, std::move(where),
+                                                          std::move(changes), std::move(options), std::move(owned)));
 }
 
 Task<Result<std::optional<Entity>>> AsyncTable::get(std::string partition_key, std::string row_key, ReadOptions options,

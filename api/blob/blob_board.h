@@ -3,7 +3,10 @@
 // Must never: let a content that may still get an owner be collected.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -60,23 +63,57 @@ class BlobBoard {
     if (keeper_ != nullptr) keeper_->wake();
   }
 
+  /// Takes a place among the parts that threads of the store write. Returns false if all are taken. They are few,
+  /// because each part needs memory, and many streams keep the device busy without them.
+  bool take_flight() noexcept {
+    const io::MutexGuard guard(mutex_);
+    if (flights_ == kFlightsMax) return false;
+    ++flights_;
+    return true;
+  }
+  void give_flight() noexcept {
+    const io::MutexGuard guard(mutex_);
+    --flights_;
+  }
+
+  /// Takes the memory of a part that was written, or an empty text. New memory costs more than a copy of the part.
+  std::string take_memory() noexcept {
+    const io::MutexGuard guard(mutex_);
+    return spare_count_ == 0 ? std::string() : std::move(spare_[--spare_count_]);
+  }
+  /// Gives memory back. It is kept while contents are being written.
+  void give_memory(std::string memory) noexcept {
+    const io::MutexGuard guard(mutex_);
+    if (spare_count_ < kSpareMax && !filling_.empty()) spare_[spare_count_++] = std::move(memory);
+  }
+
   bool is_filling(ContentId content) const {
     const io::MutexGuard guard(mutex_);
     return filling_.count(content) != 0;
   }
 
  private:
+  static constexpr std::size_t kFlightsMax = 8;
+  static constexpr std::size_t kSpareMax = 8;
+
   void enter(ContentId content) {
     const io::MutexGuard guard(mutex_);
     filling_.try_emplace(content);
   }
   void leave(ContentId content) noexcept {
+    std::array<std::string, kSpareMax> unused;  // freed after the mutex
     const io::MutexGuard guard(mutex_);
     filling_.erase(content);
+    if (!filling_.empty()) return;
+    unused.swap(spare_);
+    spare_count_ = 0;
   }
 
   mutable io::Mutex mutex_;
   std::unordered_map<ContentId, std::weak_ptr<const ContentWriter>> filling_ VARVE_GUARDED_BY(mutex_);
+  std::size_t flights_ VARVE_GUARDED_BY(mutex_) = 0;
+  std::array<std::string, kSpareMax> spare_ VARVE_GUARDED_BY(mutex_);
+  std::size_t spare_count_ VARVE_GUARDED_BY(mutex_) = 0;
   engine::BackgroundPool::Seat* keeper_ VARVE_GUARDED_BY(mutex_) = nullptr;
 };
 

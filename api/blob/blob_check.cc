@@ -111,9 +111,10 @@ Status BlobCheck::visit_row(std::string_view key, format::CommitVersion version,
     case 'B': return visit_blob(key, version, value);
     case 'H': return visit_staged_list(key, value);
     case 'U': {
-      const Result<ContentPiece> block = decode_staged_block(value);
+      const Result<StagedBlock> block = decode_staged_block(value);
       if (!block.ok()) note_unread_row(key);
-      const Status named = block.ok() ? name(format::table_id_of(key), block->content, block->length) : block.status();
+      const Status named =
+          block.ok() ? name(format::table_id_of(key), block->piece.content, block->piece.length) : block.status();
       const Result<std::string> id = decode_staged_key(key);
       return id.ok() ? named : id.status();
     }
@@ -126,6 +127,10 @@ Status BlobCheck::visit_blob(std::string_view key, format::CommitVersion version
   const Result<BlobRow> row = decode_blob_row(version, value);
   if (!row.ok()) note_unread_row(key);
   Status failure = row.status();
+  const bool has_content = row.ok() && row->pieces.empty();
+  if (has_content && row->crc64 && *row->crc64 != format::crc64(row->inlined)) {
+    failure = broken("a blob does not match its CRC-64");
+  }
   for (std::size_t i = 0; row.ok() && i < row->pieces.size(); ++i) {
     const ContentPiece& piece = row->pieces[i];
     const Taken taken = row->is_list || i < row->lists ? Taken::kList : Taken::kBytes;

@@ -299,16 +299,19 @@ Result<StagedList> decode_staged_list(std::string_view value) {
   });
 }
 
-std::string encode_staged_block(const ContentPiece& block) {
+std::string encode_staged_block(const StagedBlock& block) {
   format::EntityBuilder builder;
-  builder.add_int64(kContent, static_cast<std::int64_t>(block.content));
-  builder.add_int64(kBlobLength, static_cast<std::int64_t>(block.length));
+  builder.add_int64(kContent, static_cast<std::int64_t>(block.piece.content));
+  builder.add_int64(kBlobLength, static_cast<std::int64_t>(block.piece.length));
+  if (block.crc64) builder.add_int64(kBlobCrc, static_cast<std::int64_t>(*block.crc64));
   return builder.finish();
 }
 
-Result<ContentPiece> decode_staged_block(std::string_view value) {
+Result<StagedBlock> decode_staged_block(std::string_view value) {
   return decode_stored_row(value, "staged block", [](RowReader& reader) {
-    return ContentPiece{static_cast<std::uint64_t>(reader.number(kContent)), reader.length(kBlobLength)};
+    StagedBlock block{{static_cast<std::uint64_t>(reader.number(kContent)), reader.length(kBlobLength)}};
+    if (reader.has(kBlobCrc)) block.crc64 = static_cast<std::uint64_t>(reader.number(kBlobCrc));
+    return block;
   });
 }
 

@@ -13,7 +13,7 @@
 //                                                (Int32), CopySource (String), CopyId (Guid), Copied (DateTime), metadata
 //                                                (metadata_rows.h), lease (lease.h)
 //   staged list    H, name         empty         Generation (Int64), Count, IdBytes (Int32), Last (DateTime)
-//   staged block   U, generation   block id      Content, Length (Int64)
+//   staged block   U, generation   block id      Content, Length (Int64), optionally Crc (Int64)
 //
 // A block id is written as base64. Created and Changed are versions of commits. They are absent while they equal the
 // version of the row. Changed is that of the ETag.
@@ -95,13 +95,19 @@ struct StagedList {
   Ticks last = 0;
 };
 
+struct StagedBlock {
+  ContentPiece piece;
+  std::optional<std::uint64_t> crc64{};
+  bool operator==(const StagedBlock&) const = default;
+};
+
 std::string encode_blob_row(const BlobRow& row);
 // `version` is the commit that wrote `value`. Errors: kCorruption, kUnsupported.
 Result<BlobRow> decode_blob_row(format::CommitVersion version, std::string_view value);
 std::string encode_staged_list(const StagedList& list);
 Result<StagedList> decode_staged_list(std::string_view value);
-std::string encode_staged_block(const ContentPiece& block);
-Result<ContentPiece> decode_staged_block(std::string_view value);
+std::string encode_staged_block(const StagedBlock& block);
+Result<StagedBlock> decode_staged_block(std::string_view value);
 
 /// The state that a row describes at a time. `version` is that of the row, or zero if it is not known yet.
 BlobState state_of(std::string_view name, const BlobRow& row, format::CommitVersion version, Ticks now);

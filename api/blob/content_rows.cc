@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "format/bytes/bytes.h"
 #include "format/bytes/checksum.h"
 #include "format/bytes/compression.h"
+#include "format/keys/batch.h"
 #include "format/keys/entity.h"
 #include "varve/limits.h"
 
@@ -68,6 +70,14 @@ std::size_t packed_value_bytes(std::size_t packed) noexcept {
   return kHashes.size() + hashes_bytes(packed) + kPacked.size() + packed + kPackedSize.size() + sizeof(std::int32_t);
 }
 
+/// The hashes of a part, with that of its place.
+std::string placed_hashes(ContentId content, std::uint64_t offset, std::string_view bytes) {
+  std::string hashes = hashes_of(bytes);
+  const std::string_view others = std::string_view(hashes).substr(kHashBytes);
+  format::store_u64(hashes.data(), place_hash(content, offset, bytes.size(), others));
+  return hashes;
+}
+
 Status damaged_part() {
   return Status::corruption("a part of a content does not match its hash");
 }
@@ -121,13 +131,36 @@ Result<ContentHead> decode_content_head(std::string_view value) {
 
 std::string encode_part(ContentId content, std::uint64_t offset, std::string_view bytes) {
   assert(bytes.size() <= kPartBytes);
-  std::string hashes = hashes_of(bytes);
-  const std::string_view others = std::string_view(hashes).substr(kHashBytes);
-  format::store_u64(hashes.data(), place_hash(content, offset, bytes.size(), others));
+  const std::string hashes = placed_hashes(content, offset, bytes);
   RowBuilder builder(kPlainProperties, kHashes.size() + hashes.size() + kPartBytesName.size() + bytes.size());
   builder.add_binary(kHashes, hashes);
   builder.add_binary(kPartBytesName, bytes);
   return builder.finish_in_place();
+}
+
+std::string begin_part_batch(std::string room, format::TableId contents, ContentId content, std::uint64_t offset) {
+  const std::size_t stored = part_head_bytes(kPartBytes) + kPartBytes;
+  Result<format::LoneOperation> put =
+      format::LoneOperation::make(format::Kind::kPut, contents, KindAndNumber('K', content), NumberText(offset), 0);
+  assert(put.ok());  // Both texts of the key are ASCII.
+  put->give_with_value(put->take_for_value(stored));
+  const std::string beginning = put->into_batch();
+  room.clear();
+  room.reserve(beginning.size() + stored);
+  room.append(beginning);
+  // A value that ends an entity begins where the entity with an empty one ends.
+  format::EntityBuilder builder;
+  builder.begin_behind(std::move(room), kPlainProperties);
+  builder.add_binary(kHashes, std::string(hashes_bytes(kPartBytes), '\0'));
+  builder.add_binary(kPartBytesName, {});
+  return builder.finish_in_place();
+}
+
+void end_part_batch(std::string& batch, ContentId content, std::uint64_t offset) {
+  assert(batch.size() > part_head_bytes(kPartBytes) + kPartBytes);
+  const std::size_t bytes_at = batch.size() - kPartBytes;
+  const std::string hashes = placed_hashes(content, offset, std::string_view(batch).substr(bytes_at));
+  batch.replace(bytes_at - kPartBytesName.size() - hashes.size(), hashes.size(), hashes);
 }
 
 std::size_t part_head_bytes(std::size_t bytes) noexcept {

@@ -6,8 +6,9 @@
 //   row     first part   second part                    properties
 //   head    K, content   empty                          Kind (Int32: 0 plain, 1 list, 2 growing, 3 value), Owners
 //                                                       (Int32), Length (Int64; not of a growing content), optionally Crc
-//                                                       (Int64: CRC-64 of all bytes; of a value, unless a repair wrote
-//                                                       the head, and a part is damaged)
+//                                                       (Int64: CRC-64 of all bytes; of a plain content of this
+//                                                       build, and of a value, unless a repair wrote the head, and a part
+//                                                       is damaged)
 //   part    K, content   offset of its first byte       Hashes, Bytes (Binary); or if it is packed: Hashes, Packed (Binary),
 //                                                       Size (Int32)
 //
@@ -78,6 +79,11 @@ Result<ContentHead> decode_content_head(std::string_view value);
 
 /// Builds a part. The place is hashed with it, so that another part cannot take its place.
 std::string encode_part(ContentId content, std::uint64_t offset, std::string_view bytes);
+
+/// Begins a batch that only puts a part of kPartBytes bytes, in the memory of `room`. The caller appends the bytes, and then
+/// end_part_batch() adds their hashes. So a part is copied no further before its commit.
+std::string begin_part_batch(std::string room, format::TableId contents, ContentId content, std::uint64_t offset);
+void end_part_batch(std::string& batch, ContentId content, std::uint64_t offset);
 
 /// The bytes at the beginning of a stored part of `bytes` bytes, before its bytes.
 std::size_t part_head_bytes(std::size_t bytes) noexcept;

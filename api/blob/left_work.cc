@@ -135,9 +135,9 @@ Status add_contents(std::string_view key, format::CommitVersion version, std::st
     if (!row.ok()) return row.status();
     for (const ContentPiece& piece : row->pieces) contents.push_back(piece.content);
   } else if (kind == 'U') {
-    const Result<ContentPiece> block = decode_staged_block(value);
+    const Result<StagedBlock> block = decode_staged_block(value);
     if (!block.ok()) return block.status();
-    contents.push_back(block->content);
+    contents.push_back(block->piece.content);
   }
   return Status();
 }

@@ -29,9 +29,9 @@ Status OwnerRecount::add_container(format::TableId container) {
       if (!blob.ok()) continue;
       for (const ContentPiece& piece : blob->pieces) note(piece.content, piece.length);
     } else if (kind == 'U') {
-      const Result<ContentPiece> block = decode_staged_block(rows.value());
+      const Result<StagedBlock> block = decode_staged_block(rows.value());
       may_miss_names_ = may_miss_names_ || !block.ok();
-      if (block.ok()) note(block->content, block->length);
+      if (block.ok()) note(block->piece.content, block->piece.length);
     }
   }
   return rows.status();

@@ -42,6 +42,7 @@ enum class Kind : std::uint8_t {
   kBlocks,
   kValueWriter,
   kValueReader,
+  kIndexes,
 };
 
 /// What a handle names.

@@ -1,7 +1,9 @@
 // Owns: the calls of the C interface on the entities of one table: writes, look-ups, entity group transactions.
 #include "varve/table.h"
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "api/c/call.h"
@@ -32,15 +34,46 @@ varve_status* write(const varve_table* table, const varve_entity* entity, const 
   });
 }
 
-/// Gives the entity after a patch. The patch is committed, so a lack of memory must not read as no change.
-Status give_patched(const Entity& entity, varve_page** page) {
+/// Gives the entities after patches. The patches are committed, so a lack of memory must not read as no change.
+Status give_patched(std::span<const Entity> entities, varve_page** page) {
   const Status given = guarded([&] {
     auto made = std::make_unique<PageObject>();
-    made->add(entity);
+    for (const Entity& entity : entities) made->add(entity);
     return give_handle(std::move(made), page);
   });
   if (given.code() != Code::kOutOfMemory) return given;
   return Status(Code::kUnknown, "the patch is committed, but there was no memory for the entity; read it");
+}
+
+/// Appends at most `most` operations. One above the limit of a transaction is enough for the verb to refuse all.
+Status add_operations(const varve_operation* operations, std::size_t count, std::size_t most,
+                      EntityGroupTransaction& transaction) {
+  if (operations == nullptr && count != 0) return null_pointer("operations");
+  for (std::size_t i = 0; i < std::min(count, most); ++i) {
+    Result<WriteOperation> operation = read_operation(operations[i]);
+    if (!operation.ok()) return operation.status().at_operation(static_cast<std::uint32_t>(i));
+    transaction.add(*std::move(operation));
+  }
+  return Status();
+}
+
+Status add_patches(const varve_patch* patches, std::size_t count, std::size_t most,
+                   EntityGroupTransaction& transaction) {
+  if (patches == nullptr && count != 0) return null_pointer("patches");
+  for (std::size_t i = 0; i < count && transaction.size() < most; ++i) {
+    Result<ReadPatch> read = read_patch(&patches[i]);
+    if (!read.ok()) return read.status().at_operation(static_cast<std::uint32_t>(transaction.size()));
+    if (read->may_insert) {
+      transaction.insert_or_patch(std::move(read->patch));
+    } else {
+      transaction.patch(std::move(read->patch), read->if_match);
+    }
+  }
+  return Status();
+}
+
+std::size_t operations_read(const TableObject& table) noexcept {
+  return std::size_t{table.limits.transaction_operations_max} + 1;
 }
 
 }  // namespace
@@ -90,7 +123,7 @@ varve_status* varve_table_patch(const varve_table* table, const varve_patch* pat
                                                      ? held.table.insert_or_patch(read->patch, *chosen)
                                                      : held.table.patch(read->patch, read->if_match, *chosen);
     if (!patched.ok()) return patched.status();
-    return page != nullptr ? vc::give_patched(*patched, page) : varve::Status();
+    return page != nullptr ? vc::give_patched({&*patched, 1}, page) : varve::Status();
   });
 }
 
@@ -112,21 +145,37 @@ varve_status* varve_table_execute(const varve_table* table, const varve_operatio
   return vc::call_on<vc::TableObject>(table, [&](vc::TableObject& held) -> varve::Status {
     const varve::Result<varve::WriteOptions> chosen = vc::read_write_options(options);
     if (!chosen.ok()) return chosen.status();
-    if (operations == nullptr && count != 0) return vc::null_pointer("operations");
     varve::EntityGroupTransaction transaction;
-    // The first operation above the limit is enough for the verb to refuse all.
-    const std::size_t read = std::min<std::size_t>(count, std::size_t{held.limits.transaction_operations_max} + 1);
-    for (std::size_t i = 0; i < read; ++i) {
-      varve::Result<varve::WriteOperation> operation = vc::read_operation(operations[i]);
-      if (!operation.ok()) return operation.status().at_operation(static_cast<std::uint32_t>(i));
-      transaction.add(*std::move(operation));
-    }
+    varve::Status added = vc::add_operations(operations, count, vc::operations_read(held), transaction);
+    if (!added.ok()) return added;
     const varve::Result<std::vector<varve::ETag>> written = held.table.execute(transaction, *chosen);
     if (!written.ok()) return written.status();
     for (const varve::ETag one : *written) {
       if (!one.is_none()) vc::give_etag(one, etag);
     }
     return varve::Status();
+  });
+}
+
+varve_status* varve_table_execute_patches(const varve_table* table, const varve_operation* operations, size_t count,
+                                          const varve_patch* patches, size_t patch_count,
+                                          const varve_write_options* options, varve_etag* etag, varve_page** page) {
+  if (etag != nullptr) *etag = VARVE_ETAG_NONE;
+  if (page != nullptr) *page = nullptr;
+  return vc::call_on<vc::TableObject>(table, [&](vc::TableObject& held) -> varve::Status {
+    const varve::Result<varve::WriteOptions> chosen = vc::read_write_options(options);
+    if (!chosen.ok()) return chosen.status();
+    varve::EntityGroupTransaction transaction;
+    varve::Status added = vc::add_operations(operations, count, vc::operations_read(held), transaction);
+    if (added.ok()) added = vc::add_patches(patches, patch_count, vc::operations_read(held), transaction);
+    if (!added.ok()) return added;
+    const varve::Result<varve::ExecutedTransaction> done =
+        held.table.execute_with_messages(transaction.operations(), {}, *chosen);
+    if (!done.ok()) return done.status();
+    for (const varve::ETag one : done->etags) {
+      if (!one.is_none()) vc::give_etag(one, etag);
+    }
+    return page != nullptr ? vc::give_patched(done->patched, page) : varve::Status();
   });
 }
 

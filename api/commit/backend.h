@@ -46,6 +46,7 @@ class Backend {
   virtual Status allow_indexes() = 0;
   virtual bool has_indexes() const noexcept = 0;
   virtual bool is_published(engine::CommitVersion version) const noexcept = 0;
+  virtual Status may_answer() const noexcept = 0;
   virtual Status await_published(engine::CommitVersion version) = 0;
   virtual Result<std::unique_ptr<engine::Load>> begin_load() = 0;
   virtual Durability default_durability() const noexcept = 0;
@@ -79,6 +80,7 @@ class EngineBackend final : public Backend {
   Status allow_indexes() override { return engine_.allow_indexes(); }
   bool has_indexes() const noexcept override { return engine_.has_indexes(); }
   bool is_published(engine::CommitVersion version) const noexcept override { return engine_.is_published(version); }
+  Status may_answer() const noexcept override { return engine_.may_answer(); }
   Status await_published(engine::CommitVersion version) override { return engine_.await_published(version); }
   Result<std::unique_ptr<engine::Load>> begin_load() override { return engine_.begin_load(); }
   Durability default_durability() const noexcept override { return engine_.default_durability(); }

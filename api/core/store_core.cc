@@ -40,6 +40,7 @@ StoreCore::~StoreCore() {
   io::leave_to_parent(own_async_);
   io::leave_to_parent(async_mutex_);
   io::leave_to_parent(blob_keeper_);
+  io::leave_to_parent(append_lines_);
   io::leave_to_parent(followers_);
   io::leave_to_parent(blobs_);
   io::leave_to_parent(keeper_);
@@ -92,6 +93,7 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   core->queues_ = std::make_unique<QueueBoard>((*core->backend_).env(), opened);
   core->blobs_ = std::make_unique<BlobBoard>(env.scheduler);
   core->followers_ = std::make_unique<BlobFollowers>(env.scheduler);
+  core->append_lines_ = std::make_unique<AppendLines>(env.scheduler);
   if (!options.read_only) {
     Result<std::shared_ptr<engine::PoolThreads>> threads = chosen.pool->threads_for(env);
     if (!threads.ok()) return threads.status();

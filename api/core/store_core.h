@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/blob/append_lines.h"
 #include "api/blob/blob_board.h"
 #include "api/blob/blob_followers.h"
 #include "api/blob/blob_keeper.h"
@@ -74,6 +75,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
 
   BlobBoard& blobs() noexcept { return *blobs_; }
   BlobFollowers& followers() noexcept { return *followers_; }
+  AppendLines& append_lines() noexcept { return *append_lines_; }
   /// Called when a container is used.
   void keep_blobs() noexcept {
     if (blob_keeper_) blob_keeper_->begin();
@@ -111,6 +113,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   std::unique_ptr<QueueKeeper> keeper_;  // none in a store opened read-only, or closed
   std::unique_ptr<BlobBoard> blobs_;
   std::unique_ptr<BlobFollowers> followers_;
+  std::unique_ptr<AppendLines> append_lines_;
   std::unique_ptr<BlobKeeper> blob_keeper_;  // as keeper_
   PlanCache plans_;
   StoreLimits limits_;

@@ -22,7 +22,6 @@ struct VARVE_LOCAL LargeValueWriter::State {
 
   const std::shared_ptr<StoreCore> core;
   const std::shared_ptr<ContentWriter> content;
-  format::Crc64 crc64{};
   std::optional<LargeValue> finished{};
 };
 
@@ -36,7 +35,6 @@ Status LargeValueWriter::append(std::string_view bytes) {
     if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
     if (state_->finished) return service_error::invalid_input("the content is finished; begin another one");
     if (Status added = state_->content->append(bytes); !added.ok()) return added;
-    state_->crc64.update(bytes);
     return Status();
   });
 }
@@ -51,8 +49,8 @@ Result<LargeValue> LargeValueWriter::finish() {
     if (state_->finished) return *state_->finished;
     ContentWriter& content = *state_->content;
     if (Status whole = content.check(); !whole.ok()) return whole;
-    content.set_crc64(state_->crc64.value());
     content.end();
+    if (Status whole = content.check(); !whole.ok()) return whole;
     ContentWriter::offer(state_->content);
     state_->finished = LargeValueMaker::make({content.piece().content, content.length()});
     return *state_->finished;

@@ -94,7 +94,9 @@ Result<Statistics> Store::statistics() const {
 Result<Snapshot> Store::snapshot() const {
   return guarded([&]() -> Result<Snapshot> {
     if (Status open = core_->check_open(); !open.ok()) return open;
-    return core_->snapshot();
+    Snapshot taken = core_->snapshot();
+    if (Status fresh = core_->backend().may_answer(); !fresh.ok()) return fresh;
+    return taken;
   });
 }
 
@@ -122,6 +124,7 @@ Result<std::optional<std::string>> Store::last_tag() const {
   return guarded([&]() -> Result<std::optional<std::string>> {
     if (Status open = core_->check_open(); !open.ok()) return open;
     std::optional<format::CommitTag> tag = core_->engine().last_tag();
+    if (Status fresh = core_->backend().may_answer(); !fresh.ok()) return fresh;
     if (!tag) return std::optional<std::string>();
     return std::optional<std::string>(std::move(tag->bytes));
   });

@@ -106,6 +106,12 @@ Result<std::vector<std::optional<Entity>>> EncryptedTable::get_many(std::span<co
 }
 
 Result<Page> EncryptedTable::scan(const Scan& scan) const {
+  if (!scan.order_by.empty()) {
+    return Status::unsupported(
+        "an encrypted table has no order but that of keys, because order_by would compare ciphertext; sort the "
+        "entities "
+        "after the scan, or order the entities as they are stored by the scan of table()");
+  }
   Scan whole = scan;
   whole.read = with_metadata(scan.read);
   Result<Page> page = table_.scan(whole);

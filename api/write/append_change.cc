@@ -1,14 +1,17 @@
 // Owns: the commit of an append (append_change.h).
-// Must never: make an append visible in parts.
+// Must never: make an append visible in parts, or give two appends one ETag.
 #include "api/write/append_change.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "api/blob/append_lines.h"
 #include "api/blob/blob_rows.h"
+#include "api/model/guarded.h"
 #include "api/model/service_error.h"
 #include "api/write/blob_change.h"
 #include "api/write/blob_checks.h"
+#include "format/bytes/crc64.h"
 #include "varve/limits.h"
 
 namespace varve {
@@ -93,13 +96,15 @@ Refusal make_room(BlobDraft& draft, ContentId list) {
   return {};
 }
 
-/// Takes the bytes that a piece at the end of the row has got.
-void lengthen(BlobDraft& draft, BlobRow row, std::uint64_t bytes) {
+/// Counts an append. A blob of an earlier build has no CRC-64 until it is written again.
+void lengthen(BlobRow& row, std::uint64_t bytes, std::uint64_t crc64) {
+  if (row.length == 0) {
+    row.crc64 = crc64;
+  } else if (row.crc64) {
+    row.crc64 = format::joined_crc64(*row.crc64, crc64, bytes);
+  }
   row.length += bytes;
   ++row.appends;
-  row.crc64.reset();
-  row.changed = 0;
-  draft.replace(std::move(row));
 }
 
 /// The numbers of the contents that an append may begin.
@@ -108,20 +113,26 @@ struct FreshContents {
   ContentId list = 0;
 };
 
-Refusal judge_append(BlobDraft& draft, std::string_view bytes, const AppendOptions& options,
-                     const FreshContents& fresh) {
-  const Status admitted = admit_append_to(draft.row, draft.name, bytes.size(), options, draft.now);
-  if (!admitted.ok()) return draft.refuse(admitted);
-  const Result<bool> grows = may_grow(draft);
-  if (!grows.ok()) return grows.status();
-  if (!*grows) {
-    if (Refusal refusal = make_room(draft, fresh.list); refusal.is_refused()) return refusal;
+/// Appends to one blob that one commit makes, in their order.
+struct Appending {
+  std::string_view blob;
+  SharedAppend* first;
+};
+
+Durability durability_of(const Appending& appending) noexcept {
+  Durability durability = Durability::kBuffered;
+  for (const SharedAppend* each = appending.first; each != nullptr; each = each->next) {
+    if (each->durability == Durability::kSync) durability = Durability::kSync;
   }
-  BlobRow row = *draft.row;
+  return durability;
+}
+
+/// Adds to the batch what the bytes need at the end of the row's contents.
+void add_bytes(BlobDraft& draft, BlobRow& row, bool grows, ContentId fresh, std::string_view bytes) {
   const format::TableId contents = contents_of(draft.container);
-  if (!*grows) {
-    row.pieces.push_back({fresh.content, 0});
-    draft.batch.put(content_head_key(contents, fresh.content), encode_content_head({ContentKind::kGrowing, 1, 0, {}}));
+  if (!grows) {
+    row.pieces.push_back({fresh, 0});
+    draft.batch.put(content_head_key(contents, fresh), encode_content_head({ContentKind::kGrowing, 1, 0, {}}));
   }
   ContentPiece& tail = row.pieces.back();
   for (std::size_t at = 0; at < bytes.size(); at += kPartBytes) {
@@ -130,8 +141,110 @@ Refusal judge_append(BlobDraft& draft, std::string_view bytes, const AppendOptio
                     encode_part(tail.content, tail.length, part));
     tail.length += part.size();
   }
-  lengthen(draft, std::move(row), bytes.size());
-  return {};
+}
+
+/// The commit of appends to one blob. Each is judged as if those before it were committed.
+class AppendsVerb {
+ public:
+  AppendsVerb(const Container::State& container, const Appending& appending) noexcept
+      : container_(container), appending_(appending) {}
+
+  Status plan(const ResolvedTable& at, const BlobRow* row, BlobPlan& plan) {
+    last_ = nullptr;
+    are_refused_ = false;
+    for (const SharedAppend* each = appending_.first; each != nullptr; each = each->next) {
+      plan.bytes += each->bytes.size();
+    }
+    fresh_ = {container_.core->backend().draw_tick(), plan_list(container_, at, row, plan)};
+    plan.locks.push_back(content_head_key(contents_of(at.id), fresh_.content));
+    return Status();
+  }
+
+  Refusal judge(BlobDraft& draft) {
+    bool grows = false;
+    std::string gathered;
+    for (SharedAppend* each = appending_.first; each != nullptr; each = each->next) {
+      each->outcome = admit_append_to(draft.row, draft.name, each->bytes.size(), *each->options, draft.now);
+      if (!each->outcome.ok()) continue;
+      if (last_ == nullptr) {
+        const Result<bool> may = may_grow(draft);
+        if (!may.ok()) return may.status();
+        grows = *may;
+        if (!grows) {
+          if (Refusal refusal = make_room(draft, fresh_.list); refusal.is_refused()) return refusal;
+        }
+      }
+      last_ = each;
+      if (appending_.first->next != nullptr) gathered += each->bytes;
+      take(*draft.row, *each);
+    }
+    are_refused_ = last_ == nullptr;
+    if (are_refused_) return draft.refuse(appending_.first->outcome);
+    BlobRow row = *draft.row;
+    add_bytes(draft, row, grows, fresh_.content, appending_.first->next != nullptr ? gathered : last_->bytes);
+    row.changed = 0;
+    draft.replace(std::move(row));
+    return {};
+  }
+
+  /// Settles all outcomes, after the commit has ended so.
+  void end(const Result<BlobState>& written) const noexcept {
+    if (written.ok()) {
+      last_->block.etag = written->etag;
+      return;
+    }
+    const Status& failure = written.status();
+    const Status& refusal = appending_.first->outcome;
+    if (are_refused_ && failure.code() == refusal.code() && failure.service_error() == refusal.service_error()) return;
+    for (SharedAppend* each = appending_.first; each != nullptr; each = each->next) each->outcome = failure;
+  }
+
+ private:
+  /// Each append has an ETag of its own, also one that no reader sees.
+  void take(BlobRow& row, SharedAppend& append) {
+    append.block.offset = row.length;
+    lengthen(row, append.bytes.size(), append.crc64);
+    append.block.append_count = row.appends;
+    row.changed = container_.core->backend().draw_tick();
+    append.block.etag = ETag::of_timestamp(DateTime{row.changed});
+  }
+
+  const Container::State& container_;
+  const Appending& appending_;
+  FreshContents fresh_;
+  SharedAppend* last_ = nullptr;  // the last one that is admitted, whose ETag is that of the commit
+  bool are_refused_ = false;
+};
+
+/// Commits the appends, and sets their outcomes. `check` may refuse the container, by its id. Returns the state of the blob
+/// after the last one.
+template <typename Check>
+Result<BlobState> commit_appends(const Container::State& container, const Appending& appending, Check check) {
+  AppendsVerb appends(container, appending);
+  BlobVerb verb;
+  verb.name = appending.blob;
+  verb.durability = durability_of(appending);
+  verb.touches = BlobVerb::Touches::kLast;
+  verb.plan = [&](const ResolvedTable& at, const BlobRow* row, BlobPlan& plan) -> Status {
+    if (Status checked = check(at.id); !checked.ok()) return checked;
+    return appends.plan(at, row, plan);
+  };
+  verb.judge = [&](BlobDraft& draft) { return appends.judge(draft); };
+  Result<BlobState> written = guarded([&] { return commit_blob(container, verb); });
+  appends.end(written);
+  return written;
+}
+
+/// Commits appends to a blob of any container.
+void commit_group(const Container::State& container, const Appending& appending) {
+  (void)commit_appends(container, appending, [](format::TableId /*container*/) { return Status(); });
+}
+
+/// Names the blob for the appends that wait beside each other.
+std::string line_of(const Container::State& container, std::string_view blob) {
+  std::string key = container.name.account;
+  key.append("/").append(container.name.lower).append("/").append(blob);
+  return key;
 }
 
 Refusal judge_written_append(BlobDraft& draft, const BlobWriter::State& writer, ContentId list) {
@@ -141,35 +254,10 @@ Refusal judge_written_append(BlobDraft& draft, const BlobWriter::State& writer, 
   if (Refusal refusal = make_room(draft, list); refusal.is_refused()) return refusal;
   BlobRow row = *draft.row;
   row.pieces.push_back(writer.content.piece());
-  lengthen(draft, std::move(row), bytes);
+  lengthen(row, bytes, writer.content.crc64());
+  row.changed = 0;
+  draft.replace(std::move(row));
   return {};
-}
-
-/// An append of bytes that are in memory.
-struct Appending {
-  std::string_view blob;
-  std::string_view bytes;
-  const AppendOptions& options;
-  Durability durability;
-};
-
-/// `check` may refuse the container, by its id.
-template <typename Check>
-Result<BlobState> append_bytes(const Container::State& container, const Appending& append, Check check) {
-  FreshContents fresh;
-  BlobVerb verb;
-  verb.name = append.blob;
-  verb.durability = append.durability;
-  verb.touches = BlobVerb::Touches::kLast;
-  verb.plan = [&](const ResolvedTable& at, const BlobRow* row, BlobPlan& plan) -> Status {
-    if (Status checked = check(at.id); !checked.ok()) return checked;
-    plan.bytes = append.bytes.size();
-    fresh = {container.core->backend().draw_tick(), plan_list(container, at, row, plan)};
-    plan.locks.push_back(content_head_key(contents_of(at.id), fresh.content));
-    return Status();
-  };
-  verb.judge = [&](BlobDraft& draft) { return judge_append(draft, append.bytes, append.options, fresh); };
-  return commit_blob(container, verb);
 }
 
 }  // namespace
@@ -183,17 +271,39 @@ Status admit_append_to(std::optional<BlobRow>& row, std::string_view blob, std::
 
 Result<AppendedBlock> append_to_blob(const Container::State& container, std::string_view blob, std::string_view bytes,
                                      const AppendOptions& options, Durability durability) {
-  const auto written = append_bytes(container, {blob, bytes, options, durability},
-                                    [](format::TableId /*container*/) { return Status(); });
-  if (!written.ok()) return written.status();
-  return AppendedBlock{written->length - bytes.size(), written->etag, written->append_count};
+  SharedAppend append{.bytes = bytes,
+                      .options = &options,
+                      .durability = durability,
+                      .crc64 = format::crc64(bytes),
+                      .outcome = {},
+                      .block = {}};
+  if (bytes.size() > AppendLines::kAppendBytesMax) {
+    commit_group(container, {blob, &append});
+  } else {
+    AppendLines& lines = container.core->append_lines();
+    const std::string line = line_of(container, blob);
+    const AppendLines::Part part = lines.join(line, append);
+    if (part.kind == AppendLines::Part::Kind::kAlone) commit_group(container, {blob, &append});
+    if (part.kind == AppendLines::Part::Kind::kLeads) {
+      commit_group(container, {blob, part.group->first()});
+      lines.end(line, *part.group);
+    }
+  }
+  if (!append.outcome.ok()) return append.outcome;
+  return append.block;
 }
 
 Result<BlobState> append_written_content(BlobWriter::State& writer) {
   if (writer.content.length() == 0) return service_error::invalid_header_value("an append has at least one byte");
   if (writer.content.is_in_memory()) {
-    return append_bytes(*writer.container, {writer.name, writer.content.pending(), *writer.append, writer.durability()},
-                        [&](format::TableId container) { return writer.content.check_for(container); });
+    SharedAppend append{.bytes = writer.content.pending(),
+                        .options = &*writer.append,
+                        .durability = writer.durability(),
+                        .crc64 = writer.content.crc64(),
+                        .outcome = {},
+                        .block = {}};
+    return commit_appends(*writer.container, {writer.name, &append},
+                          [&](format::TableId container) { return writer.content.check_for(container); });
   }
   writer.content.end();
   ContentId list = 0;

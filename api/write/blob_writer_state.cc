@@ -31,9 +31,9 @@ class BlockStaging {
     const auto before = at.view.get(block_key_);
     if (!before.ok()) return before.status();
     if (*before) {
-      const Result<ContentPiece> block = decode_staged_block((*before)->value);
+      const Result<StagedBlock> block = decode_staged_block((*before)->value);
       if (!block.ok()) return block.status();
-      plan.contents.push_back(block->content);
+      plan.contents.push_back(block->piece.content);
     }
     plan.keys.push_back(block_key_);
     if (is_first_) plan.locks.push_back(expiry_key());
@@ -52,15 +52,15 @@ class BlockStaging {
     if (list.id_bytes != id_bytes) return {other_length(list.id_bytes), draft.staged_rests_on};
     const engine::Newest& before = draft.others[0];
     if (before.value) {
-      const Result<ContentPiece> block = decode_staged_block(*before.value);
+      const Result<StagedBlock> block = decode_staged_block(*before.value);
       if (!block.ok()) return block.status();
-      if (!draft.owners.is_planned(block->content)) return plan_again(before.version);
-      draft.owners.add(block->content, -1);
+      if (!draft.owners.is_planned(block->piece.content)) return plan_again(before.version);
+      draft.owners.add(block->piece.content, -1);
     } else if (++list.count > limits::kStagedBlocksMax) {
       return {too_many(), draft.staged_rests_on};
     }
     list.last = draft.now;
-    draft.batch.put(block_key_, encode_staged_block(writer_.content.piece()));
+    draft.batch.put(block_key_, encode_staged_block({writer_.content.piece(), writer_.content.crc64()}));
     draft.batch.put(staged_list_key(draft.container, writer_.name), encode_staged_list(list));
     if (is_first_) draft.batch.put(expiry_key(), encode_expiry({draft.container, writer_.name}));
     return {};

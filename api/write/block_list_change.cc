@@ -11,6 +11,7 @@
 #include "api/read/blob_read.h"
 #include "api/write/blob_checks.h"
 #include "engine/read/cursor.h"
+#include "format/bytes/crc64.h"
 #include "varve/limits.h"
 
 namespace varve {
@@ -71,6 +72,9 @@ class BlockListCommit {
     row.length = length_;
     row.is_list = !entries_.empty();
     if (row.is_list) row.pieces = {{list_, length_}};
+    const Result<std::optional<std::uint64_t>> crc64 = crc64_of_all(draft);
+    if (!crc64.ok()) return crc64.status();
+    row.crc64 = *crc64;
     draft.replace(std::move(row));
     take_staged(draft);
     return {};
@@ -80,6 +84,7 @@ class BlockListCommit {
   /// Returns the fault of the list. The lease and the conditions are judged before it (BC-05).
   Status choose(const std::vector<ListEntry>& committed) {
     entries_.clear();
+    sums_.clear();
     owners_.clear();
     used_.assign(staged_.blocks.size(), false);
     uses_committed_ = false;
@@ -106,6 +111,7 @@ class BlockListCommit {
 
   void use_nothing() {
     entries_.clear();
+    sums_.clear();
     owners_.clear();
     length_ = 0;
   }
@@ -120,12 +126,33 @@ class BlockListCommit {
     if (used_[index]) ++owners_[found->piece.content];
     used_[index] = true;
     add(id, found->piece);
+    sums_.back() = found->crc64;
     return true;
   }
 
   void add(const std::string& id, const ContentPiece& piece) {
     entries_.push_back({length_, piece.content, piece.length, id});
+    sums_.emplace_back();
     length_ += piece.length;
+  }
+
+  /// Joins the CRC-64s of the blocks. Those of committed ones are in their heads, which get more owners. Returns nothing if
+  /// a block of an earlier build has none.
+  Result<std::optional<std::uint64_t>> crc64_of_all(const BlobDraft& draft) const {
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      std::optional<std::uint64_t> crc64 = sums_[i];
+      if (!crc64 && draft.owners.is_planned(entries_[i].content)) {
+        const engine::Newest& state = draft.owners.head_of(entries_[i].content, draft.heads);
+        if (!state.value) return std::optional<std::uint64_t>();  // settle() reports it.
+        const Result<ContentHead> head = decode_content_head(*state.value);
+        if (!head.ok()) return head.status();
+        crc64 = head->crc64;
+      }
+      if (!crc64) return std::optional<std::uint64_t>();
+      all = format::joined_crc64(all, *crc64, entries_[i].length);
+    }
+    return std::optional(all);
   }
 
   void add_list(format::BatchBuilder& batch) const {
@@ -161,6 +188,7 @@ class BlockListCommit {
   Status chosen_;
   bool uses_committed_ = false;
   std::vector<ListEntry> entries_;
+  std::vector<std::optional<std::uint64_t>> sums_;  // of the entries
   std::map<ContentId, std::int64_t> owners_;
   std::uint64_t length_ = 0;
   ContentId list_ = 0;
@@ -194,9 +222,9 @@ Result<StagedBlocks> read_staged_blocks(const engine::ReadView& view, format::Ta
   for (rows.seek_to_first(); rows.valid(); rows.next()) {
     Result<std::string> id = decode_staged_key(rows.key());
     if (!id.ok()) return id.status();
-    const Result<ContentPiece> piece = decode_staged_block(rows.value());
-    if (!piece.ok()) return piece.status();
-    staged.blocks.push_back({*std::move(id), *piece});
+    const Result<StagedBlock> block = decode_staged_block(rows.value());
+    if (!block.ok()) return block.status();
+    staged.blocks.push_back({*std::move(id), block->piece, block->crc64});
   }
   if (!rows.status().ok()) return rows.status();
   // In keys they are base64, which sorts otherwise.

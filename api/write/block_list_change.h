@@ -22,6 +22,7 @@ struct StagedBlocks {
   struct Block {
     std::string id;
     ContentPiece piece;
+    std::optional<std::uint64_t> crc64{};
   };
   std::uint64_t generation = 0;
   format::CommitVersion version = 0;

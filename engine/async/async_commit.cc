@@ -25,6 +25,7 @@ void AsyncCommit::Turn::run() noexcept {
 
 Status AsyncCommit::begin() {
   if (Status possible = check_committable(state_); !possible.ok()) return possible;
+  if (Status possible = check_durability(state_, request_.durability); !possible.ok()) return possible;
   if (Status described = describe(request_, member_); !described.ok()) return described;
   if (Status allowed = check_ends(state_, member_); !allowed.ok()) return allowed;
   member_.steps = &steps_;

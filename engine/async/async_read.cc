@@ -39,6 +39,7 @@ AsyncRead::~AsyncRead() = default;
 
 Result<bool> AsyncRead::look(std::span<const std::string_view> sort_keys, CommitVersion at_most, EntryPart part) {
   const ReadState& state = *view_.pin_;
+  is_answer_ = at_most != format::kCommitVersionMax;
   try {
     found_.resize(sort_keys.size());
     for (std::size_t place = 0; place < sort_keys.size(); ++place) {
@@ -62,6 +63,9 @@ void AsyncRead::begin(Step& end) noexcept {
 }
 
 Result<std::vector<std::optional<FoundEntry>>> AsyncRead::take() {
+  if (is_answer_) {
+    if (Status fresh = view_.state_->may_answer(); !fresh.ok()) return fresh;
+  }
   for (const std::unique_ptr<KeySearch>& search : searches_) {
     Result<std::optional<FoundEntry>> entry = search->take();
     if (!entry.ok()) return entry.status();

@@ -33,7 +33,7 @@ class AsyncRead {
   /// never runs within this call.
   void begin(Step& end) noexcept;
   /// Returns the entries after the end, once, in the order of the keys, as read_point() does. Errors: as read_point(),
-  /// for the first key that fails.
+  /// for the first key that fails; those of Engine::may_answer(), unless the newest states were searched.
   Result<std::vector<std::optional<FoundEntry>>> take();
 
  private:
@@ -43,6 +43,7 @@ class AsyncRead {
   const ReadView& view_;
   std::vector<std::optional<FoundEntry>> found_;
   std::vector<std::unique_ptr<KeySearch>> searches_;
+  bool is_answer_ = true;  // not of the states that a commit is judged by
   std::size_t under_way_ = 0;
   Step* end_ = nullptr;
 };

@@ -142,6 +142,10 @@ void BlockCache::unlink(std::uint64_t file_id, std::uint64_t offset, CacheLink& 
   if (link.is_set()) shard_of(hash_of({file_id, offset})).unlink(link);
 }
 
+void BlockCache::begin_file(std::uint64_t file_id) noexcept {
+  for (std::uint64_t at = 0; at <= shard_mask_; ++at) shards_[at].begin_file(file_id);
+}
+
 void BlockCache::erase_file(std::uint64_t file_id) noexcept {
   for (std::uint64_t at = 0; at <= shard_mask_; ++at) shards_[at].erase_file(file_id);
 }

@@ -159,6 +159,10 @@ class BlockCache {
   /// to 25 bytes for each block in the cache.
   void erase_file(std::uint64_t file_id) noexcept;
 
+  /// Notes that readers find the file from now on. Its blocks of the priority kSuccessor, which waited for this, take
+  /// their places among the visited blocks. Reads the index once, as erase_file() does.
+  void begin_file(std::uint64_t file_id) noexcept;
+
   /// Counts memory in the budget that is not of blocks, for example the indexes of open table files. Blocks have the
   /// rest of bytes_max, and at least half of it. May evict blocks, and then waits for open guards.
   void add_beside(std::uint64_t bytes) noexcept;

@@ -34,7 +34,7 @@ inline std::uint64_t hash_of(BlockKey key) noexcept {
   return x ^ (x >> 31);
 }
 
-enum class QueueName : std::uint8_t { kSmall, kMain, kHigh };
+enum class QueueName : std::uint8_t { kSmall, kMain, kHigh, kComing };
 
 struct BlockNode : CachedBlock {
   // The state counts the holders of the block: the cache, if the lowest bit is set, and any number of pins.

@@ -249,6 +249,13 @@ void CacheShard::erase_file(std::uint64_t file_id) noexcept {
   publish_figures();
 }
 
+void CacheShard::begin_file(std::uint64_t file_id) noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (index_owner_ == nullptr || !order_.awaits_files()) return;
+  index_owner_->for_each_of_file(file_id,
+                                 [this](BlockNode& node) VARVE_NO_THREAD_SAFETY_ANALYSIS { order_.begin(node); });
+}
+
 void CacheShard::set_budget(std::uint64_t bytes) noexcept {
   assert(!ReadEpoch::held_by_this_thread());
   const io::MutexGuard guard(mutex_);

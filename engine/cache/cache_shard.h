@@ -67,6 +67,7 @@ class CacheShard {
   void link(BlockKey key, std::uint64_t hash, CacheLink& link) noexcept;
   void unlink(CacheLink& link) noexcept;
   void erase_file(std::uint64_t file_id) noexcept;
+  void begin_file(std::uint64_t file_id) noexcept;
   /// Calls `visit` with the name of each cached block, and whether the block is proven (ListedBlock). `visit` runs under
   /// the mutex, and allocates nothing.
   template <typename Visit>

@@ -1,8 +1,8 @@
 // Owns: the choice of the block to evict if there is no room.
 // Must never: own, free or unlink a block, or spend long on one decision.
 //
-// There are three queues, each in the order of arrival. The algorithm is S3-FIFO, with a third queue for more valuable
-// blocks.
+// There are four queues, each in the order of arrival. The algorithm is S3-FIFO, with a third queue for more valuable
+// blocks, and a fourth for blocks that no reader can find yet.
 //
 // - small: a block of normal priority begins here. The queue is held at a tenth of the bytes of such blocks. At its
 //   end, a block that was visited meanwhile moves to main. Other blocks are evicted, and their names are remembered
@@ -12,8 +12,10 @@
 // - high: blocks of high priority. It works like main. While it holds at most its protected share, no block of it is
 //   evicted for the sake of other blocks.
 //
-// A block of a merge's output that succeeds cached blocks (kSuccessor) enters main at once. It takes the place that its
-// content has earned already. In small, the blocks of a merge would evict each other before the merge ends.
+// - coming: blocks of a merge's output that succeed cached blocks (kSuccessor). Readers visit their predecessors until
+//   the merge publishes its file, so a mark says nothing about them yet. Until then no other block evicts them. Then
+//   begin() moves them to main with a mark, the place that their content has earned already. The queue has at most a third
+//   of all bytes. Further successors enter main at once.
 //
 // So a scan passes through small and leaves main and high as they are. A block read by a long scan (kPassing) is not
 // even added if another block would have to be evicted for it. Its name is remembered, as if it had been in small. It
@@ -58,9 +60,13 @@ class EvictionOrder {
   }
   /// Removes and returns the block to evict. Returns null if there is none.
   BlockNode* take_victim(std::uint64_t high_protected_bytes) noexcept;
+  /// From now on readers find the block. Does nothing if it is not in the queue coming.
+  void begin(BlockNode& node) noexcept;
+  /// Returns whether the queue coming has a block.
+  bool awaits_files() const noexcept { return coming().count() > 0; }
 
-  std::uint64_t count() const noexcept { return small().count() + main().count() + high().count(); }
-  std::uint64_t bytes() const noexcept { return small().bytes() + main().bytes() + high().bytes(); }
+  std::uint64_t count() const noexcept { return small().count() + main().count() + high().count() + coming().count(); }
+  std::uint64_t bytes() const noexcept { return small().bytes() + main().bytes() + high().bytes() + coming().bytes(); }
   GhostTable& ghosts() noexcept { return ghosts_; }
   const GhostTable& ghosts() const noexcept { return ghosts_; }
 
@@ -81,11 +87,12 @@ class EvictionOrder {
   const BlockQueue& small() const noexcept { return queue(QueueName::kSmall); }
   const BlockQueue& main() const noexcept { return queue(QueueName::kMain); }
   const BlockQueue& high() const noexcept { return queue(QueueName::kHigh); }
+  const BlockQueue& coming() const noexcept { return queue(QueueName::kComing); }
 
   QueueName queue_to_shorten(std::uint64_t high_protected_bytes) const noexcept;
   void push(BlockNode& node, QueueName name) noexcept;
 
-  std::array<BlockQueue, 3> queues_;  // indexed by QueueName
+  std::array<BlockQueue, 4> queues_;  // indexed by QueueName
   GhostTable ghosts_;
 };
 

@@ -172,6 +172,8 @@ class Merge {
 
   /// The edits of one job come one after the other, so that the last one knows that it is the last.
   Status publish(const MergeRange& range, Rewritten written) {
+    const TableSink sink = tools_.tree.sink(tools_.stopping);
+    for (const format::TableFileEntry& file : written.files) sink.tables.begin_blocks_of(file.number);
     format::ManifestEdit edit;
     edit.added_tables = std::move(written.files);
     edit.oldest_readable_version = view_.horizon.back();
@@ -179,7 +181,9 @@ class Merge {
     const io::MutexGuard guard(mutex_);
     const bool is_last = unpublished_ == 1;
     if (is_last) add_numbers(job_.inputs, edit.removed_tables);
-    if (Status applied = tools_.tree.apply(std::move(edit), [](ReadState&) {}); !applied.ok()) return applied;
+    const Status applied = is_last ? tools_.tree.apply(std::move(edit), [](ReadState&) {})
+                                   : tools_.tree.apply_part(std::move(edit), job_.inputs, range.keys);
+    if (!applied.ok()) return applied;
     --unpublished_;
     if (!is_last) io::probe("a range of a merge was published");
     return Status();

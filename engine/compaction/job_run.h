@@ -6,8 +6,10 @@
 //     range is published by an edit of its own as soon as it ends: its outputs enter, and its files of the output level
 //     leave.
 // R2  The files of level 0 stay until the last range. They leave together, in that range's edit. Until then the entries
-//     of published ranges are in two places, with equal keys and versions. If a range fails, all files of level 0 stay,
-//     and a later job merges them again. So at every moment level 0 has either all of these files or none.
+//     of published ranges are in two places, with equal keys and versions. In memory, each edit notes its range with
+//     these files. From then on gets, and scans within the range, pass them: the outputs have all that a reader may ask
+//     for. If a range fails, all files of level 0 stay, and a later job merges them again. So at every moment level 0
+//     has either all of these files or none.
 // R3  The whole job counts as running until its last range has ended. So no other job takes what a range published.
 #pragma once
 

@@ -130,8 +130,8 @@ Tree::Tree(const io::Env& env, io::Directory& directory, Manifest& manifest, Rea
 
 /// Arranges the tables of `after`, which is `before` with the edit. Value files that nothing points into any more are
 /// still there: forget_unused() removes them.
-Result<Tree::Rearranged> Tree::rearrange(const FileSet& before, const FileSet& after,
-                                         const format::ManifestEdit& edit) {
+Result<Tree::Rearranged> Tree::rearrange(const FileSet& before, const FileSet& after, const format::ManifestEdit& edit,
+                                         const MergedPart* merged) {
   const std::shared_ptr<const Levels> present = levels();
   Rearranged made;
   LevelFiles removed;
@@ -152,6 +152,7 @@ Result<Tree::Rearranged> Tree::rearrange(const FileSet& before, const FileSet& a
     if (table == nullptr) table = tables_.add(*new_entry);
     added.push_back(std::make_shared<LevelFile>(LevelFile{*new_entry, std::move(table)}));
   }
+  if (merged != nullptr) pass_merged(*present, *merged, removed, added);
   Result<Levels> levels = present->with_change(removed, added);
   if (!levels.ok()) return levels.status();
   ValueFiles values = present->value_files();
@@ -161,6 +162,18 @@ Result<Tree::Rearranged> Tree::rearrange(const FileSet& before, const FileSet& a
   levels->set_value_files(std::move(values));
   made.levels = std::make_shared<Levels>(*std::move(levels));
   return made;
+}
+
+/// Replaces files that stay by themselves, with one part more that readers pass.
+void Tree::pass_merged(const Levels& present, const MergedPart& merged, LevelFiles& removed, LevelFiles& added) {
+  for (const LevelFilePtr& input : merged.inputs) {
+    LevelFilePtr file = present.file_of(input->entry);
+    assert(file != nullptr);  // Files of a running job stay.
+    auto passed = std::make_shared<LevelFile>(*file);
+    add_span(passed->merged, merged.keys);
+    removed.push_back(std::move(file));
+    added.push_back(std::move(passed));
+  }
 }
 
 /// Takes value files out of the arrangement.
@@ -252,8 +265,14 @@ Status Tree::apply(format::ManifestEdit edit, const std::function<void(ReadState
   return change_tables(std::move(edit), change, Completion());
 }
 
+Status Tree::apply_part(format::ManifestEdit edit, const LevelFiles& inputs, const KeySpan& part) {
+  const MergedPart merged{inputs, part};
+  return change_tables(
+      std::move(edit), [](ReadState&) {}, Completion(), &merged);
+}
+
 Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(ReadState&)>& change,
-                           const Completion& complete) {
+                           const Completion& complete, const MergedPart* merged) {
   Status failure;
   {
     const io::MutexGuard guard(changing_);
@@ -269,7 +288,7 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
     }
     FileSet after = before;
     if (Status applied = after.apply(edit); !applied.ok()) return applied;
-    Result<Rearranged> made = rearrange(before, after, edit);
+    Result<Rearranged> made = rearrange(before, after, edit, merged);
     if (!made.ok()) return made.status();
     forget_unused(*made->levels, before, after, edit);
     remove_values(edit.removed_value_files, *made);

@@ -63,6 +63,10 @@ class Tree {
   /// - kOutOfMemory: nothing has changed, unless the edit was durable already. In that case the store has stopped.
   Status apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change);
 
+  /// Applies an edit with the outputs of a part of a merge. From then on readers pass `inputs`, files of level 0 that stay,
+  /// in that part. The outputs have all that a reader may ask for there. Errors: as apply().
+  Status apply_part(format::ManifestEdit edit, const LevelFiles& inputs, const KeySpan& part);
+
   /// Applies an edit with new files of one table that nothing else contains. It puts the files into the deepest level
   /// where they overlap neither a file nor a claim. Their entries have no level yet.
   /// Errors: as apply(); kBusy (no such level; nothing has changed). In a store below some TiB, a level is free once
@@ -118,11 +122,18 @@ class Tree {
   };
 
   using Completion = std::function<Status(format::ManifestEdit&)>;
+  /// A part of a merge, and its files of level 0.
+  struct MergedPart {
+    const LevelFiles& inputs;
+    const KeySpan& keys;
+  };
   Status change_tables(format::ManifestEdit edit, const std::function<void(ReadState&)>& change,
-                       const Completion& complete);
+                       const Completion& complete, const MergedPart* merged = nullptr);
   std::optional<std::uint32_t> deepest_free_level(const KeyRange& range) const VARVE_REQUIRES(changing_);
   struct Rearranged;
-  Result<Rearranged> rearrange(const FileSet& before, const FileSet& after, const format::ManifestEdit& edit);
+  Result<Rearranged> rearrange(const FileSet& before, const FileSet& after, const format::ManifestEdit& edit,
+                               const MergedPart* merged);
+  static void pass_merged(const Levels& present, const MergedPart& merged, LevelFiles& removed, LevelFiles& added);
   static void remove_values(const std::vector<std::uint64_t>& removed, Rearranged& made);
   void forget_unused(const Levels& levels, const FileSet& before, FileSet& after, format::ManifestEdit& edit) const
       VARVE_REQUIRES(changing_);

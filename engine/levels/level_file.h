@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "engine/base/key_span.h"
 #include "format/log/manifest_edit.h"
 
 namespace varve::engine {
@@ -17,10 +20,43 @@ using format::TableId;
 
 class TableFile;
 
+/// The bounds of a KeySpan, with memory of their own.
+struct MergedSpan {
+  std::string from;
+  std::string to;
+
+  KeySpan view() const noexcept { return {from, to}; }
+};
+
+/// Adds a span to spans that neither overlap nor touch. Joins it with those that it overlaps or touches.
+inline void add_span(std::vector<MergedSpan>& spans, const KeySpan& added) {
+  MergedSpan whole{std::string(added.from), std::string(added.to)};
+  std::erase_if(spans, [&whole](const MergedSpan& other) {
+    if (!whole.to.empty() && whole.to < other.from) return false;
+    if (!other.to.empty() && other.to < whole.from) return false;
+    whole.from = std::min(whole.from, other.from);
+    whole.to = whole.to.empty() || other.to.empty() ? std::string() : std::max(whole.to, other.to);
+    return true;
+  });
+  spans.push_back(std::move(whole));
+}
+
 /// `table` is the open file, for readers. No code in this folder uses it, and tests leave it empty.
 struct LevelFile {
   format::TableFileEntry entry;
   std::shared_ptr<TableFile> table;
+  /// For a file of level 0, parts that a merge has published already (job_run.h). Readers of these keys find all in the
+  /// level below, and pass the file.
+  std::vector<MergedSpan> merged = {};
+
+  bool is_merged(std::string_view key) const noexcept {
+    return std::any_of(merged.begin(), merged.end(), [key](const MergedSpan& span) { return span.view().holds(key); });
+  }
+  /// Returns whether one of the parts has all keys of the span.
+  bool is_merged(const KeySpan& span) const noexcept {
+    return std::any_of(merged.begin(), merged.end(),
+                       [&span](const MergedSpan& each) { return each.view().holds(span); });
+  }
 
   /// An adopted version replaces every version inside the file.
   CommitVersion smallest_version() const noexcept { return entry.adopted_version.value_or(entry.smallest_version); }

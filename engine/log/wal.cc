@@ -20,7 +20,8 @@ constexpr std::size_t kMemoryKeptMax = 2 * kLogWritesInFlightMax;
 // for from getting the lead.
 static_assert(kLogBufferSlots < kLogWritesInFlightMax);
 constexpr std::size_t kMemoryBytesMin = 64 << 10;
-constexpr std::size_t kMemoryBytesKeptMax = 1 << 20;
+/// Enough for the record of one part of a content, whose value has 1 MiB and a head.
+constexpr std::size_t kMemoryBytesKeptMax = (1 << 20) + (64 << 10);
 /// Writes of at least this many bytes are mostly transfer time. Into zeros, they are half as fast again (64 KiB) to
 /// twice as fast (1 MiB, which is then faster than writing zeros), but every byte is written twice.
 constexpr std::size_t kLargeWriteBytes = 64 << 10;

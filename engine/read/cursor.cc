@@ -18,12 +18,23 @@ Cursor::Cursor(ReadStates::Pin pin, std::unique_ptr<EntryCursor> entries, std::s
       version_(version),
       values_(values) {}
 
+bool Cursor::is_refused() {
+  if (lease_ == nullptr) [[likely]]
+    return false;
+  refused_ = lease_->check();
+  if (refused_.ok()) return false;
+  valid_ = false;
+  has_stopped_ = false;
+  return true;
+}
+
 void Cursor::seek_to_first() {
   seek(lower_);
 }
 
 void Cursor::seek_to_last() {
   if (!upper_.empty()) return seek_before(upper_);
+  if (is_refused()) return;
   backward_ = true;
   has_stopped_ = false;
   is_key_passed_ = true;
@@ -34,6 +45,7 @@ void Cursor::seek_to_last() {
 }
 
 void Cursor::seek(std::string_view sort_key) {
+  if (is_refused()) return;
   backward_ = false;
   has_stopped_ = false;
   key_.assign(std::max(sort_key, std::string_view(lower_)));
@@ -42,6 +54,7 @@ void Cursor::seek(std::string_view sort_key) {
 }
 
 void Cursor::seek_before(std::string_view sort_key) {
+  if (is_refused()) return;
   backward_ = true;
   has_stopped_ = false;
   key_.assign(upper_.empty() ? sort_key : std::min(sort_key, std::string_view(upper_)));

@@ -13,6 +13,7 @@
 #include "engine/memory/read_states.h"
 #include "engine/read/dead_row.h"
 #include "engine/read/external_values.h"
+#include "io/file.h"
 #include "varve/result.h"
 
 namespace varve::engine {
@@ -34,6 +35,8 @@ class Cursor {
     time_ = time;
     clock_ = &clock;
   }
+  /// Makes each seek check this lease, which outlives the cursor. Null: there is nothing to check.
+  void answer_under(const io::Lease* lease) noexcept { lease_ = lease; }
   /// Makes the cursor report every stretch that it finds, even of few keys.
   void tell_all() noexcept { row_.tell_all(); }
   /// Makes the cursor leave values in their value files, for iterations that need keys alone. value() is valid only if
@@ -57,8 +60,12 @@ class Cursor {
 
   /// Returns false before the first move, past either end, and after an error.
   bool valid() const noexcept { return valid_; }
-  /// Returns why the iteration ended: Ok at an end. Errors: kCorruption, kIoError, kOutOfMemory, kTooManyFiles.
-  Status status() const { return failure_.ok() ? entries_->status() : failure_; }
+  /// Returns why the iteration ended: Ok at an end. Errors: kCorruption, kIoError, kOutOfMemory, kTooManyFiles, those of
+  /// io::Lease::check().
+  Status status() const {
+    if (!refused_.ok()) return refused_;
+    return failure_.ok() ? entries_->status() : failure_;
+  }
   /// Returns the key whose value could not be read, if that is why the iteration ended. A new cursor may go on after it.
   std::string_view unread_key() const noexcept { return failure_.ok() ? std::string_view() : std::string_view(key_); }
   /// Returns whether the last move ended because of stop_after().
@@ -74,6 +81,8 @@ class Cursor {
   std::uint64_t entries_examined() const noexcept { return examined_; }
 
  private:
+  /// Ends a seek that the lease does not allow.
+  bool is_refused();
   /// Moves forward from the present entry, the first one of its key, to the first key to be returned.
   /// `is_passed`: the move has nothing more to do at key_.
   void settle_forward(bool is_passed);
@@ -121,6 +130,8 @@ class Cursor {
   bool kept_is_external_ = false;
   PinnedBlock brought_;  // a value from a value file
   Status failure_;       // of reading such a value
+  const io::Lease* lease_ = nullptr;
+  Status refused_;  // by the lease
   CommitVersion shown_version_ = 0;
   bool valid_ = false;
   bool brings_values_ = true;

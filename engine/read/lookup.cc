@@ -35,6 +35,7 @@ bool Lookup::next_file() {
     }
     const LevelFile& file = *files[place_++];
     if (key_.sort_key < file.entry.smallest_key || key_.sort_key > file.entry.largest_key) continue;
+    if (file.is_merged(key_.sort_key)) continue;
     file_ = file.table.get();
     return true;
   }

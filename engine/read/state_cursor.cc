@@ -44,6 +44,7 @@ std::vector<std::unique_ptr<EntryCursor>> sources_of(const ReadState& state, Blo
   for (const auto& memtable : state.sealed) add_memtable(*memtable);
   const Levels& levels = *state.tables;
   for (const auto& file : levels.level(0)) {
+    if (file->is_merged(KeySpan{wanted.lower, wanted.upper})) continue;
     if (may_hold_wanted(*file, wanted)) sources.push_back(std::make_unique<TableCursor>(*file->table, blocks, cost));
   }
   const std::uint32_t deepest = deepest_level(levels, wanted);

@@ -6,7 +6,8 @@
 // cached if at least half of its entries came from memory. The filter and the index of a run are cached if any data
 // block of the run was. If a run is copied whole, the cached blocks of the original are cached for the copy too. New
 // data blocks enter the cache like blocks read once. So unused ones leave early and evict nothing that is in use
-// (eviction_order.h). Data blocks of a merge succeed cached blocks, and keep their rank.
+// (eviction_order.h). Data blocks of a merge succeed cached blocks. They wait until their file is published, and then take
+// the rank of the blocks that leave (TableFiles::begin_blocks_of()).
 #pragma once
 
 #include <cstdint>

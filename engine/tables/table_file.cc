@@ -173,6 +173,16 @@ void TableFiles::forget_blocks_of(std::uint64_t number) noexcept {
   erase_blocks(take_name_of(number));
 }
 
+void TableFiles::begin_blocks_of(std::uint64_t number) noexcept {
+  std::uint64_t cache_id = 0;
+  {
+    const io::MutexGuard guard(mutex_);
+    const auto found = fresh_.find(number);
+    if (found != fresh_.end()) cache_id = found->second;
+  }
+  if (cache_id != 0) cache_->begin_file(cache_id);
+}
+
 void TableFiles::erase_blocks(std::uint64_t cache_id) noexcept {
   if (cache_id != 0) cache_->erase_file(cache_id);
 }

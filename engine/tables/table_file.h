@@ -108,6 +108,8 @@ class TableFiles {
 
   /// Assigns the cache id under which the file's blocks may be cached already. Throws std::bad_alloc.
   std::uint64_t name_blocks_of(std::uint64_t number);
+  /// Notes that a file is about to be added. Its cached blocks take their places among the visited ones.
+  void begin_blocks_of(std::uint64_t number) noexcept;
   /// Removes the blocks of a file that was given up from the cache. Does nothing if it has no cache id.
   void forget_blocks_of(std::uint64_t number) noexcept;
   /// Gives up complete files that were not added: removes their names and their cached blocks. If a name cannot be

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "engine/base/entry_cursor.h"
+#include "engine/base/key_span.h"
 #include "engine/tables/run_reads.h"
 #include "engine/tables/table_file.h"
 #include "format/block/data_block.h"
@@ -18,14 +19,6 @@
 #include "io/posix/page_memory.h"
 
 namespace varve::engine {
-
-/// The sort keys at or after `from` and before `to`. An empty bound is none.
-struct KeySpan {
-  std::string_view from;
-  std::string_view to;
-
-  bool ends_before(std::string_view key) const noexcept { return !to.empty() && to <= key; }
-};
 
 class TableScan final : public EntryStream {
  public:

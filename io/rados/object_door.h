@@ -22,6 +22,7 @@ namespace varve::io {
 ///   kStaleEpoch        a later epoch was here; nothing was changed
 ///   ENOENT, EEXIST     the object is not as required; nothing was changed
 ///   ECANCELED          an attribute is not as expected; nothing was changed
+///   ENOSPC, EDQUOT     the pool is full, and the change may not exceed it; nothing was changed
 ///   ESHUTDOWN          this client is blocklisted; nothing was changed
 ///   others             the change may have been made
 using ObjectAnswer = int;
@@ -47,6 +48,9 @@ struct ObjectChange {
   TextMap entries;                   // of the object's sorted map: to be set
   std::vector<std::string> entries_removed;
   bool removes = false;  // removes the object
+  /// A pool that is full refuses a change that makes an object or lets one grow (RADOS: FULL_TRY). With this, the change
+  /// is made all the same, up to the last reserve of the disks (FULL_FORCE). No change has both flags.
+  bool may_exceed = false;
 };
 
 /// What an object shows in one look.

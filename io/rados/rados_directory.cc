@@ -17,16 +17,33 @@ namespace {
 /// Limits of a replaced file.
 constexpr std::size_t kReplacedBytesMax = std::size_t{4} << 20;
 
-class RadosLock final : public DirectoryLock {
+class RadosLease final : public Lease {
  public:
-  explicit RadosLock(std::shared_ptr<RadosRoot> root) noexcept : root_(std::move(root)), epoch_(root_->epoch()) {}
-  ~RadosLock() override { root_->let_go(); }
-  std::uint64_t epoch() const noexcept override { return epoch_; }
-  Status check() const noexcept override { return root_->check({"write under the lock of", root_->path()}); }
+  explicit RadosLease(std::shared_ptr<RadosRoot> root) noexcept : root_(std::move(root)) {}
+  Status check() const noexcept override { return root_->check_answer(); }
 
  private:
   const std::shared_ptr<RadosRoot> root_;
-  const std::uint64_t epoch_;
+};
+
+class RadosLock final : public DirectoryLock {
+ public:
+  explicit RadosLock(std::shared_ptr<RadosRoot> root) noexcept : root_(std::move(root)) {}
+  ~RadosLock() override {
+    if (epoch_ != 0) root_->let_go();
+  }
+  /// The root was taken.
+  void begin() noexcept { epoch_ = root_->epoch(); }
+  std::uint64_t epoch() const noexcept override { return epoch_; }
+  Status check() const noexcept override { return root_->check({"write under the lock of", root_->path()}); }
+  std::shared_ptr<const Lease> lease() const override {
+    if (!root_->process().options().takeover_wait) return nullptr;
+    return std::make_shared<RadosLease>(root_);
+  }
+
+ private:
+  const std::shared_ptr<RadosRoot> root_;
+  std::uint64_t epoch_ = 0;  // zero: the root was not taken
 };
 
 }  // namespace
@@ -143,13 +160,15 @@ Result<std::unique_ptr<DirectoryLock>> RadosDirectory::lock(std::string_view nam
     return call_error(Code::kUnsupported, {"lock", root_->path()},
                       {"a store on a cluster cannot be opened for reading alone"});
   }
+  auto lock = std::make_unique<RadosLock>(root_);  // before the root is taken, so that nothing fails after that
   if (Status taken = root_->take(wait_max); !taken.ok()) return taken;
-  return std::unique_ptr<DirectoryLock>(std::make_unique<RadosLock>(root_));
+  lock->begin();
+  return std::unique_ptr<DirectoryLock>(std::move(lock));
 }
 
-Status RadosDirectory::set_ballast(std::string_view name, std::uint64_t /*bytes*/) {
+Status RadosDirectory::set_ballast(std::string_view name, std::uint64_t bytes) {
   if (Status valid = check_file_name(name, path()); !valid.ok()) return valid;
-  return root_->check({"set the ballast of", root_->path()});
+  return root_->set_ballast(bytes, {"set the ballast of", root_->path()});
 }
 
 }  // namespace varve::io

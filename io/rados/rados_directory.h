@@ -34,7 +34,7 @@ class RadosDirectory final : public Directory {
   Result<std::unique_ptr<DirectoryLock>> lock(std::string_view name, LockMode mode,
                                               std::chrono::milliseconds wait_max) override;
   Status confirm_owner() override { return root_->confirm(); }
-  /// Holds no space, since a cluster cannot set any aside.
+  /// Holds no space, since a cluster cannot set any aside: see RadosRoot::set_ballast().
   Status set_ballast(std::string_view name, std::uint64_t bytes) override;
 
  private:

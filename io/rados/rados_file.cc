@@ -93,6 +93,8 @@ Status RadosWritableFile::write_waiting(std::string_view point) {
   writing.offset = written_bytes_ % kStripeBytes;
   if (writing.offset == 0) writing.presence = ObjectChange::Presence::kMustBeAbsent;
   writing.bytes = waiting_.bytes().first(waiting_bytes_);
+  // The manifest was admitted when its first object was made. A table file has no object that grows.
+  writing.may_exceed = writing.offset != 0 || was_finished_;
   if (Status written = root_->change(std::move(writing), call); !written.ok()) return written;
   written_bytes_ += waiting_bytes_;
   waiting_bytes_ = 0;
@@ -176,6 +178,7 @@ Status RadosLogSegment::write(std::uint64_t offset, std::span<const std::byte> b
   writing.object = stripe_object(root_->store(), entry_.id(), 0);
   writing.offset = offset;
   writing.bytes = bytes;
+  writing.may_exceed = true;  // The segment was admitted when it was made.
   const Status written = root_->change(std::move(writing), {"write", guard_.path(), offset, point.name});
   return written.ok() ? written : guard_.fail(written);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "io/os_error.h"
@@ -45,11 +46,15 @@ RadosProcess::~RadosProcess() {
   }
   thread_.reset();
   if (!had_lease) return;
-  ObjectChange removal;
-  removal.object = lease_object(id_);
-  removal.epoch = kRenewalEpoch;
-  removal.removes = true;
-  (void)door_.change(removal);  // A lease that stays lapses.
+  try {
+    ObjectChange removal;
+    removal.object = lease_object(id_);
+    removal.epoch = kRenewalEpoch;
+    removal.removes = true;
+    (void)door_.change(removal);
+  } catch (const std::bad_alloc&) {
+    // A lease that stays lapses.
+  }
 }
 
 std::string RadosProcess::draw_id() {
@@ -70,14 +75,17 @@ Status RadosProcess::start_lease() {
   making.epoch = kRenewalEpoch;
   making.presence = ObjectChange::Presence::kMustBeAbsent;
   making.attributes["renewal"] = "0";
-  const std::int64_t sent = clock_.monotonic().count();
+  making.may_exceed = true;  // Without an owner, nothing in a full pool could be removed.
+  const std::int64_t sent = clock_.since_boot().count();
   const ObjectAnswer made = door_.change(making);
   // The name was drawn here, so an object that exists is the one that a repeated change made.
   if (made != 0 && made != EEXIST) return os_error(made, {"make the lease", making.object});
   renewed_at_.store(sent, std::memory_order_release);
+  auto kept = std::make_unique<Thread>();  // Nothing may fail once the thread runs.
   Result<Thread> thread = scheduler_.start("varve-lease", [this] { run(); });
   if (!thread.ok()) return thread.status();
-  thread_ = std::make_unique<Thread>(*std::move(thread));
+  *kept = *std::move(thread);
+  thread_ = std::move(kept);
   has_lease_ = true;
   return Status();
 }
@@ -89,7 +97,11 @@ void RadosProcess::run() noexcept {
       if (!is_ending_) (void)changed_.wait_for(mutex_, options_.renewal_time);
       if (is_ending_) return;
     }
-    renew();
+    try {
+      renew();
+    } catch (const std::bad_alloc&) {
+      // The lease lapses, unless a later renewal has memory in time.
+    }
   }
 }
 
@@ -100,7 +112,7 @@ void RadosProcess::renew() {
   renewal.object = lease_object(id_);
   renewal.epoch = kRenewalEpoch;
   renewal.attributes["renewal"] = std::to_string(++renewals_);
-  const std::int64_t sent = clock_.monotonic().count();
+  const std::int64_t sent = clock_.since_boot().count();
   const ObjectAnswer answer = door_.change(renewal);
   if (answer == 0) renewed_at_.store(sent, std::memory_order_release);
   if (answer == kStaleEpoch || answer == ENOENT || answer == ESHUTDOWN) {
@@ -111,7 +123,7 @@ void RadosProcess::renew() {
 bool RadosProcess::is_fresh() noexcept {
   const std::int64_t renewed = renewed_at_.load(std::memory_order_acquire);
   if (is_fenced() || renewed == INT64_MIN) return false;
-  return clock_.monotonic() - std::chrono::nanoseconds(renewed) < options_.lease_time;
+  return clock_.since_boot() - std::chrono::nanoseconds(renewed) < options_.lease_time;
 }
 
 bool RadosProcess::begin_owning(const std::string& name, std::chrono::milliseconds wait_max) {

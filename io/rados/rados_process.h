@@ -26,6 +26,9 @@ struct RadosOptions {
   /// False: a new owner takes a root from a dead or living owner at once. For programs that never read through the
   /// handles of a former owner.
   bool takeover_wait = true;
+  /// A lock waits so long for the end of an owner that lives: a standby. It then takes the store over within T and a tenth.
+  /// With zero, it is refused as it is for a directory.
+  std::chrono::milliseconds owner_wait{0};
 };
 
 /// Any thread may use it.

@@ -16,6 +16,37 @@ std::uint64_t stripes_of(const FileEntry& entry) noexcept {
   return entry.is_segment() ? 1 : (entry.size_bytes + kStripeBytes - 1) / kStripeBytes;
 }
 
+std::string file_key(std::string_view name) {
+  return std::string(kFilePrefix).append(name);
+}
+
+std::string nameless_key(const std::string& id) {
+  return std::string(kNamelessPrefix) + id;
+}
+
+/// A new name in the known directory, which goes again unless the root has it. So no allocation follows the change.
+class Entered {
+ public:
+  Entered(FileMap& files, std::string_view name, const FileEntry& entry)
+      : files_(files), at_(files.emplace(name, entry).first) {}
+  ~Entered() {
+    if (!is_kept_) files_.erase(at_);
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+  void keep() noexcept { is_kept_ = true; }
+
+ private:
+  FileMap& files_;
+  const FileMap::iterator at_;
+  bool is_kept_ = false;
+};
+
+/// Returns whether the pool refused a change because it is full.
+bool is_full(ObjectAnswer answer) noexcept {
+  return answer == ENOSPC || answer == EDQUOT;
+}
+
 }  // namespace
 
 RadosRoot::RadosRoot(std::shared_ptr<RadosProcess> process, std::string_view path, std::string_view name,
@@ -58,6 +89,20 @@ Status RadosRoot::check(const FailedCall& call) const noexcept {
   return Status();
 }
 
+Status RadosRoot::check_answer() const noexcept {
+  const FailedCall call{"answer from", path_};
+  if (Status owned = check(call); !owned.ok()) return owned;
+  if (!may_answer_.load(std::memory_order_acquire)) {
+    return call_error(Code::kLocked, call, {"the store is not locked by this handle"});
+  }
+  if (process_->is_fresh()) [[likely]]
+    return Status();
+  // Another owner may have ended the lease since the first look.
+  if (process_->is_fenced()) return fenced(call);
+  return call_error(Code::kBusy, call,
+                    {"the cluster has not confirmed the ownership in time; repeat the call when it answers again"});
+}
+
 Status RadosRoot::confirm() {
   const FailedCall call{"confirm the owner", path_};
   if (Status owned = check(call); !owned.ok()) return owned;
@@ -74,7 +119,11 @@ Status RadosRoot::confirm() {
 Status RadosRoot::change(ObjectChange change, const FailedCall& call) {
   if (Status owned = check(call); !owned.ok()) return owned;
   change.epoch = epoch();
-  const ObjectAnswer answer = process_->door().change(change);
+  ObjectAnswer answer = process_->door().change(change);
+  if (is_full(answer) && !change.may_exceed && take_excess(change.bytes.size())) {
+    change.may_exceed = true;
+    answer = process_->door().change(change);
+  }
   switch (answer) {
     case 0: return Status();
     case kStaleEpoch:
@@ -118,7 +167,55 @@ Status RadosRoot::change_root(ObjectChange change, const FailedCall& call) {
     is_fenced_.store(true, std::memory_order_release);
     return fenced(call);
   }
+  if (is_full(answer)) return os_error(answer, call);
   return failure_ = os_error(answer, call);
+}
+
+// -- A full pool ------------------------------------------------------------------------------------------------------
+
+bool RadosRoot::take_excess(std::uint64_t bytes) noexcept {
+  std::uint64_t left = excess_left_.load(std::memory_order_relaxed);
+  while (left > 0 && left >= bytes) {
+    if (excess_left_.compare_exchange_weak(left, left - bytes, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+Status RadosRoot::set_ballast(std::uint64_t bytes, const FailedCall& call) {
+  const MutexGuard guard(mutex_);
+  if (Status owned = check(call); !owned.ok()) return owned;
+  if (bytes == 0) {
+    excess_left_.store(ballast_bytes_, std::memory_order_relaxed);
+    is_ballast_held_ = false;
+    return Status();
+  }
+  if (is_ballast_held_) return Status();
+  if (ballast_bytes_ != 0) {
+    // It was given up before. A probe shows whether the pool has space again.
+    if (Status has_space = probe_space(call); !has_space.ok()) return has_space;
+  }
+  ballast_bytes_ = bytes;
+  excess_left_.store(0, std::memory_order_relaxed);
+  is_ballast_held_ = true;
+  return Status();
+}
+
+Status RadosRoot::probe_space(const FailedCall& call) {
+  const FileEntry entry = new_entry(FilePhase::kFinished, 0);
+  ObjectChange announcing;
+  announcing.entries[nameless_key(entry.id())] = "1";
+  if (Status announced = change_root(std::move(announcing), call); !announced.ok()) return announced;
+  const std::byte byte{0};
+  ObjectChange making;
+  making.object = stripe_object(store_, entry.id(), 0);
+  making.epoch = epoch();
+  making.presence = ObjectChange::Presence::kMustBeAbsent;
+  making.bytes = {&byte, 1};
+  const ObjectAnswer made = process_->door().change(making);
+  // An object that may still be made keeps its entry, and the next owner removes it.
+  if (made != 0 && made != EEXIST && !is_full(made)) return os_error(made, call);
+  if (Status removed = remove_nameless(entry.id(), 1, call); !removed.ok()) return removed;
+  return is_full(made) ? os_error(made, call) : Status();
 }
 
 Result<TextMap> RadosRoot::read_entries() {
@@ -139,14 +236,6 @@ Result<FileMap> files_among(const TextMap& entries) {
     files.emplace(entry->first.substr(kFilePrefix.size()), *parsed);
   }
   return files;
-}
-
-std::string file_key(std::string_view name) {
-  return std::string(kFilePrefix).append(name);
-}
-
-std::string nameless_key(const std::string& id) {
-  return std::string(kNamelessPrefix) + id;
 }
 
 }  // namespace
@@ -187,8 +276,9 @@ Status RadosRoot::add(std::string_view name, const FileEntry& entry, const Faile
   if (files_->contains(name)) return os_error(EEXIST, call);
   ObjectChange adding;
   adding.entries[file_key(name)] = entry_text(entry);
+  Entered entered(*files_, name, entry);
   if (Status added = change_root(std::move(adding), call); !added.ok()) return added;
-  files_->emplace(name, entry);
+  entered.keep();
   return Status();
 }
 
@@ -226,6 +316,7 @@ Status RadosRoot::put(std::string_view name, std::span<const std::byte> bytes, c
   making.object = stripe_object(store_, entry.id(), 0);
   making.presence = ObjectChange::Presence::kMustBeAbsent;
   making.bytes = bytes;
+  making.may_exceed = true;  // takes the place of another, and frees space in the end
   if (Status made = change(std::move(making), call); !made.ok()) return made;
 
   ObjectChange naming;
@@ -237,8 +328,11 @@ Status RadosRoot::put(std::string_view name, std::span<const std::byte> bytes, c
     old = found->second;
     naming.entries[nameless_key(old->id())] = std::to_string(stripes_of(*old));
   }
+  std::optional<Entered> entered;
+  if (!old.has_value()) entered.emplace(*files_, name, entry);
   if (Status named = change_root(std::move(naming), call); !named.ok()) return named;
-  files_->insert_or_assign(std::string(name), entry);
+  if (entered.has_value()) entered->keep();
+  if (old.has_value()) found->second = entry;
   return old.has_value() ? remove_nameless(old->id(), stripes_of(*old), call) : Status();
 }
 

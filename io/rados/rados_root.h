@@ -56,6 +56,9 @@ class RadosRoot {
   std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
   /// Returns Ok while no later owner is known. Errors: kFenced, kLocked (a fork, or the root was not taken).
   Status check(const FailedCall& call) const noexcept;
+  /// Returns Ok while this owner may answer from memory: between the end of take() and the beginning of let_go(), while
+  /// the lease is fresh. Errors: those of Lease::check().
+  Status check_answer() const noexcept;
   /// Asks the root whether its epoch is still that of this handle. Errors: kFenced.
   Status confirm();
 
@@ -77,6 +80,9 @@ class RadosRoot {
   /// Makes `name` lead to one object with these bytes, in place of what it leads to now.
   Status put(std::string_view name, std::span<const std::byte> bytes, const FailedCall& call);
   Status remove(std::string_view name, const FailedCall& call);
+  /// Holds back so many bytes: RADOS cannot set space aside, so they are what a pool may exceed its limit by. Zero lets
+  /// new objects use them. Errors: kNoSpace (the pool has no space again yet).
+  Status set_ballast(std::uint64_t bytes, const FailedCall& call);
 
   /// Returns the size of a file that `entry` describes. Asks the objects if the entry does not know.
   Result<std::uint64_t> size_of(const FileEntry& entry, const FailedCall& call);
@@ -85,6 +91,7 @@ class RadosRoot {
 
  private:
   struct Claim;
+  Status take_once(std::chrono::milliseconds wait_max);
   Status take_owned(std::chrono::milliseconds wait_max);
   Status await_lapse(const Claim& former, std::chrono::milliseconds wait_max, Claim& now);
   Result<Claim> look_at_root();
@@ -96,6 +103,10 @@ class RadosRoot {
   Status remove_objects(const std::string& id, std::uint64_t stripes);
   Status remove_nameless(const std::string& id, std::uint64_t stripes, const FailedCall& call) VARVE_REQUIRES(mutex_);
   Status change_root(ObjectChange change, const FailedCall& call) VARVE_REQUIRES(mutex_);
+  /// Takes bytes of a ballast that was given up, for a new object.
+  bool take_excess(std::uint64_t bytes) noexcept;
+  /// Makes a small object and removes it.
+  Status probe_space(const FailedCall& call) VARVE_REQUIRES(mutex_);
   Result<TextMap> read_entries();
   Status fenced(const FailedCall& call) const noexcept;
   Status lock_failure() const;
@@ -106,11 +117,16 @@ class RadosRoot {
   const std::string store_;
   std::atomic<std::uint64_t> epoch_{0};
   std::atomic<bool> is_fenced_{false};
+  std::atomic<bool> may_answer_{false};
   std::atomic<std::uint64_t> next_number_{1};
 
-  Mutex mutex_;                                            // of the directory; one change of the root at a time
-  std::optional<FileMap> files_ VARVE_GUARDED_BY(mutex_);  // known while the root is owned
-  Status failure_ VARVE_GUARDED_BY(mutex_);                // of a change of the root with an unknown outcome
+  std::atomic<std::uint64_t> excess_left_{0};
+
+  Mutex mutex_;                                               // of the directory; one change of the root at a time
+  std::optional<FileMap> files_ VARVE_GUARDED_BY(mutex_);     // known while the root is owned
+  std::uint64_t ballast_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // zero until the first set_ballast()
+  bool is_ballast_held_ VARVE_GUARDED_BY(mutex_) = false;
+  Status failure_ VARVE_GUARDED_BY(mutex_);  // of a change of the root with an unknown outcome
 };
 
 }  // namespace varve::io

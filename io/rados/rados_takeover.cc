@@ -2,6 +2,7 @@
 // Must never: touch anything of an owner whose lease is fresh, or answer before that lease has lapsed.
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -50,8 +51,28 @@ std::chrono::nanoseconds lapse_time(const RadosOptions& options) noexcept {
 
 Status RadosRoot::take(std::chrono::milliseconds wait_max) {
   if (!process_->owner().is_this_process()) return HandleGuard::refuse_fork("lock", path_);
+  const std::chrono::nanoseconds begin = process_->clock().since_boot();
+  const std::chrono::milliseconds whole = std::max(wait_max, process_->options().owner_wait);
+  for (;;) {
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(process_->clock().since_boot() - begin);
+    Status taken = take_once(std::max(whole - passed, std::chrono::milliseconds(0)));
+    // Of two standbys, one comes first. The other one waits for the end of that.
+    if (taken.code() != Code::kLocked || process_->clock().since_boot() - begin >= process_->options().owner_wait) {
+      return taken;
+    }
+    process_->rest(kLookEvery);
+  }
+}
+
+Status RadosRoot::take_once(std::chrono::milliseconds wait_max) {
   if (!process_->begin_owning(name_, wait_max)) return lock_failure();
-  Status taken = take_owned(wait_max);
+  Status taken;
+  try {
+    taken = take_owned(wait_max);
+  } catch (const std::bad_alloc&) {
+    taken = Status::out_of_memory();
+  }
+  may_answer_.store(taken.ok(), std::memory_order_release);
   if (!taken.ok()) {
     const MutexGuard guard(mutex_);
     files_.reset();
@@ -75,7 +96,7 @@ Result<RadosRoot::Claim> RadosRoot::look_at_root() {
   }
   const Result<std::uint64_t> epoch = parse_number(root.attributes["epoch"]);
   if (!epoch.ok()) return epoch.status();
-  return Claim{*epoch, root.attributes["owner"], "", process_->clock().monotonic()};
+  return Claim{*epoch, root.attributes["owner"], "", process_->clock().since_boot()};
 }
 
 Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
@@ -101,10 +122,10 @@ Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
 /// Returns Ok when the former owner's lease has not been renewed for T and a tenth, or when it let go. `now` is then
 /// the root's present claim.
 Status RadosRoot::await_lapse(const Claim& former, std::chrono::milliseconds wait_max, Claim& now) {
-  const std::chrono::nanoseconds begin = process_->clock().monotonic();
+  const std::chrono::nanoseconds begin = process_->clock().since_boot();
   Result<std::string> seen = renewal_of(*process_, former.process());
   if (!seen.ok()) return seen.status();
-  std::chrono::nanoseconds since = process_->clock().monotonic();  // The renewal was sent before.
+  std::chrono::nanoseconds since = process_->clock().since_boot();  // The renewal was sent before.
   for (;;) {
     Result<Claim> claim = look_at_root();
     if (!claim.ok()) return claim.status();
@@ -116,14 +137,14 @@ Status RadosRoot::await_lapse(const Claim& former, std::chrono::milliseconds wai
     now = *std::move(claim);
     now.renewal = *seen;
     now.seen_at = since;
-    const std::chrono::nanoseconds time = process_->clock().monotonic();
+    const std::chrono::nanoseconds time = process_->clock().since_boot();
     if (seen->empty() || time - since >= lapse_time(process_->options())) return Status();
     process_->rest(kLookEvery);
     Result<std::string> renewal = renewal_of(*process_, former.process());
     if (!renewal.ok()) return renewal.status();
     if (*renewal == *seen) continue;
     seen = *std::move(renewal);
-    since = process_->clock().monotonic();
+    since = process_->clock().since_boot();
     if (!seen->empty() && since - begin >= wait_max) return lock_failure();
   }
 }
@@ -154,11 +175,11 @@ Status RadosRoot::end_lease(const Claim& former, const std::string& owner) {
   if (ended != 0 && ended != ENOENT) return os_error(ended, {"end the lease", ending.object});
   (void)process_->door().blocklist(former.client());  // hurries the end; the epochs alone suffice
   if (ended == ENOENT || !process_->options().takeover_wait) return Status();
-  const std::chrono::nanoseconds now = process_->clock().monotonic();
+  const std::chrono::nanoseconds now = process_->clock().since_boot();
   const Result<std::string> last = renewal_of(*process_, former.process());
   if (!last.ok()) return last.status();
   const std::chrono::nanoseconds begin = *last == former.renewal ? former.seen_at : now;
-  while (process_->clock().monotonic() - begin < lapse_time(process_->options())) process_->rest(kLookEvery);
+  while (process_->clock().since_boot() - begin < lapse_time(process_->options())) process_->rest(kLookEvery);
   return Status();
 }
 
@@ -211,6 +232,7 @@ Result<bool> RadosRoot::seal_stripe(const std::string& object) {
   sealing.object = object;
   sealing.epoch = epoch();
   sealing.attributes["sealed"] = std::to_string(epoch());
+  sealing.may_exceed = true;  // A full pool must not keep a new owner out.
   ObjectAnswer sealed = process_->door().change(sealing);
   if (sealed == ENOENT) {
     sealing.presence = ObjectChange::Presence::kMustBeAbsent;
@@ -233,11 +255,16 @@ Result<bool> RadosRoot::seal_stripe(const std::string& object) {
 
 void RadosRoot::let_go() noexcept {
   if (!process_->owner().is_this_process() || epoch() == 0) return;
+  may_answer_.store(false, std::memory_order_release);  // before the next owner can answer
   {
     const MutexGuard guard(mutex_);
-    ObjectChange ending;
-    ending.attributes["owner"] = "";
-    (void)change_root(std::move(ending), {"unlock", path_});  // If it fails, the next owner waits the lease out.
+    try {
+      ObjectChange ending;
+      ending.attributes["owner"] = "";
+      (void)change_root(std::move(ending), {"unlock", path_});
+    } catch (const std::bad_alloc&) {
+      // As after any other failure, the next owner waits the lease out.
+    }
     files_.reset();
     epoch_.store(0, std::memory_order_release);
   }

@@ -8,6 +8,24 @@
 
 namespace varve::io {
 
+namespace {
+
+thread_local int calls_inside = 0;
+
+class InsideModel {
+ public:
+  InsideModel() noexcept { ++calls_inside; }
+  ~InsideModel() { --calls_inside; }
+  InsideModel(const InsideModel&) = delete;
+  InsideModel& operator=(const InsideModel&) = delete;
+};
+
+}  // namespace
+
+bool inside_object_cluster() noexcept {
+  return calls_inside > 0;
+}
+
 /// The door of one client.
 class ModelDoor final : public ObjectDoor {
  public:
@@ -16,6 +34,7 @@ class ModelDoor final : public ObjectDoor {
   std::string client() const override { return client_; }
 
   ObjectAnswer change(const ObjectChange& change) override {
+    const InsideModel inside;
     cluster_.scheduler_.yield();
     bool is_repeated = false;
     ObjectAnswer answer = 0;
@@ -59,6 +78,7 @@ class ModelDoor final : public ObjectDoor {
   }
 
   ObjectAnswer blocklist(std::string_view client) override {
+    const InsideModel inside;
     cluster_.scheduler_.yield();
     const std::lock_guard<std::mutex> guard(cluster_.mutex_);
     if (const ObjectAnswer refused = cluster_.refusal(cluster_.client(client_)); refused != 0) return refused;
@@ -75,6 +95,7 @@ class ModelDoor final : public ObjectDoor {
 
   template <typename Use>
   ObjectAnswer with_object(std::string_view object, const Use& use) {
+    const InsideModel inside;
     cluster_.scheduler_.yield();
     const std::lock_guard<std::mutex> guard(cluster_.mutex_);
     if (const ObjectAnswer refused = cluster_.refusal(cluster_.client(client_)); refused != 0) return refused;
@@ -118,6 +139,11 @@ void ObjectCluster::cut_off(std::string_view name, std::uint64_t changes, std::s
   cut.late_left = late_max;
 }
 
+void ObjectCluster::reconnect(std::string_view name) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  client(name).changes_left = UINT64_MAX;
+}
+
 std::size_t ObjectCluster::deliver(std::string_view name, std::size_t count) {
   const std::lock_guard<std::mutex> guard(mutex_);
   Client& sender = client(name);
@@ -129,6 +155,11 @@ std::size_t ObjectCluster::deliver(std::string_view name, std::size_t count) {
     if (!sender.is_blocked && apply(kept.change) == 0) ++made;
   }
   return made;
+}
+
+void ObjectCluster::set_full(bool is_full) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  is_full_ = is_full;
 }
 
 void ObjectCluster::hold_blocklists() {
@@ -173,6 +204,9 @@ ObjectAnswer ObjectCluster::apply(const ObjectChange& change) {
   if (!is_there && must_exist && heeds_presence_) return ENOENT;
   if (!is_there && change.removes) return ENOENT;
   if (is_there && !must_exist) return EEXIST;
+  const std::uint64_t end = change.bytes.empty() ? 0 : change.offset + change.bytes.size();
+  const bool grows = !is_there || end > found->second.content.size_bytes();
+  if (is_full_ && grows && !change.may_exceed) return ENOSPC;
   Object& object = objects_[change.object];
   if (!has_expected(object, change)) {
     if (!is_there) objects_.erase(change.object);

@@ -35,8 +35,13 @@ class ObjectCluster {
   /// Cuts a client off after `changes` further changes: nothing that it sends is answered (ETIMEDOUT). Its next
   /// `late_max` changes are kept and may arrive later. All others never arrive.
   void cut_off(std::string_view name, std::uint64_t changes, std::size_t late_max);
+  /// Ends a cut: the client's later operations are answered again.
+  void reconnect(std::string_view name);
   /// Lets up to `count` kept changes of a client arrive now, the oldest first. Returns how many succeeded.
   std::size_t deliver(std::string_view name, std::size_t count);
+
+  /// Makes the pool full, or frees it.
+  void set_full(bool is_full);
 
   /// Lets no blocklist reach the objects from now on. A new owner does not wait for it.
   void hold_blocklists();
@@ -81,6 +86,7 @@ class ObjectCluster {
   mutable std::mutex mutex_;  // guards the members below; held briefly
   SeededRandom random_;
   unsigned repeat_percent_ = 0;
+  bool is_full_ = false;
   bool heeds_epochs_ = true;
   bool heeds_presence_ = true;
   bool heeds_blocklists_ = true;
@@ -88,5 +94,8 @@ class ObjectCluster {
   std::map<std::string, Object, std::less<>> objects_;
   std::map<std::string, Client, std::less<>> clients_;
 };
+
+/// Returns whether the calling thread is in a function of a model's door. Its allocations are none of the caller's.
+bool inside_object_cluster() noexcept;
 
 }  // namespace varve::io

@@ -19,7 +19,7 @@ constexpr std::int64_t kNanosecondsPerTick = 100;
 
 timespec read_clock(clockid_t clock) noexcept {
   timespec now{};
-  if (::clock_gettime(clock, &now) != 0) std::abort();  // Fails only for unknown clocks; these two exist.
+  if (::clock_gettime(clock, &now) != 0) std::abort();  // Fails only for unknown clocks; these three exist.
   return now;
 }
 
@@ -33,8 +33,12 @@ class SystemClock final : public Clock {
         now.tv_sec * static_cast<std::int64_t>(kTicksPerSecond) + now.tv_nsec / kNanosecondsPerTick;
     return kUnixEpochTicks + static_cast<Ticks>(since_epoch);
   }
-  std::chrono::nanoseconds monotonic() noexcept override {
-    const timespec now = read_clock(CLOCK_MONOTONIC);
+  std::chrono::nanoseconds monotonic() noexcept override { return passed_of(CLOCK_MONOTONIC); }
+  std::chrono::nanoseconds since_boot() noexcept override { return passed_of(CLOCK_BOOTTIME); }
+
+ private:
+  static std::chrono::nanoseconds passed_of(clockid_t clock) noexcept {
+    const timespec now = read_clock(clock);
     return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
   }
 };

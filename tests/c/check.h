@@ -45,6 +45,7 @@ void blob_suite(void);
 void large_value_suite(void);
 void lease_suite(void);
 void blob_transaction_suite(void);
+void index_suite(void);
 void conformance_suite(void);
 
 #endif

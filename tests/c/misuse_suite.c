@@ -96,6 +96,11 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
   char tail_room[8];
   varve_tail tail = {.size = sizeof tail};
   const varve_aggregate figure = {.kind = VARVE_AGGREGATE_COUNT};
+  const varve_index_component by = {text("N"), false};
+  const varve_index_definition index = {
+      .size = sizeof index, .name = text("I"), .components = &by, .component_count = 1};
+  varve_indexes* indexes = NULL;
+  const varve_where where = {.size = sizeof where, .all = true};
   varve_status* const returned[] = {
       varve_store_sync(with->store),
       varve_store_compact(with->store),
@@ -113,6 +118,9 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_table_set_expiry(with->store, text("acct"), text("Never"), NULL),
       varve_table_show_expiry(with->store, text("acct"), text("Never"), NULL, 0, NULL, NULL),
       varve_table_list(with->store, text("acct"), NULL, &list),
+      varve_index_create(with->store, text("acct"), text("Never"), &index, NULL, NULL),
+      varve_index_drop(with->store, text("acct"), text("Never"), text("I")),
+      varve_index_list(with->store, text("acct"), text("Never"), &indexes),
       varve_transaction_begin(with->store, &transaction),
       varve_loader_open(with->store, text("acct"), text("Never"), &loader),
       varve_table_insert(with->table, &entity, NULL, NULL),
@@ -123,6 +131,9 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_table_remove(with->table, text("p"), text("r"), VARVE_ETAG_ANY, NULL),
       varve_table_patch(with->table, &patch, NULL, &page),
       varve_table_execute(with->table, &operation, 1, NULL, NULL),
+      varve_table_execute_patches(with->table, &operation, 1, &patch, 1, NULL, NULL, &page),
+      varve_table_delete_where(with->table, &where, NULL, NULL),
+      varve_table_update_where(with->table, &where, NULL, NULL),
       varve_table_get(with->table, text("p"), text("r"), NULL, &page),
       varve_table_get_many(with->table, &key, 1, NULL, &page),
       varve_table_scan(with->table, NULL, &page),

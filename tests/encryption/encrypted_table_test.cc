@@ -223,6 +223,15 @@ TEST_P(EncryptedTables, C25_WithoutAKeyEntitiesAreWrittenInClear) {
   }
 }
 
+TEST_P(EncryptedTables, C25_AScanInAnotherOrderIsRefusedBecauseItWouldCompareCiphertext) {
+  EncryptedTable secret = table();
+  ASSERT_TRUE(secret.insert(with_value("p", "1", "one")).ok());
+  Scan ordered;
+  ordered.order_by = "V desc";
+  EXPECT_EQ(said(secret.scan(ordered).status()), kMergeRefused);
+  EXPECT_EQ(said(secret.table().scan(ordered).status()), kFine);
+}
+
 INSTANTIATE_TEST_SUITE_P(Protocols, EncryptedTables,
                          ::testing::Values(EncryptionProtocol::kAuthenticated, EncryptionProtocol::kClassic),
                          [](const auto& protocol) {

@@ -70,6 +70,7 @@ TEST_P(RadosCrashPoints, ASuccessorHasEachAcknowledgedCommit) {
     RadosProgram& second = machine.start(without_wait());
     auto engine = Engine::open(machine.env_of(second), test::kRadosPath, test::Machine::writable());
     ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+    EXPECT_EQ(machine.strays(), std::vector<std::string>());
     for (int i = 0; i < 8; ++i) {
       const std::string row = std::to_string(i);
       const std::string found = test::value_of(**engine, "p", row);

@@ -38,7 +38,7 @@ TEST(LabModel, AFixedShareOfRoundsHasNoFinding) {
   at_least("entities compared", 60'000);
   at_least("power cuts", 300);
   at_least("kills", 120);
-  at_least("crash images", 120);
+  at_least("crash images", 110);
   at_least("reopens", 500);
   at_least("read-only opens", 80);
   at_least("verifications", 30);
@@ -50,6 +50,12 @@ TEST(LabModel, AFixedShareOfRoundsHasNoFinding) {
   at_least("transactions in conflict", 200);
   at_least("patches", 150);
   at_least("patches refused", 150);
+  at_least("builds", 100);
+  at_least("builds refused or ended", 30);
+  at_least("indexes dropped", 40);
+  at_least("queries with an index", 40);
+  at_least("queries at snapshots", 50);
+  at_least("rules of expiry", 100);
   at_least("groups", 1500);
   at_least("groups refused", 1500);
   at_least("faults", 100);

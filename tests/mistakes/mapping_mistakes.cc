@@ -1,7 +1,7 @@
 // Owns: declarations of mappings with one mistake each, chosen by MISTAKE. The test checks the compiler's message.
 #include <string>
 
-#include <varve/typed_table.h>
+#include <varve/typed_declaration.h>
 
 struct Pointer {
   std::string a, b;
@@ -42,6 +42,23 @@ template <>
 inline constexpr auto varve::mapping<NoETag> = varve::mapped::members(varve::mapped::partition_key(&NoETag::a),
                                                                       varve::mapped::row_key(&NoETag::b));
 
+struct Secret {
+  std::string a, b, c;
+};
+template <>
+inline constexpr auto varve::mapping<Secret> = varve::mapped::members(
+    varve::mapped::partition_key(&Secret::a), varve::mapped::row_key(&Secret::b),
+    varve::mapped::encrypted("C", &Secret::c), varve::mapped::index("ByC", varve::mapped::ascending("C")));
+
+struct Endless {
+  std::string a, b, c;
+};
+template <>
+inline constexpr auto varve::mapping<Endless> = varve::mapped::members(varve::mapped::partition_key(&Endless::a),
+                                                                       varve::mapped::row_key(&Endless::b),
+                                                                       varve::mapped::property("C", &Endless::c),
+                                                                       varve::mapped::ends_at("C"));
+
 void use(varve::Table& table) {
 #if MISTAKE == 0
   (void)varve::to_entity(NoETag{});
@@ -63,6 +80,12 @@ void use(varve::Table& table) {
 #elif MISTAKE == 8
   varve::Entity entity("eu", "0001");
   (void)table.replace(entity);  // without a condition
+#elif MISTAKE == 9
+  (void)varve::declaration_of<Secret>();
+#elif MISTAKE == 10
+  (void)varve::declaration_of<Endless>();
+#elif MISTAKE == 11
+  (void)varve::TypedPatch<Twice>("eu", "0001").remove<&Twice::c>();
 #endif
   (void)table;
 }

@@ -55,6 +55,87 @@ class Expiry(WithStore):
             self.store.table_expiry("shop", "Nothing")
 
 
+class Indexes(WithStore):
+    def test_an_index_is_built_with_progress_and_listed_and_dropped(self):
+        self.fill(5)
+        with self.assertRaises(varve.Cancelled):
+            self.store.create_index("shop", "Orders", "ByN", ["N desc", "RowKey"], progress=lambda *_: False)
+        self.assertEqual([index.state for index in self.store.indexes("shop", "Orders")], ["building"])
+        with self.assertRaises(ZeroDivisionError):
+            self.store.create_index("shop", "Orders", "ByN", ["N desc", "RowKey"], progress=lambda *_: 1 // 0)
+        seen = []
+        self.store.create_index("shop", "Orders", "ByN", ["N desc", "RowKey"],
+                                progress=lambda entities, entries: seen.append(entities))
+        self.assertTrue(seen)
+        self.assertEqual(self.store.indexes("shop", "Orders"),
+                         [varve.Index("ByN", ("N desc", "RowKey"), (), "ready", False, None)])
+        with self.assertRaises(varve.Exists):
+            self.store.create_index("shop", "Orders", "ByN", ["N"])
+        with self.assertRaises(varve.Unsupported):
+            self.store.create_index("shop", "Orders", "One", ["N"], unique=True)
+        for wrong in (["N down"], [""]):
+            with self.assertRaises(varve.InvalidArgument):
+                self.store.create_index("shop", "Orders", "Wrong", wrong)
+        with self.assertRaises(TypeError):
+            self.store.create_index("shop", "Orders", "Wrong", "N")
+        self.store.create_index("shop", "Orders", "Rich", ["N"], carried=["A", "B"])
+        self.assertEqual(self.store.indexes("shop", "Orders")[1].carried, ("A", "B"))
+        self.store.drop_index("shop", "Orders", "ByN")
+        with self.assertRaises(varve.NotFound):
+            self.store.drop_index("shop", "Orders", "ByN")
+
+    def test_entities_are_changed_by_filter_in_batches(self):
+        self.fill(10)
+        self.assertEqual(self.table.delete_where("N lt @n", parameters={"n": 6}, dry_run=True).matched, 6)
+        done = self.table.update_where("N ge 8", {"Seen": True}, remove=["N"], partition="p")
+        self.assertEqual(done, varve.WhereProgress(2, 2, 0, None))
+        self.assertEqual(dict(self.table.get("p", "000009")), {"Seen": True})
+        shown = []
+        part = self.table.delete_where("N lt 6", batch=2, progress=lambda now: shown.append(now) or False)
+        self.assertEqual((part.changed, len(shown), shown[0]), (2, 1, part))
+        self.assertIsNotNone(part.continuation)
+        with self.assertRaises(ZeroDivisionError):
+            self.table.delete_where("N lt 6", batch=2, progress=lambda now: 1 // 0)
+        self.assertEqual(self.table.delete_where("N lt 6", continuation=part.continuation).changed, 2)
+        with self.assertRaises(varve.InvalidArgument):
+            self.table.delete_where()
+        with self.assertRaises(varve.InvalidArgument):
+            self.table.update_where(all=True)
+        with self.assertRaises(varve.InvalidArgument):
+            self.table.delete_where(all=True, batch=101)
+        self.assertEqual(self.table.delete_where(all=True).changed, 4)
+        self.assertEqual(list(self.table), [])
+
+    def test_a_group_transaction_takes_patches(self):
+        self.fill(2)
+        with self.table.transaction() as group:
+            group.patch("p", "000001", {"M": "x"}, increment={"N": 4}, only_if="N eq @n", parameters={"n": 1})
+            group.insert(Entity("p", "new", N=7))
+            group.patch("p", "made", increment={"N": 2}, insert=True)
+        self.assertEqual([dict(entity) for entity in group.patched_entities], [{"N": 5, "M": "x"}, {"N": 2}])
+        self.assertEqual(self.table.get("p", "new")["N"], 7)
+        with self.assertRaises(varve.PreconditionFailed) as refused:
+            with self.table.transaction() as group:
+                group.patch("p", "000000", increment={"N": 4}, only_if="N eq 9")
+                group.remove("p", "new")
+        self.assertEqual(refused.exception.operation_index, 1)
+        self.assertEqual(group.patched_entities, [])
+
+    def test_the_verbs_have_forms_for_asyncio(self):
+        async def work():
+            async with varve.aio.AsyncStore(os.path.join(self.directory, "async"), create=True) as store:
+                await store.run(store.store.create_account, "shop")
+                table = await store.create_table("shop", "Orders")
+                await table.insert(Entity("p", "r", N=1))
+                await store.create_index("shop", "Orders", "ByN", ["N"])
+                self.assertEqual([index.name for index in await store.indexes("shop", "Orders")], ["ByN"])
+                self.assertEqual((await table.update_where("N eq 1", {"M": 2})).changed, 1)
+                self.assertEqual((await table.delete_where("M eq 2")).changed, 1)
+                await store.drop_index("shop", "Orders", "ByN")
+
+        asyncio.run(work())
+
+
 class Values(WithStore):
     def test_every_type_comes_back_as_it_was_written(self):
         values = {

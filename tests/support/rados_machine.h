@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "io/env.h"
 #include "io/rados/rados_file_system.h"
+#include "io/rados/rados_names.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/object_cluster.h"
 #include "io/simulated/seeded_scheduler.h"
@@ -15,6 +18,29 @@
 namespace varve::test {
 
 inline constexpr const char* kRadosPath = "rados:pool/store";
+inline constexpr const char* kStoreName = "store";
+
+/// Returns the objects of the store that no entry of its root names.
+inline std::vector<std::string> strays_in(io::ObjectCluster& cluster) {
+  const std::unique_ptr<io::ObjectDoor> door = cluster.make_door();
+  io::ObjectLook root;
+  io::TextMap entries;
+  if (door->look(io::root_object(kStoreName), root) != 0) return {"the root is gone"};
+  if (door->entries(io::root_object(kStoreName), entries) != 0) return {"the root is gone"};
+  const std::string store = root.attributes["id"];
+  std::set<std::string> named;
+  for (const auto& [key, text] : entries) {
+    const bool is_file = key.starts_with(io::kFilePrefix);
+    named.insert(is_file ? (*io::parse_entry(text)).id() : key.substr(io::kNamelessPrefix.size()));
+  }
+  std::vector<std::string> strays;
+  for (const std::string& object : cluster.names()) {
+    if (!object.starts_with(store + "/")) continue;
+    const std::string id = object.substr(store.size() + 1, object.rfind('.') - store.size() - 1);
+    if (!named.contains(id)) strays.push_back(object);
+  }
+  return strays;
+}
 
 /// A process with its own connection.
 struct RadosProgram {
@@ -35,6 +61,8 @@ class RadosMachine {
     programs_.push_back(std::move(program));
     return *programs_.back();
   }
+
+  std::vector<std::string> strays() { return strays_in(cluster); }
 
   /// Ends a process, whose handles are gone.
   void stop(RadosProgram& program) {

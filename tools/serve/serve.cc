@@ -7,6 +7,8 @@
 #include "tools/serve/serve_plan.h"
 #include "tools/serve/settings/account_keys.h"
 #include "tools/serve/settings/option_values.h"
+#include "tools/serve/standby.h"
+#include "tools/serve/standby_server.h"
 #include "tools/serve/transport/log.h"
 #include "tools/serve/transport/service_manager.h"
 #include "tools/serve/transport/stop_signals.h"
@@ -33,10 +35,35 @@ Settings serve_requests(StopSignals& signals, Reloader reloader, const ServiceMa
   return reloader.present();
 }
 
+/// Opens the store. Until its turn has come, a signal ends the process by its default action, since there is nothing to
+/// close.
+Result<std::unique_ptr<Store>> open_in_turn(const StorePlace& place, const ServePlan& plan,
+                                            const ServiceManager& manager,
+                                            const std::function<void(std::uint16_t metrics_port)>& on_standby) {
+  std::unique_ptr<StandbyServer> standby;
+  return open_as_owner(
+      place, plan.store,
+      [&] {
+        if (plan.listening.metrics) {
+          Result<std::unique_ptr<StandbyServer>> started =
+              StandbyServer::start(*plan.listening.metrics, plan.listening);
+          if (started.ok()) standby = *std::move(started);
+          if (!standby) log_line("this standby has no /health and no /metrics: " + started.status().to_string());
+        }
+        note_sent(manager.ready("Standing by for " + place.path));
+        on_standby(standby ? standby->port() : std::uint16_t{0});
+      },
+      [&] {
+        manager.alive();
+        return true;
+      });
+}
+
 }  // namespace
 
 Status serve_until_signal(const SettingSources& sources,
-                          const std::function<void(const ServedPlaces& places)>& on_ready) {
+                          const std::function<void(const ServedPlaces& places)>& on_ready,
+                          const std::function<void(std::uint16_t metrics_port)>& on_standby) {
   const ServiceManager manager;
   StopSignals signals;
   if (Status begun = signals.begin(); !begun.ok()) return begun;
@@ -56,18 +83,30 @@ Status serve_until_signal(const SettingSources& sources,
   listening.alive = [&manager] { manager.alive(); };
 
   const std::string& data = (*settings).text(OptionId::kData);
-  const Result<std::unique_ptr<Store>> store = Store::open(data, (*plan).store);
+  const Result<StorePlace> place = place_of(data);
+  if (!place.ok()) return place.status();
+  const Result<std::unique_ptr<Store>> store = open_in_turn(*place, *plan, manager, on_standby);
   if (!store.ok()) return store.status();
   signals.expect();
-  listening.operator_store = data;
+  if (!(*place).is_shared) listening.operator_store = data;
   Result<std::unique_ptr<Server>> started = Server::start(**store, std::move((*read).accounts), listening);
   if (!started.ok()) return started.status();
   Server& server = **started;
   on_ready({server.url(), server.queues_url(), server.blobs_url(), server.page_url(), server.metrics_port()});
+  std::unique_ptr<OwnerWatch> watch;
+  if ((*place).is_shared) {
+    Result<std::unique_ptr<OwnerWatch>> watching = OwnerWatch::start(**store, [&signals] { signals.request_end(); });
+    if (!watching.ok()) return watching.status();
+    watch = *std::move(watching);
+  }
   const Settings last = serve_requests(signals, Reloader(sources, *settings, server, reloads), manager,
                                        "Serving " + data + " at " + server.url());
-  server.stop(drain_time(last) - kDrainMin, [&signals] { return signals.is_impatient(); });
-  return (**store).close();
+  const Status loss = watch ? watch->loss() : Status();
+  watch.reset();
+  server.stop(!loss.ok() ? std::chrono::milliseconds(0) : drain_time(last) - kDrainMin,
+              [&signals] { return signals.is_impatient(); });
+  const Status closed = (**store).close();
+  return loss.ok() ? closed : loss;
 }
 
 }  // namespace varve::serve

@@ -29,7 +29,10 @@ struct ServedPlaces {
 /// Lines of the log may still be on their way then: finish_log() waits for them.
 /// Errors: those of StopSignals::begin(), load_settings(), check_complete(), Store::open(), Server::start() and
 /// Store::close(); kInvalidArgument for invalid options.
+/// If another process owns a store that processes share, calls `on_standby` with the port of the metrics, or zero, and
+/// waits. Then /health and /metrics alone are served. A process that loses such a store ends with kFenced.
 Status serve_until_signal(const SettingSources& sources,
-                          const std::function<void(const ServedPlaces& places)>& on_ready);
+                          const std::function<void(const ServedPlaces& places)>& on_ready,
+                          const std::function<void(std::uint16_t metrics_port)>& on_standby);
 
 }  // namespace varve::serve

@@ -22,6 +22,7 @@
 #include "api/rest/queues/queue_dispatcher.h"
 #include "api/rest/service/table_dispatcher.h"
 #include "tools/serve/analytics/analytics_worker.h"
+#include "tools/serve/endpoints.h"
 #include "tools/serve/listener_limits.h"
 #include "tools/serve/local/operator_door.h"
 #include "tools/serve/local/served_place.h"
@@ -59,13 +60,6 @@ Status refuse(std::string_view what) {
   return Status::invalid_argument(what);
 }
 
-Result<Tcp::endpoint> endpoint_of(const std::string& text, std::uint16_t port) {
-  ErrorCode error;
-  const asio::ip::address address = asio::ip::make_address(text, error);
-  if (error) return refuse("\"" + text + "\" is not an IP address");
-  return Tcp::endpoint(address, port);
-}
-
 /// Refuses to serve other machines without accounts of its own or without TLS.
 Status check_exposure(const Tcp::endpoint& endpoint, const Accounts& accounts, bool has_tls) {
   if (endpoint.address().is_loopback()) return Status();
@@ -89,12 +83,6 @@ unsigned thread_count(unsigned asked) {
 using TcpListener = Listener<Tcp>;
 using Local = asio::local::stream_protocol;
 using LocalListener = Listener<Local>;
-
-Status cannot_listen(const Tcp::endpoint& endpoint, const ErrorCode& error) {
-  if (!error) return Status();
-  return Status::io_error("cannot listen on " + endpoint.address().to_string() + ":" + std::to_string(endpoint.port()) +
-                          ": " + error.message());
-}
 
 /// Returns whether the other end of a local socket belongs to this process's user or to root.
 bool is_operator(int socket) noexcept {

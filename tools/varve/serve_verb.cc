@@ -56,13 +56,18 @@ int fail_to_serve(const Status& failed, ExitCode code) {
 
 int run_server(const serve::SettingSources& sources, const std::string& data) {
   serve::LineWriter output(STDOUT_FILENO);  // written at once, since scripts wait for it; its reader may be slow
-  const Status served = serve::serve_until_signal(sources, [&](const serve::ServedPlaces& places) {
+  const auto print_standby = [&](std::uint16_t metrics_port) {
+    output.write("varve: standby for " + data + ", which another process serves\n");
+    if (metrics_port != 0) output.write("varve: metrics at port " + std::to_string(metrics_port) + "\n");
+  };
+  const auto print_places = [&](const serve::ServedPlaces& places) {
     output.write("varve: serving " + data + " at " + places.url + "\n");
     if (!places.queues_url.empty()) output.write("varve: serving queues at " + places.queues_url + "\n");
     if (!places.blobs_url.empty()) output.write("varve: serving blobs at " + places.blobs_url + "\n");
     if (!places.status_page.empty()) output.write("varve: status page at " + places.status_page + "\n");
     if (places.metrics_port != 0) output.write("varve: metrics at port " + std::to_string(places.metrics_port) + "\n");
-  });
+  };
+  const Status served = serve::serve_until_signal(sources, print_places, print_standby);
   return served.ok() ? end_with(kSuccess) : fail_to_serve(served, exit_code_of(served));
 }
 

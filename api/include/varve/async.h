@@ -146,6 +146,15 @@ class VARVE_EXPORT AsyncTable {
   /// Adds the entities that a scan would return to the figures, as Table::aggregate(), and returns the figures.
   Task<Result<Aggregated>> aggregate(Scan scan, Aggregation into, std::stop_token stop = {}) const;
 
+  /// Changes entities by filter, as the verb of the same name of Table. A worker thread does the work, and calls
+  /// WhereOptions::progress. A stop by `stop` or WhereOptions::stop ends the change after the present batch, with a
+  /// continuation.
+  /// @{
+  Task<Result<WhereProgress>> delete_where(Where where, WhereOptions options = {}, std::stop_token stop = {}) const;
+  Task<Result<WhereProgress>> update_where(Where where, PropertyChanges changes, WhereOptions options = {},
+                                           std::stop_token stop = {}) const;
+  /// @}
+
  private:
   struct Verbs;
   static Task<Status> status_of(Task<Result<ETag>> write);

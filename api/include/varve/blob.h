@@ -102,8 +102,7 @@ struct BlobState {
   DateTime created;
   /// Bytes of the content.
   std::uint64_t length = 0;
-  /// CRC-64 of the content (BB-04). Absent if it is not known, as for a content that was put together from blocks of
-  /// others.
+  /// CRC-64 of the content (BB-04). Each write keeps it. Absent for a content, or a block of it, that an earlier build wrote.
   std::optional<std::uint64_t> crc64{};
   BlobProperties properties;
   std::vector<MetadataPair> metadata;

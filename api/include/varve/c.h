@@ -286,6 +286,8 @@ typedef struct varve_blocks varve_blocks;
 typedef struct varve_large_value_writer varve_large_value_writer;
 /// A large value that stays readable.
 typedef struct varve_large_value_reader varve_large_value_reader;
+/// The indexes of a table.
+typedef struct varve_indexes varve_indexes;
 
 /// Frees a handle. NULL and a freed handle are ignored. A call of another thread that runs on the handle finishes first.
 /// @{
@@ -310,6 +312,7 @@ VARVE_API void varve_blob_reader_free(varve_blob_reader* reader);
 VARVE_API void varve_blocks_free(varve_blocks* blocks);
 VARVE_API void varve_large_value_writer_free(varve_large_value_writer* writer);
 VARVE_API void varve_large_value_reader_free(varve_large_value_reader* reader);
+VARVE_API void varve_indexes_free(varve_indexes* indexes);
 /// @}
 
 // -- Stores ---------------------------------------------------------------------------------------------------------
@@ -449,6 +452,61 @@ VARVE_API varve_status* varve_table_set_expiry(varve_store* store, varve_text ac
 /// `age_ms` the age; each is zero if it is not the rule. Errors: VARVE_TOO_LARGE (a buffer of 1024 bytes always suffices).
 VARVE_API varve_status* varve_table_show_expiry(varve_store* store, varve_text account, varve_text table,
                                                 char* property, size_t capacity, size_t* bytes, uint64_t* age_ms);
+
+/// One component of an index, as varve::IndexComponent.
+typedef struct varve_index_component {
+  /// The name of a property, or "PartitionKey" or "RowKey".
+  varve_text property;
+  bool is_descending;
+} varve_index_component;
+
+/// The definition of a secondary index, as varve::IndexDefinition.
+typedef struct varve_index_definition {
+  size_t size;
+  varve_text name;
+  /// One to four.
+  const varve_index_component* components;
+  size_t component_count;
+  /// Names of the properties that an entry repeats.
+  const varve_text* carried;
+  size_t carried_count;
+  /// No two entities may have the same components. This version refuses it with VARVE_UNSUPPORTED.
+  bool is_unique;
+} varve_index_definition;
+
+/// The states of an index, as varve::IndexState.
+enum { VARVE_INDEX_BUILDING = 1, VARVE_INDEX_READY = 2, VARVE_INDEX_FAILED = 3 };
+
+/// One index of a table. Its memory is that of the list.
+typedef struct varve_index {
+  varve_text name;
+  const varve_index_component* components;
+  size_t component_count;
+  const varve_text* carried;
+  size_t carried_count;
+  /// VARVE_INDEX_BUILDING, VARVE_INDEX_READY or VARVE_INDEX_FAILED.
+  int32_t state;
+  bool is_unique;
+  /// Why the build failed; empty otherwise.
+  varve_text failure;
+} varve_index;
+
+/// Receives the entities that a build has read and the entries that it has written, on the calling thread. Returns false to
+/// stop the build; the call then returns VARVE_CANCELLED.
+typedef bool (*varve_index_progress)(uint64_t entities, uint64_t entries, void* context);
+
+/// Declares an index and builds it, or goes on with a build of the same definition. `progress` may be NULL. Errors: as
+/// varve::Store::create_index().
+VARVE_API varve_status* varve_index_create(varve_store* store, varve_text account, varve_text table,
+                                           const varve_index_definition* definition, varve_index_progress progress,
+                                           void* context);
+/// Drops an index. Errors: as varve::Store::drop_index().
+VARVE_API varve_status* varve_index_drop(varve_store* store, varve_text account, varve_text table, varve_text index);
+/// Lists the indexes of a table. Errors: as varve::Store::indexes().
+VARVE_API varve_status* varve_index_list(varve_store* store, varve_text account, varve_text table,
+                                         varve_indexes** indexes);
+/// Shows the indexes of a list. The memory stays until the list is freed. Both pointers must not be NULL.
+VARVE_API varve_status* varve_indexes_read(const varve_indexes* indexes, const varve_index** all, size_t* count);
 
 /// Options of the listings.
 typedef struct varve_list_options {
@@ -704,6 +762,52 @@ typedef struct varve_patch {
 VARVE_API varve_status* varve_table_patch(const varve_table* table, const varve_patch* patch,
                                           const varve_write_options* options, varve_page** page);
 
+/// How far a change by filter is, as varve::WhereProgress.
+typedef struct varve_where_progress {
+  uint64_t matched;
+  uint64_t changed;
+  uint64_t left;
+  /// The token to go on with, valid during the call. Empty: the change looked at the whole range.
+  varve_text continuation;
+} varve_where_progress;
+/// Receives the progress after each batch, on the calling thread. Returns false to end the change after this batch.
+typedef bool (*varve_where_visitor)(const varve_where_progress* progress, void* context);
+
+/// A change by filter, as varve::Where, varve::PropertyChanges and varve::WhereOptions.
+typedef struct varve_where {
+  size_t size;
+  /// The range and the filter: varve_scan's `range`, its keys, `filter` and `continuation`. The limits of a page are
+  /// not used, and the other fields must not be set. NULL: the whole table.
+  const varve_scan* scan;
+  /// True: all entities of the range. Then the filter must be absent.
+  bool all;
+  /// True: only counts the entities that meet the filter.
+  bool dry_run;
+  /// Entities of a batch. Zero: 100, the maximum.
+  uint32_t batch_entities_max;
+  /// For varve_table_update_where(): properties to set, and names of properties to remove.
+  const varve_property* set;
+  size_t set_count;
+  const varve_text* removed;
+  size_t removed_count;
+  /// The options of each transaction, or NULL.
+  const varve_write_options* write;
+  /// May be NULL.
+  varve_where_visitor progress;
+  void* context;
+} varve_where;
+
+/// Deletes or changes the entities that meet a filter, in batches. The call is not atomic: after an error, the finished
+/// batches stay. `figures` receives the three counts, and `page` a page without entities that has the continuation, if
+/// `progress` ended the change. Both may be NULL. Errors: as varve::Table::delete_where() and update_where(). VARVE_UNKNOWN:
+/// also if the change ended, but there was no memory for the page.
+/// @{
+VARVE_API varve_status* varve_table_delete_where(const varve_table* table, const varve_where* where,
+                                                 varve_where_progress* figures, varve_page** page);
+VARVE_API varve_status* varve_table_update_where(const varve_table* table, const varve_where* where,
+                                                 varve_where_progress* figures, varve_page** page);
+/// @}
+
 /// The verb of an operation.
 enum {
   VARVE_INSERT = 0,
@@ -726,6 +830,14 @@ typedef struct varve_operation {
 /// error is the operation that failed. All written entities get the same `etag`, which may be NULL.
 VARVE_API varve_status* varve_table_execute(const varve_table* table, const varve_operation* operations, size_t count,
                                             const varve_write_options* options, varve_etag* etag);
+
+/// Does varve_table_execute(), and after the operations the patches, all in one commit on one partition. The index of a
+/// patch is its index after all operations. `page` receives the entity after each patch, and may be NULL. Errors besides:
+/// VARVE_UNKNOWN (as varve_table_patch()).
+VARVE_API varve_status* varve_table_execute_patches(const varve_table* table, const varve_operation* operations,
+                                                    size_t count, const varve_patch* patches, size_t patch_count,
+                                                    const varve_write_options* options, varve_etag* etag,
+                                                    varve_page** page);
 
 /// The permissions of a restricted handle.
 enum { VARVE_MAY_QUERY = 1, VARVE_MAY_ADD = 2, VARVE_MAY_UPDATE = 4, VARVE_MAY_DELETE = 8 };

@@ -56,6 +56,8 @@ enum class Element : std::uint8_t {
   kDiscriminator,
   kIgnored,
   kExtra,
+  kIndex,
+  kExpiry,
 };
 
 /// An element that maps a data member of `Owner`, which has the type `T`.

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "condition.h"
@@ -43,6 +45,89 @@ void stamp(T& object, ETag etag) {
 }
 
 }  // namespace mapped
+
+/// A Patch of the entity of a `T`. A path names a member, or a member of a flattened struct:
+///
+///   TypedPatch<Order> sale("eu", "0001");
+///   sale.increment<&Order::lines>(1).set<&Order::customer>("Ann").only_if(field<&Order::lines>() < 10);
+///   Result<Order> order = orders.patch(sale, ETag::any());
+///
+/// Nothing is checked before the write. If a member cannot hold a value or a number to add, the write returns
+/// kInvalidArgument, and names the property.
+template <Mapped T>
+class TypedPatch {
+ public:
+  /// Makes a patch that changes no property of the entity with these keys. It still gives the entity a new ETag.
+  TypedPatch(std::string partition_key, std::string row_key) : patch_(std::move(partition_key), std::move(row_key)) {
+    mapped::check_mapping<T>();
+  }
+  /// Makes a patch of the entity with the keys of the object. The other members of the object are not used.
+  explicit TypedPatch(const T& object) : patch_(std::string(), std::string()) {
+    mapped::check_mapping<T>();
+    EntityKey key = key_of(object);
+    patch_ = Patch(std::move(key.partition_key), std::move(key.row_key));
+  }
+
+  /// Sets the property of the member.
+  template <auto... path>
+  TypedPatch& set(const typename MemberField<path...>::value_type& value) {
+    add(name_of<path...>(), value,
+        [this](std::string name, Value held) { patch_.set(std::move(name), std::move(held)); });
+    return *this;
+  }
+  /// Removes the property of an optional member.
+  template <auto... path>
+  TypedPatch& remove() {
+    static_assert(is_optional<path...>(), "only the property of an optional member can be removed");
+    patch_.remove(name_of<path...>());
+    return *this;
+  }
+  /// Adds `by` to the property of a number, in the type in which the member is stored. An insert_or_patch() of an absent
+  /// entity begins at zero.
+  template <auto... path>
+  TypedPatch& increment(typename MemberField<path...>::value_type by) {
+    static_assert(mapped::Number<typename MemberField<path...>::value_type>, "only a number can be incremented");
+    add(name_of<path...>(), by,
+        [this](std::string name, Value held) { patch_.increment(std::move(name), std::move(held)); });
+    return *this;
+  }
+  /// Requires that the stored entity meets the condition. A second call replaces the first one.
+  TypedPatch& only_if(const Condition& condition) {
+    if (status_.ok()) status_ = condition.status();
+    patch_.only_if(condition.text());
+    return *this;
+  }
+
+  /// Returns the patch of an entity, or the first error.
+  Result<Patch> patch() const { return status_.ok() ? Result<Patch>(patch_) : status_; }
+
+ private:
+  template <auto first, auto... rest>
+  static constexpr bool begins_in_struct() {
+    return std::is_base_of_v<mapped::OwnerOf<first>, T>;
+  }
+  template <auto... path>
+  static constexpr bool is_optional() {
+    return (mapped::OptionalValue<mapped::MemberOf<path>>::kIsOptional || ...);
+  }
+  template <auto... path>
+  static std::string name_of() {
+    static_assert(begins_in_struct<path...>(), "the path begins in another struct than that of the patch");
+    return MemberField<path...>().name();
+  }
+  template <typename V, typename Use>
+  void add(std::string name, const V& value, const Use& use) {
+    Result<Value> held = mapped::to_value(name, value);
+    if (held.ok()) {
+      use(std::move(name), *std::move(held));
+    } else if (status_.ok()) {
+      status_ = held.status();
+    }
+  }
+
+  Patch patch_;
+  Status status_;
+};
 
 /// A table whose entities are `T`. It may also hold other entities. A TypedTable is as cheap to copy and as safe for
 /// threads as its Table, and has the verbs and errors of Table. It also returns kInvalidArgument if a struct and an
@@ -151,6 +236,19 @@ class TypedTable {
   }
   /// @}
 
+  /// Does the patch of the same name of Table, and returns the object after it. kUnknown: the patch is committed, but the
+  /// entity does not match the struct.
+  /// @{
+  Result<T> patch(const TypedPatch<T>& patch, ETag if_match, const WriteOptions& options = {}) {
+    const Result<Patch> made = patch.patch();
+    return made.ok() ? object_of(table_.patch(*made, if_match, options)) : made.status();
+  }
+  Result<T> insert_or_patch(const TypedPatch<T>& patch, const WriteOptions& options = {}) {
+    const Result<Patch> made = patch.patch();
+    return made.ok() ? object_of(table_.insert_or_patch(*made, options)) : made.status();
+  }
+  /// @}
+
   /// Returns the object, or nothing if it does not exist.
   Result<std::optional<T>> get(std::string_view partition_key, std::string_view row_key,
                                const ReadOptions& options = {}) const {
@@ -168,6 +266,13 @@ class TypedTable {
   Cursor<T> run(const Query<T>& query) const { return query.run(table_); }
 
  private:
+  static Result<T> object_of(const Result<Entity>& patched) {
+    if (!patched.ok()) return patched.status();
+    Result<T> object = from_entity<T>(*patched);
+    if (object.ok()) return object;
+    return Status(Code::kUnknown, "the patch is committed, but " + std::string(object.status().message()));
+  }
+
   Table table_;
 };
 
@@ -221,6 +326,22 @@ class TypedTransaction {
   Status merge(const T& object, ETag if_match) { return add(Kind::kMerge, object, if_match); }
   Status remove(const T& object) { return remove(object, mapped::carried_etag(object)); }
   Status remove(const T& object, ETag if_match) { return add(Kind::kRemove, object, if_match); }
+  /// @}
+  /// Appends a patch with the verb of the same name. StoreTransaction::patched_entities() has the entities afterwards.
+  /// Errors: kInvalidArgument (a member cannot hold a value of the patch); then nothing is appended.
+  /// @{
+  Status patch(const TypedPatch<T>& patch, ETag if_match) {
+    Result<Patch> made = patch.patch();
+    if (!made.ok()) return made.status();
+    transaction_->patch(table_.table(), *std::move(made), if_match);
+    return Status();
+  }
+  Status insert_or_patch(const TypedPatch<T>& patch) {
+    Result<Patch> made = patch.patch();
+    if (!made.ok()) return made.status();
+    transaction_->insert_or_patch(table_.table(), *std::move(made));
+    return Status();
+  }
   /// @}
 
  private:

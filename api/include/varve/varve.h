@@ -51,6 +51,7 @@
 #include "table_options.h"
 #include "task.h"
 #include "transaction.h"
+#include "typed_declaration.h"
 #include "typed_table.h"
 #include "types.h"
 #include "verify.h"

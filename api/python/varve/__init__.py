@@ -19,6 +19,7 @@ from .errors import (Busy, Cancelled, Closed, Conflict, Corruption, Exists, Fenc
                      Locked, NoSpace, NotFound, OutOfMemory, Poisoned, PreconditionFailed, ReadOnly, RequestError,
                      StoreError, TooLarge, TooManyFiles, Unknown, Unsupported, VarveError)
 from .filters import literal
+from .indexes import Index, WhereProgress
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity
 from .leases import Lease
 from .queues import NEVER, Message, Queue, QueueFigures, Receipt, SentMessage
@@ -35,10 +36,11 @@ open = Store
 __all__ = [
     "AggregateRow", "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState", "BlobTail", "BlobWriter", "Block",
     "BlockLists", "Busy", "Cancelled", "Closed", "Conflict", "Container", "ContainerState", "Corruption", "DateTime", "ETag",
-    "Entity", "Exists", "Fenced", "Forbidden", "GroupTransaction", "Int64", "InvalidArgument", "IoError", "LargeValue",
+    "Entity", "Exists", "Fenced", "Forbidden", "GroupTransaction", "Index", "Int64", "InvalidArgument", "IoError", "LargeValue",
     "LargeValueReader", "LargeValueWriter", "Lease", "Loader", "Locked", "Message", "NEVER", "NoSpace", "NotFound",
     "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",
     "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError",
     "Table", "TableExpiry", "TooLarge", "TooManyFiles", "Transaction", "Unknown", "Unsupported", "Value", "VarveError",
+    "WhereProgress",
     "aio", "errors", "literal", "open", "repair", "verify",
 ]

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, AsyncIterator, Callable, Iterable, Mapping, Optional, TypeVar, Union
 
 from .blobs import BlobTail, Container
+from .indexes import Index, WhereProgress
 from .queues import Message, Queue, QueueFigures, Receipt, Seconds, SentMessage, _Stop
 from .store import AggregateRow, Key, Page, Path, Record, Scan, Store, Table, Transaction
 from .values import ETag, Entity, Value
@@ -63,6 +64,19 @@ class AsyncStore:
     async def create_account(self, account: str) -> None:
         """As Store.create_account()."""
         await self.run(self.store.create_account, account)
+
+    async def create_index(self, account: str, table: str, name: str, components: Iterable[str],
+                           **options: Any) -> None:
+        """As Store.create_index(). A thread of the pool calls `progress`."""
+        await self.run(self.store.create_index, account, table, name, components, **options)
+
+    async def indexes(self, account: str, table: str) -> list[Index]:
+        """As Store.indexes()."""
+        return await self.run(self.store.indexes, account, table)
+
+    async def drop_index(self, account: str, table: str, name: str) -> None:
+        """As Store.drop_index()."""
+        await self.run(self.store.drop_index, account, table, name)
 
     async def create_table(self, account: str, table: str, *, large_values: bool = False,
                            exist_ok: bool = False) -> AsyncTable:
@@ -140,6 +154,15 @@ class AsyncTable:
                     **options: Any) -> Entity:
         """As Table.patch()."""
         return await self._store.run(self.table.patch, partition_key, row_key, set, **options)
+
+    async def delete_where(self, filter: str = "", **options: Any) -> WhereProgress:
+        """As Table.delete_where(). A thread of the pool calls `progress`."""
+        return await self._store.run(self.table.delete_where, filter, **options)
+
+    async def update_where(self, filter: str = "", set: Optional[Mapping[str, Value]] = None,
+                           **options: Any) -> WhereProgress:
+        """As Table.update_where(). A thread of the pool calls `progress`."""
+        return await self._store.run(self.table.update_where, filter, set, **options)
 
     async def remove(self, partition_key: str, row_key: str, if_match: ETag = ETag.ANY, **options: Any) -> None:
         """As Table.remove()."""

@@ -11,12 +11,14 @@ from types import TracebackType
 from typing import Any, Callable, Generator, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union
 from uuid import UUID
 
+from . import indexes
 from ._native import ffi, lib
 from .errors import Closed, Conflict, Exists, InvalidArgument, check
 from .filters import with_parameters
 from .handles import _durability_of, _figures, _Handle, _open, _sized, _text, _write_options
 from .blobs import (BlobReader, BlobState, BlobWriter, Container, _change_options, _conditions, _copy_options, _state,
                     _write_options as _blob_write_options)
+from .indexes import BuildProgress, Index, ShowWhere, WhereOptions, WhereProgress
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity, readers_of
 from .queues import (Message, Queue, Seconds, SentMessage, give_put_options, metadata_pairs, milliseconds_of,
                      optional_text, sent_of, update_hold)
@@ -341,8 +343,12 @@ class GroupTransaction:
         self._table = table
         self._durability = durability
         self._operations: list[tuple[int, Record, int]] = []
+        self._patches: list[Any] = []
+        self._keep: list[Any] = []
         #: The ETag of all written entities, once the transaction has succeeded.
         self.etag: Optional[ETag] = None
+        #: The entity after each patch, once the transaction has succeeded.
+        self.patched_entities: list[Entity] = []
 
     def insert(self, entity: Record) -> None:
         """Appends :meth:`Table.insert`."""
@@ -368,6 +374,15 @@ class GroupTransaction:
         """Appends :meth:`Table.remove`."""
         self._operations.append((_REMOVE, Entity(partition_key, row_key), _condition(if_match)))
 
+    def patch(self, partition_key: str, row_key: str, set: Optional[Mapping[str, Value]] = None, *,
+              remove: Iterable[str] = (), increment: Optional[Mapping[str, Union[int, float]]] = None,
+              only_if: str = "", parameters: Optional[Mapping[str, Value]] = None, if_match: ETag = ETag.ANY,
+              insert: bool = False) -> None:
+        """Appends :meth:`Table.patch`. Patches come after the other writes, and count after them in ``operation_index``."""
+        condition = with_parameters(only_if, parameters) if parameters is not None else only_if
+        self._patches.append(_patch(partition_key, row_key, set, remove, increment, condition, if_match, insert,
+                                    self._keep))
+
     def execute(self) -> Optional[ETag]:
         """Executes all writes or none. The error of a failure has ``operation_index``."""
         keep: list[Any] = []
@@ -378,8 +393,14 @@ class GroupTransaction:
             fill_entity(ffi.addressof(operations[at], "entity"), entity, keep)
         etag = ffi.new("varve_etag *")
         options = _write_options(self._durability, None, b"", keep)
-        check(lib.varve_table_execute(_open(self._table), operations, len(self._operations), options, etag))
+        patches = _structs("varve_patch", len(self._patches), keep)
+        for to, patch in enumerate(self._patches):
+            patches[to] = patch[0]
+        page = ffi.new("varve_page **")
+        check(lib.varve_table_execute_patches(_open(self._table), operations, len(self._operations), patches,
+                                              len(self._patches), options, etag, page))
         self.etag = ETag._of(etag[0]) if etag[0] else None
+        self.patched_entities = Page(page[0]).entities
         return self.etag
 
     def __enter__(self) -> GroupTransaction:
@@ -464,6 +485,40 @@ class Table(_Handle):
         check(lib.varve_table_remove(_open(self), text_of(partition_key, "PartitionKey", keep),
                                      text_of(row_key, "RowKey", keep), _condition(if_match),
                                      _write_options(durability, wait, tag, keep)))
+
+    def delete_where(self, filter: str = "", *, parameters: Optional[Mapping[str, Value]] = None,
+                     partition: Optional[str] = None, rows: Optional[tuple[Optional[str], Optional[str]]] = None,
+                     row_prefix: Optional[str] = None,
+                     partitions: Optional[tuple[Optional[str], Optional[str]]] = None, all: bool = False,
+                     dry_run: bool = False, batch: int = 100, continuation: Optional[str] = None,
+                     progress: Optional[ShowWhere] = None, durability: Optional[str] = None,
+                     wait: Optional[float] = None, tag: bytes = b"") -> WhereProgress:
+        """Deletes the entities of a range that meet a filter, in batches. scan() describes the filter and the range.
+
+        A blank filter is refused unless `all` is true. `dry_run` only counts. `progress` is called after each batch of at
+        most `batch` entities, and ends the change by returning False. Then, and after an error, the finished batches stay.
+        The `continuation` of the progress or of the result goes on.
+        """
+        scan, keep = self.scan(filter, parameters=parameters, partition=partition, rows=rows, row_prefix=row_prefix,
+                               partitions=partitions, continuation=continuation)._struct()
+        done = indexes.change(_open(self), scan, WhereOptions(all, dry_run, batch, progress, durability, wait, tag))
+        del keep
+        return done
+
+    def update_where(self, filter: str = "", set: Optional[Mapping[str, Value]] = None, *, remove: Iterable[str] = (),
+                     parameters: Optional[Mapping[str, Value]] = None,
+                     partition: Optional[str] = None, rows: Optional[tuple[Optional[str], Optional[str]]] = None,
+                     row_prefix: Optional[str] = None,
+                     partitions: Optional[tuple[Optional[str], Optional[str]]] = None, all: bool = False,
+                     dry_run: bool = False, batch: int = 100, continuation: Optional[str] = None,
+                     progress: Optional[ShowWhere] = None, durability: Optional[str] = None,
+                     wait: Optional[float] = None, tag: bytes = b"") -> WhereProgress:
+        """Does delete_where(), but sets and removes properties of the entities. Their other properties stay."""
+        scan, keep = self.scan(filter, parameters=parameters, partition=partition, rows=rows, row_prefix=row_prefix,
+                               partitions=partitions, continuation=continuation)._struct()
+        done = indexes.change(_open(self), scan, WhereOptions(all, dry_run, batch, progress, durability, wait, tag), set, remove)
+        del keep
+        return done
 
     def transaction(self, *, durability: Optional[str] = None) -> GroupTransaction:
         """Begins a transaction on one partition, for a ``with`` block."""
@@ -927,6 +982,26 @@ class Store:
         if size[0] != 0:
             return TableExpiry(at=bytes(ffi.buffer(room, size[0])).decode())
         return TableExpiry(after=timedelta(milliseconds=age[0])) if age[0] != 0 else None
+
+    def create_index(self, account: str, table: str, name: str, components: Iterable[str], *,
+                     carried: Iterable[str] = (), unique: bool = False,
+                     progress: Optional[BuildProgress] = None) -> None:
+        """Declares an index and builds it, or goes on with a build of the same definition.
+
+        A component is a property or key, for example ``"Customer"`` or ``"Total desc"``. `carried` are properties that an
+        entry repeats. `progress` receives the entities that were read and the entries that were written; if it returns
+        False, the build stops and Cancelled is raised. Raises Exists if the index has another definition, and Unsupported
+        for `unique`, which this version does not have. Filtered scans take a ready index by themselves.
+        """
+        indexes.create(self._open(), account, table, name, components, carried, unique, progress)
+
+    def indexes(self, account: str, table: str) -> list[Index]:
+        """Returns the indexes of a table and their states."""
+        return indexes.listed(self._open(), account, table)
+
+    def drop_index(self, account: str, table: str, name: str) -> None:
+        """Drops an index. Raises NotFound if the table has no such index."""
+        indexes.drop(self._open(), account, table, name)
 
     def drop_table(self, account: str, table: str) -> None:
         """Drops a table with all its entities."""

@@ -401,6 +401,42 @@ TEST_F(AsyncTables, ARuleThatReadsTheStoreIsAskedAtEveryVerb) {
   EXPECT_EQ(verbs(), std::vector<Said>(7, kTableNotFound));
 }
 
+TEST_F(AsyncTables, ChangesByFilterDoWhatTheBlockingVerbsDoAndStopAfterABatch) {
+  fill(3, 4);
+  WhereOptions dry;
+  dry.dry_run = true;
+  EXPECT_EQ((*wait(async().delete_where({.all = true}, dry))).matched, 12u);
+  PropertyChanges changes;
+  changes.set.push_back({"Seen", Value(true)});
+  EXPECT_EQ((*wait(async().update_where({.filter = "PartitionKey eq '100001'"}, changes))).changed, 4u);
+  EXPECT_EQ(wait(async().update_where({.all = true}, {})).code(), Code::kInvalidArgument);
+
+  // Each of the two ways to stop ends the call after its batch, and the continuation goes on.
+  std::optional<std::string> continuation;
+  for (const bool by_options : {true, false}) {
+    std::stop_source stop;
+    WhereOptions options;
+    options.batch_entities_max = 3;
+    options.continuation = continuation.value_or("");
+    options.progress = [&stop](const WhereProgress&) { stop.request_stop(); };
+    if (by_options) options.stop = stop.get_token();
+    const std::stop_token by_call = by_options ? std::stop_token() : stop.get_token();
+    const Result<WhereProgress> part = wait(async().delete_where({.all = true}, options, by_call));
+    ASSERT_EQ(said(part.status()), kFine);
+    EXPECT_EQ(part->changed, 3u);
+    ASSERT_TRUE(part->continuation);
+    continuation = part->continuation;
+  }
+  WhereOptions rest;
+  rest.continuation = *continuation;
+  EXPECT_EQ((*wait(async().delete_where({.all = true}, rest))).changed, 6u);
+  EXPECT_EQ((*table().count(Scan{})).entities, 0u);
+
+  std::stop_source before;
+  before.request_stop();
+  EXPECT_EQ(wait(async().delete_where({.all = true}, {}, before.get_token())).code(), Code::kCancelled);
+}
+
 /// Answers at once, and records the threads that asked.
 class RuleAtHand final : public AccessRule {
  public:

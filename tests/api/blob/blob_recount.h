@@ -148,12 +148,12 @@ class BlobRecount {
         return;
       }
       case 'U': {
-        const Result<ContentPiece> block = decode_staged_block(row.value());
+        const Result<StagedBlock> block = decode_staged_block(row.value());
         const std::optional<KeyParts> parts = key_parts_of(row.key());
         const auto generation = parts ? parse_kind_and_number('U', parts->first) : std::nullopt;
         if (!generation) return fault("the key of a block has no generation");
         if (checked(block) == nullptr) return;
-        own(block->content, block->length);
+        own(block->piece.content, block->piece.length);
         ++blocks_[*generation];
         return;
       }

@@ -129,7 +129,7 @@ std::vector<Golden> rows() {
        "f"
        "756e740200000049644279746573040000004c6173740300b3a69ea1da08",
        [](std::string_view bytes) { return decode_staged_list(bytes).status(); }},
-      {"staged block", encode_staged_block({41, 6}),
+      {"staged block", encode_staged_block({{41, 6}}),
        "010002000c877700140000001533670023000000436f6e74656e7429000000000000004c656e6774680600000000000000",
        [](std::string_view bytes) { return decode_staged_block(bytes).status(); }},
       {"head", encode_content_head({ContentKind::kPlain, 2, 300, 0xAE8B14860A799888U}),

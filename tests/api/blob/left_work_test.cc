@@ -148,8 +148,8 @@ TEST_F(LeftWorkParts, BX31_ManyRowsGoInFewParts) {
 TEST_F(LeftWorkParts, BX30_StagedBlocksGoWithTheirWorkRow) {
   put_content(1, 1);
   put_content(2, 1);
-  put(staged_block_key(kContainer, 9, "1"), encode_staged_block({1, 4}));
-  put(staged_block_key(kContainer, 9, "2"), encode_staged_block({2, 4}));
+  put(staged_block_key(kContainer, 9, "1"), encode_staged_block({{1, 4}}));
+  put(staged_block_key(kContainer, 9, "2"), encode_staged_block({{2, 4}}));
   const Work staged{WorkKind::kStaged, 9, kContainer};
   put_work(staged);
   EXPECT_EQ(do_all(staged, 10), 1) << "one commit is enough";

@@ -39,7 +39,7 @@ class OwnerRecounts : public testing::Test, protected WorkBench {
     put_list(10, 1, {4});
     put_blob_of("list", {10});
     put_content(6, 1);
-    put(staged_block_key(kContainer, 9, "1"), encode_staged_block({6, 4}));
+    put(staged_block_key(kContainer, 9, "1"), encode_staged_block({{6, 4}}));
     put_content(7, 1);
     put_content(8, 1);
     put_list(11, 0, {7, 8});

@@ -62,6 +62,7 @@ class RecordingBackend final : public Backend {
   engine::CommitVersion draw_tick() noexcept override { return to_.draw_tick(); }
   engine::CommitVersion time() const noexcept override { return to_.time(); }
   bool is_published(engine::CommitVersion version) const noexcept override { return to_.is_published(version); }
+  Status may_answer() const noexcept override { return to_.may_answer(); }
   Status await_published(engine::CommitVersion version) override { return to_.await_published(version); }
   Result<std::unique_ptr<engine::Load>> begin_load() override { return to_.begin_load(); }
   Durability default_durability() const noexcept override { return to_.default_durability(); }

@@ -321,6 +321,41 @@ TEST(TableWhereConcurrency, DeletesNoEntityThatNoLongerMeetsTheCondition) {
   });
 }
 
+TEST(TableWhereConcurrency, ADryRunBesideWritersChangesNothing) {
+  for_each_seed(15, [](StoreBench& bench) {
+    Table table = bench.table();
+    constexpr int kRows = 6;
+    for (int i = 0; i < kRows; ++i) {
+      ASSERT_EQ(said(table.insert(with_value("p", std::to_string(i), "old"))), kFine);
+    }
+    std::string newest;
+    run_together(bench, {[&] {
+                           Table own = table;
+                           for (int i = 0; i < 3; ++i) {
+                             const Result<ETag> written =
+                                 own.merge(with_value("p", std::to_string(i), "new"), ETag::any());
+                             EXPECT_EQ(said(written), kFine);
+                             if (written.ok()) newest = written->to_string();
+                           }
+                         },
+                         [&] {
+                           Table own = table;
+                           WhereOptions options{.batch_entities_max = 2};
+                           options.dry_run = true;
+                           const Result<WhereProgress> told = own.delete_where({.filter = "V eq 'old'"}, options);
+                           EXPECT_EQ(said(told), kFine) << told.status().to_string();
+                           if (!told.ok()) return;
+                           EXPECT_EQ(told->changed, 0u);
+                           EXPECT_GE(told->matched, 3u);
+                           EXPECT_LE(told->matched, std::uint64_t{kRows});
+                         }});
+    for (int i = 0; i < kRows; ++i) EXPECT_EQ(value_in(table, "p", std::to_string(i)), i < 3 ? "new" : "old");
+    const Result<Statistics> statistics = bench.store->statistics();
+    ASSERT_EQ(said(statistics), kFine);
+    EXPECT_EQ(ETag::of_timestamp(statistics->visible_version).to_string(), newest) << "the dry run made no commit";
+  });
+}
+
 TEST(TableWhereConcurrency, LosesNoWriteOfAnotherWriter) {
   for_each_seed(25, [](StoreBench& bench) {
     Table table = bench.table();

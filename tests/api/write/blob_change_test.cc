@@ -120,8 +120,8 @@ TEST_F(BlobChanges, AnAppendMakesNoBlobTooLong) {
 TEST_F(BlobChanges, AListMakesNoBlobTooLong) {
   const std::uint64_t length = limits::kBlobBytesMax / 2;
   write({{staged_list_key(id(), "list"), encode_staged_list({9, 2, 1, 1})},
-         {staged_block_key(id(), 9, "1"), encode_staged_block({5, length})},
-         {staged_block_key(id(), 9, "2"), encode_staged_block({6, 1})},
+         {staged_block_key(id(), 9, "1"), encode_staged_block({{5, length}})},
+         {staged_block_key(id(), 9, "2"), encode_staged_block({{6, 1}})},
          {content_head_key(contents_of(id()), 5), encode_content_head({ContentKind::kPlain, 1, length, {}})},
          {content_head_key(contents_of(id()), 6), encode_content_head({ContentKind::kPlain, 1, 1, {}})}});
   const auto commit_list = [&](const std::vector<BlockChoice>& choices) {

@@ -22,6 +22,7 @@ constexpr std::uint64_t kBudget = kCacheBlocks * 4096 + 64 * 1024;  // including
 constexpr std::uint64_t kHotFile = 1;
 constexpr std::uint64_t kScanFile = 2;
 constexpr std::uint64_t kIndexFile = 3;
+constexpr std::uint64_t kNewFile = 4;
 
 class Eviction : public testing::Test {
  protected:
@@ -33,6 +34,14 @@ class Eviction : public testing::Test {
     std::uint64_t found = 0;
     for (std::uint64_t number = 0; number < count; ++number) {
       if (is_found(cache_, {file_id, number * 4096})) ++found;
+    }
+    return found;
+  }
+  /// As present(), without any hit.
+  std::uint64_t cached_of(std::uint64_t file_id) const {
+    std::uint64_t found = 0;
+    for (const ListedBlock& block : cache_.list()) {
+      if (block.file_id == file_id) ++found;
     }
     return found;
   }
@@ -113,6 +122,61 @@ TEST_F(Eviction, AmongPartitionsThoseInUseStay) {
     if (read(kHotFile, random() % kHot, BlockPriority::kHigh)) ++hits;
   }
   EXPECT_GE(hits, 10 * kCacheBlocks * 85 / 100);
+}
+
+TEST_F(Eviction, WhatSucceedsCachedBlocksWaitsForItsFileAndThenTakesTheirPlaces) {
+  constexpr std::uint64_t kHot = kCacheBlocks * 6 / 10;
+  constexpr std::uint64_t kSuccessors = kCacheBlocks * 3 / 10;
+  std::mt19937_64 random(1);
+  read_all(kHotFile, kHot);
+  read_all(kHotFile, kHot);
+  // A merge writes, and no reader can find its blocks yet. Meanwhile all other blocks are hit.
+  for (std::uint64_t number = 0; number < kSuccessors; ++number) {
+    read(kNewFile, number, BlockPriority::kSuccessor);
+    for (int i = 0; i < 20; ++i) read(kHotFile, random() % kHot);
+  }
+  for (std::uint64_t number = 0; number < 10 * kCacheBlocks; ++number) {
+    read(kScanFile, number);
+    read(kHotFile, random() % kHot);
+  }
+  EXPECT_EQ(cached_of(kNewFile), kSuccessors);
+  EXPECT_GE(cached_of(kHotFile), kHot * 95 / 100);
+
+  cache_.begin_file(kNewFile);
+  cache_.erase_file(kHotFile);
+  EXPECT_EQ(cached_of(kNewFile), kSuccessors);
+  read_all(kScanFile, 2 * kCacheBlocks);
+  EXPECT_EQ(cached_of(kNewFile), kSuccessors) << "they did not enter the main queue";
+  // Like all others, they leave when other blocks are hit instead.
+  for (std::uint64_t number = 0; number < 3 * kCacheBlocks; ++number) {
+    read(kIndexFile, number);
+    read(kIndexFile, number);
+  }
+  EXPECT_EQ(cached_of(kNewFile), 0U);
+  cache_.check_invariants();
+}
+
+TEST_F(Eviction, WhatWaitsForItsFileHasAPartOfTheCacheOnly) {
+  constexpr std::uint64_t kHot = kCacheBlocks * 3 / 10;
+  std::mt19937_64 random(1);
+  read_all(kHotFile, kHot);
+  read_all(kHotFile, kHot);
+  std::uint64_t hits = 0;
+  constexpr std::uint64_t kSuccessors = 4 * kCacheBlocks;
+  for (std::uint64_t number = 0; number < kSuccessors; ++number) {
+    read(kNewFile, number, BlockPriority::kSuccessor);
+    for (int i = 0; i < 2; ++i) hits += static_cast<std::uint64_t>(read(kHotFile, random() % kHot));
+  }
+  EXPECT_GE(hits, 2 * kSuccessors * 9 / 10);
+  // The first third waits. With nothing else left, a smaller budget evicts it.
+  EXPECT_GE(cached_of(kNewFile), kCacheBlocks / 4);
+  cache_.erase_file(kHotFile);
+  cache_.set_bytes_max(kBudget / 10);
+  EXPECT_LE(cache_.figures().used_bytes, kBudget / 10);
+  EXPECT_GT(cached_of(kNewFile), 0U);
+  cache_.check_invariants();
+  cache_.erase_file(kNewFile);
+  EXPECT_EQ(cache_.figures().block_count, 0U);
 }
 
 TEST_F(Eviction, ABlockThatComesBackSoonIsKept) {

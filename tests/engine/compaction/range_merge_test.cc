@@ -98,6 +98,17 @@ class RangeMerge : public testing::TestWithParam<std::uint64_t> {
     auto back = rows.rbegin();
     for (cursor.seek_to_last(); cursor.valid(); cursor.previous(), ++back) ASSERT_EQ(cursor.key(), back->first);
     ASSERT_EQ(back, rows.rend());
+    for (std::uint64_t row = 0; row < kRowCount; row += 50) {
+      const std::string end = key_of(row + 20);
+      Cursor part = view.cursor(key_of(row), end);
+      auto expected = rows.lower_bound(key_of(row));
+      for (part.seek_to_first(); part.valid(); part.next(), ++expected) {
+        ASSERT_NE(expected, rows.end());
+        ASSERT_EQ(part.key(), expected->first);
+        ASSERT_EQ(part.value(), expected->second);
+      }
+      ASSERT_TRUE(expected == rows.end() || expected->first >= end);
+    }
     for (std::uint64_t row = 0; row < kRowCount; row += 7) {
       const auto found = view.get(key_of(row));
       ASSERT_TRUE(found.ok());
@@ -114,6 +125,13 @@ class RangeMerge : public testing::TestWithParam<std::uint64_t> {
     compare(engine.view(), rows_);
     if (&engine != engine_.get()) return;
     for (const auto& [snapshot, rows] : held_) compare(engine.view_at(snapshot), rows);
+  }
+
+  /// Returns the number of blocks in which a get of each row looks.
+  std::uint64_t blocks_of_gets() const {
+    ReadCost cost;
+    for (std::uint64_t row = 0; row < kRowCount; ++row) EXPECT_TRUE(engine_->view().get(key_of(row), &cost).ok());
+    return cost.blocks_read + cost.blocks_from_cache;
   }
 
   /// The rule applies to the sync of the n-th new table file.
@@ -137,6 +155,7 @@ class RangeMerge : public testing::TestWithParam<std::uint64_t> {
 TEST_P(RangeMerge, ShowsEveryVersionBetweenTwoRanges) {
   io::MemoryFileSystem& files = *machine_.files;
   const std::uint64_t bytes_before = level(kLastLevel).bytes;
+  const std::uint64_t blocks_before = blocks_of_gets();
   files.faults().add(at_new_file(3 + GetParam() % 3, io::FaultEffect::kNever));
   Status compacted;
   io::Thread caller = *machine_.scheduler().start("caller", [&] { compacted = engine_->compact(); });
@@ -145,6 +164,7 @@ TEST_P(RangeMerge, ShowsEveryVersionBetweenTwoRanges) {
   for (int i = 0; i < kTurnsMax && level(kLastLevel).bytes == bytes_before; ++i) machine_.scheduler().yield();
   EXPECT_EQ(level(0).files, kLevel0Files) << "level 0 left before the last range";
   EXPECT_NE(level(kLastLevel).bytes, bytes_before) << "no range was published by itself";
+  EXPECT_LT(blocks_of_gets() + 20, blocks_before) << "gets still look in level 0";
   check(*engine_);
 
   Machine other(1, files.snapshot());  // The process ends here.

@@ -86,6 +86,43 @@ TEST(Levels, FindsTheFileThatMayHoldAKey) {
   EXPECT_EQ(levels.find(1, "ha"), nullptr);
 }
 
+TEST(Levels, AFileIsPassedInItsMergedPartsOnly) {
+  LevelFile file;
+  EXPECT_FALSE(file.is_merged("b"));
+  EXPECT_FALSE(file.is_merged(KeySpan{}));
+  file.merged.push_back({"b", "d"});
+  file.merged.push_back({"m", {}});
+  EXPECT_FALSE(file.is_merged("a"));
+  EXPECT_TRUE(file.is_merged("b"));
+  EXPECT_TRUE(file.is_merged("c"));
+  EXPECT_FALSE(file.is_merged("d"));
+  EXPECT_TRUE(file.is_merged("z"));
+  EXPECT_TRUE(file.is_merged(KeySpan{"b", "d"}));
+  EXPECT_TRUE(file.is_merged(KeySpan{"m", {}}));
+  EXPECT_FALSE(file.is_merged(KeySpan{"a", "d"}));
+  EXPECT_FALSE(file.is_merged(KeySpan{"c", "e"}));
+  EXPECT_FALSE(file.is_merged(KeySpan{"c", {}}));
+  EXPECT_FALSE(file.is_merged(KeySpan{{}, "c"}));
+  file.merged.push_back({{}, {}});
+  EXPECT_TRUE(file.is_merged(KeySpan{}));
+}
+
+TEST(Levels, MergedPartsThatTouchAreJoined) {
+  const auto joined = [](std::vector<KeySpan> parts) {
+    std::vector<MergedSpan> spans;
+    for (const KeySpan& part : parts) add_span(spans, part);
+    std::string text;
+    for (const MergedSpan& span : spans) text += span.from + "-" + span.to + " ";
+    return text;
+  };
+  EXPECT_EQ(joined({{"b", "d"}, {"f", "h"}}), "b-d f-h ");
+  EXPECT_EQ(joined({{"b", "d"}, {"f", "h"}, {"d", "f"}}), "b-h ");
+  EXPECT_EQ(joined({{"b", "d"}, {"c", "e"}, {"b", "c"}}), "b-e ");
+  EXPECT_EQ(joined({{"m", {}}, {{}, "b"}, {"c", "d"}}), "m- -b c-d ");
+  EXPECT_EQ(joined({{"m", {}}, {{}, "b"}, {"b", "n"}}), "- ");
+  EXPECT_EQ(joined({{"b", "d"}, {{}, {}}}), "- ");
+}
+
 TEST(Levels, AllOverlappingIsLevel0NewestFirstThenDownwards) {
   const Levels levels = levels_of({file_entry(1, 6, "a", "z"), file_entry(2, 1, "b", "c"), file_entry(3, 1, "d", "e"),
                                    file_entry(4, 0, "a", "b"), file_entry(5, 0, "b", "x"), file_entry(6, 0, "y", "z")});

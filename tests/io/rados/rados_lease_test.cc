@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -141,6 +142,58 @@ TEST_P(RadosLease, AForcedTakeoverEndsTheProcessOfTheFormerOwner) {
   owner.reset();
   successor.reset();
   EXPECT_TRUE(fails_with(lock(*open(first)), Code::kFenced)) << "its lease never begins again";
+}
+
+// One of two standbys takes over from the dead owner. The other one takes over from the first when that lets go.
+TEST_P(RadosLease, TwoStandbysFollowEachOther) {
+  machine_.cluster.hold_blocklists();
+  RadosProgram& first = machine_.start();
+  const std::unique_ptr<Directory> owned = open(first);
+  const std::unique_ptr<DirectoryLock> owner = take(*owned);
+  ASSERT_NE(owner, nullptr);
+  Mutex mutex(machine_.scheduler());
+  Condition changed(machine_.scheduler());
+  int owners = 0;
+  int turns = 0;
+  bool may_end = false;
+  std::vector<std::uint64_t> epochs;
+  RadosOptions options;
+  options.owner_wait = std::chrono::hours(1);
+  std::vector<RadosProgram*> programs = {&machine_.start(options), &machine_.start(options)};
+  std::vector<Thread> standbys;
+  for (RadosProgram* const program : programs) {
+    standbys.push_back(*machine_.scheduler().start("standby", [&, program] {
+      const std::unique_ptr<Directory> directory = open(*program);
+      std::unique_ptr<DirectoryLock> taken = take(*directory);
+      ASSERT_NE(taken, nullptr);
+      const MutexGuard guard(mutex);
+      EXPECT_EQ(++owners, 1);
+      EXPECT_TRUE(is_ok(taken->check()));
+      epochs.push_back(taken->epoch());
+      ++turns;
+      changed.notify_all();
+      while (!may_end) changed.wait(mutex);
+      --owners;
+      taken.reset();
+    }));
+  }
+  let_pass(milliseconds(5000));
+  {
+    const MutexGuard guard(mutex);
+    EXPECT_EQ(turns, 0) << "the owner lives";
+  }
+  machine_.cluster.cut_off(first.door->client(), 0, 0);
+  let_pass(milliseconds(5000));
+  {
+    const MutexGuard guard(mutex);
+    EXPECT_EQ(turns, 1) << "within 5 s";
+    may_end = true;
+    changed.notify_all();
+  }
+  standbys.clear();
+  ASSERT_EQ(epochs.size(), 2u);
+  EXPECT_LT(owner->epoch(), epochs[0]);
+  EXPECT_LT(epochs[0], epochs[1]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RadosLease, testing::Range(std::uint64_t{1}, std::uint64_t{5}));

@@ -6,6 +6,7 @@
 #include "engine/recovery/recovery.h"
 #include "format/log/file_header.h"
 #include "format/log/warm_list.h"
+#include "tests/lab/content/index_comparison.h"
 
 namespace varve::lab {
 namespace {
@@ -27,6 +28,29 @@ std::string write_on(Store& store, std::uint64_t highest_version, Content& conte
   content[table_name(kProbeAccount, kProbeTable)] = {};
   content[entity_name(kProbeAccount, kProbeTable, "p", "r")] = row_of(entity, etag->timestamp().ticks);
   return {};
+}
+
+std::string compare_indexes(const io::MemoryDisk& disk, std::uint64_t seed, bool is_compacted) {
+  test::Machine machine(seed, disk);
+  return index_difference(machine.env(), kStorePath, is_compacted);
+}
+
+/// Builds the indexes that no build has ended, and gives the space of dropped ones back.
+std::string end_builds(Store& store, Content& content) {
+  const Result<TablePage> tables = store.list_tables(kAccount);
+  if (tables.code() == Code::kNotFound) return {};
+  if (!tables.ok()) return "a list of tables: " + tables.status().to_string();
+  for (const TableInfo& table : tables->tables) {
+    const Result<std::vector<IndexInfo>> indexes = store.indexes(kAccount, table.name);
+    if (!indexes.ok()) return "a list of indexes: " + indexes.status().to_string();
+    for (const IndexInfo& index : *indexes) {
+      const Status built = store.create_index(kAccount, table.name, index.definition);
+      if (!built.ok()) return "a build after the crash: " + built.to_string();
+      content[index_name(kAccount, table.name, index.definition.name)] = index_row(IndexState::kReady);
+    }
+  }
+  const Status compacted = store.compact();
+  return compacted.ok() ? "" : "a compaction: " + compacted.to_string();
 }
 
 std::string check_content(const Store& store, const Content& expected) {
@@ -117,9 +141,18 @@ std::string check_image(const Image& image, const Ledger& ledger, const Tuning& 
   }
   Content content = *found;
   if (std::string wrong = write_on(*opened.store, image.mark.highest_version, content); !wrong.empty()) return wrong;
+  if (tuning.has_indexes) {
+    if (std::string wrong = compare_indexes(image.disk, seed + 3, false); !wrong.empty()) return wrong;
+    if (std::string wrong = end_builds(*opened.store, content); !wrong.empty()) return wrong;
+  }
   if (Status closed = opened.store->close(); !closed.ok()) return "a close: " + closed.to_string();
   opened.store.reset();
-  return check_closed(opened.machine->files->snapshot(), tuning, seed + 2, content);
+  const io::MemoryDisk closed = opened.machine->files->snapshot();
+  if (tuning.has_indexes) {
+    const std::string wrong = compare_indexes(closed, seed + 4, true);
+    if (!wrong.empty()) return "after a compaction and a close: " + wrong;
+  }
+  return check_closed(closed, tuning, seed + 2, content);
 }
 
 }  // namespace varve::lab

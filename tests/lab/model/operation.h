@@ -38,6 +38,7 @@ enum class OperationName : std::uint8_t {
   kGetMany,
   kScan,
   kCount,
+  kQueryIndex,    // a scan with a filter that an index can serve, also at a snapshot
   kBeginWalk,     // a scan whose pages are read between other operations
   kContinueWalk,  // its next page
   kTakeSnapshot,
@@ -50,6 +51,9 @@ enum class OperationName : std::uint8_t {
   kList,
   kSetPolicies,
   kReadPolicies,
+  kSetExpiry,
+  kDeclareIndex,  // and its build, beside other commits
+  kDropIndex,
   kLoad,
   kCheckpoint,
   kCompact,

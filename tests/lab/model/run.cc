@@ -85,6 +85,7 @@ bool Run::do_data(const Operation& operation) {
     case OperationName::kGetMany: get_many(numbers); return true;
     case OperationName::kScan: scan(numbers); return true;
     case OperationName::kCount: count_entities(numbers); return true;
+    case OperationName::kQueryIndex: query_index(numbers); return true;
     case OperationName::kBeginWalk: begin_walk(numbers); return true;
     case OperationName::kContinueWalk: continue_walk(); return true;
     case OperationName::kTakeSnapshot: take_snapshot(numbers[0]); return true;
@@ -104,6 +105,9 @@ bool Run::do_tables(const Operation& operation) {
     case OperationName::kList: list(numbers[0]); return true;
     case OperationName::kSetPolicies: set_policies(numbers); return true;
     case OperationName::kReadPolicies: read_policies(numbers[0]); return true;
+    case OperationName::kSetExpiry: set_expiry(numbers); return true;
+    case OperationName::kDeclareIndex: declare_index(numbers); return true;
+    case OperationName::kDropIndex: drop_index(numbers); return true;
     case OperationName::kLoad: load(numbers); return true;
     case OperationName::kCheckpoint: checkpoint(numbers[0]); return true;
     case OperationName::kCompact: compact(); return true;

@@ -141,6 +141,19 @@ class Run {
   void sync();
   void last_tag();
 
+  // -- run_indexes.cc: indexes, and the expiry of tables -----------------------------------------------------------
+
+  void declare_index(const Numbers& numbers);
+  void drop_index(const Numbers& numbers);
+  void query_index(const Numbers& numbers);
+  void set_expiry(const Numbers& numbers);
+  /// Makes a commit between two parts of a build. Returns whether it ended the build.
+  bool interrupt_build(const Numbers& numbers);
+  /// Records the commits of a build since the last recorded version. No version of them has other entities.
+  void note_build(const TableName& name, const IndexDefinition& definition, std::optional<IndexState> reached);
+  void set_index(const TableName& name, const IndexRow& row);
+  void compare_indexes(Store& store, const TableState& table, const TableName& name, const char* where);
+
   // -- run_machine.cc: ends, beginnings, misfortunes --------------------------------------------------------------
 
   StoreOptions options(const io::Env& env) const;
@@ -176,6 +189,11 @@ class Run {
     std::optional<Units> last;  // the last entity returned
     std::optional<Units> next;  // the entity to be returned next, as of the read of the page before
   };
+  /// The commits of a build between two recorded versions.
+  struct Build {
+    std::uint64_t after = 0;
+    StatePointer state;
+  };
   struct Held {
     Snapshot snapshot;
     StatePointer state;
@@ -202,6 +220,7 @@ class Run {
   // The ledger.
   StatePointer state_;
   std::map<std::uint64_t, StatePointer> history_;  // by version
+  std::map<std::uint64_t, Build> builds_;          // by their last versions
   std::uint64_t version_ = 0;                      // of state_
   std::uint64_t highest_ = 0;                      // the highest version that this store has shown
   std::uint64_t promised_ = 0;                     // must survive a power cut

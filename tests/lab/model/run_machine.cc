@@ -2,6 +2,7 @@
 // Must never: accept a recovered state that no commit had.
 #include <chrono>
 
+#include "tests/lab/content/index_comparison.h"
 #include "tests/lab/model/run.h"
 
 namespace varve::lab {
@@ -51,6 +52,9 @@ void Run::close() {
 
 StatePointer Run::state_at(std::uint64_t version, const char* where) {
   if (const auto found = history_.find(version); found != history_.end()) return found->second;
+  if (const auto build = builds_.upper_bound(version); build != builds_.end() && build->second.after < version) {
+    return build->second.state;
+  }
   if (unknown_ && version > version_) {
     auto state = std::make_shared<State>(*state_);
     (*unknown_)(*state, ETag::of_timestamp(DateTime{version}));
@@ -68,6 +72,7 @@ void Run::recovered(std::uint64_t floor, const char* where) {
   if (version > version_) count("Unknown writes that had happened");
   state_ = state;
   history_.erase(history_.upper_bound(version), history_.end());
+  builds_.erase(builds_.upper_bound(version), builds_.end());
   history_[version] = state_;
   version_ = promised_ = acknowledged_ = version;
   highest_ = std::max(highest_, version);
@@ -109,6 +114,9 @@ void Run::verify() {
   if (!report.ok()) return broken("a verification: " + report.status().to_string());
   if (!report->sound()) return broken("a verification: " + report->findings.front());
   if (report->entities != state_->entities()) return broken("a verification: the number of entities differs");
+  if (const std::string differs = index_difference(machine_->env, kPath, false); !differs.empty()) {
+    return broken("a verification: " + differs);
+  }
   if (const Status opened = open(); !opened.ok()) return broken("a reopen: " + opened.to_string());
   recovered(acknowledged_, "a reopen");
   count("verifications");

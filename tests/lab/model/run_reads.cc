@@ -265,6 +265,7 @@ void Run::compare_tables(Store& store, const State& state, const std::string& ac
     if (failed()) return;
     const Result<std::vector<AccessPolicy>> policies = opened->access_policies();
     if (!policies.ok() || *policies != table->policies) return broken(std::string(where) + ": the policies differ");
+    compare_indexes(store, *table, {account, lower, lower}, where);
   }
 }
 

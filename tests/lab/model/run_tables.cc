@@ -2,6 +2,7 @@
 // Must never: end the store. run_machine.cc does that.
 #include <algorithm>
 
+#include "tests/lab/content/index_comparison.h"
 #include "tests/lab/model/run.h"
 #include "varve/loader.h"
 
@@ -127,6 +128,8 @@ void Run::load(const Numbers& numbers) {
   const TablePointer table = state_->table(name);
   if (!state_->accounts.contains(name.account)) {
     expected = {Code::kNotFound, "ResourceNotFound", {}};
+  } else if (table != nullptr && !table->indexes.empty()) {
+    expected = {Code::kInvalidArgument, "InvalidInput", {}};
   } else if (table != nullptr && !table->rows.empty()) {
     expected = {Code::kExists, "TableAlreadyExists", {}};
   }
@@ -181,7 +184,10 @@ void Run::finish_load(const TableName& name, Loader& loader, const std::vector<E
     const TablePointer before = state.table(name);
     auto table = before == nullptr ? std::make_shared<TableState>() : std::make_shared<TableState>(*before);
     if (before == nullptr) table->spelling = name.spelling;
-    table->rows = rows;
+    table->rows.clear();
+    for (const RowPointer& row : rows) {
+      if (!has_ended(*table, row->entity)) table->rows.push_back(row);
+    }
     state.accounts[name.account][name.lower] = std::move(table);
   });
   if (!done) return;
@@ -197,6 +203,8 @@ void Run::checkpoint(std::uint32_t write) {
   if (made->version.ticks != version_) return broken("a checkpoint: it is not of the newest version");
   promised_ = version_;
   if (misfortune_) return;
+  const std::string differs = index_difference(machine_->env, path, false);
+  if (!differs.empty()) return broken("a checkpoint: " + differs);
   StoreOptions chosen = options(machine_->env);
   chosen.create_if_absent = false;
   const Result<std::unique_ptr<Store>> opened = Store::open(path, chosen);

@@ -123,7 +123,8 @@ void Run::patch(const Numbers& numbers) {
   const bool done = settle(patched.status(), expected, durable, [name, planned, planted](State& state, ETag given) {
     apply_to_table(state, name, {planned}, given, planted);
   });
-  if (done) compare_entity(*patched, *state_->table(name)->find(partition.text, row.text), "a patch");
+  const Entity* const after = done ? state_->table(name)->find(partition.text, row.text) : nullptr;
+  if (after != nullptr) compare_entity(*patched, *after, "a patch");
   count(expected.fine() ? "patches" : "patches refused");
 }
 

@@ -186,15 +186,24 @@ Expected judge_in(const TableState& table, const WriteOperation& operation, Plan
   return {};
 }
 
+bool has_ended(const TableState& table, const Entity& entity) {
+  if (!table.expiry || table.expiry->property.empty()) return false;
+  const Value* const end = entity.find(table.expiry->property);
+  return end != nullptr && end->get_if<DateTime>() != nullptr;  // see expiry_of()
+}
+
 void apply(TableState& table, const WriteOperation& operation, ETag etag, Planted planted) {
   const Units units = units_of(operation.entity);
   const auto at = place_of(table.rows, units);
   const bool is_there = at != table.rows.end() && (*at)->units == units;
-  if (operation.kind == WriteKind::kRemove) {
+  Entity entity;
+  if (operation.kind != WriteKind::kRemove) {
+    entity = result_of(is_there ? &(*at)->entity : nullptr, operation, planted);
+  }
+  if (operation.kind == WriteKind::kRemove || has_ended(table, entity)) {
     if (is_there) table.rows.erase(at);
     return;
   }
-  Entity entity = result_of(is_there ? &(*at)->entity : nullptr, operation, planted);
   entity.set_etag(etag);
   auto row = std::make_shared<const ModelRow>(ModelRow{units, std::move(entity)});
   if (is_there) {

@@ -37,10 +37,17 @@ struct ModelRow {
 };
 using RowPointer = std::shared_ptr<const ModelRow>;
 
+struct IndexRow {
+  IndexDefinition definition;
+  std::optional<IndexState> state{};  // nothing: an end of its build is in doubt
+};
+
 struct TableState {
   std::string spelling;
   std::vector<RowPointer> rows;  // by units
   std::vector<AccessPolicy> policies;
+  std::map<std::string, IndexRow> indexes;  // by name
+  std::optional<TableExpiry> expiry;
 
   const Entity* find(const std::string& partition, const std::string& row) const;
 };
@@ -73,6 +80,8 @@ struct Expected {
 Expected judge_alone(const WriteOperation& operation, KeyProblem problem);
 /// Returns the error of a write in this table.
 Expected judge_in(const TableState& table, const WriteOperation& operation, Planted planted);
+/// Returns whether an entity that is written now has ended at once, so that it is absent.
+bool has_ended(const TableState& table, const Entity& entity);
 /// Applies a valid write.
 void apply(TableState& table, const WriteOperation& operation, ETag etag, Planted planted);
 

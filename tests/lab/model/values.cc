@@ -180,6 +180,25 @@ std::vector<AccessPolicy> policies_of(std::uint32_t number) {
   return policies;
 }
 
+IndexDefinition index_of(std::uint32_t number) {
+  const bool is_first = number / 4 % 2 == 0;
+  switch (number % 4) {
+    case 0: return {"First", {{is_first ? "A" : "B"}}, {"C"}};
+    case 1: return {"Second", {{"C", is_first}, {"A"}}, {}};
+    case 2: return {"Third", {{"PartitionKey"}, {is_first ? "D" : "Count", true}}, {"Fluss_", "E"}};
+    default: return {"Fourth", {{"RowKey", is_first}}, {}};
+  }
+}
+
+std::optional<TableExpiry> expiry_of(std::uint32_t number) {
+  switch (number % 4) {
+    case 0: return TableExpiry::at("D");
+    case 1: return TableExpiry::at("A");
+    case 2: return TableExpiry::after(TableExpiry::kAgeMax);
+    default: return std::nullopt;
+  }
+}
+
 std::u16string code_units(const std::string& utf8) {
   std::u16string units;
   units.reserve(utf8.size());

@@ -10,6 +10,8 @@
 
 #include "varve/access_policy.h"
 #include "varve/query.h"
+#include "varve/table_expiry.h"
+#include "varve/table_index.h"
 #include "varve/transaction.h"
 #include "varve/types.h"
 
@@ -54,6 +56,12 @@ enum class Condition : std::uint8_t { kCurrent, kAny, kOld, kNone };
 Condition condition_of(std::uint32_t number);
 
 std::vector<AccessPolicy> policies_of(std::uint32_t number);
+
+/// Returns one of a few indexes of properties and keys of entity_of(). Some of them have the same name.
+IndexDefinition index_of(std::uint32_t number);
+/// Returns a rule under which entities end at once or long after the run, or none: each DateTime of entity_of() lies before
+/// every time of a run.
+std::optional<TableExpiry> expiry_of(std::uint32_t number);
 
 /// Returns the text as UTF-16 code units, whose order is that of keys.
 std::u16string code_units(const std::string& utf8);

@@ -40,6 +40,11 @@ Status read_tables(const Store& store, const std::string& account, Content& cont
       const Result<Table> table = store.open_table(account, info.name);
       if (!table.ok()) return table.status();
       if (Status read = read_entities(*table, account, info.name, content); !read.ok()) return read;
+      const Result<std::vector<IndexInfo>> indexes = store.indexes(account, info.name);
+      if (!indexes.ok()) return indexes.status();
+      for (const IndexInfo& index : *indexes) {
+        content[index_name(account, info.name, index.definition.name)] = index_row(index.state);
+      }
     }
     if (!page->continuation) return {};
     options.continuation = *page->continuation;
@@ -69,6 +74,10 @@ std::string table_name(std::string_view account, std::string_view table) {
 std::string entity_name(std::string_view account, std::string_view table, std::string_view partition_key,
                         std::string_view row_key) {
   return table_name(account, table) + kSeparator + std::string(partition_key) + kSeparator + std::string(row_key);
+}
+
+std::string index_name(std::string_view account, std::string_view table, std::string_view index) {
+  return entity_name(account, table, "!index", index);  // no partition of the scenarios
 }
 
 void erase_below(Content& content, const std::string& name) {
@@ -108,6 +117,12 @@ Row policies_row(std::span<const AccessPolicy> policies) {
     row.properties["policy " + policy.id] = (policy.start ? std::to_string(policy.start->ticks) : "-") + " " +
                                             (policy.expiry ? std::to_string(policy.expiry->ticks) : "-");
   }
+  return row;
+}
+
+Row index_row(IndexState state) {
+  Row row;
+  row.properties["state"] = std::to_string(static_cast<int>(state));
   return row;
 }
 

@@ -11,7 +11,7 @@
 
 namespace varve::lab {
 
-/// An entity, or a row for an account, a table or the last tag. A version of zero equals every version, because the
+/// An entity, or a row for an account, a table, an index or the last tag. A version of zero equals every version, because the
 /// model does not know it.
 struct Row {
   std::map<std::string, std::string> properties;
@@ -25,6 +25,8 @@ std::string account_name(std::string_view account);
 std::string table_name(std::string_view account, std::string_view table);
 std::string entity_name(std::string_view account, std::string_view table, std::string_view partition_key,
                         std::string_view row_key);
+
+std::string index_name(std::string_view account, std::string_view table, std::string_view index);
 /// The name of the row whose property is the tag of the last commit.
 inline constexpr std::string_view kTagName = "!tag";
 
@@ -35,8 +37,9 @@ void erase_below(Content& content, const std::string& name);
 std::string text_of(const Value& value);
 Row row_of(const Entity& entity, std::uint64_t version);
 Row policies_row(std::span<const AccessPolicy> policies);
+Row index_row(IndexState state);
 
-/// Reads all accounts, tables, policies, entities and the tag. Errors: those of reading.
+/// Reads all accounts, tables, policies, indexes, entities and the tag. Errors: those of reading.
 Result<Content> read_content(const Store& store);
 
 /// Returns an empty text if both are equal. Otherwise it returns one line with the first few differences.

@@ -69,7 +69,7 @@ Result<StoreOptions> make_options(const Tuning& tuning, const io::Env& env) {
 void apply(Content& content, std::string_view table, const Stage::Write& write, std::uint64_t version) {
   using Kind = Stage::Kind;
   const std::string name = entity_name(kAccount, table, write.partition_key, write.row_key);
-  if (write.kind == Kind::kRemove) {
+  if (write.kind == Kind::kRemove || write.has_ended) {
     content.erase(name);
     return;
   }
@@ -261,6 +261,77 @@ void Stage::expiry(std::string_view table, bool expires) {
       [](Content&, std::uint64_t) {});
 }
 
+void Stage::dated_table(std::string_view table) {
+  commit(
+      "create dated table " + std::string(table), Durability::kSync,
+      [&]() -> Result<std::uint64_t> {
+        const Result<Table> made = store_->create_table(kAccount, table, {.expiry = TableExpiry::at("Until")});
+        if (!made.ok()) return made.status();
+        return version_seen();
+      },
+      [name = table_name(kAccount, table)](Content& content, std::uint64_t) { content[name] = {}; });
+}
+
+void Stage::note_index(const std::string& what, std::uint64_t before, const Status& ended, std::string_view table,
+                       std::string_view index) {
+  const std::string name = index_name(kAccount, table, index);
+  const Result<std::vector<IndexInfo>> shown = store_->indexes(kAccount, table);
+  if (shown.ok()) {
+    for (const IndexInfo& info : *shown) {
+      if (info.definition.name != index) continue;
+      const std::uint64_t now = visible_version();
+      const bool durable = ended.ok() || ended.code() == Code::kCancelled;
+      ledger_.acknowledged(
+          what, {std::min(now, before + 1), now}, durable,
+          [name, state = info.state](Content& content, std::uint64_t) { content[name] = index_row(state); });
+    }
+  }
+  const bool is_in_doubt = ended.code() == Code::kUnknown || !shown.ok();
+  if (!is_in_doubt || !is_misfortune(ended.code()) || ended.ok() || ended.code() == Code::kCancelled) return;
+  const IndexState next = what.starts_with("declare") ? IndexState::kBuilding : IndexState::kReady;
+  ledger_.unknown(what, [name, next](Content& content, std::uint64_t) { content[name] = index_row(next); });
+}
+
+void Stage::declare_index(std::string_view table, const IndexDefinition& definition) {
+  if (!store_) return;
+  const std::uint64_t before = visible_version();
+  const auto stop = [](const IndexBuildProgress&) { return false; };
+  const Status ended = call_or_tell([&] { return store_->create_index(kAccount, table, definition, stop); });
+  if (ended.code() != Code::kCancelled) (void)note(ended);
+  if (ended.ok() && errors_.empty()) problem("a build was not stopped");
+  note_index("declare index " + definition.name, before, ended, table, definition.name);
+}
+
+void Stage::build_index(std::string_view table, const IndexDefinition& definition,
+                        const std::function<void()>& meanwhile, Code ending) {
+  if (!store_) return;
+  const std::uint64_t before = visible_version();
+  bool is_called = false;
+  const auto progress = [&](const IndexBuildProgress&) {
+    if (!meanwhile || std::exchange(is_called, true)) return true;
+    if (hook_) hook_(false);
+    meanwhile();
+    if (hook_) hook_(true);
+    return true;
+  };
+  const Status ended = call_or_tell([&] { return store_->create_index(kAccount, table, definition, progress); });
+  if (ended.code() != ending) {
+    if (!is_misfortune(ended.code()) && errors_.empty()) problem("a build of an index: " + ended.to_string());
+    (void)note(ended);
+  }
+  note_index("build index " + definition.name, before, ended, table, definition.name);
+}
+
+void Stage::drop_index(std::string_view table, std::string_view index) {
+  commit(
+      "drop index " + std::string(index), Durability::kSync,
+      [&]() -> Result<std::uint64_t> {
+        if (Status dropped = store_->drop_index(kAccount, table, index); !dropped.ok()) return dropped;
+        return version_seen();
+      },
+      [name = index_name(kAccount, table, index)](Content& content, std::uint64_t) { content.erase(name); });
+}
+
 void Stage::policies(std::string_view table, int count) {
   std::vector<AccessPolicy> made;
   for (int i = 0; i < count; ++i) made.push_back({.id = "policy" + std::to_string(i)});
@@ -279,6 +350,7 @@ Entity Stage::entity_of(const Write& write) const {
   const LabsOwn own;
   Entity entity(write.partition_key, write.row_key);
   entity.set(property_of(write.kind), write.value);
+  if (write.has_ended) entity.set("Until", DateTime{io::ManualClock::kDefaultWall - 1});
   return entity;
 }
 

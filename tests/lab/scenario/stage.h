@@ -29,6 +29,8 @@ struct Tuning {
   std::optional<Durability> default_durability{};
   /// Size of table files. Small ones give a few entries many files and levels.
   std::uint64_t file_bytes = engine::TreeShape().file_bytes;
+  /// Whether the law also ends the builds of indexes, compacts, and compares each entry (content/index_comparison.h).
+  bool has_indexes = false;
 };
 Result<StoreOptions> make_options(const Tuning& tuning, const io::Env& env);
 
@@ -73,13 +75,24 @@ class Stage {
   void expiring_table(std::string_view table);
   /// Lets the entities that are written from now on end long after the script, or never.
   void expiry(std::string_view table, bool expires);
+  /// Creates a table whose entities end at their property Until. See Write::has_ended.
+  void dated_table(std::string_view table);
+
+  /// Declares an index of a table with entities, and stops its build after the first part.
+  void declare_index(std::string_view table, const IndexDefinition& definition);
+  /// Builds a declared index. After the first part of the build, calls `meanwhile`, which may make other commits. The build
+  /// ends with `ending`.
+  void build_index(std::string_view table, const IndexDefinition& definition,
+                   const std::function<void()>& meanwhile = {}, Code ending = Code::kOk);
+  void drop_index(std::string_view table, std::string_view index);
 
   struct Write {
     Kind kind = Kind::kInsertOrReplace;
     std::string partition_key;
     std::string row_key;
-    std::string value;     // of the property V; for a merge, of W
-    bool if_same = false;  // requires the ETag in the ledger
+    std::string value;       // of the property V; for a merge, of W
+    bool if_same = false;    // requires the ETag in the ledger
+    bool has_ended = false;  // has a property Until, which lies in the past
   };
   void write(std::string_view table, Write write, Durability durability = Durability::kSync, std::string_view tag = {});
   /// Commits an entity group transaction.
@@ -127,6 +140,9 @@ class Stage {
   std::uint64_t version_seen() const;
   ETag condition(std::string_view table, const Write& write) const;
   Status note(const Status& status);
+  /// Enters the state of an index after a call that declared or built it. Only a state that the store shows is certain.
+  void note_index(const std::string& what, std::uint64_t before, const Status& ended, std::string_view table,
+                  std::string_view index);
 
   test::Machine& machine_;
   io::Env env_;

@@ -5,14 +5,14 @@ namespace {
 
 using StageKind = Stage::Kind;
 
-void one_table(Stage& stage) {
+void table_in_memory(Stage& stage) {
   stage.account();
   stage.table("Orders");
   stage.fill("Orders", "p", 0, 20, 50);
 }
 
 void flushed_table(Stage& stage) {
-  one_table(stage);
+  table_in_memory(stage);
   stage.fill("Orders", "q", 0, 60, 500);
   stage.compact();
   stage.table("Neighbour");
@@ -146,10 +146,10 @@ std::vector<Scenario> table_scripts() {
   return {
       {.name = "accounts", .prepare = nullptr, .run = accounts},
       {.name = "tables", .prepare = an_account, .run = tables},
-      {.name = "policies", .prepare = one_table, .run = policies},
+      {.name = "policies", .prepare = table_in_memory, .run = policies},
 
-      {.name = "expiry", .prepare = one_table, .run = expires, .two_levels = true},
-      {.name = "drop-table", .prepare = one_table, .run = drops, .two_levels = true},
+      {.name = "expiry", .prepare = table_in_memory, .run = expires, .two_levels = true},
+      {.name = "drop-table", .prepare = table_in_memory, .run = drops, .two_levels = true},
       {.name = "drop-flushed-table", .prepare = flushed_table, .run = drops},
       {.name = "recreate-table", .prepare = flushed_table, .run = recreates},
       {.name = "drop-and-compact", .prepare = flushed_table, .run = drops_and_compacts},

@@ -7,7 +7,7 @@ using StageKind = Stage::Kind;
 
 constexpr Tuning kScarceMemory{.write_buffer_bytes = 96 << 10, .block_cache_bytes = 64 << 10, .file_bytes = 8 << 10};
 
-void rows(Stage& stage) {
+void some_rows(Stage& stage) {
   stage.account();
   stage.table("Orders");
   stage.fill("Orders", "p", 0, 30, 100);
@@ -16,7 +16,7 @@ void rows(Stage& stage) {
 }
 
 void files_and_log(Stage& stage) {
-  rows(stage);
+  some_rows(stage);
   stage.compact();
   stage.fill("Orders", "p", 20, 30, 100, Durability::kSync);
   stage.table("Dropped");
@@ -25,14 +25,14 @@ void files_and_log(Stage& stage) {
 }
 
 void several_segments(Stage& stage) {
-  rows(stage);
+  some_rows(stage);
   stage.fill("Orders", "roll", 0, 60, 20'000, Durability::kSync);
   stage.write("Orders", {StageKind::kInsert, "q", "tail", "x"}, Durability::kBuffered);
 }
 
 /// Writes a log that is much larger than the memory of the next open.
 void a_long_log(Stage& stage) {
-  rows(stage);
+  some_rows(stage);
   for (int i = 0; i < 40; ++i) {
     stage.write("Orders", {StageKind::kInsertOrReplace, "long", std::to_string(i), stage.letters(8000)},
                 i % 4 == 0 ? Durability::kSync : Durability::kBuffered);
@@ -198,21 +198,24 @@ std::vector<Scenario> whole_store_scripts() {
        .run = opens_to_read,
        .opens = true},
       {.name = "close", .prepare = files_and_log, .run = closes},
-      {.name = "reopen", .prepare = rows, .run = reopens},
-      {.name = "manifest-anew", .prepare = rows, .run = many_edits},
-      {.name = "checkpoint", .prepare = rows, .run = checkpoints},
+      {.name = "reopen", .prepare = some_rows, .run = reopens},
+      {.name = "manifest-anew", .prepare = some_rows, .run = many_edits},
+      {.name = "checkpoint", .prepare = some_rows, .run = checkpoints},
       {.name = "checkpoint-files", .prepare = files_and_log, .run = checkpoints_twice},
       {.name = "checkpoint-beside-writer",
        .prepare = files_and_log,
        .run = checkpoints_beside_a_writer,
        .has_threads = true},
-      {.name = "log-write-fails", .prepare = rows, .run = a_log_write_fails, .has_faults = true},
-      {.name = "log-write-fails-afterwards", .prepare = rows, .run = a_log_write_fails_afterwards, .has_faults = true},
-      {.name = "table-sync-fails", .prepare = rows, .run = a_table_sync_fails, .has_faults = true},
-      {.name = "manifest-sync-fails", .prepare = rows, .run = a_manifest_sync_fails, .has_faults = true},
-      {.name = "footer-fails", .prepare = rows, .run = a_footer_fails, .has_faults = true},
-      {.name = "full-disk", .prepare = rows, .run = the_disk_fills_up, .has_faults = true},
-      {.name = "drop-on-full-disk", .prepare = rows, .run = drops_on_a_full_disk, .has_faults = true},
+      {.name = "log-write-fails", .prepare = some_rows, .run = a_log_write_fails, .has_faults = true},
+      {.name = "log-write-fails-afterwards",
+       .prepare = some_rows,
+       .run = a_log_write_fails_afterwards,
+       .has_faults = true},
+      {.name = "table-sync-fails", .prepare = some_rows, .run = a_table_sync_fails, .has_faults = true},
+      {.name = "manifest-sync-fails", .prepare = some_rows, .run = a_manifest_sync_fails, .has_faults = true},
+      {.name = "footer-fails", .prepare = some_rows, .run = a_footer_fails, .has_faults = true},
+      {.name = "full-disk", .prepare = some_rows, .run = the_disk_fills_up, .has_faults = true},
+      {.name = "drop-on-full-disk", .prepare = some_rows, .run = drops_on_a_full_disk, .has_faults = true},
   };
 }
 

@@ -111,6 +111,12 @@ bool StopSignals::wait_for_reload() {
   return true;
 }
 
+void StopSignals::request_end() noexcept {
+  const std::lock_guard lock(state_->mutex);
+  state_->has_come = true;
+  state_->came.notify_all();
+}
+
 bool StopSignals::is_impatient() const noexcept {
   const std::lock_guard lock(state_->mutex);
   return state_->is_impatient;

@@ -27,6 +27,8 @@ class StopSignals {
   void expect() noexcept;
   /// Waits for a request. Returns true for a reload, and false for the end. The end goes first.
   bool wait_for_reload();
+  /// Requests the end, as a first signal does after expect(). Any thread may call it.
+  void request_end() noexcept;
   /// Returns whether the end was requested a second time.
   bool is_impatient() const noexcept;
 

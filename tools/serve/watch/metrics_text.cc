@@ -256,12 +256,11 @@ void add_compaction(Families& families, const Statistics& store) {
   families.gauge("varve_retired_ids", "Dropped tables and accounts whose bytes are not all freed.", store.retired_ids);
 }
 
-void add_health(Families& families, const Result<Statistics>& store) {
-  const StoreHealth health = health_of(store);
+void add_health(Families& families, const StoreHealth& health) {
   families.gauge("varve_accepts_writes", "1 if the store accepts writes, else 0.",
                  std::uint64_t{health.accepts_writes});
   families.begin(MetricType::Gauge, "varve_health", "1 for the present state of the store, 0 for the others.");
-  for (const std::string_view state : {"healthy", "write paused", "poisoned", "read only", "unknown"}) {
+  for (const std::string_view state : {"healthy", "write paused", "poisoned", "read only", "standby", "unknown"}) {
     families.value(std::uint64_t{state == health.state}, {{"state", std::string(state)}});
   }
 }
@@ -276,13 +275,21 @@ std::string metrics_text(const Observed& observed) {
   if (observed.reloads != nullptr) add_reloads(families, *observed.reloads);
   add_build(families);
   add_process(families, process_figures());
-  add_health(families, store);
+  add_health(families, health_of(store));
   if (store.ok()) {
     add_levels(families, *store);
     add_log(families, *store);
     add_memory(families, *store);
     add_compaction(families, *store);
   }
+  return families.text();
+}
+
+std::string standby_metrics_text() {
+  Families families;
+  add_build(families);
+  add_process(families, process_figures());
+  add_health(families, standby_health());
   return families.text();
 }
 

@@ -13,6 +13,9 @@ namespace varve::serve {
 /// Returns the metrics in text format version 0.0.4. If the store returns no statistics, its figures are left out.
 std::string metrics_text(const Observed& observed);
 
+/// Returns the metrics of a process that waits for its store.
+std::string standby_metrics_text();
+
 /// The media type of the format.
 inline constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 

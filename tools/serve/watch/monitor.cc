@@ -36,8 +36,10 @@ HttpResponse Monitor::answer(const HttpRequest& request) const {
   }
   if (verb != "GET" && verb != "HEAD")
     return text_response(405, "method not allowed; use GET or HEAD\n").with("Allow", "GET, HEAD");
-  if (request.head.path == "/metrics") return text_response(200, metrics_text(observed_), kMetricsType);
-  return health_response(health_of(observed_.store.statistics()));
+  if (request.head.path == "/metrics") {
+    return text_response(200, observed_ == nullptr ? standby_metrics_text() : metrics_text(*observed_), kMetricsType);
+  }
+  return health_response(observed_ == nullptr ? standby_health() : health_of(observed_->store.statistics()));
 }
 
 Task<Status> Monitor::admit(const HttpRequest& /*request*/, HomeThread* /*home*/) {

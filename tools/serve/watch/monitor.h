@@ -12,7 +12,9 @@ namespace varve::serve {
 class Monitor final : public RequestHandler {
  public:
   /// The observed objects must outlive the monitor.
-  explicit Monitor(const Observed& observed) noexcept : observed_(observed) {}
+  explicit Monitor(const Observed& observed) noexcept : observed_(&observed) {}
+  /// Makes the monitor of a standby, which has no store yet.
+  Monitor() noexcept = default;
 
   Task<Status> admit(const HttpRequest& request, HomeThread* home) override;
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) override;
@@ -21,7 +23,7 @@ class Monitor final : public RequestHandler {
 
  private:
   HttpResponse answer(const HttpRequest& request) const;
-  const Observed& observed_;
+  const Observed* const observed_ = nullptr;
 };
 
 }  // namespace varve::serve

@@ -17,4 +17,8 @@ StoreHealth health_of(const Result<Statistics>& statistics) {
   return {};
 }
 
+StoreHealth standby_health() {
+  return {false, "standby", "another process owns the store; this one takes it over when that one is gone"};
+}
+
 }  // namespace varve::serve

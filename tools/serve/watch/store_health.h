@@ -12,12 +12,14 @@ namespace varve::serve {
 
 struct StoreHealth {
   bool accepts_writes = true;
-  /// "healthy", "write paused", "poisoned", "read only", "unknown".
+  /// "healthy", "write paused", "poisoned", "read only", "standby", "unknown".
   std::string_view state = "healthy";
   /// The reason why the store accepts no writes, and when it will accept them again.
   std::string reason{};
 };
 
 StoreHealth health_of(const Result<Statistics>& statistics);
+/// Returns the state of a process that waits for its store.
+StoreHealth standby_health();
 
 }  // namespace varve::serve

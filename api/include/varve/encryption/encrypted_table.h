@@ -39,7 +39,8 @@ struct TableEncryption {
 ///   EncryptedTable patients(*store->open_table("myaccount", "Patients"),
 ///                           {.key = *key, .properties = PropertyChoice::names({"Diagnosis"})});
 ///
-/// A filter compares stored values: a condition on an encrypted property never matches its text.
+/// A filter compares stored values: a condition on an encrypted property never matches its text. An index of an encrypted
+/// property would have no use for the same reason: its entries hold ciphertext.
 ///
 /// Errors besides those of Table:
 ///   writes     those of encrypt(); kInvalidArgument (no key although encryption is required; or the entity has a
@@ -48,6 +49,7 @@ struct TableEncryption {
 ///   merges     merge(), insert_or_merge(), patches and transactions with one of them return kUnsupported; nothing
 ///              changed. A merge would encrypt its properties with another content key than the stored ones, which the
 ///              store cannot know.
+///   orders     a scan with Scan::order_by returns kUnsupported: it would compare ciphertext
 /// Source: C-25.
 class EncryptedTable {
  public:

@@ -1,0 +1,206 @@
+// Goal: opening a typed table makes the indexes and the expiry that its mapping declares, and changes nothing that differs;
+// a typed patch does what a patch does.
+#include "varve/typed_declaration.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/store_bench.h"
+
+namespace varve::typed_declaration_test {
+namespace {
+
+struct Address {
+  std::string city;
+};
+
+struct Order {
+  std::string region;
+  std::string number;
+  std::string customer;
+  std::optional<double> total;
+  std::int32_t lines = 0;
+  Address address;
+  std::string secret;
+};
+
+/// The same table, declared in another way.
+struct OtherOrder {
+  std::string region;
+  std::string number;
+  std::string customer;
+  DateTime kept_until;
+};
+
+struct Wrong {
+  std::string region;
+  std::string number;
+  std::string secret;
+};
+struct WrongAge {
+  std::string region;
+  std::string number;
+};
+
+}  // namespace
+}  // namespace varve::typed_declaration_test
+
+namespace varve {
+
+namespace test_structs = typed_declaration_test;
+
+template <>
+inline constexpr auto mapping<test_structs::Address> = mapped::members(mapped::property("City",
+                                                                                        &test_structs::Address::city));
+template <>
+inline constexpr auto mapping<test_structs::Order> = mapped::members(
+    mapped::partition_key(&test_structs::Order::region), mapped::row_key(&test_structs::Order::number),
+    mapped::property("Customer", &test_structs::Order::customer),
+    mapped::property("Total", &test_structs::Order::total), mapped::property("Lines", &test_structs::Order::lines),
+    mapped::flattened("Home", &test_structs::Order::address), mapped::encrypted("Secret", &test_structs::Order::secret),
+    mapped::index("ByCustomer", mapped::ascending("Customer"), mapped::descending("Total"), mapped::carried("Lines")),
+    mapped::index("ByCity", mapped::ascending("HomeCity"), mapped::ascending("RowKey")),
+    mapped::ends_after(std::chrono::hours(24)));
+template <>
+inline constexpr auto mapping<test_structs::OtherOrder> = mapped::members(
+    mapped::partition_key(&test_structs::OtherOrder::region), mapped::row_key(&test_structs::OtherOrder::number),
+    mapped::property("Customer", &test_structs::OtherOrder::customer),
+    mapped::property("KeptUntil", &test_structs::OtherOrder::kept_until),
+    mapped::index("ByCustomer", mapped::descending("Customer")), mapped::index("New", mapped::ascending("KeptUntil")),
+    mapped::ends_at("KeptUntil"));
+template <>
+inline constexpr auto mapping<test_structs::Wrong> =
+    mapped::members(mapped::partition_key(&test_structs::Wrong::region), mapped::row_key(&test_structs::Wrong::number),
+                    mapped::encrypted("Secret", &test_structs::Wrong::secret),
+                    mapped::index("BySecret", mapped::ascending("Secret")), mapped::ends_at("Secret"));
+template <>
+inline constexpr auto mapping<test_structs::WrongAge> = mapped::members(
+    mapped::partition_key(&test_structs::WrongAge::region), mapped::row_key(&test_structs::WrongAge::number),
+    mapped::index("None", mapped::carried("RowKey")), mapped::ends_after(std::chrono::milliseconds(0)));
+
+}  // namespace varve
+
+namespace varve::typed_declaration_test {
+namespace {
+
+using namespace test;
+
+static_assert(mapped::indexes_fit<Order>() && mapped::expiry_fits<Order>());
+static_assert(!mapped::indexes_fit<Wrong>() && !mapped::expiry_fits<Wrong>());
+static_assert(!mapped::indexes_fit<WrongAge>() && !mapped::expiry_fits<WrongAge>());
+
+constexpr Said kDiffers = {Code::kExists, "ResourceAlreadyExists"};
+
+class TypedDeclarations : public testing::Test {
+ protected:
+  Store& store() { return *bench_.store; }
+  std::string account() const { return bench_.table().account(); }
+  std::vector<IndexInfo> indexes(std::string_view table) {
+    Result<std::vector<IndexInfo>> found = store().indexes(account(), table);
+    EXPECT_TRUE(found.ok()) << found.status().to_string();
+    return found.ok() ? *found : std::vector<IndexInfo>();
+  }
+  void expect_whole(std::string_view table) {
+    const std::vector<IndexInfo> found = indexes(table);
+    const TableDeclaration declared = declaration_of<Order>();
+    ASSERT_EQ(found.size(), 2u);
+    for (const IndexInfo& index : found) {
+      EXPECT_EQ(index.state, IndexState::kReady);
+      EXPECT_EQ(index.definition, declared.indexes[index.definition.name == "ByCustomer" ? 0 : 1]);
+    }
+    EXPECT_EQ(*store().table_expiry(account(), table), TableExpiry::after(std::chrono::hours(24)));
+  }
+
+  mutable StoreBench bench_;
+};
+
+TEST_F(TypedDeclarations, ANewTableGetsWhatItsMappingDeclares) {
+  const TableDeclaration declared = declaration_of<Order>();
+  ASSERT_EQ(declared.indexes.size(), 2u);
+  EXPECT_EQ(declared.indexes[0], (IndexDefinition{"ByCustomer", {{"Customer", false}, {"Total", true}}, {"Lines"}}));
+  EXPECT_EQ(declared.indexes[1], (IndexDefinition{"ByCity", {{"HomeCity", false}, {"RowKey", false}}, {}}));
+  Result<TypedTable<Order>> orders = open_typed_table<Order>(store(), account(), "Orders");
+  ASSERT_EQ(said(orders.status()), kFine);
+  expect_whole("Orders");
+  EXPECT_EQ(said(orders->insert(Order{"eu", "1", "Ann", 2.0, 1, {}, {}})), kFine);
+  EXPECT_EQ(said(open_typed_table<Order>(store(), account(), "Orders").status()), kFine);
+  expect_whole("Orders");
+}
+
+TEST_F(TypedDeclarations, AnOldTableGetsWhatItLacksAndKeepsWhatElseItHas) {
+  Table plain = *store().create_table(account(), "Orders");
+  ASSERT_TRUE(plain.insert(Entity("eu", "1").set("Customer", "Ann").set("Total", 2.0)).ok());
+  int calls = 0;
+  const auto stop = [&calls](const IndexBuildProgress&) { return ++calls < 1; };
+  EXPECT_EQ(open_typed_table<Order>(store(), account(), "Orders", stop).code(), Code::kCancelled);
+  EXPECT_EQ(said(open_typed_table<Order>(store(), account(), "Orders").status()), kFine);
+  expect_whole("Orders");
+  EXPECT_EQ(said(store().create_index(account(), "Orders", {"Extra", {{"Customer"}}})), kFine);
+  EXPECT_EQ(said(open_typed_table<Order>(store(), account(), "Orders").status()), kFine);
+  EXPECT_EQ(indexes("Orders").size(), 3u);
+}
+
+TEST_F(TypedDeclarations, ATableThatDiffersIsLeftAsItIsAndEachDifferenceIsNamed) {
+  ASSERT_EQ(said(open_typed_table<Order>(store(), account(), "Orders").status()), kFine);
+  const Status refused = open_typed_table<OtherOrder>(store(), account(), "Orders").status();
+  EXPECT_EQ(said(refused), kDiffers);
+  for (const std::string_view part : {"'ByCustomer' is (Customer, Total desc) carries Lines", "(Customer desc)",
+                                      "after 86400000 ms", "at property 'KeptUntil'"}) {
+    EXPECT_NE(refused.to_string().find(part), std::string::npos) << refused.to_string() << part;
+  }
+  expect_whole("Orders");
+}
+
+TEST_F(TypedDeclarations, AnErrorOfTheStoreIsReturned) {
+  EXPECT_EQ(open_typed_table<Order>(store(), "absent", "Orders").code(), Code::kNotFound);
+  EXPECT_EQ(open_typed_table<Order>(store(), account(), "0rders!").code(), Code::kInvalidArgument);
+}
+
+TEST_F(TypedDeclarations, ATypedPatchSetsRemovesAndIncrementsMembers) {
+  TypedTable<Order> orders(bench_.table());
+  ASSERT_EQ(said(orders.insert(Order{"eu", "1", "Ann", 2.0, 3, {"Ulm"}, {}})), kFine);
+  TypedPatch<Order> patch("eu", "1");
+  patch.increment<&Order::lines>(4).remove<&Order::total>().set<&Order::address, &Address::city>("Rome");
+  const Result<Order> after = orders.patch(patch.only_if(field<&Order::lines>() < 7), ETag::any());
+  ASSERT_EQ(said(after.status()), kFine) << after.status().to_string();
+  EXPECT_EQ(after->lines, 7);
+  EXPECT_EQ(after->total, std::nullopt);
+  EXPECT_EQ(after->address.city, "Rome");
+  EXPECT_EQ(after->customer, "Ann");
+  EXPECT_EQ(orders.patch(patch, ETag::any()).code(), Code::kPreconditionFailed);
+  const Result<Order> made = orders.insert_or_patch(
+      TypedPatch<Order>(Order{"eu", "2", "", {}, 9, {}, {}}).increment<&Order::lines>(2).set<&Order::total>(1.5));
+  ASSERT_EQ(said(made.status()), kFine) << made.status().to_string();
+  EXPECT_EQ(made->lines, 2);
+  EXPECT_EQ(made->total, 1.5);
+  EXPECT_EQ(read(orders.table(), "eu", "2")->find("Lines")->type(), PropertyType::kInt32);
+}
+
+TEST_F(TypedDeclarations, ATypedPatchInATransactionReturnsTheEntityAfterwards) {
+  TypedTable<Order> orders(bench_.table());
+  ASSERT_EQ(said(orders.insert(Order{"eu", "1", "Ann", 2.0, 3, {}, {}})), kFine);
+  Result<StoreTransaction> begun = store().begin_transaction();
+  ASSERT_TRUE(begun.ok());
+  TypedTransaction<Order> transaction(*begun, orders);
+  EXPECT_EQ(said(transaction.patch(TypedPatch<Order>("eu", "1").increment<&Order::lines>(1), ETag::any())), kFine);
+  EXPECT_EQ(said(transaction.insert_or_patch(TypedPatch<Order>("us", "1").set<&Order::customer>("Bob"))), kFine);
+  ASSERT_EQ(said(begun->commit().status()), kFine);
+  ASSERT_EQ(begun->patched_entities().size(), 2u);
+  EXPECT_EQ(*begun->patched_entities()[0].get<std::int32_t>("Lines"), 4);
+  EXPECT_EQ(*read(orders.table(), "us", "1")->find("Customer"), Value("Bob"));
+}
+
+TEST_F(TypedDeclarations, APatchIsCommittedAlsoWhereItsEntityDoesNotMatchTheStruct) {
+  TypedTable<Order> orders(bench_.table());
+  ASSERT_TRUE(orders.table().insert(Entity("eu", "1").set("Customer", 7).set("Lines", 1)).ok());
+  const Result<Order> after = orders.patch(TypedPatch<Order>("eu", "1").increment<&Order::lines>(1), ETag::any());
+  EXPECT_EQ(after.code(), Code::kUnknown);
+  EXPECT_EQ(*read(orders.table(), "eu", "1")->get<std::int32_t>("Lines"), 2);
+}
+
+}  // namespace
+}  // namespace varve::typed_declaration_test

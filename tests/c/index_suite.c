@@ -1,0 +1,177 @@
+/* Goal: indexes, changes by filter and patches in transactions from C do what the C++ verbs do, and can be stopped.
+   Method: a small table is indexed, and changed by filter, and read back. */
+#include <string.h>
+
+#include "check.h"
+
+static bool count_builds(uint64_t entities, uint64_t entries, void* context) {
+  *(int*)context += entities >= entries ? 1 : 100;
+  return true;
+}
+
+static bool stop_build(uint64_t entities, uint64_t entries, void* context) {
+  (void)entities, (void)entries, (void)context;
+  return false;
+}
+
+static void indexes_are_built_listed_and_dropped(varve_store* store) {
+  varve_table* const table = new_table(store, "Indexed");
+  fill(table, "p", 5);
+  const varve_index_component components[] = {{text("N"), true}, {text("RowKey"), false}};
+  const varve_text carried[] = {text("Other")};
+  varve_index_definition by_n = {.size = sizeof by_n,
+                                 .name = text("ByN"),
+                                 .components = components,
+                                 .component_count = 2,
+                                 .carried = carried,
+                                 .carried_count = 1};
+  CHECK_FAILS(varve_index_create(store, text("acct"), text("Indexed"), &by_n, stop_build, NULL), VARVE_CANCELLED, "");
+  varve_indexes* indexes = NULL;
+  const varve_index* all = NULL;
+  size_t count = 0;
+  CHECK_OK(varve_index_list(store, text("acct"), text("Indexed"), &indexes));
+  CHECK_OK(varve_indexes_read(indexes, &all, &count));
+  CHECK(count == 1 && all[0].state == VARVE_INDEX_BUILDING);
+  varve_indexes_free(indexes);
+  int calls = 0;
+  CHECK_OK(varve_index_create(store, text("acct"), text("Indexed"), &by_n, count_builds, &calls));
+  CHECK(calls > 0 && calls < 100);
+  CHECK_OK(varve_index_create(store, text("acct"), text("Indexed"), &by_n, NULL, NULL));
+
+  CHECK_OK(varve_index_list(store, text("acct"), text("Indexed"), &indexes));
+  CHECK_OK(varve_indexes_read(indexes, &all, &count));
+  if (CHECK(count == 1)) {
+    CHECK(same_text(all[0].name, "ByN") && all[0].state == VARVE_INDEX_READY && all[0].failure.size == 0);
+    CHECK(all[0].component_count == 2 && same_text(all[0].components[0].property, "N"));
+    CHECK(all[0].components[0].is_descending && !all[0].components[1].is_descending);
+    CHECK(same_text(all[0].components[1].property, "RowKey") && !all[0].is_unique);
+    CHECK(all[0].carried_count == 1 && same_text(all[0].carried[0], "Other"));
+  }
+  CHECK_FAILS(varve_indexes_read(indexes, NULL, &count), VARVE_INVALID_ARGUMENT, "");
+  varve_indexes_free(indexes);
+
+  by_n.component_count = 1;
+  CHECK_FAILS(varve_index_create(store, text("acct"), text("Indexed"), &by_n, NULL, NULL), VARVE_EXISTS,
+              "ResourceAlreadyExists");
+  by_n.is_unique = true;
+  CHECK_FAILS(varve_index_create(store, text("acct"), text("Indexed"), &by_n, NULL, NULL), VARVE_UNSUPPORTED, "");
+  CHECK_FAILS(varve_index_create(store, text("acct"), text("Indexed"), NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  CHECK_OK(varve_index_drop(store, text("acct"), text("Indexed"), text("ByN")));
+  CHECK_FAILS(varve_index_drop(store, text("acct"), text("Indexed"), text("ByN")), VARVE_NOT_FOUND, "ResourceNotFound");
+  CHECK_FAILS(varve_index_list(store, text("acct"), text("Never"), &indexes), VARVE_NOT_FOUND, "TableNotFound");
+  CHECK(indexes == NULL);
+  varve_table_free(table);
+}
+
+static bool stop_after_batch(const varve_where_progress* progress, void* context) {
+  *(uint64_t*)context = progress->changed;
+  return false;
+}
+
+static uint64_t left_in(varve_table* table) {
+  uint64_t count = 0;
+  CHECK_OK(varve_table_count(table, NULL, &count, NULL));
+  return count;
+}
+
+static void entities_are_changed_by_filter(varve_store* store) {
+  varve_table* const table = new_table(store, "Where");
+  fill(table, "p", 10);
+  const varve_scan below_six = {.size = sizeof below_six, .filter = text("N lt 6")};
+  varve_where where = {.size = sizeof where, .scan = &below_six, .dry_run = true};
+  varve_where_progress figures;
+  CHECK_OK(varve_table_delete_where(table, &where, &figures, NULL));
+  CHECK(figures.matched == 6 && figures.changed == 0 && left_in(table) == 10);
+
+  const varve_property set[] = {string_property("Seen", "yes")};
+  const varve_text removed[] = {text("N")};
+  const varve_scan of_one = {.size = sizeof of_one, .filter = text("N eq 9")};
+  const varve_where update = {
+      .size = sizeof update, .scan = &of_one, .set = set, .set_count = 1, .removed = removed, .removed_count = 1};
+  CHECK_OK(varve_table_update_where(table, &update, &figures, NULL));
+  CHECK(figures.matched == 1 && figures.changed == 1 && figures.left == 0);
+  varve_page* page = NULL;
+  varve_page_view view = {.size = sizeof view};
+  CHECK_OK(varve_table_get(table, text("p"), text("000009"), NULL, &page));
+  CHECK_OK(varve_page_read(page, &view));
+  CHECK(view.count == 1 && view.entities[0].property_count == 1);
+  CHECK(same_text(varve_entity_find(&view.entities[0], text("Seen"))->as.text, "yes"));
+  varve_page_free(page);
+
+  uint64_t seen = 0;
+  where.dry_run = false;
+  where.batch_entities_max = 2;
+  where.progress = stop_after_batch;
+  where.context = &seen;
+  CHECK_OK(varve_table_delete_where(table, &where, &figures, &page));
+  CHECK(figures.changed == 2 && seen == 2 && left_in(table) == 8);
+  view.size = sizeof view;
+  CHECK_OK(varve_page_read(page, &view));
+  CHECK(view.count == 0 && view.continuation.size > 0);
+  varve_scan rest = below_six;
+  rest.continuation = view.continuation;
+  where.scan = &rest;
+  where.progress = NULL;
+  varve_page* end = NULL;
+  CHECK_OK(varve_table_delete_where(table, &where, &figures, &end));
+  CHECK(figures.changed == 4 && left_in(table) == 4);
+  varve_page_free(page);
+  view.size = sizeof view;
+  CHECK_OK(varve_page_read(end, &view));
+  CHECK(view.continuation.size == 0);
+  varve_page_free(end);
+
+  const varve_scan first = {.size = sizeof first, .filter = text("N lt 9"), .has_take = true, .take = 1};
+  const varve_where limited = {.size = sizeof limited, .scan = &first};
+  CHECK_FAILS(varve_table_delete_where(table, &limited, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  CHECK(left_in(table) == 4);
+  const varve_where none = {.size = sizeof none};
+  CHECK_FAILS(varve_table_delete_where(table, &none, NULL, NULL), VARVE_INVALID_ARGUMENT, "InvalidInput");
+  CHECK_FAILS(varve_table_update_where(table, &where, NULL, NULL), VARVE_INVALID_ARGUMENT, "InvalidInput");
+  CHECK_FAILS(varve_table_delete_where(table, NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  const varve_where whole = {.size = sizeof whole, .all = true};
+  CHECK_OK(varve_table_delete_where(table, &whole, NULL, NULL));
+  CHECK(left_in(table) == 0);
+  varve_table_free(table);
+}
+
+static void patches_are_executed_beside_operations(varve_store* store) {
+  varve_table* const table = new_table(store, "Patches");
+  fill(table, "p", 2);
+  const varve_operation insert = {.kind = VARVE_INSERT, .entity = entity_of("p", "new", NULL, 0)};
+  const varve_property one = int32_property("N", 1);
+  const varve_patch patches[] = {{.size = sizeof *patches,
+                                  .entity = entity_of("p", "000001", NULL, 0),
+                                  .increments = &one,
+                                  .increment_count = 1,
+                                  .if_match = VARVE_ETAG_ANY},
+                                 {.size = sizeof *patches,
+                                  .entity = entity_of("p", "made", NULL, 0),
+                                  .increments = &one,
+                                  .increment_count = 1,
+                                  .may_insert = true}};
+  varve_etag etag = VARVE_ETAG_NONE;
+  varve_page* page = NULL;
+  CHECK_OK(varve_table_execute_patches(table, &insert, 1, patches, 2, NULL, &etag, &page));
+  varve_page_view view = {.size = sizeof view};
+  CHECK_OK(varve_page_read(page, &view));
+  if (CHECK(view.count == 2) && CHECK(etag != VARVE_ETAG_NONE)) {
+    CHECK(varve_entity_find(&view.entities[0], text("N"))->as.int32 == 2 && view.entities[0].etag == etag);
+    CHECK(varve_entity_find(&view.entities[1], text("N"))->as.int32 == 1);
+  }
+  varve_page_free(page);
+  CHECK(left_in(table) == 4);
+  varve_status* const failed = varve_table_execute_patches(table, &insert, 1, patches, 1, NULL, NULL, &page);
+  CHECK(varve_status_operation_index(failed) == 0 && page == NULL);
+  CHECK_FAILS(failed, VARVE_EXISTS, "EntityAlreadyExists");
+  CHECK_FAILS(varve_table_execute_patches(table, NULL, 0, NULL, 1, NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  varve_table_free(table);
+}
+
+void index_suite(void) {
+  varve_store* const store = new_store(new_directory());
+  indexes_are_built_listed_and_dropped(store);
+  entities_are_changed_by_filter(store);
+  patches_are_executed_beside_operations(store);
+  CHECK_OK(varve_store_close(store));
+}
