@@ -58,18 +58,23 @@ bool is_upper_bound(CompareOperator compare) noexcept {
   return compare == CompareOperator::kLess || compare == CompareOperator::kLessOrEqual;
 }
 
-/// Returns whether each entity that matches has an entry. Without the property, each comparison is false. A LargeValue is
-/// less than every literal.
+/// Returns whether each entity that matches has a value of the component. Without the property, each comparison is false.
+/// A LargeValue is less than every literal.
+bool has_component(const format::IndexComponent& component, const Comparisons& comparisons,
+                   bool may_have_large_values) {
+  if (component.source != format::IndexSource::kProperty) return true;
+  return std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison* comparison) {
+    const bool excludes_large_values =
+        comparison->compare == CompareOperator::kEqual || is_lower_bound(comparison->compare);
+    return is_about(*comparison, component) && (excludes_large_values || !may_have_large_values);
+  });
+}
+
 bool has_each_component(const format::IndexDefinition& definition, const Comparisons& comparisons,
                         bool may_have_large_values) {
   return std::all_of(definition.components.begin(), definition.components.end(),
                      [&](const format::IndexComponent& component) {
-                       if (component.source != format::IndexSource::kProperty) return true;
-                       return std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison* comparison) {
-                         const bool excludes_large_values =
-                             comparison->compare == CompareOperator::kEqual || is_lower_bound(comparison->compare);
-                         return is_about(*comparison, component) && (excludes_large_values || !may_have_large_values);
-                       });
+                       return has_component(component, comparisons, may_have_large_values);
                      });
 }
 
@@ -171,7 +176,53 @@ class IndexPlanner {
     return std::move(plan_);
   }
 
+  /// Returns nothing if another component comes before the one that orders.
+  std::optional<OrderPlan> plan_order(const IndexedOrder& order) {
+    while (!is_next(order) && add_equal_component()) {
+      if (plan_.equal_components == definition_.components.size()) return std::nullopt;
+    }
+    if (!is_next(order)) return std::nullopt;
+    OrderPlan planned;
+    planned.component = plan_.equal_components;
+    planned.is_reversed = order.is_descending != next_component().is_descending;
+    for (const IndexedOrder::Type& type : order.types) add_values(type, order);
+    planned.ranges = std::move(plan_.ranges);
+    return planned;
+  }
+
  private:
+  bool is_next(const IndexedOrder& order) const {
+    return next_component().source == format::IndexSource::kProperty && next_component().property == order.property;
+  }
+
+  /// Adds the values of a type that the filter's bounds and the position leave.
+  void add_values(const IndexedOrder::Type& type, const IndexedOrder& order) {
+    std::string first;
+    format::append_index_component(first, type.type,
+                                   std::string(format::fixed_value_bytes(type.type).value_or(0), '\0'), false);
+    first.resize(1);  // the tag: all values of the type
+    std::string last = first;
+    if (const Comparison* const lower = find(is_lower_bound)) {
+      const std::optional<std::string> from = value_for(type.type, lower->literal, Side::kLower);
+      if (!from) return;  // Values of this type are less than the literal.
+      first = bound_of(type.type, *from);
+    }
+    if (const Comparison* const upper = find(is_upper_bound)) {
+      if (const auto to = value_for(type.type, upper->literal, Side::kUpper)) last = bound_of(type.type, *to);
+    }
+    if (type.is_bounded && order.position != nullptr) {
+      const Side side = order.is_descending ? Side::kUpper : Side::kLower;
+      const std::optional<std::string> at = value_for(type.type, *order.position, side);
+      if (at) (order.is_descending ? last : first) = bound_of(type.type, *at);
+    }
+    for (const std::string& prefix : prefixes_) add_between(prefix, first, last);
+  }
+
+  void add_between(const std::string& prefix, const std::string& first, const std::string& last) {
+    next_component().is_descending ? add(prefix + inverted(last), prefix + inverted(first))
+                                   : add(prefix + first, prefix + last);
+  }
+
   const format::IndexComponent& next_component() const { return definition_.components[plan_.equal_components]; }
 
   template <typename Is>
@@ -216,10 +267,7 @@ class IndexPlanner {
       if (upper != nullptr) {
         if (const auto to = value_for(type, upper->literal, Side::kUpper)) last = bound_of(type, *to);
       }
-      for (const std::string& prefix : prefixes_) {
-        next_component().is_descending ? add(prefix + inverted(last), prefix + inverted(first))
-                                       : add(prefix + first, prefix + last);
-      }
+      for (const std::string& prefix : prefixes_) add_between(prefix, first, last);
     }
     return true;
   }
@@ -239,6 +287,23 @@ class IndexPlanner {
 };
 
 }  // namespace
+
+std::optional<OrderPlan> plan_index_order(const Filter& filter, format::TableId index,
+                                          const format::IndexDefinition& definition, bool may_have_large_values,
+                                          const IndexedOrder& order) {
+  const Comparisons comparisons = necessary_comparisons(filter);
+  std::optional<OrderPlan> planned = IndexPlanner(index, definition, comparisons).plan_order(order);
+  if (!planned) return planned;
+  const format::IndexComponent& ordering = definition.components[planned->component];
+  planned->has_all = has_component(ordering, comparisons, may_have_large_values);
+  // In the order, a LargeValue is among the values, and not among those that lack the property.
+  if (!planned->has_all && may_have_large_values) return std::nullopt;
+  for (const format::IndexComponent& component : definition.components) {
+    if (component == ordering) continue;
+    if (!has_component(component, comparisons, may_have_large_values)) return std::nullopt;
+  }
+  return planned;
+}
 
 std::optional<IndexPlan> plan_index(const Filter& filter, format::TableId index,
                                     const format::IndexDefinition& definition, bool may_have_large_values) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "api/filter/filter.h"
@@ -24,6 +25,37 @@ struct IndexPlan {
   /// Whether the filter bounds the next component.
   bool has_range = false;
 };
+
+/// The property that entities are ordered by, and where the order goes on.
+struct IndexedOrder {
+  /// A type whose values may follow the position.
+  struct Type {
+    format::PropertyType type = format::PropertyType::kString;
+    /// Whether the position bounds the values. Otherwise all of them follow it.
+    bool is_bounded = false;
+  };
+  std::string_view property;
+  bool is_descending = false;
+  std::vector<Type> types;
+  /// Null at the beginning of the order.
+  const Value* position = nullptr;
+};
+
+struct OrderPlan {
+  /// Ranges of the index's keys. The entries of each have one type in the component that orders them.
+  std::vector<KeyRange> ranges;
+  /// Which component orders the entries. The filter compares those before it with `eq`.
+  std::size_t component = 0;
+  /// Whether the entries are in the order from the last to the first.
+  bool is_reversed = false;
+  /// Whether every entity that matches has an entry. Otherwise those that lack the property have none.
+  bool has_all = false;
+};
+
+/// Returns nothing if the index does not have the entities in this order, but for those that lack the property.
+std::optional<OrderPlan> plan_index_order(const Filter& filter, format::TableId index,
+                                          const format::IndexDefinition& definition, bool may_have_large_values,
+                                          const IndexedOrder& order);
 
 /// Returns nothing if the index cannot serve the filter. `may_have_large_values` is true for a table whose entities may
 /// have a LargeValue in the place of a component.

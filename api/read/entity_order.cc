@@ -75,7 +75,9 @@ int compare_numbers(const SortValue& a, const SortValue& b) noexcept {
   return sign_of(a.integer <=> b.integer);
 }
 
-int compare_values(const SortValue& a, const SortValue& b) noexcept {
+}  // namespace
+
+int compare_sort_values(const SortValue& a, const SortValue& b) noexcept {
   if (a.of != b.of) return a.of < b.of ? -1 : 1;
   switch (a.of) {
     case Of::kBoolean:
@@ -91,7 +93,20 @@ int compare_values(const SortValue& a, const SortValue& b) noexcept {
   return 0;
 }
 
-}  // namespace
+SortValue::Of sorted_as(format::PropertyType type) noexcept {
+  switch (type) {
+    case PropertyType::kBinary: return Of::kBinary;
+    case PropertyType::kBoolean: return Of::kBoolean;
+    case PropertyType::kDateTime: return Of::kDateTime;
+    case PropertyType::kGuid: return Of::kGuid;
+    case PropertyType::kDouble:
+    case PropertyType::kInt32:
+    case PropertyType::kInt64: return Of::kNumber;
+    case PropertyType::kString: return Of::kString;
+    case PropertyType::kLargeValue: return Of::kLargeValue;
+  }
+  return Of::kAbsent;
+}
 
 SortValue sort_value_of(const format::PropertyView& property) noexcept {
   switch (property.type) {
@@ -168,7 +183,7 @@ Result<EntityOrder::Values> EntityOrder::values_of(std::string_view sort_key, fo
 bool EntityOrder::is_before(const Values& a, std::string_view sort_key_a, const Values& b,
                             std::string_view sort_key_b) const noexcept {
   for (std::size_t i = 0; i < components_.size(); ++i) {
-    const int compared = compare_values(a[i], b[i]);
+    const int compared = compare_sort_values(a[i], b[i]);
     if (compared == 0) continue;
     const bool is_one_absent = a[i].of == Of::kAbsent || b[i].of == Of::kAbsent;
     return components_[i].descending && !is_one_absent ? compared > 0 : compared < 0;

@@ -34,6 +34,10 @@ struct SortValue {
 };
 
 SortValue sort_value_of(const format::PropertyView& property) noexcept;
+/// Returns where values of this type are among all values.
+SortValue::Of sorted_as(format::PropertyType type) noexcept;
+/// Returns a negative number if a is before b in ascending order, 0 if they are equal there, else a positive one.
+int compare_sort_values(const SortValue& a, const SortValue& b) noexcept;
 
 /// An order. Immutable.
 class EntityOrder {

@@ -51,6 +51,15 @@ class FirstEntities {
   /// Takes the next entity that matches. Errors: those of EntityOrder::values_of().
   Status offer(std::string_view sort_key, format::CommitVersion version, std::string_view value);
 
+  std::uint64_t count() const noexcept { return count_; }
+  std::uint64_t size() const noexcept { return heap_.size(); }
+  /// Returns whether only entities before last() are taken from now on.
+  bool is_closed() const noexcept { return !heap_.empty() && (leaves_out_ || heap_.size() == count_); }
+  /// Returns the last of the entities in the order. There must be one.
+  const OrderedEntity& last() const noexcept { return *heap_.front(); }
+  /// Says that entities may follow which are not offered. All of them come after last().
+  void leave_out_rest() noexcept { leaves_out_ = true; }
+
   /// Puts the entities in order. Called once, after the last offer.
   void sort();
   const std::vector<std::unique_ptr<const OrderedEntity>>& entities() const noexcept { return heap_; }

@@ -34,7 +34,9 @@ KeyRange narrowed(const IndexedScan& scan, const PlannedIndex& index, KeyRange r
   return range;
 }
 
-/// Returns whether a range holds the key. The ranges are in order and disjoint.
+}  // namespace
+
+// The ranges are in order and disjoint.
 bool holds_key(const IndexedScan& scan, std::string_view key) {
   if (key < scan.within.lower || key >= scan.within.upper) return false;
   const auto after =
@@ -45,14 +47,22 @@ bool holds_key(const IndexedScan& scan, std::string_view key) {
   return range.is_point ? range.lower == key : key < range.upper;
 }
 
+Result<std::vector<TableIndex>> indexes_in_view(const IndexedScan& scan) {
+  // The row in this view: an index that is ready in a later view may lack entries in this one.
+  Result<std::optional<TableRow>> row = Catalog::find_table(scan.table.view, scan.name.account, scan.name.lower);
+  if (!row.ok()) return row.status();
+  if (!*row || (*row)->id != scan.table.id) return std::vector<TableIndex>();
+  return std::move((*row)->indexes.all);
+}
+
+namespace {
+
 /// Returns the ready indexes that can serve the filter: those with most equal components first, then those with a range.
 Result<std::vector<PlannedIndex>> planned_indexes(const IndexedScan& scan) {
   std::vector<PlannedIndex> planned;
-  // The row in this view: an index that is ready in a later view may lack entries in this one.
-  const Result<std::optional<TableRow>> row = Catalog::find_table(scan.table.view, scan.name.account, scan.name.lower);
-  if (!row.ok()) return row.status();
-  if (!*row || (*row)->id != scan.table.id) return planned;
-  for (const TableIndex& index : (*row)->indexes.all) {
+  const Result<std::vector<TableIndex>> all = indexes_in_view(scan);
+  if (!all.ok()) return all.status();
+  for (const TableIndex& index : *all) {
     if (index.state != IndexState::kReady) continue;
     std::optional<IndexPlan> plan =
         plan_index(scan.filter, index.id, index.definition, has_large_values(scan.table.id));

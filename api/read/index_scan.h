@@ -50,6 +50,11 @@ struct IndexOffer {
   std::vector<IndexCandidate> candidates{};
 };
 
+/// Returns whether a range of the scan holds the sort key.
+bool holds_key(const IndexedScan& scan, std::string_view key);
+/// Returns the indexes that the table has in the view of the scan.
+Result<std::vector<TableIndex>> indexes_in_view(const IndexedScan& scan);
+
 /// Returns whether an index could be better than the ranges.
 bool is_index_of_use(std::span<const KeyRange> ranges) noexcept;
 /// Chooses an index, and collects the keys. An index whose entries cannot be read by the deadline is not taken. If `of_all`,

@@ -148,6 +148,16 @@ PageScan::Ended PageScan::look_up() {
   return Ended::kRange;
 }
 
+Status PageScan::offer_points(std::span<const std::string_view> points) {
+  const auto found = view_.get_many(points, &read_cost_);
+  if (!found.ok()) return found.status();
+  for (std::size_t i = 0; i < points.size() && failure_.ok(); ++i) {
+    const std::optional<engine::FoundEntry>& entry = (*found)[i];
+    if (entry) (void)take(points[i], entry->version, entry->value);
+  }
+  return failure_;
+}
+
 PageScan::Ended PageScan::look_up_together(std::span<const std::string_view> points) {
   const auto found = view_.get_many(points, &read_cost_);
   if (!found.ok()) return end_by(found.status());

@@ -79,14 +79,17 @@ class PageScan {
   /// Makes the page have these entities, whose order it is, in place of the first ones by key. Called before go_on(), with
   /// bounds that end no page. `first` outlives this object.
   void set_order(FirstEntities& first) noexcept { first_ = &first; }
+  /// Reads entities by their sort keys, in any order, and offers those that match to the order. Called before go_on().
+  /// Errors: as go_on().
+  Status offer_points(std::span<const std::string_view> points);
+  /// Counts what was read to find keys as a cost of the page.
+  engine::ReadCost& read_cost() noexcept { return read_cost_; }
   /// Passes each entity that is counted to `fold`, which outlives this object. Null passes none.
   void fold_into(EntityFold* fold) noexcept { fold_ = fold; }
   /// Continues the page where the last share ended. Returns whether the page is complete. Without a bound it is. Any
   /// thread may make the next share.
   /// Errors: those of reading; kCorruption (a stored entity cannot be decoded).
   Result<bool> go_on(const PageShare& share = {});
-  /// Adds the cost of earlier reads for the page. Called before go_on().
-  void add_cost(const engine::ReadCost& spent) noexcept { read_cost_ = spent; }
   /// Returns the complete page, once.
   Page take_page() noexcept;
   /// Returns how many entities the page has, or would have if entities were wanted.

@@ -16,6 +16,7 @@
 #include "api/model/service_error.h"
 #include "api/read/describe_plan.h"
 #include "api/read/entity_read.h"
+#include "api/read/index_order.h"
 #include "api/read/index_scan.h"
 #include "api/read/page_scan.h"
 #include "format/keys/sort_key.h"
@@ -240,31 +241,16 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
 
 /// Returns whether an index of the table may serve the scan. Answers yes if that is not known without a read.
 bool may_have_index(const TableCall& call, const Scan& scan, const PreparedScan& prepared) {
-  if (prepared.planned == nullptr || !is_index_of_use(prepared.ranges())) return false;
+  if (!call.core.backend().has_indexes()) [[likely]]
+    return false;
+  const bool is_of_use = prepared.planned != nullptr || prepared.order != nullptr;
+  if (!is_of_use || !is_index_of_use(prepared.ranges())) return false;
   // A cached table without rules has no index now, and not using one is always right.
   return scan.read.snapshot || call.entry.live_id() != prepared.table.id || call.entry.has_rules();
 }
 
-Result<IndexOffer> ask_indexes(const TableCall& call, const Scan& scan, const PreparedScan& prepared,
-                               IndexReading& reading, bool of_all) {
-  const Result<Filter> filter = Filter::parse(scan.filter);
-  if (!filter.ok()) return filter.status();
-  return offer_of_indexes({prepared.table, call.name, *filter, prepared.ranges(), prepared.range}, reading, of_all);
-}
-
-/// Prepares a scan, and takes an index if one serves it. Returns nothing if that may not wait and would.
-Result<std::optional<PreparedScan>> prepare_with_index(const TableCall& call, const Scan& scan, IndexReading& reading,
-                                                       bool may_wait) {
-  Result<std::optional<PreparedScan>> made = prepare_scan(call, scan, may_wait);
-  if (!made.ok() || !*made || !call.core.backend().has_indexes()) [[likely]]
-    return made;
-  PreparedScan& prepared = **made;
-  if (!may_have_index(call, scan, prepared)) return made;
-  if (!may_wait) return std::optional<PreparedScan>();
-  Result<IndexOffer> offer = ask_indexes(call, scan, prepared, reading, false);
-  if (!offer.ok()) return offer.status();
-  prepared.points = std::move(offer->points);
-  return made;
+IndexedScan indexed_scan(const TableCall& call, const PreparedScan& prepared, const Filter& filter) {
+  return {prepared.table, call.name, filter, prepared.planned_ranges(), prepared.range};
 }
 
 Status was_stopped() {
@@ -358,21 +344,21 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
   if (wanted_ == Wanted::kCount && !scan_.order_by.empty()) {
     return service_error::invalid_input("a count has no order; leave order_by empty");
   }
-  IndexReading reading{call_.core.backend().env().clock, begun_ + scan_.page_time_max, stop_};
-  // A page with an order must see every entity, however long that takes.
-  if (!scan_.order_by.empty()) reading.deadline = std::chrono::nanoseconds::max();
-  Result<std::optional<PreparedScan>> prepared = prepare_with_index(call_, scan_, reading, share.may_wait);
-  if (!prepared.ok()) return prepared.code() == Code::kCancelled ? was_stopped() : prepared.status();
+  Result<std::optional<PreparedScan>> prepared = prepare_scan(call_, scan_, share.may_wait);
+  if (!prepared.ok()) return prepared.status();
   if (!*prepared) return false;
+  const bool has_index = may_have_index(call_, scan_, **prepared);
+  if (has_index && !share.may_wait) return false;
   prepared_ = *std::move(prepared);
   const std::uint64_t entities_max = wanted_ == Wanted::kCount ? UINT64_MAX : scan_.page_entities_max;
   if (entities_max == 0 || prepared_->remaining == 0) return true;
   walk_.emplace(prepared_->table.view, prepared_->residual(), scan_, bounds(entities_max), wanted_,
                 call_.core.backend().env().clock, reader_);
-  walk_->add_cost(reading.cost);
-  walk_->set_ranges(prepared_->ranges(), prepared_->range);
-  if (first_) walk_->set_order(*first_);
+  if (prepared_->order != nullptr) begin_order(entities_max);
   walk_->fold_into(fold_);
+  const Result<bool> is_complete = has_index ? read_index(entities_max) : Result<bool>(false);
+  if (!is_complete.ok()) return is_complete;
+  walk_->set_ranges(*is_complete ? std::span<const KeyRange>() : prepared_->ranges(), prepared_->range);
   return true;
 }
 
@@ -380,13 +366,42 @@ PageBounds ScanRead::bounds(std::uint64_t entities_max) {
   if (prepared_->order == nullptr) {
     return bounds_of(call_.core, scan_, *prepared_, entities_max, begun_, stop_);
   }
-  first_.emplace(*prepared_->order, std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX)),
-                 std::min<std::uint64_t>(scan_.page_bytes_max, limits::kOrderedPageBytesMax), prepared_->after);
   PageBounds none;  // Every entity must be seen.
   none.entities_max = UINT64_MAX;
   none.deadline = std::chrono::nanoseconds::max();
   none.stop = stop_;
   return none;
+}
+
+void ScanRead::begin_order(std::uint64_t entities_max) {
+  first_.emplace(*prepared_->order, std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX)),
+                 std::min<std::uint64_t>(scan_.page_bytes_max, limits::kOrderedPageBytesMax), prepared_->after);
+  walk_->set_order(*first_);
+}
+
+/// Reads what an index of the table offers. Returns whether the page has all its entities.
+Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
+  const Result<Filter> filter = Filter::parse(scan_.filter);
+  if (!filter.ok()) return filter.status();
+  const IndexedScan scan = indexed_scan(call_, *prepared_, *filter);
+  if (first_) {
+    const Result<std::optional<IndexOrder>> order = index_of_order(scan, *prepared_->order, prepared_->after);
+    if (!order.ok()) return order.status();
+    if (*order) {
+      const Result<bool> is_served = offer_in_order(scan, **order, *walk_, *first_, stop_);
+      if (!is_served.ok() || *is_served) return is_served;
+      begin_order(entities_max);
+    }
+  }
+  if (prepared_->planned == nullptr) return false;
+  // A page with an order must see every entity, however long that takes.
+  const std::chrono::nanoseconds deadline = first_ ? std::chrono::nanoseconds::max() : begun_ + scan_.page_time_max;
+  IndexReading reading{call_.core.backend().env().clock, deadline, stop_, walk_->read_cost()};
+  Result<IndexOffer> offer = offer_of_indexes(scan, reading);
+  if (!offer.ok()) return offer.code() == Code::kCancelled ? was_stopped() : offer.status();
+  prepared_->points = std::move(offer->points);
+  walk_->read_cost() = reading.cost;
+  return false;
 }
 
 Result<bool> ScanRead::go_on(const PageShare& share) {
@@ -465,10 +480,19 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
     range.upper = std::min(range.upper, prepared.range.upper);
   }
   ScanPlan described = describe_plan(within, scan.backward);
-  if (!core.backend().has_indexes() || !may_have_index(call, scan, prepared)) return described;
+  if (!may_have_index(call, scan, prepared)) return described;
+  const Result<Filter> filter = Filter::parse(scan.filter);
+  if (!filter.ok()) return filter.status();
+  const IndexedScan indexed = indexed_scan(call, prepared, *filter);
+  if (prepared.order != nullptr) {
+    Result<std::optional<IndexOrder>> order = index_of_order(indexed, *prepared.order, prepared.after);
+    if (!order.ok()) return order.status();
+    if (*order) described.order_index = (*order)->name;
+  }
+  if (prepared.planned == nullptr) return described;
   const std::stop_token never;
   IndexReading reading{core.backend().env().clock, std::chrono::nanoseconds::max(), never};
-  Result<IndexOffer> offer = ask_indexes(call, scan, prepared, reading, true);
+  Result<IndexOffer> offer = offer_of_indexes(indexed, reading, true);
   if (!offer.ok()) return offer.status();
   described.indexes = std::move(offer->candidates);
   return described;

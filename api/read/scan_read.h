@@ -94,6 +94,8 @@ class ScanRead {
 
  private:
   Result<bool> prepare(const PageShare& share);
+  void begin_order(std::uint64_t entities_max);
+  Result<bool> read_index(std::uint64_t entities_max);
   PageBounds bounds(std::uint64_t entities_max);
 
   const TableCall call_;

@@ -1,0 +1,39 @@
+// Owns: the first entities of an order, found by an index.
+// Must never: end before an entity that comes before one that it offers, or read more entries than its budget (I6, I7).
+//
+// The entries of an index are ordered by type, and each type by its values. So the walk merges a range of each type, and
+// compares the values as the order does. Texts are cut in an entry. So an entry gives a bound of the entity's place, and
+// the walk ends when no entity that is left can come before the last one of the page.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "api/filter/index_plan.h"
+#include "api/read/entity_order.h"
+#include "api/read/first_entities.h"
+#include "api/read/index_scan.h"
+#include "api/read/page_scan.h"
+#include "varve/result.h"
+
+namespace varve {
+
+/// An index that has the order of a scan.
+struct IndexOrder {
+  std::string name;
+  OrderPlan plan;
+  /// Which component of the order the index has. The filter compares those before it with `eq`.
+  std::size_t component = 0;
+  bool is_descending = false;
+};
+
+/// Chooses an index. Returns nothing if none has the order, or if only entities follow that lack the property.
+Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const EntityOrder& order,
+                                                 const OrderedPosition& after);
+/// Offers entities to the page until it has the first ones. Returns false if the page has to read all ranges instead: the
+/// budget was not enough, or entities without the property may belong to the page. Errors: those of reading.
+Result<bool> offer_in_order(const IndexedScan& scan, const IndexOrder& order, PageScan& page, FirstEntities& first,
+                            const std::stop_token& stop);
+
+}  // namespace varve
