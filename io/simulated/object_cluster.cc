@@ -160,8 +160,9 @@ std::uint64_t ObjectCluster::change_count() const {
 
 bool ObjectCluster::has_expected(const Object& object, const ObjectChange& change) {
   return std::all_of(change.expected_attributes.begin(), change.expected_attributes.end(), [&](const auto& expected) {
+    // RADOS takes an absent attribute for an empty one.
     const auto found = object.attributes.find(expected.first);
-    return found != object.attributes.end() && found->second == expected.second;
+    return found == object.attributes.end() ? expected.second.empty() : found->second == expected.second;
   });
 }
 
@@ -173,11 +174,9 @@ ObjectAnswer ObjectCluster::apply(const ObjectChange& change) {
   if (!is_there && must_exist && heeds_presence_) return ENOENT;
   if (!is_there && change.removes) return ENOENT;
   if (is_there && !must_exist) return EEXIST;
+  if (!is_there && !change.expected_attributes.empty()) return ENOENT;  // RADOS finds nothing to compare with
+  if (is_there && !has_expected(found->second, change)) return ECANCELED;
   Object& object = objects_[change.object];
-  if (!has_expected(object, change)) {
-    if (!is_there) objects_.erase(change.object);
-    return ECANCELED;
-  }
   if (change.removes) {
     objects_.erase(change.object);
     return 0;
