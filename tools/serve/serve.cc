@@ -10,6 +10,7 @@
 #include "tools/serve/transport/log.h"
 #include "tools/serve/transport/service_manager.h"
 #include "tools/serve/transport/stop_signals.h"
+#include "varve/rados.h"
 
 namespace varve::serve {
 namespace {
@@ -56,10 +57,17 @@ Status serve_until_signal(const SettingSources& sources,
   listening.alive = [&manager] { manager.alive(); };
 
   const std::string& data = (*settings).text(OptionId::kData);
+  std::unique_ptr<RadosConnection> cluster;  // outlives the store
+  if (is_rados_address(data)) {
+    Result<std::unique_ptr<RadosConnection>> connected = RadosConnection::open(data);
+    if (!connected.ok()) return connected.status();
+    cluster = *std::move(connected);
+    (*plan).store.env = cluster->env();
+  }
   const Result<std::unique_ptr<Store>> store = Store::open(data, (*plan).store);
   if (!store.ok()) return store.status();
   signals.expect();
-  listening.operator_store = data;
+  if (cluster == nullptr) listening.operator_store = data;  // the socket of this machine's verbs lies in the directory
   Result<std::unique_ptr<Server>> started = Server::start(**store, std::move((*read).accounts), listening);
   if (!started.ok()) return started.status();
   Server& server = **started;
