@@ -90,7 +90,7 @@ TEST_F(PresenceCheck, ReportsWhatOpeningEachFileReports) {
     const Status found = check();
     ASSERT_EQ(found.to_string(), expected.to_string());
     ASSERT_EQ(found.code(), expected.code());
-    damaged += expected.ok() ? 0 : 1;
+    if (!expected.ok()) ++damaged;
   }
   EXPECT_GT(damaged, kSeeds / 4);
   EXPECT_LT(damaged, kSeeds);
