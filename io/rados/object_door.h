@@ -39,7 +39,8 @@ struct ObjectChange {
   std::string object;
   std::uint64_t epoch = 0;
   Presence presence = Presence::kMustExist;
-  /// The attributes that the object must have. Otherwise, the answer is ECANCELED.
+  /// The attributes that the object must have. Otherwise, the answer is ECANCELED. An absent attribute counts as an empty
+  /// one. An object that the change would make has none, so that the answer is ENOENT then.
   TextMap expected_attributes;
 
   TextMap attributes;  // to be set

@@ -153,13 +153,9 @@ Status RadosDirectory::sync(SyncPoint point) {
   return root_->check({"sync", root_->path(), std::nullopt, point.name});
 }
 
-Result<std::unique_ptr<DirectoryLock>> RadosDirectory::lock(std::string_view name, LockMode mode,
+Result<std::unique_ptr<DirectoryLock>> RadosDirectory::lock(std::string_view name, LockMode /*mode*/,
                                                             std::chrono::milliseconds wait_max) {
   if (Status valid = check_file_name(name, path()); !valid.ok()) return valid;
-  if (mode == LockMode::kShared) {
-    return call_error(Code::kUnsupported, {"lock", root_->path()},
-                      {"a store on a cluster cannot be opened for reading alone"});
-  }
   auto lock = std::make_unique<RadosLock>(root_);  // before the root is taken, so that nothing fails after that
   if (Status taken = root_->take(wait_max); !taken.ok()) return taken;
   lock->begin();

@@ -30,7 +30,8 @@ class RadosDirectory final : public Directory {
   Status link(std::string_view name, Directory& into) override;
   Status remove(std::string_view name) override;
   Status sync(SyncPoint point) override;
-  /// The lock is the ownership of the root; `name` is the name of no file. Readers cannot lock: kUnsupported.
+  /// The lock is the ownership of the root; `name` is the name of no file. A reader needs the ownership as well: a writer
+  /// beside it would remove files that it reads.
   Result<std::unique_ptr<DirectoryLock>> lock(std::string_view name, LockMode mode,
                                               std::chrono::milliseconds wait_max) override;
   Status confirm_owner() override { return root_->confirm(); }

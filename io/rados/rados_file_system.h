@@ -1,5 +1,5 @@
 // Owns: the file system whose directories are stores in one pool of RADOS.
-// Must never: depend on a library of Ceph.
+// Must never: name a library of Ceph. The door does that.
 #pragma once
 
 #include <memory>

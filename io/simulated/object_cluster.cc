@@ -191,8 +191,9 @@ std::uint64_t ObjectCluster::change_count() const {
 
 bool ObjectCluster::has_expected(const Object& object, const ObjectChange& change) {
   return std::all_of(change.expected_attributes.begin(), change.expected_attributes.end(), [&](const auto& expected) {
+    // RADOS takes an absent attribute for an empty one.
     const auto found = object.attributes.find(expected.first);
-    return found != object.attributes.end() && found->second == expected.second;
+    return found == object.attributes.end() ? expected.second.empty() : found->second == expected.second;
   });
 }
 
@@ -207,11 +208,9 @@ ObjectAnswer ObjectCluster::apply(const ObjectChange& change) {
   const std::uint64_t end = change.bytes.empty() ? 0 : change.offset + change.bytes.size();
   const bool grows = !is_there || end > found->second.content.size_bytes();
   if (is_full_ && grows && !change.may_exceed) return ENOSPC;
+  if (!is_there && !change.expected_attributes.empty()) return ENOENT;  // RADOS finds nothing to compare with
+  if (is_there && !has_expected(found->second, change)) return ECANCELED;
   Object& object = objects_[change.object];
-  if (!has_expected(object, change)) {
-    if (!is_there) objects_.erase(change.object);
-    return ECANCELED;
-  }
   if (change.removes) {
     objects_.erase(change.object);
     return 0;

@@ -2,7 +2,8 @@
 // the fence is needed for that.
 // Method: owners follow each other on one store over a model of RADOS. A former owner lives on and commits while its
 // successor opens, and later. Changes arrive twice, late or never. Flushes let the log be truncated. A ledger beside the
-// store has the acknowledged values. VARVE_TAKEOVERS=<number> makes a long run.
+// store has the acknowledged values. VARVE_TAKEOVERS=<number> makes a long run. The same run goes over a real cluster, that
+// of CEPH_CONF, if VARVE_CEPH_POOL names a pool of it; tools/check-cluster sets both.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -13,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "io/rados/librados_door.h"
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 #include "tests/support/rados_machine.h"
@@ -39,7 +41,9 @@ struct Row {
 
 class TakeoverRun {
  public:
-  explicit TakeoverRun(std::uint64_t seed) : machine(seed) {
+  /// `pool` is one of a real cluster. Without it, the run goes over the model.
+  explicit TakeoverRun(std::uint64_t seed, std::string pool = "") : machine(seed), pool_(std::move(pool)) {
+    if (!pool_.empty()) path_ = "rados:pool/takeovers-" + std::to_string(io::system_env().random.next());
     machine.cluster.hold_blocklists();
     machine.cluster.repeat(10);
     machine.simulation.set_decisions_max(UINT64_MAX);
@@ -83,11 +87,17 @@ class TakeoverRun {
     io::RadosOptions options;
     options.takeover_wait = false;  // No reader asks a former owner here.
     options.renewal_time = std::chrono::hours(1);
-    Owner next{&machine.start(options), nullptr};
+    std::unique_ptr<io::ObjectDoor> door;
+    if (!pool_.empty()) {
+      auto connected = io::connect_to_pool(pool_);
+      if (!connected.ok()) return fail("no connection: " + connected.status().to_string());
+      door = *std::move(connected);
+    }
+    Owner next{&machine.start(options, std::move(door)), nullptr};
 
     // The former owner commits beside the open, or it is cut off with changes on their way.
     std::size_t late = 0;
-    if (former_.engine != nullptr && draw(3) == 0) {
+    if (pool_.empty() && former_.engine != nullptr && draw(3) == 0) {
       machine.cluster.cut_off(former_.program->door->client(), draw(12), draw(4));
       late = 4;
     }
@@ -100,7 +110,7 @@ class TakeoverRun {
           for (std::uint64_t i = 0; i < commits && write(*former_.engine); ++i) machine.scheduler().yield();
         });
       }
-      auto opened = Engine::open(machine.env_of(*next.program), test::kRadosPath, test::Machine::writable());
+      auto opened = Engine::open(machine.env_of(*next.program), path_, test::Machine::writable());
       if (!opened.ok()) return fail("the open failed: " + opened.status().to_string());
       next.engine = *std::move(opened);
     }
@@ -140,6 +150,8 @@ class TakeoverRun {
     }
   }
 
+  const std::string pool_;
+  std::string path_ = test::kRadosPath;
   std::map<std::string, Row> rows_;
   int values_ = 0;
   Owner former_;
@@ -158,6 +170,17 @@ TEST_P(RadosTakeoverRun, LosesNothingThatWasAcknowledged) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RadosTakeoverRun, testing::Range(std::uint64_t{1}, std::uint64_t{4}));
+
+TEST(RadosClusterTakeoverRun, LosesNothingThatWasAcknowledged) {
+  const char* const pool = std::getenv("VARVE_CEPH_POOL");
+  if (pool == nullptr) GTEST_SKIP() << "VARVE_CEPH_POOL names no pool of a cluster";
+  constexpr int kOfOneStore = 20;
+  std::uint64_t seed = io::system_env().random.next() >> 16;
+  for (int left = takeovers(); left > 0; left -= kOfOneStore, ++seed) {
+    SCOPED_TRACE(seed);
+    ASSERT_EQ(TakeoverRun(seed, pool).run(std::min(left, kOfOneStore)), "");
+  }
+}
 
 constexpr int kTakeoversMax = 60;
 

@@ -136,7 +136,9 @@ TEST_P(OwnedDirectoryContract, ALargeFileReadsBackAtEveryPlace) {
   const std::span<const std::byte> all(content);
   for (std::size_t at = 0; at < all.size(); at += 1'500'000) {
     ASSERT_TRUE(is_ok((*file)->append(all.subspan(at, std::min<std::size_t>(1'500'000, all.size() - at)))));
-    if (at % 2 == 0) ASSERT_TRUE(is_ok((*file)->sync(kPoint)));
+    if (at % 2 == 0) {
+      ASSERT_TRUE(is_ok((*file)->sync(kPoint)));
+    }
   }
   ASSERT_TRUE(is_ok((*file)->sync(kPoint)));
   EXPECT_EQ((*file)->size_bytes(), content.size());

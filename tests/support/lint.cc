@@ -49,6 +49,7 @@ const std::vector<Layer>& layers() {
       {"api/encryption/", {"api/encryption/", "varve/", "api/model/base64.h"}},
       {"api/rest/", {"api/", "varve/", "format/"}},
       {"api/testing/", {"api/testing/", "varve/", "io/"}},
+      {"api/rados/", {"api/rados/", "varve/", "io/"}},
       {"api/",
        {"api/", "varve/", "engine/", "format/", "io/env.h", "io/parents_object.h", "io/posix/posix_process.h",
         "io/scheduler.h"}},
@@ -211,7 +212,7 @@ bool names_a_neighbour(const SourceFile& file, const Include& include) {
 /// Returns whether the path is in a library outside of the core, which the core must not know.
 bool is_beside_the_core(std::string_view path) {
   return path.find("/security/") != std::string_view::npos || path.find("/encryption/") != std::string_view::npos ||
-         path.starts_with("api/rest/") || path.starts_with("api/testing/");
+         path.starts_with("api/rest/") || path.starts_with("api/testing/") || path.starts_with("api/rados/");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/env.h"
@@ -54,9 +55,10 @@ class RadosMachine {
 
   io::Scheduler& scheduler() { return simulation.scheduler(); }
   io::Env env_of(RadosProgram& program) { return io::Env{*program.files, clock, random, scheduler()}; }
-  RadosProgram& start(io::RadosOptions options = {}) {
+  /// Starts a process with a door to the model, or with the given one.
+  RadosProgram& start(io::RadosOptions options = {}, std::unique_ptr<io::ObjectDoor> door = nullptr) {
     auto program = std::make_unique<RadosProgram>();
-    program->door = cluster.make_door();
+    program->door = door != nullptr ? std::move(door) : cluster.make_door();
     program->files = std::make_unique<io::RadosFileSystem>("pool", *program->door, clock, random, scheduler(), options);
     programs_.push_back(std::move(program));
     return *programs_.back();

@@ -68,15 +68,16 @@ endfunction()
 # These two need nothing of the core but what its public headers show, and go with the static and the shared library.
 varve_side_package(security HEADERS api/include/varve/security OBJECTS varve_security LINKS OpenSSL::Crypto)
 varve_side_package(encryption HEADERS api/include/varve/encryption OBJECTS varve_encryption LINKS OpenSSL::Crypto)
-# The simulator takes the place of the core's own files, clock and threads, so it goes with the static library alone.
+# The simulator and the connection to Ceph implement interfaces of the core, so they go with the static library alone.
 varve_side_package(testing HEADERS api/testing/include/varve/ OBJECTS varve_testing varve_simulated)
+varve_side_package(ceph HEADERS api/rados/include/varve/ OBJECTS varve_ceph varve_rados)
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/varve" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.h" PATTERN security EXCLUDE PATTERN encryption EXCLUDE)
 
 # All that an installation copies, beside the program.
 add_custom_target(varve_installed DEPENDS varve_static varve_shared)
-foreach(name IN ITEMS security encryption testing)
+foreach(name IN ITEMS security encryption testing ceph)
   if(TARGET varve_${name}_package)
     add_dependencies(varve_installed varve_${name}_package)
   endif()

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "varve/options.h"
+#include "varve/rados.h"
 #include "varve/result.h"
 #include "varve/store.h"
 
@@ -23,13 +24,16 @@ namespace varve::serve {
 struct StorePlace {
   /// What Store::open() gets.
   std::string path;
-  /// The environment of the store. Null: this machine's. Lives as long as the process.
+  /// The environment of the store. Null: this machine's.
   const io::Env* env = nullptr;
+  /// Owns `env`, and so outlives the store.
+  std::shared_ptr<RadosConnection> cluster{};
   /// Whether a process that finds the store in use waits for it, and whether an owner may lose it to another process.
   bool is_shared = false;
 };
 
-/// Finds the place of `--data`: a directory of this machine. Errors: those of an environment that cannot be made.
+/// Finds the place of `--data`: a directory of this machine, or an address on Ceph, to which it connects. Errors: those of
+/// RadosConnection::open().
 Result<StorePlace> place_of(const std::string& data);
 
 /// Opens the store. If another process owns a shared one, calls `on_standby` once, and waits until that owner is gone.

@@ -175,9 +175,13 @@ void print_json(const RepairReport& report, std::chrono::nanoseconds elapsed) {
 }
 
 int repair_store(const RepairWords& words) {
+  const Result<std::shared_ptr<RadosConnection>> cluster = cluster_of(words.place.store);
+  if (!cluster.ok()) return fail(cluster.status());
+  StoreOptions options;
+  if (*cluster != nullptr) options.env = (**cluster).env();
   Progress progress("entities", 0);
   const Result<RepairReport> report =
-      Store::repair(words.place.store, words.target, {},
+      Store::repair(words.place.store, words.target, options,
                     [&](const RepairReport& so_far) { progress.update(so_far.entities, so_far.value_bytes); });
   const std::chrono::nanoseconds elapsed = progress.elapsed();
   progress.clear();

@@ -205,9 +205,11 @@ void print_figures(const Statistics& statistics, const CatalogFigures& catalog, 
                         counted(statistics.recovery.commits, "commit", "commits") + ", " +
                         counted(statistics.memtable_entries, "entry", "entries") + ", " +
                         bytes_text(statistics.memtable_bytes) + " of memory");
-  print_disk(disk);
-  print_line("ballast", bytes_text(statistics.ballast_bytes) +
-                            " of disk while it is open for writing, so that drops succeed on a full disk");
+  if (disk.files > 0) {  // a store on Ceph has no files on this machine
+    print_disk(disk);
+    print_line("ballast", bytes_text(statistics.ballast_bytes) +
+                              " of disk while it is open for writing, so that drops succeed on a full disk");
+  }
   print_line("back end",
              statistics.back_end + "; writes are " + durability_name(statistics) + " unless told otherwise");
   print_line("last write", statistics.visible_version.to_string());

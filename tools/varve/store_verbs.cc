@@ -78,7 +78,11 @@ Result<VerifyReport> verify_state(const std::string& store, const std::function<
   const Result<ServedCheckpoint> checkpoint = checkpoint_by_server_of(store);
   if (!checkpoint.ok()) return checkpoint.status();
   if (!(*checkpoint).path.empty()) return Store::verify((*checkpoint).path, {}, progress);
-  Result<VerifyReport> report = Store::verify(store, {}, progress);
+  const Result<std::shared_ptr<RadosConnection>> cluster = cluster_of(store);
+  if (!cluster.ok()) return cluster.status();
+  StoreOptions options;
+  if (*cluster != nullptr) options.env = (**cluster).env();
+  Result<VerifyReport> report = Store::verify(store, options, progress);
   if (report.code() == Code::kLocked) return locked_by_holder(report.status(), store);
   return report;
 }

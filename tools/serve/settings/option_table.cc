@@ -55,7 +55,7 @@ constexpr std::array<OptionRule, kOptions> kRules = {{
      {},
      check_path,
      false,
-     "Directory of the store; created if it is absent. Required"},
+     "Directory of the store, or its address rados:POOL/NAME on Ceph; created if it is absent. Required"},
     {OptionId::kListen,
      "listen",
      "ADDRESS:PORT",

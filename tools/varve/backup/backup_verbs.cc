@@ -79,6 +79,8 @@ void print(const BackupCounts& made, const PruneCounts& pruned, const BackupWord
 }
 
 int back_up(const BackupWords& words) {
+  const Status possible = check_is_directory(words.place.store, "`varve export` writes its tables to files");
+  if (!possible.ok()) return fail(possible);
   BytesProgress progress;
   // The lock of the backups comes first, so that two backups do not both make a checkpoint.
   const Result<std::string> store = serve::store_id_in(words.place.store);
@@ -144,6 +146,8 @@ int restore(BackupWords& words) {
   BytesProgress progress;
   std::uint64_t entities = 0;
   if (words.place.table.empty()) {
+    const Status possible = check_is_directory(words.place.store, "restore table by table: name the TABLE");
+    if (!possible.ok()) return fail(possible);
     const Result<VerifyReport> report = restore_store(*place, *manifest, words.place.store, progress.count());
     if (!report.ok()) return fail(report.status());
     entities = (*report).entities;

@@ -29,7 +29,8 @@ Status with_remedy(const Status& refused, const Entity& entity) {
 
 Status ImportTarget::open() {
   std::error_code none;
-  if (!is_address(place_.store) && !std::filesystem::exists(place_.store, none)) return check_parent(place_);
+  const bool is_directory = !is_address(place_.store) && !is_rados_address(place_.store);
+  if (is_directory && !std::filesystem::exists(place_.store, none)) return check_parent(place_);
   Result<std::unique_ptr<StoreAccess>> store = reach_for_writing(place_);
   // The directory contains no store.
   if (store.code() == Code::kNotFound && store.status().service_error().empty()) return Status();

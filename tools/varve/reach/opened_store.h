@@ -1,4 +1,4 @@
-// Owns: an open store together with what must last as long: the checkpoint of a server, if the store is that.
+// Owns: an open store together with what must last as long: the checkpoint of a server, or the connection to a cluster.
 // Must never: let the checkpoint go before the store is closed.
 #pragma once
 

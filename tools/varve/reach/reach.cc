@@ -26,6 +26,9 @@ bool have_same_host(std::string_view one, std::string_view other) noexcept {
 }
 
 Status locked_by_holder(const Status& locked, const std::string& store) {
+  if (is_rados_address(store)) {
+    return locked.with_hint("if a server has it open, give the server's http:// address in place of " + store);
+  }
   const std::optional<Holder> holder = find_holder(store);
   if (!holder) return locked;
   std::string text = "process " + std::to_string((*holder).process);
@@ -38,13 +41,30 @@ bool is_address(const std::string& store) noexcept {
   return store.starts_with("http://") || store.starts_with("https://");
 }
 
+Result<std::shared_ptr<RadosConnection>> cluster_of(const std::string& store) {
+  if (!is_rados_address(store)) return std::shared_ptr<RadosConnection>();
+  Result<std::unique_ptr<RadosConnection>> opened = RadosConnection::open(store);
+  if (!opened.ok()) return opened.status();
+  return std::shared_ptr<RadosConnection>(*std::move(opened));
+}
+
+Status check_is_directory(const std::string& store, const std::string& remedy) {
+  if (!is_rados_address(store)) return Status();
+  return Status(Code::kUnsupported, "this verb needs a directory, but " + store + " is a store on Ceph")
+      .with_hint(remedy);
+}
+
 Result<OpenedStore> open_here(const std::string& store, const StoreOptions& options) {
   if (is_address(store)) {
     return Status::invalid_argument(
         "this verb concerns the whole store, so it needs the directory of the store instead of " + store);
   }
-  Result<std::unique_ptr<Store>> opened = Store::open(store, options);
-  if (opened.ok()) return OpenedStore(*std::move(opened));
+  Result<std::shared_ptr<RadosConnection>> cluster = cluster_of(store);
+  if (!cluster.ok()) return cluster.status();
+  StoreOptions chosen = options;
+  if (*cluster != nullptr) chosen.env = (**cluster).env();
+  Result<std::unique_ptr<Store>> opened = Store::open(store, chosen);
+  if (opened.ok()) return OpenedStore(*std::move(opened), *std::move(cluster));
   if (opened.code() != Code::kLocked) return opened.status();
   return locked_by_holder(opened.status(), store);
 }

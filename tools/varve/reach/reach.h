@@ -9,10 +9,17 @@
 
 #include "tools/varve/reach/opened_store.h"
 #include "tools/varve/reach/table_access.h"
+#include "varve/rados.h"
 
 namespace varve::tool {
 
-/// Opens the store in a directory. If another process has it open, the error names that process and the remedy.
+/// Returns the connection that a store with this address on Ceph needs, or null for a directory. Errors: those of
+/// RadosConnection::open().
+Result<std::shared_ptr<RadosConnection>> cluster_of(const std::string& store);
+/// Returns the refusal of a verb that reads or writes the files of a store on this machine, if the store is on Ceph.
+Status check_is_directory(const std::string& store, const std::string& remedy);
+
+/// Opens the store in a directory or on Ceph. If another process has it open, the error names that process and the remedy.
 Result<OpenedStore> open_here(const std::string& store, const StoreOptions& options);
 
 /// Opens the present state of the store in a directory. If a server has the store open, this state is a checkpoint that

@@ -27,11 +27,11 @@ void add_table(CLI::App& verb, Place& place) {
 }  // namespace
 
 void add_store_words(CLI::App& verb, Place& place) {
-  add_store(verb, place, "Directory of the store")->envname(kStoreVariable);
+  add_store(verb, place, "Directory of the store, or its address rados:POOL/NAME on Ceph")->envname(kStoreVariable);
 }
 
 void add_named_store_words(CLI::App& verb, Place& place) {
-  add_store(verb, place, "Directory of the store");
+  add_store(verb, place, "Directory of the store, or its address rados:POOL/NAME on Ceph");
 }
 
 void add_json_words(CLI::App& verb, bool& json, const std::string& about) {
@@ -40,7 +40,8 @@ void add_json_words(CLI::App& verb, bool& json, const std::string& about) {
 
 void add_reach_words(CLI::App& verb, Place& place) {
   add_store(verb, place,
-            "Directory of the store, also while `varve serve` has it open; or the http(s):// address of a service")
+            "Directory of the store, also while `varve serve` has it open; its address rados:POOL/NAME on Ceph; or the "
+            "http(s):// address of a service")
       ->envname(kStoreVariable);
   verb.add_option_function<std::string>("--key-file", &set_key_file,
                                         "For an address: file with the account's key, a SAS, or a connection string. "

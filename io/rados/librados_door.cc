@@ -1,0 +1,250 @@
+// Owns: each operation of the door as one operation of librados.
+// Must never: retry. What an unknown outcome means is known above the door (S6).
+#include "io/rados/librados_door.h"
+
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/posix/posix_process.h"
+#include "io/rados/librados_connection.h"
+
+namespace varve::io {
+
+namespace {
+
+/// Values of librados.h.
+constexpr int kFullTry = 64;     // answer ENOSPC on a full pool instead of waiting
+constexpr int kFullForce = 128;  // use the reserve of a full pool
+constexpr int kOrderSnapshots = 512;
+constexpr int kCreateExclusive = 1;
+constexpr std::uint8_t kCompareEqual = 1;
+
+constexpr std::uint32_t kBlocklistSeconds = 3600;
+constexpr std::uint64_t kEntriesAtOnce = 1000;
+/// Handles of pools that are kept for the next change of the same epoch.
+constexpr std::size_t kContextsMax = 16;
+
+/// Returns an errno of librados as the door gives it.
+ObjectAnswer answer_of(int result) noexcept {
+  return result < 0 ? -result : 0;
+}
+
+/// Room for a log and for what frees space is taken from the reserve of a full pool. New files ask first.
+int flags_of(const ObjectChange& change) noexcept {
+  const bool makes = change.presence == ObjectChange::Presence::kMustBeAbsent;
+  const bool is_note = makes && change.bytes.empty() && !change.attributes.empty();  // a seal, a lease, a root
+  const bool is_admitted = !makes && !change.bytes.empty();
+  return kOrderSnapshots | (is_note || is_admitted ? kFullForce : kFullTry);
+}
+
+const char* chars(std::span<const std::byte> bytes) noexcept {
+  return reinterpret_cast<const char*>(bytes.data());
+}
+
+/// A change while it is built.
+class BuiltWrite {
+ public:
+  explicit BuiltWrite(const LibradosCalls& calls) : calls_(calls), write_(calls.create_write_op()) {}
+  ~BuiltWrite() { calls_.release_write_op(write_); }
+  BuiltWrite(const BuiltWrite&) = delete;
+  BuiltWrite& operator=(const BuiltWrite&) = delete;
+
+  /// The order counts: what a change requires comes first.
+  void build(const ObjectChange& change) {
+    if (change.presence == ObjectChange::Presence::kMustExist) {
+      calls_.write_op_assert_exists(write_);
+    } else {
+      calls_.write_op_create(write_, kCreateExclusive, nullptr);
+    }
+    for (const auto& [name, value] : change.expected_attributes) {
+      calls_.write_op_cmpxattr(write_, name.c_str(), kCompareEqual, value.data(), value.size());
+    }
+    if (change.removes) {
+      calls_.write_op_remove(write_);
+      return;
+    }
+    for (const auto& [name, value] : change.attributes) {
+      calls_.write_op_setxattr(write_, name.c_str(), value.data(), value.size());
+    }
+    if (!change.bytes.empty()) {
+      calls_.write_op_write(write_, chars(change.bytes), change.bytes.size(), change.offset);
+    }
+    set_entries(change.entries);
+    std::vector<const char*> removed;
+    for (const std::string& key : change.entries_removed) removed.push_back(key.c_str());
+    if (!removed.empty()) calls_.write_op_omap_rm_keys(write_, removed.data(), removed.size());
+  }
+
+  RadosWrite get() const noexcept { return write_; }
+
+ private:
+  void set_entries(const TextMap& entries) {
+    if (entries.empty()) return;
+    std::vector<const char*> keys;
+    std::vector<const char*> values;
+    std::vector<std::size_t> sizes;
+    for (const auto& [key, value] : entries) {
+      keys.push_back(key.c_str());
+      values.push_back(value.data());
+      sizes.push_back(value.size());
+    }
+    calls_.write_op_omap_set(write_, keys.data(), values.data(), sizes.data(), keys.size());
+  }
+
+  const LibradosCalls& calls_;
+  const RadosWrite write_;
+};
+
+class BuiltRead {
+ public:
+  explicit BuiltRead(const LibradosCalls& calls) : calls_(calls), read_(calls.create_read_op()) {}
+  ~BuiltRead() { calls_.release_read_op(read_); }
+  BuiltRead(const BuiltRead&) = delete;
+  BuiltRead& operator=(const BuiltRead&) = delete;
+  RadosRead get() const noexcept { return read_; }
+
+ private:
+  const LibradosCalls& calls_;
+  const RadosRead read_;
+};
+
+class LibradosDoor final : public ObjectDoor {
+ public:
+  explicit LibradosDoor(std::unique_ptr<LibradosConnection> connection)
+      : connection_(std::move(connection)), calls_(connection_->calls()) {}
+
+  ~LibradosDoor() override {
+    if (is_foreign()) {
+      // The child leaves all of it to its parent: the library has no threads here.
+      for (auto& [epoch, context] : contexts_) {
+        if (context != nullptr) context->leave_to_parent();
+      }
+    }
+  }
+
+  std::string client() const override { return connection_->client(); }
+
+  ObjectAnswer change(const ObjectChange& change) override {
+    if (is_foreign()) return ENOTCONN;
+    const Result<std::shared_ptr<PoolContext>> context = context_of(change.epoch);
+    if (!context.ok()) return context.status().os_error() == 0 ? ENOMEM : context.status().os_error();
+    BuiltWrite write(calls_);
+    write.build(change);
+    return answer_of(
+        calls_.write_op_operate(write.get(), (*context)->get(), change.object.c_str(), nullptr, flags_of(change)));
+  }
+
+  ObjectAnswer look(std::string_view object, ObjectLook& found) override {
+    if (is_foreign()) return ENOTCONN;
+    BuiltRead read(calls_);
+    std::time_t ignored_time = 0;
+    int stat_result = 0;
+    int list_result = 0;
+    RadosList list = nullptr;
+    calls_.read_op_stat(read.get(), &found.size_bytes, &ignored_time, &stat_result);
+    calls_.read_op_getxattrs(read.get(), &list, &list_result);
+    const int result = operate(read, object);
+    found.attributes.clear();
+    if (result < 0 || stat_result < 0 || list_result < 0) {
+      if (list != nullptr) calls_.getxattrs_end(list);
+      return answer_of(result < 0 ? result : stat_result < 0 ? stat_result : list_result);
+    }
+    const char* name = nullptr;
+    const char* value = nullptr;
+    std::size_t size = 0;
+    int next = 0;
+    while ((next = calls_.getxattrs_next(list, &name, &value, &size)) == 0 && name != nullptr) {
+      found.attributes[name] = size == 0 ? std::string() : std::string(value, size);
+    }
+    calls_.getxattrs_end(list);
+    return answer_of(next);
+  }
+
+  ObjectAnswer entries(std::string_view object, TextMap& found) override {
+    if (is_foreign()) return ENOTCONN;
+    found.clear();
+    std::string after;
+    for (;;) {
+      BuiltRead read(calls_);
+      RadosList list = nullptr;
+      unsigned char has_more = 0;
+      int list_result = 0;
+      calls_.read_op_omap_get_vals2(read.get(), after.c_str(), "", kEntriesAtOnce, &list, &has_more, &list_result);
+      const int result = operate(read, object);
+      if (result < 0 || list_result < 0) {
+        if (list != nullptr) calls_.omap_get_end(list);
+        return answer_of(result < 0 ? result : list_result);
+      }
+      const ObjectAnswer taken = take_entries(list, found, after);
+      calls_.omap_get_end(list);
+      if (taken != 0 || has_more == 0) return taken;
+    }
+  }
+
+  ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
+                    std::size_t& count) override {
+    if (is_foreign()) return ENOTCONN;
+    const int result = calls_.read(connection_->reader(), std::string(object).c_str(),
+                                   reinterpret_cast<char*>(bytes.data()), bytes.size(), offset);
+    count = result < 0 ? 0 : static_cast<std::size_t>(result);
+    return answer_of(result);
+  }
+
+  ObjectAnswer blocklist(std::string_view client) override {
+    if (is_foreign()) return ENOTCONN;
+    std::string name(client);
+    return answer_of(calls_.blocklist_add(connection_->cluster(), name.data(), kBlocklistSeconds));
+  }
+
+ private:
+  bool is_foreign() const noexcept { return !connection_->owner().is_this_process(); }
+
+  int operate(const BuiltRead& read, std::string_view object) const {
+    return calls_.read_op_operate(read.get(), connection_->reader(), std::string(object).c_str(), 0);
+  }
+
+  /// Moves the entries of one answer to `found`. `after` becomes the last key.
+  ObjectAnswer take_entries(RadosList list, TextMap& found, std::string& after) const {
+    for (;;) {
+      char* key = nullptr;
+      char* value = nullptr;
+      std::size_t key_size = 0;
+      std::size_t value_size = 0;
+      const int next = calls_.omap_get_next2(list, &key, &value, &key_size, &value_size);
+      if (next < 0) return answer_of(next);
+      if (key == nullptr) return 0;
+      after.assign(key, key_size);
+      found[after] = value_size == 0 ? std::string() : std::string(value, value_size);
+    }
+  }
+
+  /// Returns the pool's handle with an epoch as its snapshot sequence.
+  Result<std::shared_ptr<PoolContext>> context_of(std::uint64_t epoch) {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    const auto found = contexts_.find(epoch);
+    if (found != contexts_.end()) return found->second;
+    if (contexts_.size() >= kContextsMax) {
+      std::erase_if(contexts_, [](const auto& kept) { return kept.second.use_count() == 1; });
+    }
+    Result<std::shared_ptr<PoolContext>> made = connection_->make_context(epoch);
+    if (made.ok()) contexts_.emplace(epoch, *made);
+    return made;
+  }
+
+  const std::unique_ptr<LibradosConnection> connection_;
+  const LibradosCalls& calls_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<PoolContext>> contexts_;  // guarded by mutex_
+};
+
+}  // namespace
+
+std::unique_ptr<ObjectDoor> make_librados_door(std::unique_ptr<LibradosConnection> connection) {
+  return std::make_unique<LibradosDoor>(std::move(connection));
+}
+
+}  // namespace varve::io

@@ -1,0 +1,47 @@
+// What the door to a real cluster does before there is one: the words of CEPH_ARGS, and a missing client library.
+#include <gtest/gtest.h>
+
+#include "io/rados/librados_calls.h"
+#include "io/rados/librados_user.h"
+#include "tests/io/io_test_support.h"
+
+namespace varve::io::librados_test {
+namespace {
+
+TEST(RadosUser, IsAdminUnlessAWordNamesAnother) {
+  EXPECT_EQ(parse_rados_user("").name, "client.admin");
+  EXPECT_EQ(parse_rados_user("  -m 10.0.0.1 --keyring /etc/shop.keyring ").name, "client.admin");
+  EXPECT_EQ(parse_rados_user("").cluster, "ceph");
+  EXPECT_EQ(parse_rados_user("").configuration, "");
+}
+
+TEST(RadosUser, IsThatOfTheWordsOfCephsCommands) {
+  for (const char* const words :
+       {"--id shop", "--id=shop", "-i shop", "--user shop", "--name client.shop", "--name=client.shop",
+        "-n client.shop", "--id other\t--id shop", "-m host --id shop"}) {
+    SCOPED_TRACE(words);
+    EXPECT_EQ(parse_rados_user(words).name, "client.shop");
+  }
+  EXPECT_EQ(parse_rados_user("-c /etc/a.conf --cluster b").configuration, "/etc/a.conf");
+  EXPECT_EQ(parse_rados_user("-c /etc/a.conf --cluster b").cluster, "b");
+  EXPECT_EQ(parse_rados_user("--conf=/etc/a.conf").configuration, "/etc/a.conf");
+}
+
+TEST(RadosUser, AWordWithoutAValueCountsForNothing) {
+  EXPECT_EQ(parse_rados_user("--id").name, "client.admin");
+  EXPECT_EQ(parse_rados_user("--id=").name, "client.admin");
+  EXPECT_EQ(parse_rados_user("--ids shop").name, "client.admin");
+}
+
+TEST(Librados, AMissingLibrarySaysWhatToInstall) {
+  const auto loaded = load_librados("librados-that-is-absent.so.2");
+  EXPECT_TRUE(fails_with(loaded, Code::kUnsupported, "librados-that-is-absent.so.2"));
+  EXPECT_TRUE(fails_with(loaded, Code::kUnsupported, "install it: the package is librados2"));
+}
+
+TEST(Librados, ALibraryWithoutTheFunctionsIsNamed) {
+  EXPECT_TRUE(fails_with(load_librados("libc.so.6"), Code::kUnsupported, "libc.so.6, has no function rados_create2"));
+}
+
+}  // namespace
+}  // namespace varve::io::librados_test

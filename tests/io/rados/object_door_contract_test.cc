@@ -1,0 +1,274 @@
+// The contract of the door (io/rados/object_door.h), of the model and of a real cluster. The cluster is that of CEPH_CONF;
+// VARVE_CEPH_POOL names a pool of it, and without that variable only the model is tested. tools/check-cluster sets both.
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "io/env.h"
+#include "io/rados/librados_door.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/object_cluster.h"
+#include "tests/io/io_test_support.h"
+
+namespace varve::io::object_door_contract_test {
+namespace {
+
+using Presence = ObjectChange::Presence;
+
+std::span<const std::byte> bytes_view(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+/// All that one look at an object shows, as text.
+std::string shown(ObjectDoor& door, const std::string& object) {
+  ObjectLook look;
+  if (const ObjectAnswer answer = door.look(object, look); answer != 0) return "answer " + std::to_string(answer);
+  TextMap entries;
+  std::vector<std::byte> bytes(look.size_bytes);
+  std::size_t count = 0;
+  EXPECT_EQ(door.entries(object, entries), 0);
+  EXPECT_EQ(door.read(object, 0, bytes, count), 0);
+  EXPECT_EQ(count, bytes.size());
+  std::string text(reinterpret_cast<const char*>(bytes.data()), count);
+  for (const auto& [name, value] : look.attributes) text += "|" + name + "=" + value;
+  for (const auto& [key, value] : entries) text += "|" + key + ":" + value;
+  return text;
+}
+
+const char* pool_of_environment() {
+  return std::getenv("VARVE_CEPH_POOL");
+}
+
+std::string drawn_prefix() {
+  return "test-" + std::to_string(system_env().random.next()) + "/";
+}
+
+std::unique_ptr<ObjectDoor> real_door() {
+  Result<std::unique_ptr<ObjectDoor>> door = connect_to_pool(pool_of_environment());
+  EXPECT_TRUE(is_ok(door));
+  return door.ok() ? *std::move(door) : nullptr;
+}
+
+class ObjectDoorContract : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == std::string("librados")) {
+      if (pool_of_environment() == nullptr) GTEST_SKIP() << "VARVE_CEPH_POOL names no pool of a cluster";
+      door_ = real_door();
+      other_ = real_door();
+    } else {
+      door_ = cluster_.make_door();
+      other_ = cluster_.make_door();
+    }
+    ASSERT_NE(door_, nullptr);
+    ASSERT_NE(other_, nullptr);
+  }
+
+  std::string name(const std::string& object) const { return prefix_ + object; }
+  ObjectChange setting(const std::string& object, std::uint64_t epoch, const std::string& value) const {
+    ObjectChange change;
+    change.object = name(object);
+    change.epoch = epoch;
+    change.attributes["value"] = value;
+    return change;
+  }
+  ObjectChange making(const std::string& object, std::uint64_t epoch) const {
+    ObjectChange change = setting(object, epoch, "made");
+    change.presence = Presence::kMustBeAbsent;
+    return change;
+  }
+  ObjectChange removing(const std::string& object, std::uint64_t epoch) const {
+    ObjectChange change;
+    change.object = name(object);
+    change.epoch = epoch;
+    change.removes = true;
+    return change;
+  }
+  std::string value_of(const std::string& object) {
+    ObjectLook found;
+    return other_->look(name(object), found) == 0 ? found.attributes["value"] : "-";
+  }
+
+  void expect_object(const std::string& object, const std::string& expected) {
+    EXPECT_EQ(shown(*other_, name(object)), expected);
+  }
+
+  Scheduler scheduler_;
+  ObjectCluster cluster_{scheduler_, 1};
+  std::unique_ptr<ObjectDoor> door_;
+  std::unique_ptr<ObjectDoor> other_;
+  const std::string prefix_ = drawn_prefix();
+};
+
+TEST_P(ObjectDoorContract, AChangeRequiresItsObjectAndItsEpoch) {
+  EXPECT_EQ(door_->change(setting("a", 5, "1")), ENOENT);
+  EXPECT_EQ(door_->change(making("a", 5)), 0);
+  EXPECT_EQ(door_->change(making("a", 5)), EEXIST);
+  EXPECT_EQ(door_->change(setting("a", 5, "1")), 0);
+  EXPECT_EQ(other_->change(setting("a", 6, "2")), 0);
+  EXPECT_EQ(door_->change(setting("a", 5, "3")), kStaleEpoch);
+  EXPECT_EQ(door_->change(making("a", 5)), kStaleEpoch);
+  EXPECT_EQ(door_->change(removing("a", 5)), kStaleEpoch);
+  EXPECT_EQ(value_of("a"), "2");
+  EXPECT_EQ(other_->change(removing("a", 6)), 0);
+  EXPECT_EQ(door_->change(setting("a", 5, "4")), ENOENT);
+  EXPECT_EQ(door_->change(removing("a", 5)), ENOENT);
+  EXPECT_EQ(value_of("a"), "-");
+}
+
+TEST_P(ObjectDoorContract, EpochsAreWhollyKept) {
+  constexpr std::uint64_t kLarge = std::uint64_t{1} << 40;
+  ASSERT_EQ(door_->change(making("a", kLarge + 1)), 0);
+  EXPECT_EQ(other_->change(setting("a", kLarge, "2")), kStaleEpoch);
+  EXPECT_EQ(other_->change(setting("a", 1, "2")), kStaleEpoch);
+  EXPECT_EQ(other_->change(setting("a", kLarge + 2, "2")), 0);
+  EXPECT_EQ(door_->change(removing("a", kLarge + 2)), 0);
+}
+
+TEST_P(ObjectDoorContract, ARefusedChangeRaisesNoEpoch) {
+  ASSERT_EQ(door_->change(making("a", 1)), 0);
+  ObjectChange refused = setting("a", 9, "2");
+  refused.expected_attributes["value"] = "other";
+  EXPECT_EQ(other_->change(refused), ECANCELED);
+  EXPECT_EQ(door_->change(setting("a", 1, "1")), 0);
+  EXPECT_EQ(door_->change(removing("a", 1)), 0);
+}
+
+TEST_P(ObjectDoorContract, AChangeHappensAsAWholeOrNotAtAll) {
+  ObjectChange first = making("a", 1);
+  first.entries = {{"n/one", "1"}, {"n/two", "2"}};
+  first.bytes = bytes_view("0123456789");
+  ASSERT_EQ(door_->change(first), 0);
+  ObjectChange change = setting("a", 1, "new");
+  change.expected_attributes = {{"value", "made"}, {"absent", "x"}};
+  change.entries = {{"n/three", ""}};
+  change.entries_removed = {"n/one", "n/none"};
+  change.offset = 8;
+  change.bytes = bytes_view("abc");
+  EXPECT_EQ(door_->change(change), ECANCELED);
+  expect_object("a", "0123456789|value=made|n/one:1|n/two:2");
+  change.expected_attributes["absent"] = "";
+  EXPECT_EQ(door_->change(change), 0);
+  expect_object("a", "01234567abc|value=new|n/three:|n/two:2");
+  EXPECT_EQ(door_->change(removing("a", 1)), 0);
+}
+
+TEST_P(ObjectDoorContract, AReadEndsWithTheObjectAndAGapIsZeros) {
+  ObjectChange first = making("a", 1);
+  first.offset = 6;
+  first.bytes = bytes_view("end");
+  first.attributes["empty"] = "";
+  ASSERT_EQ(door_->change(first), 0);
+  expect_object("a", std::string(6, '\0') + "end|empty=|value=made");
+  std::vector<std::byte> bytes(4);
+  std::size_t count = 99;
+  EXPECT_EQ(door_->read(name("a"), 7, bytes, count), 0);
+  EXPECT_EQ(count, 2U);
+  EXPECT_EQ(door_->read(name("a"), 9, bytes, count), 0);
+  EXPECT_EQ(count, 0U);
+  EXPECT_EQ(door_->read(name("b"), 0, bytes, count), ENOENT);
+  EXPECT_EQ(door_->change(removing("a", 1)), 0);
+}
+
+TEST_P(ObjectDoorContract, AnAbsentObjectShowsNothing) {
+  ObjectLook found;
+  TextMap entries;
+  EXPECT_EQ(door_->look(name("a"), found), ENOENT);
+  EXPECT_EQ(door_->entries(name("a"), entries), ENOENT);
+}
+
+TEST_P(ObjectDoorContract, EveryEntryOfALargeMapIsRead) {
+  constexpr int kCount = 2500;  // more than a cluster gives in one answer
+  ASSERT_EQ(door_->change(making("a", 1)), 0);
+  ObjectChange adding;
+  adding.object = name("a");
+  adding.epoch = 1;
+  for (int i = 0; i < kCount; ++i) adding.entries["n/" + std::to_string(i)] = std::to_string(i);
+  ASSERT_EQ(door_->change(adding), 0);
+  TextMap entries;
+  ASSERT_EQ(other_->entries(name("a"), entries), 0);
+  EXPECT_EQ(entries, adding.entries);
+  EXPECT_EQ(door_->change(removing("a", 1)), 0);
+}
+
+TEST_P(ObjectDoorContract, ABlockedClientIsRefused) {
+  ASSERT_EQ(door_->change(making("a", 1)), 0);
+  EXPECT_NE(door_->client(), other_->client());
+  ASSERT_EQ(door_->client().find(' '), std::string::npos) << "the root names it between spaces";
+  ASSERT_EQ(other_->blocklist(door_->client()), 0);
+  // The map with the new entry reaches the servers some time later.
+  ObjectAnswer answer = 0;
+  for (int i = 0; i < 10'000 && answer == 0; ++i) answer = door_->change(setting("a", 1, "1"));
+  EXPECT_EQ(answer, ESHUTDOWN);
+  EXPECT_EQ(other_->change(removing("a", 1)), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ObjectDoorContract, testing::Values("model", "librados"),
+                         [](const testing::TestParamInfo<const char*>& implementation) {
+                           return std::string(implementation.param);
+                         });
+
+// -- The model against the cluster ------------------------------------------------------------------------------------
+
+/// A change of one of three objects, by a seed. What it requires holds about every second time.
+ObjectChange random_change(RandomSource& random, const std::string& prefix) {
+  const auto draw = [&](std::uint64_t bound) { return random_below(random, bound); };
+  ObjectChange change;
+  change.object = prefix + std::to_string(draw(3));
+  change.epoch = draw(6);
+  change.presence = draw(4) == 0 ? Presence::kMustBeAbsent : Presence::kMustExist;
+  if (draw(4) == 0)
+    change.expected_attributes["a" + std::to_string(draw(2))] = draw(4) == 0 ? "" : std::to_string(draw(2));
+  if (change.presence == Presence::kMustExist && draw(5) == 0) {
+    change.removes = true;
+    return change;
+  }
+  // A change without any effect is none of a store's.
+  change.attributes["a" + std::to_string(draw(2))] = draw(8) == 0 ? "" : std::to_string(draw(2));
+  if (draw(2) == 0) change.entries["k" + std::to_string(draw(4))] = std::to_string(draw(9));
+  if (draw(3) == 0) change.entries_removed.push_back("k" + std::to_string(draw(4)));
+  if (draw(3) == 0) {
+    static constexpr std::string_view kText = "abcdefghijklmnopqrstuvwxyz";
+    change.offset = draw(40);
+    change.bytes = bytes_view(kText.substr(0, 1 + draw(kText.size())));
+  }
+  return change;
+}
+
+TEST(ObjectDoorHistories, TheModelAnswersAsTheClusterDoes) {
+  if (pool_of_environment() == nullptr) GTEST_SKIP() << "VARVE_CEPH_POOL names no pool of a cluster";
+  const char* const chosen = std::getenv("VARVE_CEPH_HISTORIES");
+  const int count = chosen == nullptr ? 20 : std::atoi(chosen);
+  Scheduler scheduler;
+  const std::unique_ptr<ObjectDoor> real[2] = {real_door(), real_door()};
+  ASSERT_TRUE(real[0] != nullptr && real[1] != nullptr);
+  const std::uint64_t first = system_env().random.next() >> 16;
+  for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(count); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ObjectCluster cluster(scheduler, seed);
+    const std::unique_ptr<ObjectDoor> model[2] = {cluster.make_door(), cluster.make_door()};
+    SeededRandom random(seed);
+    const std::string prefix = "history-" + std::to_string(seed) + "/";
+    for (int step = 0; step < 100; ++step) {
+      SCOPED_TRACE("step " + std::to_string(step));
+      const std::uint64_t client = random_below(random, 2);
+      const ObjectChange change = random_change(random, prefix);
+      ASSERT_EQ(real[client]->change(change), model[client]->change(change));
+      ASSERT_EQ(shown(*real[1 - client], change.object), shown(*model[1 - client], change.object));
+    }
+    ObjectChange removal;
+    removal.removes = true;
+    removal.epoch = 9;
+    for (const std::string& object : cluster.names()) {
+      removal.object = object;
+      EXPECT_EQ(real[0]->change(removal), 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace varve::io::object_door_contract_test
