@@ -12,9 +12,24 @@
 #include "tools/serve/transport/log.h"
 #include "tools/serve/transport/service_manager.h"
 #include "tools/serve/transport/stop_signals.h"
+#include "varve/rados.h"
 
 namespace varve::serve {
 namespace {
+
+/// Finds the place of `--data`: a directory of this machine, or an address on Ceph, to which it connects. Errors: those of
+/// RadosConnection::open().
+Result<StorePlace> place_of(const std::string& data) {
+  StorePlace place{data};
+  if (!is_rados_address(data)) return place;
+  Result<std::unique_ptr<RadosConnection>> connected = RadosConnection::open(data);
+  if (!connected.ok()) return connected.status();
+  const std::shared_ptr<const RadosConnection> cluster = *std::move(connected);
+  place.env = cluster->env();
+  place.env_owner = cluster;
+  place.is_shared = true;
+  return place;
+}
 
 /// Logs that a message to the service manager failed. A server whose manager is gone still serves.
 void note_sent(const Status& sent) {

@@ -15,18 +15,6 @@ constexpr std::chrono::milliseconds kAskEvery{500};
 
 }  // namespace
 
-// The one place where an address becomes an environment.
-Result<StorePlace> place_of(const std::string& data) {
-  StorePlace place{data};
-  if (!is_rados_address(data)) return place;
-  Result<std::unique_ptr<RadosConnection>> connected = RadosConnection::open(data);
-  if (!connected.ok()) return connected.status();
-  place.cluster = *std::move(connected);
-  place.env = place.cluster->env();
-  place.is_shared = true;
-  return place;
-}
-
 Result<std::unique_ptr<Store>> open_as_owner(const StorePlace& place, StoreOptions options,
                                              const std::function<void()>& on_standby,
                                              const std::function<bool()>& may_wait) {

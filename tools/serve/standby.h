@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "varve/options.h"
-#include "varve/rados.h"
 #include "varve/result.h"
 #include "varve/store.h"
 
@@ -27,14 +26,10 @@ struct StorePlace {
   /// The environment of the store. Null: this machine's.
   const io::Env* env = nullptr;
   /// Owns `env`, and so outlives the store.
-  std::shared_ptr<RadosConnection> cluster{};
+  std::shared_ptr<const void> env_owner{};
   /// Whether a process that finds the store in use waits for it, and whether an owner may lose it to another process.
   bool is_shared = false;
 };
-
-/// Finds the place of `--data`: a directory of this machine, or an address on Ceph, to which it connects. Errors: those of
-/// RadosConnection::open().
-Result<StorePlace> place_of(const std::string& data);
 
 /// Opens the store. If another process owns a shared one, calls `on_standby` once, and waits until that owner is gone.
 /// `may_wait` is called before each attempt but the first; if it returns false, the result is kLocked.
