@@ -35,13 +35,13 @@ Result<IndexDefinition> read_index_definition(const varve_index_definition* defi
   if (definition == nullptr) return null_pointer("definition");
   const Result<varve_index_definition> given = read_sized(definition);
   if (!given.ok()) return given.status();
-  if (given->is_unique) return Status::unsupported("unique indexes are not supported");
   if (given->components == nullptr && given->component_count != 0) return null_pointer("components");
   const Result<std::string_view> name = read_text(given->name, "the name of the index");
   if (!name.ok()) return name.status();
   Result<std::vector<std::string>> carried = read_names(given->carried, given->carried_count, "carried");
   if (!carried.ok()) return carried.status();
   IndexDefinition read;
+  read.is_unique = given->is_unique;
   read.name = *name;
   read.carried = *std::move(carried);
   for (std::size_t i = 0; i < given->component_count; ++i) {

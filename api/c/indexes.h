@@ -29,7 +29,8 @@ class IndexesObject : public Object {
       }
       for (const std::string& name : definition.carried) carried_[i].push_back(text_of(name));
       shown_.push_back({text_of(definition.name), components_[i].data(), components_[i].size(), carried_[i].data(),
-                        carried_[i].size(), static_cast<int32_t>(infos_[i].state), false, text_of(infos_[i].failure)});
+                        carried_[i].size(), static_cast<int32_t>(infos_[i].state), definition.is_unique,
+                        text_of(infos_[i].failure)});
     }
   }
 

@@ -12,9 +12,9 @@ namespace varve {
 namespace {
 
 std::string text_of(const IndexDefinition& definition) {
-  std::string text = "(";
+  std::string text = definition.is_unique ? "unique (" : "(";
   for (const IndexComponent& component : definition.components) {
-    if (text.size() > 1) text.append(", ");
+    if (text.back() != '(') text.append(", ");
     text.append(component.property).append(component.is_descending ? " desc" : "");
   }
   text.append(")");

@@ -33,12 +33,8 @@ ObjectAnswer answer_of(int result) noexcept {
   return result < 0 ? -result : 0;
 }
 
-/// Room for a log and for what frees space is taken from the reserve of a full pool. New files ask first.
 int flags_of(const ObjectChange& change) noexcept {
-  const bool makes = change.presence == ObjectChange::Presence::kMustBeAbsent;
-  const bool is_note = makes && change.bytes.empty() && !change.attributes.empty();  // a seal, a lease, a root
-  const bool is_admitted = !makes && !change.bytes.empty();
-  return kOrderSnapshots | (is_note || is_admitted ? kFullForce : kFullTry);
+  return kOrderSnapshots | (change.may_exceed ? kFullForce : kFullTry);
 }
 
 const char* chars(std::span<const std::byte> bytes) noexcept {

@@ -53,8 +53,14 @@ static void indexes_are_built_listed_and_dropped(varve_store* store) {
   by_n.component_count = 1;
   CHECK_FAILS(varve_index_create(store, text("acct"), text("Indexed"), &by_n, NULL, NULL), VARVE_EXISTS,
               "ResourceAlreadyExists");
+  by_n.name = text("One");
   by_n.is_unique = true;
-  CHECK_FAILS(varve_index_create(store, text("acct"), text("Indexed"), &by_n, NULL, NULL), VARVE_UNSUPPORTED, "");
+  CHECK_OK(varve_index_create(store, text("acct"), text("Indexed"), &by_n, NULL, NULL));
+  CHECK_OK(varve_index_list(store, text("acct"), text("Indexed"), &indexes));
+  CHECK_OK(varve_indexes_read(indexes, &all, &count));
+  CHECK(count == 2 && all[1].is_unique);
+  varve_indexes_free(indexes);
+  CHECK_OK(varve_index_drop(store, text("acct"), text("Indexed"), text("One")));
   CHECK_FAILS(varve_index_create(store, text("acct"), text("Indexed"), NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
   CHECK_OK(varve_index_drop(store, text("acct"), text("Indexed"), text("ByN")));
   CHECK_FAILS(varve_index_drop(store, text("acct"), text("Indexed"), text("ByN")), VARVE_NOT_FOUND, "ResourceNotFound");

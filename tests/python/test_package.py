@@ -71,8 +71,9 @@ class Indexes(WithStore):
                          [varve.Index("ByN", ("N desc", "RowKey"), (), "ready", False, None)])
         with self.assertRaises(varve.Exists):
             self.store.create_index("shop", "Orders", "ByN", ["N"])
-        with self.assertRaises(varve.Unsupported):
-            self.store.create_index("shop", "Orders", "One", ["N"], unique=True)
+        self.store.create_index("shop", "Orders", "One", ["N"], unique=True)
+        self.assertTrue(self.store.indexes("shop", "Orders")[1].unique)
+        self.store.drop_index("shop", "Orders", "One")
         for wrong in (["N down"], [""]):
             with self.assertRaises(varve.InvalidArgument):
                 self.store.create_index("shop", "Orders", "Wrong", wrong)

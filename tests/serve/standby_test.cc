@@ -133,13 +133,5 @@ TEST(StandbyMonitor, SaysThatTheProcessWaits) {
   EXPECT_THAT(metrics.body, HasSubstr("varve_accepts_writes 0\n"));
 }
 
-TEST(StandbyPlace, ADirectoryIsOfThisMachineAlone) {
-  const Result<StorePlace> place = place_of("/srv/store");
-  ASSERT_TRUE(place.ok());
-  EXPECT_EQ(place->path, "/srv/store");
-  EXPECT_EQ(place->env, nullptr);
-  EXPECT_FALSE(place->is_shared);
-}
-
 }  // namespace
 }  // namespace varve::serve::standby_test

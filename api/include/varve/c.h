@@ -470,7 +470,7 @@ typedef struct varve_index_definition {
   /// Names of the properties that an entry repeats.
   const varve_text* carried;
   size_t carried_count;
-  /// No two entities may have the same components. This version refuses it with VARVE_UNSUPPORTED.
+  /// No two entities may have the same value of all components (varve/table_index.h).
   bool is_unique;
 } varve_index_definition;
 

@@ -57,6 +57,8 @@ struct IndexElement {
   std::string_view name;
   /// The components in their order, and the carried properties.
   std::array<IndexPart, count> parts;
+  /// Whether two entities may not have the same value of all components.
+  bool is_unique = false;
 };
 
 /// The element that ends_at() and ends_after() make.
@@ -89,6 +91,12 @@ template <std::same_as<IndexPart>... Parts>
 constexpr IndexElement<sizeof...(Parts)> index(std::string_view name, Parts... parts) {
   static_assert(sizeof...(Parts) > 0, "an index needs a component");
   return {name, {parts...}};
+}
+/// Declares the same, but two entities may not have the same value of all components.
+template <std::same_as<IndexPart>... Parts>
+constexpr IndexElement<sizeof...(Parts)> unique_index(std::string_view name, Parts... parts) {
+  static_assert(sizeof...(Parts) > 0, "an index needs a component");
+  return {name, {parts...}, true};
 }
 /// Declares that an entity ends at the value of this property, which is a DateTime member (table_expiry.h).
 constexpr ExpiryElement ends_at(std::string_view property) {
@@ -176,6 +184,7 @@ TableDeclaration declaration_of() {
     if constexpr (E::kKind == mapped::Element::kIndex) {
       IndexDefinition& definition = made.indexes.emplace_back();
       definition.name = element.name;
+      definition.is_unique = element.is_unique;
       for (const mapped::IndexPart& part : element.parts) {
         if (part.role == mapped::IndexPart::Role::kCarried) {
           definition.carried.emplace_back(part.property);

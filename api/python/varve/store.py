@@ -990,8 +990,8 @@ class Store:
 
         A component is a property or key, for example ``"Customer"`` or ``"Total desc"``. `carried` are properties that an
         entry repeats. `progress` receives the entities that were read and the entries that were written; if it returns
-        False, the build stops and Cancelled is raised. Raises Exists if the index has another definition, and Unsupported
-        for `unique`, which this version does not have. Filtered scans take a ready index by themselves.
+        False, the build stops and Cancelled is raised. Raises Exists if the index has another definition, and Conflict if
+        `unique` is set and two entities have one value. Filtered scans take a ready index by themselves.
         """
         indexes.create(self._open(), account, table, name, components, carried, unique, progress)
 

@@ -63,7 +63,7 @@ inline constexpr auto mapping<test_structs::Order> = mapped::members(
     mapped::property("Total", &test_structs::Order::total), mapped::property("Lines", &test_structs::Order::lines),
     mapped::flattened("Home", &test_structs::Order::address), mapped::encrypted("Secret", &test_structs::Order::secret),
     mapped::index("ByCustomer", mapped::ascending("Customer"), mapped::descending("Total"), mapped::carried("Lines")),
-    mapped::index("ByCity", mapped::ascending("HomeCity"), mapped::ascending("RowKey")),
+    mapped::unique_index("ByCity", mapped::ascending("HomeCity"), mapped::ascending("RowKey")),
     mapped::ends_after(std::chrono::hours(24)));
 template <>
 inline constexpr auto mapping<test_structs::OtherOrder> = mapped::members(
@@ -122,7 +122,7 @@ TEST_F(TypedDeclarations, ANewTableGetsWhatItsMappingDeclares) {
   const TableDeclaration declared = declaration_of<Order>();
   ASSERT_EQ(declared.indexes.size(), 2u);
   EXPECT_EQ(declared.indexes[0], (IndexDefinition{"ByCustomer", {{"Customer", false}, {"Total", true}}, {"Lines"}}));
-  EXPECT_EQ(declared.indexes[1], (IndexDefinition{"ByCity", {{"HomeCity", false}, {"RowKey", false}}, {}}));
+  EXPECT_EQ(declared.indexes[1], (IndexDefinition{"ByCity", {{"HomeCity", false}, {"RowKey", false}}, {}, true}));
   Result<TypedTable<Order>> orders = open_typed_table<Order>(store(), account(), "Orders");
   ASSERT_EQ(said(orders.status()), kFine);
   expect_whole("Orders");
