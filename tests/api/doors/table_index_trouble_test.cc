@@ -1,13 +1,15 @@
-// Goal: an index stays whole, and a query its answer, when a build meets a drop, a clock that jumps, or values that an entry
-// cannot hold whole.
-// Method: each trouble by itself, on a store whose clock the test moves; at the end the store is verified.
+// Goal: an index stays whole, and a query its answer, when a build meets a full disk, a drop, a clock that jumps, or values
+// that an entry cannot hold whole.
+// Method: each trouble by itself, on a store whose disk and clock the test moves; at the end the store is verified.
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tests/api/store_bench.h"
+#include "tests/api/uneven_text.h"
 #include "varve/limits.h"
 #include "varve/table_index.h"
 #include "varve/verify.h"
@@ -42,6 +44,45 @@ void expect_verified(StoreBench& bench) {
   const Result<VerifyReport> report = Store::verify(kStorePath, bench.options());
   ASSERT_EQ(said(report), kFine);
   EXPECT_TRUE(report->sound()) << report->findings.front();
+}
+
+TEST(TableIndexTrouble, I4_ADiskThatFillsDuringABuildEndsItAndALaterBuildIsWhole) {
+  StoreBench bench(7, OneThreadAtATime{});
+  ResourceOptions small;
+  small.write_buffer_bytes = 256 << 10;
+  StoreOptions scarce = bench.options();
+  scarce.resources = *Resources::create(small);
+  bench.open(scarce);
+  Table table = bench.table();
+  for (const char* const partition : {"a", "b", "c"}) {
+    EntityGroupTransaction group;
+    for (int row = 0; row < 100; ++row) group.insert(with_value(partition, std::to_string(row), row < 50 ? "x" : "y"));
+    ASSERT_EQ(said(table.execute(group)), kFine);
+  }
+  bool is_full = false;
+  const Status built = bench.store->create_index(kAccount, "Orders", kByValue, [&](const IndexBuildProgress&) {
+    if (std::exchange(is_full, true)) return true;
+    for (const std::size_t bytes : {std::size_t{20'000}, std::size_t{10}}) {  // at last no part of the build fits
+      Status written;
+      for (std::uint32_t i = 0; i < 5'000 && written.ok(); ++i) {
+        bench.machine.files->set_capacity_bytes(bench.machine.files->used_bytes());
+        written = table.insert_or_replace(with_value("q", std::to_string(i % 50), uneven_text(bytes, i))).status();
+      }
+      EXPECT_EQ(written.code(), Code::kNoSpace) << written.to_string();
+    }
+    return true;
+  });
+  EXPECT_TRUE(is_full);
+  EXPECT_EQ(built.code(), Code::kNoSpace) << built.to_string();
+  EXPECT_EQ((*bench.store->indexes(kAccount, "Orders")).front().state, IndexState::kBuilding);
+  EXPECT_EQ(found(table, having("x")).size(), 150U) << "a query needs no index";
+  bench.machine.files->set_capacity_bytes(io::MemoryFileSystem::kUnlimited);
+  bench.open(scarce);
+  table = *bench.store->open_table(kAccount, "Orders");
+  ASSERT_EQ(said(bench.store->create_index(kAccount, "Orders", kByValue)), kFine);
+  EXPECT_TRUE(takes_index(table, having("x")));
+  EXPECT_EQ(found(table, having("x")).size(), 150U);
+  expect_verified(bench);
 }
 
 TEST(TableIndexTrouble, I5_ATableMadeAgainDuringABuildGetsNoneOfIt) {
