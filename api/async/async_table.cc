@@ -403,12 +403,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     co_await call.to_worker();
     Result<WhereProgress> done = guarded([&]() -> Result<WhereProgress> {
       if (Status stopped = call.check_stop(); !stopped.ok()) return stopped;
-      std::stop_source either;
-      const auto request = [&either] { either.request_stop(); };
-      const std::stop_callback by_options(options.stop, request);
-      const std::stop_callback by_call(call.stop(), request);
       WhereOptions running = options;
-      running.stop = either.get_token();
       running.write = owned.options();
       return changes ? table.update_where(where, *changes, running) : table.delete_where(where, running);
     });
@@ -446,16 +441,15 @@ Task<Result<ExecutedTransaction>> AsyncTable::execute_with_messages(EntityGroupT
                                           OwnedWriteOptions(options)));
 }
 
-Task<Result<WhereProgress>> AsyncTable::delete_where(Where where, WhereOptions options, std::stop_token stop) const {
+Task<Result<WhereProgress>> AsyncTable::delete_where(Where where, WhereOptions options) const {
   OwnedWriteOptions owned(options.write);
-  return Verbs::ending_at_home(*this, Verbs::change_where({*this, std::move(stop)}, table_, std::move(where),
-                                                          std::nullopt, std::move(options), std::move(owned)));
+  return Verbs::ending_at_home(*this, Verbs::change_where({*this, options.stop}, table_, std::move(where), std::nullopt,
+                                                          std::move(options), std::move(owned)));
 }
 
-Task<Result<WhereProgress>> AsyncTable::update_where(Where where, PropertyChanges changes, WhereOptions options,
-                                                     std::stop_token stop) const {
+Task<Result<WhereProgress>> AsyncTable::update_where(Where where, PropertyChanges changes, WhereOptions options) const {
   OwnedWriteOptions owned(options.write);
-  return Verbs::ending_at_home(*this, Verbs::change_where({*this, std::move(stop)}, table_, std::move(where),
+  return Verbs::ending_at_home(*this, Verbs::change_where({*this, options.stop}, table_, std::move(where),
                                                           std::move(changes), std::move(options), std::move(owned)));
 }
 

@@ -52,7 +52,7 @@ struct OrderPlan {
   bool has_all = false;
 };
 
-/// Returns nothing if the index does not have the entities in this order, but for those that lack the property.
+/// Returns nothing if the index does not have the entities in this order. Those that lack the property may be missing.
 std::optional<OrderPlan> plan_index_order(const Filter& filter, format::TableId index,
                                           const format::IndexDefinition& definition, bool may_have_large_values,
                                           const IndexedOrder& order);

@@ -82,7 +82,7 @@ class PageScan {
   /// Reads entities by their sort keys, in any order, and offers those that match to the order. Called before go_on().
   /// Errors: as go_on().
   Status offer_points(std::span<const std::string_view> points);
-  /// Counts what was read to find keys as a cost of the page.
+  /// The cost of the page so far. A search for keys adds its reads to it.
   engine::ReadCost& read_cost() noexcept { return read_cost_; }
   /// Passes each entity that is counted to `fold`, which outlives this object. Null passes none.
   void fold_into(EntityFold* fold) noexcept { fold_ = fold; }

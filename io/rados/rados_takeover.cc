@@ -56,7 +56,7 @@ Status RadosRoot::take(std::chrono::milliseconds wait_max) {
   for (;;) {
     const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(process_->clock().since_boot() - begin);
     Status taken = take_once(std::max(whole - passed, std::chrono::milliseconds(0)));
-    // Of two standbys, one comes first. The other one waits for the end of that.
+    // One of two standbys comes first. The other one waits for the end of that.
     if (taken.code() != Code::kLocked || process_->clock().since_boot() - begin >= process_->options().owner_wait) {
       return taken;
     }

@@ -139,6 +139,7 @@ printf '{"host":"h1","What":"up"}\n' | gzip > events-1.jsonl.gz
 printf 'data = "./shop"\nlisten = "127.0.0.1:0"\n' > serve.toml
 varve import ./shop Orders orders.csv --partition-key region --row-key id
 varve put ./shop Visits eu 2026-03-03T10 Seconds=5
+varve put ./shop Customers eu 0001 Mail=ann@example.com
 varve index create ./shop Orders ByCustomer --on Customer,Total:desc
 varve account create ./shop old
 varve account create ./shop archive

@@ -189,7 +189,7 @@ TEST_F(Inspect, AnEntryOfAnIndexShowsItsComponentsAndItsEntity) {
   for (const json& line : lines_of(inspect(newest(".sst"), {"--entries", "--json"}))) {
     EXPECT_FALSE(line.contains("key_bytes_in_hexadecimal")) << line.dump();
     if (!line.contains("index")) continue;
-    ++entries;
+    entries += line["item"] == "put" ? 1U : 0U;  // The largest key of the file is shown, too.
     EXPECT_EQ(line.value("row_key", ""), "1");
     EXPECT_EQ(line["components"][0].value("value", ""), "Ada");
     EXPECT_TRUE(line["components"][0].value("descending", false));

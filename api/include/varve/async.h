@@ -147,12 +147,10 @@ class VARVE_EXPORT AsyncTable {
   Task<Result<Aggregated>> aggregate(Scan scan, Aggregation into, std::stop_token stop = {}) const;
 
   /// Changes entities by filter, as the verb of the same name of Table. A worker thread does the work, and calls
-  /// WhereOptions::progress. A stop by `stop` or WhereOptions::stop ends the change after the present batch, with a
-  /// continuation.
+  /// WhereOptions::progress. WhereOptions::stop also ends the wait for the worker.
   /// @{
-  Task<Result<WhereProgress>> delete_where(Where where, WhereOptions options = {}, std::stop_token stop = {}) const;
-  Task<Result<WhereProgress>> update_where(Where where, PropertyChanges changes, WhereOptions options = {},
-                                           std::stop_token stop = {}) const;
+  Task<Result<WhereProgress>> delete_where(Where where, WhereOptions options = {}) const;
+  Task<Result<WhereProgress>> update_where(Where where, PropertyChanges changes, WhereOptions options = {}) const;
   /// @}
 
  private:

@@ -157,11 +157,12 @@ def change(table: Any, scan: Any, options: WhereOptions, set: Optional[Mapping[s
     calls = _Calls()
     if options.progress is not None:
         show = options.progress
-        given.progress = ffi.callback(
+        visitor = ffi.callback(
             "varve_where_visitor",
             lambda now, _: calls.go_on(lambda: show(WhereProgress(now.matched, now.changed, now.left,
                                                                   _text(now.continuation)))))
-        keep.append(given.progress)
+        keep.append(visitor)  # A struct's field does not keep a callback alive.
+        given.progress = visitor
     figures, page = ffi.new("varve_where_progress *"), ffi.new("varve_page **")
     call = lib.varve_table_delete_where if remove is None else lib.varve_table_update_where
     check(call(table, given, figures, page))

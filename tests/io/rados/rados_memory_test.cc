@@ -1,6 +1,6 @@
 // Goal: a failed allocation at any point loses no file, names no wrong object, and leaves no object without an entry.
 // Method: one life of a directory over a model of RADOS, in which each allocation of the caller fails in turn. Then a new
-// owner looks at what is there.
+// owner looks at all objects.
 #include <chrono>
 #include <memory>
 #include <new>
