@@ -153,6 +153,7 @@ class OrderedWalk {
     for (const KeyRange& range : order_.plan.ranges) {
       sources_.emplace_back(scan_.table.view.cursor(range.lower, range.upper, &page_.read_cost()), order_.plan);
       if (Status begun = sources_.back().begin(); !begun.ok()) return begun;
+      if (!sources_.back().is_valid()) sources_.pop_back();  // A cursor holds blocks, and most types have no entry.
     }
     return Status();
   }
