@@ -157,10 +157,7 @@ Result<std::unique_ptr<const EntityOrder>> order_of_scan(const Scan& scan) {
   }
   const std::uint64_t entities_max = std::min<std::uint64_t>(scan.page_entities_max, scan.take.value_or(UINT64_MAX));
   if (entities_max > limits::kOrderedPageEntitiesMax) {
-    return Status::too_large("no index serves the order " + quoted(order->text()) + ", so a page has the first " +
-                             std::to_string(limits::kOrderedPageEntitiesMax) +
-                             " entities at most; page_entities_max is " + std::to_string(scan.page_entities_max))
-        .with_service_error("InvalidInput");
+    return more_than_a_page_keeps(*order, scan.page_entities_max);
   }
   return std::unique_ptr<const EntityOrder>(std::make_unique<EntityOrder>(*std::move(order)));
 }
