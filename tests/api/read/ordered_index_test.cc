@@ -13,6 +13,7 @@
 
 #include "api/model/continuation_token.h"
 #include "format/keys/entity.h"
+#include "tests/api/blob/large_value_bench.h"
 #include "tests/api/store_bench.h"
 #include "varve/limits.h"
 #include "varve/table_index.h"
@@ -219,6 +220,27 @@ TEST_F(OrderedIndex, I6_RestrictedHandlesAndSnapshotsSeeTheSame) {
   create_index("Later", {{"V", true}});
   EXPECT_EQ(pages_of(*indexed_, scan), expected);
   EXPECT_EQ(pages_of(*plain_, scan), expected);
+}
+
+TEST_F(OrderedIndex, I6_LargeValuesHaveNoEntrySoTheFilterBoundsTheOrderFromBelow) {
+  Table people = value_table(*bench_.store);
+  const Unnamed large = written(people, "content");
+  ASSERT_EQ(said(people.insert(Entity("p", "a").set("V", large.value))), kFine);
+  for (int i = 1; i <= 3; ++i) ASSERT_EQ(said(people.insert(Entity("p", std::to_string(i)).set("V", i))), kFine);
+  ASSERT_EQ(said(people.insert(Entity("p", "b"))), kFine);
+  ASSERT_EQ(said(bench_.store->create_index(kAccount, "People", {"ByV", {{"V", false}}, {}})), kFine);
+  const auto index_and_pages = [&people](const char* filter, const char* order) {
+    Scan scan;
+    scan.filter = filter;
+    scan.order_by = order;
+    scan.page_entities_max = 2;
+    const Result<ScanPlan> plan = people.explain(scan);
+    return (plan.ok() ? plan->order_index : "no plan") + ": " + pages_of(people, scan);
+  };
+  EXPECT_EQ(index_and_pages("", "V"), ": p/1 p/2 p/3 p/a p/b ");
+  EXPECT_EQ(index_and_pages("", "V desc"), ": p/a p/3 p/2 p/1 p/b ");
+  EXPECT_EQ(index_and_pages("V lt 3", "V desc"), ": p/a p/2 p/1 ");
+  EXPECT_EQ(index_and_pages("V gt 1", "V desc"), "ByV: p/3 p/2 ");
 }
 
 }  // namespace
