@@ -243,5 +243,24 @@ TEST_F(OrderedIndex, I6_LargeValuesHaveNoEntrySoTheFilterBoundsTheOrderFromBelow
   EXPECT_EQ(index_and_pages("V gt 1", "V desc"), "ByV: p/3 p/2 ");
 }
 
+TEST_F(OrderedIndex, AnIndexThatLeadsToFewerEntitiesThanThePageHasComesBeforeTheOrder) {
+  for (int i = 0; i < 100; ++i) {
+    put(Entity("p", std::to_string(100 + i)).set("Customer", i % 40 == 7 ? "ann" : "bob").set("Price", i * 37 % 100));
+  }
+  create_index("ByPrice", {{"Price", false}});
+  create_index("ByCustomer", {{"Customer", false}});
+  Scan scan;
+  scan.filter = "Customer eq 'ann'";
+  scan.order_by = "Price desc";
+  EXPECT_EQ(pages_of(*indexed_, scan), "p/107 p/147 p/187 ");
+  const Result<Page> page = indexed_->scan(scan);
+  ASSERT_EQ(said(page), kFine);
+  EXPECT_EQ(page->cost.entities_examined, 3U);
+  for (const std::uint32_t entities : {1U, 2U, 3U}) {
+    scan.page_entities_max = entities;
+    EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan));
+  }
+}
+
 }  // namespace
 }  // namespace varve::test::ordered_index_test
