@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "api/model/continuation_token.h"
+#include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "format/keys/entity.h"
+#include "varve/limits.h"
 
 namespace varve {
 namespace {
@@ -74,6 +76,17 @@ Result<OrderedPosition> decode_ordered_token(const EntityOrder& order, format::T
   }
   position.last = std::move(last);
   return position;
+}
+
+Status more_than_a_page_keeps(const EntityOrder& order, std::uint32_t page_entities_max) {
+  std::string message = "a page in the order " + quoted(order.text()) + " has the first " +
+                        std::to_string(limits::kOrderedPageEntitiesMax) + " entities at most; page_entities_max is " +
+                        std::to_string(page_entities_max);
+  const EntityOrder::Component& first = order.components().front();
+  if (first.subject == Comparison::Subject::kCustom) {
+    message += "; ask for smaller pages, which an index on " + quoted(first.property) + " serves";
+  }
+  return Status::too_large(message).with_service_error("InvalidInput");
 }
 
 Status FirstEntities::offer(std::string_view sort_key, format::CommitVersion version, std::string_view value) {

@@ -39,6 +39,10 @@ struct OrderedPosition {
 /// Errors: kInvalidArgument (InvalidInput: the text is no such token, or the token of another order).
 Result<OrderedPosition> decode_ordered_token(const EntityOrder& order, format::TableId table, std::string_view token);
 
+/// Returns the refusal of a page with more than limits::kOrderedPageEntitiesMax entities. It names the component of an index
+/// that serves smaller pages, if one can.
+Status more_than_a_page_keeps(const EntityOrder& order, std::uint32_t page_entities_max);
+
 /// Collects the entities of one page. The order and the position outlive it.
 class FirstEntities {
  public:

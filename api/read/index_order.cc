@@ -51,8 +51,8 @@ std::vector<IndexedOrder::Type> types_after(const SortValue* position, bool is_d
   return types;
 }
 
-/// Returns whether the filter fixes the property, so that it orders nothing.
-bool is_fixed(const Filter& filter, const EntityOrder::Component& component) {
+/// Returns the value to which the filter fixes the property, so that it orders nothing. Null if there is none.
+const Value* fixed_value(const Filter& filter, const EntityOrder::Component& component) {
   std::vector<std::size_t> open;
   if (!filter.nodes().empty()) open.push_back(filter.nodes().size() - 1);
   while (!open.empty()) {
@@ -66,10 +66,29 @@ bool is_fixed(const Filter& filter, const EntityOrder::Component& component) {
     const Comparison& comparison = filter.comparisons()[node.first];
     if (comparison.kind == Comparison::Kind::kLiteral && comparison.compare == CompareOperator::kEqual &&
         comparison.subject == Comparison::Subject::kCustom && comparison.property == component.property) {
-      return true;
+      return &comparison.literal;
     }
   }
-  return false;
+  return nullptr;
+}
+
+/// Returns whether the order puts the position's value and the literal at the same place.
+bool is_at(const SortValue& position, const Value& literal) {
+  if (position.of == SortValue::Of::kAbsent || position.of == SortValue::Of::kLargeValue) return false;
+  if (position.of != SortValue::Of::kNumber) return literal_of(position) == literal;
+  SortValue number;
+  number.of = SortValue::Of::kNumber;
+  if (const auto* const real = literal.get_if<double>()) {
+    number.is_double = true;
+    number.real = *real;
+  } else if (const auto* const narrow = literal.get_if<std::int32_t>()) {
+    number.integer = *narrow;
+  } else if (const auto* const wide = literal.get_if<std::int64_t>()) {
+    number.integer = *wide;
+  } else {
+    return false;
+  }
+  return compare_sort_values(position, number) == 0;
 }
 
 /// A range of the index, and its present entry.
@@ -134,6 +153,7 @@ class OrderedWalk {
     for (const KeyRange& range : order_.plan.ranges) {
       sources_.emplace_back(scan_.table.view.cursor(range.lower, range.upper, &page_.read_cost()), order_.plan);
       if (Status begun = sources_.back().begin(); !begun.ok()) return begun;
+      if (!sources_.back().is_valid()) sources_.pop_back();  // A cursor holds blocks, and most types have no entry.
     }
     return Status();
   }
@@ -188,16 +208,20 @@ class OrderedWalk {
 Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const EntityOrder& order,
                                                  const OrderedPosition& after) {
   const std::vector<EntityOrder::Component>& components = order.components();
-  const auto ordering = std::find_if(components.begin(), components.end(), [&](const EntityOrder::Component& each) {
-    return each.subject != Comparison::Subject::kCustom || !is_fixed(scan.filter, each);
-  });
   std::optional<IndexOrder> best;
-  if (ordering == components.end() || ordering->subject != Comparison::Subject::kCustom) return best;
-  const auto component = static_cast<std::size_t>(ordering - components.begin());
+  std::size_t component = 0;
+  for (; component < components.size() && components[component].subject == Comparison::Subject::kCustom; ++component) {
+    const Value* const fixed = fixed_value(scan.filter, components[component]);
+    if (fixed == nullptr) break;
+    // The token of another filter is before or after all entities that this one matches.
+    if (after.last && !is_at(after.last->values[component], *fixed)) return best;
+  }
+  if (component == components.size() || components[component].subject != Comparison::Subject::kCustom) return best;
+  const EntityOrder::Component& ordering = components[component];
   const SortValue* const position = after.last ? &after.last->values[component] : nullptr;
   if (position != nullptr && position->of == SortValue::Of::kAbsent) return best;
   const std::optional<Value> literal = position != nullptr ? std::optional(literal_of(*position)) : std::nullopt;
-  const IndexedOrder wanted{ordering->property, ordering->descending, types_after(position, ordering->descending),
+  const IndexedOrder wanted{ordering.property, ordering.descending, types_after(position, ordering.descending),
                             literal ? &*literal : nullptr};
   const Result<std::vector<TableIndex>> indexes = indexes_in_view(scan);
   if (!indexes.ok()) return indexes.status();
@@ -206,7 +230,7 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
     std::optional<OrderPlan> plan =
         plan_index_order(scan.filter, index.id, index.definition, has_large_values(scan.table.id), wanted);
     if (!plan || (best && best->plan.component >= plan->component)) continue;
-    best = IndexOrder{index.name, *std::move(plan), component, ordering->descending};
+    best = IndexOrder{index.name, *std::move(plan), component, ordering.descending};
   }
   return best;
 }

@@ -109,11 +109,12 @@ bool is_index_of_use(std::span<const KeyRange> ranges) noexcept {
   return std::any_of(ranges.begin(), ranges.end(), [](const KeyRange& range) { return !range.is_point; });
 }
 
-Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, bool of_all) {
+Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, const IndexesAsked& asked) {
   IndexOffer offer;
   const Result<std::vector<PlannedIndex>> planned = planned_indexes(scan);
   if (!planned.ok()) return planned.status();
   for (const PlannedIndex& index : *planned) {
+    if (index.plan.equal_components < asked.equal_components_min) break;  // So have all that follow.
     IndexCandidate candidate{index.name, index.plan.equal_components, index.plan.has_range};
     Result<std::optional<std::vector<std::string>>> keys = collect_keys(scan, index, reading);
     if (!keys.ok()) return keys.status();
@@ -124,7 +125,7 @@ Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& readi
     std::vector<KeyRange>& points = offer.points.emplace();
     points.reserve((*keys)->size());
     for (std::string& key : **keys) points.push_back({std::move(key), {}, true});
-    if (!of_all) return offer;
+    if (!asked.all) return offer;
   }
   return offer;
 }

@@ -33,6 +33,14 @@ struct IndexedScan {
   const KeyRange& within;
 };
 
+/// Which indexes a scan asks.
+struct IndexesAsked {
+  /// The fewest components that the filter compares with `eq`.
+  std::size_t equal_components_min = 0;
+  /// Whether each of them counts its entries, also after one that serves.
+  bool all = false;
+};
+
 /// Bounds the reading of entries by the time of a page and by its stop token, and counts what it costs. All of it outlives
 /// the reading.
 struct IndexReading {
@@ -46,7 +54,7 @@ struct IndexReading {
 struct IndexOffer {
   /// Every entity that may match: points in order, inside the ranges. Nothing if no index serves the scan.
   std::optional<std::vector<KeyRange>> points{};
-  /// The ready indexes that can serve the filter, best first. With `of_all`, each has its count of entries.
+  /// The ready indexes that can serve the filter, best first. If all are asked, each has its count of entries.
   std::vector<IndexCandidate> candidates{};
 };
 
@@ -57,8 +65,8 @@ Result<std::vector<TableIndex>> indexes_in_view(const IndexedScan& scan);
 
 /// Returns whether an index could be better than the ranges.
 bool is_index_of_use(std::span<const KeyRange> ranges) noexcept;
-/// Chooses an index, and collects the keys. An index whose entries cannot be read by the deadline is not taken. If `of_all`,
-/// counts the entries of each candidate. Errors: those of reading; kCancelled (the stop token).
-Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, bool of_all = false);
+/// Chooses an index, and collects the keys. An index whose entries cannot be read by the deadline is not taken.
+/// Errors: those of reading; kCancelled (the stop token).
+Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, const IndexesAsked& asked = {});
 
 }  // namespace varve

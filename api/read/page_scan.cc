@@ -20,6 +20,15 @@ constexpr std::size_t kPointsAtOnce = 64;
 
 }  // namespace
 
+PageCost& PageCost::operator+=(const PageCost& more) noexcept {
+  key_ranges += more.key_ranges;
+  entities_examined += more.entities_examined;
+  blocks_read += more.blocks_read;
+  blocks_from_cache += more.blocks_from_cache;
+  blocks_skipped += more.blocks_skipped;
+  return *this;
+}
+
 PageScan::PageScan(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds,
                    Wanted wanted, io::Clock& clock, const EntityReader* reader)
     : view_(view),

@@ -157,10 +157,7 @@ Result<std::unique_ptr<const EntityOrder>> order_of_scan(const Scan& scan) {
   }
   const std::uint64_t entities_max = std::min<std::uint64_t>(scan.page_entities_max, scan.take.value_or(UINT64_MAX));
   if (entities_max > limits::kOrderedPageEntitiesMax) {
-    return Status::too_large("no index serves the order " + quoted(order->text()) + ", so a page has the first " +
-                             std::to_string(limits::kOrderedPageEntitiesMax) +
-                             " entities at most; page_entities_max is " + std::to_string(scan.page_entities_max))
-        .with_service_error("InvalidInput");
+    return more_than_a_page_keeps(*order, scan.page_entities_max);
   }
   return std::unique_ptr<const EntityOrder>(std::make_unique<EntityOrder>(*std::move(order)));
 }
@@ -306,15 +303,6 @@ Status cut_behind(const Page& page, const Scan& scan, const PreparedScan& prepar
 
 }  // namespace
 
-PageCost& PageCost::operator+=(const PageCost& more) noexcept {
-  key_ranges += more.key_ranges;
-  entities_examined += more.entities_examined;
-  blocks_read += more.blocks_read;
-  blocks_from_cache += more.blocks_from_cache;
-  blocks_skipped += more.blocks_skipped;
-  return *this;
-}
-
 std::span<const KeyRange> PreparedScan::ranges() const {
   if (points && range.lower < range.upper) return *points;
   return planned_ranges();
@@ -388,20 +376,30 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
     const Result<std::optional<IndexOrder>> order = index_of_order(scan, *prepared_->order, prepared_->after);
     if (!order.ok()) return order.status();
     if (*order) {
+      // An index that compares more with `eq` may lead to less than the page looks up in any case.
+      if (Status read = read_points(scan, {(*order)->plan.component + 1}); !read.ok()) return read;
+      if (prepared_->points && prepared_->points->size() <= first_->count()) return false;
+      prepared_->points.reset();
       const Result<bool> is_served = offer_in_order(scan, **order, *walk_, *first_, stop_);
       if (!is_served.ok() || *is_served) return is_served;
       begin_order(entities_max);
     }
   }
-  if (prepared_->planned == nullptr) return false;
+  const Status read = read_points(scan, {});
+  return read.ok() ? Result<bool>(false) : read;
+}
+
+/// Sets the points to which one of these indexes leads.
+Status ScanRead::read_points(const IndexedScan& scan, const IndexesAsked& asked) {
+  if (prepared_->planned == nullptr) return Status();
   // A page with an order must see every entity, however long that takes.
   const std::chrono::nanoseconds deadline = first_ ? std::chrono::nanoseconds::max() : begun_ + scan_.page_time_max;
   IndexReading reading{call_.core.backend().env().clock, deadline, stop_, walk_->read_cost()};
-  Result<IndexOffer> offer = offer_of_indexes(scan, reading);
+  Result<IndexOffer> offer = offer_of_indexes(scan, reading, asked);
   if (!offer.ok()) return offer.code() == Code::kCancelled ? was_stopped() : offer.status();
   prepared_->points = std::move(offer->points);
   walk_->read_cost() = reading.cost;
-  return false;
+  return Status();
 }
 
 Result<bool> ScanRead::go_on(const PageShare& share) {
@@ -492,7 +490,7 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   if (prepared.planned == nullptr) return described;
   const std::stop_token never;
   IndexReading reading{core.backend().env().clock, std::chrono::nanoseconds::max(), never};
-  Result<IndexOffer> offer = offer_of_indexes(indexed, reading, true);
+  Result<IndexOffer> offer = offer_of_indexes(indexed, reading, {0, true});
   if (!offer.ok()) return offer.status();
   described.indexes = std::move(offer->candidates);
   return described;

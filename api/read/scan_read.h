@@ -18,6 +18,7 @@
 #include "api/filter/plan_cache.h"
 #include "api/read/entity_order.h"
 #include "api/read/first_entities.h"
+#include "api/read/index_scan.h"
 #include "api/read/page_scan.h"
 #include "varve/entity_view.h"
 #include "varve/query.h"
@@ -96,6 +97,7 @@ class ScanRead {
   Result<bool> prepare(const PageShare& share);
   void begin_order(std::uint64_t entities_max);
   Result<bool> read_index(std::uint64_t entities_max);
+  Status read_points(const IndexedScan& scan, const IndexesAsked& asked);
   PageBounds bounds(std::uint64_t entities_max);
 
   const TableCall call_;

@@ -131,6 +131,21 @@ TEST_F(Query, ExplainTellsThePlanAndWhatIsLeftToJudge) {
   EXPECT_THAT(points.err, Not(HasSubstr("blocks  0 read, 0")));
 }
 
+TEST_F(Query, ExplainNamesTheIndexThatHasTheOrder) {
+  import_grid();
+  const Words first{"--order-by", "N desc", "--top", "2", "--explain"};
+  EXPECT_THAT(query(first).err, Not(HasSubstr("order   from")));
+  ASSERT_EQ(run_program({"index", "create", store_, "Rows", "ByN", "--on", "N"}).exit_code, 0);
+  const ProgramResult lines = query(first);
+  EXPECT_THAT(lines.err, HasSubstr("plan    table\n"));
+  EXPECT_THAT(lines.err, HasSubstr("order   from index ByN\n"));
+  EXPECT_THAT(lines.err, Not(HasSubstr("judged  60 entities")));
+  Words as_json = first;
+  as_json.emplace_back("--json");
+  EXPECT_THAT(query(as_json).err, HasSubstr("\"order_index\":\"ByN\""));
+  EXPECT_THAT(query({"--explain", "--json"}).err, HasSubstr("\"order_index\":null"));
+}
+
 TEST_F(Query, AFilterThatDoesNotParseIsRefusedWithThePlace) {
   import_grid();
   const ProgramResult result = query({"--filter", "N eq 7 and"});

@@ -632,8 +632,8 @@ typedef struct varve_scan {
   uint64_t page_bytes_max;
   /// Milliseconds after which a page ends. Zero: 5000.
   uint64_t time_max_ms;
-  /// The order of the entities, for example `Price desc, Name`, as varve::Scan::order_by: each page reads the whole range.
-  /// Absent or empty: the order of keys.
+  /// The order of the entities, for example `Price desc, Name`, as varve::Scan::order_by. Without an index that has
+  /// the order, each page reads the whole range. Absent or empty: the order of keys.
   varve_text order_by;
 } varve_scan;
 

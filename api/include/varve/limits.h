@@ -70,7 +70,7 @@ inline constexpr std::uint32_t kPageEntitiesMax = 1000;
 /// Time that one page may take.
 inline constexpr std::chrono::milliseconds kPageTimeMax{5000};
 /// Entities of one page of a scan with an order, and bytes of their keys and properties, as they are stored. The store keeps
-/// them in memory while it reads the range.
+/// them in memory while it finds the first ones.
 /// @{
 inline constexpr std::uint32_t kOrderedPageEntitiesMax = 10'000;
 inline constexpr std::uint64_t kOrderedPageBytesMax = std::uint64_t{16} << 20;

@@ -273,8 +273,8 @@ class Query {
     if (!kDiscriminator.first.empty()) scan_.read.select.emplace_back(kDiscriminator.first);
     return *this;
   }
-  /// Adds a component to the order of the results: a property, PartitionKey, RowKey or Timestamp. There may be four. Each
-  /// page reads the whole range (Scan::order_by), so use take().
+  /// Adds a component to the order of the results: a property, PartitionKey, RowKey or Timestamp. There may be four.
+  /// Without an index that has the order, each page reads the whole range (Scan::order_by), so use take().
   Query& order_by(std::string_view name, SortDirection direction = SortDirection::kAscending) {
     if (!scan_.order_by.empty()) scan_.order_by.push_back(',');
     scan_.order_by.append(name).append(direction == SortDirection::kDescending ? " desc" : " asc");

@@ -96,8 +96,9 @@ struct ScanPlan {
   std::string residual;
   /// The ready indexes that could serve the filter, best first. Empty if the ranges are points.
   std::vector<IndexCandidate> indexes{};
-  /// The index that has the order of Scan::order_by. A page takes its first entities from there. It reads the ranges if
-  /// that costs too much, or if entities that lack the property belong to it. Empty if no index has the order.
+  /// The index that has the order of Scan::order_by. A page takes its first entities from there. But it takes another index
+  /// that compares more components with `eq`, if that leads to no more entities than the page may have. It reads the ranges
+  /// if that costs too much, or if entities that lack the property belong to it. Empty if no index has the order.
   std::string order_index{};
 };
 

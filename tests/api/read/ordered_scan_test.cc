@@ -263,6 +263,11 @@ TEST(OrderedScanLimits, MoreEntitiesThanTheLimitAreRefused) {
   const Status refused = table.scan(scan).status();
   EXPECT_EQ(said(refused), (Said{Code::kTooLarge, "InvalidInput"}));
   EXPECT_NE(refused.message().find("'V asc'"), std::string_view::npos) << refused.message();
+  EXPECT_NE(refused.message().find("an index on 'V' serves"), std::string_view::npos) << refused.message();
+  scan.order_by = "RowKey desc,V";
+  const Status by_key = table.scan(scan).status();
+  EXPECT_EQ(said(by_key), (Said{Code::kTooLarge, "InvalidInput"}));
+  EXPECT_EQ(by_key.message().find("index on"), std::string_view::npos) << by_key.message();
   scan.take = 10;
   EXPECT_EQ(said(table.scan(scan)), kFine);
 }

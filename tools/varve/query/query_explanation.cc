@@ -34,6 +34,7 @@ void print_ranges(const ScanPlan& plan) {
     }
     std::cerr << (index.is_taken ? ", taken\n" : "\n");
   }
+  if (!plan.order_index.empty()) std::cerr << "order   from index " << plan.order_index << "\n";
   std::cerr << "judges  " << (plan.residual.empty() ? "nothing" : show_text(plan.residual, SIZE_MAX).text) << "\n";
 }
 
@@ -97,6 +98,8 @@ void print_json(const Explanation& explained) {
   for (const PlannedRange& range : explained.ranges.ranges) ranges.push_back(json_of(range));
   Json indexes = Json::array();
   for (const IndexCandidate& index : explained.ranges.indexes) indexes.push_back(json_of(index));
+  const std::string& ordering = explained.ranges.order_index;
+  const Json order_index = ordering.empty() ? Json(nullptr) : Json(ordering);
   Json points = Json::array();
   for (std::size_t i = 0; i < figures.points_read && i < explained.plan.points.size(); ++i)
     points.push_back({explained.plan.points[i].first, explained.plan.points[i].second});
@@ -105,6 +108,7 @@ void print_json(const Explanation& explained) {
                   {"points", points},
                   {"residual", explained.ranges.residual},
                   {"indexes", indexes},
+                  {"order_index", order_index},
                   {"entities_examined", figures.cost.entities_examined},
                   {"key_ranges", figures.cost.key_ranges},
                   {"blocks_read", figures.cost.blocks_read},

@@ -323,7 +323,7 @@ void add_query_verb(CLI::App& app, int& exit_code) {
   CLI::Option* order_by =
       verb->add_option("--order-by", words->order_by,
                        "Up to four properties or keys, separated by commas, each with asc or desc; needs --top, since "
-                       "the whole range is read to find the first entities")
+                       "without an index the whole range is read to find the first entities")
           ->type_name("ORDER")
           ->needs(top)
           ->excludes(backward);

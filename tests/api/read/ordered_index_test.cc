@@ -1,0 +1,266 @@
+// Goal: a page with an order is the same with an index as without one, whatever its token, its handle and its snapshot (I6).
+// Method: two tables with the same entities, one of them with indexes. Tokens are made by hand: of each type, with values
+// that no store writes, of other filters, and without a value.
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "api/model/continuation_token.h"
+#include "format/keys/entity.h"
+#include "tests/api/blob/large_value_bench.h"
+#include "tests/api/store_bench.h"
+#include "varve/limits.h"
+#include "varve/table_index.h"
+
+namespace varve::test::ordered_index_test {
+namespace {
+
+using Keys = std::vector<std::string>;
+
+/// One page as text, or its refusal.
+std::string page_of(const Table& table, const Scan& scan) {
+  const Result<Page> page = table.scan(scan);
+  if (!page.ok()) return "refused " + std::string(page.status().service_error());
+  std::string text;
+  for (const std::string& key : keys_of(*page)) text += key + " ";
+  return text;
+}
+
+/// Returns what all pages have, at most ten.
+std::string pages_of(const Table& table, Scan scan) {
+  std::string text;
+  for (int i = 0; i < 10; ++i) {
+    const Result<Page> page = table.scan(scan);
+    if (!page.ok()) return text + "refused " + std::string(page.status().service_error());
+    for (const std::string& key : keys_of(*page)) text += key + " ";
+    if (!page->continuation) return text;
+    scan.continuation = *page->continuation;
+  }
+  return text + "...";
+}
+
+class OrderedIndex : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    plain_.emplace(bench_.table("Plain"));
+    indexed_.emplace(bench_.table("Indexed"));
+  }
+  void put(const Entity& entity) {
+    ASSERT_EQ(said(plain_->insert_or_replace(entity)), kFine);
+    ASSERT_EQ(said(indexed_->insert_or_replace(entity)), kFine);
+  }
+  void create_index(const std::string& name, std::vector<IndexComponent> components) {
+    IndexDefinition definition{name, {}, {}};
+    definition.components = std::move(components);
+    ASSERT_EQ(said(bench_.store->create_index(kAccount, "Indexed", definition)), kFine);
+  }
+  std::string order_index(const Scan& scan) const {
+    const Result<ScanPlan> plan = indexed_->explain(scan);
+    EXPECT_EQ(said(plan), kFine);
+    return plan.ok() ? plan->order_index : std::string();
+  }
+  /// Puts one entity for each value, and two without one.
+  void put_values_of_all_types() {
+    const std::string text(256, 'k');
+    const std::vector<Value> values = {
+        false,
+        true,
+        std::int32_t{-1},
+        std::int32_t{0},
+        INT32_MAX,
+        std::int64_t{0},
+        INT64_MIN,
+        std::int64_t{9'007'199'254'740'993},
+        -0.0,
+        9'007'199'254'740'992.0,
+        std::numeric_limits<double>::infinity(),
+        std::numeric_limits<double>::quiet_NaN(),
+        DateTime{limits::kDateTimeTicksMin},
+        DateTime{limits::kDateTimeTicksMax},
+        *Guid::parse("7f7f7f7f-7f7f-7f7f-7f7f-7f7f7f7f7f7f"),
+        "",
+        "k",
+        text,
+        text + "x",
+        text.substr(1) + "\xC3\xA9",
+        Binary{""},
+        Binary{std::string(300, '\xFF')},
+    };
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      put(Entity("p", std::string(1, static_cast<char>('z' - i))).set("V", values[i]).set("W", i % 3 == 0));
+    }
+    put(Entity("p", "0"));
+    put(Entity("p", "1").set("W", 1));
+  }
+
+  StoreBench bench_;
+  std::optional<Table> plain_;
+  std::optional<Table> indexed_;
+};
+
+/// Returns a token whose first component has these bytes, or is away.
+std::string token_at(std::string_view order, std::optional<format::PropertyView> value) {
+  format::EntityBuilder fields;
+  fields.add_string("order", order);
+  fields.add_string("partition", "p");
+  fields.add_string("row", "m");
+  fields.add_int64("version", INT64_MIN);
+  if (value) {
+    value->name = "0";
+    fields.add(*value);
+  }
+  return encode_bytes_token(fields.finish());
+}
+
+TEST_F(OrderedIndex, I6_ATokenWithAnyValueGoesOnAtTheSamePlace) {
+  put_values_of_all_types();
+  create_index("ByV", {{"V", false}});
+  for (const char* order : {"V asc", "V desc"}) {
+    Scan scan;
+    scan.order_by = order;
+    scan.page_entities_max = 8;
+    ASSERT_EQ(order_index(scan), "ByV");
+    scan.continuation = token_at(order, std::nullopt);
+    EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan));
+    for (std::uint8_t type = 1; type <= static_cast<std::uint8_t>(PropertyType::kLargeValue); ++type) {
+      format::PropertyView value;
+      value.type = static_cast<PropertyType>(type);
+      const std::optional<std::size_t> fixed = format::fixed_value_bytes(value.type);
+      const std::vector<std::size_t> sizes = fixed ? std::vector{*fixed} : std::vector<std::size_t>{0, 255, 256, 2000};
+      for (const std::size_t size : sizes) {
+        for (const char byte : {'\x00', '\x01', 'k', '\x7F', '\x80', '\xF8', '\xFF'}) {
+          const std::string bytes(size, byte);
+          value.value = bytes;
+          scan.continuation = token_at(order, value);
+          EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan))
+              << order << " type " << int{type} << ", " << size << " times " << int{byte};
+        }
+      }
+    }
+  }
+}
+
+TEST_F(OrderedIndex, I6_ABentTokenGoesOnAtTheSamePlace) {
+  put_values_of_all_types();
+  create_index("ByV", {{"V", true}});
+  Scan scan;
+  scan.order_by = "V,W desc";
+  scan.page_entities_max = 9;
+  ASSERT_EQ(order_index(scan), "ByV");
+  const std::string token = *(*indexed_->scan(scan)).continuation;
+  for (std::size_t at = 0; at < token.size(); ++at) {
+    scan.continuation = token;
+    scan.continuation[at] = token[at] == 'A' ? 'B' : 'A';
+    EXPECT_EQ(page_of(*indexed_, scan), page_of(*plain_, scan)) << at;
+  }
+}
+
+TEST_F(OrderedIndex, I6_TheTokenOfAnotherFilterGoesOnAtTheSamePlace) {
+  for (int a = 1; a <= 3; ++a) {
+    for (int b = 0; b < 6; ++b) {
+      const std::string row = std::to_string(a) + std::to_string(b);
+      put(a == 2 ? Entity("p", row).set("A", 2.0).set("B", b) : Entity("p", row).set("A", a).set("B", b));
+    }
+  }
+  create_index("ByAThenB", {{"A", false}, {"B", false}});
+  for (const char* order : {"A,B", "A,B desc", "A desc,B", "B"}) {
+    for (const char* from : {"A eq 1", "A eq 2", "A eq 3", "A ge 1", ""}) {
+      Scan scan;
+      scan.order_by = order;
+      scan.filter = from;
+      scan.page_entities_max = 3;
+      scan.continuation = *(*plain_->scan(scan)).continuation;
+      for (const char* to : {"A eq 1", "A eq 2", "A eq 3", "A eq 2.0", "A eq 'x'"}) {
+        scan.filter = to;
+        EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order << " from " << from << " to " << to;
+      }
+    }
+  }
+}
+
+TEST_F(OrderedIndex, GoesOnByTheIndexIfTheFilterFixesTheFirstComponent) {
+  for (int b = 0; b < 6; ++b) put(Entity("p", std::to_string(b)).set("A", 2.0).set("B", b));
+  create_index("ByAThenB", {{"A", false}, {"B", false}});
+  Scan scan;
+  scan.order_by = "A,B desc";
+  scan.filter = "A eq 2";
+  scan.page_entities_max = 2;
+  scan.continuation = *(*indexed_->scan(scan)).continuation;
+  EXPECT_EQ(order_index(scan), "ByAThenB") << "2.0 and 2 are at one place";
+  const Result<Page> page = indexed_->scan(scan);
+  ASSERT_EQ(said(page), kFine);
+  EXPECT_EQ(keys_of(*page), (Keys{"p/3", "p/2"}));
+}
+
+TEST_F(OrderedIndex, I6_RestrictedHandlesAndSnapshotsSeeTheSame) {
+  put_values_of_all_types();
+  create_index("ByV", {{"V", false}});
+  const Access rows{Permissions::all(), {KeyBound{"p", "f"}, KeyBound{"p", "t"}}, nullptr};
+  const Table plain = *plain_->restricted_to(rows);
+  const Table indexed = *indexed_->restricted_to(rows);
+  Scan scan;
+  scan.page_entities_max = 3;
+  for (const char* order : {"V", "V desc"}) {
+    scan.order_by = order;
+    EXPECT_EQ(pages_of(indexed, scan), pages_of(plain, scan));
+    scan.continuation = *(*indexed_->scan(scan)).continuation;  // of an entity outside
+    EXPECT_EQ(page_of(indexed, scan), page_of(plain, scan));
+    scan.continuation.clear();
+  }
+  const Snapshot before = *bench_.store->snapshot();
+  scan.read.snapshot = before;
+  const std::string expected = pages_of(*plain_, scan);
+  for (const char* row : {"z", "u", "o"}) put(Entity("p", row).set("V", "moved"));
+  create_index("Later", {{"V", true}});
+  EXPECT_EQ(pages_of(*indexed_, scan), expected);
+  EXPECT_EQ(pages_of(*plain_, scan), expected);
+}
+
+TEST_F(OrderedIndex, I6_LargeValuesHaveNoEntrySoTheFilterBoundsTheOrderFromBelow) {
+  Table people = value_table(*bench_.store);
+  const Unnamed large = written(people, "content");
+  ASSERT_EQ(said(people.insert(Entity("p", "a").set("V", large.value))), kFine);
+  for (int i = 1; i <= 3; ++i) ASSERT_EQ(said(people.insert(Entity("p", std::to_string(i)).set("V", i))), kFine);
+  ASSERT_EQ(said(people.insert(Entity("p", "b"))), kFine);
+  ASSERT_EQ(said(bench_.store->create_index(kAccount, "People", {"ByV", {{"V", false}}, {}})), kFine);
+  const auto index_and_pages = [&people](const char* filter, const char* order) {
+    Scan scan;
+    scan.filter = filter;
+    scan.order_by = order;
+    scan.page_entities_max = 2;
+    const Result<ScanPlan> plan = people.explain(scan);
+    return (plan.ok() ? plan->order_index : "no plan") + ": " + pages_of(people, scan);
+  };
+  EXPECT_EQ(index_and_pages("", "V"), ": p/1 p/2 p/3 p/a p/b ");
+  EXPECT_EQ(index_and_pages("", "V desc"), ": p/a p/3 p/2 p/1 p/b ");
+  EXPECT_EQ(index_and_pages("V lt 3", "V desc"), ": p/a p/2 p/1 ");
+  EXPECT_EQ(index_and_pages("V gt 1", "V desc"), "ByV: p/3 p/2 ");
+}
+
+TEST_F(OrderedIndex, AnIndexThatLeadsToFewerEntitiesThanThePageHasComesBeforeTheOrder) {
+  for (int i = 0; i < 100; ++i) {
+    put(Entity("p", std::to_string(100 + i)).set("Customer", i % 40 == 7 ? "ann" : "bob").set("Price", i * 37 % 100));
+  }
+  create_index("ByPrice", {{"Price", false}});
+  create_index("ByCustomer", {{"Customer", false}});
+  Scan scan;
+  scan.filter = "Customer eq 'ann'";
+  scan.order_by = "Price desc";
+  EXPECT_EQ(pages_of(*indexed_, scan), "p/107 p/147 p/187 ");
+  const Result<Page> page = indexed_->scan(scan);
+  ASSERT_EQ(said(page), kFine);
+  EXPECT_EQ(page->cost.entities_examined, 3U);
+  for (const std::uint32_t entities : {1U, 2U, 3U}) {
+    scan.page_entities_max = entities;
+    EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan));
+  }
+}
+
+}  // namespace
+}  // namespace varve::test::ordered_index_test
