@@ -32,7 +32,7 @@ class Standby : public testing::Test {
   std::unique_ptr<Process> start() {
     varve::test::RadosProgram& program = machine_.start();
     auto process = std::make_unique<Process>(Process{program, machine_.env_of(program), {}});
-    process->place = {varve::test::kRadosPath, &process->env, true};
+    process->place = {varve::test::kRadosPath, &process->env, nullptr, true};
     return process;
   }
   static StoreOptions options() {
