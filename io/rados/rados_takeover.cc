@@ -73,9 +73,11 @@ Status RadosRoot::take_once(std::chrono::milliseconds wait_max) {
   }
   may_answer_.store(taken.ok(), std::memory_order_release);
   if (!taken.ok()) {
-    const MutexGuard guard(mutex_);
-    files_.reset();
-    epoch_.store(0, std::memory_order_release);
+    {
+      const MutexGuard guard(mutex_);
+      files_.reset();
+      epoch_.store(0, std::memory_order_release);
+    }
     process_->end_owning(name_);
   }
   return taken;
