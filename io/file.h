@@ -113,7 +113,6 @@ class SharedMemory {
   virtual void restore() noexcept {}
 };
 
-/// The lock of a directory, held until the object is destroyed.
 /// The time for which an owner may answer from memory. Any thread may use it.
 class Lease {
  public:
@@ -124,6 +123,7 @@ class Lease {
   virtual Status check() const noexcept = 0;
 };
 
+/// The lock of a directory, held until the object is destroyed.
 class DirectoryLock {
  public:
   virtual ~DirectoryLock() = default;

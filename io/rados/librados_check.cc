@@ -71,18 +71,20 @@ Status end_pool_snapshots(const LibradosConnection& connection, ObjectDoor& door
   return noted == 0 || noted == EEXIST ? Status() : os_error(noted, {"check the pool", connection.pool()});
 }
 
-/// Shows both halves of the fence (S1) on an object of this client.
-Status check_fence(const LibradosConnection& connection, ObjectDoor& door, const Status& lacks) {
+}  // namespace
+
+Status check_fence(ObjectDoor& door, std::string_view pool, const Status& lacks) {
   ObjectChange making;
-  making.object = "check/" + connection.client();
+  making.object = "check/" + door.client();
   making.epoch = 2;
   making.presence = ObjectChange::Presence::kMustBeAbsent;
   making.attributes["checked"] = "1";
   making.entries["checked"] = "1";
+  making.may_exceed = true;  // A full pool must not keep a new owner out.
   const ObjectAnswer made = door.change(making);
   if (made == EACCES || made == EPERM) return lacks;
-  if (made == EOPNOTSUPP) return unfit(connection.pool(), "it is erasure-coded; use a replicated pool");
-  if (made != 0 && made != EEXIST) return os_error(made, {"check the pool", connection.pool()});
+  if (made == EOPNOTSUPP) return unfit(pool, "it is erasure-coded; use a replicated pool");
+  if (made != 0 && made != EEXIST) return os_error(made, {"check the pool", pool});
 
   ObjectChange old;
   old.object = making.object;
@@ -94,13 +96,11 @@ Status check_fence(const LibradosConnection& connection, ObjectDoor& door, const
   removal.epoch = 2;
   removal.removes = true;
   const ObjectAnswer removed = door.change(removal);
-  if (removed != 0 && removed != ENOENT) return os_error(removed, {"check the pool", connection.pool()});
+  if (removed != 0 && removed != ENOENT) return os_error(removed, {"check the pool", pool});
   const ObjectAnswer absent = door.change(old);
   if (refused == kStaleEpoch && absent == ENOENT) return Status();
-  return unfit(connection.pool(), "it accepts changes of a former owner");
+  return unfit(pool, "it accepts changes of a former owner");
 }
-
-}  // namespace
 
 Result<std::unique_ptr<ObjectDoor>> connect_to_pool(std::string_view pool) {
   Result<std::unique_ptr<LibradosConnection>> connection = LibradosConnection::open(pool);
@@ -110,7 +110,7 @@ Result<std::unique_ptr<ObjectDoor>> connect_to_pool(std::string_view pool) {
   if (Status checked = check_copies(connected); !checked.ok()) return checked;
   std::unique_ptr<ObjectDoor> door = make_librados_door(*std::move(connection));
   if (Status checked = end_pool_snapshots(connected, *door, lacks); !checked.ok()) return checked;
-  if (Status checked = check_fence(connected, *door, lacks); !checked.ok()) return checked;
+  if (Status checked = check_fence(*door, connected.pool(), lacks); !checked.ok()) return checked;
   return door;
 }
 

@@ -108,6 +108,23 @@ class BuiltRead {
   const RadosRead read_;
 };
 
+/// An iterator of an answer. It ends when no memory is left for what it gives, too.
+class AnswerList {
+ public:
+  explicit AnswerList(void (*end)(RadosList)) noexcept : end_(end) {}
+  ~AnswerList() {
+    if (list_ != nullptr) end_(list_);
+  }
+  AnswerList(const AnswerList&) = delete;
+  AnswerList& operator=(const AnswerList&) = delete;
+  RadosList* place() noexcept { return &list_; }
+  RadosList get() const noexcept { return list_; }
+
+ private:
+  void (*const end_)(RadosList);
+  RadosList list_ = nullptr;
+};
+
 class LibradosDoor final : public ObjectDoor {
  public:
   explicit LibradosDoor(std::unique_ptr<LibradosConnection> connection)
@@ -136,27 +153,25 @@ class LibradosDoor final : public ObjectDoor {
 
   ObjectAnswer look(std::string_view object, ObjectLook& found) override {
     if (is_foreign()) return ENOTCONN;
+    AnswerList list(calls_.getxattrs_end);
     BuiltRead read(calls_);
     std::time_t ignored_time = 0;
     int stat_result = 0;
     int list_result = 0;
-    RadosList list = nullptr;
     calls_.read_op_stat(read.get(), &found.size_bytes, &ignored_time, &stat_result);
-    calls_.read_op_getxattrs(read.get(), &list, &list_result);
+    calls_.read_op_getxattrs(read.get(), list.place(), &list_result);
     const int result = operate(read, object);
     found.attributes.clear();
     if (result < 0 || stat_result < 0 || list_result < 0) {
-      if (list != nullptr) calls_.getxattrs_end(list);
       return answer_of(result < 0 ? result : stat_result < 0 ? stat_result : list_result);
     }
     const char* name = nullptr;
     const char* value = nullptr;
     std::size_t size = 0;
     int next = 0;
-    while ((next = calls_.getxattrs_next(list, &name, &value, &size)) == 0 && name != nullptr) {
+    while ((next = calls_.getxattrs_next(list.get(), &name, &value, &size)) == 0 && name != nullptr) {
       found.attributes[name] = size == 0 ? std::string() : std::string(value, size);
     }
-    calls_.getxattrs_end(list);
     return answer_of(next);
   }
 
@@ -165,18 +180,15 @@ class LibradosDoor final : public ObjectDoor {
     found.clear();
     std::string after;
     for (;;) {
+      AnswerList list(calls_.omap_get_end);
       BuiltRead read(calls_);
-      RadosList list = nullptr;
       unsigned char has_more = 0;
       int list_result = 0;
-      calls_.read_op_omap_get_vals2(read.get(), after.c_str(), "", kEntriesAtOnce, &list, &has_more, &list_result);
+      calls_.read_op_omap_get_vals2(read.get(), after.c_str(), "", kEntriesAtOnce, list.place(), &has_more,
+                                    &list_result);
       const int result = operate(read, object);
-      if (result < 0 || list_result < 0) {
-        if (list != nullptr) calls_.omap_get_end(list);
-        return answer_of(result < 0 ? result : list_result);
-      }
-      const ObjectAnswer taken = take_entries(list, found, after);
-      calls_.omap_get_end(list);
+      if (result < 0 || list_result < 0) return answer_of(result < 0 ? result : list_result);
+      const ObjectAnswer taken = take_entries(list.get(), found, after);
       if (taken != 0 || has_more == 0) return taken;
     }
   }

@@ -16,4 +16,8 @@ namespace varve::io {
 /// kForbidden (the user lacks a right), kInvalidArgument (no configuration), kIoError (no answer).
 Result<std::unique_ptr<ObjectDoor>> connect_to_pool(std::string_view pool);
 
+/// Shows both halves of the fence (S1) on an object of this client, in a full pool as well. Errors: kUnsupported (the pool
+/// breaks a rule), `lacks` (the user lacks a right), kIoError.
+Status check_fence(ObjectDoor& door, std::string_view pool, const Status& lacks);
+
 }  // namespace varve::io

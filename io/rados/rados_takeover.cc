@@ -15,9 +15,8 @@ namespace varve::io {
 struct RadosRoot::Claim {
   std::uint64_t epoch = 0;
   std::string owner;
-  /// The last renewal that was seen of the owner's lease, and when it was first seen.
+  /// The last renewal that was seen of the owner's lease.
   std::string renewal;
-  std::chrono::nanoseconds seen_at{0};
 
   std::string process() const { return owner.substr(0, owner.find(' ')); }
   std::string client() const {
@@ -74,9 +73,11 @@ Status RadosRoot::take_once(std::chrono::milliseconds wait_max) {
   }
   may_answer_.store(taken.ok(), std::memory_order_release);
   if (!taken.ok()) {
-    const MutexGuard guard(mutex_);
-    files_.reset();
-    epoch_.store(0, std::memory_order_release);
+    {
+      const MutexGuard guard(mutex_);
+      files_.reset();
+      epoch_.store(0, std::memory_order_release);
+    }
     process_->end_owning(name_);
   }
   return taken;
@@ -96,14 +97,14 @@ Result<RadosRoot::Claim> RadosRoot::look_at_root() {
   }
   const Result<std::uint64_t> epoch = parse_number(root.attributes["epoch"]);
   if (!epoch.ok()) return epoch.status();
-  return Claim{*epoch, root.attributes["owner"], "", process_->clock().since_boot()};
+  return Claim{*epoch, root.attributes["owner"], ""};
 }
 
 Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
   Result<Claim> former = look_at_root();
   if (!former.ok()) return former.status();
-  const bool is_foreign = !former->owner.empty() && former->process() != process_->id();
-  if (is_foreign && process_->options().takeover_wait) {
+  const auto is_foreign = [&] { return !former->owner.empty() && former->process() != process_->id(); };
+  if (is_foreign() && process_->options().takeover_wait) {
     const Claim first = *former;
     if (Status lapsed = await_lapse(first, wait_max, *former); !lapsed.ok()) return lapsed;
   }
@@ -111,12 +112,17 @@ Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
   if (process_->is_fenced()) return fenced({"lock", path_});
 
   const std::string owner = process_->id() + " " + process_->door().client() + " " + process_->draw_id();
+  const bool was_foreign = is_foreign();
+  if (was_foreign) {
+    // While the root still names the former owner. If this process died first, no later owner would know of that one.
+    if (Status ended = end_lease(*former, owner); !ended.ok()) return ended;
+  }
   if (Status raised = raise_epoch(*former, owner); !raised.ok()) return raised;
   epoch_.store(former->epoch + 1, std::memory_order_release);
   is_fenced_.store(false, std::memory_order_release);
   if (Status taken = take_directory(); !taken.ok()) return taken;
-  const bool was_foreign = !former->owner.empty() && former->process() != process_->id();
-  return was_foreign ? end_lease(*former, owner) : Status();
+  if (was_foreign) (void)process_->door().blocklist(former->client());  // hurries the end; the epochs alone suffice
+  return Status();
 }
 
 /// Returns Ok when the former owner's lease has not been renewed for T and a tenth, or when it let go. `now` is then
@@ -136,7 +142,6 @@ Status RadosRoot::await_lapse(const Claim& former, std::chrono::milliseconds wai
     if (claim->owner != former.owner) return lock_failure();  // Another owner came first.
     now = *std::move(claim);
     now.renewal = *seen;
-    now.seen_at = since;
     const std::chrono::nanoseconds time = process_->clock().since_boot();
     if (seen->empty() || time - since >= lapse_time(process_->options())) return Status();
     process_->rest(kLookEvery);
@@ -164,23 +169,18 @@ Status RadosRoot::raise_epoch(const Claim& former, const std::string& owner) {
   return now->owner == owner ? Status() : lock_failure();
 }
 
-/// Ends the whole process of an owner that did not let go, and waits until it answers nothing more from memory (S8).
+/// Ends the whole process of an owner that did not let go, so that it answers nothing from memory again (S8). Its lease has
+/// lapsed, if this process waits for that. Errors: kLocked (the lease was renewed since then: the owner lives).
 Status RadosRoot::end_lease(const Claim& former, const std::string& owner) {
   constexpr std::uint64_t kEndEpoch = 2;  // A process renews its lease with 1.
   ObjectChange ending;
   ending.object = lease_object(former.process());
   ending.epoch = kEndEpoch;
+  if (process_->options().takeover_wait) ending.expected_attributes["renewal"] = former.renewal;
   ending.attributes["ended"] = owner;
   const ObjectAnswer ended = process_->door().change(ending);
-  if (ended != 0 && ended != ENOENT) return os_error(ended, {"end the lease", ending.object});
-  (void)process_->door().blocklist(former.client());  // hurries the end; the epochs alone suffice
-  if (ended == ENOENT || !process_->options().takeover_wait) return Status();
-  const std::chrono::nanoseconds now = process_->clock().since_boot();
-  const Result<std::string> last = renewal_of(*process_, former.process());
-  if (!last.ok()) return last.status();
-  const std::chrono::nanoseconds begin = *last == former.renewal ? former.seen_at : now;
-  while (process_->clock().since_boot() - begin < lapse_time(process_->options())) process_->rest(kLookEvery);
-  return Status();
+  if (ended == ECANCELED) return lock_failure();
+  return ended == 0 || ended == ENOENT ? Status() : os_error(ended, {"end the lease", ending.object});
 }
 
 Status RadosRoot::take_directory() {

@@ -66,12 +66,12 @@ class Slot:
                 [program, "serve", "--data", store, "--listen", f"127.0.0.1:{self.port}"], env=environment,
                 stdout=subprocess.PIPE, stderr=log)
             self.process = process
-            line = process.stdout.readline()  # comes when the server has the store, or ends
-            if line:
-                with lock:
-                    counts["takeovers"] += 1
-                self.is_serving = True
-                note(f"the server at {self.port} has the store")
+            for line in process.stdout:  # A server that waits for the store says so first.
+                if line.startswith(b"varve: serving rados:"):
+                    with lock:
+                        counts["takeovers"] += 1
+                    self.is_serving = True
+                    note(f"the server at {self.port} has the store")
             process.wait()
             self.is_serving = False
             over.wait(0.3)

@@ -1,8 +1,15 @@
-// What the door to a real cluster does before there is one: the words of CEPH_ARGS, and a missing client library.
+// What the door to a real cluster does before there is one: the words of CEPH_ARGS, a missing client library, and the check
+// of a pool, on the model.
+#include <memory>
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "io/rados/librados_calls.h"
+#include "io/rados/librados_door.h"
 #include "io/rados/librados_user.h"
+#include "io/simulated/object_cluster.h"
 #include "tests/io/io_test_support.h"
 
 namespace varve::io::librados_test {
@@ -41,6 +48,30 @@ TEST(Librados, AMissingLibrarySaysWhatToInstall) {
 
 TEST(Librados, ALibraryWithoutTheFunctionsIsNamed) {
   EXPECT_TRUE(fails_with(load_librados("libc.so.6"), Code::kUnsupported, "libc.so.6, has no function rados_create2"));
+}
+
+Status check_pool(void (*change)(ObjectCluster&)) {
+  Scheduler scheduler;
+  ObjectCluster cluster(scheduler, 1);
+  change(cluster);
+  const std::unique_ptr<ObjectDoor> door = cluster.make_door();
+  Status checked = check_fence(*door, "tables", Status(Code::kForbidden, "a right is missing"));
+  if (checked.ok()) {
+    EXPECT_EQ(cluster.names(), std::vector<std::string>());
+  }
+  return checked;
+}
+
+TEST(PoolCheck, APoolThatKeepsTheRulesPassesEvenIfItIsFull) {
+  EXPECT_TRUE(is_ok(check_pool([](ObjectCluster&) {})));
+  EXPECT_TRUE(is_ok(check_pool([](ObjectCluster& cluster) { cluster.set_full(true); })));
+}
+
+TEST(PoolCheck, APoolThatLacksAHalfOfTheFenceIsRefused) {
+  for (void (*const change)(ObjectCluster&) : {+[](ObjectCluster& cluster) { cluster.ignore_epochs(); },
+                                               +[](ObjectCluster& cluster) { cluster.ignore_presence(); }}) {
+    EXPECT_TRUE(fails_with(check_pool(change), Code::kUnsupported, "the pool tables cannot hold a store"));
+  }
 }
 
 }  // namespace

@@ -196,6 +196,44 @@ TEST_P(RadosLease, TwoStandbysFollowEachOther) {
   EXPECT_LT(epochs[0], epochs[1]);
 }
 
+/// One owner is cut off, and a second one is while it takes over. Then the first one is back, and a third one comes.
+class RadosHalfTakeover : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(RadosHalfTakeover, LeavesNoFormerOwnerThatAnswersBesideALaterOne) {
+  RadosMachine machine(GetParam() + 1);
+  machine.cluster.hold_blocklists();
+  const auto open = [&](RadosProgram& program) {
+    EXPECT_TRUE(is_ok(program.files->create_directory(test::kRadosPath, {"test"})));
+    return *program.files->open_directory(test::kRadosPath);
+  };
+  const auto lock = [](Directory& directory) {
+    return directory.lock("LOCK", LockMode::kExclusive, milliseconds(500));
+  };
+  RadosProgram& first = machine.start();
+  const std::unique_ptr<Directory> owned = open(first);
+  const auto owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  machine.cluster.cut_off(first.door->client(), 0, 0);
+
+  RadosProgram& second = machine.start();
+  const std::unique_ptr<Directory> wanted = open(second);
+  machine.cluster.cut_off(second.door->client(), GetParam(), 0);
+  (void)lock(*wanted);
+  machine.cluster.reconnect(first.door->client());
+  first.files->process().renew();
+
+  const std::unique_ptr<Directory> directory = open(machine.start());
+  const auto taken = lock(*directory);
+  if (taken.ok()) {
+    EXPECT_FALSE(first.files->process().is_fresh()) << "two owners could answer from memory";
+  } else {
+    EXPECT_TRUE(fails_with(taken, Code::kLocked));
+    EXPECT_TRUE(is_ok((*owner)->check()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(ChangesOfTheSecond, RadosHalfTakeover, testing::Range(std::uint64_t{0}, std::uint64_t{7}));
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RadosLease, testing::Range(std::uint64_t{1}, std::uint64_t{5}));
 
 }  // namespace
