@@ -319,22 +319,28 @@ TEST_F(OutOfMemory, InBlocksOfABlobChangesNothing) {
     const Result<BlockLists> lists = photos.blocks("a");
     return lists.ok() ? lists->staged.size() : 0;
   };
+  const auto stage = [&] {
+    Result<BlobWriter> writer = photos.stage_block("a", id);
+    if (!writer.ok()) return writer.status();
+    if (Status added = writer->append(content); !added.ok()) return added;
+    return writer->publish().status();
+  };
   sweep(
-      [&] {
-        Result<BlobWriter> writer = photos.stage_block("a", id);
-        if (!writer.ok()) return writer.status();
-        if (Status added = writer->append(content); !added.ok()) return added;
-        return writer->publish().status();
-      },
-      [&](std::uint64_t) { EXPECT_EQ(staged(), 0U); },
+      stage, [&](std::uint64_t) { EXPECT_EQ(staged(), 0U); },
       [&] {
         EXPECT_EQ(staged(), 1U);
         EXPECT_TRUE(photos.commit_blocks("a", {}).ok());
         EXPECT_TRUE(photos.remove("a").ok());
       });
   const std::vector<BlockChoice> chosen = {{id}};
+  // After some commits with deletes, the store looks for others around them. That search may do without memory.
   sweep([&] { return photos.commit_blocks("a", chosen).status(); },
-        [&](std::uint64_t) { EXPECT_EQ(photos.state("a").code(), Code::kNotFound); });
+        [&](std::uint64_t) { EXPECT_EQ(photos.state("a").code(), Code::kNotFound); },
+        [&] {
+          EXPECT_EQ((*photos.state("a")).length, 2'000'000U);
+          EXPECT_TRUE(photos.remove("a").ok());
+          EXPECT_TRUE(stage().ok());
+        });
   EXPECT_EQ((*photos.state("a")).length, 2'000'000U);
 }
 
