@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "api/filter/value_order.h"
 #include "api/model/guarded.h"
 #include "api/read/aggregation_state.h"
-#include "api/read/value_order.h"
 #include "varve/limits.h"
 
 namespace varve {

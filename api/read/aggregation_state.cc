@@ -7,10 +7,10 @@
 #include <utility>
 #include <variant>
 
+#include "api/filter/value_order.h"
 #include "api/model/entity_codec.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
-#include "api/read/value_order.h"
 #include "format/keys/sort_key.h"
 #include "varve/limits.h"
 #include "varve/names.h"

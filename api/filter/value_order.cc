@@ -1,6 +1,6 @@
 // Owns: the order of values (value_order.h).
 // Must never: convert an integer to a Double to compare it.
-#include "api/read/value_order.h"
+#include "api/filter/value_order.h"
 
 #include <cassert>
 #include <cmath>
