@@ -24,6 +24,7 @@ namespace {
 
 // A part of the table whose entries are put by one commit.
 constexpr std::size_t kEntitiesAtOnce = 128;
+constexpr std::size_t kWalkedAtOnce = 1024;  // of entities, also those that need no entry
 constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;
 /// How often a part is tried that finds something busy.
 constexpr int kBusyAttemptsMax = 1'000;
@@ -65,6 +66,9 @@ struct TablePart {
   std::vector<engine::CommitVersion> versions{};
   /// The locks of their values, if the index is unique.
   std::vector<std::uint64_t> value_locks{};
+  /// The first key after those that were walked, and whether no key follows.
+  std::string next{};
+  bool ends_table = false;
 };
 
 /// Puts the entries of some entities.
@@ -134,7 +138,11 @@ class IndexBuild {
     if (!built.ok()) return built.status();
     if (built->index.state == IndexState::kReady) return true;
     if (built->index.state == IndexState::kFailed) return build_failed(built->index, built->index.failure);
-    if (part_.keys.empty()) return end();
+    if (part_.keys.empty()) {
+      if (part_.ends_table) return end();
+      from_ = part_.next;
+      return false;
+    }
     EntriesChange change(*built, part_);
     const Status put = commit(core_.backend(), change).status();
     // The next step reads the same part, or finds that the table or the index is gone.
@@ -145,8 +153,7 @@ class IndexBuild {
     if (!put.ok() && !change.had_nothing_to_put(put)) return put;
     progress_.entities += part_.keys.size();
     progress_.entries += put.ok() ? change.entries() : 0;
-    from_ = part_.keys.back();
-    from_.push_back('\0');  // No key lies between.
+    from_ = part_.next;
     return false;
   }
 
@@ -158,10 +165,18 @@ class IndexBuild {
     Result<BuiltTable> built = find_built(view, name_, index_);
     if (!built.ok()) return built;
     const std::string table = format::encode_table(built->table);
-    if (from_.empty()) from_ = table;
+    if (from_.empty()) {
+      from_ = table;
+      begun_at_ = view.version();
+    }
     engine::Cursor entities = view.cursor(from_, format::end_of_prefix(table), nullptr, nullptr, kEntitiesAtOnce);
     std::size_t bytes = 0;
+    std::size_t walked = 0;
     for (entities.seek_to_first(); entities.valid(); entities.next()) {
+      part_.next = entities.key();
+      part_.next.push_back('\0');  // No key lies between.
+      if (++walked == kWalkedAtOnce) return built;
+      if (entities.version() > begun_at_) continue;  // Its writer has put the entry.
       part_.keys.emplace_back(entities.key());
       part_.versions.push_back(entities.version());
       if (built->index.definition.is_unique) {
@@ -171,6 +186,7 @@ class IndexBuild {
       if (part_.keys.size() == kEntitiesAtOnce || bytes >= kBytesAtOnce) return built;
     }
     if (!entities.status().ok()) return entities.status();
+    part_.ends_table = true;
     return built;
   }
 
@@ -206,6 +222,9 @@ class IndexBuild {
   const TableName& name_;
   const format::TableId index_;
   std::string from_;
+  /// The version of the first part. Later entities have entries, because their writers knew the index. So the build ends even
+  /// if writers add entities faster than it walks.
+  engine::CommitVersion begun_at_ = 0;
   int busy_ = 0;  // how often the present part has found something busy
   TablePart part_;
   IndexBuildProgress progress_;

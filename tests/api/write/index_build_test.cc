@@ -84,6 +84,27 @@ TEST_F(IndexBuild, WritesBetweenItsPartsAreInTheIndex) {
   expect_whole();
 }
 
+TEST_F(IndexBuild, EndsBesideWritersThatAreFasterThanItself) {
+  fill(300);
+  const TableIndex index = add_index("ByValue", by_value(), false);
+  int added = 0;
+  IndexBuildProgress last;
+  ASSERT_EQ(
+      said(build(
+          index,
+          [&](const IndexBuildProgress& progress) {
+            last = progress;
+            for (int i = 0; i < 300 && added < 6'000; ++i, ++added) {
+              EXPECT_TRUE(write({{Kind::kInsert, with_value("z", std::to_string(10'000 + added), "v"), ETag()}}).ok());
+            }
+            return true;
+          })),
+      kFine);
+  EXPECT_EQ(last.entities, 300U) << "those from before";
+  EXPECT_LT(added, 6'000) << "parts of the build";
+  expect_whole();
+}
+
 TEST_F(IndexBuild, AStoppedBuildIsContinuedAfterAnotherOpen) {
   fill(300);
   const TableIndex index = add_index("ByValue", by_value(), false);
