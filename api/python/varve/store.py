@@ -592,7 +592,7 @@ class Table(_Handle):
         ``startswith(Name, 'A')``; ``@name`` in it stands for a parameter. `partition` alone scans a
         partition, `rows` a range of its RowKeys from a key to before another, `row_prefix` the RowKeys with a prefix, and
         `partitions` a range of partitions. `order_by`, for example ``"Price desc, Name"``, orders by up to four properties
-        or keys. Then each page reads the whole range, so give a `limit`.
+        or keys. Then a page without an index that has the order reads the whole range, so give a `limit`.
         """
         return Scan(self, {
             "filter": with_parameters(filter, parameters) if parameters is not None else filter, "partition": partition,
