@@ -81,8 +81,9 @@ class BlobBoard {
     const io::MutexGuard guard(mutex_);
     return spare_count_ == 0 ? std::string() : std::move(spare_[--spare_count_]);
   }
-  /// Gives memory back. It is kept while contents are being written.
+  /// Gives memory back. It is kept while contents are being written, if a part has room in it.
   void give_memory(std::string memory) noexcept {
+    if (memory.capacity() < kPartBytes) return;
     const io::MutexGuard guard(mutex_);
     if (spare_count_ < kSpareMax && !filling_.empty()) spare_[spare_count_++] = std::move(memory);
   }
