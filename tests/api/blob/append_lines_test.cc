@@ -50,17 +50,17 @@ void expect_in_order(const Container& logs, std::vector<Answer> answers) {
             [](const Answer& one, const Answer& other) { return one.block.offset < other.block.offset; });
   std::string content;
   std::uint32_t count = 0;
-  std::string before;
+  ETag before;
   for (const Answer& answer : answers) {
     EXPECT_EQ(answer.block.offset, content.size());
     EXPECT_EQ(answer.block.append_count, ++count);
-    EXPECT_LT(before, answer.block.etag.to_string());
-    before = answer.block.etag.to_string();
+    EXPECT_LT(before.timestamp().ticks, answer.block.etag.timestamp().ticks);
+    before = answer.block.etag;
     content += answer.bytes;
   }
   EXPECT_TRUE(content_in(logs, "log") == content);
   const BlobState state = state_in(logs, "log");
-  EXPECT_EQ(state.etag.to_string(), before);
+  EXPECT_EQ(state.etag, before);
   EXPECT_EQ(state.append_count, count);
 }
 

@@ -314,7 +314,7 @@ class RandomIndexes {
       for (std::size_t i = 0; i < kQueriesAtOnce; ++i) {
         ASSERT_EQ(answer(queries[i]), expected[i]) << told_of(queries[i]);
         ++compared_;
-        if (one_in(8)) {
+        if (one_in(8) || !queries[i].scan.order_by.empty()) {
           ASSERT_NO_FATAL_FAILURE(note_plan(queries[i]));
         }
       }

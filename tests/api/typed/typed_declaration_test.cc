@@ -97,8 +97,12 @@ constexpr Said kDiffers = {Code::kExists, "ResourceAlreadyExists"};
 
 class TypedDeclarations : public testing::Test {
  protected:
+  void SetUp() override {
+    bench_.open();
+    ASSERT_EQ(said(bench_.store->create_account(kAccount)), kFine);
+  }
   Store& store() { return *bench_.store; }
-  std::string account() const { return bench_.table().account(); }
+  static std::string account() { return std::string(kAccount); }
   std::vector<IndexInfo> indexes(std::string_view table) {
     Result<std::vector<IndexInfo>> found = store().indexes(account(), table);
     EXPECT_TRUE(found.ok()) << found.status().to_string();
@@ -115,7 +119,7 @@ class TypedDeclarations : public testing::Test {
     EXPECT_EQ(*store().table_expiry(account(), table), TableExpiry::after(std::chrono::hours(24)));
   }
 
-  mutable StoreBench bench_;
+  StoreBench bench_;
 };
 
 TEST_F(TypedDeclarations, ANewTableGetsWhatItsMappingDeclares) {
