@@ -161,7 +161,8 @@ SourceFile file_at(const std::string& path) {
 }
 
 TEST(Lint, InstalledHeadersNameTheirLicence) {
-  const std::vector<SourceFile> headers = sources_of({"api/include", "api/testing/include", "api/rados/include"}, {".h"});
+  const std::vector<SourceFile> headers =
+      sources_of({"api/include", "api/testing/include", "api/rados/include"}, {".h"});
   EXPECT_GE(headers.size(), 40U);
   for (const SourceFile& header : headers) {
     for (const Offence& offence : check_licence_line(header)) ADD_FAILURE() << offence.to_string();
