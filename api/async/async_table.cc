@@ -443,13 +443,15 @@ Task<Result<ExecutedTransaction>> AsyncTable::execute_with_messages(EntityGroupT
 
 Task<Result<WhereProgress>> AsyncTable::delete_where(Where where, WhereOptions options) const {
   OwnedWriteOptions owned(options.write);
-  return Verbs::ending_at_home(*this, Verbs::change_where({*this, options.stop}, table_, std::move(where), std::nullopt,
-                                                          std::move(options), std::move(owned)));
+  std::stop_token stop = options.stop;
+  return Verbs::ending_at_home(*this, Verbs::change_where({*this, std::move(stop)}, table_, std::move(where),
+                                                          std::nullopt, std::move(options), std::move(owned)));
 }
 
 Task<Result<WhereProgress>> AsyncTable::update_where(Where where, PropertyChanges changes, WhereOptions options) const {
   OwnedWriteOptions owned(options.write);
-  return Verbs::ending_at_home(*this, Verbs::change_where({*this, options.stop}, table_, std::move(where),
+  std::stop_token stop = options.stop;
+  return Verbs::ending_at_home(*this, Verbs::change_where({*this, std::move(stop)}, table_, std::move(where),
                                                           std::move(changes), std::move(options), std::move(owned)));
 }
 

@@ -157,6 +157,7 @@ varve_status* varve_table_execute(const varve_table* table, const varve_operatio
   });
 }
 
+// NOLINTNEXTLINE(readability-function-size): what C returns is a parameter.
 varve_status* varve_table_execute_patches(const varve_table* table, const varve_operation* operations, size_t count,
                                           const varve_patch* patches, size_t patch_count,
                                           const varve_write_options* options, varve_etag* etag, varve_page** page) {

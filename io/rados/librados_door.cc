@@ -92,7 +92,7 @@ class BuiltWrite {
   }
 
   const LibradosCalls& calls_;
-  const RadosWrite write_;
+  RadosWrite write_;
 };
 
 class BuiltRead {
@@ -105,7 +105,7 @@ class BuiltRead {
 
  private:
   const LibradosCalls& calls_;
-  const RadosRead read_;
+  RadosRead read_;
 };
 
 /// An iterator of an answer. It ends when no memory is left for what it gives, too.

@@ -62,8 +62,11 @@ Result<std::unique_ptr<Store>> open_in_turn(const StorePlace& place, const Serve
         if (plan.listening.metrics) {
           Result<std::unique_ptr<StandbyServer>> started =
               StandbyServer::start(*plan.listening.metrics, plan.listening);
-          if (started.ok()) standby = *std::move(started);
-          if (!standby) log_line("this standby has no /health and no /metrics: " + started.status().to_string());
+          if (started.ok()) {
+            standby = *std::move(started);
+          } else {
+            log_line("this standby has no /health and no /metrics: " + started.status().to_string());
+          }
         }
         note_sent(manager.ready("Standing by for " + place.path));
         on_standby(standby ? standby->port() : std::uint16_t{0});
