@@ -270,8 +270,8 @@ class RandomIndexes {
   void note_plan(const Query& query) {
     const Result<ScanPlan> plan = table().explain(query.scan);
     ASSERT_EQ(said(plan), kFine) << query.scan.filter;
-    for (const IndexCandidate& candidate : plan->indexes) taken_ += candidate.is_taken ? 1 : 0;
-    ordered_ += plan->order_index.empty() ? 0 : 1;
+    for (const IndexCandidate& candidate : plan->indexes) taken_ += candidate.is_taken ? 1U : 0U;
+    ordered_ += plan->order_index.empty() ? 0U : 1U;
   }
   std::string existing() const {
     std::string names;
