@@ -20,17 +20,6 @@ namespace vc = varve::c;
 namespace varve::c {
 namespace {
 
-Result<std::vector<std::string>> read_names(const varve_text* names, std::size_t count, std::string_view what) {
-  if (names == nullptr && count != 0) return null_pointer(what);
-  std::vector<std::string> read;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Result<std::string_view> name = read_text(names[i], "the name of a property");
-    if (!name.ok()) return name.status();
-    read.emplace_back(*name);
-  }
-  return read;
-}
-
 Result<IndexDefinition> read_index_definition(const varve_index_definition* definition) {
   if (definition == nullptr) return null_pointer("definition");
   const Result<varve_index_definition> given = read_sized(definition);

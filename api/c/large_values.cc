@@ -47,13 +47,7 @@ Result<std::vector<std::string>> read_property_names(const varve_text* names, st
                                     " large values are to be opened in one call")
         .with_service_error("InvalidInput");
   }
-  std::vector<std::string> read;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Result<std::string_view> name = read_text(names[i], "the name of a property");
-    if (!name.ok()) return name.status();
-    read.emplace_back(*name);
-  }
-  return read;
+  return read_names(names, count, "properties");
 }
 
 /// The readers that a call gives to its caller. Those of a call that fails are freed.

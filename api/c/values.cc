@@ -104,6 +104,17 @@ Result<std::string_view> read_text(const varve_text& text, std::string_view name
   return Status::invalid_argument("the data is NULL, but the size is not zero").in_file(name);
 }
 
+Result<std::vector<std::string>> read_names(const varve_text* names, std::size_t count, std::string_view what) {
+  if (names == nullptr && count != 0) return null_pointer(what);
+  std::vector<std::string> read;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Result<std::string_view> name = read_text(names[i], "the name of a property");
+    if (!name.ok()) return name.status();
+    read.emplace_back(*name);
+  }
+  return read;
+}
+
 Result<Entity> read_entity(const varve_entity* entity) {
   if (entity == nullptr) return null_pointer("entity");
   const Result<std::string_view> partition = read_text(entity->partition_key, "PartitionKey");

@@ -26,6 +26,9 @@ inline varve_text text_of(std::string_view text) noexcept {
 /// Errors: kInvalidArgument (`data` is NULL and `size` is not zero; `name` names the text).
 Result<std::string_view> read_text(const varve_text& text, std::string_view name) noexcept;
 
+/// Copies names of properties. Errors: kInvalidArgument (`names` is NULL and `count` is not zero; `what` names the array).
+Result<std::vector<std::string>> read_names(const varve_text* names, std::size_t count, std::string_view what);
+
 /// Calls a verb with the names of an account, and of a table or queue. `kind` is "table" or "queue".
 template <typename Verb>
 Status with_names(const varve_text& account, const varve_text& name, std::string_view kind, const Verb& verb) {
