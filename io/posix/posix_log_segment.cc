@@ -135,25 +135,29 @@ Status PosixLogSegment::fill_to(std::uint64_t end) {
 void PosixLogSegment::stop_filling() noexcept {
   stop_filling_.store(true, std::memory_order_relaxed);
   const std::lock_guard<std::mutex> wait_for_chunk_under_way(filling_);
+  zeros_.reset();
 }
 
 Status PosixLogSegment::zero_to(std::uint64_t end) {
   // The first sector was written when the segment was created, and may contain a header by now.
   std::uint64_t position = prepared_bytes_.load(std::memory_order_relaxed);
   if (position >= end) return Status();
-  const std::size_t chunk_bytes_max = std::min<std::size_t>(kFillChunkBytes, end - position);
-  Result<AlignedBuffer> zeros = AlignedBuffer::allocate(chunk_bytes_max);
-  if (!zeros.ok()) return zeros.status();
+  if (!zeros_) {
+    Result<AlignedBuffer> zeros = AlignedBuffer::allocate(std::min<std::size_t>(kFillChunkBytes, allocated_bytes_));
+    if (!zeros.ok()) return zeros.status();
+    zeros_.emplace(*std::move(zeros));
+  }
 
   while (position < end && !stop_filling_.load(std::memory_order_relaxed)) {
     assert(!written_to_.load(std::memory_order_relaxed));  // Zeros would overwrite records.
     const std::uint64_t chunk_end = std::min(position - position % kFillChunkBytes + kFillChunkBytes, end);
     const std::size_t chunk_bytes = static_cast<std::size_t>(chunk_end - position);
-    if (Status zeroed = zero_chunk(position, zeros->bytes().first(chunk_bytes)); !zeroed.ok()) return zeroed;
+    if (Status zeroed = zero_chunk(position, zeros_->bytes().first(chunk_bytes)); !zeroed.ok()) return zeroed;
     position = chunk_end;
     filled_bytes_.fetch_add(chunk_bytes, std::memory_order_release);
     prepared_bytes_.store(position, std::memory_order_release);
   }
+  if (position == allocated_bytes_) zeros_.reset();
   return Status();
 }
 

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "io/aligned_buffer.h"
 #include "io/file.h"
 #include "io/posix/posix_descriptor.h"
 #include "io/posix/posix_handle.h"
@@ -71,7 +73,9 @@ class PosixLogSegment final : public LogSegment {
   bool direct_ = false;        // Fixed once create() or recycle() returns.
   bool filling_helps_ = true;  // Likewise.
 
-  std::mutex filling_;                // Held by fill_to() for its whole duration.
+  std::mutex filling_;  // Held by fill_to() for its whole duration.
+  /// Zeros for the next fills. Guarded by filling_; there while space is left to fill.
+  std::optional<AlignedBuffer> zeros_;
   bool device_writes_zeroes_ = true;  // Guarded by filling_; false once the device or file system has refused.
   std::atomic<bool> stop_filling_{false};
   std::atomic<bool> written_to_{false};  // Anywhere after the first sector.
