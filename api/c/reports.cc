@@ -85,7 +85,9 @@ varve_verify_figures figures_of(const VerifyReport& from) {
           from.table_file_bytes,
           from.finding_count,
           from.queues,
-          from.messages};
+          from.messages,
+          from.indexes,
+          from.index_entries};
 }
 
 varve_repair_figures figures_of(const RepairReport& from) {
@@ -105,6 +107,7 @@ varve_repair_figures figures_of(const RepairReport& from) {
   to.files_are_certain = from.files_are_certain;
   to.options_are_known = from.options_are_known;
   to.queues = from.queues;
+  to.indexes = from.indexes;
   return to;
 }
 

@@ -191,6 +191,7 @@ Status RepairedCatalog::mend_table(const TableFound& table, format::CommitVersio
   Result<std::string> mended = with_table_indexes(*renewed, indexes);
   if (!mended.ok()) return mended.status();
   write(table.found->key, *std::move(mended), version);
+  to_index_.push_back(table.row.id);
   return Status();
 }
 

@@ -40,6 +40,8 @@ class RepairedCatalog final : public engine::RepairModel {
   std::map<std::uint32_t, std::vector<format::TableId>> owners_of_contents() const;
   /// Returns whether the account has tables whose rows were lost, and which may be containers.
   bool has_nameless_tables(std::uint32_t account) const;
+  /// The tables that have indexes to build.
+  const std::vector<format::TableId>& tables_to_index() const noexcept { return to_index_; }
   const std::vector<std::string>& renamed_tables() const noexcept { return renamed_; }
   const std::vector<std::string>& remade_accounts() const noexcept { return remade_; }
 
@@ -90,6 +92,7 @@ class RepairedCatalog final : public engine::RepairModel {
   std::vector<engine::SystemRow> mended_;
   std::map<std::uint32_t, std::string> account_names_;
   std::map<format::TableId, TableNames> table_names_;
+  std::vector<format::TableId> to_index_;
   std::vector<std::string> renamed_;
   std::vector<std::string> remade_;
 };

@@ -19,6 +19,7 @@
 #include "api/commit/backend.h"
 #include "api/commit/commit.h"
 #include "api/model/guarded.h"
+#include "api/model/quoted.h"
 #include "engine/engine.h"
 #include "engine/repair/repair.h"
 #include "format/keys/sort_key.h"
@@ -157,6 +158,40 @@ Status mend_owners(const io::Env& env, std::string_view target, const RepairedCa
   return engine.ok() ? write_owners(**engine, rows) : engine.status();
 }
 
+/// Builds the indexes of a table of the repaired store. An index that cannot be built is a finding: the entities are saved,
+/// and Store::create_index() builds it later.
+Status build_indexes_of(Store& store, const std::string& account, const std::string& table, RepairReport& report,
+                        std::vector<std::string>& findings) {
+  const Result<std::vector<IndexInfo>> indexes = store.indexes(account, table);
+  if (!indexes.ok()) return indexes.status();
+  for (const IndexInfo& index : *indexes) {
+    if (index.state != IndexState::kBuilding) continue;
+    const Status built = store.create_index(account, table, index.definition);
+    if (built.ok()) {
+      ++report.indexes;
+    } else {
+      findings.push_back("index " + quoted(index.definition.name) + " of table " + quoted(account + "/" + table) +
+                         " is not built: " + built.to_string());
+    }
+  }
+  return Status();
+}
+
+/// A repair saves no entries of indexes.
+Status build_indexes(std::string_view target, const StoreOptions& options, const RepairedCatalog& catalog,
+                     RepairReport& report, std::vector<std::string>& findings) {
+  StoreOptions to_build;
+  to_build.resources = options.resources;
+  to_build.env = options.env;
+  const Result<std::unique_ptr<Store>> store = Store::open(target, to_build);
+  if (!store.ok()) return store.status();
+  for (const format::TableId id : catalog.tables_to_index()) {
+    const auto& [account, table] = catalog.tables().at(id);
+    if (Status built = build_indexes_of(**store, account, table, report, findings); !built.ok()) return built;
+  }
+  return (*store)->close();
+}
+
 }  // namespace
 
 Result<RepairReport> Store::repair(std::string_view path, std::string_view target, const StoreOptions& options,
@@ -167,6 +202,11 @@ Result<RepairReport> Store::repair(std::string_view path, std::string_view targe
     Result<engine::RepairFigures> figures = engine::repair_store(env, path, target, catalog, progress);
     if (!figures.ok()) return figures.status();
     if (Status mended = mend_owners(env, target, catalog); !mended.ok()) return mended;
+    if (!catalog.tables_to_index().empty()) {
+      const Status built = build_indexes(target, options, catalog, figures->report, figures->findings);
+      // The store is complete without them.
+      if (!built.ok()) figures->findings.push_back("not every index is built: " + built.to_string());
+    }
     RepairReport report = final_report(*std::move(figures), catalog);
     if (progress) progress(report);
     return report;

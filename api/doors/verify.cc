@@ -118,6 +118,7 @@ class Verifier {
       indexes_.compare([this](const std::string& subject, const Status& found) { add_finding(subject, found); });
     }
     if (!blobs_.damaged().empty()) name_damaged_owners();
+    indexes_.count(report_.indexes, report_.index_entries);
     report_.blobs = blobs_.blobs();
     report_.content_bytes = blobs_.content_bytes();
     for (const auto& [name, account] : accounts_) {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,23 +18,77 @@ namespace varve {
 namespace {
 
 using format::PropertyType;
-using Comparisons = std::vector<const Comparison*>;
 
-/// One literal for each of several components multiplies the ranges, since a number may be stored with several types.
-constexpr std::size_t kIndexRangesMax = 32;
+constexpr std::initializer_list<PropertyType> kIndexedTypes = {
+    PropertyType::kBinary, PropertyType::kBoolean, PropertyType::kDateTime, PropertyType::kDouble,
+    PropertyType::kGuid,   PropertyType::kInt32,   PropertyType::kInt64,    PropertyType::kString};
+
+/// The most ranges of an index that are read for a filter, and that are merged for an order. A number may be stored with
+/// several types, and the literals of several components multiply each other.
+constexpr std::size_t kIndexRangesMax = 256;
+constexpr std::size_t kOrderedRangesMax = 32;
 constexpr double kTwoTo63 = 9223372036854775808.0;
 
-/// Returns the comparisons with a literal that are true for every entity that matches.
-Comparisons necessary_comparisons(const Filter& filter) {
-  Comparisons found;
-  if (filter.nodes().empty()) return found;
-  std::vector<std::size_t> open{filter.nodes().size() - 1};
+/// What the filter says about one property of every entity that matches.
+struct Condition {
+  const Comparison* comparison = nullptr;
+  /// The property equals one of these literals.
+  std::vector<const Value*> literals{};
+  bool has_literals = false;
+};
+using Conditions = std::vector<Condition>;
+
+/// Appends the literals that the property of a leaf equals if the leaf is true. Returns whether it is such a leaf.
+bool append_literals(const Comparison& comparison, std::vector<const Value*>& literals) {
+  if (comparison.kind == Comparison::Kind::kLiteral && comparison.compare == CompareOperator::kEqual) {
+    literals.push_back(&comparison.literal);
+    return true;
+  }
+  if (comparison.kind != Comparison::Kind::kList) return false;
+  for (const PropertyType type : kIndexedTypes) {
+    for (const Value& literal : comparison.list->of_type(type)) literals.push_back(&literal);
+  }
+  return true;
+}
+
+/// Returns nothing unless each leaf below the `or` gives literals of the same property.
+std::optional<Condition> alternatives(const Filter& filter, std::size_t root) {
+  Condition found{nullptr, {}, true};
+  std::vector<std::size_t> open{root};
   while (!open.empty()) {
     const FilterNode& node = filter.nodes()[open.back()];
     open.pop_back();
+    if (node.kind == FilterNode::Kind::kOr) {
+      open.push_back(node.first);
+      open.push_back(node.second);
+      continue;
+    }
+    if (node.kind != FilterNode::Kind::kComparison) return std::nullopt;
+    const Comparison& comparison = filter.comparisons()[node.first];
+    if (found.comparison == nullptr) found.comparison = &comparison;
+    const bool is_of_same =
+        comparison.subject == found.comparison->subject && comparison.property == found.comparison->property;
+    if (!is_of_same || !append_literals(comparison, found.literals)) return std::nullopt;
+  }
+  return found;
+}
+
+/// Returns the conditions that hold for every entity that matches.
+Conditions necessary_conditions(const Filter& filter) {
+  Conditions found;
+  if (filter.nodes().empty()) return found;
+  std::vector<std::size_t> open{filter.nodes().size() - 1};
+  while (!open.empty()) {
+    const std::size_t at = open.back();
+    const FilterNode& node = filter.nodes()[at];
+    open.pop_back();
     if (node.kind == FilterNode::Kind::kComparison) {
-      const Comparison& comparison = filter.comparisons()[node.first];
-      if (comparison.kind == Comparison::Kind::kLiteral) found.push_back(&comparison);
+      Condition condition{&filter.comparisons()[node.first]};
+      condition.has_literals = append_literals(*condition.comparison, condition.literals);
+      found.push_back(std::move(condition));
+    }
+    if (node.kind == FilterNode::Kind::kOr) {
+      if (std::optional<Condition> one = alternatives(filter, at)) found.push_back(*std::move(one));
     }
     if (node.kind != FilterNode::Kind::kAnd) continue;
     open.push_back(node.first);
@@ -58,23 +113,36 @@ bool is_upper_bound(CompareOperator compare) noexcept {
   return compare == CompareOperator::kLess || compare == CompareOperator::kLessOrEqual;
 }
 
-/// Returns whether each entity that matches has a value of the component. Without the property, each comparison is false.
-/// A LargeValue is less than every literal.
-bool has_component(const format::IndexComponent& component, const Comparisons& comparisons,
-                   bool may_have_large_values) {
+/// Returns whether the comparison is false for a LargeValue. It is less than every literal.
+bool excludes_large_values(const Condition& condition) noexcept {
+  switch (condition.comparison->kind) {
+    case Comparison::Kind::kLiteral: return condition.has_literals || is_lower_bound(condition.comparison->compare);
+    case Comparison::Kind::kProperty:
+    case Comparison::Kind::kExists: return false;
+    default: return true;  // a list, or a function of Strings
+  }
+}
+
+bool is_right_side(const Comparison& comparison, const format::IndexComponent& component) {
+  return comparison.kind == Comparison::Kind::kProperty && comparison.other_subject == Comparison::Subject::kCustom &&
+         comparison.other_property == component.property;
+}
+
+/// Returns whether each entity that matches has a value of the component. Without the property, each condition is false.
+bool has_component(const format::IndexComponent& component, const Conditions& conditions, bool may_have_large_values) {
   if (component.source != format::IndexSource::kProperty) return true;
-  return std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison* comparison) {
-    const bool excludes_large_values =
-        comparison->compare == CompareOperator::kEqual || is_lower_bound(comparison->compare);
-    return is_about(*comparison, component) && (excludes_large_values || !may_have_large_values);
+  return std::any_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
+    const Comparison& comparison = *condition.comparison;
+    if (may_have_large_values && !excludes_large_values(condition)) return false;
+    return is_about(comparison, component) || is_right_side(comparison, component);
   });
 }
 
-bool has_each_component(const format::IndexDefinition& definition, const Comparisons& comparisons,
+bool has_each_component(const format::IndexDefinition& definition, const Conditions& conditions,
                         bool may_have_large_values) {
   return std::all_of(definition.components.begin(), definition.components.end(),
                      [&](const format::IndexComponent& component) {
-                       return has_component(component, comparisons, may_have_large_values);
+                       return has_component(component, conditions, may_have_large_values);
                      });
 }
 
@@ -142,15 +210,27 @@ std::optional<std::string> value_for(PropertyType type, const Value& literal, Si
   return std::nullopt;
 }
 
-constexpr std::initializer_list<PropertyType> kIndexedTypes = {
-    PropertyType::kBinary, PropertyType::kBoolean, PropertyType::kDateTime, PropertyType::kDouble,
-    PropertyType::kGuid,   PropertyType::kInt32,   PropertyType::kInt64,    PropertyType::kString};
-
 /// Returns the bytes with which the components of a value begin that bounds a range. It includes every value that is cut to
 /// the same bytes.
 std::string bound_of(PropertyType type, std::string_view value) {
   std::string bytes;
   if (format::append_index_component(bytes, type, value, false)) bytes.pop_back();
+  return bytes;
+}
+
+/// Returns the bytes with which the components of all values of the type begin: the tag.
+std::string all_of(PropertyType type) {
+  std::string bytes;
+  format::append_index_component(bytes, type, std::string(format::fixed_value_bytes(type).value_or(0), '\0'), false);
+  bytes.resize(1);
+  return bytes;
+}
+
+/// Returns the bytes with which the components of all texts begin that begin with this one.
+std::string beginning_of(std::string_view text) {
+  std::string bytes;
+  format::append_index_component(bytes, PropertyType::kString, text, false);
+  bytes.pop_back();
   return bytes;
 }
 
@@ -162,8 +242,9 @@ std::string inverted(std::string bytes) {
 /// Makes the ranges of one index from its first component on.
 class IndexPlanner {
  public:
-  IndexPlanner(format::TableId index, const format::IndexDefinition& definition, const Comparisons& comparisons)
-      : index_(index), definition_(definition), comparisons_(comparisons) {}
+  IndexPlanner(format::TableId index, const format::IndexDefinition& definition, const Conditions& conditions,
+               std::size_t ranges_max)
+      : index_(index), definition_(definition), conditions_(conditions), ranges_max_(ranges_max) {}
 
   std::optional<IndexPlan> plan() {
     while (plan_.equal_components < definition_.components.size() && add_equal_component()) {
@@ -197,10 +278,7 @@ class IndexPlanner {
 
   /// Adds the values of a type that the filter's bounds and the position leave.
   void add_values(const IndexedOrder::Type& type, const IndexedOrder& order) {
-    std::string first;
-    format::append_index_component(first, type.type,
-                                   std::string(format::fixed_value_bytes(type.type).value_or(0), '\0'), false);
-    first.resize(1);  // the tag: all values of the type
+    std::string first = all_of(type.type);
     std::string last = first;
     if (const Comparison* const lower = find(is_lower_bound)) {
       const std::optional<std::string> from = value_for(type.type, lower->literal, Side::kLower);
@@ -226,50 +304,72 @@ class IndexPlanner {
   const format::IndexComponent& next_component() const { return definition_.components[plan_.equal_components]; }
 
   template <typename Is>
-  const Comparison* find(Is is) const {
-    const auto found = std::find_if(comparisons_.begin(), comparisons_.end(), [&](const Comparison* comparison) {
-      return is_about(*comparison, next_component()) && is(comparison->compare);
+  const Condition* find_condition(Is is) const {
+    const auto found = std::find_if(conditions_.begin(), conditions_.end(), [&](const Condition& condition) {
+      return is_about(*condition.comparison, next_component()) && is(condition);
     });
-    return found == comparisons_.end() ? nullptr : *found;
+    return found == conditions_.end() ? nullptr : &*found;
+  }
+
+  /// Returns a comparison of the next component with a literal.
+  template <typename Is>
+  const Comparison* find(Is is) const {
+    const Condition* const found = find_condition([&](const Condition& condition) {
+      return condition.comparison->kind == Comparison::Kind::kLiteral && is(condition.comparison->compare);
+    });
+    return found == nullptr ? nullptr : found->comparison;
   }
 
   bool is_of_key() const { return next_component().source != format::IndexSource::kProperty; }
 
   bool add_equal_component() {
-    const Comparison* const equal = find([](CompareOperator compare) { return compare == CompareOperator::kEqual; });
+    const Condition* const equal = find_condition([](const Condition& condition) { return condition.has_literals; });
     if (equal == nullptr) return false;
-    std::vector<std::string> longer;
-    for (const PropertyType type : kIndexedTypes) {
-      if (is_of_key() && type != PropertyType::kString) continue;
-      const std::optional<std::string> value = value_for(type, equal->literal, Side::kEqual);
-      if (!value) continue;
-      for (const std::string& prefix : prefixes_) {
-        format::append_index_component(longer.emplace_back(prefix), type, *value, next_component().is_descending);
+    std::set<std::string> longer;  // Numbers of several types may be one stored value, and so may texts that are cut.
+    for (const Value* const literal : equal->literals) {
+      for (const PropertyType type : kIndexedTypes) {
+        if (is_of_key() && type != PropertyType::kString) continue;
+        const std::optional<std::string> value = value_for(type, *literal, Side::kEqual);
+        if (!value) continue;
+        for (std::string prefix : prefixes_) {
+          format::append_index_component(prefix, type, *value, next_component().is_descending);
+          longer.insert(std::move(prefix));
+        }
+        if (longer.size() > ranges_max_) return false;
       }
     }
-    if (longer.size() > kIndexRangesMax) return false;
-    prefixes_ = std::move(longer);
+    prefixes_.assign(longer.begin(), longer.end());
     ++plan_.equal_components;
     return true;
   }
 
   bool add_range() {
+    const Condition* const prefix = find_condition(
+        [](const Condition& condition) { return condition.comparison->kind == Comparison::Kind::kStartsWith; });
+    if (prefix != nullptr) {
+      const std::string first = beginning_of(prefix->comparison->text());
+      for (const std::string& components : prefixes_) add_between(components, first, first);
+      return plan_.has_range = plan_.has_two_bounds = true;
+    }
     const Comparison* const lower = find(is_lower_bound);
-    if (lower == nullptr) return false;
     const Comparison* const upper = find(is_upper_bound);
-    plan_.has_range = true;
+    if (lower == nullptr && upper == nullptr) return false;
     for (const PropertyType type : kIndexedTypes) {
       if (is_of_key() && type != PropertyType::kString) continue;
-      const std::optional<std::string> from = value_for(type, lower->literal, Side::kLower);
-      if (!from) continue;  // Values of this type are less than the literal.
-      const std::string first = bound_of(type, *from);
-      std::string last = first.substr(0, 1);  // all values of the type
+      std::string first = all_of(type);
+      std::string last = first;
+      if (lower != nullptr) {
+        const std::optional<std::string> from = value_for(type, lower->literal, Side::kLower);
+        if (!from) continue;  // Values of this type are less than the literal.
+        first = bound_of(type, *from);
+      }
       if (upper != nullptr) {
         if (const auto to = value_for(type, upper->literal, Side::kUpper)) last = bound_of(type, *to);
       }
-      for (const std::string& prefix : prefixes_) add_between(prefix, first, last);
+      for (const std::string& components : prefixes_) add_between(components, first, last);
     }
-    return true;
+    plan_.has_two_bounds = lower != nullptr && upper != nullptr;
+    return plan_.has_range = true;
   }
 
   /// Adds the range from the first key that begins with `first` to the last one that begins with `last`.
@@ -281,7 +381,8 @@ class IndexPlanner {
 
   const format::TableId index_;
   const format::IndexDefinition& definition_;
-  const Comparisons& comparisons_;
+  const Conditions& conditions_;
+  const std::size_t ranges_max_;
   std::vector<std::string> prefixes_{std::string()};  // of components, not escaped
   IndexPlan plan_;
 };
@@ -291,25 +392,25 @@ class IndexPlanner {
 std::optional<OrderPlan> plan_index_order(const Filter& filter, format::TableId index,
                                           const format::IndexDefinition& definition, bool may_have_large_values,
                                           const IndexedOrder& order) {
-  const Comparisons comparisons = necessary_comparisons(filter);
-  std::optional<OrderPlan> planned = IndexPlanner(index, definition, comparisons).plan_order(order);
+  const Conditions conditions = necessary_conditions(filter);
+  std::optional<OrderPlan> planned = IndexPlanner(index, definition, conditions, kOrderedRangesMax).plan_order(order);
   if (!planned) return planned;
   const format::IndexComponent& ordering = definition.components[planned->component];
-  planned->has_all = has_component(ordering, comparisons, may_have_large_values);
+  planned->has_all = has_component(ordering, conditions, may_have_large_values);
   // In the order, a LargeValue is among the values, and not among those that lack the property.
   if (!planned->has_all && may_have_large_values) return std::nullopt;
   for (const format::IndexComponent& component : definition.components) {
     if (component == ordering) continue;
-    if (!has_component(component, comparisons, may_have_large_values)) return std::nullopt;
+    if (!has_component(component, conditions, may_have_large_values)) return std::nullopt;
   }
   return planned;
 }
 
 std::optional<IndexPlan> plan_index(const Filter& filter, format::TableId index,
                                     const format::IndexDefinition& definition, bool may_have_large_values) {
-  const Comparisons comparisons = necessary_comparisons(filter);
-  if (!has_each_component(definition, comparisons, may_have_large_values)) return std::nullopt;
-  return IndexPlanner(index, definition, comparisons).plan();
+  const Conditions conditions = necessary_conditions(filter);
+  if (!has_each_component(definition, conditions, may_have_large_values)) return std::nullopt;
+  return IndexPlanner(index, definition, conditions, kIndexRangesMax).plan();
 }
 
 }  // namespace varve

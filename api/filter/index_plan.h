@@ -24,6 +24,8 @@ struct IndexPlan {
   std::size_t equal_components = 0;
   /// Whether the filter bounds the next component.
   bool has_range = false;
+  /// Whether it does so from both sides.
+  bool has_two_bounds = false;
 };
 
 /// The property that entities are ordered by, and where the order goes on.

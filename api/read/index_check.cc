@@ -77,6 +77,14 @@ void IndexCheck::note_unread(format::TableId id) {
   for (Checked* const checked : table->second) checked->is_unread = true;
 }
 
+void IndexCheck::count(std::uint64_t& indexes, std::uint64_t& entries) const {
+  for (const auto& [id, checked] : indexes_) {
+    if (checked.index.state != IndexState::kReady) continue;
+    ++indexes;
+    entries += checked.found.count;
+  }
+}
+
 void IndexCheck::compare(const std::function<void(const std::string& subject, const Status& found)>& report) const {
   for (const auto& [id, checked] : indexes_) {
     if (checked.index.state != IndexState::kReady || checked.is_unread || checked.made == checked.found) continue;

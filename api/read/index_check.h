@@ -34,6 +34,8 @@ class IndexCheck {
   void note_unread(format::TableId id);
   /// Reports each ready index whose entries are not those of its entities.
   void compare(const std::function<void(const std::string& subject, const Status& found)>& report) const;
+  /// Counts the indexes that are ready, and their entries.
+  void count(std::uint64_t& indexes, std::uint64_t& entries) const;
 
  private:
   struct Sum {

@@ -57,7 +57,8 @@ Result<std::vector<TableIndex>> indexes_in_view(const IndexedScan& scan) {
 
 namespace {
 
-/// Returns the ready indexes that can serve the filter: those with most equal components first, then those with a range.
+/// Returns the ready indexes that can serve the filter: those with most equal components first, then those whose
+/// range has most bounds.
 Result<std::vector<PlannedIndex>> planned_indexes(const IndexedScan& scan) {
   std::vector<PlannedIndex> planned;
   const Result<std::vector<TableIndex>> all = indexes_in_view(scan);
@@ -73,6 +74,7 @@ Result<std::vector<PlannedIndex>> planned_indexes(const IndexedScan& scan) {
   std::stable_sort(planned.begin(), planned.end(), [](const PlannedIndex& left, const PlannedIndex& right) {
     if (left.plan.equal_components != right.plan.equal_components)
       return left.plan.equal_components > right.plan.equal_components;
+    if (left.plan.has_two_bounds != right.plan.has_two_bounds) return left.plan.has_two_bounds;
     return left.plan.has_range && !right.plan.has_range;
   });
   return planned;

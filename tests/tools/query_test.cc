@@ -137,7 +137,7 @@ TEST_F(Query, ExplainNamesTheIndexThatHasTheOrder) {
   EXPECT_THAT(query(first).err, Not(HasSubstr("order   from")));
   ASSERT_EQ(run_program({"index", "create", store_, "Rows", "ByN", "--on", "N"}).exit_code, 0);
   const ProgramResult lines = query(first);
-  EXPECT_THAT(lines.err, HasSubstr("plan    table\n"));
+  EXPECT_THAT(lines.err, HasSubstr("plan    table, by index ByN\n"));
   EXPECT_THAT(lines.err, HasSubstr("order   from index ByN\n"));
   EXPECT_THAT(lines.err, Not(HasSubstr("judged  60 entities")));
   Words as_json = first;

@@ -94,6 +94,7 @@ void print(const RepairReport& report, const std::string& target, std::chrono::n
             << counted(report.entities, "entity", "entities") << ", " << bytes_text(report.value_bytes) << "\n"
             << "written   " << counted(report.written_files, "file", "files") << " of "
             << bytes_text(report.written_bytes) << "\n";
+  if (report.indexes > 0) std::cout << "built     " << counted(report.indexes, "index", "indexes") << "\n";
   print_losses(report);
   if (report.lost_nothing()) {
     std::cout << (report.was_sound() ? "the store was sound" : "nothing was lost") << "\n";
@@ -158,6 +159,7 @@ void print_json(const RepairReport& report, std::chrono::nanoseconds elapsed) {
                   {"containers", report.containers},
                   {"entities", report.entities},
                   {"value_bytes", report.value_bytes},
+                  {"indexes", report.indexes},
                   {"written_files", report.written_files},
                   {"written_bytes", report.written_bytes},
                   {"version", report.version.to_string()},

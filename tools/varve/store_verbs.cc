@@ -32,6 +32,10 @@ void print_report(const VerifyReport& report, std::chrono::nanoseconds elapsed) 
             << counted(report.tables, "table", "tables") << "\n"
             << "entities  " << with_commas(report.entities) << ", " << with_commas(report.properties) << " properties, "
             << bytes_text(report.value_bytes) << "\n";
+  if (report.indexes > 0) {
+    std::cout << "indexes   " << with_commas(report.indexes) << ", "
+              << counted(report.index_entries, "entry", "entries") << ", compared with the entities\n";
+  }
   if (report.queues > 0) {
     std::cout << "queues    " << with_commas(report.queues) << ", " << counted(report.messages, "message", "messages")
               << "\n";
@@ -53,6 +57,8 @@ void print_report_json(const VerifyReport& report) {
                                       {"entities", report.entities},
                                       {"properties", report.properties},
                                       {"value_bytes", report.value_bytes},
+                                      {"indexes", report.indexes},
+                                      {"index_entries", report.index_entries},
                                       {"queues", report.queues},
                                       {"messages", report.messages},
                                       {"containers", report.containers},
@@ -154,8 +160,9 @@ void add_store_verbs(CLI::App& app, int& exit_code) {
   auto checked = std::make_shared<StoreWords>();
   CLI::App* verify = app.add_subcommand("verify", "Read everything in a store and report whether it is sound");
   verify->footer(
-      "Reads every byte of the log, every entity and the catalog, and changes nothing. If `varve serve` has the store "
-      "open, verifies a checkpoint of it. No other program may have the store open for writing. If something does not "
+      "Reads every byte of the log, every entity and the catalog, compares each index with the entities, and changes "
+      "nothing. If `varve serve` has the store open, verifies a checkpoint of it. No other program may have the store "
+      "open for writing. If something does not "
       "verify, names the file and the offset; the exit code is 3 then. A directory of backups is verified too.\n"
       "\nExamples\n"
       "  varve verify ./shop\n"

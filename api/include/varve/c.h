@@ -1698,6 +1698,9 @@ typedef struct varve_verify_figures {
   uint64_t queues;
   /// Messages of all queues, hidden and expired ones too.
   uint64_t messages;
+  /// Indexes that are ready, and their entries. They were compared with the entities.
+  uint64_t indexes;
+  uint64_t index_entries;
 } varve_verify_figures;
 /// Reads and checks everything in a store that no process has open for writing. `progress`, `figures` and `report` may
 /// be NULL.
@@ -1722,6 +1725,8 @@ typedef struct varve_repair_figures {
   bool files_are_certain;
   bool options_are_known;
   uint64_t queues;
+  /// Indexes that were built from the saved entities.
+  uint64_t indexes;
 } varve_repair_figures;
 /// Writes everything of a damaged store that still verifies to a new store in the directory `target`. `progress`,
 /// `figures` and `report` may be NULL.

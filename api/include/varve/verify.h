@@ -34,6 +34,10 @@ struct VerifyReport {
   std::uint64_t blobs = 0;
   /// Bytes of contents that do not lie in the row of their blob. Each is counted once, whatever shares it.
   std::uint64_t content_bytes = 0;
+  /// Indexes that are ready. The entries of each were compared with the entities of its table.
+  std::uint64_t indexes = 0;
+  /// Entries of these indexes.
+  std::uint64_t index_entries = 0;
   /// Live table files and value files.
   std::uint64_t table_files = 0;
   /// Bytes of the live table files and value files. Every byte was read.

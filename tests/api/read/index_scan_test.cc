@@ -3,6 +3,7 @@
 // entities from both. The values are few, of several types, so that filters often match.
 #include "api/read/index_scan.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -169,9 +170,46 @@ TEST_F(IndexScan, AnIndexThatMayLackAnEntityIsNotTaken) {
   add_index("ByAB", {{{IndexSource::kProperty, "A"}, {IndexSource::kProperty, "B"}}});
   EXPECT_TRUE(plan_of(filtered("A eq 1")).indexes.empty()) << "entities without B have no entry";
   EXPECT_EQ(plan_of(filtered("A eq 1 and B ne 7")).indexes.size(), 1U);
-  EXPECT_TRUE(plan_of(filtered("A lt 1 and B ne 7")).indexes.empty()) << "values of other types are less";
   EXPECT_TRUE(plan_of(filtered("A eq 1 or B eq 7")).indexes.empty());
+  EXPECT_TRUE(plan_of(filtered("A eq 1 and not (B eq 7)")).indexes.empty()) << "it is true without B";
   EXPECT_TRUE(plan_of(filtered("PartitionKey eq 'p' and RowKey eq 'r' and A eq 1 and B eq 1")).indexes.empty());
+}
+
+TEST_F(IndexScan, ListsAlternativesBeginningsAndUpperBoundsAreRangesOfAnIndex) {
+  add_index("ByA", {{{IndexSource::kProperty, "A"}}});
+  add_index("ByBDown", {{{IndexSource::kProperty, "B", true}}});
+  for (int i = 0; i < 40; ++i) {
+    Entity entity{"p", std::to_string(i)};
+    entity.set("A", std::int32_t{i});
+    if (i % 10 == 0) entity.set("A", std::string("text"));
+    entity.set("B", std::string(1, static_cast<char>('a' + i % 20)) + "x");
+    write_both({Kind::kInsert, entity, ETag()});
+  }
+  struct Case {
+    std::string_view filter;
+    std::uint64_t entries;
+  };
+  const Case cases[] = {{"A in (1, 2L, 2, 3.0, 99, 'none')", 2},
+                        {"A eq 1 or A eq 2 or A in (3, 4)", 4},
+                        {"startswith(B, 'c')", 2},
+                        {"startswith(B, '')", 40},
+                        {"startswith(B, 'cx') and A ge 5", 2},
+                        {"A lt 3", 3 + 4},  // the bound is read too, and the texts are less
+                        {"A le 3 and A gt 1", 3},
+                        {"B lt 'bx'", 2 + 2},
+                        {"(A eq 1 or A eq 2) and exists(B)", 2}};
+  for (const Case& each : cases) {
+    const ScanPlan plan = plan_of(filtered(each.filter));
+    ASSERT_FALSE(plan.indexes.empty()) << each.filter;
+    const auto taken = std::find_if(plan.indexes.begin(), plan.indexes.end(),
+                                    [](const IndexCandidate& candidate) { return candidate.is_taken; });
+    ASSERT_NE(taken, plan.indexes.end()) << each.filter;
+    EXPECT_EQ(taken->entities, each.entries) << each.filter;
+    EXPECT_EQ(all_pages(orders_, filtered(each.filter)), all_pages(plain_, filtered(each.filter))) << each.filter;
+  }
+  std::string list = "A in (0";
+  for (int i = 1; i < 400; ++i) list += ", " + std::to_string(i);
+  EXPECT_TRUE(plan_of(filtered(list + ")")).indexes.empty()) << "more ranges than an index is read in";
 }
 
 TEST_F(IndexScan, AnIndexThatIsBeingBuiltIsNotTaken) {

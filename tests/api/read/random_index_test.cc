@@ -186,9 +186,31 @@ class RandomIndexes {
     filter.mirrored = !is_word && one_in(4);  // On the left side, NaN and INF would be names.
     return filter;
   }
-  static SlowFilter both(SlowFilter left, SlowFilter right) {
+  /// Returns a condition on the property that an index can serve by several ranges.
+  SlowFilter choice(const std::string& name) {
+    if (one_in(3)) {
+      SlowFilter either = joined(SlowFilter::Kind::kOr, comparison(name), comparison(name));
+      if (one_in(3)) either = joined(SlowFilter::Kind::kOr, std::move(either), choice(name));
+      return either;
+    }
     SlowFilter filter;
-    filter.kind = SlowFilter::Kind::kAnd;
+    filter.property = name;
+    if (one_in(2)) {
+      filter.kind = SlowFilter::Kind::kList;
+      for (std::size_t left = 1 + below(5); left > 0; --left) filter.values.push_back(comparison(name).literal);
+      return filter;
+    }
+    constexpr std::array<const char*, 6> kFunctions = {"startswith", "startswith",           "startswith",
+                                                       "contains",   "equals_ignoring_case", "exists"};
+    filter.kind = SlowFilter::Kind::kFunction;
+    filter.function_name = kFunctions[below(kFunctions.size())];
+    filter.literal = some_text();
+    return filter;
+  }
+  SlowFilter condition(const std::string& name) { return one_in(3) ? choice(name) : comparison(name); }
+  static SlowFilter joined(SlowFilter::Kind kind, SlowFilter left, SlowFilter right) {
+    SlowFilter filter;
+    filter.kind = kind;
     filter.children = {std::move(left), std::move(right)};
     return filter;
   }
@@ -205,8 +227,8 @@ class RandomIndexes {
     if (one_in(6)) return filter;
     if (one_in(2)) filter = comparison(kNames[below(kNames.size())]);
     for (const IndexComponent& component : definitions_[below(kIndexes)].components) {
-      filter = both(comparison(component.property), std::move(filter));
-      if (one_in(3)) filter = both(comparison(component.property), std::move(filter));
+      filter = joined(SlowFilter::Kind::kAnd, condition(component.property), std::move(filter));
+      if (one_in(3)) filter = joined(SlowFilter::Kind::kAnd, condition(component.property), std::move(filter));
     }
     return filter;
   }

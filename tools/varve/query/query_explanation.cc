@@ -18,8 +18,16 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kRangesShownMax = 20;
 
+/// Returns the index that leads to the entities. Empty if there is none.
+std::string index_taken(const ScanPlan& plan) {
+  const auto taken = std::find_if(plan.indexes.begin(), plan.indexes.end(),
+                                  [](const IndexCandidate& index) { return index.is_taken; });
+  return taken == plan.indexes.end() ? plan.order_index : taken->name;
+}
+
 void print_ranges(const ScanPlan& plan) {
-  std::cerr << "plan    " << access_path_name(plan.path) << "\n";
+  const std::string taken = index_taken(plan);
+  std::cerr << "plan    " << access_path_name(plan.path) << (taken.empty() ? "" : ", by index " + taken) << "\n";
   const std::size_t shown = std::min(plan.ranges.size(), kRangesShownMax);
   for (std::size_t i = 0; i < shown; ++i) {
     std::cerr << "        " << show_text(plan.ranges[i].to_string(), SIZE_MAX).text << "\n";
@@ -38,11 +46,12 @@ void print_ranges(const ScanPlan& plan) {
   std::cerr << "judges  " << (plan.residual.empty() ? "nothing" : show_text(plan.residual, SIZE_MAX).text) << "\n";
 }
 
-/// Prints the keys of the words. With a filter the plan has the ranges, which are smaller.
+/// Prints the keys of the words. With a filter or an index the plan has the ranges, which are smaller.
 void print_keys(const Explanation& explained) {
   const ReadFigures& figures = explained.figures;
   std::vector<std::string> lines = describe(explained.plan);
-  if (explained.plan.points.empty() && !figures.filter.empty()) lines.clear();
+  const bool is_in_plan = !figures.filter.empty() || !explained.ranges.order_index.empty();
+  if (explained.plan.points.empty() && is_in_plan) lines.clear();
   if (!explained.plan.points.empty()) lines.resize(std::min(lines.size(), figures.points_read));
   for (const std::string& line : lines) std::cerr << "reads   " << show_text(line, SIZE_MAX).text << "\n";
   if (figures.reads > 1) std::cerr << "reads   twice: first for the names of the columns\n";
@@ -57,8 +66,9 @@ void print_lines(const Explanation& explained) {
   print_keys(explained);
   if (figures.pages > 0) {
     if (!figures.filter.empty()) std::cerr << "filter  " << show_text(figures.filter, SIZE_MAX).text << "\n";
-    std::cerr << "judged  " << counted(cost.entities_examined, "entity", "entities") << " in "
-              << counted(cost.key_ranges, "range of keys", "ranges of keys") << "\n"
+    std::cerr << "judged  " << counted(cost.entities_examined, "entity", "entities");
+    if (cost.key_ranges > 0) std::cerr << " in " << counted(cost.key_ranges, "range of keys", "ranges of keys");
+    std::cerr << "\n"
               << "blocks  " << with_commas(cost.blocks_read) << " read, " << with_commas(cost.blocks_from_cache)
               << " from the cache, " << with_commas(cost.blocks_skipped) << " skipped\n";
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tools/varve/rows/names.h"
+#include "varve/names.h"
 
 namespace varve::tool {
 
@@ -41,7 +42,10 @@ Status with_nearest_names(StoreAccess& store, const Place& place, const Status& 
   const Result<TablePage> page = store.list_tables(place.account, ListOptions());
   if (!page.ok()) return failure.with_hint(hint_among_accounts(store, place.account));
   std::vector<std::string> names;
-  for (const TableInfo& table : page->tables) names.push_back(table.name);
+  for (const TableInfo& table : page->tables) {
+    if (lower_case(table.name) == lower_case(place.table)) return failure;  // It is not the table that is missing.
+    names.push_back(table.name);
+  }
   return failure.with_hint(hint_among("table", place.table, names));
 }
 
