@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "api/filter/asked_filter.h"
 #include "api/filter/filter.h"
 #include "api/filter/plan_cache.h"
 #include "api/model/continuation_token.h"
@@ -54,10 +55,6 @@ Result<std::optional<ResolvedTable>> resolve(const TableCall& call, const ReadOp
 
 namespace {
 
-FilterGrammar grammar_of(const Scan& scan) noexcept {
-  return scan.filter_extensions ? FilterGrammar::kExtended : FilterGrammar::kService;
-}
-
 Status check_scan(const Scan& scan, const StoreLimits& limits) {
   if (Status checked = check_page_bounds(scan.page_entities_max, scan.page_time_max, limits); !checked.ok())
     return checked;
@@ -100,51 +97,6 @@ KeyRange key_range(format::TableId table, const ScanRange& range) {
               false};
   }
   return {};
-}
-
-std::shared_ptr<const PlannedFilter> plan_filter(StoreCore& core, const Scan& scan, const Filter& filter,
-                                                 format::TableId table) {
-  auto planned = std::make_shared<PlannedFilter>();
-  planned->text = scan.filter;
-  planned->table = table;
-  planned->comparisons = filter.comparison_count();
-  planned->is_extended = filter.is_extended();
-  planned->plan = plan_keys(filter, table, everything_with(format::encode_table(table)));
-  core.plans().keep(planned);
-  return planned;
-}
-
-/// Either a plan that an earlier page made, perhaps for another table, or the parsed filter.
-struct AskedFilter {
-  std::shared_ptr<const PlannedFilter> kept;
-  Filter parsed;
-};
-
-Result<AskedFilter> ask_filter(StoreCore& core, const Scan& scan) {
-  AskedFilter asked{core.plans().find(scan.filter), {}};
-  if (asked.kept != nullptr && asked.kept->is_extended && !scan.filter_extensions) asked.kept = nullptr;
-  if (asked.kept != nullptr) {
-    const Status checked = check_comparisons(asked.kept->comparisons, core.limits());
-    return checked.ok() ? Result<AskedFilter>(std::move(asked)) : checked;
-  }
-  Result<Filter> parsed = parse_filter(scan.filter, core.limits(), grammar_of(scan));
-  if (!parsed.ok()) return parsed.status();
-  asked.parsed = *std::move(parsed);
-  return asked;
-}
-
-/// Returns null if the filter matches everything.
-Result<std::shared_ptr<const PlannedFilter>> plan_for(StoreCore& core, const Scan& scan, const AskedFilter& asked,
-                                                      format::TableId table) {
-  if (asked.kept == nullptr) {
-    if (asked.parsed.matches_everything()) return std::shared_ptr<const PlannedFilter>();
-    return plan_filter(core, scan, asked.parsed, table);
-  }
-  if (asked.kept->table == table) return asked.kept;
-  if (std::shared_ptr<const PlannedFilter> kept = core.plans().find(scan.filter, table)) return kept;
-  const Result<Filter> parsed = parse_filter(scan.filter, core.limits(), grammar_of(scan));
-  if (!parsed.ok()) return parsed.status();
-  return plan_filter(core, scan, *parsed, table);
 }
 
 /// Returns null if the scan has the order of keys.
@@ -201,7 +153,7 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
   if (Status granted = call.grant.check_query(); !granted.ok()) return granted;
   if (Status checked = check_scan(scan, core.limits()); !checked.ok()) return checked;
   if (Status checked = check_range(scan.range); !checked.ok()) return checked;
-  Result<AskedFilter> asked = ask_filter(core, scan);
+  Result<AskedFilter> asked = ask_filter(core.plans(), core.limits(), scan);
   if (!asked.ok()) return asked.status();
   Result<std::unique_ptr<const EntityOrder>> order = order_of_scan(scan);
   if (!order.ok()) return order.status();
@@ -230,7 +182,8 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
     }
   }
   if (range.lower >= range.upper) return made;
-  Result<std::shared_ptr<const PlannedFilter>> planned = plan_for(core, scan, *asked, prepared.table.id);
+  Result<std::shared_ptr<const PlannedFilter>> planned =
+      plan_asked(core.plans(), core.limits(), scan, *asked, prepared.table.id);
   if (!planned.ok()) return planned.status();
   prepared.planned = *std::move(planned);
   return made;
