@@ -223,9 +223,7 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
   const std::optional<Value> literal = position != nullptr ? std::optional(literal_of(*position)) : std::nullopt;
   const IndexedOrder wanted{ordering.property, ordering.descending, types_after(position, ordering.descending),
                             literal ? &*literal : nullptr};
-  const Result<std::vector<TableIndex>> indexes = indexes_in_view(scan);
-  if (!indexes.ok()) return indexes.status();
-  for (const TableIndex& index : *indexes) {
+  for (const TableIndex& index : scan.indexes.all) {
     if (index.state != IndexState::kReady) continue;
     std::optional<OrderPlan> plan =
         plan_index_order(scan.filter, index.id, index.definition, has_large_values(scan.table.id), wanted);

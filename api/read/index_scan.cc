@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kEntriesBetween = 16;
 
 struct PlannedIndex {
-  std::string name;
+  const TableIndex* index;
   IndexPlan plan;
   /// Whether the filter gives each component one value. Then the entries of each range are in the order of the entities' keys.
   bool has_each_value;
@@ -47,28 +47,18 @@ bool holds_key(const IndexedScan& scan, std::string_view key) {
   return range.is_point ? range.lower == key : key < range.upper;
 }
 
-Result<std::vector<TableIndex>> indexes_in_view(const IndexedScan& scan) {
-  // The row in this view: an index that is ready in a later view may lack entries in this one.
-  Result<std::optional<TableRow>> row = Catalog::find_table(scan.table.view, scan.name.account, scan.name.lower);
-  if (!row.ok()) return row.status();
-  if (!*row || (*row)->id != scan.table.id) return std::vector<TableIndex>();
-  return std::move((*row)->indexes.all);
-}
-
 namespace {
 
 /// Returns the ready indexes that can serve the filter: those with most equal components first, then those with a range.
-Result<std::vector<PlannedIndex>> planned_indexes(const IndexedScan& scan) {
+std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan) {
   std::vector<PlannedIndex> planned;
-  const Result<std::vector<TableIndex>> all = indexes_in_view(scan);
-  if (!all.ok()) return all.status();
-  for (const TableIndex& index : *all) {
+  for (const TableIndex& index : scan.indexes.all) {
     if (index.state != IndexState::kReady) continue;
     std::optional<IndexPlan> plan =
         plan_index(scan.filter, index.id, index.definition, has_large_values(scan.table.id));
     if (!plan) continue;
     const bool has_each_value = plan->equal_components == index.definition.components.size();
-    planned.push_back({index.name, *std::move(plan), has_each_value});
+    planned.push_back({&index, *std::move(plan), has_each_value});
   }
   std::stable_sort(planned.begin(), planned.end(), [](const PlannedIndex& left, const PlannedIndex& right) {
     if (left.plan.equal_components != right.plan.equal_components)
@@ -111,11 +101,9 @@ bool is_index_of_use(std::span<const KeyRange> ranges) noexcept {
 
 Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, const IndexesAsked& asked) {
   IndexOffer offer;
-  const Result<std::vector<PlannedIndex>> planned = planned_indexes(scan);
-  if (!planned.ok()) return planned.status();
-  for (const PlannedIndex& index : *planned) {
+  for (const PlannedIndex& index : planned_indexes(scan)) {
     if (index.plan.equal_components < asked.equal_components_min) break;  // So have all that follow.
-    IndexCandidate candidate{index.name, index.plan.equal_components, index.plan.has_range};
+    IndexCandidate candidate{index.index->name, index.plan.equal_components, index.plan.has_range};
     Result<std::optional<std::vector<std::string>>> keys = collect_keys(scan, index, reading);
     if (!keys.ok()) return keys.status();
     if (*keys) candidate.entities = (*keys)->size();

@@ -26,7 +26,8 @@ inline constexpr std::size_t kIndexEntriesMax = 2048;
 /// A filtered scan, as far as an index may serve it.
 struct IndexedScan {
   const ResolvedTable& table;
-  const TableName& name;
+  /// The indexes that the table has in the view of the scan. An index that is ready in a later view may lack entries.
+  const TableIndexes& indexes;
   const Filter& filter;
   /// The ranges that the filter leaves of the requested range, and the requested range. In order and disjoint.
   std::span<const KeyRange> ranges;
@@ -60,8 +61,6 @@ struct IndexOffer {
 
 /// Returns whether a range of the scan holds the sort key.
 bool holds_key(const IndexedScan& scan, std::string_view key);
-/// Returns the indexes that the table has in the view of the scan.
-Result<std::vector<TableIndex>> indexes_in_view(const IndexedScan& scan);
 
 /// Returns whether an index could be better than the ranges.
 bool is_index_of_use(std::span<const KeyRange> ranges) noexcept;

@@ -163,7 +163,7 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
   if (!table.ok()) return table.status();
   if (!*table) return std::optional<PreparedScan>();
 
-  std::optional<PreparedScan> made(PreparedScan{**std::move(table), {}, nullptr, {}, scan.take});
+  std::optional<PreparedScan> made(PreparedScan{**std::move(table), {}, nullptr, {}, {}, scan.take});
   PreparedScan& prepared = *made;
   prepared.order = *std::move(order);
   if (prepared.order != nullptr) {
@@ -186,6 +186,7 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
       plan_asked(core.plans(), core.limits(), scan, *asked, prepared.table.id);
   if (!planned.ok()) return planned.status();
   prepared.planned = *std::move(planned);
+  prepared.filter = std::move(asked->parsed);
   return made;
 }
 
@@ -199,8 +200,22 @@ bool may_have_index(const TableCall& call, const Scan& scan, const PreparedScan&
   return scan.read.snapshot || call.entry.live_id() != prepared.table.id || call.entry.has_rules();
 }
 
-IndexedScan indexed_scan(const TableCall& call, const PreparedScan& prepared, const Filter& filter) {
-  return {prepared.table, call.name, filter, prepared.planned_ranges(), prepared.range};
+/// Returns the indexes of the table, or null if it has none, and parses the filter for them.
+Result<std::shared_ptr<const TableIndexes>> indexes_for(const TableCall& call, const Scan& scan,
+                                                        PreparedScan& prepared) {
+  Result<std::shared_ptr<const TableIndexes>> indexes =
+      call.core.catalog().indexes_at(prepared.table, call.name, call.entry);
+  if (!indexes.ok() || *indexes == nullptr) return indexes;
+  if (prepared.planned != nullptr && prepared.filter.matches_everything()) {
+    Result<Filter> parsed = Filter::parse(scan.filter);
+    if (!parsed.ok()) return parsed.status();
+    prepared.filter = *std::move(parsed);
+  }
+  return indexes;
+}
+
+IndexedScan indexed_scan(const PreparedScan& prepared, const TableIndexes& indexes) {
+  return {prepared.table, indexes, prepared.filter, prepared.planned_ranges(), prepared.range};
 }
 
 Status was_stopped() {
@@ -322,9 +337,10 @@ void ScanRead::begin_order(std::uint64_t entities_max) {
 
 /// Reads what an index of the table offers. Returns whether the page has all its entities.
 Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
-  const Result<Filter> filter = Filter::parse(scan_.filter);
-  if (!filter.ok()) return filter.status();
-  const IndexedScan scan = indexed_scan(call_, *prepared_, *filter);
+  const Result<std::shared_ptr<const TableIndexes>> indexes = indexes_for(call_, scan_, *prepared_);
+  if (!indexes.ok()) return indexes.status();
+  if (*indexes == nullptr) return false;
+  const IndexedScan scan = indexed_scan(*prepared_, **indexes);
   if (first_) {
     const Result<std::optional<IndexOrder>> order = index_of_order(scan, *prepared_->order, prepared_->after);
     if (!order.ok()) return order.status();
@@ -420,9 +436,9 @@ Result<Count> count_entities(const TableCall& call, const Scan& scan, EntityFold
 Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                               const Scan& scan) {
   const TableCall call{core, name, entry, grant};
-  const Result<std::optional<PreparedScan>> made = prepare_scan(call, scan, true);
+  Result<std::optional<PreparedScan>> made = prepare_scan(call, scan, true);
   if (!made.ok()) return made.status();
-  const PreparedScan& prepared = **made;
+  PreparedScan& prepared = **made;
   KeyPlan within;
   within.residual = prepared.residual();
   for (const KeyRange& planned : prepared.ranges()) {
@@ -432,9 +448,10 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   }
   ScanPlan described = describe_plan(within, scan.backward);
   if (!may_have_index(call, scan, prepared)) return described;
-  const Result<Filter> filter = Filter::parse(scan.filter);
-  if (!filter.ok()) return filter.status();
-  const IndexedScan indexed = indexed_scan(call, prepared, *filter);
+  const Result<std::shared_ptr<const TableIndexes>> indexes = indexes_for(call, scan, prepared);
+  if (!indexes.ok()) return indexes.status();
+  if (*indexes == nullptr) return described;
+  const IndexedScan indexed = indexed_scan(prepared, **indexes);
   if (prepared.order != nullptr) {
     Result<std::optional<IndexOrder>> order = index_of_order(indexed, *prepared.order, prepared.after);
     if (!order.ok()) return order.status();

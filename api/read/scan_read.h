@@ -40,6 +40,8 @@ struct PreparedScan {
   KeyRange range;
   /// Null if the filter matches everything.
   std::shared_ptr<const PlannedFilter> planned;
+  /// The whole filter. If an earlier page planned it, it is not parsed yet, and matches everything.
+  Filter filter;
   /// The sort key that the continuation names.
   std::string named;
   std::optional<std::uint64_t> remaining;

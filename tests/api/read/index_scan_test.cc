@@ -185,9 +185,18 @@ TEST_F(IndexScan, AnIndexThatIsBeingBuiltIsNotTaken) {
   ASSERT_EQ(said(core_->catalog().end_index_build(orders_, index.id, Status())), kFine);
   EXPECT_EQ(plan_of(filtered("A eq 1")).indexes.size(), 1U);
   EXPECT_TRUE(all_pages(orders_, filtered("A eq 1")).empty()) << "the test called an empty index ready";
-  const Result<TableIndexes> then = Catalog::find_indexes(core_->backend().view_at(before), orders_);
-  ASSERT_TRUE(then.ok());
-  EXPECT_EQ(then->all.front().state, IndexState::kBuilding);
+  // The name's entry has the newest rules by now.
+  ASSERT_TRUE(core_->catalog().target_in_cache(entry()));
+  const auto indexes_in = [&](engine::ReadView view) {
+    return core_->catalog().indexes_at({std::move(view), entry().live_id()}, orders_, entry());
+  };
+  const auto then = indexes_in(core_->backend().view_at(before));
+  ASSERT_TRUE(then.ok() && *then != nullptr);
+  EXPECT_EQ((*then)->all.front().state, IndexState::kBuilding);
+  const auto now = indexes_in(core_->backend().view());
+  ASSERT_TRUE(now.ok() && *now != nullptr);
+  EXPECT_EQ((*now)->all.front().state, IndexState::kReady);
+  EXPECT_EQ(*now, *indexes_in(core_->backend().view())) << "the row was read and decoded again";
 }
 
 TEST_F(IndexScan, BeyondItsBudgetTheScanReadsItsRanges) {
@@ -244,7 +253,8 @@ TEST_F(IndexScan, TimeAndStopTokenBoundTheReadingOfEntriesAndItsBlocksAreCounted
   const Filter filter = *Filter::parse("A eq 1");
   const std::string prefix = format::encode_table(id);
   const KeyRange within{prefix, format::end_of_prefix(prefix)};
-  const IndexedScan scan{table, orders_, filter, {&within, 1}, within};
+  const TableIndexes indexes = *Catalog::find_indexes(table.view, orders_);
+  const IndexedScan scan{table, indexes, filter, {&within, 1}, within};
   std::stop_source stop;
   const std::stop_token token = stop.get_token();
   const auto offered = [&](std::chrono::nanoseconds deadline, engine::ReadCost& cost) {
