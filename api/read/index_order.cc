@@ -94,7 +94,9 @@ bool is_at(const SortValue& position, const Value& literal) {
 /// A range of the index, and its present entry.
 class Source {
  public:
-  Source(engine::Cursor cursor, const OrderPlan& plan) : cursor_(std::move(cursor)), plan_(&plan) {}
+  Source(engine::Cursor cursor, const OrderPlan& plan) : cursor_(std::move(cursor)), plan_(&plan) {
+    cursor_.leave_values();
+  }
 
   Status begin() {
     plan_->is_reversed ? cursor_.seek_to_last() : cursor_.seek_to_first();

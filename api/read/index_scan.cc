@@ -21,6 +21,14 @@ struct PlannedIndex {
   IndexPlan plan;
   /// Whether the filter gives each component one value. Then the entries of each range are in the order of the entities' keys.
   bool has_each_value;
+  /// Nothing if the entities must be read.
+  std::optional<IndexCover> cover{};
+};
+
+/// An entity to which an index leads.
+struct FoundKey {
+  std::string key;
+  std::optional<std::string> known{};
 };
 
 /// Returns the part of the index's range that leads to the scan's range of keys, if its entries are in their order. So the
@@ -58,7 +66,9 @@ std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan) {
         plan_index(scan.filter, index.id, index.definition, has_large_values(scan.table.id));
     if (!plan) continue;
     const bool has_each_value = plan->equal_components == index.definition.components.size();
-    planned.push_back({&index, *std::move(plan), has_each_value});
+    PlannedIndex& each = planned.emplace_back(PlannedIndex{&index, *std::move(plan), has_each_value});
+    if (scan.counted == nullptr) continue;
+    each.cover = IndexCover::of(index.definition, *scan.counted, has_large_values(scan.table.id));
   }
   std::stable_sort(planned.begin(), planned.end(), [](const PlannedIndex& left, const PlannedIndex& right) {
     if (left.plan.equal_components != right.plan.equal_components)
@@ -69,27 +79,36 @@ std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan) {
 }
 
 /// Reads the entries in the plan's ranges. Returns nothing if there are too many, or if the time is over.
-Result<std::optional<std::vector<std::string>>> collect_keys(const IndexedScan& scan, const PlannedIndex& index,
-                                                             IndexReading& reading) {
-  std::vector<std::string> keys;
+Result<std::optional<std::vector<FoundKey>>> collect_keys(const IndexedScan& scan, const PlannedIndex& index,
+                                                          IndexReading& reading) {
+  std::vector<FoundKey> keys;
   std::size_t entries = 0;
+  std::size_t known_bytes = 0;
   for (const KeyRange& planned : index.plan.ranges) {
     const KeyRange range = narrowed(scan, index, planned);
     engine::Cursor cursor = scan.table.view.cursor(range.lower, range.upper, &reading.cost);
+    if (!index.cover || !index.cover->uses_values()) cursor.leave_values();
     for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
-      if (++entries > kIndexEntriesMax) return std::optional<std::vector<std::string>>();
+      if (++entries > kIndexEntriesMax) return std::optional<std::vector<FoundKey>>();
       if (entries % kEntriesBetween == 0) {
         if (reading.stop.stop_requested()) return Status(Code::kCancelled);
-        if (reading.clock.monotonic() >= reading.deadline) return std::optional<std::vector<std::string>>();
+        if (reading.clock.monotonic() >= reading.deadline) return std::optional<std::vector<FoundKey>>();
       }
       Result<std::string> key = format::entity_key_of(cursor.key(), scan.table.id);
       if (!key.ok()) return key.status();
-      if (holds_key(scan, *key)) keys.push_back(*std::move(key));
+      if (!holds_key(scan, *key)) continue;
+      FoundKey& found = keys.emplace_back(FoundKey{*std::move(key)});
+      if (!index.cover || known_bytes >= kKnownBytesMax) continue;
+      Result<std::optional<std::string>> known = index.cover->entity_of(cursor.key(), cursor.value());
+      if (!known.ok()) return known.status();
+      found.known = *std::move(known);
+      if (found.known) known_bytes += found.known->size();
     }
     if (!cursor.status().ok()) return cursor.status();
   }
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  std::sort(keys.begin(), keys.end(), [](const FoundKey& a, const FoundKey& b) { return a.key < b.key; });
+  const auto is_same = [](const FoundKey& a, const FoundKey& b) { return a.key == b.key; };
+  keys.erase(std::unique(keys.begin(), keys.end(), is_same), keys.end());
   return std::optional(std::move(keys));
 }
 
@@ -104,7 +123,8 @@ Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& readi
   for (const PlannedIndex& index : planned_indexes(scan)) {
     if (index.plan.equal_components < asked.equal_components_min) break;  // So have all that follow.
     IndexCandidate candidate{index.index->name, index.plan.equal_components, index.plan.has_range};
-    Result<std::optional<std::vector<std::string>>> keys = collect_keys(scan, index, reading);
+    candidate.answers_counts = index.cover.has_value();
+    Result<std::optional<std::vector<FoundKey>>> keys = collect_keys(scan, index, reading);
     if (!keys.ok()) return keys.status();
     if (*keys) candidate.entities = (*keys)->size();
     candidate.is_taken = *keys && !offer.points;
@@ -112,7 +132,10 @@ Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& readi
     if (!*keys || offer.points) continue;
     std::vector<KeyRange>& points = offer.points.emplace();
     points.reserve((*keys)->size());
-    for (std::string& key : **keys) points.push_back({std::move(key), {}, true});
+    for (FoundKey& found : **keys) {
+      points.push_back({std::move(found.key), {}, true});
+      if (index.cover) offer.known.push_back(std::move(found.known));
+    }
     if (!asked.all) return offer;
   }
   return offer;

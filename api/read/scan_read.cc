@@ -214,8 +214,16 @@ Result<std::shared_ptr<const TableIndexes>> indexes_for(const TableCall& call, c
   return indexes;
 }
 
-IndexedScan indexed_scan(const PreparedScan& prepared, const TableIndexes& indexes) {
-  return {prepared.table, indexes, prepared.filter, prepared.planned_ranges(), prepared.range};
+/// Returns the names that a count uses of each entity.
+PropertyNames counted_names(const PreparedScan& prepared, const EntityFold* fold) {
+  PropertyNames names = fold == nullptr ? PropertyNames() : fold->properties();
+  add_names(prepared.residual(), names);
+  return names;
+}
+
+/// `counted` may be null.
+IndexedScan indexed_scan(const PreparedScan& prepared, const TableIndexes& indexes, const PropertyNames* counted) {
+  return {prepared.table, indexes, prepared.filter, prepared.planned_ranges(), prepared.range, counted};
 }
 
 Status was_stopped() {
@@ -315,6 +323,7 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
   const Result<bool> is_complete = has_index ? read_index(entities_max) : Result<bool>(false);
   if (!is_complete.ok()) return is_complete;
   walk_->set_ranges(*is_complete ? std::span<const KeyRange>() : prepared_->ranges(), prepared_->range);
+  walk_->know(prepared_->known);
   return true;
 }
 
@@ -340,7 +349,8 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
   const Result<std::shared_ptr<const TableIndexes>> indexes = indexes_for(call_, scan_, *prepared_);
   if (!indexes.ok()) return indexes.status();
   if (*indexes == nullptr) return false;
-  const IndexedScan scan = indexed_scan(*prepared_, **indexes);
+  const PropertyNames counted = counted_names(*prepared_, fold_);
+  const IndexedScan scan = indexed_scan(*prepared_, **indexes, wanted_ == Wanted::kCount ? &counted : nullptr);
   if (first_) {
     const Result<std::optional<IndexOrder>> order = index_of_order(scan, *prepared_->order, prepared_->after);
     if (!order.ok()) return order.status();
@@ -367,6 +377,7 @@ Status ScanRead::read_points(const IndexedScan& scan, const IndexesAsked& asked)
   Result<IndexOffer> offer = offer_of_indexes(scan, reading, asked);
   if (!offer.ok()) return offer.code() == Code::kCancelled ? was_stopped() : offer.status();
   prepared_->points = std::move(offer->points);
+  prepared_->known = std::move(offer->known);
   walk_->read_cost() = reading.cost;
   return Status();
 }
@@ -451,7 +462,8 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   const Result<std::shared_ptr<const TableIndexes>> indexes = indexes_for(call, scan, prepared);
   if (!indexes.ok()) return indexes.status();
   if (*indexes == nullptr) return described;
-  const IndexedScan indexed = indexed_scan(prepared, **indexes);
+  const PropertyNames counted = counted_names(prepared, nullptr);
+  const IndexedScan indexed = indexed_scan(prepared, **indexes, &counted);
   if (prepared.order != nullptr) {
     Result<std::optional<IndexOrder>> order = index_of_order(indexed, *prepared.order, prepared.after);
     if (!order.ok()) return order.status();

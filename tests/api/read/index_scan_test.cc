@@ -238,6 +238,38 @@ TEST_F(IndexScan, APageReadsNoEntryOfAnEarlierPage) {
   EXPECT_EQ(plan_of(scan).indexes.front().entities, all_pages(orders_, scan).size());
 }
 
+TEST_F(IndexScan, ACountReadsNoEntityIfTheEntriesHaveAllThatItUses) {
+  add_index("ByA", {{{IndexSource::kProperty, "A"}}, false, {"B"}});
+  for (int i = 0; i < 10; ++i) {
+    Entity entity{"p", std::to_string(i)};
+    entity.set("A", std::int32_t{i % 2});
+    if (i != 1) entity.set("B", std::int32_t{i});
+    entity.set("C", std::int32_t{i});
+    write_both({Kind::kInsert, entity, ETag()});
+  }
+  Entity cut{"p", "cut"};
+  cut.set("A", std::string(300, 'k'));
+  write_both({Kind::kInsert, cut, ETag()});
+  const auto counted = [&](std::string_view filter) {
+    const Grant grant;
+    const Scan scan = filtered(filter);
+    const Result<Count> count = count_entities({*core_, orders_, entry(), grant}, scan);
+    EXPECT_TRUE(count.ok()) << count.status().to_string();
+    return std::pair(count->entities, count->cost.entities_examined);
+  };
+  using Counted = std::pair<std::uint64_t, std::uint64_t>;
+  EXPECT_EQ(counted("A eq 1"), Counted(5, 0));
+  EXPECT_EQ(counted("A eq 1 and B gt 3"), Counted(3, 0));
+  EXPECT_EQ(counted("A eq 1 and not (B ge 0)"), Counted(1, 0)) << "an entity without B has an entry without B";
+  EXPECT_EQ(counted("A eq 1 and RowKey gt '4' and B gt 3"), Counted(3, 0));
+  EXPECT_EQ(counted("A eq 1 and C gt 3"), Counted(3, 5)) << "C is not carried";
+  EXPECT_EQ(counted("A eq 1 and Timestamp gt datetime'2001-01-01T00:00:00Z'").second, 5U);
+  EXPECT_EQ(counted("A ge '" + std::string(256, 'k') + "'"), Counted(1, 1)) << "the value is cut in the entry";
+  EXPECT_TRUE(plan_of(filtered("A eq 1")).indexes.front().answers_counts);
+  EXPECT_FALSE(plan_of(filtered("A eq 1 and C gt 3")).indexes.front().answers_counts);
+  EXPECT_EQ(plan_of(filtered("A eq 1")).indexes.front().entities, 5U);
+}
+
 TEST_F(IndexScan, TimeAndStopTokenBoundTheReadingOfEntriesAndItsBlocksAreCounted) {
   add_index("ByA", {{{IndexSource::kProperty, "A"}}});
   std::vector<WriteOperation> operations;
