@@ -14,7 +14,7 @@ FilterGrammar grammar_of(const Scan& scan) noexcept {
   return scan.filter_extensions ? FilterGrammar::kExtended : FilterGrammar::kService;
 }
 
-std::shared_ptr<const PlannedFilter> plan_filter(PlanCache& plans, const Scan& scan, const Filter& filter,
+std::shared_ptr<const PlannedFilter> plan_filter(PlanCache& plans, const Scan& scan, Filter& filter,
                                                  format::TableId table) {
   auto planned = std::make_shared<PlannedFilter>();
   planned->text = scan.filter;
@@ -22,7 +22,7 @@ std::shared_ptr<const PlannedFilter> plan_filter(PlanCache& plans, const Scan& s
   planned->comparisons = filter.comparison_count();
   planned->is_extended = filter.is_extended();
   const std::string prefix = format::encode_table(table);
-  planned->plan = plan_keys(filter, table, {prefix, format::end_of_prefix(prefix), false});
+  planned->plan = plan_keys_taking(filter, table, {prefix, format::end_of_prefix(prefix), false});
   plans.keep(planned);
   return planned;
 }
@@ -43,7 +43,7 @@ Result<AskedFilter> ask_filter(const PlanCache& plans, const StoreLimits& limits
 }
 
 Result<std::shared_ptr<const PlannedFilter>> plan_asked(PlanCache& plans, const StoreLimits& limits, const Scan& scan,
-                                                        const AskedFilter& asked, format::TableId table) {
+                                                        AskedFilter& asked, format::TableId table) {
   if (asked.kept == nullptr) {
     if (asked.parsed.matches_everything()) return std::shared_ptr<const PlannedFilter>();
     return plan_filter(plans, scan, asked.parsed, table);

@@ -22,9 +22,9 @@ struct AskedFilter {
 /// Finds the plan of the scan's filter, or parses the filter. Errors: those of parse_filter().
 Result<AskedFilter> ask_filter(const PlanCache& plans, const StoreLimits& limits, const Scan& scan);
 
-/// Returns the plan for the table, or null if the filter matches everything. Errors: as
+/// Returns the plan for the table, or null if the filter matches everything. May take the parsed filter. Errors: as
 /// ask_filter().
 Result<std::shared_ptr<const PlannedFilter>> plan_asked(PlanCache& plans, const StoreLimits& limits, const Scan& scan,
-                                                        const AskedFilter& asked, format::TableId table);
+                                                        AskedFilter& asked, format::TableId table);
 
 }  // namespace varve

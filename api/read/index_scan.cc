@@ -34,7 +34,9 @@ struct FoundKey {
 /// Returns the part of the index's range that leads to the scan's range of keys, if its entries are in their order. So the
 /// next page does not read what an earlier one has read.
 KeyRange narrowed(const IndexedScan& scan, const PlannedIndex& index, KeyRange range) {
-  if (!index.has_each_value) return range;
+  const bool begins_with_table = scan.within.lower.size() == format::kTableIdBytes;
+  const bool ends_with_table = scan.within.upper.size() == format::kTableIdBytes;
+  if (!index.has_each_value || (begins_with_table && ends_with_table)) return range;
   const std::string table = format::encode_table(scan.table.id);
   const std::string prefix = range.lower;
   if (scan.within.lower.starts_with(table)) range.lower = format::index_bound(prefix, scan.within.lower);
@@ -70,6 +72,7 @@ std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan) {
     if (scan.counted == nullptr) continue;
     each.cover = IndexCover::of(index.definition, *scan.counted, has_large_values(scan.table.id));
   }
+  if (planned.size() < 2) return planned;  // A sort allocates.
   std::stable_sort(planned.begin(), planned.end(), [](const PlannedIndex& left, const PlannedIndex& right) {
     if (left.plan.equal_components != right.plan.equal_components)
       return left.plan.equal_components > right.plan.equal_components;

@@ -147,8 +147,8 @@ Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
   return std::optional<ScanPosition>(*std::move(position));
 }
 
-/// Returns nothing if that may not wait and would.
-Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Scan& scan, bool may_wait) {
+/// Makes `made`, which is empty before. Leaves it empty if that may not wait and would.
+Status prepare_scan(const TableCall& call, const Scan& scan, bool may_wait, std::optional<PreparedScan>& made) {
   StoreCore& core = call.core;
   if (Status granted = call.grant.check_query(); !granted.ok()) return granted;
   if (Status checked = check_scan(scan, core.limits()); !checked.ok()) return checked;
@@ -161,10 +161,9 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
   if (!position.ok()) return position.status();
   Result<std::optional<ResolvedTable>> table = resolve(call, scan.read, may_wait);
   if (!table.ok()) return table.status();
-  if (!*table) return std::optional<PreparedScan>();
+  if (!*table) return Status();
 
-  std::optional<PreparedScan> made(PreparedScan{**std::move(table), {}, nullptr, {}, {}, scan.take});
-  PreparedScan& prepared = *made;
+  PreparedScan& prepared = made.emplace(PreparedScan{**std::move(table), {}, nullptr, {}, {}, scan.take});
   prepared.order = *std::move(order);
   if (prepared.order != nullptr) {
     if (Status begun = begin_behind(scan, prepared); !begun.ok()) return begun;
@@ -181,13 +180,13 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
       range.lower = std::max(range.lower, prepared.named);
     }
   }
-  if (range.lower >= range.upper) return made;
+  if (range.lower >= range.upper) return Status();
   Result<std::shared_ptr<const PlannedFilter>> planned =
       plan_asked(core.plans(), core.limits(), scan, *asked, prepared.table.id);
   if (!planned.ok()) return planned.status();
   prepared.planned = *std::move(planned);
   prepared.filter = std::move(asked->parsed);
-  return made;
+  return Status();
 }
 
 /// Returns whether an index of the table may serve the scan. Answers yes if that is not known without a read.
@@ -206,7 +205,7 @@ Result<std::shared_ptr<const TableIndexes>> indexes_for(const TableCall& call, c
   Result<std::shared_ptr<const TableIndexes>> indexes =
       call.core.catalog().indexes_at(prepared.table, call.name, call.entry);
   if (!indexes.ok() || *indexes == nullptr) return indexes;
-  if (prepared.planned != nullptr && prepared.filter.matches_everything()) {
+  if (prepared.planned != nullptr && prepared.whole_filter().matches_everything()) {
     Result<Filter> parsed = Filter::parse(scan.filter);
     if (!parsed.ok()) return parsed.status();
     prepared.filter = *std::move(parsed);
@@ -223,7 +222,7 @@ PropertyNames counted_names(const PreparedScan& prepared, const EntityFold* fold
 
 /// `counted` may be null.
 IndexedScan indexed_scan(const PreparedScan& prepared, const TableIndexes& indexes, const PropertyNames* counted) {
-  return {prepared.table, indexes, prepared.filter, prepared.planned_ranges(), prepared.range, counted};
+  return {prepared.table, indexes, prepared.whole_filter(), prepared.planned_ranges(), prepared.range, counted};
 }
 
 Status was_stopped() {
@@ -294,6 +293,10 @@ const Filter& PreparedScan::residual() const noexcept {
   return planned == nullptr ? everything : planned->plan.residual;
 }
 
+const Filter& PreparedScan::whole_filter() const noexcept {
+  return planned != nullptr && planned->plan.has_whole_residual ? planned->plan.residual : filter;
+}
+
 ScanRead::ScanRead(const TableCall& call, const Scan& scan, Wanted wanted, std::stop_token stop,
                    const EntityReader* reader)
     : call_(call),
@@ -308,12 +311,16 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
   if (wanted_ == Wanted::kCount && !scan_.order_by.empty()) {
     return service_error::invalid_input("a count has no order; leave order_by empty");
   }
-  Result<std::optional<PreparedScan>> prepared = prepare_scan(call_, scan_, share.may_wait);
-  if (!prepared.ok()) return prepared.status();
-  if (!*prepared) return false;
-  const bool has_index = may_have_index(call_, scan_, **prepared);
-  if (has_index && !share.may_wait) return false;
-  prepared_ = *std::move(prepared);
+  if (Status prepared = prepare_scan(call_, scan_, share.may_wait, prepared_); !prepared.ok()) {
+    prepared_.reset();
+    return prepared;
+  }
+  if (!prepared_) return false;
+  const bool has_index = may_have_index(call_, scan_, *prepared_);
+  if (has_index && !share.may_wait) {
+    prepared_.reset();
+    return false;
+  }
   const std::uint64_t entities_max = wanted_ == Wanted::kCount ? UINT64_MAX : scan_.page_entities_max;
   if (entities_max == 0 || prepared_->remaining == 0) return true;
   walk_.emplace(prepared_->table.view, prepared_->residual(), scan_, bounds(entities_max), wanted_,
@@ -349,8 +356,9 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
   const Result<std::shared_ptr<const TableIndexes>> indexes = indexes_for(call_, scan_, *prepared_);
   if (!indexes.ok()) return indexes.status();
   if (*indexes == nullptr) return false;
-  const PropertyNames counted = counted_names(*prepared_, fold_);
-  const IndexedScan scan = indexed_scan(*prepared_, **indexes, wanted_ == Wanted::kCount ? &counted : nullptr);
+  const bool counts = wanted_ == Wanted::kCount;
+  const PropertyNames counted = counts ? counted_names(*prepared_, fold_) : PropertyNames();
+  const IndexedScan scan = indexed_scan(*prepared_, **indexes, counts ? &counted : nullptr);
   if (first_) {
     const Result<std::optional<IndexOrder>> order = index_of_order(scan, *prepared_->order, prepared_->after);
     if (!order.ok()) return order.status();
@@ -447,9 +455,9 @@ Result<Count> count_entities(const TableCall& call, const Scan& scan, EntityFold
 Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                               const Scan& scan) {
   const TableCall call{core, name, entry, grant};
-  Result<std::optional<PreparedScan>> made = prepare_scan(call, scan, true);
-  if (!made.ok()) return made.status();
-  PreparedScan& prepared = **made;
+  std::optional<PreparedScan> made;
+  if (Status prepared = prepare_scan(call, scan, true, made); !prepared.ok()) return prepared;
+  PreparedScan& prepared = *made;
   KeyPlan within;
   within.residual = prepared.residual();
   for (const KeyRange& planned : prepared.ranges()) {

@@ -40,7 +40,7 @@ struct PreparedScan {
   KeyRange range;
   /// Null if the filter matches everything.
   std::shared_ptr<const PlannedFilter> planned;
-  /// The whole filter. If an earlier page planned it, it is not parsed yet, and matches everything.
+  /// The filter, unless the plan has the whole of it. If an earlier page planned it, it is not parsed yet.
   Filter filter;
   /// The sort key that the continuation names.
   std::string named;
@@ -58,6 +58,8 @@ struct PreparedScan {
   /// The ranges of keys that the scan asks for, whether an index serves it or not.
   std::span<const KeyRange> planned_ranges() const;
   const Filter& residual() const noexcept;
+  /// Returns the whole filter.
+  const Filter& whole_filter() const noexcept;
 };
 
 /// What a read of a table is made on. All of it outlives the read, which sees only what the grant permits.

@@ -56,10 +56,10 @@ bool take_part(std::string_view& rest, std::string& part) {
   const std::size_t end = rest.find(kPartEnd);
   if (end == std::string_view::npos) return false;
   for (std::size_t i = 0; i < end; ++i) {
-    if (rest[i] != kPartEscape) {
-      part.push_back(rest[i]);
-      continue;
-    }
+    const std::size_t plain_end = std::min(end, rest.find(kPartEscape, i));
+    part.append(rest.substr(i, plain_end - i));
+    i = plain_end;
+    if (i == end) break;
     if (++i == end || (rest[i] != 1 && rest[i] != 2)) return false;
     part.push_back(static_cast<char>(rest[i] - 1));
   }
