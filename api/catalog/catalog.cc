@@ -87,6 +87,7 @@ Result<ResolvedTable> Catalog::look_up(const TableName& name, NameEntry& entry, 
   if (!*row) return no_such_table(name.account, name.spelling);
   if ((*row)->expiry) rules.expiry = std::make_shared<const TableExpiry>(*(*row)->expiry);
   if ((*row)->indexes.shape != 0) rules.indexes = std::make_shared<const TableIndexes>(std::move((*row)->indexes));
+  rules.read_at = view.version();
   names_.enter(entry, lookup, (*row)->id, rules);
   return ResolvedTable{std::move(view), (*row)->id};
 }

@@ -163,6 +163,10 @@ class Catalog {
   // Indexes (index_rows.h). Names must be legal. Each change is always durable.
   /// Errors: kNotFound (TableNotFound), kCorruption, kUnsupported, kIoError.
   static Result<TableIndexes> find_indexes(const engine::ReadView& view, const TableName& name);
+  /// Returns the indexes that the table with this id has in the view, or null if it has none. Reads the row only if the
+  /// cached entry does not say. Errors: kCorruption, kUnsupported, kIoError.
+  Result<std::shared_ptr<const TableIndexes>> indexes_at(const ResolvedTable& table, const TableName& name,
+                                                         const NameEntry& entry) const;
   /// Declares an index, which writers maintain from the commit on, and which is being built. Errors: those of
   /// check_index(); kInvalidArgument (InvalidInput: too many indexes), kExists (ResourceAlreadyExists), kNotFound
   /// (ResourceNotFound: the account; TableNotFound), kNoSpace (no number is left).

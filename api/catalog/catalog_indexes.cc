@@ -46,6 +46,16 @@ Result<TableIndexes> Catalog::find_indexes(const engine::ReadView& view, const T
   return std::move((*row)->indexes);
 }
 
+Result<std::shared_ptr<const TableIndexes>> Catalog::indexes_at(const ResolvedTable& table, const TableName& name,
+                                                                const NameEntry& entry) const {
+  std::optional<TableRules> cached = names_.rules_at(entry, table.id, table.view.version());
+  if (cached) return std::move(cached->indexes);
+  Result<std::optional<TableRow>> row = find_table(table.view, name.account, name.lower);
+  if (!row.ok()) return row.status();
+  if (!*row || (*row)->id != table.id) return std::shared_ptr<const TableIndexes>();
+  return std::shared_ptr<const TableIndexes>(std::make_shared<TableIndexes>(std::move((*row)->indexes)));
+}
+
 Status Catalog::change_indexes(const TableName& name, bool drops, const IndexChange& make) {
   const std::string account_key = account_row_key(name.account);
   const std::string table_key = table_row_key(name.account, name.lower);

@@ -78,6 +78,13 @@ TableRules NameCache::rules_of(const NameEntry& entry) const {
   return entry.rules_;
 }
 
+std::optional<TableRules> NameCache::rules_at(const NameEntry& entry, format::TableId id,
+                                              format::CommitVersion version) const {
+  const io::MutexGuard guard(shard_of(entry).mutex);
+  if (entry.live_id() != id || entry.rules_.read_at > version) return std::nullopt;
+  return entry.rules_;
+}
+
 void NameCache::begin_drop(NameEntry& entry) noexcept {
   ++entry.drop_marks_;
   ++entry.drops_under_way_;

@@ -19,12 +19,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "api/catalog/index_rows.h"
+#include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"
 #include "io/scheduler.h"
 #include "varve/table_expiry.h"
@@ -35,6 +37,8 @@ namespace varve {
 struct TableRules {
   std::shared_ptr<const TableExpiry> expiry{};
   std::shared_ptr<const TableIndexes> indexes{};
+  /// The version of the view in which the row was read.
+  format::CommitVersion read_at = 0;
 };
 
 /// The cache entry of one name, whatever tables it names over time. Any thread.
@@ -72,6 +76,9 @@ class NameCache {
   void enter(NameEntry& entry, std::uint64_t lookup, format::TableId id, TableRules rules = {}) noexcept;
   /// Returns the rules that were entered with the id.
   TableRules rules_of(const NameEntry& entry) const;
+  /// Returns the rules that the table `id` has in a view of this version, which was made before. Returns nothing if the
+  /// entry does not say. No change of a rule was published since the row was read: it would have removed the id.
+  std::optional<TableRules> rules_at(const NameEntry& entry, format::TableId id, format::CommitVersion version) const;
 
   /// Exists from before the commit of a drop until the commit is published or refused. A change of the table's rules is
   /// marked like a drop.

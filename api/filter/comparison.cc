@@ -103,7 +103,8 @@ std::optional<Order> order_in(const FilterSubject& subject, const Comparison& co
     case Comparison::Subject::kTimestamp: return order_of_date_time(subject.version, comparison.literal);
     case Comparison::Subject::kCustom: break;
   }
-  const std::optional<format::PropertyView> stored = subject.properties.find(comparison.property);
+  const std::optional<format::PropertyView> stored =
+      subject.properties.find(comparison.property, comparison.property_hash);
   if (!stored) return std::nullopt;
   return order_of_property(*stored, comparison.literal);
 }

@@ -20,7 +20,8 @@ using TimestampBytes = std::array<char, sizeof(std::uint64_t)>;
 
 /// Returns the property, or nothing if the entity lacks it. The result may point into `timestamp`.
 std::optional<format::PropertyView> find_property(const FilterSubject& subject, Comparison::Subject named,
-                                                  std::string_view name, TimestampBytes& timestamp) noexcept {
+                                                  std::string_view name, std::uint16_t name_hash,
+                                                  TimestampBytes& timestamp) noexcept {
   switch (named) {
     case Comparison::Subject::kPartitionKey:
       return format::PropertyView{{}, format::PropertyType::kString, subject.partition_key};
@@ -31,7 +32,7 @@ std::optional<format::PropertyView> find_property(const FilterSubject& subject, 
           {}, format::PropertyType::kDateTime, std::string_view(timestamp.data(), timestamp.size())};
     case Comparison::Subject::kCustom: break;
   }
-  return subject.properties.find(name);
+  return subject.properties.find(name, name_hash);
 }
 
 /// Compares a property with the value of another one, as if that value were a literal. Copies no text.
@@ -82,13 +83,15 @@ bool holds_for_text(Comparison::Kind function, std::string_view text, std::strin
 
 bool holds_extended(const Comparison& comparison, const FilterSubject& subject) noexcept {
   TimestampBytes timestamp{};
-  const auto stored = find_property(subject, comparison.subject, comparison.property, timestamp);
+  const auto stored =
+      find_property(subject, comparison.subject, comparison.property, comparison.property_hash, timestamp);
   if (!stored) return false;
   switch (comparison.kind) {
     case Comparison::Kind::kExists: return true;
     case Comparison::Kind::kProperty: {
       TimestampBytes other_timestamp{};
-      const auto other = find_property(subject, comparison.other_subject, comparison.other_property, other_timestamp);
+      const auto other = find_property(subject, comparison.other_subject, comparison.other_property,
+                                       comparison.other_hash, other_timestamp);
       return other && satisfies(order_of_properties(*stored, *other), comparison.compare);
     }
     case Comparison::Kind::kList: {

@@ -43,7 +43,9 @@ void Filter::compile() {
       }
     }
   }
-  for (const Comparison& comparison : comparisons_) {
+  for (Comparison& comparison : comparisons_) {
+    comparison.property_hash = format::hash_of_name(comparison.property);
+    comparison.other_hash = format::hash_of_name(comparison.other_property);
     names_keys_ = names_keys_ || comparison.names_keys();
     is_extended_ = is_extended_ || comparison.kind != Comparison::Kind::kLiteral;
     comparison_count_ += comparison.kind == Comparison::Kind::kList ? comparison.list->written() : 1;

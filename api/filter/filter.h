@@ -59,6 +59,8 @@ struct Comparison {
   };
   Subject subject = Subject::kCustom;
   std::string property;
+  /// format::hash_of_name(property), once a filter has the comparison.
+  std::uint16_t property_hash = 0;
   /// The operator of kLiteral and kProperty.
   CompareOperator compare = CompareOperator::kEqual;
   /// The literal of kLiteral, or the text of a function.
@@ -67,6 +69,7 @@ struct Comparison {
   /// The property on the right side of kProperty.
   Subject other_subject = Subject::kCustom;
   std::string other_property{};
+  std::uint16_t other_hash = 0;
   /// The list of kList. Copies of the filter share it.
   std::shared_ptr<const ValueList> list{};
 

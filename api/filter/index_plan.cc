@@ -374,8 +374,8 @@ class IndexPlanner {
 
   /// Adds the range from the first key that begins with `first` to the last one that begins with `last`.
   void add(const std::string& first, const std::string& last) {
-    KeyRange range{format::index_prefix(index_, first), format::end_of_prefix(format::index_prefix(index_, last)),
-                   false};
+    KeyRange range{format::index_prefix(index_, first), {}, false};
+    range.upper = format::end_of_prefix(first == last ? range.lower : format::index_prefix(index_, last));
     if (range.lower < range.upper) plan_.ranges.push_back(std::move(range));
   }
 

@@ -139,10 +139,21 @@ KeyRange range_of(const KeyBox& box, format::TableId table) {
   return range;
 }
 
+/// Returns whether the filter is one comparison that names no key, so that its plan is known without boxes.
+bool is_one_of_no_key(const Filter& filter) {
+  return filter.nodes().size() == 1 && filter.nodes().front().kind == FilterNode::Kind::kComparison &&
+         !filter.names_keys() && filter.text_of(0) == filter.text();
+}
+
 }  // namespace
 
+KeyPlan plan_keys_taking(Filter& filter, format::TableId table, const KeyRange& within) {
+  if (!is_one_of_no_key(filter) || within.lower >= within.upper) return plan_keys(filter, table, within);
+  return {{within}, std::exchange(filter, Filter()), true, 1};
+}
+
 KeyPlan plan_keys(const Filter& filter, format::TableId table, const KeyRange& within) {
-  if (filter.matches_everything()) return {{within}, {}, 0};
+  if (filter.matches_everything()) return {{within}, {}, false, 0};
   BoxPlan plan(filter);
   std::vector<KeyRange> ranges;
   for (const KeyBox& box : plan.boxes()) {

@@ -27,11 +27,15 @@ struct KeyPlan {
   std::vector<KeyRange> ranges;
   /// The part of the filter that must be evaluated for each entity in the ranges.
   Filter residual;
+  /// Whether that is the whole filter.
+  bool has_whole_residual = false;
   /// Effort of planning: boxes examined or made, and comparisons of ranges. At most of the order n log n for n
   /// comparisons.
   std::uint64_t steps = 0;
 };
 
 KeyPlan plan_keys(const Filter& filter, format::TableId table, const KeyRange& within);
+/// Does the same, and takes the filter if the residual is the whole of it.
+KeyPlan plan_keys_taking(Filter& filter, format::TableId table, const KeyRange& within);
 
 }  // namespace varve

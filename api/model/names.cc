@@ -32,11 +32,12 @@ bool is_forbidden_in_key(std::string_view key, std::size_t index) noexcept {
   return byte == 0xC2 && static_cast<unsigned char>(key[index + 1]) < 0xA0;
 }
 
-/// The bytes that is_forbidden_in_key() forbids, or forbids depending on the next byte.
+/// The bytes that is_forbidden_in_key() forbids, and those of characters that are not ASCII.
 constexpr std::array<bool, 256> kBytesToLookAt = [] {
   std::array<bool, 256> bytes{};
   for (std::size_t byte = 0; byte < 0x20; ++byte) bytes[byte] = true;
-  for (const std::size_t byte : {0x7FU, 0x2FU, 0x5CU, 0x23U, 0x3FU, 0xC2U}) bytes[byte] = true;
+  for (const std::size_t byte : {0x7FU, 0x2FU, 0x5CU, 0x23U, 0x3FU}) bytes[byte] = true;
+  for (std::size_t byte = 0x80; byte < bytes.size(); ++byte) bytes[byte] = true;
   return bytes;
 }();
 
@@ -125,10 +126,10 @@ std::string lower_case(std::string_view name) {
 }
 
 Status check_key_characters(std::string_view key, std::string_view which, KeyUse use) {
+  if (!has_byte_to_look_at(key)) return Status();
   if (!format::is_valid_utf8(key)) {
     return service_error::invalid_input(std::string(which) + " " + quoted(key) + " is not valid UTF-8");
   }
-  if (!has_byte_to_look_at(key)) return Status();
   for (std::size_t i = 0; i < key.size(); ++i) {
     if (!is_forbidden_in_key(key, i)) continue;
     const std::string message = std::string(which) + " " + quoted(key) + " has a forbidden character" + at_byte(i) +

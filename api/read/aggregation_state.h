@@ -36,7 +36,7 @@ struct VARVE_LOCAL Aggregation::State final : public EntityFold {
   bool names_keys() const noexcept override { return names_keys_; }
   Status add(const FilterSubject& entity) override;
   Status add(const EntityView& entity);
-  std::vector<std::string> properties() const;
+  std::vector<std::string> properties() const override;
   Result<std::vector<AggregateRow>> rows() const;
 
  private:

@@ -94,7 +94,9 @@ bool is_at(const SortValue& position, const Value& literal) {
 /// A range of the index, and its present entry.
 class Source {
  public:
-  Source(engine::Cursor cursor, const OrderPlan& plan) : cursor_(std::move(cursor)), plan_(&plan) {}
+  Source(engine::Cursor cursor, const OrderPlan& plan) : cursor_(std::move(cursor)), plan_(&plan) {
+    cursor_.leave_values();
+  }
 
   Status begin() {
     plan_->is_reversed ? cursor_.seek_to_last() : cursor_.seek_to_first();
@@ -223,9 +225,7 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
   const std::optional<Value> literal = position != nullptr ? std::optional(literal_of(*position)) : std::nullopt;
   const IndexedOrder wanted{ordering.property, ordering.descending, types_after(position, ordering.descending),
                             literal ? &*literal : nullptr};
-  const Result<std::vector<TableIndex>> indexes = indexes_in_view(scan);
-  if (!indexes.ok()) return indexes.status();
-  for (const TableIndex& index : *indexes) {
+  for (const TableIndex& index : scan.indexes.all) {
     if (index.state != IndexState::kReady) continue;
     std::optional<OrderPlan> plan =
         plan_index_order(scan.filter, index.id, index.definition, has_large_values(scan.table.id), wanted);

@@ -17,16 +17,26 @@ namespace {
 constexpr std::size_t kEntriesBetween = 16;
 
 struct PlannedIndex {
-  std::string name;
+  const TableIndex* index;
   IndexPlan plan;
   /// Whether the filter gives each component one value. Then the entries of each range are in the order of the entities' keys.
   bool has_each_value;
+  /// Nothing if the entities must be read.
+  std::optional<IndexCover> cover{};
+};
+
+/// An entity to which an index leads.
+struct FoundKey {
+  std::string key;
+  std::optional<std::string> known{};
 };
 
 /// Returns the part of the index's range that leads to the scan's range of keys, if its entries are in their order. So the
 /// next page does not read what an earlier one has read.
 KeyRange narrowed(const IndexedScan& scan, const PlannedIndex& index, KeyRange range) {
-  if (!index.has_each_value) return range;
+  const bool begins_with_table = scan.within.lower.size() == format::kTableIdBytes;
+  const bool ends_with_table = scan.within.upper.size() == format::kTableIdBytes;
+  if (!index.has_each_value || (begins_with_table && ends_with_table)) return range;
   const std::string table = format::encode_table(scan.table.id);
   const std::string prefix = range.lower;
   if (scan.within.lower.starts_with(table)) range.lower = format::index_bound(prefix, scan.within.lower);
@@ -47,30 +57,23 @@ bool holds_key(const IndexedScan& scan, std::string_view key) {
   return range.is_point ? range.lower == key : key < range.upper;
 }
 
-Result<std::vector<TableIndex>> indexes_in_view(const IndexedScan& scan) {
-  // The row in this view: an index that is ready in a later view may lack entries in this one.
-  Result<std::optional<TableRow>> row = Catalog::find_table(scan.table.view, scan.name.account, scan.name.lower);
-  if (!row.ok()) return row.status();
-  if (!*row || (*row)->id != scan.table.id) return std::vector<TableIndex>();
-  return std::move((*row)->indexes.all);
-}
-
 namespace {
 
 /// Returns the ready indexes that can serve the filter: those with most equal components first, then those whose
 /// range has most bounds.
-Result<std::vector<PlannedIndex>> planned_indexes(const IndexedScan& scan) {
+std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan) {
   std::vector<PlannedIndex> planned;
-  const Result<std::vector<TableIndex>> all = indexes_in_view(scan);
-  if (!all.ok()) return all.status();
-  for (const TableIndex& index : *all) {
+  for (const TableIndex& index : scan.indexes.all) {
     if (index.state != IndexState::kReady) continue;
     std::optional<IndexPlan> plan =
         plan_index(scan.filter, index.id, index.definition, has_large_values(scan.table.id));
     if (!plan) continue;
     const bool has_each_value = plan->equal_components == index.definition.components.size();
-    planned.push_back({index.name, *std::move(plan), has_each_value});
+    PlannedIndex& each = planned.emplace_back(PlannedIndex{&index, *std::move(plan), has_each_value});
+    if (scan.counted == nullptr) continue;
+    each.cover = IndexCover::of(index.definition, *scan.counted, has_large_values(scan.table.id));
   }
+  if (planned.size() < 2) return planned;  // A sort allocates.
   std::stable_sort(planned.begin(), planned.end(), [](const PlannedIndex& left, const PlannedIndex& right) {
     if (left.plan.equal_components != right.plan.equal_components)
       return left.plan.equal_components > right.plan.equal_components;
@@ -81,27 +84,36 @@ Result<std::vector<PlannedIndex>> planned_indexes(const IndexedScan& scan) {
 }
 
 /// Reads the entries in the plan's ranges. Returns nothing if there are too many, or if the time is over.
-Result<std::optional<std::vector<std::string>>> collect_keys(const IndexedScan& scan, const PlannedIndex& index,
-                                                             IndexReading& reading) {
-  std::vector<std::string> keys;
+Result<std::optional<std::vector<FoundKey>>> collect_keys(const IndexedScan& scan, const PlannedIndex& index,
+                                                          IndexReading& reading) {
+  std::vector<FoundKey> keys;
   std::size_t entries = 0;
+  std::size_t known_bytes = 0;
   for (const KeyRange& planned : index.plan.ranges) {
     const KeyRange range = narrowed(scan, index, planned);
     engine::Cursor cursor = scan.table.view.cursor(range.lower, range.upper, &reading.cost);
+    if (!index.cover || !index.cover->uses_values()) cursor.leave_values();
     for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
-      if (++entries > kIndexEntriesMax) return std::optional<std::vector<std::string>>();
+      if (++entries > kIndexEntriesMax) return std::optional<std::vector<FoundKey>>();
       if (entries % kEntriesBetween == 0) {
         if (reading.stop.stop_requested()) return Status(Code::kCancelled);
-        if (reading.clock.monotonic() >= reading.deadline) return std::optional<std::vector<std::string>>();
+        if (reading.clock.monotonic() >= reading.deadline) return std::optional<std::vector<FoundKey>>();
       }
       Result<std::string> key = format::entity_key_of(cursor.key(), scan.table.id);
       if (!key.ok()) return key.status();
-      if (holds_key(scan, *key)) keys.push_back(*std::move(key));
+      if (!holds_key(scan, *key)) continue;
+      FoundKey& found = keys.emplace_back(FoundKey{*std::move(key)});
+      if (!index.cover || known_bytes >= kKnownBytesMax) continue;
+      Result<std::optional<std::string>> known = index.cover->entity_of(cursor.key(), cursor.value());
+      if (!known.ok()) return known.status();
+      found.known = *std::move(known);
+      if (found.known) known_bytes += found.known->size();
     }
     if (!cursor.status().ok()) return cursor.status();
   }
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  std::sort(keys.begin(), keys.end(), [](const FoundKey& a, const FoundKey& b) { return a.key < b.key; });
+  const auto is_same = [](const FoundKey& a, const FoundKey& b) { return a.key == b.key; };
+  keys.erase(std::unique(keys.begin(), keys.end(), is_same), keys.end());
   return std::optional(std::move(keys));
 }
 
@@ -113,12 +125,11 @@ bool is_index_of_use(std::span<const KeyRange> ranges) noexcept {
 
 Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, const IndexesAsked& asked) {
   IndexOffer offer;
-  const Result<std::vector<PlannedIndex>> planned = planned_indexes(scan);
-  if (!planned.ok()) return planned.status();
-  for (const PlannedIndex& index : *planned) {
+  for (const PlannedIndex& index : planned_indexes(scan)) {
     if (index.plan.equal_components < asked.equal_components_min) break;  // So have all that follow.
-    IndexCandidate candidate{index.name, index.plan.equal_components, index.plan.has_range};
-    Result<std::optional<std::vector<std::string>>> keys = collect_keys(scan, index, reading);
+    IndexCandidate candidate{index.index->name, index.plan.equal_components, index.plan.has_range};
+    candidate.answers_counts = index.cover.has_value();
+    Result<std::optional<std::vector<FoundKey>>> keys = collect_keys(scan, index, reading);
     if (!keys.ok()) return keys.status();
     if (*keys) candidate.entities = (*keys)->size();
     candidate.is_taken = *keys && !offer.points;
@@ -126,7 +137,10 @@ Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& readi
     if (!*keys || offer.points) continue;
     std::vector<KeyRange>& points = offer.points.emplace();
     points.reserve((*keys)->size());
-    for (std::string& key : **keys) points.push_back({std::move(key), {}, true});
+    for (FoundKey& found : **keys) {
+      points.push_back({std::move(found.key), {}, true});
+      if (index.cover) offer.known.push_back(std::move(found.known));
+    }
     if (!asked.all) return offer;
   }
   return offer;

@@ -12,6 +12,7 @@
 
 #include "api/catalog/catalog.h"
 #include "api/filter/filter.h"
+#include "api/filter/index_cover.h"
 #include "api/filter/key_plan.h"
 #include "engine/base/read_cost.h"
 #include "io/env.h"
@@ -22,15 +23,20 @@ namespace varve {
 
 /// A scan reads at most this many entries of an index. If there are more, it reads its ranges of keys.
 inline constexpr std::size_t kIndexEntriesMax = 2048;
+/// A count takes at most this many bytes of properties from the entries of an index. It reads the other entities.
+inline constexpr std::size_t kKnownBytesMax = std::size_t{4} << 20;
 
 /// A filtered scan, as far as an index may serve it.
 struct IndexedScan {
   const ResolvedTable& table;
-  const TableName& name;
+  /// The indexes that the table has in the view of the scan. An index that is ready in a later view may lack entries.
+  const TableIndexes& indexes;
   const Filter& filter;
   /// The ranges that the filter leaves of the requested range, and the requested range. In order and disjoint.
   std::span<const KeyRange> ranges;
   const KeyRange& within;
+  /// What a count uses of each entity. Null if the entities themselves are wanted.
+  const PropertyNames* counted = nullptr;
 };
 
 /// Which indexes a scan asks.
@@ -54,14 +60,14 @@ struct IndexReading {
 struct IndexOffer {
   /// Every entity that may match: points in order, inside the ranges. Nothing if no index serves the scan.
   std::optional<std::vector<KeyRange>> points{};
+  /// What a count uses of the entity of each point, or nothing if the entity must be read. Empty if that holds for all.
+  std::vector<std::optional<std::string>> known{};
   /// The ready indexes that can serve the filter, best first. If all are asked, each has its count of entries.
   std::vector<IndexCandidate> candidates{};
 };
 
 /// Returns whether a range of the scan holds the sort key.
 bool holds_key(const IndexedScan& scan, std::string_view key);
-/// Returns the indexes that the table has in the view of the scan.
-Result<std::vector<TableIndex>> indexes_in_view(const IndexedScan& scan);
 
 /// Returns whether an index could be better than the ranges.
 bool is_index_of_use(std::span<const KeyRange> ranges) noexcept;

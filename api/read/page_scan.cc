@@ -57,7 +57,7 @@ Result<bool> PageScan::go_on(const PageShare& share) {
     if (!cursor_->valid()) cursor_->go_on();
   }
   while (cursor_ || next_point_ < points_.size() || begin_range()) {
-    const Ended ended = cursor_ ? walk() : look_up();
+    const Ended ended = cursor_ ? walk() : known_entity(next_point_) != nullptr ? take_known() : look_up();
     if (!failure_.ok()) return failure_;
     if (ended != Ended::kRange) return ended == Ended::kPage;
   }
@@ -78,6 +78,8 @@ Result<bool> PageScan::keep_first() {
 }
 
 Page PageScan::take_page() noexcept {
+  page_.cost.entities_examined -= taken_known_;
+  taken_known_ = 0;
   page_.cost.blocks_read = read_cost_.blocks_read;
   page_.cost.blocks_from_cache = read_cost_.blocks_from_cache;
   page_.cost.blocks_skipped = read_cost_.blocks_skipped;
@@ -94,8 +96,13 @@ bool PageScan::begin_range() {
   next_point_ = 0;
   // One more than the page can hold, since the token names one more.
   const std::uint64_t points_max = 1 + std::min<std::uint64_t>(kPointsAtOnce - 1, bounds_.entities_max - matched_);
+  points_begin_ = next_range_;
   for (; next_range_ < ranges_.size() && next_range().is_point && points_.size() < points_max; ++next_range_) {
     points_.push_back(next_range().lower);
+    const std::size_t last = points_.size() - 1;
+    if ((known_entity(last) == nullptr) == (known_entity(0) == nullptr)) continue;
+    points_.pop_back();  // They are read together, or not at all.
+    break;
   }
   if (!points_.empty()) return true;
   begin_walk(next_range());
@@ -153,6 +160,26 @@ PageScan::Ended PageScan::look_up() {
     if (!share_.may_wait) --share_.entries_max;
     ++next_point_;
     if (*found && take(point, (*found)->version, (*found)->value)) return Ended::kPage;
+  }
+  return Ended::kRange;
+}
+
+const std::string* PageScan::known_entity(std::size_t point) const noexcept {
+  if (known_.empty()) return nullptr;
+  const std::size_t place = points_begin_ + point;
+  const std::optional<std::string>& entity = known_[scan_.backward ? ranges_.size() - 1 - place : place];
+  return entity ? &*entity : nullptr;
+}
+
+PageScan::Ended PageScan::take_known() {
+  while (next_point_ < points_.size()) {
+    if (share_.entries_max == 0) return Ended::kShare;
+    if (!share_.may_wait) --share_.entries_max;
+    const std::uint64_t before = page_.cost.entities_examined;
+    const std::size_t point = next_point_++;
+    const bool is_over = take(points_[point], 0, *known_entity(point));
+    taken_known_ += page_.cost.entities_examined - before;
+    if (is_over) return Ended::kPage;
   }
   return Ended::kRange;
 }

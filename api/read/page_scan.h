@@ -47,6 +47,8 @@ class EntityFold {
   virtual ~EntityFold() = default;
   /// Returns true if add() uses the keys of an entity.
   virtual bool names_keys() const noexcept = 0;
+  /// Returns the names of the properties that add() uses, keys and Timestamp among them, each once.
+  virtual std::vector<std::string> properties() const = 0;
   /// Errors end the page.
   virtual Status add(const FilterSubject& entity) = 0;
 };
@@ -76,6 +78,9 @@ class PageScan {
   /// Sets the ranges to read, once, first. They must be in order and disjoint, and outlive this object. Of each range
   /// only the part inside `within` is read. Inside `within`, the filter matches nothing outside the ranges.
   void set_ranges(std::span<const KeyRange> ranges, const KeyRange& within) noexcept;
+  /// Makes a count take the entities of these ranges, which are points, without a read, where they are known. There is one for
+  /// each range: what the filter and the fold use of the entity, or nothing. Called after set_ranges(). It outlives this object.
+  void know(std::span<const std::optional<std::string>> entities) noexcept { known_ = entities; }
   /// Makes the page have these entities, whose order it is, in place of the first ones by key. Called before go_on(), with
   /// bounds that end no page. `first` outlives this object.
   void set_order(FirstEntities& first) noexcept { first_ = &first; }
@@ -116,6 +121,9 @@ class PageScan {
   /// Returns the expected number of entities; zero if it is not known.
   std::uint64_t entities_expected() const noexcept;
   Ended look_up();
+  Ended take_known();
+  /// Returns the entity of a point that was begun, or null if it must be read.
+  const std::string* known_entity(std::size_t point) const noexcept;
   Ended look_up_together(std::span<const std::string_view> points);
   Ended end_by(Status failure);
   // These return true if the page has ended. If it ended by an error, failure_ is that error.
@@ -164,8 +172,11 @@ class PageScan {
   std::optional<engine::Cursor> cursor_;  // over the range that was begun, if it has more than a point
   std::vector<std::string_view> points_;  // that were begun
   std::size_t next_point_ = 0;            // of points_
-  PageShare share_;                       // the rest of the present one
-  std::uint64_t bytes_end_ = 0;           // The present share ends at this many bytes.
+  std::size_t points_begin_ = 0;          // the place of the first of points_ among the ranges, in the scan's direction
+  std::span<const std::optional<std::string>> known_;  // one for each range, or none
+  std::uint64_t taken_known_ = 0;                      // of the examined entities; they were not read
+  PageShare share_;                                    // the rest of the present one
+  std::uint64_t bytes_end_ = 0;                        // The present share ends at this many bytes.
   std::uint64_t matched_ = 0;
   std::uint64_t bytes_ = 0;
   Page page_;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "api/filter/asked_filter.h"
 #include "api/filter/filter.h"
 #include "api/filter/plan_cache.h"
 #include "api/model/continuation_token.h"
@@ -54,10 +55,6 @@ Result<std::optional<ResolvedTable>> resolve(const TableCall& call, const ReadOp
 
 namespace {
 
-FilterGrammar grammar_of(const Scan& scan) noexcept {
-  return scan.filter_extensions ? FilterGrammar::kExtended : FilterGrammar::kService;
-}
-
 Status check_scan(const Scan& scan, const StoreLimits& limits) {
   if (Status checked = check_page_bounds(scan.page_entities_max, scan.page_time_max, limits); !checked.ok())
     return checked;
@@ -100,51 +97,6 @@ KeyRange key_range(format::TableId table, const ScanRange& range) {
               false};
   }
   return {};
-}
-
-std::shared_ptr<const PlannedFilter> plan_filter(StoreCore& core, const Scan& scan, const Filter& filter,
-                                                 format::TableId table) {
-  auto planned = std::make_shared<PlannedFilter>();
-  planned->text = scan.filter;
-  planned->table = table;
-  planned->comparisons = filter.comparison_count();
-  planned->is_extended = filter.is_extended();
-  planned->plan = plan_keys(filter, table, everything_with(format::encode_table(table)));
-  core.plans().keep(planned);
-  return planned;
-}
-
-/// Either a plan that an earlier page made, perhaps for another table, or the parsed filter.
-struct AskedFilter {
-  std::shared_ptr<const PlannedFilter> kept;
-  Filter parsed;
-};
-
-Result<AskedFilter> ask_filter(StoreCore& core, const Scan& scan) {
-  AskedFilter asked{core.plans().find(scan.filter), {}};
-  if (asked.kept != nullptr && asked.kept->is_extended && !scan.filter_extensions) asked.kept = nullptr;
-  if (asked.kept != nullptr) {
-    const Status checked = check_comparisons(asked.kept->comparisons, core.limits());
-    return checked.ok() ? Result<AskedFilter>(std::move(asked)) : checked;
-  }
-  Result<Filter> parsed = parse_filter(scan.filter, core.limits(), grammar_of(scan));
-  if (!parsed.ok()) return parsed.status();
-  asked.parsed = *std::move(parsed);
-  return asked;
-}
-
-/// Returns null if the filter matches everything.
-Result<std::shared_ptr<const PlannedFilter>> plan_for(StoreCore& core, const Scan& scan, const AskedFilter& asked,
-                                                      format::TableId table) {
-  if (asked.kept == nullptr) {
-    if (asked.parsed.matches_everything()) return std::shared_ptr<const PlannedFilter>();
-    return plan_filter(core, scan, asked.parsed, table);
-  }
-  if (asked.kept->table == table) return asked.kept;
-  if (std::shared_ptr<const PlannedFilter> kept = core.plans().find(scan.filter, table)) return kept;
-  const Result<Filter> parsed = parse_filter(scan.filter, core.limits(), grammar_of(scan));
-  if (!parsed.ok()) return parsed.status();
-  return plan_filter(core, scan, *parsed, table);
 }
 
 /// Returns null if the scan has the order of keys.
@@ -195,13 +147,13 @@ Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
   return std::optional<ScanPosition>(*std::move(position));
 }
 
-/// Returns nothing if that may not wait and would.
-Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Scan& scan, bool may_wait) {
+/// Makes `made`, which is empty before. Leaves it empty if that may not wait and would.
+Status prepare_scan(const TableCall& call, const Scan& scan, bool may_wait, std::optional<PreparedScan>& made) {
   StoreCore& core = call.core;
   if (Status granted = call.grant.check_query(); !granted.ok()) return granted;
   if (Status checked = check_scan(scan, core.limits()); !checked.ok()) return checked;
   if (Status checked = check_range(scan.range); !checked.ok()) return checked;
-  Result<AskedFilter> asked = ask_filter(core, scan);
+  Result<AskedFilter> asked = ask_filter(core.plans(), core.limits(), scan);
   if (!asked.ok()) return asked.status();
   Result<std::unique_ptr<const EntityOrder>> order = order_of_scan(scan);
   if (!order.ok()) return order.status();
@@ -209,10 +161,9 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
   if (!position.ok()) return position.status();
   Result<std::optional<ResolvedTable>> table = resolve(call, scan.read, may_wait);
   if (!table.ok()) return table.status();
-  if (!*table) return std::optional<PreparedScan>();
+  if (!*table) return Status();
 
-  std::optional<PreparedScan> made(PreparedScan{**std::move(table), {}, nullptr, {}, scan.take});
-  PreparedScan& prepared = *made;
+  PreparedScan& prepared = made.emplace(PreparedScan{**std::move(table), {}, nullptr, {}, {}, scan.take});
   prepared.order = *std::move(order);
   if (prepared.order != nullptr) {
     if (Status begun = begin_behind(scan, prepared); !begun.ok()) return begun;
@@ -229,11 +180,13 @@ Result<std::optional<PreparedScan>> prepare_scan(const TableCall& call, const Sc
       range.lower = std::max(range.lower, prepared.named);
     }
   }
-  if (range.lower >= range.upper) return made;
-  Result<std::shared_ptr<const PlannedFilter>> planned = plan_for(core, scan, *asked, prepared.table.id);
+  if (range.lower >= range.upper) return Status();
+  Result<std::shared_ptr<const PlannedFilter>> planned =
+      plan_asked(core.plans(), core.limits(), scan, *asked, prepared.table.id);
   if (!planned.ok()) return planned.status();
   prepared.planned = *std::move(planned);
-  return made;
+  prepared.filter = std::move(asked->parsed);
+  return Status();
 }
 
 /// Returns whether an index of the table may serve the scan. Answers yes if that is not known without a read.
@@ -246,8 +199,30 @@ bool may_have_index(const TableCall& call, const Scan& scan, const PreparedScan&
   return scan.read.snapshot || call.entry.live_id() != prepared.table.id || call.entry.has_rules();
 }
 
-IndexedScan indexed_scan(const TableCall& call, const PreparedScan& prepared, const Filter& filter) {
-  return {prepared.table, call.name, filter, prepared.planned_ranges(), prepared.range};
+/// Returns the indexes of the table, or null if it has none, and parses the filter for them.
+Result<std::shared_ptr<const TableIndexes>> indexes_for(const TableCall& call, const Scan& scan,
+                                                        PreparedScan& prepared) {
+  Result<std::shared_ptr<const TableIndexes>> indexes =
+      call.core.catalog().indexes_at(prepared.table, call.name, call.entry);
+  if (!indexes.ok() || *indexes == nullptr) return indexes;
+  if (prepared.planned != nullptr && prepared.whole_filter().matches_everything()) {
+    Result<Filter> parsed = Filter::parse(scan.filter);
+    if (!parsed.ok()) return parsed.status();
+    prepared.filter = *std::move(parsed);
+  }
+  return indexes;
+}
+
+/// Returns the names that a count uses of each entity.
+PropertyNames counted_names(const PreparedScan& prepared, const EntityFold* fold) {
+  PropertyNames names = fold == nullptr ? PropertyNames() : fold->properties();
+  add_names(prepared.residual(), names);
+  return names;
+}
+
+/// `counted` may be null.
+IndexedScan indexed_scan(const PreparedScan& prepared, const TableIndexes& indexes, const PropertyNames* counted) {
+  return {prepared.table, indexes, prepared.whole_filter(), prepared.planned_ranges(), prepared.range, counted};
 }
 
 Status was_stopped() {
@@ -318,6 +293,10 @@ const Filter& PreparedScan::residual() const noexcept {
   return planned == nullptr ? everything : planned->plan.residual;
 }
 
+const Filter& PreparedScan::whole_filter() const noexcept {
+  return planned != nullptr && planned->plan.has_whole_residual ? planned->plan.residual : filter;
+}
+
 ScanRead::ScanRead(const TableCall& call, const Scan& scan, Wanted wanted, std::stop_token stop,
                    const EntityReader* reader)
     : call_(call),
@@ -332,12 +311,16 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
   if (wanted_ == Wanted::kCount && !scan_.order_by.empty()) {
     return service_error::invalid_input("a count has no order; leave order_by empty");
   }
-  Result<std::optional<PreparedScan>> prepared = prepare_scan(call_, scan_, share.may_wait);
-  if (!prepared.ok()) return prepared.status();
-  if (!*prepared) return false;
-  const bool has_index = may_have_index(call_, scan_, **prepared);
-  if (has_index && !share.may_wait) return false;
-  prepared_ = *std::move(prepared);
+  if (Status prepared = prepare_scan(call_, scan_, share.may_wait, prepared_); !prepared.ok()) {
+    prepared_.reset();
+    return prepared;
+  }
+  if (!prepared_) return false;
+  const bool has_index = may_have_index(call_, scan_, *prepared_);
+  if (has_index && !share.may_wait) {
+    prepared_.reset();
+    return false;
+  }
   const std::uint64_t entities_max = wanted_ == Wanted::kCount ? UINT64_MAX : scan_.page_entities_max;
   if (entities_max == 0 || prepared_->remaining == 0) return true;
   walk_.emplace(prepared_->table.view, prepared_->residual(), scan_, bounds(entities_max), wanted_,
@@ -347,6 +330,7 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
   const Result<bool> is_complete = has_index ? read_index(entities_max) : Result<bool>(false);
   if (!is_complete.ok()) return is_complete;
   walk_->set_ranges(*is_complete ? std::span<const KeyRange>() : prepared_->ranges(), prepared_->range);
+  walk_->know(prepared_->known);
   return true;
 }
 
@@ -369,9 +353,12 @@ void ScanRead::begin_order(std::uint64_t entities_max) {
 
 /// Reads what an index of the table offers. Returns whether the page has all its entities.
 Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
-  const Result<Filter> filter = Filter::parse(scan_.filter);
-  if (!filter.ok()) return filter.status();
-  const IndexedScan scan = indexed_scan(call_, *prepared_, *filter);
+  const Result<std::shared_ptr<const TableIndexes>> indexes = indexes_for(call_, scan_, *prepared_);
+  if (!indexes.ok()) return indexes.status();
+  if (*indexes == nullptr) return false;
+  const bool counts = wanted_ == Wanted::kCount;
+  const PropertyNames counted = counts ? counted_names(*prepared_, fold_) : PropertyNames();
+  const IndexedScan scan = indexed_scan(*prepared_, **indexes, counts ? &counted : nullptr);
   if (first_) {
     const Result<std::optional<IndexOrder>> order = index_of_order(scan, *prepared_->order, prepared_->after);
     if (!order.ok()) return order.status();
@@ -398,6 +385,7 @@ Status ScanRead::read_points(const IndexedScan& scan, const IndexesAsked& asked)
   Result<IndexOffer> offer = offer_of_indexes(scan, reading, asked);
   if (!offer.ok()) return offer.code() == Code::kCancelled ? was_stopped() : offer.status();
   prepared_->points = std::move(offer->points);
+  prepared_->known = std::move(offer->known);
   walk_->read_cost() = reading.cost;
   return Status();
 }
@@ -467,9 +455,9 @@ Result<Count> count_entities(const TableCall& call, const Scan& scan, EntityFold
 Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                               const Scan& scan) {
   const TableCall call{core, name, entry, grant};
-  const Result<std::optional<PreparedScan>> made = prepare_scan(call, scan, true);
-  if (!made.ok()) return made.status();
-  const PreparedScan& prepared = **made;
+  std::optional<PreparedScan> made;
+  if (Status prepared = prepare_scan(call, scan, true, made); !prepared.ok()) return prepared;
+  PreparedScan& prepared = *made;
   KeyPlan within;
   within.residual = prepared.residual();
   for (const KeyRange& planned : prepared.ranges()) {
@@ -479,9 +467,11 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   }
   ScanPlan described = describe_plan(within, scan.backward);
   if (!may_have_index(call, scan, prepared)) return described;
-  const Result<Filter> filter = Filter::parse(scan.filter);
-  if (!filter.ok()) return filter.status();
-  const IndexedScan indexed = indexed_scan(call, prepared, *filter);
+  const Result<std::shared_ptr<const TableIndexes>> indexes = indexes_for(call, scan, prepared);
+  if (!indexes.ok()) return indexes.status();
+  if (*indexes == nullptr) return described;
+  const PropertyNames counted = counted_names(prepared, nullptr);
+  const IndexedScan indexed = indexed_scan(prepared, **indexes, &counted);
   if (prepared.order != nullptr) {
     Result<std::optional<IndexOrder>> order = index_of_order(indexed, *prepared.order, prepared.after);
     if (!order.ok()) return order.status();

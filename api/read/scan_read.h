@@ -40,6 +40,8 @@ struct PreparedScan {
   KeyRange range;
   /// Null if the filter matches everything.
   std::shared_ptr<const PlannedFilter> planned;
+  /// The filter, unless the plan has the whole of it. If an earlier page planned it, it is not parsed yet.
+  Filter filter;
   /// The sort key that the continuation names.
   std::string named;
   std::optional<std::uint64_t> remaining;
@@ -48,12 +50,16 @@ struct PreparedScan {
   OrderedPosition after{};
   /// The points to which an index leads, in place of the ranges of the plan.
   std::optional<std::vector<KeyRange>> points{};
+  /// As IndexOffer::known.
+  std::vector<std::optional<std::string>> known{};
 
   /// The ranges to read.
   std::span<const KeyRange> ranges() const;
   /// The ranges of keys that the scan asks for, whether an index serves it or not.
   std::span<const KeyRange> planned_ranges() const;
   const Filter& residual() const noexcept;
+  /// Returns the whole filter.
+  const Filter& whole_filter() const noexcept;
 };
 
 /// What a read of a table is made on. All of it outlives the read, which sees only what the grant permits.

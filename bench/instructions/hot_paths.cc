@@ -200,6 +200,35 @@ bool filter_scan(const Setting& setting, const Counted& counted) {
   });
 }
 
+std::string number_of(std::uint64_t n) {
+  return "N" + std::to_string(1'000'000 + shuffled(n, kEntities));
+}
+
+/// Each look-up finds the one entity that has a number, by an index of the numbers.
+bool find_by_index(const Setting& setting, const Counted& counted) {
+  Machine machine(setting.directory);
+  bool is_well = machine.store().create_index(kAccount, "Orders", {"ByNumber", {{"Number"}}}).ok();
+  WriteOptions buffered;
+  buffered.durability = Durability::kBuffered;
+  for (std::uint64_t n = 0; n < kEntities; ++n) {
+    Entity entity = Machine::entity(n);
+    entity.set("Number", number_of(n));
+    is_well = machine.table().insert(entity, buffered).ok() && is_well;
+  }
+  machine.compact();
+  const auto all = [&] {
+    for (std::uint64_t i = 0; i < setting.operations; ++i) {
+      Scan scan;
+      scan.filter = "Number eq '" + number_of(i) + "'";
+      const Result<Page> page = machine.table().scan(scan);
+      is_well = page.ok() && page->entities.size() == 1 && is_well;
+    }
+  };
+  all();
+  counted(all);
+  return is_well && machine.is_ready();
+}
+
 bool flush(const Setting& setting, const Counted& counted) {
   Machine machine(setting.directory);
   machine.fill();
@@ -241,6 +270,7 @@ const std::vector<HotPath>& hot_paths() {
         {"scan of a partition of 100, in place", "a scan", 100, scan_in_place},
         {"scan of a partition of 100, as views", "a scan", 100, scan_as_views},
         {"count by a filter", "an entity judged", kEntities, filter_scan},
+        {"look-up by an index, cached", "a look-up", 5'000, find_by_index},
         {"flush", "an entity", kEntities, flush},
         {"flush and merge", "an entity read", 2 * kEntities, merge},
         {"edit in a store of 1,000 files", "an edit", 100, edit_of_few},

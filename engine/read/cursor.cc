@@ -122,7 +122,7 @@ void Cursor::next() {
   }
   row_.begin_anywhere();
   entries_->pass_key(key_);
-  settle_forward(true);
+  if (!show_plain()) settle_forward(true);
 }
 
 void Cursor::previous() {
@@ -135,6 +135,16 @@ void Cursor::previous() {
     row_.begin_anywhere();
   }
   settle_backward();
+}
+
+bool Cursor::show_plain() {
+  if (!entries_->valid()) return false;
+  const Entry entry = entries_->entry();
+  const bool is_inside = upper_.empty() || entry.sort_key < upper_;
+  if (entry.kind != Kind::kPut || entry.version > version_ || !is_inside) return false;
+  ++examined_;
+  show(entry);
+  return true;
 }
 
 void Cursor::settle_forward(bool is_passed) {

@@ -83,6 +83,9 @@ class Cursor {
  private:
   /// Ends a seek that the lease does not allow.
   bool is_refused();
+  /// Returns the present entry, the first one of its key, if it is the usual one: a live value that every reader sees alike.
+  /// Otherwise it does nothing.
+  bool show_plain();
   /// Moves forward from the present entry, the first one of its key, to the first key to be returned.
   /// `is_passed`: the move has nothing more to do at key_.
   void settle_forward(bool is_passed);

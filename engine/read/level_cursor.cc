@@ -81,14 +81,14 @@ bool LevelCursor::pass_deletes_backward(std::string_view bound) {
 void LevelCursor::next() {
   assert(valid());
   cursor_->next();
-  settle();
+  if (!cursor_->valid()) settle();
 }
 
 /// No key is in two files of a level.
 void LevelCursor::pass_key(std::string_view sort_key) {
   assert(valid());
   cursor_->pass_key(sort_key);
-  settle();
+  if (!cursor_->valid()) settle();
 }
 
 void LevelCursor::previous() {

@@ -350,6 +350,15 @@ void TableCursor::next() {
   settle(May::kPassUnwanted);
 }
 
+void TableCursor::pass_key(std::string_view sort_key) {
+  assert(valid_);
+  if (data_.next_has_other_key()) [[likely]]
+    return;
+  valid_ = false;
+  settle(May::kPassUnwanted);
+  if (valid_ && data_.key() == sort_key) EntryCursor::pass_key(sort_key);
+}
+
 void TableCursor::previous() {
   assert(valid_);
   valid_ = false;

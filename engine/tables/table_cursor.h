@@ -31,6 +31,7 @@ class TableCursor final : public EntryCursor {
   void seek_to_last() override;
   void next() override;
   void previous() override;
+  void pass_key(std::string_view sort_key) override;
   void pass_by(const PassRule& rule) override { rule_ = &rule; }
   bool pass_deletes(std::string_view bound) override;
   bool pass_deletes_backward(std::string_view bound) override;

@@ -86,6 +86,13 @@ void DataBlockCursor::next() {
   load();
 }
 
+bool DataBlockCursor::next_has_other_key() {
+  assert(valid_);
+  const bool is_other = entries_.next_has_other_key();
+  load();
+  return is_other && valid_;
+}
+
 void DataBlockCursor::previous() {
   assert(valid_);
   entries_.previous();

@@ -63,6 +63,8 @@ class DataBlockCursor {
   /// The cursor must be valid (asserted).
   void next();
   void previous();
+  /// Does next(). Returns true if the cursor is then at an entry with another key.
+  bool next_has_other_key();
 
   /// Returns Ok, kCorruption or kUnsupported. The errors mean that a move met damage or a kind unknown to this build.
   Status status() const;

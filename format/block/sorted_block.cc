@@ -101,6 +101,12 @@ bool below(std::string_view a, std::string_view b) noexcept {
   return order != 0 ? order < 0 : a.size() < b.size();
 }
 
+/// Returns whether two keys differ behind the prefix that they share. Nearly always their first bytes there differ.
+bool differ(std::string_view a, std::string_view b) noexcept {
+  if (a.size() != b.size()) return true;
+  return !a.empty() && (a.front() != b.front() || a != b);
+}
+
 }  // namespace
 
 Result<SortedBlock> SortedBlock::parse(std::string_view content) {
@@ -191,19 +197,25 @@ void SortedBlockCursor::take(const char* at, const Entry& entry) noexcept {
   valid_ = true;
 }
 
-/// Moves to the entry at `at`, which follows the entry whose key is in the buffer. At the end, the cursor becomes not
-/// valid.
-void SortedBlockCursor::step_to(const char* at) {
+/// Decodes the entry at `at`, which follows the entry whose key is in the buffer. At the end and after damage, returns
+/// false, and the cursor becomes not valid.
+inline bool SortedBlockCursor::decode_after(const char* at, Entry* entry) noexcept {
   if (at == end_) {
     end_walk();
-    return;
+    return false;
   }
-  Entry entry;
-  if (!decode(at, &entry) || entry.shared > key_.size()) [[unlikely]] {
+  if (!decode(at, entry) || entry->shared > key_.size()) [[unlikely]] {
     fail(at);
-    return;
+    return false;
   }
-  prefetch_ahead(at, entry.end, end_);
+  prefetch_ahead(at, entry->end, end_);
+  return true;
+}
+
+/// Moves to the entry at `at`, which follows the entry whose key is in the buffer.
+void SortedBlockCursor::step_to(const char* at) {
+  Entry entry;
+  if (!decode_after(at, &entry)) return;
   key_.replace_tail(static_cast<std::size_t>(entry.shared), entry.unshared);
   take(at, entry);
 }
@@ -211,6 +223,19 @@ void SortedBlockCursor::step_to(const char* at) {
 void SortedBlockCursor::next() {
   assert(valid_);
   step_to(next_);
+}
+
+/// The shared bytes are equal, so only the bytes after them are compared. At a restart no byte is shared.
+bool SortedBlockCursor::next_has_other_key() {
+  assert(valid_);
+  const char* const at = next_;
+  Entry entry;
+  if (!decode_after(at, &entry)) return false;
+  const auto shared = static_cast<std::size_t>(entry.shared);
+  const bool is_other = differ({key_.view().data() + shared, key_.size() - shared}, entry.unshared);
+  key_.replace_tail(shared, entry.unshared);
+  take(at, entry);
+  return is_other;
 }
 
 void SortedBlockCursor::seek_to_first() {

@@ -88,6 +88,8 @@ class SortedBlockCursor {
   /// The cursor must be valid (asserted).
   void next();
   void previous();
+  /// Does next(). Returns true if the cursor is then at an entry with another key, without a comparison of whole keys.
+  bool next_has_other_key();
 
   /// Returns Ok, or kCorruption if a move met damage since open().
   Status status() const;
@@ -104,6 +106,7 @@ class SortedBlockCursor {
   bool decode_restart(std::uint32_t number, const char** at, Entry* entry) noexcept;
   void prefetch_middles(std::uint32_t low, std::uint32_t middle, std::uint32_t high) const noexcept;
   void step_to(const char* at);
+  bool decode_after(const char* at, Entry* entry) noexcept;
   void walk_to_entry_before(const char* at, const char* end);
   bool scan(std::uint32_t restart, std::string_view target, const char* end);
   bool scan_interval(std::uint32_t interval, std::string_view target);

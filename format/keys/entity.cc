@@ -67,20 +67,9 @@ std::size_t name_offset(std::string_view entity, std::size_t count, std::size_t 
   return index < count ? load_u32(entity.data() + kHeadBytes + index * kSlotBytes + kNameOffsetAt) : entity.size();
 }
 
-std::uint16_t hash_of_name(std::string_view name) noexcept {
-  return static_cast<std::uint16_t>(content_hash(name));
-}
-
 bool is_type(unsigned type) noexcept {
   return type >= static_cast<unsigned>(PropertyType::kBinary) &&
          type <= static_cast<unsigned>(PropertyType::kLargeValue);
-}
-
-/// Returns whether check_slot() would succeed, in few steps. Nearly all slots pass.
-bool is_well(const Slot& slot, std::size_t end) noexcept {
-  if (!is_type(slot.type) || slot.name_offset > end || slot.name_bytes > end - slot.name_offset) return false;
-  const std::size_t fixed = kValueBytes[slot.type];
-  return fixed == kAnyBytes || end - slot.name_offset - slot.name_bytes == fixed;
 }
 
 Status damaged_property(std::size_t index, std::string_view what) {
@@ -142,7 +131,20 @@ Status verify_value(const PropertyView& property, std::size_t index) {
   return Status();
 }
 
+PropertyView view_of(std::string_view entity, const Slot& slot, std::size_t end) noexcept {
+  const std::size_t value_offset = slot.name_offset + slot.name_bytes;
+  PropertyView view;
+  view.name = {entity.data() + slot.name_offset, slot.name_bytes};
+  view.type = static_cast<PropertyType>(slot.type);
+  view.value = {entity.data() + value_offset, end - value_offset};
+  return view;
+}
+
 }  // namespace
+
+std::uint16_t hash_of_name(std::string_view name) noexcept {
+  return static_cast<std::uint16_t>(content_hash(name));
+}
 
 std::optional<std::size_t> fixed_value_bytes(PropertyType type) noexcept {
   const auto number = static_cast<unsigned>(type);
@@ -312,24 +314,32 @@ void EntityBuilder::clear() noexcept {
 }
 
 Result<EncodedEntity> EncodedEntity::open(std::string_view bytes) {
-  if (Status head = check_head(bytes); !head.ok()) return head;
+  PropertyReader reader;
+  bool is_well = reader.open(bytes);
+  PropertyView property;
+  for (std::size_t i = 0; is_well && i < reader.property_count(); ++i) is_well = reader.next(property);
+  if (!is_well) [[unlikely]]
+    return refusal(bytes);
   EncodedEntity view;
   view.bytes_ = bytes;
-  view.count_ = load_u16(bytes.data() + kCountAt);
-  if (view.count_ > (bytes.size() - kHeadBytes) / kSlotBytes) return damaged("entity", "is shorter than its slots");
+  view.count_ = reader.property_count();
+  return view;
+}
+
+Status EncodedEntity::refusal(std::string_view bytes) {
+  if (Status head = check_head(bytes); !head.ok()) return head;
+  const std::size_t count = load_u16(bytes.data() + kCountAt);
+  if (count > (bytes.size() - kHeadBytes) / kSlotBytes) return damaged("entity", "is shorter than its slots");
 
   // From the first name on, every byte belongs to one property. Each property begins where the previous one ends, and
   // not before it begins. The last property ends with the entity, so all lie inside it.
-  const std::size_t heap_offset = kHeadBytes + view.count_ * kSlotBytes;
-  if (name_offset(bytes, view.count_, 0) != heap_offset)
+  if (name_offset(bytes, count, 0) != kHeadBytes + count * kSlotBytes)
     return damaged("entity", "its names do not begin after its slots");
-  for (std::size_t i = 0; i < view.count_; ++i) {
-    const std::size_t end = name_offset(bytes, view.count_, i + 1);
-    const Slot slot = load_slot(bytes, i);
-    if (!is_well(slot, end)) [[unlikely]]
-      return check_slot(slot, i, end);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (Status checked = check_slot(load_slot(bytes, i), i, name_offset(bytes, count, i + 1)); !checked.ok())
+      return checked;
   }
-  return view;
+  return damaged("entity", "its properties do not fill it");
 }
 
 Status EncodedEntity::verify() const {
@@ -346,22 +356,14 @@ Status EncodedEntity::verify() const {
 
 PropertyView EncodedEntity::property(std::size_t index) const noexcept {
   assert(index < count_);
-  const Slot slot = load_slot(bytes_, index);
-  const std::size_t end = name_offset(bytes_, count_, index + 1);
-  const std::size_t value_offset = slot.name_offset + slot.name_bytes;
-  PropertyView view;
-  view.name = bytes_.substr(slot.name_offset, slot.name_bytes);
-  view.type = static_cast<PropertyType>(slot.type);
-  view.value = bytes_.substr(value_offset, end - value_offset);
-  return view;
+  return view_of(bytes_, load_slot(bytes_, index), name_offset(bytes_, count_, index + 1));
 }
 
-std::optional<PropertyView> EncodedEntity::find(std::string_view name) const noexcept {
-  const std::uint16_t hash = hash_of_name(name);
+std::optional<PropertyView> EncodedEntity::find(std::string_view name, std::uint16_t name_hash) const noexcept {
   for (std::size_t i = 0; i < count_; ++i) {
-    const Slot slot = load_slot(bytes_, i);
-    if (slot.name_hash != hash) continue;
-    if (bytes_.substr(slot.name_offset, slot.name_bytes) == name) return property(i);
+    if (load_u16(bytes_.data() + kHeadBytes + i * kSlotBytes + kNameHashAt) != name_hash) continue;
+    const PropertyView found = property(i);
+    if (found.name == name) return found;
   }
   return std::nullopt;
 }

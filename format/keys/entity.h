@@ -30,6 +30,9 @@ namespace varve::format {
 
 using PropertyType = varve::PropertyType;
 
+/// Returns the hash of a property's name that slots store.
+std::uint16_t hash_of_name(std::string_view name) noexcept;
+
 /// Returns the size in bytes that all values of the type have, or nothing if their sizes differ.
 std::optional<std::size_t> fixed_value_bytes(PropertyType type) noexcept;
 
@@ -113,9 +116,14 @@ class EncodedEntity {
   /// `index` is below property_count().
   PropertyView property(std::size_t index) const noexcept;
   /// Finds a property by name without reading other properties' values. If a name occurs twice, returns the first.
-  std::optional<PropertyView> find(std::string_view name) const noexcept;
+  std::optional<PropertyView> find(std::string_view name) const noexcept { return find(name, hash_of_name(name)); }
+  /// Does the same. `name_hash` is hash_of_name(name).
+  std::optional<PropertyView> find(std::string_view name, std::uint16_t name_hash) const noexcept;
 
  private:
+  /// Returns why open() refuses the bytes.
+  static Status refusal(std::string_view bytes);
+
   std::string_view bytes_;
   std::size_t count_ = 0;
 };

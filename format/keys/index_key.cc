@@ -56,10 +56,10 @@ bool take_part(std::string_view& rest, std::string& part) {
   const std::size_t end = rest.find(kPartEnd);
   if (end == std::string_view::npos) return false;
   for (std::size_t i = 0; i < end; ++i) {
-    if (rest[i] != kPartEscape) {
-      part.push_back(rest[i]);
-      continue;
-    }
+    const std::size_t plain_end = std::min(end, rest.find(kPartEscape, i));
+    part.append(rest.substr(i, plain_end - i));
+    i = plain_end;
+    if (i == end) break;
     if (++i == end || (rest[i] != 1 && rest[i] != 2)) return false;
     part.push_back(static_cast<char>(rest[i] - 1));
   }
@@ -389,22 +389,26 @@ Result<std::string> entity_key_of(std::string_view index_key, TableId table) {
   return key;
 }
 
-Result<IndexKey> decode_index_key(std::string_view key) {
+Result<std::vector<IndexValue>> decode_index_components(std::string_view key) {
   if (!is_framed(key)) return damaged_index_key("has no frame");
   if (key.size() > kIndexKeyBytesMax) return damaged_index_key("is too long");
-  IndexKey decoded;
-  decoded.index = table_id_of(key);
+  std::vector<IndexValue> decoded;
   std::string_view rest = key.substr(kTableIdBytes);
   std::string components;
   if (!take_part(rest, components)) return damaged_index_key("a byte of its components is wrongly escaped");
   std::string_view left = components;
   while (!left.empty()) {
-    if (decoded.components.size() == kIndexComponentsMax) return damaged_index_key("has more than 4 components");
-    if (!take_component(left, decoded.components.emplace_back())) {
-      return damaged_index_key("a component is not an encoded value");
-    }
+    if (decoded.size() == kIndexComponentsMax) return damaged_index_key("has more than 4 components");
+    if (!take_component(left, decoded.emplace_back())) return damaged_index_key("a component is not an encoded value");
   }
-  if (decoded.components.empty()) return damaged_index_key("has no component");
+  if (decoded.empty()) return damaged_index_key("has no component");
+  return decoded;
+}
+
+Result<IndexKey> decode_index_key(std::string_view key) {
+  Result<std::vector<IndexValue>> components = decode_index_components(key);
+  if (!components.ok()) return components.status();
+  IndexKey decoded{table_id_of(key), *std::move(components)};
   Result<std::string> entity = entity_key_of(key, 0);
   if (!entity.ok()) return entity.status();
   Result<SortKey> keys = decode_sort_key(*entity);

@@ -134,6 +134,8 @@ struct IndexKey {
 /// Decodes the key of an entry, whatever the definition of its index. Errors: kCorruption. A key that was decoded is
 /// one that encode_index_key() makes, except for the last character of a String that was cut.
 Result<IndexKey> decode_index_key(std::string_view key);
+/// Decodes the components alone. Errors: kCorruption; of the rest of the key, only the frame is checked.
+Result<std::vector<IndexValue>> decode_index_components(std::string_view key);
 /// Returns the sort key of the entry's entity in `table`. Errors: kCorruption; only the frame and the escapes are checked.
 Result<std::string> entity_key_of(std::string_view index_key, TableId table);
 

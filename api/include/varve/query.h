@@ -159,7 +159,8 @@ struct Scan {
 struct VARVE_EXPORT PageCost {
   /// Key ranges to read, from the start of the page to the end of the scan. A point counts as a range.
   std::uint64_t key_ranges = 0;
-  /// Entities examined, including the returned ones.
+  /// Entities examined, including the returned ones. A count may take what it needs from the entries of an index alone, and
+  /// does not examine those entities (IndexCandidate::answers_counts).
   std::uint64_t entities_examined = 0;
   /// Blocks of table files that were read from the device, including blocks of indexes and filters.
   std::uint64_t blocks_read = 0;

@@ -82,6 +82,10 @@ struct IndexCandidate {
   std::optional<std::uint64_t> entities{};
   /// Whether the scan reads these entities alone, in place of its ranges.
   bool is_taken = false;
+  /// Whether the entries have all properties that the filter names. Then Table::count() of the scan examines 0 entities. An
+  /// entity is examined in spite of that if its entry lacks the exact value: of a text or Binary above 256 bytes, of a Double
+  /// that is zero or NaN, or after 4 MiB of properties.
+  bool answers_counts = false;
   bool operator==(const IndexCandidate&) const = default;
 };
 

@@ -58,6 +58,20 @@ TEST_F(Names, N3_NothingIsEnteredThatWasLookedUpBeforeADropEnded) {
   EXPECT_EQ(orders->live_id(), 8u);
 }
 
+TEST_F(Names, RulesAreKnownForViewsSinceTheirRowWasRead) {
+  const auto orders = entry("abc", "orders");
+  EXPECT_FALSE(cache_.rules_at(*orders, 7, 100));
+  TableRules rules{nullptr, std::make_shared<const TableIndexes>(), 50};
+  cache_.enter(*orders, cache_.begin_lookup(*orders), 7, rules);
+  EXPECT_FALSE(cache_.rules_at(*orders, 7, 49)) << "another rule may have been in force";
+  EXPECT_FALSE(cache_.rules_at(*orders, 8, 50));
+  const std::optional<TableRules> known = cache_.rules_at(*orders, 7, 50);
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->indexes, rules.indexes);
+  const auto mark = cache_.mark_table_drop("abc", "orders");
+  EXPECT_FALSE(cache_.rules_at(*orders, 7, 50));
+}
+
 TEST_F(Names, N3_TheDropOfAnAccountConcernsAllItsNamesAndNoOthers) {
   const auto mine = entry("abc", "orders");
   const auto longer_account = entry("abcd", "orders");

@@ -176,6 +176,23 @@ const std::vector<NamedFamily>& families() {
   return all;
 }
 
+TEST(KeyPlan, AFilterThatIsItsOwnResidualIsTaken) {
+  for (const char* text : {"A eq 1", "(A eq 1)", " A eq 1", "Timestamp lt datetime'2020-01-01T00:00:00Z'", "A", "true",
+                           "PartitionKey eq 'a'", "A gt RowKey", "not (A eq 1)", "A eq 1 and B eq 2", "exists(A)"}) {
+    SCOPED_TRACE(text);
+    const Filter filter = *Filter::parse(text);
+    Filter given = filter;
+    const KeyPlan plan = plan_of(filter);
+    const KeyPlan taking = plan_keys_taking(given, kTable, whole());
+    EXPECT_EQ(taking.ranges, plan.ranges);
+    EXPECT_EQ(taking.residual.text(), plan.residual.text());
+    EXPECT_EQ(taking.residual.comparison_count(), plan.residual.comparison_count());
+    EXPECT_EQ(given.text(), taking.has_whole_residual ? "" : filter.text());
+  }
+  Filter one = *Filter::parse("A eq 1");
+  EXPECT_TRUE(plan_keys_taking(one, kTable, whole()).has_whole_residual);
+}
+
 TEST(KeyPlanSteps, GrowNoFasterThanNLogNInEveryFamily) {
   constexpr double kStepsMax = 150;
   for (const NamedFamily& family : families()) {

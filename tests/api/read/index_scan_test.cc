@@ -223,9 +223,18 @@ TEST_F(IndexScan, AnIndexThatIsBeingBuiltIsNotTaken) {
   ASSERT_EQ(said(core_->catalog().end_index_build(orders_, index.id, Status())), kFine);
   EXPECT_EQ(plan_of(filtered("A eq 1")).indexes.size(), 1U);
   EXPECT_TRUE(all_pages(orders_, filtered("A eq 1")).empty()) << "the test called an empty index ready";
-  const Result<TableIndexes> then = Catalog::find_indexes(core_->backend().view_at(before), orders_);
-  ASSERT_TRUE(then.ok());
-  EXPECT_EQ(then->all.front().state, IndexState::kBuilding);
+  // The name's entry has the newest rules by now.
+  ASSERT_TRUE(core_->catalog().target_in_cache(entry()));
+  const auto indexes_in = [&](engine::ReadView view) {
+    return core_->catalog().indexes_at({std::move(view), entry().live_id()}, orders_, entry());
+  };
+  const auto then = indexes_in(core_->backend().view_at(before));
+  ASSERT_TRUE(then.ok() && *then != nullptr);
+  EXPECT_EQ((*then)->all.front().state, IndexState::kBuilding);
+  const auto now = indexes_in(core_->backend().view());
+  ASSERT_TRUE(now.ok() && *now != nullptr);
+  EXPECT_EQ((*now)->all.front().state, IndexState::kReady);
+  EXPECT_EQ(*now, *indexes_in(core_->backend().view())) << "the row was read and decoded again";
 }
 
 TEST_F(IndexScan, BeyondItsBudgetTheScanReadsItsRanges) {
@@ -267,6 +276,38 @@ TEST_F(IndexScan, APageReadsNoEntryOfAnEarlierPage) {
   EXPECT_EQ(plan_of(scan).indexes.front().entities, all_pages(orders_, scan).size());
 }
 
+TEST_F(IndexScan, ACountReadsNoEntityIfTheEntriesHaveAllThatItUses) {
+  add_index("ByA", {{{IndexSource::kProperty, "A"}}, false, {"B"}});
+  for (int i = 0; i < 10; ++i) {
+    Entity entity{"p", std::to_string(i)};
+    entity.set("A", std::int32_t{i % 2});
+    if (i != 1) entity.set("B", std::int32_t{i});
+    entity.set("C", std::int32_t{i});
+    write_both({Kind::kInsert, entity, ETag()});
+  }
+  Entity cut{"p", "cut"};
+  cut.set("A", std::string(300, 'k'));
+  write_both({Kind::kInsert, cut, ETag()});
+  const auto counted = [&](std::string_view filter) {
+    const Grant grant;
+    const Scan scan = filtered(filter);
+    const Result<Count> count = count_entities({*core_, orders_, entry(), grant}, scan);
+    EXPECT_TRUE(count.ok()) << count.status().to_string();
+    return std::pair(count->entities, count->cost.entities_examined);
+  };
+  using Counted = std::pair<std::uint64_t, std::uint64_t>;
+  EXPECT_EQ(counted("A eq 1"), Counted(5, 0));
+  EXPECT_EQ(counted("A eq 1 and B gt 3"), Counted(3, 0));
+  EXPECT_EQ(counted("A eq 1 and not (B ge 0)"), Counted(1, 0)) << "an entity without B has an entry without B";
+  EXPECT_EQ(counted("A eq 1 and RowKey gt '4' and B gt 3"), Counted(3, 0));
+  EXPECT_EQ(counted("A eq 1 and C gt 3"), Counted(3, 5)) << "C is not carried";
+  EXPECT_EQ(counted("A eq 1 and Timestamp gt datetime'2001-01-01T00:00:00Z'").second, 5U);
+  EXPECT_EQ(counted("A ge '" + std::string(256, 'k') + "'"), Counted(1, 1)) << "the value is cut in the entry";
+  EXPECT_TRUE(plan_of(filtered("A eq 1")).indexes.front().answers_counts);
+  EXPECT_FALSE(plan_of(filtered("A eq 1 and C gt 3")).indexes.front().answers_counts);
+  EXPECT_EQ(plan_of(filtered("A eq 1")).indexes.front().entities, 5U);
+}
+
 TEST_F(IndexScan, TimeAndStopTokenBoundTheReadingOfEntriesAndItsBlocksAreCounted) {
   add_index("ByA", {{{IndexSource::kProperty, "A"}}});
   std::vector<WriteOperation> operations;
@@ -282,7 +323,8 @@ TEST_F(IndexScan, TimeAndStopTokenBoundTheReadingOfEntriesAndItsBlocksAreCounted
   const Filter filter = *Filter::parse("A eq 1");
   const std::string prefix = format::encode_table(id);
   const KeyRange within{prefix, format::end_of_prefix(prefix)};
-  const IndexedScan scan{table, orders_, filter, {&within, 1}, within};
+  const TableIndexes indexes = *Catalog::find_indexes(table.view, orders_);
+  const IndexedScan scan{table, indexes, filter, {&within, 1}, within};
   std::stop_source stop;
   const std::stop_token token = stop.get_token();
   const auto offered = [&](std::chrono::nanoseconds deadline, engine::ReadCost& cost) {

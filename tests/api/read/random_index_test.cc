@@ -1,7 +1,8 @@
 // Goal: the result of a query never depends on which indexes exist (I6), in any order, and an index is never another than
 // its table's (I1), also after writes between.
 // Method: random filters and orders over entities without a schema: several types in a property, none, NaN, empty and long
-// texts, extremes. Each query is asked with every subset of random indexes, and of a slow evaluation. A few thousand
+// texts, extremes. Each query, its count and its figures are asked with every subset of random indexes, which carry random
+// properties, and of a slow evaluation. A few thousand
 // comparisons run every time, and a million in the long test (tools/soak --queries).
 #include <algorithm>
 #include <array>
@@ -20,6 +21,7 @@
 #include "tests/api/filter/slow_filter.h"
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
+#include "varve/aggregate.h"
 #include "varve/table_index.h"
 #include "varve/verify.h"
 
@@ -72,11 +74,16 @@ std::vector<Value> make_values() {
 struct Query {
   SlowFilter filter;
   Scan scan;
+  /// The property of the figures, and that of the groups, if there are groups.
+  std::string figured;
+  std::string grouped;
 };
 
-std::string text_of(const Entity& entity) {
+/// Returns the selected properties with the keys and the ETag; all properties if none is selected.
+std::string text_of(const Entity& entity, const Texts& select) {
   Texts properties;
   for (const Property& property : entity.properties()) {
+    if (!select.empty() && std::find(select.begin(), select.end(), property.name) == select.end()) continue;
     properties.push_back(property.name + "=" + literal_text(property.value));
   }
   std::sort(properties.begin(), properties.end());
@@ -113,6 +120,8 @@ class RandomIndexes {
   /// How often an index had the order of a query.
   std::uint64_t ordered() const { return ordered_; }
   std::uint64_t returned() const { return returned_; }
+  /// How many entities an index counted alone.
+  std::uint64_t known() const { return known_; }
 
  private:
   std::size_t below(std::size_t bound) { return random_() % bound; }
@@ -135,7 +144,11 @@ class RandomIndexes {
       if (std::any_of(definition.components.begin(), definition.components.end(), has_name)) continue;
       definition.components.push_back({name, one_in(2)});
     }
-    if (one_in(2)) definition.carried = {"A", "Missing"};
+    if (one_in(3)) return definition;
+    definition.carried = {"Missing"};
+    for (std::size_t name = 0; name < 4; ++name) {
+      if (!one_in(3)) definition.carried.emplace_back(kNames[name]);
+    }
     return definition;
   }
   void toggle(std::size_t index) {
@@ -251,6 +264,11 @@ class RandomIndexes {
     if (one_in(4)) query.scan.page_entities_max = static_cast<std::uint32_t>(1 + below(7));
     if (one_in(4)) query.scan.take = below(12);
     if (one_in(4)) query.scan.range = ScanRange::partition(some_text() + some_text());
+    for (std::size_t left = one_in(3) ? 1 + below(3) : 0; left > 0; --left) {
+      query.scan.read.select.emplace_back(kNames[below(kNames.size())]);
+    }
+    query.figured = kNames[below(kNames.size())];
+    if (one_in(2)) query.grouped = kNames[below(kNames.size())];
     return query;
   }
 
@@ -262,10 +280,45 @@ class RandomIndexes {
       const Result<Page> page = table.scan(scan);
       EXPECT_EQ(said(page), kFine) << query.scan.filter << ": " << page.status().to_string();
       if (!page.ok()) return found;
-      for (const Entity& entity : page->entities) found.push_back(text_of(entity));
+      for (const Entity& entity : page->entities) found.push_back(text_of(entity, scan.read.select));
       if (!page->continuation) return found;
       scan.continuation = *page->continuation;
     }
+  }
+  /// Returns the figures over the entities of the query, or the code of their error.
+  Texts figures(const Query& query) {
+    Scan scan = query.scan;
+    scan.order_by.clear();
+    const std::string& of = query.figured;
+    std::vector<Aggregate> wanted{Aggregate::count(), Aggregate::count(of), Aggregate::distinct(of),
+                                  Aggregate::max(of)};
+    if (query.scan.backward) wanted.pop_back();  // Values that do not compare have no largest one.
+    std::vector<GroupBy> groups;
+    if (!query.grouped.empty()) groups.push_back({query.grouped});
+    Aggregation aggregation = *Aggregation::create(std::move(wanted), std::move(groups));
+    const Result<Count> counted = table().aggregate(scan, aggregation);
+    if (!counted.ok()) return {std::to_string(static_cast<int>(counted.code()))};
+    EXPECT_FALSE(counted->continuation);
+    known_ += counted->entities - std::min(counted->entities, counted->cost.entities_examined);
+    const Result<std::vector<AggregateRow>> rows = aggregation.rows();
+    EXPECT_EQ(said(rows), kFine);
+    Texts found;
+    for (const AggregateRow& row : *rows) {
+      std::string text;
+      for (const auto* const values : {&row.group, &row.figures}) {
+        for (const std::optional<Value>& value : *values) text += (value ? literal_text(*value) : "none") + " ";
+      }
+      found.push_back(std::move(text));
+    }
+    return found;
+  }
+  void expect_count(const Query& query, std::uint64_t expected) {
+    Scan scan = query.scan;
+    scan.order_by.clear();
+    const Result<Count> counted = table().count(scan);
+    ASSERT_EQ(said(counted), kFine) << told_of(query);
+    ASSERT_FALSE(counted->continuation);
+    ASSERT_EQ(counted->entities, expected) << told_of(query);
   }
   /// Returns the entities that a slow evaluation finds, in the order of keys.
   static Texts slow_answer(const Query& query, const std::vector<Entity>& all) {
@@ -273,7 +326,7 @@ class RandomIndexes {
     for (const Entity& entity : all) {
       const bool is_inside = query.scan.range.kind() == ScanRange::Kind::kTable ||
                              query.scan.range.partition_key() == entity.partition_key();
-      if (is_inside && query.filter.matches(entity)) found.push_back(text_of(entity));
+      if (is_inside && query.filter.matches(entity)) found.push_back(text_of(entity, query.scan.read.select));
     }
     return found;
   }
@@ -303,6 +356,7 @@ class RandomIndexes {
       for (const IndexComponent& component : definitions_[i].components) {
         names += " " + component.property + (component.is_descending ? " desc" : "");
       }
+      for (const std::string& carried : definitions_[i].carried) names += " +" + carried;
     }
     return names;
   }
@@ -310,6 +364,7 @@ class RandomIndexes {
   std::string told_of(const Query& query) const {
     std::string told = query.scan.filter + "\norder '" + query.scan.order_by + "'";
     if (query.scan.backward) told += " backward";
+    told += " figures of " + query.figured + " by '" + query.grouped + "'";
     if (query.scan.take) told += " take " + std::to_string(*query.scan.take);
     told += " pages of " + std::to_string(query.scan.page_entities_max);
     if (query.scan.range.kind() == ScanRange::Kind::kPartition)
@@ -323,9 +378,12 @@ class RandomIndexes {
     ASSERT_FALSE(all->continuation) << "the slow evaluation reads one page";
     std::vector<Query> queries;
     std::vector<Texts> expected;
+    std::vector<Texts> expected_figures;
     for (std::size_t i = 0; i < kQueriesAtOnce; ++i) {
       queries.push_back(random_query());
       expected.push_back(answer(queries.back()));
+      expected_figures.push_back(figures(queries.back()));
+      ASSERT_NO_FATAL_FAILURE(expect_count(queries.back(), expected.back().size()));
       returned_ += expected.back().size();
       ASSERT_NO_FATAL_FAILURE(expect_slow_answer(queries.back(), expected.back(), all->entities));
     }
@@ -336,6 +394,11 @@ class RandomIndexes {
       for (std::size_t i = 0; i < kQueriesAtOnce; ++i) {
         ASSERT_EQ(answer(queries[i]), expected[i]) << told_of(queries[i]);
         ++compared_;
+        if (one_in(2)) {
+          ASSERT_EQ(figures(queries[i]), expected_figures[i]) << told_of(queries[i]);
+        } else {
+          ASSERT_NO_FATAL_FAILURE(expect_count(queries[i], expected[i].size()));
+        }
         if (one_in(8) || !queries[i].scan.order_by.empty()) {
           ASSERT_NO_FATAL_FAILURE(note_plan(queries[i]));
         }
@@ -351,6 +414,7 @@ class RandomIndexes {
   std::uint64_t taken_ = 0;
   std::uint64_t ordered_ = 0;
   std::uint64_t returned_ = 0;
+  std::uint64_t known_ = 0;
 };
 
 void expect_the_same(std::uint64_t seed, std::uint64_t comparisons) {
@@ -360,6 +424,7 @@ void expect_the_same(std::uint64_t seed, std::uint64_t comparisons) {
   EXPECT_GT(indexes.taken(), 0U);
   EXPECT_GT(indexes.ordered(), 0U);
   EXPECT_GT(indexes.returned(), 0U);
+  EXPECT_GT(indexes.known(), 0U);
 }
 
 TEST(RandomIndex, I6_EverySubsetOfIndexesGivesTheSameResults) {

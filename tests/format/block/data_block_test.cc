@@ -66,6 +66,12 @@ TEST(DataBlock, AnswersAsASortedListOfVersions) {
     ASSERT_EQ(at, entries.size());
     for (cursor.seek_to_last(); cursor.valid(); cursor.previous()) ASSERT_EQ(owned(cursor.entry()), entries[--at]);
     ASSERT_EQ(at, 0u);
+    bool has_other_key = true;
+    for (cursor.seek_to_first(); cursor.valid(); has_other_key = cursor.next_has_other_key()) {
+      ASSERT_EQ(has_other_key, at == 0 || entries[at].key != entries[at - 1].key);
+      ASSERT_EQ(owned(cursor.entry()), entries[at++]);
+    }
+    ASSERT_EQ(at, entries.size());
     for (int i = 0; i < 200; ++i) {
       const OwnedEntry& entry = entries[random.below(entries.size())];
       const std::string key = random.one_in(3) ? entry.key + "x" : entry.key;

@@ -81,6 +81,13 @@ void expect_walks(SortedBlockCursor& cursor, const Pairs& pairs) {
   ASSERT_EQ(at, pairs.size());
   for (cursor.seek_to_last(); cursor.valid(); cursor.previous()) expect_at(cursor, pairs, --at);
   ASSERT_EQ(at, 0u);
+  bool has_other_key = true;
+  for (cursor.seek_to_first(); cursor.valid(); has_other_key = cursor.next_has_other_key()) {
+    ASSERT_EQ(has_other_key, at == 0 || pairs[at].first != pairs[at - 1].first);
+    expect_at(cursor, pairs, at++);
+  }
+  ASSERT_EQ(at, pairs.size());
+  ASSERT_FALSE(has_other_key);
   ASSERT_TRUE(cursor.status().ok());
 }
 

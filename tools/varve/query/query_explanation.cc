@@ -40,7 +40,8 @@ void print_ranges(const ScanPlan& plan) {
     } else {
       std::cerr << "too many entries";
     }
-    std::cerr << (index.is_taken ? ", taken\n" : "\n");
+    if (index.is_taken) std::cerr << ", taken";
+    std::cerr << (index.answers_counts ? ", answers counts alone\n" : "\n");
   }
   if (!plan.order_index.empty()) std::cerr << "order   from index " << plan.order_index << "\n";
   std::cerr << "judges  " << (plan.residual.empty() ? "nothing" : show_text(plan.residual, SIZE_MAX).text) << "\n";
@@ -91,7 +92,8 @@ Json json_of(const std::optional<TextBound>& bound) {
 Json json_of(const IndexCandidate& index) {
   return {{"name", index.name},
           {"entities", index.entities ? Json(*index.entities) : Json(nullptr)},
-          {"is_taken", index.is_taken}};
+          {"is_taken", index.is_taken},
+          {"answers_counts", index.answers_counts}};
 }
 
 Json json_of(const PlannedRange& range) {

@@ -1,0 +1,58 @@
+// Owns: the steps from the text of a filter to its plan (asked_filter.h).
+// Must never: parse a filter whose plan is kept for the table.
+#include "api/filter/asked_filter.h"
+
+#include <string>
+#include <utility>
+
+#include "api/filter/key_plan.h"
+
+namespace varve {
+namespace {
+
+FilterGrammar grammar_of(const Scan& scan) noexcept {
+  return scan.filter_extensions ? FilterGrammar::kExtended : FilterGrammar::kService;
+}
+
+std::shared_ptr<const PlannedFilter> plan_filter(PlanCache& plans, const Scan& scan, Filter& filter,
+                                                 format::TableId table) {
+  auto planned = std::make_shared<PlannedFilter>();
+  planned->text = scan.filter;
+  planned->table = table;
+  planned->comparisons = filter.comparison_count();
+  planned->is_extended = filter.is_extended();
+  const std::string prefix = format::encode_table(table);
+  planned->plan = plan_keys_taking(filter, table, {prefix, format::end_of_prefix(prefix), false});
+  plans.keep(planned);
+  return planned;
+}
+
+}  // namespace
+
+Result<AskedFilter> ask_filter(const PlanCache& plans, const StoreLimits& limits, const Scan& scan) {
+  AskedFilter asked{plans.find(scan.filter), {}};
+  if (asked.kept != nullptr && asked.kept->is_extended && !scan.filter_extensions) asked.kept = nullptr;
+  if (asked.kept != nullptr) {
+    const Status checked = check_comparisons(asked.kept->comparisons, limits);
+    return checked.ok() ? Result<AskedFilter>(std::move(asked)) : checked;
+  }
+  Result<Filter> parsed = parse_filter(scan.filter, limits, grammar_of(scan));
+  if (!parsed.ok()) return parsed.status();
+  asked.parsed = *std::move(parsed);
+  return asked;
+}
+
+Result<std::shared_ptr<const PlannedFilter>> plan_asked(PlanCache& plans, const StoreLimits& limits, const Scan& scan,
+                                                        AskedFilter& asked, format::TableId table) {
+  if (asked.kept == nullptr) {
+    if (asked.parsed.matches_everything()) return std::shared_ptr<const PlannedFilter>();
+    return plan_filter(plans, scan, asked.parsed, table);
+  }
+  if (asked.kept->table == table) return asked.kept;
+  if (std::shared_ptr<const PlannedFilter> kept = plans.find(scan.filter, table)) return kept;
+  Result<Filter> parsed = parse_filter(scan.filter, limits, grammar_of(scan));
+  if (!parsed.ok()) return parsed.status();
+  return plan_filter(plans, scan, *parsed, table);
+}
+
+}  // namespace varve
