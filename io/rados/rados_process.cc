@@ -123,8 +123,11 @@ void RadosProcess::renew() {
 void RadosProcess::note_renewal(std::int64_t sent) noexcept {
   const std::int64_t former = renewed_at_.exchange(sent, std::memory_order_acq_rel);
   if (former == INT64_MIN) return;
-  const std::chrono::nanoseconds gap = clock_.since_boot() - std::chrono::nanoseconds(former);
-  if (gap >= options_.lease_time) lease_lapses_.fetch_add(1, std::memory_order_relaxed);
+  // A renewal whose own answer came late does not end the lapse.
+  const std::chrono::nanoseconds now = clock_.since_boot();
+  const bool was_late = now - std::chrono::nanoseconds(former) >= options_.lease_time;
+  const bool is_late = now - std::chrono::nanoseconds(sent) >= options_.lease_time;
+  if (was_late && !is_late) lease_lapses_.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool RadosProcess::is_fresh() noexcept {

@@ -38,7 +38,7 @@ struct OwnershipFigures {
   std::uint64_t ownerships = 0;                // roots that were taken
   std::uint64_t takeovers = 0;                 // of these, from an owner that had not let go
   std::uint64_t fences = 0;                    // handles that noticed a later owner
-  std::uint64_t lease_lapses = 0;              // renewals that succeeded after T
+  std::uint64_t lease_lapses = 0;              // times without a fresh lease that have ended
   bool is_fenced = false;
   std::optional<std::chrono::nanoseconds> lease_age;  // none before the first root is taken
 };

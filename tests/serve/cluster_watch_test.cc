@@ -70,7 +70,7 @@ TEST(ClusterHealth, IsWaitingWhileTheLeaseIsLateOrAWriteWaitsTooLong) {
 TEST(ClusterHealth, NamesTheCauseThatTheMonitorsKnow) {
   RadosFigures figures = waiting(seconds(9));
   figures.pool->copies = 1;
-  EXPECT_THAT(health_of(figures).reason, HasSubstr("1 copies of the object are left, and the pool's min_size is 2"));
+  EXPECT_THAT(health_of(figures).reason, HasSubstr("the object has 1 of the 2 copies that min_size asks for"));
   figures.pool = RadosPool{true, true, 3, 2};
   EXPECT_THAT(health_of(figures).reason, HasSubstr("the pool is full"));
   figures.pool.reset();

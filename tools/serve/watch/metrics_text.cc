@@ -317,7 +317,7 @@ void add_cluster(Families& families, const RadosFigures& cluster) {
   }
   families.gauge("varve_cluster_lease_limit_seconds", "The age of the lease from which nothing is answered.",
                  seconds_of(cluster.lease_time));
-  families.counter("varve_cluster_lease_lapses_total", "Renewals of the lease that came later than this.",
+  families.counter("varve_cluster_lease_lapses_total", "How often the lease was older than this, until it was renewed.",
                    cluster.lease_lapses);
   add_cluster_operations(families, cluster);
   families.gauge("varve_cluster_pool_known", "1 if the monitors have answered the last question, else 0.",

@@ -27,8 +27,8 @@ std::string seconds_text(std::chrono::nanoseconds time) {
 std::string cause_of(const std::optional<RadosPool>& pool) {
   if (!pool) return "the monitors do not answer";
   if (pool->copies < pool->copies_min) {
-    return std::to_string(pool->copies) + " copies of the object are left, and the pool's min_size is " +
-           std::to_string(pool->copies_min) + "; start the missing OSDs";
+    return "the object has " + std::to_string(pool->copies) + " of the " + std::to_string(pool->copies_min) +
+           " copies that min_size asks for; start the missing OSDs";
   }
   if (pool->is_full) return "the pool is full; add OSDs or free space in it";
   return "an OSD may hang; `ceph -s` and `ceph health detail` say more";

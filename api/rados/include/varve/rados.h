@@ -75,7 +75,7 @@ struct RadosFigures {
   std::optional<std::chrono::nanoseconds> lease_age;
   /// While `lease_age` is below this, reads and buffered writes are answered.
   std::chrono::nanoseconds lease_time{0};
-  /// How often a renewal came later than that.
+  /// How often the lease was older than that, until a renewal succeeded.
   std::uint64_t lease_lapses = 0;
   RadosOperations reads;
   RadosOperations changes;
