@@ -55,7 +55,7 @@ RadosOperations operations_of(const io::DoorFigures& door) {
 
 }  // namespace
 
-RadosFigures RadosConnection::figures() const {
+Result<RadosFigures> RadosConnection::figures() const try {
   (void)parts_->pool.start();  // Without a thread, the figures have no pool.
   io::RadosProcess& process = parts_->files.process();
   const io::OwnershipFigures ownership = process.figures();
@@ -80,6 +80,8 @@ RadosFigures RadosConnection::figures() const {
     figures.pool = RadosPool{pool->is_full, pool->is_nearly_full, pool->copies, pool->copies_min};
   }
   return figures;
+} catch (const std::bad_alloc&) {
+  return Status::out_of_memory();
 }
 
 void RadosConnection::set_read_patience(std::chrono::milliseconds patience) const noexcept {

@@ -74,15 +74,16 @@ void ClusterWatch::run() {
 }
 
 bool ClusterWatch::look() try {
-  const RadosFigures figures = hooks_.figures();
-  note(figures);
+  const Result<RadosFigures> figures = hooks_.figures();
+  if (!figures.ok()) return false;
+  note(*figures);
   bool hurries = false;
   {
     const std::lock_guard lock(mutex_);
     if (phase_ != Phase::kEnding) return false;
     hurries = hurries_();
   }
-  const std::chrono::nanoseconds wait = std::max(figures.changes.longest_wait, figures.reads.longest_wait);
+  const std::chrono::nanoseconds wait = std::max(figures->changes.longest_wait, figures->reads.longest_wait);
   if (!patience_.is_over(std::chrono::steady_clock::now(), wait, hurries)) return false;
   hooks_.log("the cluster has not answered for " +
              std::to_string(std::chrono::duration_cast<std::chrono::seconds>(wait).count()) +

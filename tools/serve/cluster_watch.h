@@ -38,7 +38,7 @@ class ClusterWatch {
  public:
   /// All of them are called on a thread of the watch.
   struct Hooks {
-    std::function<RadosFigures()> figures;
+    std::function<Result<RadosFigures>()> figures;
     std::function<void(const std::string& line)> log;
     /// Ends the process at once.
     std::function<void()> give_up;

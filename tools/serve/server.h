@@ -86,7 +86,7 @@ struct ListenOptions : LiveOptions {
   /// The figures of reloads for the metrics. Must outlive the server. Null: there are none.
   const ReloadFigures* reloads = nullptr;
   /// Returns the figures of the connection to the store's cluster. Null: the store lies on this machine.
-  std::function<RadosFigures()> cluster{};
+  std::function<Result<RadosFigures>()> cluster{};
 };
 
 class Server {

@@ -34,10 +34,12 @@ struct Observed {
   /// Returns the numbers of rows of metrics and entries of logs that were lost.
   std::function<AnalyticsFigures()> analytics = [] { return AnalyticsFigures(); };
   /// Returns the figures of the connection to the cluster that has the store. Null for a store of this machine.
-  std::function<RadosFigures()> cluster = nullptr;
+  std::function<Result<RadosFigures>()> cluster = nullptr;
 
   std::optional<RadosFigures> cluster_figures() const {
-    return cluster ? std::optional<RadosFigures>(cluster()) : std::nullopt;
+    if (!cluster) return std::nullopt;
+    Result<RadosFigures> figures = cluster();
+    return figures.ok() ? std::optional<RadosFigures>(*std::move(figures)) : std::nullopt;
   }
   std::chrono::duration<double> uptime() const { return std::chrono::steady_clock::now() - begun; }
 };
