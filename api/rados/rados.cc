@@ -7,19 +7,25 @@
 
 #include "io/env.h"
 #include "io/rados/librados_door.h"
+#include "io/rados/pool_watch.h"
 #include "io/rados/rados_file_system.h"
 #include "io/rados/rados_names.h"
+#include "io/rados/watched_door.h"
 
 namespace varve {
 
 struct RadosConnection::Parts {
   Parts(std::string_view pool, std::unique_ptr<io::ObjectDoor> opened)
-      : door(std::move(opened)), files(pool, *door, machine.clock, machine.random, machine.scheduler) {}
+      : door(std::move(opened)),
+        watched(*door, machine.clock),
+        files(pool, watched, machine.clock, machine.random, machine.scheduler) {}
 
   const io::Env& machine = io::system_env();
   std::unique_ptr<io::ObjectDoor> door;
+  io::WatchedDoor watched;
   io::RadosFileSystem files;
   const io::Env env{files, machine.clock, machine.random, machine.scheduler};
+  io::PoolWatch pool{watched, files.process(), machine.scheduler};
 };
 
 bool is_rados_address(std::string_view path) noexcept {
@@ -39,6 +45,47 @@ Result<std::unique_ptr<RadosConnection>> RadosConnection::open(std::string_view 
   return std::unique_ptr<RadosConnection>(new RadosConnection(std::move(parts)));
 } catch (const std::bad_alloc&) {
   return Status(Code::kOutOfMemory, "there is not enough memory to connect to a cluster");
+}
+
+namespace {
+
+RadosOperations operations_of(const io::DoorFigures& door) {
+  return {door.answered, door.time, door.slow, door.waiting, door.longest_wait, door.longest_object};
+}
+
+}  // namespace
+
+Result<RadosFigures> RadosConnection::figures() const try {
+  (void)parts_->pool.start();  // Without a thread, the figures have no pool.
+  io::RadosProcess& process = parts_->files.process();
+  const io::OwnershipFigures ownership = process.figures();
+  const io::DoorFigures reads = parts_->watched.reads();
+  const io::DoorFigures changes = parts_->watched.changes();
+  RadosFigures figures;
+  figures.process = process.id();
+  figures.client = parts_->watched.client();
+  figures.owned = {ownership.owned.begin(), ownership.owned.end()};
+  figures.ownerships = ownership.ownerships;
+  figures.takeovers = ownership.takeovers;
+  figures.fences = ownership.fences;
+  figures.is_fenced = ownership.is_fenced;
+  figures.lease_age = ownership.lease_age;
+  figures.lease_time = process.options().lease_time;
+  figures.lease_lapses = ownership.lease_lapses;
+  figures.reads = operations_of(reads);
+  figures.changes = operations_of(changes);
+  figures.reads_given_up = reads.given_up;
+  figures.changes_refused_full = changes.refused_full;
+  if (const std::optional<io::PoolLook> pool = parts_->pool.seen()) {
+    figures.pool = RadosPool{pool->is_full, pool->is_nearly_full, pool->copies, pool->copies_min};
+  }
+  return figures;
+} catch (const std::bad_alloc&) {
+  return Status::out_of_memory();
+}
+
+void RadosConnection::set_read_patience(std::chrono::milliseconds patience) const noexcept {
+  parts_->files.process().set_read_patience(patience);
 }
 
 const io::Env* RadosConnection::env() const noexcept {

@@ -71,6 +71,11 @@ void find_operations(Finder& finder, LibradosCalls& calls) noexcept {
   finder.find(calls.omap_get_next2, "rados_omap_get_next2");
   finder.find(calls.omap_get_end, "rados_omap_get_end");
   finder.find(calls.read, "rados_read");
+  finder.find(calls.aio_create_completion2, "rados_aio_create_completion2");
+  finder.find(calls.aio_get_return_value, "rados_aio_get_return_value");
+  finder.find(calls.aio_release, "rados_aio_release");
+  finder.find(calls.aio_read, "rados_aio_read");
+  finder.find(calls.aio_cancel, "rados_aio_cancel");
 }
 
 }  // namespace

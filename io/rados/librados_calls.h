@@ -15,6 +15,7 @@ using RadosCluster = void*;
 using RadosContext = void*;  // a pool with a namespace and a snapshot sequence
 using RadosWrite = void*;    // a change that is being built
 using RadosRead = void*;
+using RadosCompletion = void*;
 using RadosList = void*;  // an iterator of attributes or of entries
 
 /// The functions of librados' C interface, with its names without the prefix `rados_`. A function that returns an int
@@ -67,6 +68,12 @@ struct LibradosCalls {
   int (*omap_get_next2)(RadosList list, char** key, char** value, std::size_t* key_size, std::size_t* value_size);
   void (*omap_get_end)(RadosList list);
   int (*read)(RadosContext context, const char* object, char* bytes, std::size_t size, std::uint64_t offset);
+  int (*aio_create_completion2)(void* argument, void (*done)(RadosCompletion, void*), RadosCompletion* completion);
+  int (*aio_get_return_value)(RadosCompletion completion);
+  void (*aio_release)(RadosCompletion completion);
+  int (*aio_read)(RadosContext context, const char* object, RadosCompletion completion, char* bytes, std::size_t size,
+                  std::uint64_t offset);
+  int (*aio_cancel)(RadosContext context, RadosCompletion completion);
 };
 
 /// The library's file name, which the system's loader looks for.

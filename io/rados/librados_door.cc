@@ -2,7 +2,10 @@
 // Must never: retry. What an unknown outcome means is known above the door (S6).
 #include "io/rados/librados_door.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <string>
@@ -11,6 +14,7 @@
 
 #include "io/posix/posix_process.h"
 #include "io/rados/librados_connection.h"
+#include "io/rados/rados_names.h"
 
 namespace varve::io {
 
@@ -125,6 +129,70 @@ class AnswerList {
   RadosList list_ = nullptr;
 };
 
+/// A read in flight. Its completion may write into the memory of the read until wait() returns.
+class PendingRead {
+ public:
+  explicit PendingRead(const LibradosCalls& calls) : calls_(calls) {
+    if (calls_.aio_create_completion2(this, &PendingRead::finish, &completion_) < 0) completion_ = nullptr;
+  }
+  ~PendingRead() {
+    if (completion_ != nullptr) calls_.aio_release(completion_);
+  }
+  PendingRead(const PendingRead&) = delete;
+  PendingRead& operator=(const PendingRead&) = delete;
+  bool is_made() const noexcept { return completion_ != nullptr; }
+  RadosCompletion get() const noexcept { return completion_; }
+
+  /// Returns the result of the read. One that is given up has ended as well: the library then completes it at once.
+  int wait(RadosContext context, std::chrono::milliseconds patience) {
+    /// How often a read is given up again, in case that the library had not sent it yet.
+    constexpr std::chrono::milliseconds kAgain{100};
+    bool is_given_up = false;
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!finished_.wait_for(lock, is_given_up ? kAgain : patience, [this] { return is_finished_; })) {
+      is_given_up = true;
+      lock.unlock();
+      (void)calls_.aio_cancel(context, completion_);  // May call finish().
+      lock.lock();
+    }
+    const int result = calls_.aio_get_return_value(completion_);
+    return is_given_up && result < 0 ? -ETIMEDOUT : result;
+  }
+
+ private:
+  /// Called by a thread of the library, as the last use of this object by it.
+  static void finish(RadosCompletion /*completion*/, void* argument) {
+    auto& pending = *static_cast<PendingRead*>(argument);
+    const std::lock_guard<std::mutex> lock(pending.mutex_);
+    pending.is_finished_ = true;
+    pending.finished_.notify_one();
+  }
+
+  const LibradosCalls& calls_;
+  RadosCompletion completion_ = nullptr;
+  std::mutex mutex_;
+  std::condition_variable finished_;
+  bool is_finished_ = false;  // guarded by mutex_
+};
+
+/// Returns the text of one pool in the monitors' list of all, or nothing.
+std::string_view pool_in(std::string_view list, std::string_view name) noexcept {
+  constexpr std::string_view kMark = "\"pool_name\":\"";
+  for (std::size_t at = list.find(kMark); at != std::string_view::npos; at = list.find(kMark)) {
+    list.remove_prefix(at + kMark.size());
+    if (list.starts_with(name) && list.substr(name.size()).starts_with('"')) return list.substr(0, list.find(kMark));
+  }
+  return {};
+}
+
+/// Returns the text between the mark and the end, or nothing.
+std::string_view between(std::string_view text, std::string_view mark, char end) noexcept {
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) return {};
+  text.remove_prefix(at + mark.size());
+  return text.substr(0, text.find(end));
+}
+
 class LibradosDoor final : public ObjectDoor {
  public:
   explicit LibradosDoor(std::unique_ptr<LibradosConnection> connection)
@@ -193,13 +261,37 @@ class LibradosDoor final : public ObjectDoor {
     }
   }
 
-  ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
-                    std::size_t& count) override {
+  ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes, std::size_t& count,
+                    std::chrono::milliseconds patience) override {
     if (is_foreign()) return ENOTCONN;
-    const int result = calls_.read(connection_->reader(), std::string(object).c_str(),
-                                   reinterpret_cast<char*>(bytes.data()), bytes.size(), offset);
+    const std::string name(object);
+    char* const memory = reinterpret_cast<char*>(bytes.data());
+    const int result = patience.count() == 0
+                           ? calls_.read(connection_->reader(), name.c_str(), memory, bytes.size(), offset)
+                           : read_in_time(name, offset, {memory, bytes.size()}, patience);
     count = result < 0 ? 0 : static_cast<std::size_t>(result);
     return answer_of(result);
+  }
+
+  ObjectAnswer look_at_pool(std::string_view object, PoolLook& found) override {
+    if (is_foreign()) return ENOTCONN;
+    const Result<std::string> pools =
+        connection_->ask_monitors(R"({"prefix":"osd pool ls","detail":"detail","format":"json"})");
+    if (!pools.ok()) return pools.status().os_error() == 0 ? EIO : pools.status().os_error();
+    const std::string_view pool = pool_in(*pools, connection_->pool());
+    const Result<std::uint64_t> copies_min = parse_number(between(pool, "\"min_size\":", ','));
+    if (!copies_min.ok()) return EIO;
+    const std::string flags = "," + std::string(between(pool, "\"flags_names\":\"", '"')) + ",";
+    const Result<std::string> group = connection_->ask_monitors(
+        R"({"prefix":"osd map","format":"json","pool":")" + connection_->pool() + R"(","object":")" +
+        std::string(object) + R"(","nspace":")" + kRadosNamespace + "\"}");
+    if (!group.ok()) return group.status().os_error() == 0 ? EIO : group.status().os_error();
+    const std::string_view acting = between(*group, "\"acting\":[", ']');
+    found.is_full = flags.find(",full,") != std::string::npos || flags.find(",full_quota,") != std::string::npos;
+    found.is_nearly_full = flags.find(",nearfull,") != std::string::npos;
+    found.copies_min = *copies_min;
+    found.copies = acting.empty() ? 0 : static_cast<std::uint64_t>(std::count(acting.begin(), acting.end(), ',')) + 1;
+    return 0;
   }
 
   ObjectAnswer blocklist(std::string_view client) override {
@@ -210,6 +302,15 @@ class LibradosDoor final : public ObjectDoor {
 
  private:
   bool is_foreign() const noexcept { return !connection_->owner().is_this_process(); }
+
+  int read_in_time(const std::string& name, std::uint64_t offset, std::span<char> bytes,
+                   std::chrono::milliseconds patience) const {
+    PendingRead pending(calls_);
+    if (!pending.is_made()) return -ENOMEM;
+    const int begun =
+        calls_.aio_read(connection_->reader(), name.c_str(), pending.get(), bytes.data(), bytes.size(), offset);
+    return begun < 0 ? begun : pending.wait(connection_->reader(), patience);
+  }
 
   int operate(const BuiltRead& read, std::string_view object) const {
     return calls_.read_op_operate(read.get(), connection_->reader(), std::string(object).c_str(), 0);

@@ -8,6 +8,7 @@
 //   S6  An answer other than those named here means that the change may have been made.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -60,6 +61,15 @@ struct ObjectLook {
   TextMap attributes;
 };
 
+/// What the monitors of the cluster know of a pool, and of the placement group of one object in it.
+struct PoolLook {
+  bool is_full = false;
+  bool is_nearly_full = false;
+  /// The copies of the object that serve now, and how many must: below that, each operation on the object waits.
+  std::uint64_t copies = 0;
+  std::uint64_t copies_min = 0;
+};
+
 /// Any thread may use it. A call waits for its answer. Changes by one client to one object are made in the order of the
 /// calls. An answered change has reached every copy.
 class ObjectDoor {
@@ -71,11 +81,14 @@ class ObjectDoor {
   virtual ObjectAnswer look(std::string_view object, ObjectLook& found) = 0;
   /// Returns all entries of the object's sorted map.
   virtual ObjectAnswer entries(std::string_view object, TextMap& found) = 0;
-  /// Reads into `bytes` as far as the object goes. `count` is the number of bytes read.
+  /// Reads into `bytes` as far as the object goes. `count` is the number of bytes read. Waits for `patience` at most, or
+  /// without end if it is zero. After that, the answer is ETIMEDOUT, and nothing writes into `bytes` any more.
   virtual ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
-                            std::size_t& count) = 0;
+                            std::size_t& count, std::chrono::milliseconds patience) = 0;
   /// Asks that the operations of another client be refused from now on. Does not wait until they are.
   virtual ObjectAnswer blocklist(std::string_view client) = 0;
+  /// Asks the monitors, not the object. Waits for some seconds at most.
+  virtual ObjectAnswer look_at_pool(std::string_view object, PoolLook& found) = 0;
 };
 
 }  // namespace varve::io

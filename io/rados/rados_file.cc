@@ -145,9 +145,13 @@ Status RadosReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte
 Status RadosReadableFile::read_object(std::uint64_t stripe, std::uint64_t offset, std::span<std::byte> bytes) const {
   const FailedCall call{"read", path_, stripe * kStripeBytes + offset};
   std::size_t count = 0;
+  const std::chrono::milliseconds patience = root_->process().read_patience();
   const ObjectAnswer answer =
-      root_->process().door().read(stripe_object(root_->store(), entry_.id(), stripe), offset, bytes, count);
+      root_->process().door().read(stripe_object(root_->store(), entry_.id(), stripe), offset, bytes, count, patience);
   if (answer == ENOENT) return root_->missing(call);
+  if (answer == ETIMEDOUT && patience.count() > 0) {
+    return call_error(Code::kBusy, call, {"the cluster does not answer in time; repeat the call when it does"});
+  }
   if (answer != 0) return os_error(answer, call);
   if (count == bytes.size()) return Status();
   if (!entry_.is_segment()) {

@@ -114,10 +114,20 @@ void RadosProcess::renew() {
   renewal.attributes["renewal"] = std::to_string(++renewals_);
   const std::int64_t sent = clock_.since_boot().count();
   const ObjectAnswer answer = door_.change(renewal);
-  if (answer == 0) renewed_at_.store(sent, std::memory_order_release);
+  if (answer == 0) note_renewal(sent);
   if (answer == kStaleEpoch || answer == ENOENT || answer == ESHUTDOWN) {
     is_fenced_.store(true, std::memory_order_release);
   }
+}
+
+void RadosProcess::note_renewal(std::int64_t sent) noexcept {
+  const std::int64_t former = renewed_at_.exchange(sent, std::memory_order_acq_rel);
+  if (former == INT64_MIN) return;
+  // A renewal whose own answer came late does not end the lapse.
+  const std::chrono::nanoseconds now = clock_.since_boot();
+  const bool was_late = now - std::chrono::nanoseconds(former) >= options_.lease_time;
+  const bool is_late = now - std::chrono::nanoseconds(sent) >= options_.lease_time;
+  if (was_late && !is_late) lease_lapses_.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool RadosProcess::is_fresh() noexcept {
@@ -132,8 +142,31 @@ bool RadosProcess::begin_owning(const std::string& name, std::chrono::millisecon
   while (owned_.contains(name)) {
     if (!changed_.wait_for(mutex_, std::min(wait_max, kWaitMax)) && owned_.contains(name)) return false;
   }
-  owned_.insert(name);
+  owned_.emplace(name, 0);
   return true;
+}
+
+void RadosProcess::note_taken(const std::string& name, std::uint64_t epoch, bool is_takeover) noexcept {
+  const MutexGuard guard(mutex_);
+  if (const auto found = owned_.find(name); found != owned_.end()) found->second = epoch;
+  ++ownerships_;
+  if (is_takeover) ++takeovers_;
+}
+
+OwnershipFigures RadosProcess::figures() {
+  OwnershipFigures figures;
+  const std::int64_t renewed = renewed_at_.load(std::memory_order_acquire);
+  if (renewed != INT64_MIN) figures.lease_age = clock_.since_boot() - std::chrono::nanoseconds(renewed);
+  figures.is_fenced = is_fenced();
+  figures.fences = fences_.load(std::memory_order_relaxed);
+  figures.lease_lapses = lease_lapses_.load(std::memory_order_relaxed);
+  const MutexGuard guard(mutex_);
+  for (const auto& [name, epoch] : owned_) {
+    if (epoch != 0) figures.owned.emplace(name, epoch);
+  }
+  figures.ownerships = ownerships_;
+  figures.takeovers = takeovers_;
+  return figures;
 }
 
 void RadosProcess::end_owning(const std::string& name) noexcept {

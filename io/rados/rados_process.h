@@ -5,8 +5,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,17 @@ struct RadosOptions {
   std::chrono::milliseconds owner_wait{0};
 };
 
+/// What became of the lease and of the roots of one process.
+struct OwnershipFigures {
+  std::map<std::string, std::uint64_t> owned;  // the names of the roots that it owns, with their epochs
+  std::uint64_t ownerships = 0;                // roots that were taken
+  std::uint64_t takeovers = 0;                 // of these, from an owner that had not let go
+  std::uint64_t fences = 0;                    // handles that noticed a later owner
+  std::uint64_t lease_lapses = 0;              // times without a fresh lease that have ended
+  bool is_fenced = false;
+  std::optional<std::chrono::nanoseconds> lease_age;  // none before the first root is taken
+};
+
 /// Any thread may use it.
 class RadosProcess {
  public:
@@ -44,6 +56,13 @@ class RadosProcess {
   Clock& clock() noexcept { return clock_; }
   Scheduler& scheduler() noexcept { return scheduler_; }
   const RadosOptions& options() const noexcept { return options_; }
+  /// How long a read of a file waits for its answer; zero: without end. Reads that wait keep theirs.
+  std::chrono::milliseconds read_patience() const noexcept {
+    return std::chrono::milliseconds(read_patience_.load(std::memory_order_relaxed));
+  }
+  void set_read_patience(std::chrono::milliseconds patience) noexcept {
+    read_patience_.store(patience.count(), std::memory_order_relaxed);
+  }
   /// Returns 32 hexadecimal digits that identify this process.
   const std::string& id() const noexcept { return id_; }
   OwnerProcess owner() const noexcept { return owner_; }
@@ -62,11 +81,17 @@ class RadosProcess {
   /// Waits, while another handle of this process owns the root, up to `wait_max`. Returns false after that.
   bool begin_owning(const std::string& name, std::chrono::milliseconds wait_max);
   void end_owning(const std::string& name) noexcept;
+  /// Notes that an owned root was taken.
+  void note_taken(const std::string& name, std::uint64_t epoch, bool is_takeover) noexcept;
+  /// Notes that a handle has noticed a later owner.
+  void note_fence() noexcept { fences_.fetch_add(1, std::memory_order_relaxed); }
+  OwnershipFigures figures();
   /// Waits for this time.
   void rest(std::chrono::milliseconds time) noexcept;
 
  private:
   void run() noexcept;
+  void note_renewal(std::int64_t sent) noexcept;
 
   ObjectDoor& door_;
   Clock& clock_;
@@ -76,12 +101,17 @@ class RadosProcess {
   const OwnerProcess owner_ = OwnerProcess::current();
   const std::string id_;
   std::atomic<bool> is_fenced_{false};
+  std::atomic<std::uint64_t> fences_{0};
+  std::atomic<std::uint64_t> lease_lapses_{0};
+  std::atomic<std::int64_t> read_patience_{0};  // in milliseconds
   /// The time at which the last successful renewal was sent, in nanoseconds.
   std::atomic<std::int64_t> renewed_at_{INT64_MIN};
 
   Mutex mutex_;
   Condition changed_;
-  std::set<std::string> owned_ VARVE_GUARDED_BY(mutex_);
+  std::map<std::string, std::uint64_t> owned_ VARVE_GUARDED_BY(mutex_);  // zero: it is being taken
+  std::uint64_t ownerships_ VARVE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t takeovers_ VARVE_GUARDED_BY(mutex_) = 0;
   bool has_lease_ VARVE_GUARDED_BY(mutex_) = false;
   bool is_ending_ VARVE_GUARDED_BY(mutex_) = false;
   Mutex renewing_;  // one renewal at a time

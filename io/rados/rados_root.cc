@@ -80,6 +80,10 @@ Status RadosRoot::fenced(const FailedCall& call) const noexcept {
   return call_error(Code::kFenced, call, {"another owner has taken the store over"});
 }
 
+void RadosRoot::note_fenced() noexcept {
+  if (!is_fenced_.exchange(true, std::memory_order_acq_rel)) process_->note_fence();
+}
+
 Status RadosRoot::check(const FailedCall& call) const noexcept {
   if (!process_->owner().is_this_process()) {
     return call_error(Code::kLocked, call, {"this process is a fork of the one that opened it"});
@@ -112,7 +116,7 @@ Status RadosRoot::confirm() {
   if (answer == 0 && root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(epoch())) {
     return Status();
   }
-  is_fenced_.store(true, std::memory_order_release);
+  note_fenced();
   return fenced(call);
 }
 
@@ -127,7 +131,7 @@ Status RadosRoot::change(ObjectChange change, const FailedCall& call) {
   switch (answer) {
     case 0: return Status();
     case kStaleEpoch:
-    case ESHUTDOWN: is_fenced_.store(true, std::memory_order_release); return fenced(call);
+    case ESHUTDOWN: note_fenced(); return fenced(call);
     case ENOENT: {
       // The object was removed, by this owner or by a later one. No reader would find the bytes.
       const Status owned = confirm();
@@ -164,7 +168,7 @@ Status RadosRoot::change_root(ObjectChange change, const FailedCall& call) {
   const ObjectAnswer answer = process_->door().change(change);
   if (answer == 0) return Status();
   if (answer == kStaleEpoch || answer == ECANCELED || answer == ENOENT || answer == ESHUTDOWN) {
-    is_fenced_.store(true, std::memory_order_release);
+    note_fenced();
     return fenced(call);
   }
   if (is_full(answer)) return os_error(answer, call);
@@ -376,7 +380,7 @@ Status RadosRoot::remove_objects(const std::string& id, std::uint64_t stripes) {
     if (look != 0) return os_error(look, call);
     const ObjectAnswer removed = process_->door().change(removing);
     if (removed == kStaleEpoch || removed == ESHUTDOWN) {
-      is_fenced_.store(true, std::memory_order_release);
+      note_fenced();
       return fenced(call);
     }
     if (removed != 0 && removed != ENOENT) return os_error(removed, call);

@@ -93,6 +93,7 @@ class RadosRoot {
   struct Claim;
   Status take_once(std::chrono::milliseconds wait_max);
   Status take_owned(std::chrono::milliseconds wait_max);
+  Status take_raised(const Claim& former, const std::string& owner);
   Status await_lapse(const Claim& former, std::chrono::milliseconds wait_max, Claim& now);
   Result<Claim> look_at_root();
   Status raise_epoch(const Claim& former, const std::string& owner);
@@ -109,6 +110,7 @@ class RadosRoot {
   Status probe_space(const FailedCall& call) VARVE_REQUIRES(mutex_);
   Result<TextMap> read_entries();
   Status fenced(const FailedCall& call) const noexcept;
+  void note_fenced() noexcept;
   Status lock_failure() const;
 
   const std::shared_ptr<RadosProcess> process_;

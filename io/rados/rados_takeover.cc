@@ -117,12 +117,30 @@ Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
     // While the root still names the former owner. If this process died first, no later owner would know of that one.
     if (Status ended = end_lease(*former, owner); !ended.ok()) return ended;
   }
-  if (Status raised = raise_epoch(*former, owner); !raised.ok()) return raised;
-  epoch_.store(former->epoch + 1, std::memory_order_release);
-  is_fenced_.store(false, std::memory_order_release);
-  if (Status taken = take_directory(); !taken.ok()) return taken;
+  const std::uint64_t epoch = former->epoch + 1;
+  ObjectChange surrender;  // made before the root changes, since it may be needed for lack of memory
+  surrender.object = root_object(name_);
+  surrender.epoch = epoch;
+  surrender.expected_attributes = {{"id", store_}, {"epoch", std::to_string(epoch)}, {"owner", owner}};
+  surrender.attributes["owner"] = "";
+  if (Status taken = take_raised(*former, owner); !taken.ok()) {
+    // The root may name this process, which answered nothing. No later owner must wait for its lease.
+    if (taken.code() != Code::kLocked && taken.code() != Code::kFenced) (void)process_->door().change(surrender);
+    return taken;
+  }
+  process_->note_taken(name_, epoch, was_foreign);
   if (was_foreign) (void)process_->door().blocklist(former->client());  // hurries the end; the epochs alone suffice
   return Status();
+}
+
+/// Takes what the root leads to. After an error, the root may name this process.
+Status RadosRoot::take_raised(const Claim& former, const std::string& owner) try {
+  if (Status raised = raise_epoch(former, owner); !raised.ok()) return raised;
+  epoch_.store(former.epoch + 1, std::memory_order_release);
+  is_fenced_.store(false, std::memory_order_release);
+  return take_directory();
+} catch (const std::bad_alloc&) {
+  return Status::out_of_memory();
 }
 
 /// Returns Ok when the former owner's lease has not been renewed for T and a tenth, or when it let go. `now` is then
@@ -244,7 +262,7 @@ Result<bool> RadosRoot::seal_stripe(const std::string& object) {
     }
   }
   if (sealed == kStaleEpoch || sealed == ESHUTDOWN) {
-    is_fenced_.store(true, std::memory_order_release);
+    note_fenced();
     return fenced(call);
   }
   if (sealed != 0) return os_error(sealed, call);

@@ -36,6 +36,7 @@ class ModelDoor final : public ObjectDoor {
   ObjectAnswer change(const ObjectChange& change) override {
     const InsideModel inside;
     cluster_.scheduler_.yield();
+    (void)cluster_.await(change.object);
     bool is_repeated = false;
     ObjectAnswer answer = 0;
     {
@@ -68,13 +69,14 @@ class ModelDoor final : public ObjectDoor {
     return with_object(object, [&](const ObjectCluster::Object& seen) { found = seen.entries; });
   }
 
-  ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
-                    std::size_t& count) override {
-    return with_object(object, [&](const ObjectCluster::Object& seen) {
+  ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes, std::size_t& count,
+                    std::chrono::milliseconds patience) override {
+    const auto take = [&](const ObjectCluster::Object& seen) {
       const std::uint64_t size = seen.content.size_bytes();
       count = static_cast<std::size_t>(offset < size ? std::min<std::uint64_t>(bytes.size(), size - offset) : 0);
       seen.content.read(offset, bytes.first(count));
-    });
+    };
+    return with_object(object, take, patience);
   }
 
   ObjectAnswer blocklist(std::string_view client) override {
@@ -86,6 +88,14 @@ class ModelDoor final : public ObjectDoor {
     return 0;
   }
 
+  ObjectAnswer look_at_pool(std::string_view /*object*/, PoolLook& found) override {
+    const InsideModel inside;
+    cluster_.scheduler_.yield();
+    const std::lock_guard<std::mutex> guard(cluster_.mutex_);
+    found = cluster_.look_at_pool();
+    return 0;
+  }
+
  private:
   static void keep(ObjectCluster::Client& own, const ObjectChange& change) {
     if (own.late_left == 0) return;
@@ -94,9 +104,11 @@ class ModelDoor final : public ObjectDoor {
   }
 
   template <typename Use>
-  ObjectAnswer with_object(std::string_view object, const Use& use) {
+  ObjectAnswer with_object(std::string_view object, const Use& use,
+                           std::chrono::milliseconds patience = std::chrono::milliseconds(0)) {
     const InsideModel inside;
     cluster_.scheduler_.yield();
+    if (!cluster_.await(object, patience)) return ETIMEDOUT;
     const std::lock_guard<std::mutex> guard(cluster_.mutex_);
     if (const ObjectAnswer refused = cluster_.refusal(cluster_.client(client_)); refused != 0) return refused;
     const auto found = cluster_.objects_.find(object);
@@ -109,7 +121,50 @@ class ModelDoor final : public ObjectDoor {
   const std::string client_;
 };
 
-ObjectCluster::ObjectCluster(Scheduler& scheduler, std::uint64_t seed) : scheduler_(scheduler), random_(seed) {}
+ObjectCluster::ObjectCluster(Scheduler& scheduler, std::uint64_t seed)
+    : scheduler_(scheduler), standing_(scheduler), gone_on_(scheduler), random_(seed) {}
+
+bool ObjectCluster::await(std::string_view object, std::chrono::milliseconds patience) {
+  if (!has_still_.load(std::memory_order_acquire)) return true;
+  const MutexGuard guard(standing_);
+  while (still_prefix_.has_value() && object.starts_with(*still_prefix_)) {
+    if (patience.count() == 0) {
+      gone_on_.wait(standing_);
+    } else if (!gone_on_.wait_for(standing_, patience)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void ObjectCluster::stand_still(std::string_view prefix) {
+  const MutexGuard guard(standing_);
+  still_prefix_ = prefix;
+  has_still_.store(true, std::memory_order_release);
+}
+
+void ObjectCluster::go_on() {
+  const MutexGuard guard(standing_);
+  still_prefix_.reset();
+  has_still_.store(false, std::memory_order_release);
+  gone_on_.notify_all();
+}
+
+void ObjectCluster::set_copies(std::uint64_t copies) {
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    copies_ = copies;
+  }
+  copies < kCopiesMin ? stand_still("") : go_on();
+}
+
+PoolLook ObjectCluster::look_at_pool() const {
+  PoolLook look;
+  look.is_full = is_full_;
+  look.copies = copies_;
+  look.copies_min = kCopiesMin;
+  return look;
+}
 
 std::unique_ptr<ObjectDoor> ObjectCluster::make_door() {
   const std::lock_guard<std::mutex> guard(mutex_);

@@ -5,10 +5,13 @@
 // changes of one client arrive in the order in which they were sent. A client that is cut off gets no answer any more.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -43,6 +46,13 @@ class ObjectCluster {
   /// Makes the pool full, or frees it.
   void set_full(bool is_full);
 
+  /// From now on, operations on objects whose names begin with `prefix` wait: their OSD hangs, or too few copies are left.
+  void stand_still(std::string_view prefix);
+  /// Lets them go on.
+  void go_on();
+  /// Sets how many of the two copies that each object must have are there. With one, every object stands still.
+  void set_copies(std::uint64_t copies);
+
   /// Lets no blocklist reach the objects from now on. A new owner does not wait for it.
   void hold_blocklists();
   /// Leaves out a half of the fence, for tests that show what each half is for.
@@ -56,6 +66,7 @@ class ObjectCluster {
 
  private:
   friend class ModelDoor;
+  static constexpr std::uint64_t kCopiesMin = 2;
 
   struct Object {
     std::uint64_t epoch = 0;
@@ -77,16 +88,25 @@ class ObjectCluster {
 
   // The functions below are called under the lock.
   ObjectAnswer apply(const ObjectChange& change);
+  PoolLook look_at_pool() const;
   static bool has_expected(const Object& object, const ObjectChange& change);
   Client& client(std::string_view name);
   /// Returns the answer if the client gets one that depends on no object.
   ObjectAnswer refusal(const Client& client) const;
 
+  /// Waits while the object stands still, without the lock. Returns false if that outlasts a patience that is not zero.
+  bool await(std::string_view object, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
+
   Scheduler& scheduler_;
+  std::atomic<bool> has_still_{false};  // saves the others a look under the mutex, and their schedules a turn
+  Mutex standing_;                      // never held with mutex_
+  Condition gone_on_;
+  std::optional<std::string> still_prefix_ VARVE_GUARDED_BY(standing_);
   mutable std::mutex mutex_;  // guards the members below; held briefly
   SeededRandom random_;
   unsigned repeat_percent_ = 0;
   bool is_full_ = false;
+  std::uint64_t copies_ = kCopiesMin;
   bool heeds_epochs_ = true;
   bool heeds_presence_ = true;
   bool heeds_blocklists_ = true;

@@ -36,6 +36,12 @@ std::set<std::string> exported() {
   WatchBench bench;
   ReloadFigures reloads;
   bench.observed.reloads = &reloads;
+  bench.observed.cluster = [] {
+    RadosFigures cluster;
+    cluster.lease_age = std::chrono::seconds(1);
+    cluster.pool = RadosPool();
+    return cluster;
+  };
   EXPECT_EQ(bench.insert("1"), "201");
   const std::string text = bench.watch("/metrics").body;
   std::set<std::string> names;

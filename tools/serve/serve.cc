@@ -1,8 +1,12 @@
 #include "tools/serve/serve.h"
 
+#include <chrono>
+#include <cstdlib>
+#include <functional>
 #include <memory>
 #include <utility>
 
+#include "tools/serve/cluster_watch.h"
 #include "tools/serve/reloader.h"
 #include "tools/serve/serve_plan.h"
 #include "tools/serve/settings/account_keys.h"
@@ -17,19 +21,48 @@
 namespace varve::serve {
 namespace {
 
-/// Finds the place of `--data`: a directory of this machine, or an address on Ceph, to which it connects. Errors: those of
+/// A read that waits longer for the cluster is answered with 503, so that one part of it that hangs does not hold up all
+/// threads.
+constexpr std::chrono::seconds kReadPatience{5};
+
+/// The program's exit code for a failure of the machine, after which a service manager starts it again.
+constexpr int kMachineFailed = 4;
+
+/// Connects to the cluster of `--data`. Returns null for a directory of this machine. Errors: those of
 /// RadosConnection::open().
-Result<StorePlace> place_of(const std::string& data) {
-  StorePlace place{data};
-  if (!is_rados_address(data)) return place;
+Result<std::shared_ptr<const RadosConnection>> cluster_of(const std::string& data) {
+  if (!is_rados_address(data)) return std::shared_ptr<const RadosConnection>();
   Result<std::unique_ptr<RadosConnection>> connected = RadosConnection::open(data);
   if (!connected.ok()) return connected.status();
-  const std::shared_ptr<const RadosConnection> cluster = *std::move(connected);
+  return std::shared_ptr<const RadosConnection>(*std::move(connected));
+}
+
+StorePlace place_of(const std::string& data, const std::shared_ptr<const RadosConnection>& cluster) {
+  StorePlace place{data};
+  if (cluster == nullptr) return place;
   place.env = cluster->env();
   place.env_owner = cluster;
   place.is_shared = true;
   return place;
 }
+
+Result<std::unique_ptr<ClusterWatch>> watch_cluster(const RadosConnection& cluster) {
+  return ClusterWatch::start({[&cluster] { return cluster.figures(); }, [](const std::string& line) { log_line(line); },
+                              [] {
+                                finish_log();
+                                std::_Exit(kMachineFailed);
+                              }});
+}
+
+void expect_end(ClusterWatch* watch, const StopSignals& signals) {
+  if (watch != nullptr) watch->expect_end([&signals] { return signals.is_impatient(); });
+}
+
+/// Calls a function when its scope ends.
+struct AtEnd {
+  std::function<void()> act;
+  ~AtEnd() { act(); }
+};
 
 /// Logs that a message to the service manager failed. A server whose manager is gone still serves.
 void note_sent(const Status& sent) {
@@ -101,24 +134,40 @@ Status serve_until_signal(const SettingSources& sources,
   listening.alive = [&manager] { manager.alive(); };
 
   const std::string& data = (*settings).text(OptionId::kData);
-  const Result<StorePlace> place = place_of(data);
-  if (!place.ok()) return place.status();
-  const Result<std::unique_ptr<Store>> store = open_in_turn(*place, *plan, manager, on_standby);
+  std::unique_ptr<ClusterWatch> cluster_watch;  // bounds the end of the connection too, so it ends after that
+  const Result<std::shared_ptr<const RadosConnection>> connected = cluster_of(data);
+  if (!connected.ok()) return connected.status();
+  const RadosConnection* const cluster = (*connected).get();
+  const StorePlace place = place_of(data, *connected);
+  const AtEnd after_store{[&] {
+    if (cluster_watch) cluster_watch->expect_exit();
+  }};
+  const Result<std::unique_ptr<Store>> store = open_in_turn(place, *plan, manager, on_standby);
   if (!store.ok()) return store.status();
+  const AtEnd before_store_ends{[&] { expect_end(cluster_watch.get(), signals); }};
   signals.expect();
-  if (!(*place).is_shared) listening.operator_store = data;
+  if (cluster != nullptr) {
+    Result<std::unique_ptr<ClusterWatch>> watching = watch_cluster(*cluster);
+    if (!watching.ok()) return watching.status();
+    cluster_watch = *std::move(watching);
+    cluster->set_read_patience(kReadPatience);
+    listening.cluster = [cluster] { return cluster->figures(); };
+  } else {
+    listening.operator_store = data;
+  }
   Result<std::unique_ptr<Server>> started = Server::start(**store, std::move((*read).accounts), listening);
   if (!started.ok()) return started.status();
   Server& server = **started;
   on_ready({server.url(), server.queues_url(), server.blobs_url(), server.page_url(), server.metrics_port()});
   std::unique_ptr<OwnerWatch> watch;
-  if ((*place).is_shared) {
+  if (place.is_shared) {
     Result<std::unique_ptr<OwnerWatch>> watching = OwnerWatch::start(**store, [&signals] { signals.request_end(); });
     if (!watching.ok()) return watching.status();
     watch = *std::move(watching);
   }
   const Settings last = serve_requests(signals, Reloader(sources, *settings, server, reloads), manager,
                                        "Serving " + data + " at " + server.url());
+  expect_end(cluster_watch.get(), signals);
   const Status loss = watch ? watch->loss() : Status();
   watch.reset();
   server.stop(!loss.ok() ? std::chrono::milliseconds(0) : drain_time(last) - kDrainMin,

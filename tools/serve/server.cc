@@ -132,7 +132,8 @@ struct Server::State {
                  std::chrono::steady_clock::now(),
                  [this] {
                    return AnalyticsFigures{analytics.lost_rows(), analytics.lost_entries()};
-                 }},
+                 },
+                 options.cluster},
         page(rules ? std::make_unique<StatusPage>(store, observed, names_of(keyring->accounts), *rules) : nullptr),
         tables(store, keyring, present_time, log_failure),
         queues(store, keyring, present_time, log_failure, options.dead_letters),

@@ -16,6 +16,7 @@
 #include "tools/serve/front.h"
 #include "tools/serve/transport/connection_host.h"
 #include "tools/serve/watch/reload_figures.h"
+#include "varve/rados.h"
 #include "varve/result.h"
 #include "varve/store.h"
 
@@ -84,6 +85,8 @@ struct ListenOptions : LiveOptions {
   std::function<void()> alive{};
   /// The figures of reloads for the metrics. Must outlive the server. Null: there are none.
   const ReloadFigures* reloads = nullptr;
+  /// Returns the figures of the connection to the store's cluster. Null: the store lies on this machine.
+  std::function<Result<RadosFigures>()> cluster{};
 };
 
 class Server {

@@ -1,6 +1,7 @@
 // The contract of the door (io/rados/object_door.h), of the model and of a real cluster. The cluster is that of CEPH_CONF;
 // VARVE_CEPH_POOL names a pool of it, and without that variable only the model is tested. tools/check-cluster sets both.
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -19,6 +20,8 @@ namespace {
 
 using Presence = ObjectChange::Presence;
 
+constexpr std::chrono::milliseconds kNoPatience{0};  // waits without end
+
 std::span<const std::byte> bytes_view(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
@@ -31,7 +34,7 @@ std::string shown(ObjectDoor& door, const std::string& object) {
   std::vector<std::byte> bytes(look.size_bytes);
   std::size_t count = 0;
   EXPECT_EQ(door.entries(object, entries), 0);
-  EXPECT_EQ(door.read(object, 0, bytes, count), 0);
+  EXPECT_EQ(door.read(object, 0, bytes, count, kNoPatience), 0);
   EXPECT_EQ(count, bytes.size());
   std::string text(reinterpret_cast<const char*>(bytes.data()), count);
   for (const auto& [name, value] : look.attributes) text += "|" + name + "=" + value;
@@ -166,12 +169,35 @@ TEST_P(ObjectDoorContract, AReadEndsWithTheObjectAndAGapIsZeros) {
   expect_object("a", std::string(6, '\0') + "end|empty=|value=made");
   std::vector<std::byte> bytes(4);
   std::size_t count = 99;
-  EXPECT_EQ(door_->read(name("a"), 7, bytes, count), 0);
+  EXPECT_EQ(door_->read(name("a"), 7, bytes, count, kNoPatience), 0);
   EXPECT_EQ(count, 2U);
-  EXPECT_EQ(door_->read(name("a"), 9, bytes, count), 0);
+  EXPECT_EQ(door_->read(name("a"), 9, bytes, count, kNoPatience), 0);
   EXPECT_EQ(count, 0U);
-  EXPECT_EQ(door_->read(name("b"), 0, bytes, count), ENOENT);
+  EXPECT_EQ(door_->read(name("b"), 0, bytes, count, kNoPatience), ENOENT);
   EXPECT_EQ(door_->change(removing("a", 1)), 0);
+}
+
+TEST_P(ObjectDoorContract, AReadWithPatienceIsAnsweredAsOneWithout) {
+  ObjectChange first = making("a", 1);
+  first.bytes = bytes_view("bytes");
+  ASSERT_EQ(door_->change(first), 0);
+  std::vector<std::byte> bytes(4);
+  std::size_t count = 99;
+  constexpr std::chrono::minutes kMinute{1};
+  EXPECT_EQ(door_->read(name("a"), 1, bytes, count, kMinute), 0);
+  EXPECT_EQ(count, 4U);
+  EXPECT_EQ(bytes[0], bytes_view("y")[0]);
+  EXPECT_EQ(door_->read(name("b"), 0, bytes, count, kMinute), ENOENT);
+  EXPECT_EQ(door_->change(removing("a", 1)), 0);
+}
+
+TEST_P(ObjectDoorContract, ThePoolHasRoomAndCopies) {
+  PoolLook pool;
+  pool.is_full = true;
+  ASSERT_EQ(door_->look_at_pool(name("a"), pool), 0) << "an object need not exist";
+  EXPECT_FALSE(pool.is_full);
+  EXPECT_GE(pool.copies_min, 1U);
+  EXPECT_GE(pool.copies, pool.copies_min);
 }
 
 TEST_P(ObjectDoorContract, AnAbsentObjectShowsNothing) {
@@ -268,6 +294,40 @@ TEST(ObjectDoorHistories, TheModelAnswersAsTheClusterDoes) {
       EXPECT_EQ(real[0]->change(removal), 0);
     }
   }
+}
+
+// VARVE_CEPH_HANG and VARVE_CEPH_GO_ON are commands that stop the cluster's OSDs and let them go on.
+TEST(LibradosRead, IsGivenUpWhileItsOsdHangsAndIsAnsweredLater) {
+  const char* const hang = std::getenv("VARVE_CEPH_HANG");
+  const char* const go_on = std::getenv("VARVE_CEPH_GO_ON");
+  if (pool_of_environment() == nullptr || hang == nullptr || go_on == nullptr) {
+    GTEST_SKIP() << "there is no cluster whose OSDs may hang";
+  }
+  const std::unique_ptr<ObjectDoor> door = real_door();
+  ASSERT_NE(door, nullptr);
+  ObjectChange making;
+  making.object = drawn_prefix() + "hung";
+  making.presence = Presence::kMustBeAbsent;
+  making.bytes = bytes_view("bytes");
+  ASSERT_EQ(door->change(making), 0);
+  std::vector<std::byte> bytes(5);
+  std::size_t count = 99;
+  ASSERT_EQ(std::system(hang), 0);
+  constexpr std::chrono::milliseconds kPatience{700};
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(door->read(making.object, 0, bytes, count, kPatience), ETIMEDOUT);
+  EXPECT_EQ(count, 0U);
+  const auto time = std::chrono::steady_clock::now() - began;
+  EXPECT_GE(time, kPatience);
+  EXPECT_LT(time, kPatience + std::chrono::seconds(2));
+  ASSERT_EQ(std::system(go_on), 0);
+  EXPECT_EQ(door->read(making.object, 0, bytes, count, std::chrono::minutes(1)), 0);
+  EXPECT_EQ(count, 5U);
+  EXPECT_EQ(bytes[4], bytes_view("s")[0]);
+  ObjectChange removal;
+  removal.object = making.object;
+  removal.removes = true;
+  EXPECT_EQ(door->change(removal), 0);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // Goal: a new owner leaves a living one alone, and answers nothing before a dead one's lease has lapsed.
 // Method: processes share a model of RADOS. Threads and time follow a seed.
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -194,6 +196,79 @@ TEST_P(RadosLease, TwoStandbysFollowEachOther) {
   ASSERT_EQ(epochs.size(), 2u);
   EXPECT_LT(owner->epoch(), epochs[0]);
   EXPECT_LT(epochs[0], epochs[1]);
+}
+
+/// The nth operation of this door answers EIO. A change may have been made all the same.
+class FailingDoor final : public ObjectDoor {
+ public:
+  FailingDoor(std::unique_ptr<ObjectDoor> door, bool makes_changes)
+      : door_(std::move(door)), makes_changes_(makes_changes) {}
+  void fail_at(int operation) noexcept { left_ = operation; }
+  bool has_failed() const noexcept { return left_ == 0; }
+
+  std::string client() const override { return door_->client(); }
+  ObjectAnswer change(const ObjectChange& change) override {
+    if (!fails()) return door_->change(change);
+    if (makes_changes_) (void)door_->change(change);
+    return EIO;
+  }
+  ObjectAnswer look(std::string_view object, ObjectLook& found) override {
+    return fails() ? EIO : door_->look(object, found);
+  }
+  ObjectAnswer entries(std::string_view object, TextMap& found) override {
+    return fails() ? EIO : door_->entries(object, found);
+  }
+  ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes, std::size_t& count,
+                    milliseconds patience) override {
+    return fails() ? EIO : door_->read(object, offset, bytes, count, patience);
+  }
+  ObjectAnswer look_at_pool(std::string_view object, PoolLook& found) override {
+    return door_->look_at_pool(object, found);
+  }
+  ObjectAnswer blocklist(std::string_view client) override { return door_->blocklist(client); }
+
+ private:
+  bool fails() noexcept { return left_ > 0 && --left_ == 0; }
+
+  const std::unique_ptr<ObjectDoor> door_;
+  const bool makes_changes_;
+  int left_ = -1;
+};
+
+TEST_P(RadosLease, AProcessWhoseTakeoverFailedKeepsNoLaterOwnerOut) {
+  machine_.cluster.hold_blocklists();
+  {
+    const std::unique_ptr<Directory> made = open(machine_.start());
+    ASSERT_NE(take(*made), nullptr);
+  }
+  RadosOptions options;
+  options.renewal_time = std::chrono::hours(1);  // so that no renewal is among the operations
+  int failures = 0;
+  for (const bool makes_changes : {false, true}) {
+    for (int operation = 1;; ++operation) {
+      SCOPED_TRACE(operation);
+      auto made = std::make_unique<FailingDoor>(machine_.cluster.make_door(), makes_changes);
+      FailingDoor& door = *made;
+      RadosProgram& failing = machine_.start(options, std::move(made));
+      const std::unique_ptr<Directory> directory = open(failing);
+      const std::unique_ptr<Directory> other = open(machine_.start());
+      door.fail_at(operation);
+      Result<std::unique_ptr<DirectoryLock>> taken = lock(*directory);
+      const bool has_failed = door.has_failed();
+      door.fail_at(0);  // never again
+      if (!has_failed) break;
+      const auto began = machine_.clock.monotonic();
+      if (taken.ok()) {
+        (*taken).reset();
+      } else {
+        ++failures;
+      }
+      EXPECT_NE(take(*other), nullptr) << "while the process lives";
+      EXPECT_LT(machine_.clock.monotonic() - began, milliseconds(500));
+      EXPECT_NE(take(*directory), nullptr) << "and that process can take it again";
+    }
+  }
+  EXPECT_GT(failures, 4);
 }
 
 /// One owner is cut off, and a second one is while it takes over. Then the first one is back, and a third one comes.

@@ -1,5 +1,7 @@
 #include "tools/serve/watch/metrics_text.h"
 
+#include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -260,9 +262,75 @@ void add_health(Families& families, const StoreHealth& health) {
   families.gauge("varve_accepts_writes", "1 if the store accepts writes, else 0.",
                  std::uint64_t{health.accepts_writes});
   families.begin(MetricType::Gauge, "varve_health", "1 for the present state of the store, 0 for the others.");
-  for (const std::string_view state : {"healthy", "write paused", "poisoned", "read only", "standby", "unknown"}) {
+  for (const std::string_view state :
+       {"healthy", "write paused", "poisoned", "read only", "standby", "waiting", "fenced", "unknown"}) {
     families.value(std::uint64_t{state == health.state}, {{"state", std::string(state)}});
   }
+}
+
+/// Adds the figures of one kind of operations for each kind.
+template <typename Figure>
+void add_by_kind(Families& families, MetricType type, const char* name, const char* help, const RadosFigures& cluster,
+                 const Figure& figure) {
+  families.begin(type, name, help);
+  families.value(figure(cluster.reads), {{"kind", "read"}});
+  families.value(figure(cluster.changes), {{"kind", "change"}});
+}
+
+double seconds_of(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+void add_cluster_operations(Families& families, const RadosFigures& cluster) {
+  add_by_kind(families, MetricType::Counter, "varve_cluster_operations_total",
+              "Operations on objects that the cluster answered.", cluster,
+              [](const RadosOperations& of) { return of.answered; });
+  add_by_kind(families, MetricType::Counter, "varve_cluster_operation_seconds_total", "Seconds that these took.",
+              cluster, [](const RadosOperations& of) { return seconds_of(of.time); });
+  add_by_kind(families, MetricType::Counter, "varve_cluster_slow_operations_total",
+              "Answered operations that took longer than a second.", cluster,
+              [](const RadosOperations& of) { return of.slow; });
+  add_by_kind(families, MetricType::Gauge, "varve_cluster_waiting_operations", "Operations that wait now.", cluster,
+              [](const RadosOperations& of) { return of.waiting; });
+  add_by_kind(families, MetricType::Gauge, "varve_cluster_longest_wait_seconds",
+              "Seconds that the oldest waiting operation has waited; 0 if none waits.", cluster,
+              [](const RadosOperations& of) { return seconds_of(of.longest_wait); });
+  families.counter("varve_cluster_reads_given_up_total", "Reads given up because the cluster did not answer in time.",
+                   cluster.reads_given_up);
+  families.counter("varve_cluster_refused_full_total", "Changes that the pool refused because it was full.",
+                   cluster.changes_refused_full);
+}
+
+void add_cluster(Families& families, const RadosFigures& cluster) {
+  families.gauge("varve_cluster_epoch", "The epoch under which this process owns the store; 0 if it owns none.",
+                 cluster.owned.empty() ? std::uint64_t{0} : cluster.owned.begin()->second);
+  families.counter("varve_cluster_ownerships_total", "How often this process became the owner.", cluster.ownerships);
+  families.counter("varve_cluster_takeovers_total", "Of these, from an owner that had died or hung.",
+                   cluster.takeovers);
+  families.counter("varve_cluster_fences_total", "How often this process noticed that it had lost the store.",
+                   cluster.fences);
+  families.gauge("varve_cluster_fenced", "1 if another process has ended the lease of this one, else 0.",
+                 std::uint64_t{cluster.is_fenced});
+  if (cluster.lease_age) {
+    families.gauge("varve_cluster_lease_age_seconds", "Seconds since the last confirmed renewal of the lease was sent.",
+                   seconds_of(*cluster.lease_age));
+  }
+  families.gauge("varve_cluster_lease_limit_seconds", "The age of the lease from which nothing is answered.",
+                 seconds_of(cluster.lease_time));
+  families.counter("varve_cluster_lease_lapses_total", "How often the lease was older than this, until it was renewed.",
+                   cluster.lease_lapses);
+  add_cluster_operations(families, cluster);
+  families.gauge("varve_cluster_pool_known", "1 if the monitors have answered the last question, else 0.",
+                 std::uint64_t{cluster.pool.has_value()});
+  if (!cluster.pool) return;
+  families.gauge("varve_cluster_pool_full", "1 if the pool refuses new objects, else 0.",
+                 std::uint64_t{cluster.pool->is_full});
+  families.gauge("varve_cluster_pool_nearly_full", "1 if the pool is above its first mark, else 0.",
+                 std::uint64_t{cluster.pool->is_nearly_full});
+  families.gauge("varve_cluster_copies", "Copies that serve the object which waits longest, or the lease.",
+                 cluster.pool->copies);
+  families.gauge("varve_cluster_copies_min", "The pool's min_size: with fewer copies, operations wait.",
+                 cluster.pool->copies_min);
 }
 
 }  // namespace
@@ -275,7 +343,9 @@ std::string metrics_text(const Observed& observed) {
   if (observed.reloads != nullptr) add_reloads(families, *observed.reloads);
   add_build(families);
   add_process(families, process_figures());
-  add_health(families, health_of(store));
+  const std::optional<RadosFigures> cluster = observed.cluster_figures();
+  add_health(families, health_of(store, cluster));
+  if (cluster) add_cluster(families, *cluster);
   if (store.ok()) {
     add_levels(families, *store);
     add_log(families, *store);

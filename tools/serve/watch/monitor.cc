@@ -39,7 +39,8 @@ HttpResponse Monitor::answer(const HttpRequest& request) const {
   if (request.head.path == "/metrics") {
     return text_response(200, observed_ == nullptr ? standby_metrics_text() : metrics_text(*observed_), kMetricsType);
   }
-  return health_response(observed_ == nullptr ? standby_health() : health_of(observed_->store.statistics()));
+  return health_response(observed_ == nullptr ? standby_health()
+                                              : health_of(observed_->store.statistics(), observed_->cluster_figures()));
 }
 
 Task<Status> Monitor::admit(const HttpRequest& /*request*/, HomeThread* /*home*/) {

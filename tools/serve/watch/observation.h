@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "tools/serve/watch/connection_figures.h"
 #include "tools/serve/watch/reload_figures.h"
 #include "tools/serve/watch/request_figures.h"
+#include "varve/rados.h"
 #include "varve/store.h"
 
 namespace varve::serve {
@@ -31,7 +33,14 @@ struct Observed {
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   /// Returns the numbers of rows of metrics and entries of logs that were lost.
   std::function<AnalyticsFigures()> analytics = [] { return AnalyticsFigures(); };
+  /// Returns the figures of the connection to the cluster that has the store. Null for a store of this machine.
+  std::function<Result<RadosFigures>()> cluster = nullptr;
 
+  std::optional<RadosFigures> cluster_figures() const {
+    if (!cluster) return std::nullopt;
+    Result<RadosFigures> figures = cluster();
+    return figures.ok() ? std::optional<RadosFigures>(*std::move(figures)) : std::nullopt;
+  }
   std::chrono::duration<double> uptime() const { return std::chrono::steady_clock::now() - begun; }
 };
 

@@ -1,5 +1,7 @@
 #include "tools/serve/watch/status_json.h"
 
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "api/rest/encoding/entity_writer.h"
@@ -15,8 +17,7 @@ void write_counts(JsonText& json, std::initializer_list<NamedCount> counts) {
   for (const auto& [name, count] : counts) json.member(name).number(std::to_string(count));
 }
 
-void write_health(JsonText& json, const Result<Statistics>& store) {
-  const StoreHealth health = health_of(store);
+void write_health(JsonText& json, const StoreHealth& health) {
   json.member("health").begin_object();
   json.member("accepts_writes").boolean(health.accepts_writes);
   json.member("state").text(health.state).member("reason").text(health.reason).end_object();
@@ -106,6 +107,46 @@ void write_store(JsonText& json, const Statistics& store) {
   json.end_object();
 }
 
+std::uint64_t milliseconds_of(std::chrono::nanoseconds time) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
+}
+
+void write_operations(JsonText& json, std::string_view name, const RadosOperations& operations) {
+  json.member(name).begin_object();
+  write_counts(json, {{"answered", operations.answered},
+                      {"nanoseconds", static_cast<std::uint64_t>(operations.time.count())},
+                      {"slow", operations.slow},
+                      {"waiting", operations.waiting},
+                      {"longest_wait_ms", milliseconds_of(operations.longest_wait)}});
+  json.member("longest_object").text(operations.longest_object).end_object();
+}
+
+void write_cluster(JsonText& json, const RadosFigures& cluster) {
+  json.member("cluster").begin_object();
+  json.member("process").text(cluster.process).member("client").text(cluster.client);
+  json.member("epochs").begin_object();
+  for (const auto& [name, epoch] : cluster.owned) json.member(name).number(std::to_string(epoch));
+  json.end_object();
+  write_counts(json, {{"ownerships", cluster.ownerships},
+                      {"takeovers", cluster.takeovers},
+                      {"fences", cluster.fences},
+                      {"lease_age_ms", milliseconds_of(cluster.lease_age.value_or(std::chrono::nanoseconds(0)))},
+                      {"lease_time_ms", milliseconds_of(cluster.lease_time)},
+                      {"lease_lapses", cluster.lease_lapses},
+                      {"reads_given_up", cluster.reads_given_up},
+                      {"changes_refused_full", cluster.changes_refused_full}});
+  write_operations(json, "reads", cluster.reads);
+  write_operations(json, "changes", cluster.changes);
+  if (cluster.pool) {
+    json.member("pool").begin_object();
+    json.member("is_full").boolean(cluster.pool->is_full);
+    json.member("is_nearly_full").boolean(cluster.pool->is_nearly_full);
+    write_counts(json, {{"copies", cluster.pool->copies}, {"copies_min", cluster.pool->copies_min}});
+    json.end_object();
+  }
+  json.end_object();
+}
+
 }  // namespace
 
 std::string status_json(const Observed& observed, bool has_explorer) {
@@ -114,9 +155,11 @@ std::string status_json(const Observed& observed, bool has_explorer) {
   json.begin_object();
   json.member("uptime_seconds").number(double_text(observed.uptime().count()));
   json.member("has_explorer").boolean(has_explorer);
-  write_health(json, store);
+  const std::optional<RadosFigures> cluster = observed.cluster_figures();
+  write_health(json, health_of(store, cluster));
   write_requests(json, observed);
   if (store.ok()) write_store(json, *store);
+  if (cluster) write_cluster(json, *cluster);
   json.end_object();
   return json.take();
 }

@@ -109,6 +109,8 @@ ExitCode exit_code_of(const Status& status) noexcept {
     case Code::kTooManyFiles:
     case Code::kFenced:
     case Code::kClosed: return kMachine;
+    // A busy name is the store's refusal. Without one, another writer or a cluster keeps the program waiting.
+    case Code::kBusy: return status.service_error().empty() ? kMachine : kRefused;
     default: return kRefused;
   }
 }

@@ -14,7 +14,7 @@ enum ExitCode : int {
   kRefused = 1,       // the store refused: not found, exists, ETag differs, a bad value or row
   kUsage = 2,         // the command line was not understood
   kDamaged = 3,       // the store does not verify
-  kMachine = 4,       // no space, no permission, an I/O error, the store is in use
+  kMachine = 4,       // no space, no permission, an I/O error, the store is in use or busy
   kReaderGone = 141,  // the reader of standard output is gone; a shell's code for SIGPIPE
 };
 

@@ -15,7 +15,12 @@
 // owner can change nothing from then on: its writes return kFenced. Reading alone needs the ownership too.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "varve/options.h"
@@ -25,6 +30,62 @@ namespace varve {
 
 /// Returns whether the path of a store is an address on Ceph: whether it begins with "rados:".
 bool is_rados_address(std::string_view path) noexcept;
+
+/// The operations of one kind that a connection sent to the cluster.
+struct RadosOperations {
+  std::uint64_t answered = 0;
+  /// The time that the answered ones took, together.
+  std::chrono::nanoseconds time{0};
+  /// The answered ones that took longer than a second.
+  std::uint64_t slow = 0;
+  /// The operations that wait now.
+  std::uint64_t waiting = 0;
+  /// How long the oldest of them has waited, and the name of its object; empty if none waits.
+  std::chrono::nanoseconds longest_wait{0};
+  std::string longest_object;
+};
+
+/// What the monitors of the cluster say of the pool.
+struct RadosPool {
+  /// True if the pool refuses new objects. Commits are then refused with kNoSpace as soon as the log needs a new one.
+  bool is_full = false;
+  bool is_nearly_full = false;
+  /// The copies that serve the object which waits longest, or the lease, and the number below which operations wait.
+  std::uint64_t copies = 0;
+  std::uint64_t copies_min = 0;
+};
+
+/// The figures of a connection and of all stores opened with it. Counters start at zero with the connection. Two figures
+/// may be from slightly different moments.
+struct RadosFigures {
+  /// This process, as the roots of its stores name it, and its address, as the cluster's blocklist names it.
+  std::string process;
+  std::string client;
+  /// The names of the stores that the connection owns, with their epochs.
+  std::map<std::string, std::uint64_t> owned;
+  /// Stores that were taken.
+  std::uint64_t ownerships = 0;
+  /// Of these, the ones from an owner that had not let go: it had died or hung.
+  std::uint64_t takeovers = 0;
+  /// How often a handle of a store noticed that another owner had taken the store over.
+  std::uint64_t fences = 0;
+  /// True if another process has ended the lease of this one, after which no store opens with this connection.
+  bool is_fenced = false;
+  /// The time since the last renewal of the lease was sent. Absent before the first store is opened.
+  std::optional<std::chrono::nanoseconds> lease_age;
+  /// While `lease_age` is below this, reads and buffered writes are answered.
+  std::chrono::nanoseconds lease_time{0};
+  /// How often the lease was older than that, until a renewal succeeded.
+  std::uint64_t lease_lapses = 0;
+  RadosOperations reads;
+  RadosOperations changes;
+  /// Reads that were given up; see RadosConnection::set_read_patience().
+  std::uint64_t reads_given_up = 0;
+  /// Changes that the pool refused because it was full.
+  std::uint64_t changes_refused_full = 0;
+  /// Absent if the monitors have not answered yet, or did not answer the last time.
+  std::optional<RadosPool> pool;
+};
 
 /// A connection to one pool, with the machine's clocks and threads. Stores of the pool can share it, and then have one
 /// lease. Any thread may use it. A fork of the process cannot: opening a store there returns kLocked.
@@ -45,6 +106,15 @@ class RadosConnection {
 
   /// Returns what StoreOptions::env, VerifyOptions::env and RepairOptions::env take. It lives as long as the connection.
   const io::Env* env() const noexcept;
+
+  /// Returns the figures without waiting for the cluster. The first call starts a thread that asks the monitors about the
+  /// pool every five seconds. Errors: kOutOfMemory.
+  Result<RadosFigures> figures() const;
+  /// From now on, a read of a file that waits longer than this is given up: the verb returns kBusy, and may be repeated. So
+  /// one part of a cluster that hangs does not hold up all threads of a program. Zero, the default, waits without end.
+  /// Writes always wait: one that was given up might still happen. Set it after the stores are open, since an open does
+  /// not go on after a read that was given up.
+  void set_read_patience(std::chrono::milliseconds patience) const noexcept;
 
  private:
   struct Parts;

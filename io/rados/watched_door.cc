@@ -1,0 +1,75 @@
+// Owns: the list of the operations that wait, in the order of their beginning (watched_door.h).
+// Must never: allocate for an operation.
+#include "io/rados/watched_door.h"
+
+#include <cerrno>
+
+namespace varve::io {
+
+/// One operation, from its beginning to its answer.
+class WatchedDoor::Watched {
+ public:
+  Watched(WatchedDoor& door, Kind& kind, std::string_view object) : door_(door), kind_(kind) {
+    const std::lock_guard<std::mutex> guard(door_.mutex_);
+    call_.object = object;
+    call_.begun = door_.clock_.monotonic();
+    call_.before = kind_.newest;
+    (kind_.newest != nullptr ? kind_.newest->after : kind_.oldest) = &call_;
+    kind_.newest = &call_;
+    ++kind_.figures.waiting;
+  }
+  ~Watched() {
+    const std::lock_guard<std::mutex> guard(door_.mutex_);
+    (call_.before != nullptr ? call_.before->after : kind_.oldest) = call_.after;
+    (call_.after != nullptr ? call_.after->before : kind_.newest) = call_.before;
+    const std::chrono::nanoseconds time = door_.clock_.monotonic() - call_.begun;
+    --kind_.figures.waiting;
+    ++kind_.figures.answered;
+    kind_.figures.time += time;
+    if (time > kSlow) ++kind_.figures.slow;
+    if (answer_ == ETIMEDOUT) ++kind_.figures.given_up;
+    if (answer_ == ENOSPC || answer_ == EDQUOT) ++kind_.figures.refused_full;
+  }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+  ObjectAnswer answered(ObjectAnswer answer) noexcept { return answer_ = answer; }
+
+ private:
+  WatchedDoor& door_;
+  Kind& kind_;
+  Call call_;
+  ObjectAnswer answer_ = 0;
+};
+
+DoorFigures WatchedDoor::figures_of(const Kind& kind) const {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  DoorFigures figures = kind.figures;
+  if (kind.oldest != nullptr) {
+    figures.longest_wait = clock_.monotonic() - kind.oldest->begun;
+    figures.longest_object = kind.oldest->object;
+  }
+  return figures;
+}
+
+ObjectAnswer WatchedDoor::change(const ObjectChange& change) {
+  Watched watched(*this, changes_, change.object);
+  return watched.answered(door_.change(change));
+}
+
+ObjectAnswer WatchedDoor::look(std::string_view object, ObjectLook& found) {
+  Watched watched(*this, reads_, object);
+  return watched.answered(door_.look(object, found));
+}
+
+ObjectAnswer WatchedDoor::entries(std::string_view object, TextMap& found) {
+  Watched watched(*this, reads_, object);
+  return watched.answered(door_.entries(object, found));
+}
+
+ObjectAnswer WatchedDoor::read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
+                               std::size_t& count, std::chrono::milliseconds patience) {
+  Watched watched(*this, reads_, object);
+  return watched.answered(door_.read(object, offset, bytes, count, patience));
+}
+
+}  // namespace varve::io
