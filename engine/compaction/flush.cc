@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/compaction/ended.h"
+#include "engine/compaction/flush_parts.h"
 #include "engine/compaction/retention.h"
 #include "engine/compaction/rewrite.h"
 #include "engine/compaction/value_space.h"
@@ -36,6 +37,15 @@ void add_dead_ids(const std::vector<format::DeadId>& retired, const FileSet& fil
     if (std::any_of(edit.added_dead_ids.begin(), edit.added_dead_ids.end(), same)) continue;
     edit.added_dead_ids.push_back(dead);
   }
+}
+
+/// Returns whether the new table will soon be merged. A table that overlaps nothing moves down unchanged.
+bool will_be_merged(const Memtable& memtable, const Levels& levels) {
+  MemtableCursor first(memtable);
+  first.seek(std::string_view(), format::kCommitVersionMax);
+  MemtableCursor last(memtable);
+  last.seek_to_last();
+  return !levels.all_overlapping({first.entry().sort_key, last.entry().sort_key}).empty();
 }
 
 }  // namespace
@@ -168,46 +178,42 @@ Status Flusher::make_durable(const SealedMemtable& sealed) {
 Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed) {
   format::ManifestEdit edit;
   if (sealed.memtable->entry_count() == 0) return edit;
-  std::vector<CommitVersion> horizon = snapshots_.horizon([this] { return queue_.visible(); });
-  edit.oldest_readable_version = horizon.back();
+  JobView view;
+  view.horizon = snapshots_.horizon([this] { return queue_.visible(); });
+  edit.oldest_readable_version = view.horizon.back();
   const FileSet files = tree_.manifest().files();
   std::vector<format::DeadId> dead_ids = files.dead_ids;
   dead_ids.insert(dead_ids.end(), sealed.retired.begin(), sealed.retired.end());
-  const DeadRanges dead(dead_ids, horizon.front());
-  const std::shared_ptr<const Levels> levels = tree_.levels();
-  Retention retention(
-      std::move(horizon), dead,
-      [&](std::string_view key) {
-        return levels->all_overlapping({key, key}).empty();
-      },
-      ended_for_all(files, snapshots_, queue_));
-  if (Status written = write_entries(sealed, retention, dead, edit); !written.ok()) return written;
+  view.dead = DeadRanges(dead_ids, view.horizon.front());
+  view.levels = tree_.levels();
+  view.ended_for_all = ended_for_all(files, snapshots_, queue_);
+  if (Status written = write_entries(sealed, view, edit); !written.ok()) return written;
   return edit;
 }
 
-/// Returns whether the new table will soon be merged. A table that overlaps nothing moves down unchanged.
-bool Flusher::will_be_merged(const Memtable& memtable) const {
-  MemtableCursor first(memtable);
-  first.seek(std::string_view(), format::kCommitVersionMax);
-  MemtableCursor last(memtable);
-  last.seek_to_last();
-  return !tree_.levels()->all_overlapping({first.entry().sort_key, last.entry().sort_key}).empty();
-}
-
-Status Flusher::write_entries(const SealedMemtable& sealed, Retention& retention, const DeadRanges& dead,
-                              format::ManifestEdit& edit) {
-  if (sealed.memtable->large_value_bytes() > 0) supply_.wait_until_recorded();
+Status Flusher::write_entries(const SealedMemtable& sealed, const JobView& view, format::ManifestEdit& edit) {
+  const Memtable& memtable = *sealed.memtable;
+  if (memtable.large_value_bytes() > 0) supply_.wait_until_recorded();
   std::vector<format::ValueFileEntry> kept =
-      segments_worth_keeping(*sealed.memtable, tree_.manifest().files(), sealed.last_version, dead);
-  MemtableCursor cursor(*sealed.memtable);
-  cursor.seek(std::string_view(), format::kCommitVersionMax);
+      segments_worth_keeping(memtable, tree_.manifest().files(), sealed.last_version, view.dead);
   RewriteOptions options;
   options.pool = &pool_;
-  options.chunk_weight_max = chunk_weight_max_;
+  options.chunk_weight_max = shape_.chunk_weight_max;
   options.level = 0;
-  options.table = will_be_merged(*sealed.memtable) ? passing_table_options() : table_options(0);
+  options.table = will_be_merged(memtable, *view.levels) ? passing_table_options() : table_options(0);
   for (const format::ValueFileEntry& segment : kept) options.kept_segments.push_back(segment.number);
-  Result<Rewritten> written = rewrite(cursor, retention, tree_.sink(stopping_), options);
+  const TableSink sink = tree_.sink(stopping_);
+  const std::vector<KeySpan> parts = flush_parts(memtable, *view.levels, shape_, pool_.free_threads() + 1);
+  Result<Rewritten> written = write_parts(pool_, sink, parts, [&](const KeySpan& part) {
+    PartStream entries(memtable, part);
+    Retention retention(
+        view.horizon, view.dead,
+        [&](std::string_view key) {
+          return view.levels->all_overlapping({key, key}).empty();
+        },
+        view.ended_for_all);
+    return rewrite(entries, retention, sink, options);
+  });
   if (!written.ok()) return written.status();
   written_bytes_.fetch_add(written->bytes_written, std::memory_order_relaxed);
   edit.added_tables = std::move(written->files);

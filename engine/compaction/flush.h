@@ -9,6 +9,7 @@
 //     that end at or below that version.
 // L3  The same edit makes ordinary tables of the loaded tables that were adopted in that part of the log.
 // L4  In the same edit, a segment of mostly large values becomes a value file, and the table points into it.
+// L5  A large memtable becomes several files, each with its part of the keys (flush_parts.h). One edit adds all of them.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@
 #include "engine/base/background_pool.h"
 #include "engine/base/snapshots.h"
 #include "engine/commit/commit_queue.h"
-#include "engine/compaction/retention.h"
+#include "engine/compaction/job_run.h"
 #include "engine/compaction/tree.h"
 #include "engine/levels/tree_shape.h"
 #include "engine/log/segment_supply.h"
@@ -55,13 +56,11 @@ class Flusher final : private BackgroundPool::Source {
   void release_segment(std::uint64_t number) noexcept;
   Status make_durable(const SealedMemtable& sealed);
   Result<format::ManifestEdit> write_table(const SealedMemtable& sealed);
-  bool will_be_merged(const Memtable& memtable) const;
-  Status write_entries(const SealedMemtable& sealed, Retention& retention, const DeadRanges& dead,
-                       format::ManifestEdit& edit);
+  Status write_entries(const SealedMemtable& sealed, const JobView& view, format::ManifestEdit& edit);
   void describe_log(const SealedMemtable& sealed, format::ManifestEdit& edit) const;
 
   BackgroundPool& pool_;
-  const std::uint64_t chunk_weight_max_ = tree_shape().chunk_weight_max;
+  const TreeShape shape_ = tree_shape();
   CommitQueue& queue_;
   Memtables& memtables_;
   Wal& wal_;
