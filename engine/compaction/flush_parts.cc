@@ -38,6 +38,13 @@ class SampledWeight {
   std::uint64_t all_ = 0;
 };
 
+/// Returns the files that overlap the range in the uppermost level beneath level 0 that has such files.
+Levels::Span files_beneath(const Levels& levels, const KeyRange& range) noexcept {
+  Levels::Span files;
+  for (std::uint32_t level = 1; level < kLevelCount && files.empty(); ++level) files = levels.overlapping(level, range);
+  return files;
+}
+
 }  // namespace
 
 std::vector<KeySpan> flush_parts(const Memtable& memtable, const Levels& levels, const TreeShape& shape,
@@ -52,7 +59,7 @@ std::vector<KeySpan> flush_parts(const Memtable& memtable, const Levels& levels,
   SampledWeight weight(samples);
   const std::uint64_t share = weight.all() / count;
   std::uint64_t begin = 0;
-  for (const LevelFilePtr& file : levels.overlapping(level_targets(levels, shape).base, range)) {
+  for (const LevelFilePtr& file : files_beneath(levels, range)) {
     const std::string_view border = file->entry.smallest_key;
     const std::uint64_t end = weight.below(border);
     if (end - begin < share) continue;

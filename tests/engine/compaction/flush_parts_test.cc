@@ -138,6 +138,7 @@ class FlushParts : public testing::TestWithParam<std::uint64_t> {
     held_.emplace_back(engine_->snapshot(), rows_);
     write(100);
     check(*engine_);
+    settle();
   }
 
   static std::string name_of(std::uint64_t row) { return std::to_string(10'000 + row); }
@@ -227,21 +228,63 @@ class FlushParts : public testing::TestWithParam<std::uint64_t> {
     for (const auto& [snapshot, rows] : held_) compare(engine.view_at(snapshot), rows);
   }
 
-  /// Checks that the table files on the disk are exactly those in the levels.
-  void check_strays() const {
+  std::uint64_t named_files() const {
     std::uint64_t named = 0;
     for (const LevelStatistics& each : engine_->statistics().levels) named += each.files;
+    return named;
+  }
+  std::uint64_t files_on_disk() const {
     std::uint64_t there = 0;
     for (const std::string& name : machine_.files->snapshot().file_names(test::kStorePath)) {
       if (name.ends_with(".sst")) ++there;
     }
-    ASSERT_EQ(there, named);
+    return there;
+  }
+  /// Checks that the table files on the disk are exactly those in the levels.
+  void check_strays() const { ASSERT_EQ(files_on_disk(), named_files()); }
+
+  /// Checks what is left if the process ends now, or the power fails.
+  void check_crashes() {
+    std::vector<io::MemoryDisk> left = machine_.files->power_cuts(machine_.random, 3);
+    left.push_back(machine_.files->process_death(machine_.random));
+    for (io::MemoryDisk& disk : left) {
+      Machine other(1, std::move(disk));
+      const auto reopened = *other.open();
+      EXPECT_EQ(reopened->statistics().levels[0].files, level(0).files);
+      check(*reopened);
+      EXPECT_EQ(reopened->compact().to_string(), "Ok");
+      check(*reopened);
+    }
   }
 
-  /// The rule applies to the sync of the n-th new table file, and to `count - 1` later ones.
-  void add_fault(std::uint64_t number, io::FaultEffect effect, std::uint64_t count = 1) {
+  /// Seals a small memtable, which is not cut, and a second one while the first cannot be flushed.
+  void make_two_wait() {
+    ASSERT_EQ(engine_->flush().to_string(), "Ok");
+    write(5);
+    const std::string beyond = name_of(2 * kRowCount);  // Nothing is beneath it.
+    ASSERT_TRUE(Change().put("p", beyond, "hidden by a delete of the second memtable").commit(*engine_).ok());
+    disk_is_full_ = true;
+    add_fault(0, io::FaultEffect::kError, io::FaultRule::kFromThenOn, true);
+    EXPECT_EQ(engine_->flush().code(), Code::kNoSpace);
+    ASSERT_TRUE(Change().remove("p", beyond).commit(*engine_).ok());
+    write(100);
+    held_.emplace_back(engine_->snapshot(), rows_);
+    write(100);
+    EXPECT_EQ(engine_->flush().code(), Code::kNoSpace);
+    settle();
+  }
+  /// Lets the two memtables be flushed, with this fault.
+  void end_full_disk(std::uint64_t number, io::FaultEffect effect, std::uint64_t count) {
+    add_fault(number, effect, count);
+    disk_is_full_ = false;
+  }
+
+  /// The rule applies to the sync of the n-th new table file, and to `count - 1` later ones, while `disk_is_full_` is
+  /// this.
+  void add_fault(std::uint64_t number, io::FaultEffect effect, std::uint64_t count = 1, bool disk_is_full = false) {
     io::FaultRule rule;
     rule.sync_point = sync_points::kTable.name;
+    rule.predicate = [this, disk_is_full](const io::Operation&) { return disk_is_full_ == disk_is_full; };
     rule.skip_count = number;
     rule.fail_count = count;
     rule.effect = effect;
@@ -249,18 +292,36 @@ class FlushParts : public testing::TestWithParam<std::uint64_t> {
     machine_.files->faults().add(rule);
   }
 
+  /// Lets all other threads do what they can do now. Afterwards the pool's threads rest.
+  void settle() {
+    for (int turn = 0; turn < 1'000; ++turn) machine_.scheduler().yield();
+  }
+
   /// Begins a flush in which one part does not end. Returns when the other parts can do no more.
   io::Thread flush_with_a_part_held_up() {
     add_fault(GetParam() % 3, io::FaultEffect::kNever);
     io::Thread caller = *machine_.scheduler().start("caller", [this] { flushed_ = engine_->flush(); });
     machine_.files->await_stuck(1);
-    for (int turn = 0; turn < 1'000; ++turn) machine_.scheduler().yield();
+    settle();
     return caller;
   }
   void end(io::Thread& caller) {
     machine_.files->let_go();
     caller.join();
     EXPECT_EQ(flushed_.to_string(), "Ok");
+    machine_.files->faults().clear();
+  }
+
+  /// Closes the store while a part is held up, which then ends.
+  void close_beside(io::Thread& caller) {
+    held_.clear();
+    Status closed;
+    io::Thread closer = *machine_.scheduler().start("closer", [&] { closed = engine_->close(); });
+    settle();
+    machine_.files->let_go();
+    closer.join();
+    caller.join();
+    EXPECT_EQ(closed.to_string(), "Ok");
     machine_.files->faults().clear();
   }
 
@@ -271,6 +332,7 @@ class FlushParts : public testing::TestWithParam<std::uint64_t> {
   Rows rows_;
   std::vector<std::pair<HeldVersion, Rows>> held_;
   Status flushed_;
+  bool disk_is_full_ = false;
 };
 
 TEST_P(FlushParts, AreOneFlushOfSeveralFiles) {
@@ -281,11 +343,13 @@ TEST_P(FlushParts, AreOneFlushOfSeveralFiles) {
   check(*engine_);
   check_strays();
   write(150);
+  settle();
   EXPECT_EQ(engine_->flush().to_string(), "Ok");
   check(*engine_);
 
   held_.clear();
   EXPECT_EQ(engine_->close().to_string(), "Ok");
+  engine_.reset();
   engine_ = *machine_.open();
   EXPECT_GT(level(0).files, 2u);
   check(*engine_);
@@ -298,16 +362,7 @@ TEST_P(FlushParts, AreAllPublishedAtOnceOrNotAtAll) {
   io::Thread caller = flush_with_a_part_held_up();
   EXPECT_EQ(level(0).files, 0u) << "a part was published by itself";
   check(*engine_);
-  std::vector<io::MemoryDisk> left = machine_.files->power_cuts(machine_.random, 3);
-  left.push_back(machine_.files->process_death(machine_.random));
-  for (io::MemoryDisk& disk : left) {
-    Machine other(1, std::move(disk));
-    const auto reopened = *other.open();
-    EXPECT_EQ(reopened->statistics().levels[0].files, 0u);
-    check(*reopened);
-    EXPECT_EQ(reopened->compact().to_string(), "Ok");
-    check(*reopened);
-  }
+  check_crashes();
   end(caller);
   EXPECT_GT(level(0).files, 1u);
   check(*engine_);
@@ -315,7 +370,7 @@ TEST_P(FlushParts, AreAllPublishedAtOnceOrNotAtAll) {
 }
 
 TEST_P(FlushParts, LeaveNoFileIfOneFailsAndAreWrittenAnew) {
-  add_fault(GetParam() % 3, io::FaultEffect::kError, 1'000'000);
+  add_fault(GetParam() % 3, io::FaultEffect::kError, io::FaultRule::kFromThenOn);
   EXPECT_EQ(engine_->flush().code(), Code::kNoSpace);
   EXPECT_EQ(level(0).files, 0u);
   check(*engine_);
@@ -332,7 +387,6 @@ TEST_P(FlushParts, BesideADropOfTheirTableLeaveNothing) {
   end(caller);
   held_.clear();
   rows_.clear();
-  check(*engine_);
   EXPECT_EQ(engine_->compact().to_string(), "Ok");
   check(*engine_);
   for (std::uint32_t number = 0; number < kLevelCount; ++number) EXPECT_EQ(level(number).files, 0u);
@@ -359,15 +413,7 @@ TEST_P(FlushParts, BesideWritersSnapshotsAndACheckpointLoseNothing) {
 
 TEST_P(FlushParts, AreGivenUpByAClose) {
   io::Thread caller = flush_with_a_part_held_up();
-  held_.clear();
-  Status closed;
-  io::Thread closer = *machine_.scheduler().start("closer", [&] { closed = engine_->close(); });
-  for (int turn = 0; turn < 1'000; ++turn) machine_.scheduler().yield();
-  machine_.files->let_go();
-  closer.join();
-  caller.join();
-  EXPECT_EQ(closed.to_string(), "Ok");
-  machine_.files->faults().clear();
+  close_beside(caller);
   engine_ = *machine_.open();
   check(*engine_);
   check_strays();
@@ -386,6 +432,7 @@ TEST_P(FlushParts, OfTwoStoresShareTheThreadsOfOnePool) {
   make_base(*other, others);
   write_half(*other, 0, others);
   write(150);
+  settle();
   Status flushed;
   io::Thread caller = *machine_.scheduler().start("caller", [&] { flushed = other->flush(); });
   EXPECT_EQ(engine_->flush().to_string(), "Ok");
@@ -394,6 +441,53 @@ TEST_P(FlushParts, OfTwoStoresShareTheThreadsOfOnePool) {
   EXPECT_GT(level(0).files + other->statistics().levels[0].files, 2u);
   check(*engine_);
   compare(other->view(), others);
+}
+
+TEST_P(FlushParts, OfTheNextMemtableAreWrittenAheadAndPublishedInOrder) {
+  make_two_wait();
+  const std::uint64_t flushes = engine_->statistics().flushes;
+  const std::uint64_t files = files_on_disk();
+  end_full_disk(GetParam() % 2, io::FaultEffect::kNever, 1);
+  io::Thread caller = *machine_.scheduler().start("caller", [this] { flushed_ = engine_->flush(); });
+  machine_.files->await_stuck(1);
+  settle();
+  if (engine_->statistics().flushes == flushes) {
+    EXPECT_GT(files_on_disk(), files + 1) << "the second memtable waits for the first";
+  } else {
+    EXPECT_EQ(engine_->statistics().flushes, flushes + 1) << "the second memtable was published with a part held up";
+  }
+  check(*engine_);
+  check_crashes();
+  end(caller);
+  EXPECT_EQ(engine_->statistics().flushes, flushes + 2);
+  check(*engine_);
+  check_strays();
+  EXPECT_EQ(engine_->compact().to_string(), "Ok");
+  check(*engine_);
+}
+
+TEST_P(FlushParts, WrittenAheadLeaveWithAFlushThatFails) {
+  make_two_wait();
+  end_full_disk(GetParam() % 2, io::FaultEffect::kError, io::FaultRule::kFromThenOn);
+  EXPECT_EQ(engine_->flush().code(), Code::kNoSpace);
+  check(*engine_);
+  machine_.files->faults().clear();
+  EXPECT_EQ(engine_->flush().to_string(), "Ok");
+  check(*engine_);
+  check_strays();
+}
+
+TEST_P(FlushParts, WrittenAheadAreGivenUpByAClose) {
+  make_two_wait();
+  end_full_disk(GetParam() % 2, io::FaultEffect::kNever, 1);
+  io::Thread caller = *machine_.scheduler().start("caller", [this] { flushed_ = engine_->flush(); });
+  machine_.files->await_stuck(1);
+  settle();
+  close_beside(caller);
+  const std::uint64_t files = files_on_disk();
+  engine_ = *machine_.open();
+  EXPECT_EQ(files, named_files());
+  check(*engine_);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, FlushParts, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(9)));
