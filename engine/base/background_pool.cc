@@ -179,10 +179,10 @@ BackgroundPool::Pause BackgroundPool::enqueue_due() noexcept {
   return next;
 }
 
-bool BackgroundPool::has_free_thread() const noexcept {
-  if (helpers_ == Helpers::kNone) return false;
+std::size_t BackgroundPool::free_threads() const noexcept {
+  if (helpers_ == Helpers::kNone) return 0;
   const io::MutexGuard guard(mutex_);
-  return resting_ > 0 && merging_ < merges_max_;
+  return std::min(resting_, merges_max_ - merging_);
 }
 
 void BackgroundPool::share(std::size_t count, const std::function<void(std::size_t)>& part) noexcept {

@@ -80,8 +80,9 @@ class BackgroundPool {
   BackgroundPool(const BackgroundPool&) = delete;
   BackgroundPool& operator=(const BackgroundPool&) = delete;
 
-  /// Returns whether a thread rests that could merge, and helps. It may begin other work at any moment.
-  bool has_free_thread() const noexcept;
+  /// Returns how many threads rest that could merge, and help. They may begin other work at any moment.
+  std::size_t free_threads() const noexcept;
+  bool has_free_thread() const noexcept { return free_threads() > 0; }
 
   /// Calls `part` with each number below `count`, on this thread and on every thread that is free for merges. Returns
   /// when all calls have returned. `part` must not throw.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/compaction/ended.h"
+#include "engine/compaction/flush_parts.h"
 #include "engine/compaction/retention.h"
 #include "engine/compaction/rewrite.h"
 #include "engine/compaction/value_space.h"
@@ -36,6 +37,25 @@ void add_dead_ids(const std::vector<format::DeadId>& retired, const FileSet& fil
     if (std::any_of(edit.added_dead_ids.begin(), edit.added_dead_ids.end(), same)) continue;
     edit.added_dead_ids.push_back(dead);
   }
+}
+
+/// Returns the result of the step. If it throws, memory is lacking.
+template <typename Step>
+Status without_exceptions(const Step& step) noexcept {
+  try {
+    return step();
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+/// Returns whether the new table will soon be merged. A table that overlaps nothing moves down unchanged.
+bool will_be_merged(const Memtable& memtable, const Levels& levels) {
+  MemtableCursor first(memtable);
+  first.seek(std::string_view(), format::kCommitVersionMax);
+  MemtableCursor last(memtable);
+  last.seek_to_last();
+  return !levels.all_overlapping({first.entry().sort_key, last.entry().sort_key}).empty();
 }
 
 }  // namespace
@@ -65,9 +85,10 @@ void Flusher::stop() noexcept {
   stopping_.store(true, std::memory_order_relaxed);
   memtables_.stop_waiting();
   seat_.leave();
+  give_up(ahead_);
 }
 
-Status Flusher::do_work(const FlushWork& work) {
+Status Flusher::do_work(FlushWork& work, bool& is_reported) {
   switch (work.kind) {
     case FlushWork::Kind::kNone: break;
     case FlushWork::Kind::kHeal:
@@ -75,29 +96,26 @@ Status Flusher::do_work(const FlushWork& work) {
       queue_.resume(Pause::kOthers);
       break;
     case FlushWork::Kind::kSeal: return queue_.seal_memtable();
-    case FlushWork::Kind::kFlush: return flush(*work.oldest);
+    case FlushWork::Kind::kFlush: return flush_oldest(work, is_reported);
   }
   return Status();
 }
 
 BackgroundPool::Pause Flusher::work(bool is_due) noexcept {
   if (has_ended_ || rests(is_due)) return std::nullopt;
-  Status done;
   auto kind = FlushWork::Kind::kFlush;
-  try {
-    const FlushWork work = memtables_.take_work();
+  bool is_reported = false;
+  const Status done = without_exceptions([&] {
+    FlushWork work = memtables_.take_work();
     kind = work.kind;
-    if (kind == FlushWork::Kind::kNone) return std::nullopt;
-    done = do_work(work);
-  } catch (const std::bad_alloc&) {
-    done = Status::out_of_memory();
-  }
+    return do_work(work, is_reported);
+  });
+  if (kind == FlushWork::Kind::kNone) return std::nullopt;
   if (kind == FlushWork::Kind::kHeal) return kAtOnce;
   if (kind == FlushWork::Kind::kSeal) {
     memtables_.report_seal(done);
-  } else {
-    if (done.ok()) flushes_.fetch_add(1, std::memory_order_relaxed);  // before the waiting threads are notified
-    memtables_.report_flush(done);
+  } else if (!is_reported) {
+    report(done);
   }
   if (!done.ok()) return note_failure(done);
   rest_ = kFlushRetryFirst;
@@ -133,9 +151,55 @@ BackgroundPool::Pause Flusher::note_failure(const Status& failure) noexcept {
   return rest_;
 }
 
-Status Flusher::flush(const SealedMemtable& sealed) {
+/// Flushes the oldest memtable and reports the result. Meanwhile writes the next one ahead (L6). Throws std::bad_alloc
+/// before it has begun.
+Status Flusher::flush_oldest(FlushWork& work, bool& is_reported) {
+  Status done;
+  Ahead written;
+  std::atomic<bool> has_ended{false};
+  const std::function<void(std::size_t)> part = [&](std::size_t number) noexcept {
+    if (number == 0) {
+      done = without_exceptions([&] { return flush(*work.oldest, written); });
+      has_ended.store(true, std::memory_order_relaxed);
+      work.oldest.reset();  // First: threads that wait for the memtable's room are notified by the report.
+      report(done);
+      is_reported = true;
+    } else if (!has_ended.load(std::memory_order_relaxed)) {
+      write_ahead(*work.next);
+    }
+  };
+  std::swap(written, ahead_);
+  pool_.share(work.next && pool_.free_threads() > 0 ? 2 : 1, part);
+  give_up(written);
+  if (!done.ok()) give_up(ahead_);
+  return done;
+}
+
+void Flusher::report(const Status& flushed) noexcept {
+  if (flushed.ok()) flushes_.fetch_add(1, std::memory_order_relaxed);  // before the waiting threads are notified
+  memtables_.report_flush(flushed);
+}
+
+/// A failure has no effect: the memtable's own flush will report its own.
+void Flusher::write_ahead(const SealedMemtable& sealed) noexcept {
+  (void)without_exceptions([&] {
+    if (Status durable = make_durable(sealed); !durable.ok()) return durable;
+    Result<format::ManifestEdit> edit = write_table(sealed, false);
+    if (edit.ok()) ahead_ = {sealed.memtable.get(), *std::move(edit)};
+    return edit.status();
+  });
+}
+
+void Flusher::give_up(Ahead& written) noexcept {
+  if (written.memtable != nullptr) tree_.sink(stopping_).tables.discard(written.edit.added_tables);
+  written = Ahead();
+}
+
+Status Flusher::flush(const SealedMemtable& sealed, Ahead& written) {
   if (Status durable = make_durable(sealed); !durable.ok()) return durable;
-  Result<format::ManifestEdit> edit = write_table(sealed);
+  assert(written.memtable == nullptr || written.memtable == sealed.memtable.get());
+  const bool is_written = std::exchange(written.memtable, nullptr) != nullptr;
+  Result<format::ManifestEdit> edit = is_written ? std::move(written.edit) : write_table(sealed, true);
   if (!edit.ok()) return edit.status();
   if (sealed.ends_segment) supply_.wait_until_recorded();
   describe_log(sealed, *edit);
@@ -165,49 +229,47 @@ Status Flusher::make_durable(const SealedMemtable& sealed) {
   return flushed;
 }
 
-Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed) {
+/// `is_oldest` says that no older memtable waits for its flush.
+Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed, bool is_oldest) {
   format::ManifestEdit edit;
   if (sealed.memtable->entry_count() == 0) return edit;
-  std::vector<CommitVersion> horizon = snapshots_.horizon([this] { return queue_.visible(); });
-  edit.oldest_readable_version = horizon.back();
+  JobView view;
+  view.horizon = snapshots_.horizon([this] { return queue_.visible(); });
+  edit.oldest_readable_version = view.horizon.back();
   const FileSet files = tree_.manifest().files();
   std::vector<format::DeadId> dead_ids = files.dead_ids;
   dead_ids.insert(dead_ids.end(), sealed.retired.begin(), sealed.retired.end());
-  const DeadRanges dead(dead_ids, horizon.front());
-  const std::shared_ptr<const Levels> levels = tree_.levels();
-  Retention retention(
-      std::move(horizon), dead,
-      [&](std::string_view key) {
-        return levels->all_overlapping({key, key}).empty();
-      },
-      ended_for_all(files, snapshots_, queue_));
-  if (Status written = write_entries(sealed, retention, dead, edit); !written.ok()) return written;
+  view.dead = DeadRanges(dead_ids, view.horizon.front());
+  view.levels = tree_.levels();
+  view.ended_for_all = ended_for_all(files, snapshots_, queue_);
+  if (Status written = write_entries(sealed, is_oldest, view, edit); !written.ok()) return written;
   return edit;
 }
 
-/// Returns whether the new table will soon be merged. A table that overlaps nothing moves down unchanged.
-bool Flusher::will_be_merged(const Memtable& memtable) const {
-  MemtableCursor first(memtable);
-  first.seek(std::string_view(), format::kCommitVersionMax);
-  MemtableCursor last(memtable);
-  last.seek_to_last();
-  return !tree_.levels()->all_overlapping({first.entry().sort_key, last.entry().sort_key}).empty();
-}
-
-Status Flusher::write_entries(const SealedMemtable& sealed, Retention& retention, const DeadRanges& dead,
+Status Flusher::write_entries(const SealedMemtable& sealed, bool is_oldest, const JobView& view,
                               format::ManifestEdit& edit) {
-  if (sealed.memtable->large_value_bytes() > 0) supply_.wait_until_recorded();
+  const Memtable& memtable = *sealed.memtable;
+  if (memtable.large_value_bytes() > 0) supply_.wait_until_recorded();
   std::vector<format::ValueFileEntry> kept =
-      segments_worth_keeping(*sealed.memtable, tree_.manifest().files(), sealed.last_version, dead);
-  MemtableCursor cursor(*sealed.memtable);
-  cursor.seek(std::string_view(), format::kCommitVersionMax);
+      segments_worth_keeping(memtable, tree_.manifest().files(), sealed.last_version, view.dead);
   RewriteOptions options;
   options.pool = &pool_;
-  options.chunk_weight_max = chunk_weight_max_;
+  options.chunk_weight_max = shape_.chunk_weight_max;
   options.level = 0;
-  options.table = will_be_merged(*sealed.memtable) ? passing_table_options() : table_options(0);
+  options.table = will_be_merged(memtable, *view.levels) ? passing_table_options() : table_options(0);
   for (const format::ValueFileEntry& segment : kept) options.kept_segments.push_back(segment.number);
-  Result<Rewritten> written = rewrite(cursor, retention, tree_.sink(stopping_), options);
+  const TableSink sink = tree_.sink(stopping_);
+  const std::vector<KeySpan> parts = flush_parts(memtable, *view.levels, shape_, pool_.free_threads() + 1);
+  Result<Rewritten> written = write_parts(pool_, sink, parts, [&](const KeySpan& part) {
+    PartStream entries(memtable, part);
+    Retention retention(
+        view.horizon, view.dead,
+        [&](std::string_view key) {
+          return is_oldest && view.levels->all_overlapping({key, key}).empty();
+        },
+        view.ended_for_all);
+    return rewrite(entries, retention, sink, options);
+  });
   if (!written.ok()) return written.status();
   written_bytes_.fetch_add(written->bytes_written, std::memory_order_relaxed);
   edit.added_tables = std::move(written->files);

@@ -9,6 +9,10 @@
 //     that end at or below that version.
 // L3  The same edit makes ordinary tables of the loaded tables that were adopted in that part of the log.
 // L4  In the same edit, a segment of mostly large values becomes a value file, and the table points into it.
+// L5  A large memtable becomes several files, each with its part of the keys (flush_parts.h). One edit adds all of them.
+// L6  If two memtables wait and a thread is free, it writes the tables of the second one *ahead*, beside the flush of the
+//     first. They keep all deletes, since the first memtable may have what these hide. The second memtable's own flush
+//     publishes them. If the first flush fails, they are removed.
 #pragma once
 
 #include <atomic>
@@ -18,7 +22,7 @@
 #include "engine/base/background_pool.h"
 #include "engine/base/snapshots.h"
 #include "engine/commit/commit_queue.h"
-#include "engine/compaction/retention.h"
+#include "engine/compaction/job_run.h"
 #include "engine/compaction/tree.h"
 #include "engine/levels/tree_shape.h"
 #include "engine/log/segment_supply.h"
@@ -50,18 +54,26 @@ class Flusher final : private BackgroundPool::Source {
   /// Returns whether a rest after a failure goes on.
   bool rests(bool is_due) noexcept;
   BackgroundPool::Pause note_failure(const Status& failure) noexcept;
-  Status do_work(const FlushWork& work);
-  Status flush(const SealedMemtable& sealed);
+  /// The edit of a memtable whose tables are written, but not published.
+  struct Ahead {
+    const Memtable* memtable = nullptr;  // null if there are no such tables
+    format::ManifestEdit edit;
+  };
+
+  Status do_work(FlushWork& work, bool& is_reported);
+  Status flush_oldest(FlushWork& work, bool& is_reported);
+  void write_ahead(const SealedMemtable& sealed) noexcept;
+  void give_up(Ahead& written) noexcept;
+  void report(const Status& flushed) noexcept;
+  Status flush(const SealedMemtable& sealed, Ahead& written);
   void release_segment(std::uint64_t number) noexcept;
   Status make_durable(const SealedMemtable& sealed);
-  Result<format::ManifestEdit> write_table(const SealedMemtable& sealed);
-  bool will_be_merged(const Memtable& memtable) const;
-  Status write_entries(const SealedMemtable& sealed, Retention& retention, const DeadRanges& dead,
-                       format::ManifestEdit& edit);
+  Result<format::ManifestEdit> write_table(const SealedMemtable& sealed, bool is_oldest);
+  Status write_entries(const SealedMemtable& sealed, bool is_oldest, const JobView& view, format::ManifestEdit& edit);
   void describe_log(const SealedMemtable& sealed, format::ManifestEdit& edit) const;
 
   BackgroundPool& pool_;
-  const std::uint64_t chunk_weight_max_ = tree_shape().chunk_weight_max;
+  const TreeShape shape_ = tree_shape();
   CommitQueue& queue_;
   Memtables& memtables_;
   Wal& wal_;
@@ -79,6 +91,7 @@ class Flusher final : private BackgroundPool::Source {
   Code failed_ = Code::kOk;       // the last attempt
   bool retry_was_asked_ = false;  // a thread ended the last rest
   bool has_ended_ = false;        // the store is poisoned
+  Ahead ahead_;                   // set by the thread that writes ahead, while the flushing thread does not use it
 
   BackgroundPool::Seat seat_;
 };

@@ -146,7 +146,9 @@ class Merge {
     const auto add = [&](const LevelFilePtr& file) {
       sources.push_back(std::make_unique<TableScan>(*file->table, tools_.figures.read_bytes, range.keys, &reads));
     };
-    for (const LevelFilePtr& file : job_.inputs) add(file);
+    for (const LevelFilePtr& file : job_.inputs) {
+      if (file->entry.largest_key >= range.keys.from && !range.keys.ends_before(file->entry.smallest_key)) add(file);
+    }
     for (const LevelFilePtr& file : range.overlapped) add(file);
     MergeStream input(std::move(sources));
     if (view_.horizon.size() > 1) io::probe("a snapshot held versions over a compaction");

@@ -18,7 +18,7 @@ Pacer::Pacer(io::Scheduler& scheduler, WriteShare& share) noexcept
     : share_(share), mutex_(scheduler), stopped_(scheduler) {}
 
 void Pacer::look_at(const Levels& levels) noexcept {
-  level0_file_count_.store(levels.level(0).size(), std::memory_order_relaxed);
+  level0_flush_count_.store(levels.flush_count(), std::memory_order_relaxed);
   debt_bytes_.store(compaction_debt_bytes(levels, shape_), std::memory_order_relaxed);
 }
 
@@ -26,7 +26,7 @@ std::chrono::nanoseconds Pacer::delay_of(std::uint64_t commit_bytes) const noexc
   PacingInput input;
   input.write_buffer_used_bytes = share_.used_bytes();
   input.write_buffer_bytes = share_.bytes_max();
-  input.level0_file_count = level0_file_count_.load(std::memory_order_relaxed);
+  input.level0_flush_count = level0_flush_count_.load(std::memory_order_relaxed);
   input.debt_bytes = debt_bytes();
   return commit_delay(input, limits_, commit_bytes);
 }

@@ -46,7 +46,7 @@ class Pacer {
   WriteShare& share_;
   const PacingLimits limits_;
   const TreeShape shape_ = tree_shape();
-  std::atomic<std::uint64_t> level0_file_count_{0};
+  std::atomic<std::uint64_t> level0_flush_count_{0};
   std::atomic<std::uint64_t> debt_bytes_{0};
   std::atomic<std::int64_t> owed_nanoseconds_{0};
   std::atomic<std::int64_t> waited_nanoseconds_{0};

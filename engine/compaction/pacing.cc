@@ -36,7 +36,7 @@ double write_pressure(const PacingInput& input, const PacingLimits& limits) noex
                                                     : static_cast<double>(input.write_buffer_used_bytes) /
                                                           static_cast<double>(input.write_buffer_bytes);
   const double buffer = ramp(fill, limits.write_buffer_begin, 1);
-  const double level0 = ramp_of(input.level0_file_count, limits.level0_files_begin, limits.level0_files_full);
+  const double level0 = ramp_of(input.level0_flush_count, limits.level0_flushes_begin, limits.level0_flushes_full);
   const double debt = ramp_of(input.debt_bytes, limits.debt_bytes_begin, limits.debt_bytes_full);
   return 1 - (1 - buffer) * (1 - level0) * (1 - debt);
 }

@@ -1,7 +1,7 @@
 // Owns: how long a commit waits, before it holds anything, so that compaction keeps up.
 // Must never: jump: the delay is a continuous function of every argument, and rises with each.
 //
-// There are three pressures: memtables that fill the write buffer, files in level 0, and debt. Each is zero in the
+// There are three pressures: memtables that fill the write buffer, flushes in level 0, and debt. Each is zero in the
 // range of normal work, and one at its limit. Together they are 1 - (1 - a)(1 - b)(1 - c).
 //
 // The price of a byte rises with the fourth power of the pressure. So it begins so gently that the first delayed
@@ -17,15 +17,15 @@ namespace varve::engine {
 struct PacingInput {
   std::uint64_t write_buffer_used_bytes = 0;
   std::uint64_t write_buffer_bytes = 0;
-  std::uint64_t level0_file_count = 0;
+  std::uint64_t level0_flush_count = 0;
   std::uint64_t debt_bytes = 0;
 };
 
 /// The values at which each pressure begins, and at which it is one.
 struct PacingLimits {
   double write_buffer_begin = 0.5;  // as a part of the whole buffer
-  std::uint64_t level0_files_begin = 12;
-  std::uint64_t level0_files_full = 48;
+  std::uint64_t level0_flushes_begin = 12;
+  std::uint64_t level0_flushes_full = 48;
   std::uint64_t debt_bytes_begin = std::uint64_t{4} << 30;
   std::uint64_t debt_bytes_full = std::uint64_t{64} << 30;
 };

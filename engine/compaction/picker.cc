@@ -110,38 +110,48 @@ std::optional<Job> free_value_files(const PickInput& input, const MergeChoice& c
   return std::nullopt;
 }
 
-/// What a level keeps once the running jobs have ended.
-struct Kept {
-  std::uint64_t files = 0;
-  std::uint64_t bytes = 0;
-};
+/// Returns whether the job takes its inputs out of their level.
+bool leaves_level(const Job& job) noexcept {
+  return job.kind == JobKind::kUnlink || job.output_level != job.level;
+}
 
-/// Returns what each level keeps. Files that a running job takes to another level do not make their level full again:
-/// each would get a small job of its own, and small files in the level below.
-std::array<Kept, kLevelCount> kept_by(const PickInput& input) {
-  std::array<Kept, kLevelCount> kept{};
-  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
-    kept[level] = {input.levels.level(level).size(), input.levels.level_bytes(level)};
-  }
+/// Returns the bytes that each level keeps once the running jobs have ended. Files that a running job takes to another
+/// level do not make their level full again: each would get a small job of its own, and small files in the level below.
+std::array<std::uint64_t, kLevelCount> bytes_kept(const PickInput& input) {
+  std::array<std::uint64_t, kLevelCount> kept{};
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) kept[level] = input.levels.level_bytes(level);
   for (const Job& job : input.running) {
-    if (job.kind != JobKind::kUnlink && job.output_level == job.level) continue;
+    if (!leaves_level(job)) continue;
     for (const LevelFilePtr& file : job.inputs) {
       // The job may have ended just now, and its files be gone from the levels.
-      Kept& level = kept[file->entry.level];
-      level.files -= std::min<std::uint64_t>(1, level.files);
-      level.bytes -= std::min(file->entry.size_bytes, level.bytes);
+      std::uint64_t& bytes = kept[file->entry.level];
+      bytes -= std::min(file->entry.size_bytes, bytes);
     }
+  }
+  return kept;
+}
+
+/// Returns the number of flushes of which level 0 keeps a file.
+std::size_t flushes_kept(const PickInput& input) {
+  const auto is_leaving = [&input](const LevelFilePtr& file) {
+    return std::any_of(input.running.begin(), input.running.end(),
+                       [&file](const Job& job) { return leaves_level(job) && job.takes(file->entry.number); });
+  };
+  std::size_t kept = 0;
+  for (std::size_t flush = 0; flush < input.levels.flush_count(); ++flush) {
+    const Levels::Span files = input.levels.flush(flush);
+    if (!std::all_of(files.begin(), files.end(), is_leaving)) ++kept;
   }
   return kept;
 }
 
 /// Returns the size of what each level keeps, divided by its target. A level at or below its target has one or less.
 std::array<double, kLevelCount> fullness(const PickInput& input, const LevelTargets& targets, const TreeShape& shape) {
-  const std::array<Kept, kLevelCount> kept = kept_by(input);
+  const std::array<std::uint64_t, kLevelCount> kept = bytes_kept(input);
   std::array<double, kLevelCount> full{};
-  full[0] = static_cast<double>(kept[0].files) / shape.level0_files;
+  full[0] = static_cast<double>(flushes_kept(input)) / shape.level0_flushes;
   for (std::uint32_t level = 1; level < kLastLevel; ++level) {
-    const std::uint64_t bytes = kept[level].bytes;
+    const std::uint64_t bytes = kept[level];
     full[level] = static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(1, targets.bytes[level]));
   }
   return full;
@@ -173,7 +183,7 @@ std::optional<Job> stranded_tombstones(const PickInput& input, const MergeChoice
 }
 
 std::optional<Job> idle_work(const PickInput& input, const MergeChoice& choice, const TreeShape& shape) {
-  if (input.levels.level(0).size() >= shape.level0_files_idle) {
+  if (input.levels.flush_count() >= shape.level0_flushes_idle) {
     if (std::optional<Job> job = choice.from_level0(JobReason::kIdle, nullptr)) return job;
   }
   if (std::optional<Job> job = excise(input, choice, kIdleDeadPart, JobReason::kIdle)) return job;

@@ -9,7 +9,7 @@ std::uint64_t compaction_debt_bytes(const Levels& levels, const TreeShape& shape
   const LevelTargets targets = level_targets(levels, shape);
   double debt = 0;
   double arriving = 0;
-  if (levels.level(0).size() >= shape.level0_files) {
+  if (levels.flush_count() >= shape.level0_flushes) {
     arriving = static_cast<double>(levels.level_bytes(0));
     const KeyRange range = range_of_all(levels.level(0));
     debt += arriving + static_cast<double>(bytes_of(levels.overlapping(targets.base, range)));

@@ -17,7 +17,7 @@ enum class JobKind : std::uint8_t {
 
 enum class JobReason : std::uint8_t {
   kDead,        // the files contain only dead tables, or tombstones that hide nothing
-  kLevel0,      // level 0 has too many files
+  kLevel0,      // level 0 has too many flushes
   kLevelSize,   // a level is above its target
   kTombstones,  // a file is mostly tombstones
   kDeadBytes,   // a file is mostly dead tables

@@ -75,6 +75,22 @@ Status check_disjoint(const LevelFiles& files) {
   return Status();
 }
 
+/// Moves files[end] to its place among the files from `begin` to `end`, which are disjoint and sorted by key. Returns
+/// false if it overlaps one of them. Then nothing has changed.
+bool join_flush(LevelFiles& files, std::size_t begin, std::size_t end) {
+  const auto first = files.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto last = files.begin() + static_cast<std::ptrdiff_t>(end);
+  const auto place = std::lower_bound(first, last, *last, is_before_file);
+  if (place != first && range_of(**(place - 1)).overlaps(range_of(**last))) return false;
+  if (place != last && range_of(**place).overlaps(range_of(**last))) return false;
+  std::rotate(place, last, last + 1);
+  return true;
+}
+
+auto ends_before(std::string_view key) noexcept {
+  return [key](const LevelFilePtr& file) { return file->entry.largest_key < key; };
+}
+
 }  // namespace
 
 Result<Levels> Levels::make(LevelFiles files) {
@@ -88,13 +104,39 @@ Result<Levels> Levels::make(LevelFiles files) {
     std::sort(levels[level].begin(), levels[level].end(), level == 0 ? is_newer : is_before_file);
     const Status checked = level == 0 ? check_level0(levels[level]) : check_disjoint(levels[level]);
     if (!checked.ok()) return checked;
-    made.levels_[level] = LevelSequence(std::move(levels[level]));
+    if (level > 0) made.levels_[level] = LevelSequence(std::move(levels[level]));
   }
+  made.arrange_level0(std::move(levels[0]));
   return made;
+}
+
+/// Sets level 0 to these files, and finds its flushes (V3). The order is right whichever neighbours count as a flush,
+/// since their keys are disjoint.
+void Levels::arrange_level0(LevelFiles files) {
+  flushes_.clear();
+  std::sort(files.begin(), files.end(), is_newer);
+  for (std::size_t begin = 0; begin < files.size(); begin = flushes_.back().end) {
+    CommitVersion oldest = files[begin]->smallest_version();
+    std::size_t end = begin + 1;
+    for (; end < files.size() && files[end]->largest_version() >= oldest; ++end) {
+      const CommitVersion smallest = files[end]->smallest_version();
+      if (!join_flush(files, begin, end)) break;
+      oldest = std::min(oldest, smallest);
+    }
+    Flush& flush = flushes_.emplace_back();
+    flush.end = end;
+    if (end - begin == 1) continue;
+    flush.several = LevelSequence(LevelFiles(files.begin() + static_cast<std::ptrdiff_t>(begin),
+                                             files.begin() + static_cast<std::ptrdiff_t>(end)));
+  }
+  levels_[0] = LevelSequence(std::move(files));
 }
 
 Result<Levels> Levels::with_change(const LevelFiles& removed, const LevelFiles& added) const {
   Levels changed = *this;
+  const auto is_in_level0 = [](const LevelFilePtr& file) { return file->entry.level == 0; };
+  const bool changes_level0 = std::any_of(removed.begin(), removed.end(), is_in_level0) ||
+                              std::any_of(added.begin(), added.end(), is_in_level0);
   for (const LevelFilePtr& file : removed) {
     const std::size_t index = changed.index_of(file->entry);
     LevelSequence& level = changed.levels_[file->entry.level];
@@ -104,29 +146,34 @@ Result<Levels> Levels::with_change(const LevelFiles& removed, const LevelFiles& 
   for (const LevelFilePtr& file : added) {
     if (Status done = changed.add(file); !done.ok()) return done;
   }
+  if (changes_level0) changed.arrange_level0(changed.levels_[0]);
   return changed;
 }
 
 /// Inserts one file. The files around it are in order, so only its own pairs are checked.
 Status Levels::add(const LevelFilePtr& file) {
   if (Status checked = check_file(*file); !checked.ok()) return checked;
+  if (file->entry.level == 0) return add_to_level0(file);
   LevelSequence& level = levels_[file->entry.level];
-  const auto is_before = file->entry.level == 0 ? is_newer : is_before_file;
-  const std::size_t index = level.index_of_first([&](const LevelFilePtr& other) { return is_before(other, file); });
-  if (file->entry.level == 0) {
-    for (std::size_t other = 0; other < level.size(); ++other) {
-      const Status checked = other < index ? check_pair0(*level[other], *file) : check_pair0(*file, *level[other]);
-      if (!checked.ok()) return checked;
-    }
-  } else {
-    if (index > 0) {
-      if (Status checked = check_pair(*level[index - 1], *file); !checked.ok()) return checked;
-    }
-    if (index < level.size()) {
-      if (Status checked = check_pair(*file, *level[index]); !checked.ok()) return checked;
-    }
+  const std::size_t index =
+      level.index_of_first([&](const LevelFilePtr& other) { return is_before_file(other, file); });
+  if (index > 0) {
+    if (Status checked = check_pair(*level[index - 1], *file); !checked.ok()) return checked;
+  }
+  if (index < level.size()) {
+    if (Status checked = check_pair(*file, *level[index]); !checked.ok()) return checked;
   }
   level.insert(index, file);
+  return Status();
+}
+
+/// Leaves the order to arrange_level0().
+Status Levels::add_to_level0(const LevelFilePtr& file) {
+  for (const LevelFilePtr& other : levels_[0]) {
+    const Status checked = is_newer(other, file) ? check_pair0(*other, *file) : check_pair0(*file, *other);
+    if (!checked.ok()) return checked;
+  }
+  levels_[0].insert(0, file);
   return Status();
 }
 
@@ -153,14 +200,6 @@ LevelFilePtr Levels::file_of(const format::TableFileEntry& entry) const noexcept
   return index < levels_[entry.level].size() ? levels_[entry.level][index] : nullptr;
 }
 
-namespace {
-
-auto ends_before(std::string_view key) noexcept {
-  return [key](const LevelFilePtr& file) { return file->entry.largest_key < key; };
-}
-
-}  // namespace
-
 const LevelFile* Levels::find(std::uint32_t level, std::string_view key) const noexcept {
   const LevelFilePtr* const file = levels_[level].find_first(ends_before(key));
   return file != nullptr && (*file)->entry.smallest_key <= key ? file->get() : nullptr;
@@ -177,10 +216,24 @@ Levels::Span Levels::overlapping(std::uint32_t level, const KeyRange& range) con
   return levels_[level].span(first, std::max(first, end) - first);
 }
 
+Levels::Span Levels::flush(std::size_t flush) const noexcept {
+  const std::size_t begin = flush == 0 ? 0 : flushes_[flush - 1].end;
+  return levels_[0].span(begin, flushes_[flush].end - begin);
+}
+
+const LevelFile* Levels::find_in_flush(std::size_t flush, std::string_view key) const noexcept {
+  const Flush& files = flushes_[flush];
+  const LevelFilePtr* const file =
+      files.several.empty() ? &levels_[0][files.end - 1] : files.several.find_first(ends_before(key));
+  return file != nullptr && range_of(**file).holds(key) ? file->get() : nullptr;
+}
+
 LevelFiles Levels::level0_overlapping(const KeyRange& range) const {
   LevelFiles found;
-  for (const LevelFilePtr& file : levels_[0]) {
-    if (range_of(*file).overlaps(range)) found.push_back(file);
+  for (std::size_t number = 0; number < flush_count(); ++number) {
+    const Span files = flush(number);
+    auto file = std::partition_point(files.begin(), files.end(), ends_before(range.smallest));
+    for (; file != files.end() && (*file)->entry.smallest_key <= range.largest; ++file) found.push_back(*file);
   }
   return found;
 }

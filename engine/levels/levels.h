@@ -3,6 +3,8 @@
 //
 // V1  level 0 is ordered newest first. If two of its files overlap in keys, all versions of one are above all
 //     versions of the other, so that the first file with a key has the key's newest version.
+// V3  A *flush* is a row of files of level 0 whose versions are mixed and whose keys are disjoint. They are ordered by
+//     key. So a reader looks in one file of a flush. Level 0 is as full as it has flushes.
 // V2  levels 1 to 6 are ordered by key and their files are disjoint, boundary keys included: all versions of a key
 //     in one level are in one file.
 #pragma once
@@ -12,6 +14,7 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/base/shared_sequence.h"
 #include "engine/levels/level_file.h"
@@ -57,6 +60,13 @@ class Levels {
   }
 
   const LevelSequence& level(std::uint32_t level) const noexcept { return levels_[level]; }
+  /// Returns the number of flushes in level 0. They have the numbers below it, the newest first.
+  std::size_t flush_count() const noexcept { return flushes_.size(); }
+  /// Returns the files of a flush. If it has several, all_of_flush() is the same list, for a cursor.
+  Span flush(std::size_t flush) const noexcept;
+  const LevelSequence& all_of_flush(std::size_t flush) const noexcept { return flushes_[flush].several; }
+  /// Returns the file of the flush that may contain the key, or null if there is none.
+  const LevelFile* find_in_flush(std::size_t flush, std::string_view key) const noexcept;
   std::uint64_t level_bytes(std::uint32_t level) const noexcept { return levels_[level].weight(); }
   std::size_t file_count() const noexcept;
   /// Returns the file that this entry describes: found by its level, its smallest key and its number. Null if there is
@@ -71,7 +81,7 @@ class Levels {
 
   /// For a level above 0: returns its files that overlap the range, valid as long as these levels.
   Span overlapping(std::uint32_t level, const KeyRange& range) const noexcept;
-  /// Returns the files of level 0 that overlap the range, newest first.
+  /// Returns the files of level 0 that overlap the range, in their order.
   LevelFiles level0_overlapping(const KeyRange& range) const;
   /// Returns the files of all levels that overlap the range, level 0 first.
   LevelFiles all_overlapping(const KeyRange& range) const;
@@ -79,8 +89,16 @@ class Levels {
  private:
   std::size_t index_of(const format::TableFileEntry& entry) const noexcept;
   Status add(const LevelFilePtr& file);
+  Status add_to_level0(const LevelFilePtr& file);
+  void arrange_level0(LevelFiles files);
+
+  struct Flush {
+    std::size_t end = 0;    // in level 0
+    LevelSequence several;  // empty if the flush has one file
+  };
 
   std::array<LevelSequence, kLevelCount> levels_;
+  std::vector<Flush> flushes_;
   ValueFiles value_files_;
 };
 

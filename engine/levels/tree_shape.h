@@ -18,10 +18,10 @@
 namespace varve::engine {
 
 struct TreeShape {
-  /// Level 0 is merged down if it has this many files.
-  std::uint32_t level0_files = 8;
+  /// Level 0 is merged down if it has this many flushes (V3 in levels.h).
+  std::uint32_t level0_flushes = 8;
   /// The limit that applies while a caller waits for all work to be done.
-  std::uint32_t level0_files_idle = 1;
+  std::uint32_t level0_flushes_idle = 1;
   /// Size in bytes at which a merge begins a new file. A range of a merge has at least one such file of the output level.
   /// So it bounds the part of the cache that a range has twice until it is published.
   std::uint64_t file_bytes = std::uint64_t{64} << 20;

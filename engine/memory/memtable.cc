@@ -389,6 +389,19 @@ std::optional<Entry> Memtable::find(std::string_view sort_key, std::uint64_t has
   return entry_of(*node);
 }
 
+/// A level of the skiplist has about a quarter of the level below, at random.
+std::vector<Entry> Memtable::spread_entries(std::size_t count) const {
+  std::vector<Entry> entries;
+  for (std::size_t level = kHeightMax; level > 0 && entries.size() < count;) {
+    --level;
+    entries.clear();
+    for (const MemtableNode* node = head()->next(level); node != nullptr; node = node->next(level)) {
+      entries.push_back(entry_of(*node));
+    }
+  }
+  return entries;
+}
+
 void Memtable::check_invariants() const noexcept {
   for (std::size_t level = 0; level < kHeightMax; ++level) {
     const MemtableNode* below = head();

@@ -133,6 +133,11 @@ class Memtable {
     const MemtableNode* node_ = nullptr;
   };
 
+  /// Returns at least `count` entries that lie about evenly among all entries, in their order, or all entries if they are
+  /// fewer. Returns about four times `count` at most. The entries are valid as long as the memtable. Throws
+  /// std::bad_alloc.
+  std::vector<Entry> spread_entries(std::size_t count) const;
+
   std::uint64_t entry_count() const noexcept { return entry_count_.load(std::memory_order_relaxed); }
   std::uint64_t delete_count() const noexcept { return delete_count_.load(std::memory_order_relaxed); }
   /// Returns the bytes of values that may stay in the log (kExternalValueBytesMin).

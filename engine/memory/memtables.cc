@@ -71,6 +71,7 @@ FlushWork Memtables::take_work() {
   } else if (!sealed_.empty()) {
     ++attempts_;  // Counts before it can fail: a thread that waits for an attempt hears of one that lacks memory.
     work.oldest = sealed_.front();
+    if (sealed_.size() > 1) work.next = sealed_[1];
     work.kind = FlushWork::Kind::kFlush;
   } else if (std::exchange(seal_asked_, false)) {
     work.kind = FlushWork::Kind::kSeal;

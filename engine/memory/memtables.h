@@ -47,6 +47,7 @@ struct FlushWork {
   };
   Kind kind = Kind::kNone;
   std::optional<SealedMemtable> oldest;
+  std::optional<SealedMemtable> next;  // the one sealed after `oldest`, if it waits already
 };
 
 class Memtables final : private RoomGiver {

@@ -1,4 +1,4 @@
-// Owns: iterating over one level whose files do not overlap, one file after another.
+// Owns: iterating over the files of one level, or of one flush, which do not overlap, one file after another.
 // Must never: open a file before the iteration reaches it.
 #pragma once
 
@@ -14,8 +14,7 @@ namespace varve::engine {
 
 class LevelCursor final : public EntryCursor {
  public:
-  /// All arguments must outlive the cursor. The level is not level 0. `cost` may be null. For `entries_expected`, see
-  /// TableCursor.
+  /// All arguments must outlive the cursor. `cost` may be null. For `entries_expected`, see TableCursor.
   LevelCursor(const LevelSequence& level, BlockReader& blocks, ReadCost* cost, std::uint64_t entries_expected) noexcept
       : files_(level), blocks_(blocks), cost_(cost), entries_expected_(entries_expected) {}
 

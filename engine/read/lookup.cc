@@ -29,14 +29,13 @@ bool Lookup::next_file() {
       file_ = file->table.get();
       return true;
     }
-    if (place_ == files.size()) {
+    if (flush_ == levels_.flush_count()) {
       ++level_;
       continue;
     }
-    const LevelFile& file = *files[place_++];
-    if (key_.sort_key < file.entry.smallest_key || key_.sort_key > file.entry.largest_key) continue;
-    if (file.is_merged(key_.sort_key)) continue;
-    file_ = file.table.get();
+    const LevelFile* const file = levels_.find_in_flush(flush_++, key_.sort_key);
+    if (file == nullptr || file->is_merged(key_.sort_key)) continue;
+    file_ = file->table.get();
     return true;
   }
   return false;

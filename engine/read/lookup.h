@@ -88,7 +88,7 @@ class Lookup {
   ReadCost* const cost_;
   KnownBlocks* const known_;
   std::uint32_t level_ = 0;
-  std::size_t place_ = 0;  // index in level 0
+  std::size_t flush_ = 0;  // the next one of level 0
   const TableFile* file_ = nullptr;
   bool begun_ = false;  // whether the search in file_ has begun
   Fetched fetched_ = Fetched::kNothing;

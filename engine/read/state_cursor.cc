@@ -33,6 +33,18 @@ std::uint32_t deepest_level(const Levels& levels, const Wanted& wanted) noexcept
   return level;
 }
 
+/// Returns one source, or null if no file of the flush is wanted.
+std::unique_ptr<EntryCursor> cursor_of_flush(const Levels& levels, std::size_t flush, BlockReader& blocks,
+                                             ReadCost* cost, const Wanted& wanted) {
+  const LevelFile* only = nullptr;
+  for (const LevelFilePtr& file : levels.flush(flush)) {
+    if (file->is_merged(KeySpan{wanted.lower, wanted.upper}) || !may_hold_wanted(*file, wanted)) continue;
+    if (only != nullptr) return std::make_unique<LevelCursor>(levels.all_of_flush(flush), blocks, cost, 0);
+    only = file.get();
+  }
+  return only == nullptr ? nullptr : std::make_unique<TableCursor>(*only->table, blocks, cost);
+}
+
 /// Returns the sources from the newest to the oldest.
 std::vector<std::unique_ptr<EntryCursor>> sources_of(const ReadState& state, BlockReader& blocks, ReadCost* cost,
                                                      const Wanted& wanted) {
@@ -43,9 +55,8 @@ std::vector<std::unique_ptr<EntryCursor>> sources_of(const ReadState& state, Blo
   add_memtable(*state.active);
   for (const auto& memtable : state.sealed) add_memtable(*memtable);
   const Levels& levels = *state.tables;
-  for (const auto& file : levels.level(0)) {
-    if (file->is_merged(KeySpan{wanted.lower, wanted.upper})) continue;
-    if (may_hold_wanted(*file, wanted)) sources.push_back(std::make_unique<TableCursor>(*file->table, blocks, cost));
+  for (std::size_t flush = 0; flush < levels.flush_count(); ++flush) {
+    if (auto source = cursor_of_flush(levels, flush, blocks, cost, wanted)) sources.push_back(std::move(source));
   }
   const std::uint32_t deepest = deepest_level(levels, wanted);
   for (std::uint32_t level = 1; level <= deepest; ++level) {

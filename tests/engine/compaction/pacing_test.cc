@@ -18,14 +18,14 @@ PacingInput pressed(int which, std::uint64_t part) {
   const PacingLimits limits;
   PacingInput input{kGiB / 4, kGiB, 2, 0};
   if (which == 0) input.write_buffer_used_bytes = kGiB / 1000 * part;
-  if (which == 1) input.level0_file_count = limits.level0_files_full * part / 1000;
+  if (which == 1) input.level0_flush_count = limits.level0_flushes_full * part / 1000;
   if (which == 2) input.debt_bytes = limits.debt_bytes_full / 1000 * part;
   return input;
 }
 
 TEST(Pacing, NothingWaitsWhereNothingPresses) {
   const PacingLimits limits;
-  const PacingInput at_begin{kGiB / 2, kGiB, limits.level0_files_begin, limits.debt_bytes_begin};
+  const PacingInput at_begin{kGiB / 2, kGiB, limits.level0_flushes_begin, limits.debt_bytes_begin};
   for (const std::uint64_t bytes : kCommitSizes) {
     EXPECT_EQ(commit_delay({}, limits, bytes), nanoseconds(0));
     EXPECT_EQ(commit_delay(at_begin, limits, bytes), nanoseconds(0));
@@ -89,9 +89,9 @@ TEST(Pacing, HasNoStepInDebtOrBuffer) {
 TEST(Pacing, BeginsBelowAMicrosecondForASmallCommit) {
   const PacingLimits limits;
   PacingInput input;
-  input.level0_file_count = limits.level0_files_begin + 1;
+  input.level0_flush_count = limits.level0_flushes_begin + 1;
   EXPECT_LT(commit_delay(input, limits, 300), nanoseconds(1'000));
-  input.level0_file_count = limits.level0_files_begin + 8;
+  input.level0_flush_count = limits.level0_flushes_begin + 8;
   EXPECT_GT(commit_delay(input, limits, 300), nanoseconds(10'000));
 }
 

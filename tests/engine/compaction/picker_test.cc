@@ -42,7 +42,14 @@ class PickerTest : public testing::Test {
   }
   /// Fills level 0 to its limit with overlapping files.
   void fill_level0() {
-    for (std::uint32_t i = 0; i < shape_.level0_files; ++i) add(0, "c", "m");
+    for (std::uint32_t i = 0; i < shape_.level0_flushes; ++i) add(0, "c", "m");
+  }
+  /// Adds two files of level 0 that one flush wrote.
+  void add_flush() {
+    const CommitVersion oldest = next_;
+    add(0, "c", "f");
+    format::TableFileEntry& other = add(0, "g", "m");
+    other.smallest_version = oldest;
   }
   /// Puts level 5 above its target, and level 6 at 4 GiB.
   void overfill_level5(std::uint64_t mib) {
@@ -267,7 +274,7 @@ TEST_F(PickerTest, InAnIdleMomentLittleThingsAreDone) {
   idle_ = true;
   ASSERT_TRUE(pick());
   EXPECT_EQ(pick()->reason, JobReason::kIdle);
-  for (std::uint32_t i = 0; i < shape_.level0_files_idle; ++i) add(0, "c", "d");
+  for (std::uint32_t i = 0; i < shape_.level0_flushes_idle; ++i) add(0, "c", "d");
   EXPECT_EQ(pick()->level, 0u);
 }
 
@@ -347,14 +354,34 @@ TEST_F(PickerTest, NewFilesOfLevel0WaitForTheOlderOnesThatAreUnderWay) {
 TEST_F(PickerTest, FilesThatALevelIsGivingAwayDoNotMakeItFull) {
   fill_level0();
   running_.push_back(*pick());
-  for (std::uint32_t i = 1; i < shape_.level0_files; ++i) {
+  for (std::uint32_t i = 1; i < shape_.level0_flushes; ++i) {
     add(0, "p", "q");
     EXPECT_FALSE(pick()) << "a job of " << i << " files of a level that would not be full";
   }
   add(0, "p", "q");
   const auto job = pick();
   ASSERT_TRUE(job);
-  EXPECT_EQ(job->inputs.size(), shape_.level0_files);
+  EXPECT_EQ(job->inputs.size(), shape_.level0_flushes);
+}
+
+TEST_F(PickerTest, Level0IsFullByFlushesNotByFiles) {
+  for (std::uint32_t i = 0; i < shape_.level0_flushes; ++i) {
+    EXPECT_FALSE(pick()) << i << " flushes";
+    add_flush();
+  }
+  const auto first = pick();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->reason, JobReason::kLevel0);
+  EXPECT_EQ(first->inputs.size(), shape_.level0_flushes) << "one file of each flush";
+  running_.push_back(*first);
+  const auto second = pick();
+  ASSERT_TRUE(second) << "the other halves of the flushes are as many";
+  EXPECT_EQ(second->inputs.size(), shape_.level0_flushes);
+  running_.push_back(*second);
+  for (std::uint32_t i = 1; i < shape_.level0_flushes; ++i) {
+    add_flush();
+    EXPECT_FALSE(pick()) << "a job of " << i << " flushes";
+  }
 }
 
 TEST_F(PickerTest, AFileOnItsWayDownNoLongerCountsInItsLevel) {

@@ -39,9 +39,9 @@ class RangeMerge : public testing::TestWithParam<std::uint64_t> {
     }
     ASSERT_EQ(engine_->compact().to_string(), "Ok");
     for (std::size_t file = 0; file < kLevel0Files; ++file) {
-      write(60);
+      write(25);
       held_.emplace_back(engine_->snapshot(), rows_);
-      write(20);
+      write(15);
       ASSERT_EQ(engine_->flush().to_string(), "Ok");
     }
     ASSERT_EQ(level(0).files, kLevel0Files);
@@ -52,8 +52,8 @@ class RangeMerge : public testing::TestWithParam<std::uint64_t> {
   static std::string name_of(std::uint64_t row) { return std::to_string(10'000 + row); }
   static std::string key_of(std::uint64_t row) { return test::key_of("p", name_of(row)); }
 
-  void put(Change& change, std::uint64_t row) {
-    std::string value(500, ' ');
+  void put(Change& change, std::uint64_t row, std::size_t bytes) {
+    std::string value(bytes, ' ');
     for (char& byte : value) byte = static_cast<char>(random_.next());  // incompressible
     change.put("p", name_of(row), value);
     rows_[key_of(row)] = value;
@@ -62,11 +62,11 @@ class RangeMerge : public testing::TestWithParam<std::uint64_t> {
   /// Writes every second row.
   void write_base(std::uint64_t first) {
     Change change;
-    for (std::uint64_t row = first; row < kRowCount; row += 2) put(change, row);
+    for (std::uint64_t row = first; row < kRowCount; row += 2) put(change, row, 500);
     ASSERT_TRUE(change.commit(*engine_).ok());
   }
 
-  /// Updates or removes random rows.
+  /// Updates or removes random rows. They are so few and small that a flush is one file.
   void write(std::uint64_t count) {
     Change change;
     std::set<std::uint64_t> written;
@@ -74,7 +74,7 @@ class RangeMerge : public testing::TestWithParam<std::uint64_t> {
       const std::uint64_t row = io::random_below(random_, kRowCount);
       if (!written.insert(row).second) continue;
       if (!io::one_in(random_, 3)) {
-        put(change, row);
+        put(change, row, 10);
         continue;
       }
       change.remove("p", name_of(row));

@@ -187,11 +187,27 @@ TEST_F(TreeSimulation, AQuarantinedFileLetsTheRestGoOn) {
   EXPECT_EQ(tree.difference_from_model(), "");
 }
 
+TEST_F(TreeSimulation, FlushesOfSeveralFilesCostNoMoreThanThoseOfOne) {
+  SimulatedCosts costs[2];
+  for (const std::size_t files : {std::size_t{1}, std::size_t{4}}) {
+    TreeSimulator::Measures measures = tiny();
+    measures.flush_files_max = files;
+    TreeSimulator tree(measures);
+    random_.seed(kSeed);
+    put_random(tree, 8 * kMB, 1'024, 100'000);
+    expect_at_rest(tree, tiny().shape);
+    EXPECT_EQ(tree.costs().files_of_flush_max, files);
+    costs[files == 1 ? 0 : 1] = tree.costs();
+  }
+  EXPECT_LE(costs[1].write_amplification(), costs[0].write_amplification() * 1.05);
+  EXPECT_LE(costs[1].level0_flushes_max, costs[0].level0_flushes_max + 1);
+}
+
 TEST_F(TreeSimulation, IdleEndsWithFewFilesInLevel0) {
   TreeSimulator tree(tiny());
   put_random(tree, 3 * kMB, 1'024, 100'000);
   EXPECT_TRUE(tree.run(10'000, true));
-  EXPECT_LT(tree.levels().level(0).size(), tiny().shape.level0_files_idle);
+  EXPECT_LT(tree.levels().level(0).size(), tiny().shape.level0_flushes_idle);
   EXPECT_EQ(tree.difference_from_model(), "");
 }
 
@@ -203,8 +219,9 @@ TEST_P(MixedWorkload, KeepsEveryKeyAndComesToRest) {
   SCOPED_TRACE(GetParam());
   TreeSimulator::Measures measures = tiny();
   measures.running_max = 1 + random() % 4;
-  measures.shape.level0_files = 2 + static_cast<std::uint32_t>(random() % 7);
+  measures.shape.level0_flushes = 2 + static_cast<std::uint32_t>(random() % 7);
   measures.shape.fan_out = 3 + static_cast<double>(random() % 8);
+  measures.flush_files_max = 1 + random() % 4;
   TreeSimulator tree(measures);
   tree.set_compacting(false);
   TableId first_live = 1;

@@ -64,11 +64,31 @@ void TreeSimulator::flush() {
   std::erase_if(entries, [&](const SimulatedEntry& entry) { return dead_ranges.holds(entry.table); });
   if (!entries.empty()) {
     costs_.flushed_bytes += entries.size() * measures_.stored_bytes;
-    add_file(0, std::move(entries));
+    add_flushed(entries);
     install();
   }
-  costs_.level0_files_max = std::max(costs_.level0_files_max, levels_.level(0).size());
+  costs_.level0_flushes_max = std::max(costs_.level0_flushes_max, levels_.flush_count());
   if (compacting_) run(10'000);
+}
+
+/// Cuts the entries between files of the base, into files of about equal size.
+void TreeSimulator::add_flushed(const std::vector<SimulatedEntry>& entries) {
+  const std::uint32_t base = level_targets(levels_, measures_.shape).base;
+  std::size_t place = 0;
+  std::size_t files = 1;
+  std::vector<SimulatedEntry> file;
+  for (const SimulatedEntry& entry : entries) {
+    const std::size_t next = levels_.first_at_or_after(base, simulated_key(entry.table, entry.key));
+    if (next != place && files < measures_.flush_files_max &&
+        file.size() >= entries.size() / measures_.flush_files_max) {
+      add_file(0, std::exchange(file, {}));
+      ++files;
+    }
+    place = next;
+    file.push_back(entry);
+  }
+  add_file(0, std::move(file));
+  costs_.files_of_flush_max = std::max(costs_.files_of_flush_max, files);
 }
 
 CommitVersion TreeSimulator::reclaimable() const {

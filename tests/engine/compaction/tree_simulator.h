@@ -31,7 +31,8 @@ struct SimulatedCosts {
   std::uint64_t merges = 0;
   std::uint64_t moves = 0;
   std::uint64_t unlinked_files = 0;
-  std::size_t level0_files_max = 0;
+  std::size_t level0_flushes_max = 0;
+  std::size_t files_of_flush_max = 0;
 
   /// Returns the bytes written to table files per byte put.
   double write_amplification() const;
@@ -50,6 +51,7 @@ class TreeSimulator {
     std::uint64_t put_bytes = 4096;     // of an entry as the caller wrote it
     std::uint64_t stored_bytes = 2458;  // of the entry in a table file
     std::size_t running_max = 1;        // concurrent jobs
+    std::size_t flush_files_max = 1;    // of one flush, cut between files of the base
   };
   explicit TreeSimulator(const Measures& measures) : measures_(measures) {}
 
@@ -91,6 +93,7 @@ class TreeSimulator {
   bool begin(bool idle);
   void finish(const Running& running);
   void merge(const Running& running);
+  void add_flushed(const std::vector<SimulatedEntry>& entries);
   std::vector<SimulatedEntry> merged_entries(const Running& running);
   void add_file(std::uint32_t level, std::vector<SimulatedEntry> entries);
   void remove_file(std::uint64_t number);

@@ -1,8 +1,11 @@
 // Owns: the promises of levels (engine/levels/levels.h).
 #include "engine/levels/levels.h"
 
+#include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -129,6 +132,85 @@ TEST(Levels, AllOverlappingIsLevel0NewestFirstThenDownwards) {
   EXPECT_THAT(numbers_of(levels.all_overlapping({"b", "c"})), ElementsAre(5, 4, 2, 1));
 }
 
+/// Returns a file of level 0 whose entries have the versions from `oldest` to `newest`.
+format::TableFileEntry file_of_versions(std::uint64_t number, CommitVersion oldest, CommitVersion newest,
+                                        std::string smallest, std::string largest) {
+  format::TableFileEntry entry = file_entry(number, 0, std::move(smallest), std::move(largest));
+  entry.smallest_version = oldest;
+  entry.largest_version = newest;
+  return entry;
+}
+
+std::vector<std::vector<std::uint64_t>> flushes_of(const Levels& levels) {
+  std::vector<std::vector<std::uint64_t>> flushes;
+  for (std::size_t flush = 0; flush < levels.flush_count(); ++flush) {
+    flushes.push_back(numbers_of(levels.flush(flush)));
+  }
+  return flushes;
+}
+
+TEST(Levels, FilesOfMixedVersionsAndDisjointKeysAreOneFlush) {
+  const Levels levels = levels_of({file_of_versions(1, 10, 19, "h", "p"), file_of_versions(2, 11, 18, "a", "g"),
+                                   file_of_versions(3, 12, 17, "q", "z"), file_of_versions(4, 20, 29, "h", "p"),
+                                   file_of_versions(5, 21, 22, "a", "g"), file_of_versions(6, 30, 39, "a", "z")});
+  EXPECT_THAT(flushes_of(levels), ElementsAre(ElementsAre(6), ElementsAre(5, 4), ElementsAre(2, 1, 3)));
+  EXPECT_THAT(numbers_of(levels.all_overlapping({"g", "h"})), ElementsAre(6, 5, 4, 2, 1));
+  EXPECT_EQ(levels.find_in_flush(1, "p")->entry.number, 4u);
+  EXPECT_EQ(levels.find_in_flush(1, "pp"), nullptr);
+  EXPECT_EQ(levels.find_in_flush(2, "pp"), nullptr);
+  EXPECT_EQ(levels.find_in_flush(2, "q")->entry.number, 3u);
+}
+
+TEST(Levels, FilesOfSeparateVersionsAreSeveralFlushes) {
+  const Levels levels = levels_of({file_of_versions(1, 10, 14, "a", "g"), file_of_versions(2, 15, 19, "h", "p")});
+  EXPECT_THAT(flushes_of(levels), ElementsAre(ElementsAre(2), ElementsAre(1)));
+}
+
+TEST(Levels, AFileThatOverlapsAFlushInKeysIsNotPartOfIt) {
+  // The second file has versions of both others. The third is older than the first, whose keys it has.
+  const Levels levels = levels_of({file_of_versions(1, 15, 30, "m", "p"), file_of_versions(2, 5, 20, "a", "c"),
+                                   file_of_versions(3, 1, 10, "n", "o")});
+  EXPECT_THAT(flushes_of(levels), ElementsAre(ElementsAre(2, 1), ElementsAre(3)));
+}
+
+TEST(LevelsProperty, SearchesOfFlushesAgreeWithLookingAtEveryFile) {
+  std::size_t several = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    std::vector<format::TableFileEntry> entries;
+    CommitVersion version = 0;
+    for (int flush = 0; flush < 4; ++flush) {
+      for (std::uint64_t at = 'a' + random() % 8; at < 'z';) {
+        const std::uint64_t last = std::min<std::uint64_t>('z', at + random() % 8);
+        entries.push_back(file_of_versions(entries.size() + 1, version + 1 + random() % 9, version + 10 + random() % 9,
+                                           std::string(1, static_cast<char>(at)),
+                                           std::string(1, static_cast<char>(last))));
+        at = last + 1 + random() % 4;
+      }
+      version += 20;
+    }
+    const Levels levels = levels_of(entries);
+    ASSERT_EQ(levels.flush_count(), 4u);
+    for (std::uint64_t key = 'a'; key <= 'z'; ++key) {
+      const std::string smallest(1, static_cast<char>(key));
+      const std::string largest(1, static_cast<char>(key + random() % 6));
+      std::vector<std::uint64_t> overlapping;
+      for (std::size_t flush = 0; flush < 4; ++flush) {
+        const LevelFile* holder = nullptr;
+        if (levels.flush(flush).size() > 1) ++several;
+        for (const LevelFilePtr& file : levels.flush(flush)) {
+          if (range_of(*file).overlaps({smallest, largest})) overlapping.push_back(file->entry.number);
+          if (range_of(*file).holds(smallest)) holder = file.get();
+        }
+        ASSERT_EQ(levels.find_in_flush(flush, smallest), holder);
+      }
+      ASSERT_EQ(numbers_of(levels.level0_overlapping({smallest, largest})), overlapping);
+    }
+  }
+  EXPECT_GT(several, 1000u);
+}
+
 TEST(LevelsProperty, SearchesAgreeWithLookingAtEveryFile) {
   constexpr std::uint64_t kSeed = 20'231;
   SCOPED_TRACE(kSeed);
@@ -165,6 +247,11 @@ std::vector<std::string> described(const Levels& levels) {
     all.push_back("bytes " + std::to_string(levels.level_bytes(level)));
     for (const LevelFilePtr& file : levels.level(level)) all.push_back(std::to_string(file->entry.number));
   }
+  for (std::size_t flush = 0; flush < levels.flush_count(); ++flush) {
+    all.push_back("flush of " + std::to_string(levels.flush(flush).size()));
+    if (levels.flush(flush).size() == 1) continue;
+    for (const LevelFilePtr& file : levels.all_of_flush(flush)) all.push_back(std::to_string(file->entry.number));
+  }
   return all;
 }
 
@@ -189,6 +276,7 @@ TEST(LevelsProperty, ChangedLevelsEqualLevelsMadeAnew) {
             file_entry(++number, static_cast<std::uint32_t>(random() % 7), std::string(1, first), std::string(1, last));
         entry.size_bytes = random() % 1000;
         if (random() % 8 == 0) entry.smallest_version = 0;  // overlaps all older files
+        if (random() % 4 == 0) entry.smallest_version -= std::min<CommitVersion>(2, entry.smallest_version);
         added.push_back(std::make_shared<const LevelFile>(LevelFile{entry, {}}));
       }
       next.insert(next.end(), added.begin(), added.end());

@@ -52,11 +52,11 @@ TEST(Debt, IsZeroForAnEmptyOrBalancedTree) {
 TEST(Debt, OfAFullLevel0IsItsBytesAndWhatTheyMeet) {
   const TreeShape shape;
   std::vector<format::TableFileEntry> entries = {sized(100, 6, 1024)};
-  for (std::uint32_t i = 0; i < shape.level0_files; ++i) entries.push_back(sized(1 + i, 0, 32));
-  EXPECT_EQ(compaction_debt_bytes(levels_of(entries), shape), (32 * shape.level0_files + 1024) * kMiB);
+  for (std::uint32_t i = 0; i < shape.level0_flushes; ++i) entries.push_back(sized(1 + i, 0, 32));
+  EXPECT_EQ(compaction_debt_bytes(levels_of(entries), shape), (32 * shape.level0_flushes + 1024) * kMiB);
   entries[0].smallest_key = "zz";
   entries[0].largest_key = "zzz";
-  EXPECT_EQ(compaction_debt_bytes(levels_of(entries), shape), 32 * shape.level0_files * kMiB);
+  EXPECT_EQ(compaction_debt_bytes(levels_of(entries), shape), 32 * shape.level0_flushes * kMiB);
 }
 
 TEST(Debt, RisesWithWhatIsAboveTheTarget) {

@@ -1,0 +1,496 @@
+// Goal: a flush that several threads write, each its part of the keys, is one flush: all of its files are published or
+// none, whatever fails or ends, and readers find every version.
+// Method: a base of many small files, and memtables of updates and deletes over all of it. The n-th new table file is
+// held up, or fails. Meanwhile every held version is compared with its rows. Cuts are checked on made-up levels.
+#include "engine/compaction/flush_parts.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "engine/base/sync_points.h"
+#include "tests/engine/compaction/tree_files.h"
+#include "tests/engine/memory/memtable_fill.h"
+#include "tests/support/effort.h"
+#include "tests/support/engine_bench.h"
+#include "tests/support/small_trees.h"
+
+namespace varve::engine::flush_parts_test {
+namespace {
+
+using test::Change;
+using test::Machine;
+using testing::ElementsAre;
+
+using Rows = std::map<std::string, std::string>;
+
+constexpr std::uint64_t kRowCount = 600;
+constexpr std::uint64_t kFileBytes = 16 << 10;
+
+// -- The cuts ---------------------------------------------------------------------------------------------------------
+
+class FlushCuts : public testing::Test {
+ protected:
+  /// Fills a memtable with one value for each number, about 1 KiB each.
+  FlushCuts() {
+    for (std::uint64_t number = 0; number < 400; ++number) {
+      insert(memtable_, {put(key_of(number), std::string(1000, 'v'))}, number + 1);
+    }
+  }
+  /// A base whose files end and begin at these numbers.
+  static Levels base_of(const std::vector<std::uint64_t>& borders) {
+    std::vector<format::TableFileEntry> entries;
+    std::uint64_t begin = 0;
+    for (const std::uint64_t end : borders) {
+      entries.push_back(file_entry(entries.size() + 1, kLastLevel, key_of(begin), key_of(end - 1)));
+      begin = end;
+    }
+    return levels_of(entries);
+  }
+  std::vector<std::string> cuts(const Levels& levels, std::size_t count_max) const {
+    std::vector<std::string> found;
+    std::string_view end;
+    for (const KeySpan& part : flush_parts(memtable_, levels, tree_shape(), count_max)) {
+      EXPECT_EQ(part.from, end);
+      end = part.to;
+      if (!end.empty()) found.emplace_back(end);
+    }
+    EXPECT_EQ(end, "") << "keys are left over";
+    return found;
+  }
+
+  const test::SmallTrees trees_{256 << 10};  // So a part has 64 KiB at least.
+  Memtable memtable_;
+};
+
+TEST_F(FlushCuts, LieAtBordersOfTheBaseAndMakePartsOfAboutEqualSize) {
+  std::vector<std::uint64_t> borders;
+  for (std::uint64_t border = 10; border <= 400; border += 10) borders.push_back(border);
+  const Levels levels = base_of(borders);
+  const std::vector<std::string> found = cuts(levels, 4);
+  ASSERT_EQ(found.size(), 3u);
+  for (std::uint64_t cut = 0; cut < 3; ++cut) {
+    // A sample of a few hundred entries is not exact.
+    EXPECT_GT(found[cut], key_of((cut + 1) * 100 - 70));
+    EXPECT_LT(found[cut], key_of((cut + 1) * 100 + 70));
+  }
+  EXPECT_EQ(cuts(levels, 2).size(), 1u);
+  EXPECT_EQ(cuts(levels, 1).size(), 0u);
+  EXPECT_LE(cuts(levels, 100).size() + 1, memtable_.used_bytes() / own_file_bytes(tree_shape()));
+}
+
+TEST_F(FlushCuts, LieOnlyBetweenFilesBeneath) {
+  EXPECT_THAT(cuts(Levels(), 4), ElementsAre()) << "nothing beneath";
+  EXPECT_THAT(cuts(base_of({400}), 4), ElementsAre()) << "one file beneath";
+  EXPECT_THAT(cuts(base_of({200, 400}), 4), ElementsAre(key_of(200)));
+  EXPECT_THAT(cuts(base_of({5, 400}), 4), ElementsAre()) << "the first part would be tiny";
+  EXPECT_THAT(cuts(base_of({395, 400}), 4), ElementsAre()) << "the last part would be tiny";
+}
+
+TEST_F(FlushCuts, AreNotMadeInASmallMemtable) {
+  Memtable small;
+  for (std::uint64_t number = 0; number < 400; ++number) insert(small, {put(key_of(number), "v")}, number + 1);
+  EXPECT_EQ(flush_parts(small, base_of({100, 200, 300, 400}), tree_shape(), 4).size(), 1u);
+}
+
+TEST_F(FlushCuts, DoNotCountLargeValues) {
+  Memtable large;
+  for (std::uint64_t number = 0; number < 20; ++number) {
+    insert(large, {put(key_of(number), std::string(kExternalValueBytesMin, 'v'))}, number + 1);
+  }
+  EXPECT_GT(large.used_bytes(), 4 * own_file_bytes(tree_shape()));
+  EXPECT_EQ(flush_parts(large, base_of({10, 20}), tree_shape(), 4).size(), 1u);
+}
+
+TEST(MemtableSample, IsSpreadOverAllEntries) {
+  Memtable memtable;
+  EXPECT_TRUE(memtable.spread_entries(10).empty());
+  constexpr std::uint64_t kCount = 20'000;
+  for (std::uint64_t number = 0; number < kCount; ++number) insert(memtable, {put(key_of(number), "")}, number + 1);
+  const std::vector<Entry> sample = memtable.spread_entries(100);
+  ASSERT_GE(sample.size(), 100u);
+  EXPECT_LE(sample.size(), 1000u);
+  std::uint64_t in_first_half = 0;
+  for (std::size_t at = 0; at < sample.size(); ++at) {
+    if (at > 0) {
+      ASSERT_LT(sample[at - 1].sort_key, sample[at].sort_key);
+    }
+    if (sample[at].sort_key < key_of(kCount / 2)) ++in_first_half;
+  }
+  EXPECT_GT(in_first_half, sample.size() / 4);
+  EXPECT_LT(in_first_half, sample.size() * 3 / 4);
+  EXPECT_EQ(memtable.spread_entries(kCount).size(), kCount);
+}
+
+// -- Whole flushes ----------------------------------------------------------------------------------------------------
+
+class FlushParts : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  void SetUp() override {
+    engine_ = *machine_.open();
+    make_base(*engine_, rows_);
+    write(100);
+    held_.emplace_back(engine_->snapshot(), rows_);
+    write(100);
+    check(*engine_);
+    settle();
+  }
+
+  static std::string name_of(std::uint64_t row) { return std::to_string(10'000 + row); }
+  static std::string key_of(std::uint64_t row) { return test::key_of("p", name_of(row)); }
+
+  void put(Change& change, std::uint64_t row, Rows& rows) {
+    std::string value(500, ' ');
+    for (char& byte : value) byte = static_cast<char>(random_.next());  // incompressible
+    change.put("p", name_of(row), value);
+    rows[key_of(row)] = value;
+  }
+
+  /// Writes every second row.
+  void write_half(Engine& engine, std::uint64_t first, Rows& rows) {
+    Change change;
+    for (std::uint64_t row = first; row < kRowCount; row += 2) put(change, row, rows);
+    ASSERT_TRUE(change.commit(engine).ok());
+  }
+  /// Makes a base of many files. Two files that overlap are merged, and so cut into files of the tree's size.
+  void make_base(Engine& engine, Rows& rows) {
+    for (std::uint64_t file = 0; file < 2; ++file) {
+      write_half(engine, file, rows);
+      ASSERT_EQ(engine.flush().to_string(), "Ok");
+    }
+    ASSERT_EQ(engine.compact().to_string(), "Ok");
+    ASSERT_GT(engine.statistics().levels[kLastLevel].files, 3u);
+    ASSERT_EQ(engine.statistics().levels[0].files, 0u);
+  }
+
+  /// Updates or removes random rows.
+  void write(std::uint64_t count) {
+    Change change;
+    std::set<std::uint64_t> written;
+    while (written.size() < count) {
+      const std::uint64_t row = io::random_below(random_, kRowCount);
+      if (!written.insert(row).second) continue;
+      if (!io::one_in(random_, 3)) {
+        put(change, row, rows_);
+        continue;
+      }
+      change.remove("p", name_of(row));
+      rows_.erase(key_of(row));
+    }
+    ASSERT_TRUE(change.commit(*engine_).ok());
+  }
+
+  LevelStatistics level(std::uint32_t number) const { return engine_->statistics().levels[number]; }
+
+  static void compare(const ReadView& view, const Rows& rows) {
+    Cursor cursor = view.cursor("", "");
+    auto at = rows.begin();
+    for (cursor.seek_to_first(); cursor.valid(); cursor.next(), ++at) {
+      ASSERT_NE(at, rows.end());
+      ASSERT_EQ(cursor.key(), at->first);
+      ASSERT_EQ(cursor.value(), at->second);
+    }
+    ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
+    ASSERT_EQ(at, rows.end());
+    auto back = rows.rbegin();
+    for (cursor.seek_to_last(); cursor.valid(); cursor.previous(), ++back) ASSERT_EQ(cursor.key(), back->first);
+    ASSERT_EQ(back, rows.rend());
+    for (std::uint64_t row = 0; row < kRowCount; row += 50) {
+      const std::string end = key_of(row + 20);
+      Cursor part = view.cursor(key_of(row), end);
+      auto expected = rows.lower_bound(key_of(row));
+      for (part.seek_to_first(); part.valid(); part.next(), ++expected) {
+        ASSERT_NE(expected, rows.end());
+        ASSERT_EQ(part.key(), expected->first);
+      }
+      ASSERT_TRUE(expected == rows.end() || expected->first >= end);
+    }
+    for (std::uint64_t row = 0; row < kRowCount; row += 7) {
+      const auto found = view.get(key_of(row));
+      ASSERT_TRUE(found.ok());
+      const auto expected = rows.find(key_of(row));
+      ASSERT_EQ(found->has_value(), expected != rows.end());
+      if (*found) {
+        ASSERT_EQ((**found).value, expected->second);
+      }
+    }
+  }
+
+  /// Compares the newest state, and those of all snapshots.
+  void check(const Engine& engine) const {
+    compare(engine.view(), rows_);
+    if (&engine != engine_.get()) return;
+    for (const auto& [snapshot, rows] : held_) compare(engine.view_at(snapshot), rows);
+  }
+
+  std::uint64_t named_files() const {
+    std::uint64_t named = 0;
+    for (const LevelStatistics& each : engine_->statistics().levels) named += each.files;
+    return named;
+  }
+  std::uint64_t files_on_disk() const {
+    std::uint64_t there = 0;
+    for (const std::string& name : machine_.files->snapshot().file_names(test::kStorePath)) {
+      if (name.ends_with(".sst")) ++there;
+    }
+    return there;
+  }
+  /// Checks that the table files on the disk are exactly those in the levels.
+  void check_strays() const { ASSERT_EQ(files_on_disk(), named_files()); }
+
+  /// Checks what is left if the process ends now, or the power fails.
+  void check_crashes() {
+    std::vector<io::MemoryDisk> left = machine_.files->power_cuts(machine_.random, 3);
+    left.push_back(machine_.files->process_death(machine_.random));
+    for (io::MemoryDisk& disk : left) {
+      Machine other(1, std::move(disk));
+      const auto reopened = *other.open();
+      EXPECT_EQ(reopened->statistics().levels[0].files, level(0).files);
+      check(*reopened);
+      EXPECT_EQ(reopened->compact().to_string(), "Ok");
+      check(*reopened);
+    }
+  }
+
+  /// Seals a small memtable, which is not cut, and a second one while the first cannot be flushed.
+  void make_two_wait() {
+    ASSERT_EQ(engine_->flush().to_string(), "Ok");
+    write(5);
+    const std::string beyond = name_of(2 * kRowCount);  // Nothing is beneath it.
+    ASSERT_TRUE(Change().put("p", beyond, "hidden by a delete of the second memtable").commit(*engine_).ok());
+    disk_is_full_ = true;
+    add_fault(0, io::FaultEffect::kError, io::FaultRule::kFromThenOn, true);
+    EXPECT_EQ(engine_->flush().code(), Code::kNoSpace);
+    ASSERT_TRUE(Change().remove("p", beyond).commit(*engine_).ok());
+    write(100);
+    held_.emplace_back(engine_->snapshot(), rows_);
+    write(100);
+    EXPECT_EQ(engine_->flush().code(), Code::kNoSpace);
+    settle();
+  }
+  /// Lets the two memtables be flushed, with this fault.
+  void end_full_disk(std::uint64_t number, io::FaultEffect effect, std::uint64_t count) {
+    add_fault(number, effect, count);
+    disk_is_full_ = false;
+  }
+
+  /// The rule applies to the sync of the n-th new table file, and to `count - 1` later ones, while `disk_is_full_` is
+  /// this.
+  void add_fault(std::uint64_t number, io::FaultEffect effect, std::uint64_t count = 1, bool disk_is_full = false) {
+    io::FaultRule rule;
+    rule.sync_point = sync_points::kTable.name;
+    rule.predicate = [this, disk_is_full](const io::Operation&) { return disk_is_full_ == disk_is_full; };
+    rule.skip_count = number;
+    rule.fail_count = count;
+    rule.effect = effect;
+    rule.code = Code::kNoSpace;
+    machine_.files->faults().add(rule);
+  }
+
+  /// Lets all other threads do what they can do now. Afterwards the pool's threads rest.
+  void settle() {
+    for (int turn = 0; turn < 1'000; ++turn) machine_.scheduler().yield();
+  }
+
+  /// Begins a flush in which one part does not end. Returns when the other parts can do no more.
+  io::Thread flush_with_a_part_held_up() {
+    add_fault(GetParam() % 3, io::FaultEffect::kNever);
+    io::Thread caller = *machine_.scheduler().start("caller", [this] { flushed_ = engine_->flush(); });
+    machine_.files->await_stuck(1);
+    settle();
+    return caller;
+  }
+  void end(io::Thread& caller) {
+    machine_.files->let_go();
+    caller.join();
+    EXPECT_EQ(flushed_.to_string(), "Ok");
+    machine_.files->faults().clear();
+  }
+
+  /// Closes the store while a part is held up, which then ends.
+  void close_beside(io::Thread& caller) {
+    held_.clear();
+    Status closed;
+    io::Thread closer = *machine_.scheduler().start("closer", [&] { closed = engine_->close(); });
+    settle();
+    machine_.files->let_go();
+    closer.join();
+    caller.join();
+    EXPECT_EQ(closed.to_string(), "Ok");
+    machine_.files->faults().clear();
+  }
+
+  const test::SmallTrees trees_{kFileBytes};
+  io::SeededRandom random_{GetParam()};
+  Machine machine_{GetParam(), test::OneThreadAtATime{}};
+  std::unique_ptr<Engine> engine_;
+  Rows rows_;
+  std::vector<std::pair<HeldVersion, Rows>> held_;
+  Status flushed_;
+  bool disk_is_full_ = false;
+};
+
+TEST_P(FlushParts, AreOneFlushOfSeveralFiles) {
+  const std::uint64_t flushes = engine_->statistics().flushes;
+  EXPECT_EQ(engine_->flush().to_string(), "Ok");
+  EXPECT_EQ(engine_->statistics().flushes, flushes + 1);
+  EXPECT_GT(level(0).files, 1u);
+  check(*engine_);
+  check_strays();
+  write(150);
+  settle();
+  EXPECT_EQ(engine_->flush().to_string(), "Ok");
+  check(*engine_);
+
+  held_.clear();
+  EXPECT_EQ(engine_->close().to_string(), "Ok");
+  engine_.reset();
+  engine_ = *machine_.open();
+  EXPECT_GT(level(0).files, 2u);
+  check(*engine_);
+  EXPECT_EQ(engine_->compact().to_string(), "Ok");
+  EXPECT_EQ(level(0).files, 0u);
+  check(*engine_);
+}
+
+TEST_P(FlushParts, AreAllPublishedAtOnceOrNotAtAll) {
+  io::Thread caller = flush_with_a_part_held_up();
+  EXPECT_EQ(level(0).files, 0u) << "a part was published by itself";
+  check(*engine_);
+  check_crashes();
+  end(caller);
+  EXPECT_GT(level(0).files, 1u);
+  check(*engine_);
+  check_strays();
+}
+
+TEST_P(FlushParts, LeaveNoFileIfOneFailsAndAreWrittenAnew) {
+  add_fault(GetParam() % 3, io::FaultEffect::kError, io::FaultRule::kFromThenOn);
+  EXPECT_EQ(engine_->flush().code(), Code::kNoSpace);
+  EXPECT_EQ(level(0).files, 0u);
+  check(*engine_);
+  machine_.files->faults().clear();
+  EXPECT_EQ(engine_->flush().to_string(), "Ok");
+  EXPECT_GT(level(0).files, 1u);
+  check(*engine_);
+  check_strays();
+}
+
+TEST_P(FlushParts, BesideADropOfTheirTableLeaveNothing) {
+  io::Thread caller = flush_with_a_part_held_up();
+  ASSERT_TRUE(Change().retire(test::kTable).commit(*engine_).ok());
+  end(caller);
+  held_.clear();
+  rows_.clear();
+  EXPECT_EQ(engine_->compact().to_string(), "Ok");
+  check(*engine_);
+  for (std::uint32_t number = 0; number < kLevelCount; ++number) EXPECT_EQ(level(number).files, 0u);
+}
+
+TEST_P(FlushParts, BesideWritersSnapshotsAndACheckpointLoseNothing) {
+  io::Thread caller = flush_with_a_part_held_up();
+  write(80);
+  held_.emplace_back(engine_->snapshot(), rows_);
+  ASSERT_TRUE(engine_->checkpoint("/copy").ok());
+  const Rows copied = rows_;
+  write(80);
+  check(*engine_);
+  end(caller);
+  check(*engine_);
+  EXPECT_EQ(engine_->flush().to_string(), "Ok");
+  check(*engine_);
+  const auto copy = Engine::open(machine_.env(), "/copy", Machine::reading());
+  ASSERT_TRUE(copy.ok()) << copy.status().to_string();
+  compare((*copy)->view(), copied);
+  EXPECT_EQ(engine_->compact().to_string(), "Ok");
+  check(*engine_);
+}
+
+TEST_P(FlushParts, AreGivenUpByAClose) {
+  io::Thread caller = flush_with_a_part_held_up();
+  close_beside(caller);
+  engine_ = *machine_.open();
+  check(*engine_);
+  check_strays();
+}
+
+TEST_P(FlushParts, OfTwoStoresShareTheThreadsOfOnePool) {
+  const auto pool = std::make_shared<SharedPool>(machine_.scheduler());
+  held_.clear();
+  EXPECT_EQ(engine_->close().to_string(), "Ok");
+  engine_.reset();
+  EngineOptions options = Machine::writable();
+  options.pool = pool;
+  engine_ = *machine_.open(options);
+  Rows others;
+  const auto other = *Engine::open(machine_.env(), "/other", options);
+  make_base(*other, others);
+  write_half(*other, 0, others);
+  write(150);
+  settle();
+  Status flushed;
+  io::Thread caller = *machine_.scheduler().start("caller", [&] { flushed = other->flush(); });
+  EXPECT_EQ(engine_->flush().to_string(), "Ok");
+  caller.join();
+  EXPECT_EQ(flushed.to_string(), "Ok");
+  EXPECT_GT(level(0).files + other->statistics().levels[0].files, 2u);
+  check(*engine_);
+  compare(other->view(), others);
+}
+
+TEST_P(FlushParts, OfTheNextMemtableAreWrittenAheadAndPublishedInOrder) {
+  make_two_wait();
+  const std::uint64_t flushes = engine_->statistics().flushes;
+  const std::uint64_t files = files_on_disk();
+  end_full_disk(GetParam() % 2, io::FaultEffect::kNever, 1);
+  io::Thread caller = *machine_.scheduler().start("caller", [this] { flushed_ = engine_->flush(); });
+  machine_.files->await_stuck(1);
+  settle();
+  if (engine_->statistics().flushes == flushes) {
+    EXPECT_GT(files_on_disk(), files + 1) << "the second memtable waits for the first";
+  } else {
+    EXPECT_EQ(engine_->statistics().flushes, flushes + 1) << "the second memtable was published with a part held up";
+  }
+  check(*engine_);
+  check_crashes();
+  end(caller);
+  EXPECT_EQ(engine_->statistics().flushes, flushes + 2);
+  check(*engine_);
+  check_strays();
+  EXPECT_EQ(engine_->compact().to_string(), "Ok");
+  check(*engine_);
+}
+
+TEST_P(FlushParts, WrittenAheadLeaveWithAFlushThatFails) {
+  make_two_wait();
+  end_full_disk(GetParam() % 2, io::FaultEffect::kError, io::FaultRule::kFromThenOn);
+  EXPECT_EQ(engine_->flush().code(), Code::kNoSpace);
+  check(*engine_);
+  machine_.files->faults().clear();
+  EXPECT_EQ(engine_->flush().to_string(), "Ok");
+  check(*engine_);
+  check_strays();
+}
+
+TEST_P(FlushParts, WrittenAheadAreGivenUpByAClose) {
+  make_two_wait();
+  end_full_disk(GetParam() % 2, io::FaultEffect::kNever, 1);
+  io::Thread caller = *machine_.scheduler().start("caller", [this] { flushed_ = engine_->flush(); });
+  machine_.files->await_stuck(1);
+  settle();
+  close_beside(caller);
+  const std::uint64_t files = files_on_disk();
+  engine_ = *machine_.open();
+  EXPECT_EQ(files, named_files());
+  check(*engine_);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, FlushParts, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(9)));
+
+}  // namespace
+}  // namespace varve::engine::flush_parts_test
