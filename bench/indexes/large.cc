@@ -110,10 +110,11 @@ Rows index_builds(const Bench& bench) {
   build.figures = {{"orders /s", static_cast<double>(count) / quiet}};
   build.sizes = sizes_of(bench);
 
-  check(varve->store().drop_index(VarveOrders::kAccount, VarveOrders::kOrders, kByNumberOfAll.name));
+  // The index is ready: what its maintenance costs is no cost of a build.
   std::atomic<std::uint64_t> next{count};
   const double alone = rate_beside(
       *varve, next, [&] { std::this_thread::sleep_for(std::chrono::duration<double>(bench.sizes.seconds)); });
+  check(varve->store().drop_index(VarveOrders::kAccount, VarveOrders::kOrders, kByNumberOfAll.name));
   double busy = 0;
   const double beside = rate_beside(*varve, next, [&] { busy = varve->build(kByNumberOfAll); });
   GoalRow loaded{"IX-03", "build of an index beside two writers", "s", false, busy};
