@@ -14,6 +14,7 @@
 #include "engine/engine_state.h"
 #include "engine/levels/debt.h"
 #include "engine/levels/levels.h"
+#include "engine/load/beneath_load.h"
 #include "engine/load/load.h"
 #include "engine/look_around.h"
 #include "engine/open.h"
@@ -126,14 +127,29 @@ Result<CommitVersion> Engine::commit(CommitRequest request) {
   return committed;
 }
 
+namespace {
+
+/// Checks that a load can begin. Errors: kClosed, kReadOnly.
+Status check_loadable(const EngineState& state) {
+  if (state.closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed; open it again");
+  if (!state.queue) return Status(Code::kReadOnly, "the store was opened read-only; open it for writing");
+  return Status();
+}
+
+LoadParts load_parts(EngineState& state) noexcept {
+  return {state.closed, *state.tree, *state.queue, *state.compactor, *state.table_files, state.load_counters};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Load>> Engine::begin_load(const LoadOptions& options) {
-  if (state_->closed.load(std::memory_order_relaxed))
-    return Status(Code::kClosed, "the store was closed; open it again");
-  if (!state_->queue) return Status(Code::kReadOnly, "the store was opened read-only; open it for writing");
-  EngineState& state = *state_;
-  const LoadParts parts{state.closed,     *state.tree,        *state.queue,
-                        *state.compactor, *state.table_files, state.load_counters};
-  return std::make_unique<Load>(parts, options);
+  if (Status possible = check_loadable(*state_); !possible.ok()) return possible;
+  return std::make_unique<Load>(load_parts(*state_), options);
+}
+
+Result<std::unique_ptr<BeneathLoad>> Engine::begin_load_beneath(TableId table, const LoadOptions& options) {
+  if (Status possible = check_loadable(*state_); !possible.ok()) return possible;
+  return std::make_unique<BeneathLoad>(load_parts(*state_), *state_->memtables, options, table, snapshot());
 }
 
 Status check_committable(const EngineState& state) {

@@ -33,6 +33,7 @@
 
 namespace varve::engine {
 
+class BeneathLoad;
 class Load;
 using format::TableId;
 
@@ -247,6 +248,10 @@ class Engine {
 
   /// Begins to load a table without the log. The load must not outlive the engine. Errors: kClosed, kReadOnly.
   Result<std::unique_ptr<Load>> begin_load(const LoadOptions& options = {});
+
+  /// Begins to load entries of a table that writers use already, as of a snapshot that this takes. The load must not outlive
+  /// the engine. Errors: kClosed, kReadOnly.
+  Result<std::unique_ptr<BeneathLoad>> begin_load_beneath(TableId table, const LoadOptions& options = {});
 
   /// Returns a view of the current published state.
   ReadView view() const noexcept;

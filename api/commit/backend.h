@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "engine/engine.h"
+#include "engine/load/beneath_load.h"
 #include "engine/load/load.h"
 #include "io/env.h"
 #include "varve/result.h"
@@ -49,6 +50,7 @@ class Backend {
   virtual Status may_answer() const noexcept = 0;
   virtual Status await_published(engine::CommitVersion version) = 0;
   virtual Result<std::unique_ptr<engine::Load>> begin_load() = 0;
+  virtual Result<std::unique_ptr<engine::BeneathLoad>> begin_load_beneath(format::TableId table) = 0;
   virtual Durability default_durability() const noexcept = 0;
   virtual bool read_only() const noexcept = 0;
   virtual const io::Env& env() const noexcept = 0;
@@ -83,6 +85,9 @@ class EngineBackend final : public Backend {
   Status may_answer() const noexcept override { return engine_.may_answer(); }
   Status await_published(engine::CommitVersion version) override { return engine_.await_published(version); }
   Result<std::unique_ptr<engine::Load>> begin_load() override { return engine_.begin_load(); }
+  Result<std::unique_ptr<engine::BeneathLoad>> begin_load_beneath(format::TableId table) override {
+    return engine_.begin_load_beneath(table);
+  }
   Durability default_durability() const noexcept override { return engine_.default_durability(); }
   bool read_only() const noexcept override { return engine_.read_only(); }
   const io::Env& env() const noexcept override { return engine_.env(); }

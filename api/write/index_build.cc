@@ -3,6 +3,7 @@
 #include "api/write/index_build.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "api/model/service_error.h"
 #include "api/write/entity_change.h"
 #include "api/write/index_entries.h"
+#include "engine/load/beneath_load.h"
 #include "engine/read/cursor.h"
 #include "format/keys/batch.h"
 #include "format/keys/sort_key.h"
@@ -126,9 +128,98 @@ class EntriesChange final : public Change {
   std::uint64_t entries_ = 0;
 };
 
-class IndexBuild {
+/// Makes the index ready. Returns whether it is.
+Result<bool> end_build(StoreCore& core, const TableName& name, format::TableId index) {
+  const Status ended = core.catalog().end_index_build(name, index, Status());
+  if (ended.ok()) return true;
+  if (ended.code() != Code::kNotFound) return ended;
+  // Another build may have ended it.
+  const Result<BuiltTable> built = find_built(core.backend().view(), name, index);
+  if (!built.ok()) return built.status();
+  return built->index.state == IndexState::kReady ? Result<bool>(true) : Result<bool>(ended);
+}
+
+/// Returns whether the index is ready. Errors: kConflict (its build failed).
+Result<bool> is_built(const TableIndex& index) {
+  if (index.state == IndexState::kFailed) return build_failed(index, index.failure);
+  return index.state == IndexState::kReady;
+}
+
+/// The build that loads the entries of a snapshot. The writers' own entries lie above them.
+class LoadedBuild {
  public:
-  IndexBuild(StoreCore& core, const TableName& name, format::TableId index) : core_(core), name_(name), index_(index) {}
+  LoadedBuild(StoreCore& core, const TableName& name, format::TableId index)
+      : core_(core), name_(name), index_(index) {}
+
+  const IndexBuildProgress& progress() const noexcept { return progress_; }
+
+  /// Does the next part. Returns whether the index is ready.
+  Result<bool> go_on() {
+    const Result<BuiltTable> built = find_built(core_.backend().view(), name_, index_);
+    if (!built.ok()) return built.status();
+    if (Result<bool> ready = is_built(built->index); !ready.ok() || *ready) return ready;
+    if (load_ == nullptr) {
+      Result<std::unique_ptr<engine::BeneathLoad>> begun = core_.backend().begin_load_beneath(index_);
+      if (!begun.ok()) return begun.status();
+      load_ = *std::move(begun);
+    }
+    if (!has_all_) {
+      if (Status added = add_part(*built); !added.ok()) return added;
+      return false;
+    }
+    if (Status installed = load_->install(); !installed.ok()) return installed;
+    load_.reset();
+    return end_build(core_, name_, index_);
+  }
+
+ private:
+  /// Adds the entries of the next entities that the snapshot shows.
+  Status add_part(const BuiltTable& built) {
+    const engine::ReadView view = core_.backend().view_at(load_->snapshot());
+    const std::string table = format::encode_table(built.table);
+    if (from_.empty()) from_ = table;
+    engine::Cursor entities = view.cursor(from_, format::end_of_prefix(table), nullptr, nullptr, entities_at_once_);
+    std::size_t walked = 0;
+    std::size_t bytes = 0;
+    for (entities.seek_to_first(); entities.valid(); entities.next()) {
+      const Result<std::optional<IndexEntry>> entry =
+          index_entry_of(built.index, entities.key(), entities.value(), entities.end());
+      if (!entry.ok()) return entry.status();
+      ++progress_.entities;
+      if (*entry) {
+        if (Status added = load_->add((*entry)->key, (*entry)->value, (*entry)->kind); !added.ok()) return added;
+        ++progress_.entries;
+      }
+      bytes += entities.key().size() + entities.value().size();
+      if (++walked < entities_at_once_ && bytes < kLoadedBytesAtOnce) continue;
+      from_ = entities.key();
+      from_.push_back('\0');  // No key lies between.
+      entities_at_once_ = std::min(2 * entities_at_once_, kEntitiesAtOnceMax);
+      return Status();
+    }
+    has_all_ = entities.status().ok();
+    return entities.status();
+  }
+
+  static constexpr std::size_t kEntitiesAtOnceMax = std::size_t{1} << 16;
+  static constexpr std::size_t kLoadedBytesAtOnce = std::size_t{16} << 20;
+
+  StoreCore& core_;
+  const TableName& name_;
+  const format::TableId index_;
+  std::unique_ptr<engine::BeneathLoad> load_;
+  std::string from_;
+  bool has_all_ = false;
+  /// A part pins memory of writers, so it is short. Long parts are read ahead of the walk.
+  std::size_t entities_at_once_ = 64;
+  IndexBuildProgress progress_;
+};
+
+/// The build that puts the entries of some entities at a time, under the locks of their values.
+class LockedBuild {
+ public:
+  LockedBuild(StoreCore& core, const TableName& name, format::TableId index)
+      : core_(core), name_(name), index_(index) {}
 
   const IndexBuildProgress& progress() const noexcept { return progress_; }
 
@@ -136,10 +227,9 @@ class IndexBuild {
   Result<bool> go_on() {
     const Result<BuiltTable> built = read_part();
     if (!built.ok()) return built.status();
-    if (built->index.state == IndexState::kReady) return true;
-    if (built->index.state == IndexState::kFailed) return build_failed(built->index, built->index.failure);
+    if (Result<bool> ready = is_built(built->index); !ready.ok() || *ready) return ready;
     if (part_.keys.empty()) {
-      if (part_.ends_table) return end();
+      if (part_.ends_table) return end_build(core_, name_, index_);
       from_ = part_.next;
       return false;
     }
@@ -208,16 +298,6 @@ class IndexBuild {
     return why.taken_value() != nullptr ? failed.with_taken_value(*why.taken_value()) : failed;
   }
 
-  Result<bool> end() {
-    const Status ended = core_.catalog().end_index_build(name_, index_, Status());
-    if (ended.ok()) return true;
-    if (ended.code() != Code::kNotFound) return ended;
-    // Another build may have ended it.
-    const Result<BuiltTable> built = find_built(core_.backend().view(), name_, index_);
-    if (!built.ok()) return built.status();
-    return built->index.state == IndexState::kReady ? Result<bool>(true) : Result<bool>(ended);
-  }
-
   StoreCore& core_;
   const TableName& name_;
   const format::TableId index_;
@@ -230,19 +310,26 @@ class IndexBuild {
   IndexBuildProgress progress_;
 };
 
-}  // namespace
-
-Status build_index(StoreCore& core, const TableName& name, format::TableId index,
-                   const std::function<bool(const IndexBuildProgress&)>& goes_on) {
-  IndexBuild build(core, name, index);
+template <typename Build>
+Status run(Build build, const std::function<bool(const IndexBuildProgress&)>& goes_on) {
   for (;;) {
-    const Result<bool> is_ready = build.go_on();
-    if (!is_ready.ok()) return is_ready.status();
-    if (*is_ready) return Status();
+    const Result<bool> is_done = build.go_on();
+    if (!is_done.ok()) return is_done.status();
+    if (*is_done) return Status();
     if (goes_on && !goes_on(build.progress())) {
       return Status(Code::kCancelled, "the build of the index was stopped; it can be continued");
     }
   }
+}
+
+}  // namespace
+
+Status build_index(StoreCore& core, const TableName& name, format::TableId index,
+                   const std::function<bool(const IndexBuildProgress&)>& goes_on) {
+  const Result<BuiltTable> built = find_built(core.backend().view(), name, index);
+  if (!built.ok()) return built.status();
+  if (built->index.definition.is_unique) return run(LockedBuild(core, name, index), goes_on);
+  return run(LoadedBuild(core, name, index), goes_on);
 }
 
 }  // namespace varve

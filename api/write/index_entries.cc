@@ -21,13 +21,19 @@ struct IndexedState {
   std::uint64_t end = 0;  // or an age (format/keys/ends.h); zero: it has no end
 };
 
+Result<format::EncodedEntity> stored_properties(std::string_view sort_key, std::string_view value) {
+  Result<format::EncodedEntity> properties = format::EncodedEntity::open(value);
+  if (properties.ok()) return properties;
+  return Status(properties.code(), "the stored entity " + quoted_keys(sort_key) +
+                                       " cannot be decoded: " + std::string(properties.status().message()));
+}
+
 /// Returns nothing if there was no entity. One that has ended counts: its entries may still be stored.
 Result<std::optional<IndexedState>> state_before(const engine::Newest& before, std::string_view sort_key) {
   if (before.version == 0 || before.entry.kind != format::Kind::kPut) return std::optional<IndexedState>();
-  const Result<format::EncodedEntity> properties = format::EncodedEntity::open(before.entry.value);
-  if (properties.ok()) return std::optional(IndexedState{*properties, before.end()});
-  return Status(properties.code(), "the stored entity " + quoted_keys(sort_key) +
-                                       " cannot be decoded: " + std::string(properties.status().message()));
+  const Result<format::EncodedEntity> properties = stored_properties(sort_key, before.entry.value);
+  if (!properties.ok()) return properties.status();
+  return std::optional(IndexedState{*properties, before.end()});
 }
 
 Result<std::optional<IndexedState>> state_after(const PreparedWrite& after) {
@@ -37,13 +43,19 @@ Result<std::optional<IndexedState>> state_after(const PreparedWrite& after) {
   return std::optional(IndexedState{*properties, after.operation().end()});
 }
 
-void put_entry(const TableIndex& index, std::string_view key, const IndexedState& entity, format::BatchBuilder& batch) {
-  const std::string value = format::encode_index_value(index.definition, entity.properties);
-  if (entity.end == 0) return batch.put(key, value);
+IndexEntry entry_of(const TableIndex& index, std::string key, const IndexedState& entity) {
+  std::string value = format::encode_index_value(index.definition, entity.properties);
+  if (entity.end == 0) return {std::move(key), std::move(value), format::Kind::kPut};
   std::string stored;
   format::append_u64(stored, entity.end);
   stored.append(value);
-  batch.put_expiring(key, stored);
+  return {std::move(key), std::move(stored), format::Kind::kPutExpiring};
+}
+
+void put_entry(const TableIndex& index, std::string key, const IndexedState& entity, format::BatchBuilder& batch) {
+  const IndexEntry entry = entry_of(index, std::move(key), entity);
+  if (entry.kind == format::Kind::kPut) return batch.put(entry.key, entry.value);
+  batch.put_expiring(entry.key, entry.value);
 }
 
 Status entries_too_large(const TableIndex& index) {
@@ -100,6 +112,16 @@ Status add_index_entries(const TableIndexes& indexes, const engine::Newest& befo
     if (batch.operation_bytes() > kIndexedCommitBytesMax) return entries_too_large(index);
   }
   return Status();
+}
+
+Result<std::optional<IndexEntry>> index_entry_of(const TableIndex& index, std::string_view sort_key,
+                                                 std::string_view properties, std::uint64_t end) {
+  const Result<format::EncodedEntity> opened = stored_properties(sort_key, properties);
+  if (!opened.ok()) return opened.status();
+  const std::optional<std::string> components = format::index_components(index.definition, sort_key, *opened);
+  if (!components) return std::optional<IndexEntry>();
+  return std::optional(
+      entry_of(index, format::encode_index_key(index.id, *components, sort_key), IndexedState{*opened, end}));
 }
 
 Result<bool> put_index_entry(const TableIndex& index, std::string_view sort_key, const engine::Newest& entity,

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "api/catalog/index_rows.h"
@@ -23,6 +26,17 @@ inline constexpr std::size_t kIndexedCommitBytesMax = std::size_t{31} << 20;
 /// (RequestBodyTooLarge: kIndexedCommitBytesMax); those of UniqueValues::give(); then a part may have been added.
 Status add_index_entries(const TableIndexes& indexes, const engine::Newest& before, const PreparedWrite& after,
                          std::size_t place, format::BatchBuilder& batch, UniqueValues& values);
+
+/// An entry, as it is stored.
+struct IndexEntry {
+  std::string key{};
+  std::string value{};  // behind its end, if it has one
+  format::Kind kind = format::Kind::kPut;
+};
+/// Returns the entry of an entity that is stored, or nothing if it has none. `end` is zero if the entity does not end.
+/// Errors: kCorruption, kUnsupported.
+Result<std::optional<IndexEntry>> index_entry_of(const TableIndex& index, std::string_view sort_key,
+                                                 std::string_view properties, std::uint64_t end);
 
 /// Adds the entry of an entity that is stored, for an index that is being built. Returns whether it has one. Errors: as
 /// add_index_entries().

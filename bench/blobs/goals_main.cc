@@ -24,6 +24,7 @@ struct Words {
   std::vector<std::string> goals;
   std::string json_file;
   bool quick = false;
+  std::uint64_t entities = Sizes().entities;
 };
 
 int fail(const GoalProgram& program, const std::string& message) {
@@ -46,6 +47,9 @@ void add_words(CLI::App& app, const GoalProgram& program, Words& words) {
       ->delimiter(',')
       ->check(CLI::IsMember(ids_of(program.goals)));
   app.add_option("--json", words.json_file, "File that receives all rows as JSON");
+  app.add_option("--entities", words.entities, "Entities of a large table")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_flag("--quick", words.quick, "Run everything once and tiny; the figures mean nothing");
 }
 
@@ -73,7 +77,9 @@ Result<json> measure_all(const GoalProgram& program, const Words& words, const s
     std::error_code error;
     const std::uint64_t free = std::filesystem::space(words.directory, error).available;
     if (error) return Status::io_error("cannot read the free space of " + words.directory + ": " + error.message());
-    const Sizes sizes = fitted(words.quick ? quick_sizes() : Sizes(), free);
+    Sizes sizes = words.quick ? quick_sizes() : Sizes();
+    sizes.entities = std::min(sizes.entities, words.entities);
+    sizes = fitted(sizes, free);
     const Result<json> rows = measure(goal, {directory + "/" + std::string(goal.id), sizes});
     if (!rows.ok()) return rows.status();
     for (const json& row : *rows) all.push_back(row);

@@ -46,8 +46,8 @@ json json_of(const GoalRow& row) {
   for (const Judged& one : row.judged) judged.push_back(json_of(one));
   json beside = json::object();
   for (const auto& [name, value] : row.beside) beside[name] = value;
-  return {{"goal", row.goal}, {"row", row.name},        {"sizes", row.sizes},      {"beside", beside},
-          {"judged", judged}, {"further", row.figures}, {"contenders", contenders}};
+  return {{"goal", row.goal}, {"row", row.name},        {"sizes", row.sizes},       {"beside", beside},
+          {"judged", judged}, {"further", row.figures}, {"contenders", contenders}, {"plan", row.plan}};
 }
 
 /// Returns three digits at least. A figure that could not be computed is "-".
@@ -88,10 +88,11 @@ std::string line_of(const json& row) {
     if (name != "varve") append(others, name + " " + text_of(outcome["value"]));
   }
   const std::string further = named_values(row["further"]);
+  const std::string plan = row["plan"].get<std::string>();
   return "| " + row["goal"].get<std::string>() + " | " + row["row"].get<std::string>() + " | " +
          varve["unit"].get<std::string>() + " | " + text_of(varve["value"]) + " | " + (others.empty() ? "-" : others) +
          " | " + judged_text(row["judged"]) + " | " + (further.empty() ? "-" : further) + " | " +
-         row["sizes"].get<std::string>() + " |\n";
+         row["sizes"].get<std::string>() + (plan.empty() ? "" : "; plan: " + plan) + " |\n";
 }
 
 constexpr std::array<const char*, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};

@@ -37,6 +37,8 @@ struct GoalRow {
   std::map<std::string, double> figures{};
   /// The sizes that were measured, and the goal's own sizes if they are larger.
   std::string sizes{};
+  /// How Varve answers, if there was a choice.
+  std::string plan{};
 };
 
 /// Returns the rows in the form in which tools/race records them, with the goals and the sizes added.

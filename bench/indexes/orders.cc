@@ -33,7 +33,7 @@ Entity order_of(std::uint64_t n) {
   return entity;
 }
 
-Status OrderContender::insert(std::uint64_t /*n*/) {
+Status OrderContender::insert(std::uint64_t /*n*/, bool /*with_entry*/) {
   return Status(Code::kUnsupported);
 }
 

@@ -33,8 +33,8 @@ struct Group {
 class OrderContender {
  public:
   virtual ~OrderContender() = default;
-  /// Inserts an order and its entry of an index by number. Both are on stable storage when this returns.
-  virtual Status insert(std::uint64_t n);
+  /// Inserts an order, and with it its entry of an index by number. All is on stable storage when this returns.
+  virtual Status insert(std::uint64_t n, bool with_entry);
   /// Inserts the orders from 0 to `count`, without a wait for the device, and waits until nothing is left to merge.
   virtual Status fill(std::uint64_t count);
   /// Finds an order by its number, and makes an Entity of it.

@@ -56,12 +56,12 @@ class RocksDbOrders final : public OrderContender {
  public:
   explicit RocksDbOrders(std::unique_ptr<rocksdb::DB> database) : database_(std::move(database)) {}
 
-  Status insert(std::uint64_t n) override { return put(n, 1, true); }
+  Status insert(std::uint64_t n, bool with_entry) override { return put(n, 1, with_entry, true); }
 
   Status fill(std::uint64_t count) override {
     constexpr std::uint64_t kOrdersOfBatch = 100;
     for (std::uint64_t n = 0; n < count; n += kOrdersOfBatch) {
-      if (Status put_them = put(n, std::min(kOrdersOfBatch, count - n), false); !put_them.ok()) return put_them;
+      if (Status put_them = put(n, std::min(kOrdersOfBatch, count - n), true, false); !put_them.ok()) return put_them;
     }
     return from_orders(database_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
   }
@@ -79,13 +79,13 @@ class RocksDbOrders final : public OrderContender {
   }
 
  private:
-  Status put(std::uint64_t first, std::uint64_t count, bool durable) {
+  Status put(std::uint64_t first, std::uint64_t count, bool with_entries, bool durable) {
     rocksdb::WriteBatch batch;
     for (std::uint64_t n = first; n < first + count; ++n) {
       const Keys keys = keys_of(n);
       const std::string key = key_of(kOrders, keys.partition, keys.row);
       rocksdb::Status added = batch.Put(key, value_of_order(n));
-      if (added.ok()) added = batch.Put(key_of(kByNumber, number_of(n), ""), key);
+      if (added.ok() && with_entries) added = batch.Put(key_of(kByNumber, number_of(n), ""), key);
       if (!added.ok()) return from_orders(added);
     }
     rocksdb::WriteOptions options;

@@ -40,11 +40,26 @@ void VarveOrders::insert(std::uint64_t n, Durability durability) {
   check(orders_->insert(order_of(n), options).status());
 }
 
-void VarveOrders::find(std::uint64_t n) {
+Scan VarveOrders::scan_for(std::uint64_t n) {
   Scan scan;
   scan.filter = "Number eq '" + number_of(n) + "'";
-  const Page page = take(orders_->scan(scan));
+  return scan;
+}
+
+PageCost VarveOrders::find(std::uint64_t n) {
+  const Page page = take(orders_->scan(scan_for(n)));
   if (page.entities.size() != 1) check(Status::corruption("a look-up by number found another number of orders"));
+  return page.cost;
+}
+
+std::string VarveOrders::plan_of(const Scan& scan) {
+  const ScanPlan plan = take(orders_->explain(scan));
+  std::string text(access_path_name(plan.path));
+  if (!plan.residual.empty()) text += ", filter " + plan.residual;
+  for (const IndexCandidate& index : plan.indexes) {
+    if (index.is_taken) text += ", entities from index " + index.name;
+  }
+  return plan.order_index.empty() ? text : text + ", order from index " + plan.order_index;
 }
 
 std::uint64_t VarveOrders::read_all() {

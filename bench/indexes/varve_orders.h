@@ -26,8 +26,11 @@ class VarveOrders {
   double build(const IndexDefinition& definition);
   /// Inserts an order, durably or not.
   void insert(std::uint64_t n, Durability durability);
-  /// Finds an order by an index on its number.
-  void find(std::uint64_t n);
+  /// Finds an order by an index on its number. Returns the cost.
+  PageCost find(std::uint64_t n);
+  static Scan scan_for(std::uint64_t n);
+  /// Returns the plan of a scan of the orders.
+  std::string plan_of(const Scan& scan);
   /// Reads all orders in place. Returns how many there are.
   std::uint64_t read_all();
 

@@ -12,6 +12,7 @@
 
 #include "engine/compaction/dead_bytes.h"
 #include "engine/compaction/ended.h"
+#include "engine/compaction/merge_choice.h"
 #include "engine/compaction/value_space.h"
 #include "engine/log/log_files.h"
 #include "engine/tables/table_file.h"
@@ -60,6 +61,7 @@ struct Compactor::Running {
   Job job;
   JobView view;
   std::optional<Tree::Claim> claim;
+  Beneath* beneath = nullptr;  // the caller who waits for the job, until it has ended
   Status result;
   std::atomic<bool> has_ended{false};  // the worker has left it to the planner
 };
@@ -224,7 +226,10 @@ Result<Compactor::Running*> Compactor::plan() {
     remove_garbage();
     const FileSet files = tree_.manifest().files();
     View view = look(files);
-    if (queue_.health() == Health::kPoisoned) return nullptr;
+    if (queue_.health() == Health::kPoisoned) {
+      refuse_beneath(Status(Code::kPoisoned, "a failure stopped the store; reopen it to write"));
+      return nullptr;
+    }
     forget_gone(files);
     hasten(view);
     read_directories(view);
@@ -233,7 +238,13 @@ Result<Compactor::Running*> Compactor::plan() {
     if (!job) return nullptr;
     std::optional<Tree::Claim> claim = tree_.claim(*view.levels, *job);
     if (!claim) continue;  // The levels changed meanwhile.
-    running_.push_back(std::make_unique<Running>(*std::move(job), std::move(view), *std::move(claim)));
+    auto running = std::make_unique<Running>(*std::move(job), std::move(view), *std::move(claim));
+    running_.reserve(running_.size() + 1);
+    if (running->job.loaded != nullptr) {
+      running->beneath = begin_beneath(running->job);
+      if (running->beneath == nullptr) continue;  // Its caller has gone.
+    }
+    running_.push_back(std::move(running));
     return running_.back().get();
   }
   return nullptr;
@@ -247,6 +258,7 @@ void Compactor::perform(Running& running) noexcept {
     running.result = Status::out_of_memory();
   }
   running.claim.reset();
+  if (running.beneath != nullptr) end_beneath(*running.beneath, running.result);
   running.has_ended.store(true, std::memory_order_release);
 }
 
@@ -396,19 +408,25 @@ std::optional<Job> Compactor::pick(const View& view) {
   resting.insert(view.leaving_tables.begin(), view.leaving_tables.end());
   std::vector<Job> running;
   for (const std::unique_ptr<Running>& one : running_) running.push_back(one->job);
-  const PickInput input{*view.levels,
-                        running,
-                        quarantined_,
-                        view.dead,
-                        dead_bytes_,
-                        view.reclaimable,
-                        idle_round_,
-                        writers_rest_,
-                        &view.leaving_value_bytes,
-                        &resting,
-                        view.ended_for_all,
-                        let_go_upto_};
-  return pick_job(input, shape_);
+  const auto input = [&] {
+    return PickInput{*view.levels,
+                     running,
+                     quarantined_,
+                     view.dead,
+                     dead_bytes_,
+                     view.reclaimable,
+                     idle_round_,
+                     writers_rest_,
+                     &view.leaving_value_bytes,
+                     &resting,
+                     view.ended_for_all,
+                     let_go_upto_};
+  };
+  if (std::optional<Job> beneath = job_beneath(*view.levels)) {
+    if (MergeChoice(input(), shape_).is_free(*beneath)) return beneath;
+    running.push_back(*std::move(beneath));  // Other jobs keep out of its way (K4).
+  }
+  return pick_job(input(), shape_);
 }
 
 /// Sets the affected files aside. Decides by the failure's fields only: its message is for people.

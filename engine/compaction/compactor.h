@@ -12,10 +12,13 @@
 // K3  After any other failure the affected files rest, each time longer, up to BackOff::kLongest. Each attempt is
 //     logged once. A rest delays only jobs of these files. The failure's place names the file; without a place, all
 //     files of the job rest.
+// K4  Loaded entries go beneath everything that is there: they are merged with the files of the last level. While they wait for
+//     jobs that write there, no other such job begins. So they wait no longer than for the jobs that run.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,6 +59,11 @@ class Compactor final : private BackgroundPool::Source {
   /// Errors: that of the first job that failed meanwhile, returned when all other jobs are done; kClosed.
   Status wait_until_done();
 
+  /// Merges loaded entries with all files of the last level that overlap them, by one job and one edit (K4). Waits until that
+  /// is done. Afterwards the entries have no streams. Errors: those of the merge (K2; nothing has changed); kCorruption (such
+  /// a file is quarantined); kClosed, kPoisoned. Throws std::bad_alloc.
+  Status merge_beneath(const std::shared_ptr<LoadedEntries>& loaded);
+
   /// Returns whether drops that the manifest does not contain yet would free at least one log segment, or as many bytes
   /// in files.
   bool has_space_to_give_back() const;
@@ -71,6 +79,13 @@ class Compactor final : private BackgroundPool::Source {
   struct View;
   /// A job from the plan on, until the planner has taken note of its end.
   struct Running;
+  /// A call of merge_beneath(). The mutex guards its fields.
+  struct Beneath {
+    const std::shared_ptr<LoadedEntries> loaded;
+    bool is_begun = false;
+    bool has_ended = false;
+    Status result{};
+  };
 
   BackgroundPool::Pause work(bool is_due) noexcept override;
   /// Takes the right to plan. Returns false if another worker has it; that worker then plans once more.
@@ -86,6 +101,10 @@ class Compactor final : private BackgroundPool::Source {
   /// Performs one round: garbage, drops, the choice of at most one job. Returns null if there is nothing to begin.
   Result<Running*> plan();
   std::optional<Job> pick(const View& view);
+  std::optional<Job> job_beneath(const Levels& levels);
+  Beneath* begin_beneath(const Job& job) noexcept;
+  void end_beneath(Beneath& beneath, const Status& result) noexcept;
+  void refuse_beneath(const Status& cause) noexcept;
   void perform(Running& running) noexcept;
   void remove_garbage();
   View look(const FileSet& files) const;
@@ -140,6 +159,7 @@ class Compactor final : private BackgroundPool::Source {
   std::uint64_t answered_calls_ VARVE_GUARDED_BY(mutex_) = 0;  // the last that a round without work began after
   bool wakes_all_ VARVE_GUARDED_BY(mutex_) = false;            // resting files must be tried at once
   Status first_failure_ VARVE_GUARDED_BY(mutex_);              // since the first of the callers came
+  std::deque<Beneath*> beneath_ VARVE_GUARDED_BY(mutex_);      // not ended, in the order of the calls
   BackgroundPool::Seat seat_;
 };
 

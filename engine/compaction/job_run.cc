@@ -26,7 +26,7 @@ void add_numbers(std::span<const LevelFilePtr> files, std::vector<std::uint64_t>
   for (const LevelFilePtr& file : files) numbers.push_back(file->entry.number);
 }
 
-/// Returns the tables with enough bytes in the job's files for a file of their own. Errors: those of read_directory().
+/// Returns the tables with enough bytes in the job's entries for a file of their own. Errors: those of read_directory().
 Result<std::set<TableId>> large_tables(const Job& job, const TreeShape& shape) {
   std::map<TableId, std::uint64_t> bytes;
   for (const LevelFiles* files : {&job.inputs, &job.overlapped}) {
@@ -41,6 +41,7 @@ Result<std::set<TableId>> large_tables(const Job& job, const TreeShape& shape) {
       for (const format::DirectoryEntry& table : *directory) bytes[table.table] += table.bytes;
     }
   }
+  if (job.loaded != nullptr) bytes[job.loaded->table] += job.loaded->bytes;
   std::set<TableId> large;
   for (const auto& [table, table_bytes] : bytes) {
     if (table_bytes >= own_file_bytes(shape)) large.insert(table);
@@ -150,6 +151,10 @@ class Merge {
       if (file->entry.largest_key >= range.keys.from && !range.keys.ends_before(file->entry.smallest_key)) add(file);
     }
     for (const LevelFilePtr& file : range.overlapped) add(file);
+    if (job_.loaded != nullptr) {  // a job of one range
+      for (std::unique_ptr<EntryStream>& stream : job_.loaded->streams) sources.push_back(std::move(stream));
+      job_.loaded->streams.clear();
+    }
     MergeStream input(std::move(sources));
     if (view_.horizon.size() > 1) io::probe("a snapshot held versions over a compaction");
     BottomCheck bottom(*view_.levels, job_);

@@ -18,6 +18,8 @@ class MergeChoice {
   bool is_taken(const LevelFile& file) const noexcept;
   /// Returns whether a running job has the file, or it rests.
   bool is_running(const LevelFile& file) const noexcept;
+  /// Returns whether the job is free (P1).
+  bool is_free(const Job& job) const;
   /// Returns the number of tombstones and of entities that have ended for every reader. If only some ends have passed,
   /// their number is estimated from the smallest and the largest end.
   std::uint64_t tombstones_of(const LevelFile& file) const noexcept;
@@ -38,7 +40,6 @@ class MergeChoice {
   std::optional<Job> in_place(const LevelFilePtr& file, JobReason reason) const;
 
  private:
-  bool is_free(const Job& job) const;
   LevelFiles free_level0() const;
   void widen_small_move(const LevelFiles& files, Job& job) const;
   void widen_within(Job& job) const;

@@ -22,10 +22,13 @@ TableId first_table_of(std::string_view prefix) noexcept {
   return id << 32 | format::load_u32_big_endian(prefix.data() + 4);
 }
 
-/// Returns whether some file may contain entries of the id. Searches each level for it.
-bool holds_any_of(const Levels& levels, std::string_view prefix) noexcept {
+/// Returns whether some file may contain entries of the id, or is awaited. Searches each level for it.
+bool holds_any_of(const Levels& levels, const std::vector<TableId>& awaited, std::string_view prefix) noexcept {
   const TableId first = first_table_of(prefix);
   const TableId last = prefix.size() == 4 ? first | 0xFFFFFFFFu : first;
+  if (std::any_of(awaited.begin(), awaited.end(), [&](TableId table) { return first <= table && table <= last; })) {
+    return true;
+  }
   const LevelSequence& newest = levels.level(0);
   if (std::any_of(newest.begin(), newest.end(), [&](const LevelFilePtr& file) {
         return file->entry.first_table <= last && first <= file->entry.last_table;
@@ -42,10 +45,12 @@ bool holds_any_of(const Levels& levels, std::string_view prefix) noexcept {
 
 /// Removes dead ids of which no table contains anything: from the edit's new ids, and from the set's old ids. `after`
 /// are the levels with the edit. Entries of such an id in a memtable are left out when it is flushed.
-void forget_dead_ids(const FileSet& before, const Levels& after, format::ManifestEdit& edit) {
-  std::erase_if(edit.added_dead_ids, [&](const format::DeadId& dead) { return !holds_any_of(after, dead.prefix); });
+void forget_dead_ids(const FileSet& before, const Levels& after, const std::vector<TableId>& awaited,
+                     format::ManifestEdit& edit) {
+  std::erase_if(edit.added_dead_ids,
+                [&](const format::DeadId& dead) { return !holds_any_of(after, awaited, dead.prefix); });
   for (const format::DeadId& dead : before.dead_ids) {
-    if (!holds_any_of(after, dead.prefix)) edit.removed_dead_ids.push_back(dead.prefix);
+    if (!holds_any_of(after, awaited, dead.prefix)) edit.removed_dead_ids.push_back(dead.prefix);
   }
 }
 
@@ -191,7 +196,7 @@ void Tree::remove_values(const std::vector<std::uint64_t>& removed, Rearranged& 
 /// Extends the edit so that it also removes dead ids without entries, and value files that no table points into.
 void Tree::forget_unused(const Levels& levels, const FileSet& before, FileSet& after,
                          format::ManifestEdit& edit) const {
-  forget_dead_ids(before, levels, edit);
+  forget_dead_ids(before, levels, awaited_, edit);
   for (const std::uint64_t number : maybe_unused(before, after, edit, !has_changed_)) {
     if (after.tables.value_sums().contains(number) || !after.value_files.erase(number)) continue;
     edit.removed_value_files.push_back(number);
@@ -215,6 +220,18 @@ Status Tree::make_durable(const format::ManifestEdit& edit) {
     }
   }
   return Status();
+}
+
+Tree::Awaited::~Awaited() {
+  if (tree_ == nullptr) return;
+  const io::MutexGuard guard(tree_->changing_);
+  tree_->awaited_.erase(std::find(tree_->awaited_.begin(), tree_->awaited_.end(), table_));
+}
+
+Tree::Awaited Tree::await_files_of(TableId table) {
+  const io::MutexGuard guard(changing_);
+  awaited_.push_back(table);
+  return Awaited(this, table);
 }
 
 Tree::Claim::~Claim() {

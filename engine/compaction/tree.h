@@ -73,6 +73,23 @@ class Tree {
   /// compaction has caught up.
   Status install(format::ManifestEdit edit);
 
+  /// While it lives, the tree does not forget that the table was dropped, even if no file has anything of it. Files of the
+  /// table are still to come.
+  class Awaited {
+   public:
+    Awaited(Awaited&& other) noexcept : tree_(std::exchange(other.tree_, nullptr)), table_(other.table_) {}
+    Awaited& operator=(Awaited&&) = delete;
+    ~Awaited();
+
+   private:
+    friend class Tree;
+    Awaited(Tree* tree, TableId table) noexcept : tree_(tree), table_(table) {}
+    Tree* tree_;
+    TableId table_;
+  };
+  /// Throws std::bad_alloc.
+  Awaited await_files_of(TableId table);
+
   /// Reserves the place of a compaction's output. While the claim lives, nothing is installed there.
   class Claim {
    public:
@@ -151,6 +168,7 @@ class Tree {
   NameRemoval removal_;
   mutable io::Mutex changing_;  // held during I/O, by background work and loads; locked before the manifest's
   std::vector<ClaimedRange> claims_ VARVE_GUARDED_BY(changing_);
+  std::vector<TableId> awaited_ VARVE_GUARDED_BY(changing_);  // one for each Awaited
   std::uint64_t claims_made_ VARVE_GUARDED_BY(changing_) = 0;
   /// Set by the first change, which also forgets value files that nothing points into since before the open.
   bool has_changed_ VARVE_GUARDED_BY(changing_) = false;

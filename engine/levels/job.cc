@@ -6,7 +6,8 @@
 namespace varve::engine {
 
 KeyRange Job::range() const noexcept {
-  const KeyRange range = range_of_all(inputs);
+  KeyRange range = loaded != nullptr ? KeyRange{loaded->smallest, loaded->largest} : range_of_all(inputs);
+  if (loaded != nullptr && !inputs.empty()) range = range.with(range_of_all(inputs));
   return overlapped.empty() ? range : range.with(range_of_all(overlapped));
 }
 

@@ -4,7 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "engine/base/entry_cursor.h"
 #include "engine/levels/levels.h"
 
 namespace varve::engine {
@@ -23,6 +27,20 @@ enum class JobReason : std::uint8_t {
   kDeadBytes,   // a file is mostly dead tables
   kValueSpace,  // a file points into value files that have mostly unreferenced values
   kIdle,        // no other work is pending
+  kLoaded,      // entries were loaded
+};
+
+/// Entries of one table that a merge has besides its files. The caller who wants the merge keeps alive what the streams use.
+struct LoadedEntries {
+  /// Bounds of the keys, inclusive.
+  /// @{
+  std::string smallest;
+  std::string largest;
+  /// @}
+  TableId table = 0;
+  std::uint64_t bytes = 0;
+  /// Empty once the merge has begun to read. From then on only that merge uses them.
+  std::vector<std::unique_ptr<EntryStream>> streams;
 };
 
 struct Job {
@@ -32,12 +50,14 @@ struct Job {
   std::uint32_t level = 0;
   /// At least `level`. Equal to it if a file is rewritten in place.
   std::uint32_t output_level = 0;
-  /// Never empty. In the order of their level.
+  /// Never empty, except in a merge of loaded entries. In the order of their level.
   LevelFiles inputs;
   /// All files of output_level that overlap the inputs, by key. Empty except for a merge.
   LevelFiles overlapped;
+  /// Null if there are none. With them, the job merges in the last level.
+  std::shared_ptr<LoadedEntries> loaded{};
 
-  /// Returns the range from the smallest to the largest key of all its files, as a view into them.
+  /// Returns the range from the smallest to the largest key of all its files and loaded entries, as a view into them.
   KeyRange range() const noexcept;
   bool takes(std::uint64_t file_number) const noexcept;
 };

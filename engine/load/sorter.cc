@@ -101,11 +101,32 @@ Status Sorter::keep_row(Files& written) {
   return Status();
 }
 
-Status Sorter::merge_into(WriteBehind& out) {
+/// Sorts the buffer, and merges rows until one merge can have all of them.
+Status Sorter::prepare_merge() {
   buffer_.sort();
   while (rows_.size() >= options_.merge_width) {
     if (Status merged = merge_some_rows(); !merged.ok()) return merged;
   }
+  return Status();
+}
+
+std::vector<std::unique_ptr<EntryStream>> Sorter::streams_of(std::size_t rows, bool with_buffer) {
+  std::vector<std::unique_ptr<EntryStream>> streams;
+  streams.reserve(rows + 1);
+  for (std::size_t i = 0; i < rows; ++i) {
+    streams.push_back(std::make_unique<RowStream>(rows_[i], tables_, read_bytes_));
+  }
+  if (with_buffer) streams.push_back(std::make_unique<SortBuffer::Stream>(buffer_, version_));
+  return streams;
+}
+
+Result<std::vector<std::unique_ptr<EntryStream>>> Sorter::streams() {
+  if (Status prepared = prepare_merge(); !prepared.ok()) return prepared;
+  return streams_of(rows_.size(), true);
+}
+
+Status Sorter::merge_into(WriteBehind& out) {
+  if (Status prepared = prepare_merge(); !prepared.ok()) return prepared;
   return merge_rows(rows_.size(), true, out);
 }
 
@@ -124,13 +145,7 @@ Status Sorter::merge_some_rows() {
 
 Status Sorter::merge_rows(std::size_t count, bool with_buffer, WriteBehind& out) {
   {
-    std::vector<std::unique_ptr<EntryStream>> sources;
-    sources.reserve(count + 1);
-    for (std::size_t i = 0; i < count; ++i) {
-      sources.push_back(std::make_unique<RowStream>(rows_[i], tables_, read_bytes_));
-    }
-    if (with_buffer) sources.push_back(std::make_unique<SortBuffer::Stream>(buffer_, version_));
-    MergeStream all(std::move(sources));
+    MergeStream all(streams_of(count, with_buffer));
     for (; all.valid(); all.next()) {
       const Entry entry = all.entry();
       if (Status added = out.add(entry.sort_key, entry.value, entry.kind); !added.ok()) return added;

@@ -37,6 +37,9 @@ class Sorter {
   Status take_all_of(Sorter& other);
   /// Adds a put. The value of a kPutExpiring begins with its end. Errors: those of spilling (SortedFiles).
   Status add(std::string_view key, std::string_view value, Kind kind = Kind::kPut);
+  /// Returns what merges to all entries, after all were added: at most merge_width streams. The sorter outlives them, and is
+  /// not used before they are gone. Errors: those of WriteBehind and of reading spilled files.
+  Result<std::vector<std::unique_ptr<EntryStream>>> streams();
   /// Adds all entries to `out`, in order. Errors: those of WriteBehind and of reading spilled files.
   Status merge_into(WriteBehind& out);
 
@@ -46,6 +49,8 @@ class Sorter {
   using Row = std::vector<format::TableFileEntry>;
 
   Status spill();
+  Status prepare_merge();
+  std::vector<std::unique_ptr<EntryStream>> streams_of(std::size_t rows, bool with_buffer);
   Status merge_some_rows();
   Status merge_rows(std::size_t count, bool with_buffer, WriteBehind& out);
   template <typename Files>

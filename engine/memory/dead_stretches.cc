@@ -51,7 +51,8 @@ void DeadStretches::begin(const std::function<CommitVersion()>& newest_unnoted) 
   if (is_on()) return;
   recent_.reserve(kRecentPuts);
   on_.store(true, std::memory_order_release);
-  forgotten_ = newest_unnoted();  // A committer that sees on_ set notes its puts, and note() waits for the mutex.
+  forgotten_ = std::max(
+      forgotten_, newest_unnoted());  // A committer that sees on_ set notes its puts, and note() waits for the mutex.
   unasked_ = 0;
 }
 
@@ -60,6 +61,12 @@ void DeadStretches::end() noexcept {
   recent_.clear();
   next_recent_ = 0;
   on_.store(false, std::memory_order_release);
+}
+
+void DeadStretches::forget_all(CommitVersion since) noexcept {
+  const io::MutexGuard guard(mutex_);
+  forgotten_ = std::max(forgotten_, since);
+  end();
 }
 
 void DeadStretches::note(std::string_view batch, CommitVersion version) noexcept {

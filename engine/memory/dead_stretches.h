@@ -52,6 +52,10 @@ class DeadStretches {
   /// Notes the puts of a batch. The caller calls it before it publishes the batch.
   void note(std::string_view batch, CommitVersion version) noexcept;
 
+  /// Forgets all stretches, and what scans at versions below `since` are still to report. Called after entries came to be
+  /// in the store that no batch put. `since` is above every version that a scan without them could read at.
+  void forget_all(CommitVersion since) noexcept;
+
   /// Counts deletes. Returns true if it is time to look for dead keys around them.
   bool count_deletes(std::uint64_t count) noexcept;
   /// Reports that a scan read [from, to) in all its sources, at a visible version and a time, and found nothing live. Both keys

@@ -265,6 +265,7 @@ void Cursor::keep(const Entry& entry) {
   kept_value_.assign(entry.content());
   kept_is_external_ = entry.is_external();
   shown_version_ = entry.version;
+  shown_end_ = entry.has_end() ? entry.end() : 0;
 }
 
 void Cursor::show(const Entry& entry) {
@@ -273,9 +274,11 @@ void Cursor::show(const Entry& entry) {
   if (entry.kind == Kind::kPut) [[likely]] {
     has_value_ = true;
     value_ = entry.value;
+    shown_end_ = 0;
     valid_ = true;
     return;
   }
+  shown_end_ = entry.has_end() ? entry.end() : 0;
   valid_ = take_value(entry.content(), entry.is_external());
 }
 

@@ -75,6 +75,8 @@ class Cursor {
   std::string_view key() const noexcept { return key_; }
   std::string_view value() const noexcept { return value_; }
   CommitVersion version() const noexcept { return shown_version_; }
+  /// Returns the time at which the entity ends; zero if it has no end.
+  CommitVersion end() const noexcept { return shown_end_; }
   /// Returns false if the value lies in a value file, and the cursor left it there.
   bool has_value() const noexcept { return has_value_; }
   /// Returns the number of entries examined so far, dead ones included: the cost of the iteration.
@@ -136,6 +138,7 @@ class Cursor {
   const io::Lease* lease_ = nullptr;
   Status refused_;  // by the lease
   CommitVersion shown_version_ = 0;
+  CommitVersion shown_end_ = 0;
   bool valid_ = false;
   bool brings_values_ = true;
   bool has_value_ = false;  // of the returned entry

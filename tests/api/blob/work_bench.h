@@ -65,6 +65,9 @@ class RecordingBackend final : public Backend {
   Status may_answer() const noexcept override { return to_.may_answer(); }
   Status await_published(engine::CommitVersion version) override { return to_.await_published(version); }
   Result<std::unique_ptr<engine::Load>> begin_load() override { return to_.begin_load(); }
+  Result<std::unique_ptr<engine::BeneathLoad>> begin_load_beneath(format::TableId table) override {
+    return to_.begin_load_beneath(table);
+  }
   Durability default_durability() const noexcept override { return to_.default_durability(); }
   bool read_only() const noexcept override { return to_.read_only(); }
   const io::Env& env() const noexcept override { return to_.env(); }

@@ -153,6 +153,33 @@ TEST_F(IndexBuild, AnotherIndexThatIsDeclaredMeanwhileDoesNotStopIt) {
   expect_whole();
 }
 
+TEST_F(IndexBuild, AUniqueIndexIsBuiltBesideWritersAndOtherIndexes) {
+  fill(300);
+  format::IndexDefinition unique{{{format::IndexSource::kRowKey, ""}}};
+  unique.is_unique = true;
+  const TableIndex index = add_index("ByRow", unique, false);
+  int part = 0;
+  ASSERT_EQ(
+      said(build(index,
+                 [&](const IndexBuildProgress& /*progress*/) {
+                   if (part == 0) add_index("ByValue", by_value());
+                   const std::string row = std::to_string(part * 10);
+                   const std::string partition = "p" + std::to_string(part * 10 % 5);
+                   EXPECT_TRUE(write({{Kind::kInsertOrReplace, with_value(partition, row, "changed"), ETag()}}).ok());
+                   EXPECT_TRUE(write({{Kind::kInsert, with_value("p9", "new" + row, "v"), ETag()}}).ok());
+                   ++part;
+                   return true;
+                 })),
+      kFine);
+  EXPECT_GE(part, 3);
+  const engine::ReadView view = core_->backend().view();
+  const std::string prefix = format::encode_table(index.id);
+  engine::Cursor cursor = view.cursor(prefix, format::end_of_prefix(prefix));
+  int entries = 0;
+  for (cursor.seek_to_first(); cursor.valid(); cursor.next()) ++entries;
+  EXPECT_EQ(entries, 300 + part);
+}
+
 TEST_F(IndexBuild, TwoBuildsOfOneIndexBothSucceed) {
   fill(200);
   const TableIndex index = add_index("ByValue", by_value(), false);
