@@ -74,7 +74,9 @@ class ObjectDoor {
   /// Reads into `bytes` as far as the object goes. `count` is the number of bytes read.
   virtual ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
                             std::size_t& count) = 0;
-  /// Asks that the operations of another client be refused from now on. Does not wait until they are.
+  /// Asks that the operations of another client be refused from now on, and does not wait until they are. The answer is
+  /// EINPROGRESS until then, and zero afterwards: a change of that client is refused if it arrives after a later one of
+  /// this client at the same object.
   virtual ObjectAnswer blocklist(std::string_view client) = 0;
 };
 

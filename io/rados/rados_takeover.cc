@@ -120,6 +120,11 @@ Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
   if (Status raised = raise_epoch(*former, owner); !raised.ok()) return raised;
   epoch_.store(former->epoch + 1, std::memory_order_release);
   is_fenced_.store(false, std::memory_order_release);
+  {
+    const MutexGuard guard(mutex_);
+    former_ = {was_foreign ? former->client() : std::string(), former->epoch};
+    waiting_.clear();  // They have keys in the root.
+  }
   if (Status taken = take_directory(); !taken.ok()) return taken;
   if (was_foreign) (void)process_->door().blocklist(former->client());  // hurries the end; the epochs alone suffice
   return Status();

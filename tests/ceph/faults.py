@@ -240,9 +240,16 @@ def strike_monitor_lost(slot, slots):
     cluster("launch", monitor)
 
 
-def strike_monitors(_slot, _slots):
-    """The monitors have no majority."""
-    freeze([f"mon.{name}" for name in plan.sample("abc", 2)], 5)
+def strike_monitors(slot, slots):
+    """The monitors have no majority, and the owner dies meanwhile. Its successor is connected, and needs none of them."""
+    hung = [f"mon.{name}" for name in plan.sample("abc", 2)]
+    for monitor in hung:
+        cluster("freeze", monitor)
+    time.sleep(1)
+    strike_kill(slot, slots)
+    time.sleep(3)
+    for monitor in hung:
+        cluster("thaw", monitor)
 
 
 def strike_full(_slot, _slots):
