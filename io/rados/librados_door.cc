@@ -7,14 +7,17 @@
 #include <chrono>
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "io/parents_object.h"
 #include "io/posix/posix_process.h"
 #include "io/rados/librados_connection.h"
 #include "io/rados/rados_names.h"
+#include "io/scheduler.h"
 
 namespace varve::io {
 
@@ -193,10 +196,70 @@ std::string_view between(std::string_view text, std::string_view mark, char end)
   return text.substr(0, text.find(end));
 }
 
+/// Asks the monitors to blocklist clients, one at a time, on a thread of its own. The library's call waits for a
+/// majority of them, and for the map of the cluster that follows. A takeover must not wait for either.
+class Blocklisting {
+ public:
+  explicit Blocklisting(const LibradosConnection& connection) : connection_(connection) {}
+  /// Waits for what was asked. The library bounds the time of each question.
+  ~Blocklisting() {
+    if (!connection_.owner().is_this_process()) leave_to_parent(thread_);
+  }
+  Blocklisting(const Blocklisting&) = delete;
+  Blocklisting& operator=(const Blocklisting&) = delete;
+
+  /// Returns the answer that came, or EINPROGRESS. A question that failed is asked again.
+  ObjectAnswer ask(std::string_view client) {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    const std::string name(client);
+    Question& question = questions_.try_emplace(name, Question{name}).first->second;
+    if (question.answer == 0 || question.answer == EACCES || question.answer == EPERM) return question.answer;
+    question.answer = EINPROGRESS;
+    if (is_asking_) return EINPROGRESS;
+    thread_.reset();  // An earlier thread has nothing left to do.
+    auto kept = std::make_unique<Thread>();
+    Result<Thread> started = scheduler_.start("varve-blocklist", [this] { run(); });
+    if (!started.ok()) return EINPROGRESS;  // The next call starts one.
+    *kept = *std::move(started);
+    thread_ = std::move(kept);
+    is_asking_ = true;
+    return EINPROGRESS;
+  }
+
+ private:
+  struct Question {
+    std::string client;
+    ObjectAnswer answer = EINPROGRESS;
+  };
+
+  void run() noexcept {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      const auto open = std::find_if(questions_.begin(), questions_.end(),
+                                     [](const auto& asked) { return asked.second.answer == EINPROGRESS; });
+      if (open == questions_.end()) break;
+      Question& question = open->second;  // No question is ever removed.
+      lock.unlock();
+      const int result =
+          connection_.calls().blocklist_add(connection_.cluster(), question.client.data(), kBlocklistSeconds);
+      lock.lock();
+      question.answer = answer_of(result);
+    }
+    is_asking_ = false;
+  }
+
+  const LibradosConnection& connection_;
+  Scheduler scheduler_;
+  std::mutex mutex_;
+  std::map<std::string, Question> questions_;  // by client; guarded by mutex_, as is_asking_
+  bool is_asking_ = false;
+  std::unique_ptr<Thread> thread_;
+};
+
 class LibradosDoor final : public ObjectDoor {
  public:
   explicit LibradosDoor(std::unique_ptr<LibradosConnection> connection)
-      : connection_(std::move(connection)), calls_(connection_->calls()) {}
+      : connection_(std::move(connection)), calls_(connection_->calls()), blocklisting_(*connection_) {}
 
   ~LibradosDoor() override {
     if (is_foreign()) {
@@ -296,8 +359,7 @@ class LibradosDoor final : public ObjectDoor {
 
   ObjectAnswer blocklist(std::string_view client) override {
     if (is_foreign()) return ENOTCONN;
-    std::string name(client);
-    return answer_of(calls_.blocklist_add(connection_->cluster(), name.data(), kBlocklistSeconds));
+    return blocklisting_.ask(client);
   }
 
  private:
@@ -346,6 +408,7 @@ class LibradosDoor final : public ObjectDoor {
 
   const std::unique_ptr<LibradosConnection> connection_;
   const LibradosCalls& calls_;
+  Blocklisting blocklisting_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<PoolContext>> contexts_;  // guarded by mutex_
 };

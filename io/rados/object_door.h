@@ -85,7 +85,9 @@ class ObjectDoor {
   /// without end if it is zero. After that, the answer is ETIMEDOUT, and nothing writes into `bytes` any more.
   virtual ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
                             std::size_t& count, std::chrono::milliseconds patience) = 0;
-  /// Asks that the operations of another client be refused from now on. Does not wait until they are.
+  /// Asks that the operations of another client be refused from now on, and does not wait until they are. The answer is
+  /// EINPROGRESS until then, and zero afterwards: a change of that client is refused if it arrives after a later one of
+  /// this client at the same object.
   virtual ObjectAnswer blocklist(std::string_view client) = 0;
   /// Asks the monitors, not the object. Waits for some seconds at most.
   virtual ObjectAnswer look_at_pool(std::string_view object, PoolLook& found) = 0;

@@ -354,8 +354,35 @@ Status RadosRoot::remove(std::string_view name, const FailedCall& call) {
   return remove_nameless(old.id(), stripes_of(old), call);
 }
 
-/// Objects that stay have a key in the root, by which the next owner removes them.
+/// Returns whether a change that the former owner sent may still arrive, and make an object of this id.
+bool RadosRoot::may_be_made_anew(std::string_view id) {
+  if (former_.client.empty() || !id.starts_with(std::to_string(former_.epoch) + ".")) return false;
+  if (process_->door().blocklist(former_.client) != 0) return true;
+  former_.client.clear();
+  return false;
+}
+
 Status RadosRoot::remove_nameless(const std::string& id, std::uint64_t stripes, const FailedCall& call) {
+  if (may_be_made_anew(id)) {
+    waiting_.emplace_back(id, stripes);
+    return Status();
+  }
+  if (Status removed = remove_waiting(call); !removed.ok()) return removed;
+  return forget(id, stripes, call);
+}
+
+/// Removes what waited, if the former owner is blocklisted by now.
+Status RadosRoot::remove_waiting(const FailedCall& call) {
+  if (waiting_.empty() || may_be_made_anew(waiting_.front().first)) return Status();
+  const auto waited = std::exchange(waiting_, {});
+  for (const auto& [id, stripes] : waited) {
+    if (Status removed = forget(id, stripes, call); !removed.ok()) return removed;
+  }
+  return Status();
+}
+
+/// Objects that stay have a key in the root, by which the next owner removes them.
+Status RadosRoot::forget(const std::string& id, std::uint64_t stripes, const FailedCall& call) {
   if (Status removed = remove_objects(id, stripes); !removed.ok()) {
     return removed.code() == Code::kFenced ? removed : Status();
   }

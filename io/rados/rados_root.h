@@ -6,7 +6,8 @@
 //   S3  take() seals every object that a former owner may still write, before the directory may be used.
 //   S4  A file is in the directory before its first object is made.
 //   S5  An object's name has the epoch and a number of that epoch, so no two owners ever make one name.
-//   S13 Only the owner of a root removes its objects, after no name leads to them.
+//   S13 Only the owner of a root removes its objects, after no name leads to them. Those of the owner before it wait until
+//       that one is blocklisted: what it sent before could make them anew, and no name would lead to them.
 #pragma once
 
 #include <atomic>
@@ -17,6 +18,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "io/os_error.h"
 #include "io/rados/object_door.h"
@@ -93,7 +96,7 @@ class RadosRoot {
   struct Claim;
   Status take_once(std::chrono::milliseconds wait_max);
   Status take_owned(std::chrono::milliseconds wait_max);
-  Status take_raised(const Claim& former, const std::string& owner);
+  Status take_raised(const Claim& former, const std::string& owner, bool was_foreign);
   Status await_lapse(const Claim& former, std::chrono::milliseconds wait_max, Claim& now);
   Result<Claim> look_at_root();
   Status raise_epoch(const Claim& former, const std::string& owner);
@@ -103,6 +106,9 @@ class RadosRoot {
   Result<bool> seal_stripe(const std::string& object);
   Status remove_objects(const std::string& id, std::uint64_t stripes);
   Status remove_nameless(const std::string& id, std::uint64_t stripes, const FailedCall& call) VARVE_REQUIRES(mutex_);
+  Status remove_waiting(const FailedCall& call) VARVE_REQUIRES(mutex_);
+  bool may_be_made_anew(std::string_view id) VARVE_REQUIRES(mutex_);
+  Status forget(const std::string& id, std::uint64_t stripes, const FailedCall& call) VARVE_REQUIRES(mutex_);
   Status change_root(ObjectChange change, const FailedCall& call) VARVE_REQUIRES(mutex_);
   /// Takes bytes of a ballast that was given up, for a new object.
   bool take_excess(std::uint64_t bytes) noexcept;
@@ -128,6 +134,14 @@ class RadosRoot {
   std::optional<FileMap> files_ VARVE_GUARDED_BY(mutex_);     // known while the root is owned
   std::uint64_t ballast_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // zero until the first set_ballast()
   bool is_ballast_held_ VARVE_GUARDED_BY(mutex_) = false;
+  /// The owner before this one, while its changes may still arrive. Otherwise, it has no client.
+  struct Former {
+    std::string client;
+    std::uint64_t epoch = 0;
+  };
+  Former former_ VARVE_GUARDED_BY(mutex_);
+  /// Objects without a name that wait for that: ids, and the numbers of objects. They have keys in the root.
+  std::vector<std::pair<std::string, std::uint64_t>> waiting_ VARVE_GUARDED_BY(mutex_);
   Status failure_ VARVE_GUARDED_BY(mutex_);  // of a change of the root with an unknown outcome
 };
 

@@ -123,7 +123,7 @@ Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
   surrender.epoch = epoch;
   surrender.expected_attributes = {{"id", store_}, {"epoch", std::to_string(epoch)}, {"owner", owner}};
   surrender.attributes["owner"] = "";
-  if (Status taken = take_raised(*former, owner); !taken.ok()) {
+  if (Status taken = take_raised(*former, owner, was_foreign); !taken.ok()) {
     // The root may name this process, which answered nothing. No later owner must wait for its lease.
     if (taken.code() != Code::kLocked && taken.code() != Code::kFenced) (void)process_->door().change(surrender);
     return taken;
@@ -134,10 +134,15 @@ Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
 }
 
 /// Takes what the root leads to. After an error, the root may name this process.
-Status RadosRoot::take_raised(const Claim& former, const std::string& owner) try {
+Status RadosRoot::take_raised(const Claim& former, const std::string& owner, bool was_foreign) try {
   if (Status raised = raise_epoch(former, owner); !raised.ok()) return raised;
   epoch_.store(former.epoch + 1, std::memory_order_release);
   is_fenced_.store(false, std::memory_order_release);
+  {
+    const MutexGuard guard(mutex_);
+    former_ = {was_foreign ? former.client() : std::string(), former.epoch};
+    waiting_.clear();  // They have keys in the root.
+  }
   return take_directory();
 } catch (const std::bad_alloc&) {
   return Status::out_of_memory();

@@ -84,6 +84,7 @@ class ModelDoor final : public ObjectDoor {
     cluster_.scheduler_.yield();
     const std::lock_guard<std::mutex> guard(cluster_.mutex_);
     if (const ObjectAnswer refused = cluster_.refusal(cluster_.client(client_)); refused != 0) return refused;
+    if (cluster_.delays_blocklists_) return EINPROGRESS;
     cluster_.client(client).is_blocked = cluster_.heeds_blocklists_;
     return 0;
   }
@@ -215,6 +216,11 @@ std::size_t ObjectCluster::deliver(std::string_view name, std::size_t count) {
 void ObjectCluster::set_full(bool is_full) {
   const std::lock_guard<std::mutex> guard(mutex_);
   is_full_ = is_full;
+}
+
+void ObjectCluster::delay_blocklists() {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  delays_blocklists_ = true;
 }
 
 void ObjectCluster::hold_blocklists() {

@@ -53,8 +53,10 @@ class ObjectCluster {
   /// Sets how many of the two copies that each object must have are there. With one, every object stands still.
   void set_copies(std::uint64_t copies);
 
-  /// Lets no blocklist reach the objects from now on. A new owner does not wait for it.
+  /// Lets no blocklist reach the objects from now on, and answers as if it had. The fence alone must suffice.
   void hold_blocklists();
+  /// Answers that blocklists are still on their way. None arrives.
+  void delay_blocklists();
   /// Leaves out a half of the fence, for tests that show what each half is for.
   void ignore_epochs();
   void ignore_presence();
@@ -110,6 +112,7 @@ class ObjectCluster {
   bool heeds_epochs_ = true;
   bool heeds_presence_ = true;
   bool heeds_blocklists_ = true;
+  bool delays_blocklists_ = false;
   std::uint64_t change_count_ = 0;
   std::map<std::string, Object, std::less<>> objects_;
   std::map<std::string, Client, std::less<>> clients_;

@@ -3,12 +3,13 @@
 # Must never: count a write as acknowledged that no answer acknowledged, or end a process that it did not start.
 #
 # Usage: tests/ceph/faults.py DIR PROGRAM SECONDS SEED [lies]
-#   DIR      a cluster of tests/ceph/cluster with three OSDs; its pool `varve` gets a store of its own
+#   DIR      a cluster of tests/ceph/cluster with three OSDs and three monitors; its pool `varve` gets a store of its own
 #   PROGRAM  the program varve
 #   lies     writers note acknowledgements that no server gave, and the end must be 1
-# Two slots each keep a server of the store running; one of them has the store. Writers insert each key once, into either
-# server, until an answer acknowledges it. A key that is acknowledged twice was in the hands of two owners. The last line
-# of the output has the counts. Exit status: 0, or 1 if an acknowledged write was lost, doubled or changed.
+# Three slots each keep a server of the store running. One of them has the store, the others wait for it. Writers insert
+# each key once, into any server, until an answer acknowledges it. A key that is acknowledged twice was in the hands of two
+# owners. The plan has each kind of fault once before any of them again. The last lines of the output have the counts.
+# Exit status: 0, or 1 if an acknowledged write was lost, doubled or changed, or an owner had no successor in a minute.
 import base64
 import hashlib
 import hmac
@@ -22,6 +23,8 @@ import sys
 import threading
 import time
 from email.utils import formatdate
+
+from strays import strays
 
 ACCOUNT = "devstoreaccount1"
 KEY = base64.b64decode(
@@ -40,6 +43,8 @@ ledger = {}  # key -> acknowledged value
 doubled = []
 lock = threading.Lock()
 counts = {"acknowledged": 0, "failed": 0, "takeovers": 0}
+struck = {}  # kind of fault -> how often
+findings = []
 
 
 def note(text):
@@ -139,71 +144,154 @@ def serving(slots):
     return ready[-1] if ready else None
 
 
-def await_takeover(slots, other_than, time_max):
-    end = time.monotonic() + time_max
-    while time.monotonic() < end:
-        if any(slot.is_serving and slot is not other_than for slot in slots):
-            return True
+def await_takeover(slots, what, began):
+    while time.monotonic() < began + 60:
+        if any(slot.is_serving for slot in slots):
+            note(f"taken over after {time.monotonic() - began:.1f} s")
+            return
         time.sleep(0.05)
-    return False
+    findings.append(what)
+    note(f"FINDING: {what}: no server took the store over")
 
 
-def strike(slots):
+def strike_kill(slot, slots):
+    """The owner dies."""
+    began = time.monotonic()
+    slot.signal(signal.SIGKILL)
+    slot.is_serving = False
+    await_takeover(slots, "kill", began)
+
+
+def strike_kill_twice(slot, slots):
+    """The owner dies, and its successor as soon as it has the store."""
+    strike_kill(slot, slots)
+    successor = serving(slots)
+    if successor is not None:
+        strike_kill(successor, slots)
+
+
+def strike_freeze(slot, slots):
+    """The owner hangs, and goes on after its successor has the store."""
+    began = time.monotonic()
+    slot.signal(signal.SIGSTOP)
+    slot.is_serving = False
+    await_takeover([other for other in slots if other is not slot], "freeze", began)
+    slot.signal(signal.SIGCONT)
+    slot.is_serving = True  # the writers try it, and must be refused
+    time.sleep(plan.uniform(0.5, 2))
+    slot.is_serving = False
+    slot.signal(signal.SIGKILL)
+
+
+def strike_blocklist(slot, slots):
+    """The owner loses its connection for good, as by an operator."""
+    began = time.monotonic()
+    root = subprocess.run(["rados", "-p", "varve", "-N", "varve", "getxattr", f"{store.split('/')[1]}/root", "owner"],
+                          env=environment, capture_output=True, text=True, timeout=60)
+    words = root.stdout.split(" ")
+    if len(words) == 3:
+        for address in words[1].split(","):
+            subprocess.run(["ceph", "osd", "blocklist", "add", address.strip("[]").split("v2:")[-1]],
+                           env=environment, capture_output=True, timeout=60)
+        time.sleep(1)
+    slot.signal(signal.SIGKILL)
+    slot.is_serving = False
+    await_takeover(slots, "blocklist", began)
+
+
+def freeze(daemons, how_long):
+    for daemon in daemons:
+        cluster("freeze", daemon)
+    time.sleep(how_long)
+    for daemon in daemons:
+        cluster("thaw", daemon)
+
+
+def strike_osd(_slot, _slots):
+    """An OSD hangs, and is back before the cluster has noticed, or after."""
+    freeze([f"osd.{plan.randrange(3)}"], plan.choice([3, 12]))
+
+
+def strike_two_osds(_slot, _slots):
+    """Fewer OSDs than min_size are left. Nothing may be acknowledged, and nothing may be lost."""
+    freeze([f"osd.{osd}" for osd in plan.sample(range(3), 2)], 10)
+
+
+def lose(daemon, how_long):
+    cluster("kill", daemon)
+    time.sleep(how_long)
+    cluster("launch", daemon)
+    time.sleep(2)
+
+
+def strike_osd_lost(_slot, _slots):
+    """An OSD and its disk are lost. The next loss must wait for the copies, or the cluster itself would lose data."""
+    cluster("clean")
+    lose(f"osd.{plan.randrange(3)}", 4)
+    cluster("clean")
+
+
+def strike_monitor_lost(slot, slots):
+    """One of three monitors is lost and returns, and the owner dies meanwhile."""
+    monitor = f"mon.{plan.choice('abc')}"
+    cluster("kill", monitor)
+    time.sleep(1)
+    strike_kill(slot, slots)
+    cluster("launch", monitor)
+
+
+def strike_monitors(slot, slots):
+    """The monitors have no majority, and the owner dies meanwhile. Its successor is connected, and needs none of them."""
+    hung = [f"mon.{name}" for name in plan.sample("abc", 2)]
+    for monitor in hung:
+        cluster("freeze", monitor)
+    time.sleep(1)
+    strike_kill(slot, slots)
+    time.sleep(3)
+    for monitor in hung:
+        cluster("thaw", monitor)
+
+
+def strike_full(_slot, _slots):
+    """The pool is full, and is freed."""
+    cluster("fill")
+    time.sleep(4)
+    cluster("free")
+
+
+KINDS = {
+    "kill": strike_kill,
+    "kill-twice": strike_kill_twice,
+    "freeze": strike_freeze,
+    "blocklist": strike_blocklist,
+    "osd": strike_osd,
+    "two-osds": strike_two_osds,
+    "osd-lost": strike_osd_lost,
+    "monitor-lost": strike_monitor_lost,
+    "monitors": strike_monitors,
+    "full": strike_full,
+}
+
+
+def kinds():
+    while True:
+        round_of_all = list(KINDS)
+        plan.shuffle(round_of_all)
+        yield from round_of_all
+
+
+def strike(kind, slots):
+    began = time.monotonic()
+    while serving(slots) is None and time.monotonic() < began + 60:
+        time.sleep(0.1)
     slot = serving(slots)
     if slot is None:
+        findings.append(f"before {kind}")
+        note("FINDING: no server has the store")
         return
-    other = slots[1 - slots.index(slot)]
-    kind = plan.choice(["kill", "kill", "freeze", "freeze", "osd", "osd-long", "two-osds", "monitor", "full", "blocklist"])
     note(f"fault: {kind}, the server at {slot.port} has the store")
-    began = time.monotonic()
-    if kind == "kill":
-        slot.signal(signal.SIGKILL)
-        slot.is_serving = False
-        taken = await_takeover(slots, None, 60)
-        note(f"taken over after {time.monotonic() - began:.1f} s" if taken else "NOT taken over")
-    elif kind == "freeze":
-        slot.signal(signal.SIGSTOP)
-        slot.is_serving = False
-        taken = await_takeover([other], None, 60)
-        note(f"taken over after {time.monotonic() - began:.1f} s" if taken else "NOT taken over")
-        slot.signal(signal.SIGCONT)
-        slot.is_serving = True  # the writers try it, and must be refused
-        time.sleep(plan.uniform(0.5, 2))
-        slot.is_serving = False
-        slot.signal(signal.SIGKILL)
-    elif kind in ("osd", "osd-long"):
-        osd = f"osd.{plan.randrange(3)}"
-        cluster("freeze", osd)
-        time.sleep(3 if kind == "osd" else 12)
-        cluster("thaw", osd)
-    elif kind == "two-osds":  # fewer than min_size are left: nothing may be acknowledged, and nothing may be lost
-        hung = [f"osd.{osd}" for osd in plan.sample(range(3), 2)]
-        for osd in hung:
-            cluster("freeze", osd)
-        time.sleep(10)
-        for osd in hung:
-            cluster("thaw", osd)
-    elif kind == "monitor":
-        cluster("freeze", "mon.a")
-        time.sleep(5)
-        cluster("thaw", "mon.a")
-    elif kind == "full":
-        cluster("fill")
-        time.sleep(4)
-        cluster("free")
-    elif kind == "blocklist":
-        # The owner of the root loses its connection for good, as by an operator.
-        root = subprocess.run(["rados", "-p", "varve", "-N", "varve", "getxattr", f"{store.split('/')[1]}/root", "owner"],
-                              env=environment, capture_output=True, text=True, timeout=60)
-        words = root.stdout.split(" ")
-        if len(words) == 3:
-            for address in words[1].split(","):
-                subprocess.run(["ceph", "osd", "blocklist", "add", address.strip("[]").split("v2:")[-1]],
-                               env=environment, capture_output=True, timeout=60)
-            time.sleep(1)
-        slot.signal(signal.SIGKILL)
-        slot.is_serving = False
-        await_takeover(slots, None, 60)
+    struck[kind] = struck.get(kind, 0) + 1
+    KINDS[kind](slot, slots)
 
 
 def tool(*words):
@@ -228,49 +316,24 @@ def judge():
     return len(wrong), len(found)
 
 
-def objects_without_entry():
-    name = store.split("/")[1]
-
-    def rados(*words):
-        done = subprocess.run(["rados", "-p", "varve", "-N", "varve", *words], env=environment, capture_output=True,
-                              text=True, timeout=120, check=True)
-        return done.stdout
-
-    identity = rados("getxattr", f"{name}/root", "id").strip()
-    keys = rados("listomapkeys", f"{name}/root").splitlines()
-    known = set()
-    for key in keys:
-        if key.startswith("p/"):
-            known.add(key[2:])
-        elif key.startswith("n/"):
-            rados("getomapval", f"{name}/root", key, f"{directory}/entry")
-            known.add(open(f"{directory}/entry").read().split(" ")[1])
-    lost = []
-    for line in rados("ls").splitlines():
-        if line.startswith(identity + "/"):
-            file = line.split("/")[1].rsplit(".", 1)[0]
-            if file not in known:
-                lost.append(line)
-    return lost
-
-
 def main():
     made = tool("table", "create", store, "Ledger", "--account", ACCOUNT)
     if made.returncode != 0:
         sys.exit(f"the table could not be made: {made.stdout}{made.stderr}")
-    first = 20000 + seed % 5000 * 2
-    slots = [Slot(first), Slot(first + 1)]
+    first = 10000 + seed % 3000 * 3
+    slots = [Slot(first + number) for number in range(3)]
     for slot in slots:
         slot.thread.start()
     writers = [threading.Thread(target=write, args=(number, slots)) for number in range(WRITERS)]
     try:
-        if not await_takeover(slots, None, 60):
-            sys.exit("no server took the store")
+        await_takeover(slots, "start", time.monotonic())
         for writer in writers:
             writer.start()
-        while time.monotonic() - begun < seconds:
+        for kind in kinds():
             time.sleep(plan.uniform(2, 5))
-            strike(slots)
+            if time.monotonic() - begun >= seconds:
+                break
+            strike(kind, slots)
         time.sleep(3)
     finally:
         over.set()
@@ -283,13 +346,14 @@ def main():
             slot.thread.join(30)
             slot.signal(signal.SIGKILL)
     wrong, found = judge()
-    lost = objects_without_entry()
+    _, lost = strays(directory)
     for name in lost[:10]:
         note(f"object without an entry: {name}")
+    print("faults: " + ", ".join(f"{kind} {struck.get(kind, 0)}" for kind in KINDS))
     print(f"seed {seed}: {counts['takeovers']} openings, {counts['acknowledged']} acknowledged writes, "
           f"{counts['failed']} without an acknowledgement, {found} entities; lost or changed {wrong}, "
-          f"doubled {len(doubled)}, objects without an entry {len(lost)}")
-    sys.exit(1 if wrong or doubled or lost else 0)
+          f"doubled {len(doubled)}, objects without an entry {len(lost)}, not taken over {len(findings)}")
+    sys.exit(1 if wrong or doubled or lost or findings else 0)
 
 
 main()

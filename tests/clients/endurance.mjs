@@ -16,7 +16,8 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { randomBytes } from "node:crypto";
-import { AzureNamedKeyCredential, odata, TableClient, TableServiceClient, TableTransaction } from "@azure/data-tables";
+import { AzureNamedKeyCredential, TableServiceClient } from "@azure/data-tables";
+import { LedgerClient, randomOf } from "./ledger_client.mjs";
 import { MemoryGroup } from "./memory_group.mjs";
 import { QueueWorker } from "./queue_worker.mjs";
 
@@ -52,17 +53,6 @@ const textMax = memory ? 30_000 : 2000;
 const residentMax = memory ?? (256 + 256 + 256) * 1024 * 1024;
 const textPool = memory ? randomBytes(3 * 1024 * 1024).toString("base64") : "x".repeat(textMax);  // the first does not compress
 const group = memory ? await MemoryGroup.make(memory) : undefined;
-
-/// Random numbers by a seed (the generator "mulberry32", public domain).
-function randomOf(start) {
-  let state = start >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return (((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296 * below) | 0;
-  };
-}
 
 const total = { writes: 0, batches: 0, reads: 0, queries: 0, inDoubt: 0, kept: 0, kills: 0, checked: 0, messages: 0, messagesChecked: 0, residentMax: 0 };
 
@@ -101,173 +91,6 @@ class Server {
   }
 }
 
-/// One client, its partition, and what it must hold.
-class Client {
-  #random;
-  #table;
-  #rows = new Map();  // row key -> properties and ETag, as acknowledged
-  #doubt = null;      // what the rows would be with the write that was not answered
-  #next = 0;
-
-  constructor(number, url) {
-    this.partition = `client-${String(number).padStart(3, "0")}`;
-    this.#random = randomOf(seed * 1000 + number);
-    this.#table = new TableClient(url + account, "Endurance", key, options);
-  }
-
-  /// Until the server is gone.
-  async run(life) {
-    while (!life.over) {
-      try {
-        await this.#step();
-      } catch (error) {
-        if (life.over && error.statusCode === undefined) return;
-        throw error;
-      }
-    }
-  }
-
-  /// What is there is what was acknowledged, or that with the one write in doubt; the client goes on from it.
-  async check() {
-    const found = new Map();
-    const filter = odata`PartitionKey eq ${this.partition}`;
-    for await (const page of this.#table.listEntities({ queryOptions: { filter } }).byPage({ maxPageSize: 100 })) {
-      for (const entity of page) found.set(entity.rowKey, { n: entity.n, text: entity.text, extra: entity.extra, etag: entity.etag });
-    }
-    const before = differences(found, this.#rows);
-    const after = this.#doubt && differences(found, this.#doubt);
-    assert.ok(before.length === 0 || after?.length === 0,
-              `${this.partition} is not what was acknowledged: ${before.slice(0, 5).join("; ")}` +
-                (after ? `; nor that with the write under way: ${after.slice(0, 5).join("; ")}` : ""));
-    if (this.#doubt) {
-      ++total.inDoubt;
-      if (before.length !== 0) ++total.kept;
-    }
-    total.checked += found.size;
-    this.#rows = found;
-    this.#doubt = null;
-  }
-
-  async #step() {
-    const chance = this.#random(100);
-    if (chance < 30) return this.#read();
-    if (chance < 34) return this.#query();
-    if (chance < 46) return this.#batch();
-    const row = this.#someRow();
-    if (!row) return this.#insert();
-    if (chance < 62) return this.#insert();
-    if (chance < 74) return this.#update(row, "Replace");
-    if (chance < 86) return this.#update(row, "Merge");
-    return this.#remove(row);
-  }
-
-  #someRow() {
-    if (this.#rows.size === 0) return undefined;
-    return [...this.#rows.keys()][this.#random(this.#rows.size)];
-  }
-  #values() {
-    const length = this.#random(textMax);
-    const begin = this.#random(textPool.length - length);
-    return { n: this.#random(1_000_000), text: textPool.slice(begin, begin + length) };
-  }
-  #newRow() {
-    return `${String(this.#random(1000)).padStart(3, "0")}-${this.#next++}`;
-  }
-
-  /// `change` makes the rows what they are after the write; the ETags come with the answer.
-  async #write(change, send) {
-    const rows = new Map(this.#rows);
-    change(rows);
-    this.#doubt = rows;
-    const etags = await send();
-    for (const [row, etag] of etags) rows.get(row).etag = etag;
-    this.#rows = rows;
-    this.#doubt = null;
-    ++total.writes;
-  }
-
-  async #insert() {
-    if (this.#rows.size >= rowsMax) return this.#remove(this.#someRow());
-    const row = this.#newRow();
-    const values = this.#values();
-    await this.#write((rows) => rows.set(row, values), async () => {
-      const { etag } = await this.#table.createEntity({ partitionKey: this.partition, rowKey: row, ...values });
-      return [[row, etag]];
-    });
-  }
-
-  async #update(row, mode) {
-    const { etag, ...old } = this.#rows.get(row);
-    const values = mode === "Merge" ? { extra: this.#random(1000) } : this.#values();
-    await this.#write((rows) => rows.set(row, mode === "Merge" ? { ...old, ...values } : values), async () => {
-      const entity = { partitionKey: this.partition, rowKey: row, ...values };
-      const answer = await this.#table.updateEntity(entity, mode, { etag });
-      return [[row, answer.etag]];
-    });
-  }
-
-  async #remove(row) {
-    const { etag } = this.#rows.get(row);
-    await this.#write((rows) => rows.delete(row), async () => {
-      await this.#table.deleteEntity(this.partition, row, { etag });
-      return [];
-    });
-  }
-
-  async #batch() {
-    const transaction = new TableTransaction();
-    const put = new Map();
-    const removed = this.#rows.size > rowsMax / 2 ? [...this.#rows.keys()].slice(0, 20) : [];
-    for (const row of removed) transaction.deleteEntity(this.partition, row);
-    for (let count = 1 + this.#random(30); count > 0; --count) {
-      const row = this.#newRow();
-      put.set(row, this.#values());
-      transaction.upsertEntity({ partitionKey: this.partition, rowKey: row, ...put.get(row) }, "Replace");
-    }
-    const change = (rows) => {
-      for (const row of removed) rows.delete(row);
-      for (const [row, values] of put) rows.set(row, { ...values });
-    };
-    await this.#write(change, async () => {
-      const { subResponses } = await this.#table.submitTransaction(transaction.actions);
-      return [...put.keys()].map((row, index) => [row, subResponses[removed.length + index].etag]);
-    });
-    ++total.batches;
-  }
-
-  async #read() {
-    const row = this.#someRow();
-    if (!row) return;
-    const entity = await this.#table.getEntity(this.partition, row);
-    const known = this.#rows.get(row);
-    assert.deepEqual([entity.n, entity.text, entity.extra, entity.etag], [known.n, known.text, known.extra, known.etag]);
-    ++total.reads;
-  }
-
-  async #query() {
-    const below = this.#random(1_000_000);
-    const filter = odata`PartitionKey eq ${this.partition} and n lt ${below}`;
-    const found = [];
-    for await (const entity of this.#table.listEntities({ queryOptions: { filter, select: ["RowKey"] } })) found.push(entity.rowKey);
-    const known = [...this.#rows].filter(([, values]) => values.n < below).map(([row]) => row).sort();
-    assert.deepEqual(found, known);
-    ++total.queries;
-  }
-}
-
-/// In words; ETags that are not known (of a write in doubt) are not compared.
-function differences(found, expected) {
-  const told = [];
-  for (const [row, values] of expected) {
-    const there = found.get(row);
-    if (!there) told.push(`${row} is missing`);
-    else if (there.n !== values.n || there.text !== values.text || there.extra !== values.extra) told.push(`${row} has other values`);
-    else if (values.etag !== undefined && there.etag !== values.etag) told.push(`${row} has another ETag`);
-  }
-  for (const row of found.keys()) if (!expected.has(row)) told.push(`${row} should not be there`);
-  return told;
-}
-
 /// From a start to a kill. The clients stop by themselves once it is over.
 async function live(server, clients, duration) {
   const life = { over: false };
@@ -294,7 +117,8 @@ async function main(server) {
   const workers = Array.from({ length: Math.ceil(clientCount / 4) }, (_, number) =>
     new QueueWorker(number, server.queuesUrl, account, keyText, randomOf(seed * 1000 + 500 + number), total));
   for (const worker of workers) await worker.begin();
-  const clients = [...Array.from({ length: clientCount }, (_, number) => new Client(number, server.url)), ...workers];
+  const clients = [...Array.from({ length: clientCount }, (_, number) =>
+    new LedgerClient(number, server.url + account, { name: "Endurance", key, options, seed, total, rowsMax, textPool, textMax })), ...workers];
   const begun = Date.now();
   while (Date.now() - begun < minutes * 60_000) {
     const resident = await live(server, clients, killEvery / 2 + random(killEvery));

@@ -55,11 +55,20 @@ class RadosMachine {
 
   io::Scheduler& scheduler() { return simulation.scheduler(); }
   io::Env env_of(RadosProgram& program) { return io::Env{*program.files, clock, random, scheduler()}; }
-  /// Starts a process with a door to the model, or with the given one.
+  /// For a process whose door leads to a real cluster: this machine's clock and threads.
+  static io::Env real_env_of(RadosProgram& program) {
+    const io::Env& system = io::system_env();
+    return io::Env{*program.files, system.clock, system.random, system.scheduler};
+  }
+  /// Starts a process with a door to the model, or with the given one to a real cluster.
   RadosProgram& start(io::RadosOptions options = {}, std::unique_ptr<io::ObjectDoor> door = nullptr) {
     auto program = std::make_unique<RadosProgram>();
-    program->door = door != nullptr ? std::move(door) : cluster.make_door();
-    program->files = std::make_unique<io::RadosFileSystem>("pool", *program->door, clock, random, scheduler(), options);
+    const io::Env& system = io::system_env();
+    const bool is_real = door != nullptr;
+    program->door = is_real ? std::move(door) : cluster.make_door();
+    program->files = std::make_unique<io::RadosFileSystem>("pool", *program->door, is_real ? system.clock : clock,
+                                                           is_real ? system.random : random,
+                                                           is_real ? system.scheduler : scheduler(), options);
     programs_.push_back(std::move(program));
     return *programs_.back();
   }

@@ -1,12 +1,18 @@
 // What the door to a real cluster does before there is one: the words of CEPH_ARGS, a missing client library, and the check
 // of a pool, on the model.
+#include <cerrno>
+#include <future>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "io/rados/librados_calls.h"
+#include "io/rados/librados_connection.h"
 #include "io/rados/librados_door.h"
 #include "io/rados/librados_user.h"
 #include "io/simulated/object_cluster.h"
@@ -48,6 +54,39 @@ TEST(Librados, AMissingLibrarySaysWhatToInstall) {
 
 TEST(Librados, ALibraryWithoutTheFunctionsIsNamed) {
   EXPECT_TRUE(fails_with(load_librados("libc.so.6"), Code::kUnsupported, "libc.so.6, has no function rados_create2"));
+}
+
+/// The monitors of a library that is made up. They answer when `has_majority` has a value.
+struct Monitors {
+  std::shared_future<void> has_majority;
+  std::mutex mutex;
+  std::set<std::string> blocklisted;
+};
+Monitors* monitors = nullptr;
+
+TEST(Librados, ABlocklistingDoesNotWaitForTheMonitorsAndTheEndOfTheDoorWaitsForEach) {
+  Monitors silent;
+  std::promise<void> majority;
+  silent.has_majority = majority.get_future().share();
+  monitors = &silent;
+  LibradosCalls calls{};
+  calls.blocklist_add = [](RadosCluster, char* client, std::uint32_t) {
+    monitors->has_majority.wait();
+    const std::lock_guard<std::mutex> guard(monitors->mutex);
+    monitors->blocklisted.insert(client);
+    return 0;
+  };
+  std::unique_ptr<ObjectDoor> door = make_librados_door(std::make_unique<LibradosConnection>(calls, "tables"));
+  for (const char* const client : {"first", "second", "third"}) EXPECT_EQ(door->blocklist(client), EINPROGRESS);
+  {
+    const std::lock_guard<std::mutex> guard(silent.mutex);
+    EXPECT_EQ(silent.blocklisted.size(), 0U);
+  }
+  majority.set_value();
+  while (door->blocklist("first") == EINPROGRESS) std::this_thread::yield();
+  EXPECT_EQ(door->blocklist("first"), 0);
+  door.reset();
+  EXPECT_EQ(silent.blocklisted, (std::set<std::string>{"first", "second", "third"}));
 }
 
 Status check_pool(void (*change)(ObjectCluster&)) {

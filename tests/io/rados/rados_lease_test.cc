@@ -1,5 +1,6 @@
 // Goal: a new owner leaves a living one alone, and answers nothing before a dead one's lease has lapsed.
 // Method: processes share a model of RADOS. Threads and time follow a seed.
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <memory>
@@ -144,6 +145,40 @@ TEST_P(RadosLease, AForcedTakeoverEndsTheProcessOfTheFormerOwner) {
   owner.reset();
   successor.reset();
   EXPECT_TRUE(fails_with(lock(*open(first)), Code::kFenced)) << "its lease never begins again";
+}
+
+// What a former owner sent may arrive after its successor has removed the file. It must find the sealed object, or be
+// refused. Otherwise it makes an object that no entry names.
+TEST_P(RadosLease, AFormerOwnersLateChangeMakesNoObjectOfAFileThatWasRemoved) {
+  const bool is_blocklist_late = GetParam() % 2 == 0;
+  if (is_blocklist_late) machine_.cluster.delay_blocklists();
+  RadosOptions options;
+  options.takeover_wait = false;
+  options.renewal_time = std::chrono::hours(1);
+  RadosProgram& first = machine_.start(options);
+  const std::unique_ptr<Directory> owned = open(first);
+  const std::unique_ptr<DirectoryLock> owner = take(*owned);
+  ASSERT_NE(owner, nullptr);
+  machine_.cluster.cut_off(first.door->client(), 1, 1);
+  EXPECT_FALSE(write_whole(*owned, "a", bytes_of("x")).ok()) << "the object is on its way";
+
+  const std::unique_ptr<Directory> other = open(machine_.start(options));
+  const std::unique_ptr<DirectoryLock> successor = take(*other);
+  ASSERT_NE(successor, nullptr);
+  EXPECT_EQ(names_in(*other), std::vector<std::string>{"a"});
+  EXPECT_TRUE(is_ok(other->remove("a")));
+  EXPECT_EQ(machine_.cluster.deliver(first.door->client(), 1), 0U);
+  EXPECT_EQ(machine_.strays(), std::vector<std::string>());
+  EXPECT_EQ(names_in(*other), std::vector<std::string>());
+
+  // Without a blocklist, the next owner removes the object.
+  const auto is_of_the_file = [](const std::string& object) { return object.ends_with("/1.1.0"); };
+  std::vector<std::string> objects = machine_.cluster.names();
+  EXPECT_EQ(std::count_if(objects.begin(), objects.end(), is_of_the_file), is_blocklist_late ? 1 : 0);
+  const std::unique_ptr<Directory> last = open(machine_.start(options));
+  ASSERT_NE(take(*last), nullptr);
+  objects = machine_.cluster.names();
+  EXPECT_EQ(std::count_if(objects.begin(), objects.end(), is_of_the_file), 0);
 }
 
 // One of two standbys takes over from the dead owner. The other one takes over from the first when that lets go.

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# Owns: finding the objects of stores on a cluster that no entry of a root names.
+# Must never: change an object, or count an object as named because its store is unknown.
+#
+# Usage: tests/ceph/strays.py DIR   while no store of the pool `varve` is open
+#   DIR      a cluster of tests/ceph/cluster
+# Prints each such object, and the counts. Exit status: 0, or 1 if there is one.
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def strays(directory):
+    """Returns the number of stores in the pool, and the objects that lack an entry."""
+    environment = dict(os.environ, CEPH_CONF=f"{directory}/ceph.conf", CEPH_ARGS="")
+
+    def rados(*words):
+        done = subprocess.run(["rados", "-p", "varve", "-N", "varve", *words], env=environment, capture_output=True,
+                              text=True, timeout=120, check=True)
+        return done.stdout
+
+    objects = rados("ls").splitlines()
+    roots = [name for name in objects if name.endswith("/root")]
+    named = set()
+    for root in roots:
+        store = rados("getxattr", root, "id").strip()
+        for key in rados("listomapkeys", root).splitlines():
+            if key.startswith("p/"):  # an id that the next owner removes
+                named.add(f"{store}/{key[2:]}")
+                continue
+            with tempfile.NamedTemporaryFile() as entry:
+                rados("getomapval", root, key, entry.name)
+                named.add(f"{store}/{entry.read().decode().split(' ')[1]}")
+    of_files = [name for name in objects if re.fullmatch(r"[0-9a-f]{32}/[0-9]+\.[0-9]+\.[0-9]+", name)]
+    return len(roots), [name for name in of_files if name.rsplit(".", 1)[0] not in named]
+
+
+def main():
+    stores, lost = strays(sys.argv[1])
+    for name in lost[:10]:
+        print(f"object without an entry: {name}")
+    print(f"{stores} stores, objects without an entry {len(lost)}")
+    sys.exit(1 if lost or stores == 0 else 0)
+
+
+if __name__ == "__main__":
+    main()
