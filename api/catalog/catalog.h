@@ -60,6 +60,8 @@ struct LoadTarget {
   std::optional<format::TableId> replaced;
   /// The rule that this table had then.
   std::optional<TableExpiry> expiry{};
+  /// Whether this table had indexes then.
+  bool has_indexes = false;
 };
 
 /// A view of the newest state of the store, and the id that the name of a table, queue or container has in this view.
@@ -243,6 +245,10 @@ struct DrawnNumber {
 /// Errors: kNoSpace (no number is left), those of decoding the row.
 Result<DrawnNumber> draw_table_number(std::string_view account, const engine::Newest& account_row,
                                       std::uint32_t count = 1);
+/// Gives fresh ids to the indexes of a table that gets another id, which are then being built. Retires their ids in the
+/// batch. Errors: the same.
+Status renew_indexes(std::string_view account, const engine::Newest& account_row, TableIndexes& indexes,
+                     format::BatchBuilder& batch);
 /// Draws the id of a table whose entities may have large values. Errors: the same.
 Result<DrawnNumber> draw_number_for_large_values(std::string_view account, const engine::Newest& account_row);
 

@@ -26,11 +26,12 @@ Status too_many_indexes(const TableName& name) {
                                       " has " + std::to_string(kTableIndexesMax) + " indexes already; drop one");
 }
 
-/// Draws the id of an index from the numbers of tables.
-Result<DrawnNumber> draw_index_number(std::string_view account, const engine::Newest& account_row) {
-  Result<DrawnNumber> drawn = draw_table_number(account, account_row);
+/// Draws the ids of indexes from the numbers of tables. Returns the first of them; the others follow it.
+Result<DrawnNumber> draw_index_numbers(std::string_view account, const engine::Newest& account_row,
+                                       std::uint32_t count) {
+  Result<DrawnNumber> drawn = draw_table_number(account, account_row, count);
   if (!drawn.ok()) return drawn;
-  if (static_cast<std::uint32_t>(drawn->id) >= format::kIndexTablesMax) {
+  if (static_cast<std::uint32_t>(drawn->id) + count > format::kIndexTablesMax) {
     return Status::no_space("no index number is left; dropped numbers are never used again");
   }
   drawn->id = format::index_of_drawn(drawn->id);
@@ -103,7 +104,7 @@ Result<TableIndex> Catalog::create_index(const TableName& name, std::string_view
       name, false, [&](TableIndexes& indexes, const engine::Newest& owner, format::BatchBuilder& batch) -> Status {
         if (indexes.find(index) != nullptr) return index_exists(name, index);
         if (indexes.all.size() == kTableIndexesMax) return too_many_indexes(name);
-        const Result<DrawnNumber> number = draw_index_number(name.account, owner);
+        const Result<DrawnNumber> number = draw_index_numbers(name.account, owner, 1);
         if (!number.ok()) return number.status();
         made.id = number->id;
         indexes.all.push_back(made);
@@ -112,6 +113,24 @@ Result<TableIndex> Catalog::create_index(const TableName& name, std::string_view
       });
   if (!changed.ok()) return changed;
   return made;
+}
+
+Status renew_indexes(std::string_view account, const engine::Newest& account_row, TableIndexes& indexes,
+                     format::BatchBuilder& batch) {
+  std::uint32_t maintained = 0;
+  for (const TableIndex& index : indexes.all) maintained += index.is_maintained() ? 1U : 0U;
+  if (maintained == 0) return Status();
+  const Result<DrawnNumber> drawn = draw_index_numbers(account, account_row, maintained);
+  if (!drawn.ok()) return drawn.status();
+  format::TableId next = drawn->id;
+  for (TableIndex& index : indexes.all) {
+    if (!index.is_maintained()) continue;
+    batch.retire_table(index.id);
+    index.id = next++;
+    index.state = IndexState::kBuilding;
+  }
+  batch.put(account_row_key(account), drawn->account_row);
+  return Status();
 }
 
 Status Catalog::drop_index(const TableName& name, std::string_view index) {

@@ -25,9 +25,15 @@ Status counts_owners(const TableName& name) {
                                       " may have large values, which a load cannot count; insert its entities");
 }
 
-Status has_indexes(const TableName& name) {
-  return service_error::invalid_input("table " + quoted(name.spelling) + " of account " + quoted(name.account) +
-                                      " has indexes, which a load does not fill; insert its entities");
+/// Refuses a table with a unique index. A load does not compare values.
+Status check_indexes(const TableName& name, const TableIndexes& indexes) {
+  for (const TableIndex& index : indexes.all) {
+    if (!index.is_maintained() || !index.definition.is_unique) continue;
+    return service_error::invalid_input("table " + quoted(name.spelling) + " of account " + quoted(name.account) +
+                                        " has the unique index " + quoted(index.name) +
+                                        ", whose values a load does not compare; insert its entities");
+  }
+  return Status();
 }
 
 Status dropped_meanwhile(const TableName& name) {
@@ -44,10 +50,17 @@ Result<std::optional<format::CommitVersion>> find_entity(const engine::ReadView&
   return entities.valid() ? std::optional(entities.version()) : std::nullopt;
 }
 
-Result<std::string> renew_table_row(const TableName& name, const engine::Newest& row, format::TableId id) {
-  const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
+/// Gives the table the id. Its indexes get fresh ids, and are built after the commit.
+Status renew_table_row(const TableName& name, const engine::Newest& owner, const engine::Newest& row,
+                       format::TableId id, format::BatchBuilder& batch) {
+  Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
   if (!table.ok()) return table.status();
-  return with_table_id(*row.value, *table, id);
+  if (Status renewed = renew_indexes(name.account, owner, table->indexes, batch); !renewed.ok()) return renewed;
+  Result<std::string> renewed = with_table_id(*row.value, *table, id);
+  if (renewed.ok() && !table->indexes.all.empty()) renewed = with_table_indexes(*renewed, table->indexes);
+  if (!renewed.ok()) return renewed.status();
+  batch.put(table_row_key(name.account, name.lower), *renewed);
+  return Status();
 }
 
 /// Checks whether the load's table can still have its name, from the newest states of the account's row and the table's
@@ -63,14 +76,14 @@ Status judge_load(const TableName& name, const LoadTarget& target, const engine:
   if (!table.ok()) return table.status();
   if (!target.replaced) return not_loadable(name, "was created during the load");
   if (table->id != *target.replaced) return not_loadable(name, kMadeAgain);
-  return table->indexes.all.empty() ? Status() : has_indexes(name);
+  return check_indexes(name, table->indexes);
 }
 
 /// Refuses the load of a table that is not empty, or that a load cannot fill. Finds most tables that are not empty.
 Refusal judge_replaced(const TableName& name, const engine::ReadView& view, const TableRow& table,
                        engine::CommitVersion version) {
   if (has_large_values(table.id)) return {counts_owners(name), version};
-  if (!table.indexes.all.empty()) return {has_indexes(name), version};
+  if (Status indexes = check_indexes(name, table.indexes); !indexes.ok()) return {indexes, version};
   const Result<std::optional<format::CommitVersion>> entity = find_entity(view, table.id);
   if (!entity.ok()) return entity.status();
   return *entity ? Refusal(not_loadable(name, "contains entities"), std::max(version, **entity)) : Refusal();
@@ -92,6 +105,7 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
       if (Refusal refusal = judge_replaced(name, view, *table, row.version); refusal.is_refused()) return refusal;
       target.replaced = table->id;
       target.expiry = table->expiry;
+      target.has_indexes = !table->indexes.all.empty();
       load.watch(table->id);
     } else {
       const Result<NameRelease::Found> dropped = release_.look(view, name.account, name.lower);
@@ -124,6 +138,9 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
   if (target.expiry) {  // In a repaired store, the rule may have outlived the feature.
     if (Status allowed = backend_.allow_ends(); !allowed.ok()) return allowed;
   }
+  if (target.has_indexes) {
+    if (Status allowed = backend_.allow_indexes(); !allowed.ok()) return allowed;
+  }
   load.begin(target.id, target.version);
   return target;
 }
@@ -139,9 +156,7 @@ Status Catalog::finish_load(const TableName& name, const LoadTarget& target, eng
     }
     if (load.has_entries()) batch.adopt(target.id);
     if (target.replaced) {
-      const Result<std::string> renewed = renew_table_row(name, row, target.id);
-      if (!renewed.ok()) return renewed.status();
-      batch.put(table_key, *renewed);
+      if (Status renewed = renew_table_row(name, owner, row, target.id, batch); !renewed.ok()) return renewed;
       batch.retire_table(*target.replaced);
       return {};
     }

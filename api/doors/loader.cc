@@ -12,6 +12,7 @@
 #include "api/model/metrics_tables.h"
 #include "api/model/service_error.h"
 #include "api/write/entity_write.h"
+#include "api/write/index_build.h"
 #include "engine/load/load.h"
 #include "io/parents_object.h"
 #include "varve/names.h"
@@ -49,6 +50,18 @@ Status add_entity(const StoreCore& core, InsertEncoder& encoder, const Entity& e
     if (Status encoded = encoder.encode(entity); !encoded.ok()) return encoded;
     return as_service_error(add(encoder.sort_key(), encoder.value(), encoder.kind()));
   });
+}
+
+/// Builds the indexes of a loaded table.
+Status build_indexes(StoreCore& core, const TableName& name) {
+  const Result<TableIndexes> indexes = Catalog::find_indexes(core.backend().view(), name);
+  if (!indexes.ok()) return indexes.status();
+  for (const TableIndex& index : indexes->all) {
+    if (index.state != IndexState::kBuilding) continue;
+    const Status built = build_index(core, name, index.id, {});
+    if (!built.ok()) return built.with_hint("the entities are loaded; create the index again to build it");
+  }
+  return Status();
 }
 
 }  // namespace
@@ -143,6 +156,9 @@ Result<ETag> Loader::finish() {
     if (!finished.ok()) {
       abort();
       return finished;
+    }
+    if (state.target.replaced) {
+      if (Status built = build_indexes(state.core(), state.name); !built.ok()) return built;
     }
     return ETag::of_timestamp(DateTime{state.target.version});
   });

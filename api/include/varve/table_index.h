@@ -29,7 +29,7 @@
 // - Writes wait for each other if their values are the same.
 // - If two entities have one value already, the build fails and names both.
 //
-// An index belongs to its table, and is dropped with it. A load into a table with indexes is refused. A repair
+// An index belongs to its table, and is dropped with it. A load builds the indexes of its table, unless one is unique. A repair
 // builds the indexes of the new store. Builds of Varve that know no indexes refuse the store from the first index on, also
 // after the index is dropped.
 #pragma once

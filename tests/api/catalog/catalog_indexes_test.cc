@@ -142,22 +142,51 @@ TEST_F(CatalogIndexes, WhatCannotBeDeclaredIsRefused) {
   EXPECT_EQ(said(catalog().create_index(orders_, "OneMore", by("Total"))), kInvalidInput);
 }
 
-TEST_F(CatalogIndexes, ATableWithAnIndexCannotBeLoaded) {
-  ASSERT_TRUE(catalog().create_index(orders_, "ByTotal", by("Total")).ok());
+TEST_F(CatalogIndexes, ATableWithAUniqueIndexCannotBeLoaded) {
+  format::IndexDefinition definition = by("Total");
+  definition.is_unique = true;
+  ASSERT_TRUE(catalog().create_index(orders_, "ByTotal", definition).ok());
   const Result<std::unique_ptr<engine::Load>> load = core_->backend().begin_load();
   ASSERT_TRUE(load.ok());
   EXPECT_EQ(said(catalog().begin_load(orders_, **load)), kInvalidInput);
 }
 
-TEST_F(CatalogIndexes, ATableThatGetsAnIndexDuringALoadKeepsItsName) {
+TEST_F(CatalogIndexes, ATableThatGetsAUniqueIndexDuringALoadKeepsItsName) {
   const Result<std::unique_ptr<engine::Load>> load = core_->backend().begin_load();
   ASSERT_TRUE(load.ok());
   const Result<LoadTarget> begun = catalog().begin_load(orders_, **load);
   ASSERT_TRUE(begun.ok()) << begun.status().to_string();
   ASSERT_TRUE((*load)->install().ok());
-  ASSERT_TRUE(catalog().create_index(orders_, "ByTotal", by("Total")).ok());
+  format::IndexDefinition definition = by("Total");
+  definition.is_unique = true;
+  ASSERT_TRUE(catalog().create_index(orders_, "ByTotal", definition).ok());
   EXPECT_EQ(said(catalog().finish_load(orders_, *begun, **load)), kInvalidInput);
   EXPECT_EQ(target().id, *begun->replaced);
+}
+
+TEST_F(CatalogIndexes, I8_ALoadGivesFreshIdsToIndexesAlsoToThoseThatCameMeanwhile) {
+  ASSERT_TRUE(catalog().create_index(orders_, "ByTotal", by("Total")).ok());
+  ASSERT_EQ(said(catalog().end_index_build(orders_, indexes().all.front().id, Status())), kFine);
+  const Result<std::unique_ptr<engine::Load>> load = core_->backend().begin_load();
+  ASSERT_TRUE(load.ok());
+  const Result<LoadTarget> begun = catalog().begin_load(orders_, **load);
+  ASSERT_TRUE(begun.ok()) << begun.status().to_string();
+  ASSERT_TRUE((*load)->install().ok());
+  ASSERT_TRUE(catalog().create_index(orders_, "ByV", by("V")).ok());
+  const TableIndexes before = indexes();
+  ASSERT_EQ(said(catalog().finish_load(orders_, *begun, **load)), kFine);
+  EXPECT_EQ(target().id, begun->id);
+  const TableIndexes after = indexes();
+  ASSERT_EQ(after.all.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(after.all[i].name, before.all[i].name);
+    EXPECT_EQ(after.all[i].state, IndexState::kBuilding);
+    for (const TableIndex& old : before.all) EXPECT_NE(after.all[i].id, old.id);
+  }
+  EXPECT_NE(after.all[0].id, after.all[1].id);
+  const Result<TableIndex> next = catalog().create_index(orders_, "Next", by("N"));
+  ASSERT_TRUE(next.ok());
+  for (const TableIndex& index : after.all) EXPECT_GT(next->id, index.id) << "no number is given twice";
 }
 
 TEST_F(CatalogIndexes, ADroppedTableTakesItsIndexesWithIt) {

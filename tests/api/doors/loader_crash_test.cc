@@ -6,6 +6,7 @@
 
 #include "tests/api/store_bench.h"
 #include "varve/loader.h"
+#include "varve/verify.h"
 
 namespace varve::loader_crash_test {
 namespace {
@@ -19,14 +20,17 @@ using test::value_in;
 using test::with_value;
 
 constexpr int kEntities = 60;
+const IndexDefinition kByValue{"ByValue", {{"V"}}, {}};
 
 struct Shape {
   bool in_order = true;
   bool into_empty_table = false;
+  bool has_index = false;  // of the empty table
 };
 
 void PrintTo(const Shape& shape, std::ostream* out) {
-  *out << (shape.in_order ? "in order" : "in any order") << (shape.into_empty_table ? ", into an empty table" : "");
+  *out << (shape.in_order ? "in order" : "in any order") << (shape.into_empty_table ? ", into an empty table" : "")
+       << (shape.has_index ? " with an index" : "");
 }
 
 std::string row_name(int i) {
@@ -90,12 +94,23 @@ void check(StoreBench& bench, const Shape& shape, bool finished) {
     ASSERT_TRUE(again.ok()) << again.to_string();
     ASSERT_EQ(entities_in(store), kEntities);
   }
+  if (!shape.has_index) return;
+  // The index may have to be built again. Then it has what the table has.
+  ASSERT_EQ(said(store.create_index(kAccount, "Loaded", kByValue)), test::kFine);
+  bench.store.reset();
+  const Result<VerifyReport> report = Store::verify(test::kStorePath, bench.options());
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_TRUE(report->sound()) << report->findings.front();
+  ASSERT_EQ(report->index_entries, static_cast<std::uint64_t>(kEntities));
 }
 
 void prepare(StoreBench& bench, const Shape& shape) {
   Table kept = bench.table("Kept");
   ASSERT_TRUE(kept.insert(with_value("p", "r", "kept")).ok());
   if (shape.into_empty_table) bench.table("Loaded");
+  if (shape.has_index) {
+    ASSERT_EQ(said(bench.store->create_index(kAccount, "Loaded", kByValue)), test::kFine);
+  }
 }
 
 class LoaderCrash : public ::testing::TestWithParam<Shape> {};
@@ -195,7 +210,8 @@ TEST_P(LoaderCrash, AfterAnyFailedCallLeavesAllOrNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, LoaderCrash,
-                         ::testing::Values(Shape{true, false}, Shape{false, false}, Shape{true, true}));
+                         ::testing::Values(Shape{true, false}, Shape{false, false}, Shape{true, true},
+                                           Shape{false, true, true}));
 
 }  // namespace
 }  // namespace varve::loader_crash_test

@@ -195,6 +195,28 @@ TEST_F(TableIndexes, ATableWithLargeValuesMayHaveAnIndex) {
   expect_verified();
 }
 
+TEST_F(TableIndexes, ALoadBuildsThem) {
+  (void)indexed();
+  Result<Loader> loader = store().load_table(kAccount, "Orders");
+  ASSERT_EQ(said(loader), kFine) << loader.status().to_string();
+  for (const char* row : {"c", "a", "d", "b"}) ASSERT_EQ(said(loader->add(with_value("p", row, "x"))), kFine);
+  {
+    Result<LoaderLane> lane = loader->lane();
+    ASSERT_EQ(said(lane), kFine);
+    ASSERT_EQ(said(lane->add(with_value("o", "e", "x"))), kFine);
+    ASSERT_EQ(said(lane->add(with_value("q", "f", "y"))), kFine);
+  }
+  ASSERT_EQ(said(loader->finish()), kFine);
+  EXPECT_EQ((*store().indexes(kAccount, "Orders")).front().state, IndexState::kReady);
+  Table table = *store().open_table(kAccount, "Orders");
+  EXPECT_EQ(having(table, "x"), (Keys{"o/e", "p/a", "p/b", "p/c", "p/d"}));
+  ASSERT_EQ(said(table.remove("p", "b", ETag::any())), kFine);
+  ASSERT_EQ(said(table.insert(with_value("r", "g", "y"))), kFine);
+  EXPECT_EQ(having(table, "x"), (Keys{"o/e", "p/a", "p/c", "p/d"}));
+  EXPECT_EQ(having(table, "y"), (Keys{"q/f", "r/g"}));
+  expect_verified();
+}
+
 TEST_F(TableIndexes, ARepairBuildsThemAgain) {
   Table table = indexed();
   ASSERT_TRUE(table.insert(with_value("p", "a", "x")).ok());
