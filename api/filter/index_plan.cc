@@ -46,6 +46,7 @@ bool is_about(const Comparison& comparison, const format::IndexComponent& compon
   switch (component.source) {
     case format::IndexSource::kPartitionKey: return comparison.subject == Comparison::Subject::kPartitionKey;
     case format::IndexSource::kRowKey: return comparison.subject == Comparison::Subject::kRowKey;
+    case format::IndexSource::kTimestamp: return comparison.subject == Comparison::Subject::kTimestamp;
     case format::IndexSource::kProperty: break;
   }
   return comparison.subject == Comparison::Subject::kCustom && comparison.property == component.property;
@@ -146,11 +147,30 @@ constexpr std::initializer_list<PropertyType> kIndexedTypes = {
     PropertyType::kBinary, PropertyType::kBoolean, PropertyType::kDateTime, PropertyType::kDouble,
     PropertyType::kGuid,   PropertyType::kInt32,   PropertyType::kInt64,    PropertyType::kString};
 
+/// Appends a value to components. Returns whether it was cut.
+bool append_value(std::string& bytes, const format::IndexComponent& component, PropertyType type,
+                  std::string_view value, bool is_descending) {
+  if (component.source != format::IndexSource::kTimestamp) {
+    return format::append_index_component(bytes, type, value, is_descending);
+  }
+  format::append_index_timestamp(bytes, format::load_u64(value.data()), is_descending);
+  return false;
+}
+
+/// Returns whether values of the component may have the type.
+bool may_have_type(const format::IndexComponent& component, PropertyType type) noexcept {
+  switch (component.source) {
+    case format::IndexSource::kProperty: return true;
+    case format::IndexSource::kTimestamp: return type == PropertyType::kDateTime;
+    default: return type == PropertyType::kString;
+  }
+}
+
 /// Returns the bytes with which the components of a value begin that bounds a range. It includes every value that is cut to
 /// the same bytes.
-std::string bound_of(PropertyType type, std::string_view value) {
+std::string bound_of(const format::IndexComponent& component, PropertyType type, std::string_view value) {
   std::string bytes;
-  if (format::append_index_component(bytes, type, value, false)) bytes.pop_back();
+  if (append_value(bytes, component, type, value, false)) bytes.pop_back();
   return bytes;
 }
 
@@ -192,28 +212,33 @@ class IndexPlanner {
 
  private:
   bool is_next(const IndexedOrder& order) const {
+    if (order.subject == Comparison::Subject::kTimestamp) {
+      return next_component().source == format::IndexSource::kTimestamp;
+    }
     return next_component().source == format::IndexSource::kProperty && next_component().property == order.property;
   }
 
   /// Adds the values of a type that the filter's bounds and the position leave.
   void add_values(const IndexedOrder::Type& type, const IndexedOrder& order) {
-    std::string first;
-    format::append_index_component(first, type.type,
-                                   std::string(format::fixed_value_bytes(type.type).value_or(0), '\0'), false);
+    if (!may_have_type(next_component(), type.type)) return;
+    std::string first =
+        bound_of(next_component(), type.type, std::string(format::fixed_value_bytes(type.type).value_or(0), '\0'));
     first.resize(1);  // the tag: all values of the type
     std::string last = first;
     if (const Comparison* const lower = find(is_lower_bound)) {
       const std::optional<std::string> from = value_for(type.type, lower->literal, Side::kLower);
       if (!from) return;  // Values of this type are less than the literal.
-      first = bound_of(type.type, *from);
+      first = bound_of(next_component(), type.type, *from);
     }
     if (const Comparison* const upper = find(is_upper_bound)) {
-      if (const auto to = value_for(type.type, upper->literal, Side::kUpper)) last = bound_of(type.type, *to);
+      if (const auto to = value_for(type.type, upper->literal, Side::kUpper)) {
+        last = bound_of(next_component(), type.type, *to);
+      }
     }
     if (type.is_bounded && order.position != nullptr) {
       const Side side = order.is_descending ? Side::kUpper : Side::kLower;
       const std::optional<std::string> at = value_for(type.type, *order.position, side);
-      if (at) (order.is_descending ? last : first) = bound_of(type.type, *at);
+      if (at) (order.is_descending ? last : first) = bound_of(next_component(), type.type, *at);
     }
     for (const std::string& prefix : prefixes_) add_between(prefix, first, last);
   }
@@ -233,18 +258,16 @@ class IndexPlanner {
     return found == comparisons_.end() ? nullptr : *found;
   }
 
-  bool is_of_key() const { return next_component().source != format::IndexSource::kProperty; }
-
   bool add_equal_component() {
     const Comparison* const equal = find([](CompareOperator compare) { return compare == CompareOperator::kEqual; });
     if (equal == nullptr) return false;
     std::vector<std::string> longer;
     for (const PropertyType type : kIndexedTypes) {
-      if (is_of_key() && type != PropertyType::kString) continue;
+      if (!may_have_type(next_component(), type)) continue;
       const std::optional<std::string> value = value_for(type, equal->literal, Side::kEqual);
       if (!value) continue;
       for (const std::string& prefix : prefixes_) {
-        format::append_index_component(longer.emplace_back(prefix), type, *value, next_component().is_descending);
+        append_value(longer.emplace_back(prefix), next_component(), type, *value, next_component().is_descending);
       }
     }
     if (longer.size() > kIndexRangesMax) return false;
@@ -255,17 +278,20 @@ class IndexPlanner {
 
   bool add_range() {
     const Comparison* const lower = find(is_lower_bound);
-    if (lower == nullptr) return false;
     const Comparison* const upper = find(is_upper_bound);
+    // An upper bound alone leaves the values of other types, which only a Timestamp does not have.
+    const bool has_one_type = next_component().source == format::IndexSource::kTimestamp;
+    if (lower == nullptr && (upper == nullptr || !has_one_type)) return false;
     plan_.has_range = true;
     for (const PropertyType type : kIndexedTypes) {
-      if (is_of_key() && type != PropertyType::kString) continue;
-      const std::optional<std::string> from = value_for(type, lower->literal, Side::kLower);
+      if (!may_have_type(next_component(), type)) continue;
+      const std::optional<std::string> from =
+          lower != nullptr ? value_for(type, lower->literal, Side::kLower) : stored(std::uint64_t{0});
       if (!from) continue;  // Values of this type are less than the literal.
-      const std::string first = bound_of(type, *from);
+      const std::string first = bound_of(next_component(), type, *from);
       std::string last = first.substr(0, 1);  // all values of the type
       if (upper != nullptr) {
-        if (const auto to = value_for(type, upper->literal, Side::kUpper)) last = bound_of(type, *to);
+        if (const auto to = value_for(type, upper->literal, Side::kUpper)) last = bound_of(next_component(), type, *to);
       }
       for (const std::string& prefix : prefixes_) add_between(prefix, first, last);
     }

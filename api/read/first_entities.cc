@@ -83,7 +83,7 @@ Status more_than_a_page_keeps(const EntityOrder& order, std::uint32_t page_entit
                         std::to_string(limits::kOrderedPageEntitiesMax) + " entities at most; page_entities_max is " +
                         std::to_string(page_entities_max);
   const EntityOrder::Component& first = order.components().front();
-  if (first.subject == Comparison::Subject::kCustom) {
+  if (first.may_have_index()) {
     message += "; ask for smaller pages, which an index on " + quoted(first.property) + " serves";
   }
   return Status::too_large(message).with_service_error("InvalidInput");

@@ -24,7 +24,8 @@ constexpr std::initializer_list<format::PropertyType> kOrderedTypes = {
 Value literal_of(const SortValue& value) {
   switch (value.of) {
     case SortValue::Of::kBoolean: return Value(value.integer != 0);
-    case SortValue::Of::kDateTime: return Value(DateTime{static_cast<std::uint64_t>(value.integer)});
+    case SortValue::Of::kDateTime:  // A token may have a time that is before all others.
+      return Value(DateTime{static_cast<std::uint64_t>(std::max<std::int64_t>(value.integer, 0))});
     case SortValue::Of::kNumber: {
       if (value.is_double) return Value(value.real);
       const auto narrow = static_cast<std::int32_t>(value.integer);
@@ -51,7 +52,7 @@ std::vector<IndexedOrder::Type> types_after(const SortValue* position, bool is_d
   return types;
 }
 
-/// Returns the value to which the filter fixes the property, so that it orders nothing. Null if there is none.
+/// Returns the value to which the filter fixes the component, so that it orders nothing. Null if there is none.
 const Value* fixed_value(const Filter& filter, const EntityOrder::Component& component) {
   std::vector<std::size_t> open;
   if (!filter.nodes().empty()) open.push_back(filter.nodes().size() - 1);
@@ -65,7 +66,8 @@ const Value* fixed_value(const Filter& filter, const EntityOrder::Component& com
     if (node.kind != FilterNode::Kind::kComparison) continue;
     const Comparison& comparison = filter.comparisons()[node.first];
     if (comparison.kind == Comparison::Kind::kLiteral && comparison.compare == CompareOperator::kEqual &&
-        comparison.subject == Comparison::Subject::kCustom && comparison.property == component.property) {
+        comparison.subject == component.subject &&
+        (comparison.subject != Comparison::Subject::kCustom || comparison.property == component.property)) {
       return &comparison.literal;
     }
   }
@@ -210,19 +212,19 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
   const std::vector<EntityOrder::Component>& components = order.components();
   std::optional<IndexOrder> best;
   std::size_t component = 0;
-  for (; component < components.size() && components[component].subject == Comparison::Subject::kCustom; ++component) {
+  for (; component < components.size() && components[component].may_have_index(); ++component) {
     const Value* const fixed = fixed_value(scan.filter, components[component]);
     if (fixed == nullptr) break;
     // The token of another filter is before or after all entities that this one matches.
     if (after.last && !is_at(after.last->values[component], *fixed)) return best;
   }
-  if (component == components.size() || components[component].subject != Comparison::Subject::kCustom) return best;
+  if (component == components.size() || !components[component].may_have_index()) return best;
   const EntityOrder::Component& ordering = components[component];
   const SortValue* const position = after.last ? &after.last->values[component] : nullptr;
   if (position != nullptr && position->of == SortValue::Of::kAbsent) return best;
   const std::optional<Value> literal = position != nullptr ? std::optional(literal_of(*position)) : std::nullopt;
-  const IndexedOrder wanted{ordering.property, ordering.descending, types_after(position, ordering.descending),
-                            literal ? &*literal : nullptr};
+  const IndexedOrder wanted{ordering.subject, ordering.property, ordering.descending,
+                            types_after(position, ordering.descending), literal ? &*literal : nullptr};
   const Result<std::vector<TableIndex>> indexes = indexes_in_view(scan);
   if (!indexes.ok()) return indexes.status();
   for (const TableIndex& index : *indexes) {

@@ -18,14 +18,15 @@ namespace {
 /// An entity before or after a write, as indexes see it.
 struct IndexedState {
   format::EncodedEntity properties;
-  std::uint64_t end = 0;  // or an age (format/keys/ends.h); zero: it has no end
+  format::CommitVersion version = 0;  // zero: its commit has none yet
+  std::uint64_t end = 0;              // or an age (format/keys/ends.h); zero: it has no end
 };
 
 /// Returns nothing if there was no entity. One that has ended counts: its entries may still be stored.
 Result<std::optional<IndexedState>> state_before(const engine::Newest& before, std::string_view sort_key) {
   if (before.version == 0 || before.entry.kind != format::Kind::kPut) return std::optional<IndexedState>();
   const Result<format::EncodedEntity> properties = format::EncodedEntity::open(before.entry.value);
-  if (properties.ok()) return std::optional(IndexedState{*properties, before.end()});
+  if (properties.ok()) return std::optional(IndexedState{*properties, before.version, before.end()});
   return Status(properties.code(), "the stored entity " + quoted_keys(sort_key) +
                                        " cannot be decoded: " + std::string(properties.status().message()));
 }
@@ -34,16 +35,41 @@ Result<std::optional<IndexedState>> state_after(const PreparedWrite& after) {
   if (after.kind == WriteOperation::Kind::kRemove) return std::optional<IndexedState>();
   const Result<format::EncodedEntity> properties = format::EncodedEntity::open(after.value());
   if (!properties.ok()) return properties.status();
-  return std::optional(IndexedState{*properties, after.operation().end()});
+  return std::optional(IndexedState{*properties, 0, after.operation().end()});
 }
 
-void put_entry(const TableIndex& index, std::string_view key, const IndexedState& entity, format::BatchBuilder& batch) {
-  const std::string value = format::encode_index_value(index.definition, entity.properties);
-  if (entity.end == 0) return batch.put(key, value);
+/// The components of an entity in an index.
+struct Components {
+  std::string bytes;
+  format::IndexComponentsInfo info{};
+};
+
+std::optional<Components> components_of(const TableIndex& index, std::string_view sort_key,
+                                        const std::optional<IndexedState>& entity) {
+  if (!entity) return std::nullopt;
+  Components made;
+  std::optional<std::string> bytes =
+      format::index_components(index.definition, sort_key, entity->version, entity->properties, &made.info);
+  if (!bytes) return std::nullopt;
+  made.bytes = *std::move(bytes);
+  return made;
+}
+
+void put_entry(const TableIndex& index, const Components& components, std::string_view sort_key,
+               const IndexedState& entity, format::BatchBuilder& batch) {
   std::string stored;
-  format::append_u64(stored, entity.end);
-  stored.append(value);
-  batch.put_expiring(key, stored);
+  if (entity.end != 0) format::append_u64(stored, entity.end);
+  stored.append(format::encode_index_value(index.definition, entity.properties));
+  const std::string key = format::encode_index_key(index.id, components.bytes, sort_key);
+  if (components.info.timestamp_at && entity.version == 0) {
+    const std::string_view before = std::string_view(components.bytes).substr(0, *components.info.timestamp_at);
+    const auto kind = entity.end == 0 ? format::Kind::kPut : format::Kind::kPutExpiring;
+    batch.put_stamped(kind, key, format::index_prefix(index.id, before).size(), stored);
+  } else if (entity.end == 0) {
+    batch.put(key, stored);
+  } else {
+    batch.put_expiring(key, stored);
+  }
 }
 
 Status entries_too_large(const TableIndex& index) {
@@ -75,28 +101,25 @@ Status add_index_entries(const TableIndexes& indexes, const engine::Newest& befo
   if (!had.ok()) return had.status();
   const Result<std::optional<IndexedState>> has = state_after(after);
   if (!has.ok()) return has.status();
-  const auto components_of = [&](const TableIndex& index, const std::optional<IndexedState>& entity,
-                                 bool* was_cut = nullptr) {
-    return entity ? format::index_components(index.definition, sort_key, entity->properties, was_cut) : std::nullopt;
-  };
   for (const TableIndex& index : indexes.all) {
     if (!index.is_maintained()) continue;
-    bool was_cut = false;
-    const std::optional<std::string> old_components = components_of(index, *had);
-    const std::optional<std::string> new_components = components_of(index, *has, &was_cut);
-    if (old_components && old_components != new_components) {
-      std::string removed = format::encode_index_key(index.id, *old_components, sort_key);
+    const std::optional<Components> old_components = components_of(index, sort_key, *had);
+    const std::optional<Components> new_components = components_of(index, sort_key, *has);
+    const bool is_same = old_components && new_components && old_components->bytes == new_components->bytes;
+    if (old_components && !is_same) {
+      std::string removed = format::encode_index_key(index.id, old_components->bytes, sort_key);
       batch.remove(removed);
       if (index.definition.is_unique) values.take(std::move(removed));
     }
     if (!new_components) continue;
-    const bool is_same = old_components == new_components;
     if (compares_value(index, (*has)->properties) && !(is_same && is_value_held(index, **had))) {
       const UniqueValues::Giver giver{place, after.may_see_others};
-      if (Status given = values.give(index, *new_components, was_cut, sort_key, giver); !given.ok()) return given;
+      if (Status given = values.give(index, new_components->bytes, new_components->info.was_cut, sort_key, giver);
+          !given.ok())
+        return given;
     }
     if (is_same && is_entry_kept(index, **had, **has)) continue;
-    put_entry(index, format::encode_index_key(index.id, *new_components, sort_key), **has, batch);
+    put_entry(index, *new_components, sort_key, **has, batch);
     if (batch.operation_bytes() > kIndexedCommitBytesMax) return entries_too_large(index);
   }
   return Status();
@@ -107,15 +130,14 @@ Result<bool> put_index_entry(const TableIndex& index, std::string_view sort_key,
   if (!entity.value) return false;
   const Result<std::optional<IndexedState>> has = state_before(entity, sort_key);
   if (!has.ok()) return has.status();
-  bool was_cut = false;
-  const std::optional<std::string> components =
-      format::index_components(index.definition, sort_key, (*has)->properties, &was_cut);
+  const std::optional<Components> components = components_of(index, sort_key, *has);
   if (!components) return false;
   if (compares_value(index, (*has)->properties)) {
     const UniqueValues::Giver giver{0, true};
-    if (Status given = values.give(index, *components, was_cut, sort_key, giver); !given.ok()) return given;
+    if (Status given = values.give(index, components->bytes, components->info.was_cut, sort_key, giver); !given.ok())
+      return given;
   }
-  put_entry(index, format::encode_index_key(index.id, *components, sort_key), **has, batch);
+  put_entry(index, *components, sort_key, **has, batch);
   return true;
 }
 

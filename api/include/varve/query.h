@@ -133,11 +133,11 @@ struct Scan {
   /// of all types compare by value, and NaN is above all others. `desc` reverses all that. Entities that lack a property
   /// come last, with `desc` too. Entities that are equal in all components come in the order of their keys.
   ///
-  /// An index of the table may have the order. Its components are then those that the filter compares with `eq`, and after
-  /// them the property that comes first in the order, ascending or descending. What the filter compares with `eq` counts as
-  /// no part of the order. The filter must compare each other property of the index in some way. ScanPlan::order_index
-  /// names the index. It serves no order that begins with a key or the Timestamp. In a table with large values, the filter
-  /// must also bound the property from below.
+  /// An index of the table may have the order. Its components are then those that the filter compares with `eq`, and
+  /// after them the property that comes first in the order, ascending or descending. What the filter compares with `eq`
+  /// counts as no part of the order. The filter must compare each other property of the index in some way. The Timestamp
+  /// may take the place of a property. ScanPlan::order_index names the index. It serves no order that begins with a key.
+  /// In a table with large values, the filter must also bound the property from below.
   ///
   /// With an index, a page reads its own entities and few others. It reads at most 2,048 entries, and four more for each
   /// entity that it may have. If that is too few, it reads the whole range. It also does so if entities that lack the

@@ -105,12 +105,13 @@ class OrderedIndex : public ::testing::Test {
 };
 
 /// Returns a token whose first component has these bytes, or is away.
-std::string token_at(std::string_view order, std::optional<format::PropertyView> value) {
+std::string token_at(std::string_view order, std::optional<format::PropertyView> value,
+                     std::int64_t version = INT64_MIN) {
   format::EntityBuilder fields;
   fields.add_string("order", order);
   fields.add_string("partition", "p");
   fields.add_string("row", "m");
-  fields.add_int64("version", INT64_MIN);
+  fields.add_int64("version", version);
   if (value) {
     value->name = "0";
     fields.add(*value);
@@ -180,6 +181,29 @@ TEST_F(OrderedIndex, I6_TheTokenOfAnotherFilterGoesOnAtTheSamePlace) {
         scan.filter = to;
         EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order << " from " << from << " to " << to;
       }
+    }
+  }
+}
+
+TEST_F(OrderedIndex, TheTimestampOrdersAndIsAPartOfTheOrder) {
+  for (int i = 0; i < 8; ++i) put(Entity("p", std::to_string(10 + (i * 5) % 8)).set("V", i % 2));
+  create_index("ByTime", {{"V"}, {"Timestamp", true}});
+  Scan scan;
+  scan.order_by = "Timestamp";
+  scan.page_entities_max = 2;
+  EXPECT_EQ(order_index(scan), "");
+  scan.filter = "V eq 1";
+  for (const char* const order : {"Timestamp", "Timestamp desc", "V desc,Timestamp", "Timestamp,V"}) {
+    scan.order_by = order;
+    EXPECT_EQ(order_index(scan), "ByTime") << order;
+    EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order;
+  }
+  for (const char* const order : {"Timestamp asc", "Timestamp desc"}) {
+    scan.order_by = order;
+    for (const std::int64_t version :
+         {INT64_MIN, std::int64_t{-5}, std::int64_t{0}, std::int64_t{1} << 62, INT64_MAX}) {
+      scan.continuation = token_at(order, std::nullopt, version);
+      EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order << " " << version;
     }
   }
 }
