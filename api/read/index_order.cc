@@ -179,6 +179,21 @@ class OrderedWalk {
   }
 
   bool is_exhausted() const noexcept { return entries_left_ == 0; }
+  /// Ends the page before the first entity that is not certainly before all that are left. Returns false if no entity is.
+  bool end_early() {
+    const auto is_before_rest = [&](const OrderedEntity& entity) {
+      return std::all_of(sources_.begin(), sources_.end(), [&](const Source& source) {
+        return !source.is_valid() || source.is_after(entity.values[order_.component], order_.is_descending);
+      });
+    };
+    const auto& found = first_.entities();
+    if (std::none_of(found.begin(), found.end(), [&](const auto& entity) { return is_before_rest(*entity); })) {
+      return false;
+    }
+    while (!is_before_rest(first_.last())) first_.leave_out_last();
+    first_.leave_out_rest();
+    return true;
+  }
   /// Returns whether every entry was read.
   bool has_read_all() const noexcept {
     return std::none_of(sources_.begin(), sources_.end(), [](const Source& source) { return source.is_valid(); });
@@ -238,15 +253,16 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
 }
 
 Result<bool> offer_in_order(const IndexedScan& scan, const IndexOrder& order, PageScan& page, FirstEntities& first,
-                            const std::stop_token& stop) {
+                            const OrderReading& reading) {
   OrderedWalk walk(scan, order, page, first);
   if (Status begun = walk.begin(); !begun.ok()) return begun;
   for (;;) {
     const Result<bool> goes_on = walk.go_on();
     if (!goes_on.ok()) return goes_on.status();
-    if (!*goes_on || stop.stop_requested()) break;
+    if (!*goes_on || reading.stop.stop_requested()) break;
+    if (reading.clock.monotonic() >= reading.deadline && walk.end_early()) return true;
   }
-  if (walk.is_exhausted() || stop.stop_requested()) return false;
+  if (walk.is_exhausted() || reading.stop.stop_requested()) return false;
   if (!walk.has_read_all()) {
     first.leave_out_rest();
     return true;
