@@ -1,7 +1,7 @@
 // Owns: what a batch may contain (commit_request.h).
 // Must never: change a batch.
 //
-// The queue later changes the ages in a batch, when it assigns the version.
+// The queue later changes ages and Timestamps in a batch, when it assigns the version.
 #include "engine/commit_request.h"
 
 #include "engine/commit/commit_queue.h"
@@ -49,7 +49,8 @@ Status describe(CommitRequest& request, Member& member) {
   member.frees_space = request.frees_space;
   member.unwritten = request.load != nullptr ? request.load->watched() : nullptr;
   member.demand = *demand;
-  if (demand->age_count > 0) member.ages = request.batch.data();
+  if (demand->age_count > 0 || !request.timestamps.empty()) member.open_batch = request.batch.data();
+  member.timestamps = request.timestamps;
   member.before = request.before;
   member.let_go_bytes = request.let_go_bytes;
   member.locks = &request.locks;

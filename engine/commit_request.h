@@ -21,6 +21,9 @@ using format::TableId;
 struct CommitRequest {
   /// The batch, made by format::BatchBuilder. It may have ages (format/keys/ends.h), which the commit replaces.
   std::string batch;
+  /// The places in the batch of Timestamps in keys of index entries (format/keys/index_key.h). The commit writes its version
+  /// there.
+  std::vector<std::uint32_t> timestamps{};
   /// The tables whose handles made the batch. If an earlier version retired one of them, the commit is refused.
   std::vector<TableId> tables;
   /// The shapes for which the batch was made, of those of the tables that have another one than kFirstShape. If an earlier

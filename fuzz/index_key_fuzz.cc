@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "format/bytes/bytes.h"
 #include "format/keys/index_key.h"
 
 namespace varve::format {
@@ -27,6 +28,10 @@ void read_key(std::string_view bytes) {
   check(read.ok() && *read == *entity);
   std::string components;
   for (const IndexValue& value : key->components) {
+    if (value.is_timestamp) {
+      append_index_timestamp(components, load_u64(value.value.data()), value.is_descending);
+      continue;
+    }
     // A cut value has at least one byte more than is kept.
     const std::string whole = value.was_cut ? value.value + 'x' : value.value;
     check(append_index_component(components, value.type, whole, value.is_descending) == value.was_cut);

@@ -68,6 +68,10 @@ class PlanObject : public Object {
       texts_.push_back(range.to_string());
       ranges_.push_back(text_of(texts_.back()));
     }
+    for (const IndexCandidate& index : plan_.indexes) {
+      indexes_.push_back({text_of(index.name), index.equal_components, index.has_range, index.entities.has_value(),
+                          index.entities.value_or(0), index.is_taken});
+    }
   }
 
   varve_plan_view view() const noexcept {
@@ -76,13 +80,17 @@ class PlanObject : public Object {
             text_of(access_path_name(plan_.path)),
             ranges_.data(),
             ranges_.size(),
-            text_of(plan_.residual)};
+            text_of(plan_.residual),
+            indexes_.data(),
+            indexes_.size(),
+            text_of(plan_.order_index)};
   }
 
  private:
   const ScanPlan plan_;
   std::vector<std::string> texts_;
   std::vector<varve_text> ranges_;
+  std::vector<varve_index_candidate> indexes_;
 };
 
 /// varve_report: what a verification or a repair found.

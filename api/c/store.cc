@@ -224,8 +224,10 @@ varve_status* varve_table_create_with(varve_store* store, varve_text account, va
   return vc::call_on<vc::StoreObject>(store, [&](const vc::StoreObject& held) -> varve::Status {
     const varve::Result<varve_table_options> given = vc::read_sized(options);
     if (!given.ok()) return given.status();
+    const varve::Result<std::optional<varve::TableExpiry>> expiry = vc::read_expiry(given->expiry);
+    if (!expiry.ok()) return expiry.status();
     return vc::with_names(account, table, "table", [&](auto owner, auto name) {
-      const varve::TableOptions chosen{.has_large_values = given->has_large_values};
+      const varve::TableOptions chosen{.has_large_values = given->has_large_values, .expiry = *expiry};
       return vc::give_table(held, held.store->create_table(owner, name, chosen), opened);
     });
   });

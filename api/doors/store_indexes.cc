@@ -31,6 +31,8 @@ format::IndexDefinition stored_definition(const IndexDefinition& definition) {
       added.source = format::IndexSource::kPartitionKey;
     } else if (component.property == "RowKey") {
       added.source = format::IndexSource::kRowKey;
+    } else if (component.property == "Timestamp") {
+      added.source = format::IndexSource::kTimestamp;
     } else {
       added.property = component.property;
     }
@@ -44,6 +46,7 @@ IndexInfo shown(const TableIndex& index) {
     std::string name = component.property;
     if (component.source == format::IndexSource::kPartitionKey) name = "PartitionKey";
     if (component.source == format::IndexSource::kRowKey) name = "RowKey";
+    if (component.source == format::IndexSource::kTimestamp) name = "Timestamp";
     info.definition.components.push_back({std::move(name), component.is_descending});
   }
   return info;

@@ -79,7 +79,7 @@ class Verifier {
       return report_row(entry, row);
     }
     if (has_large_values(table)) report_row(entry, blobs_.visit_entity(cursor.key(), entry.value));
-    if (indexes_.has_indexes(table)) visit_indexed(cursor.key(), entry.value);
+    if (indexes_.has_indexes(table)) visit_indexed(cursor.key(), entry);
     if (queue_ids_.count(table) == 0) return visit_entity(entry, properties);
     if (!queue_) queue_.emplace(view_, table);
     report_row(entry, queue_->visit(cursor.key(), entry.version, entry.value));
@@ -173,10 +173,10 @@ class Verifier {
   }
 
   /// An entity that is damaged has a finding already.
-  void visit_indexed(std::string_view key, std::string_view value) {
-    const Result<format::EncodedEntity> properties = format::EncodedEntity::open(value);
+  void visit_indexed(std::string_view key, const Entry& entry) {
+    const Result<format::EncodedEntity> properties = format::EncodedEntity::open(entry.value);
     if (!properties.ok()) return indexes_.note_unread(format::table_id_of(key));
-    indexes_.visit_entity(key, *properties);
+    indexes_.visit_entity(key, entry.version, *properties);
   }
 
   void add_finding(const std::string& subject, std::string_view what) {

@@ -101,6 +101,7 @@ bool is_about(const Comparison& comparison, const format::IndexComponent& compon
   switch (component.source) {
     case format::IndexSource::kPartitionKey: return comparison.subject == Comparison::Subject::kPartitionKey;
     case format::IndexSource::kRowKey: return comparison.subject == Comparison::Subject::kRowKey;
+    case format::IndexSource::kTimestamp: return comparison.subject == Comparison::Subject::kTimestamp;
     case format::IndexSource::kProperty: break;
   }
   return comparison.subject == Comparison::Subject::kCustom && comparison.property == component.property;
@@ -210,18 +211,36 @@ std::optional<std::string> value_for(PropertyType type, const Value& literal, Si
   return std::nullopt;
 }
 
+/// Appends a value to components. Returns whether it was cut.
+bool append_value(std::string& bytes, const format::IndexComponent& component, PropertyType type,
+                  std::string_view value, bool is_descending) {
+  if (component.source != format::IndexSource::kTimestamp) {
+    return format::append_index_component(bytes, type, value, is_descending);
+  }
+  format::append_index_timestamp(bytes, format::load_u64(value.data()), is_descending);
+  return false;
+}
+
+/// Returns whether values of the component may have the type.
+bool may_have_type(const format::IndexComponent& component, PropertyType type) noexcept {
+  switch (component.source) {
+    case format::IndexSource::kProperty: return true;
+    case format::IndexSource::kTimestamp: return type == PropertyType::kDateTime;
+    default: return type == PropertyType::kString;
+  }
+}
+
 /// Returns the bytes with which the components of a value begin that bounds a range. It includes every value that is cut to
 /// the same bytes.
-std::string bound_of(PropertyType type, std::string_view value) {
+std::string bound_of(const format::IndexComponent& component, PropertyType type, std::string_view value) {
   std::string bytes;
-  if (format::append_index_component(bytes, type, value, false)) bytes.pop_back();
+  if (append_value(bytes, component, type, value, false)) bytes.pop_back();
   return bytes;
 }
 
 /// Returns the bytes with which the components of all values of the type begin: the tag.
-std::string all_of(PropertyType type) {
-  std::string bytes;
-  format::append_index_component(bytes, type, std::string(format::fixed_value_bytes(type).value_or(0), '\0'), false);
+std::string all_of(const format::IndexComponent& component, PropertyType type) {
+  std::string bytes = bound_of(component, type, std::string(format::fixed_value_bytes(type).value_or(0), '\0'));
   bytes.resize(1);
   return bytes;
 }
@@ -273,25 +292,31 @@ class IndexPlanner {
 
  private:
   bool is_next(const IndexedOrder& order) const {
+    if (order.subject == Comparison::Subject::kTimestamp) {
+      return next_component().source == format::IndexSource::kTimestamp;
+    }
     return next_component().source == format::IndexSource::kProperty && next_component().property == order.property;
   }
 
   /// Adds the values of a type that the filter's bounds and the position leave.
   void add_values(const IndexedOrder::Type& type, const IndexedOrder& order) {
-    std::string first = all_of(type.type);
+    if (!may_have_type(next_component(), type.type)) return;
+    std::string first = all_of(next_component(), type.type);
     std::string last = first;
     if (const Comparison* const lower = find(is_lower_bound)) {
       const std::optional<std::string> from = value_for(type.type, lower->literal, Side::kLower);
       if (!from) return;  // Values of this type are less than the literal.
-      first = bound_of(type.type, *from);
+      first = bound_of(next_component(), type.type, *from);
     }
     if (const Comparison* const upper = find(is_upper_bound)) {
-      if (const auto to = value_for(type.type, upper->literal, Side::kUpper)) last = bound_of(type.type, *to);
+      if (const auto to = value_for(type.type, upper->literal, Side::kUpper)) {
+        last = bound_of(next_component(), type.type, *to);
+      }
     }
     if (type.is_bounded && order.position != nullptr) {
       const Side side = order.is_descending ? Side::kUpper : Side::kLower;
       const std::optional<std::string> at = value_for(type.type, *order.position, side);
-      if (at) (order.is_descending ? last : first) = bound_of(type.type, *at);
+      if (at) (order.is_descending ? last : first) = bound_of(next_component(), type.type, *at);
     }
     for (const std::string& prefix : prefixes_) add_between(prefix, first, last);
   }
@@ -320,19 +345,17 @@ class IndexPlanner {
     return found == nullptr ? nullptr : found->comparison;
   }
 
-  bool is_of_key() const { return next_component().source != format::IndexSource::kProperty; }
-
   bool add_equal_component() {
     const Condition* const equal = find_condition([](const Condition& condition) { return condition.has_literals; });
     if (equal == nullptr) return false;
     std::set<std::string> longer;  // Numbers of several types may be one stored value, and so may texts that are cut.
     for (const Value* const literal : equal->literals) {
       for (const PropertyType type : kIndexedTypes) {
-        if (is_of_key() && type != PropertyType::kString) continue;
+        if (!may_have_type(next_component(), type)) continue;
         const std::optional<std::string> value = value_for(type, *literal, Side::kEqual);
         if (!value) continue;
         for (std::string prefix : prefixes_) {
-          format::append_index_component(prefix, type, *value, next_component().is_descending);
+          append_value(prefix, next_component(), type, *value, next_component().is_descending);
           longer.insert(std::move(prefix));
         }
         if (longer.size() > ranges_max_) return false;
@@ -355,16 +378,16 @@ class IndexPlanner {
     const Comparison* const upper = find(is_upper_bound);
     if (lower == nullptr && upper == nullptr) return false;
     for (const PropertyType type : kIndexedTypes) {
-      if (is_of_key() && type != PropertyType::kString) continue;
-      std::string first = all_of(type);
+      if (!may_have_type(next_component(), type)) continue;
+      std::string first = all_of(next_component(), type);
       std::string last = first;
       if (lower != nullptr) {
         const std::optional<std::string> from = value_for(type, lower->literal, Side::kLower);
         if (!from) continue;  // Values of this type are less than the literal.
-        first = bound_of(type, *from);
+        first = bound_of(next_component(), type, *from);
       }
       if (upper != nullptr) {
-        if (const auto to = value_for(type, upper->literal, Side::kUpper)) last = bound_of(type, *to);
+        if (const auto to = value_for(type, upper->literal, Side::kUpper)) last = bound_of(next_component(), type, *to);
       }
       for (const std::string& components : prefixes_) add_between(components, first, last);
     }

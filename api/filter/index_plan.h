@@ -28,7 +28,7 @@ struct IndexPlan {
   bool has_two_bounds = false;
 };
 
-/// The property that entities are ordered by, and where the order goes on.
+/// What entities are ordered by, and where the order goes on.
 struct IndexedOrder {
   /// A type whose values may follow the position.
   struct Type {
@@ -36,6 +36,8 @@ struct IndexedOrder {
     /// Whether the position bounds the values. Otherwise all of them follow it.
     bool is_bounded = false;
   };
+  /// A property, or the Timestamp.
+  Comparison::Subject subject = Comparison::Subject::kCustom;
   std::string_view property;
   bool is_descending = false;
   std::vector<Type> types;

@@ -49,6 +49,11 @@ class EntityOrder {
     Comparison::Subject subject = Comparison::Subject::kCustom;
     std::string property;
     bool descending = false;
+
+    /// Returns whether an index may have the component. The order of keys is that of the table.
+    bool may_have_index() const noexcept {
+      return subject == Comparison::Subject::kCustom || subject == Comparison::Subject::kTimestamp;
+    }
   };
 
   /// Parses the text of Scan::order_by. Errors: kInvalidArgument (InvalidInput).

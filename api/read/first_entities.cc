@@ -8,6 +8,7 @@
 #include "api/model/continuation_token.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
+#include "format/bytes/checksum.h"
 #include "format/keys/entity.h"
 #include "varve/limits.h"
 
@@ -15,12 +16,15 @@ namespace varve {
 namespace {
 
 // The bytes of a token are an encoded entity with these properties. A component of a custom property has its index as
-// its name. It is away if the entity lacks the property.
+// its name. It is away if the entity lacks the property. A longer String or Binary than kTokenValueBytesMax has the hash of
+// its bytes instead (Int64), whose name ends with kHash.
 constexpr std::string_view kOrderText = "order";
 constexpr std::string_view kPartition = "partition";
 constexpr std::string_view kRow = "row";
 constexpr std::string_view kRemaining = "remaining";
 constexpr std::string_view kWrittenAt = "version";
+constexpr char kHash = '#';
+constexpr std::size_t kTokenValueBytesMax = 256;
 
 std::uint64_t bytes_of_entity(const OrderedEntity& entity) noexcept {
   return entity.sort_key.size() + entity.value.size();
@@ -73,9 +77,30 @@ Result<OrderedPosition> decode_ordered_token(const EntityOrder& order, format::T
     if (order.components()[i].subject != Comparison::Subject::kCustom) continue;
     const auto value = fields->find(name_of_component(i));
     last->values[i] = value ? sort_value_of(*value) : SortValue();
+    const auto hash = fields->find(name_of_component(i) + kHash);
+    if (!hash) continue;
+    if (value || hash->type != PropertyType::kInt64) return not_a_token(token);
+    position.long_values.push_back({i, static_cast<std::uint64_t>(hash->as_int64())});
   }
   position.last = std::move(last);
   return position;
+}
+
+Status OrderedPosition::read_long_values(const EntityOrder& order, std::optional<std::string_view> value) {
+  const Status changed = service_error::invalid_input(
+      "the entity " + quoted_keys(last->sort_key) +
+      " that the continuation token names has changed, and its values are too long for a token; begin the scan again");
+  if (!value) return changed;
+  entity = std::make_unique<const std::string>(*value);
+  const Result<EntityOrder::Values> present = order.values_of(last->sort_key, last->version, *entity);
+  if (!present.ok()) return present.status();
+  for (const LongValue& wanted : long_values) {
+    const SortValue& found = (*present)[wanted.component];
+    const bool is_long = found.bytes.size() > kTokenValueBytesMax;
+    if (!is_long || format::content_hash(found.bytes) != wanted.hash) return changed;
+    last->values[wanted.component] = found;
+  }
+  return Status();
 }
 
 Status more_than_a_page_keeps(const EntityOrder& order, std::uint32_t page_entities_max) {
@@ -83,7 +108,7 @@ Status more_than_a_page_keeps(const EntityOrder& order, std::uint32_t page_entit
                         std::to_string(limits::kOrderedPageEntitiesMax) + " entities at most; page_entities_max is " +
                         std::to_string(page_entities_max);
   const EntityOrder::Component& first = order.components().front();
-  if (first.subject == Comparison::Subject::kCustom) {
+  if (first.may_have_index()) {
     message += "; ask for smaller pages, which an index on " + quoted(first.property) + " serves";
   }
   return Status::too_large(message).with_service_error("InvalidInput");
@@ -113,6 +138,14 @@ Status FirstEntities::offer(std::string_view sort_key, format::CommitVersion ver
   });
   while (heap_.size() > count_ || (bytes_ > bytes_max_ && heap_.size() > 1)) leave_out_last();
   return Status();
+}
+
+Status FirstEntities::takes_too_long(std::chrono::milliseconds time_max) const {
+  std::string message = "a page in the order " + quoted(order_.text()) + " was not complete after " +
+                        std::to_string(time_max.count()) + " ms, because no index serves it; ";
+  const EntityOrder::Component& first = order_.components().front();
+  message += first.may_have_index() ? "create an index on " + quoted(first.property) : "ask for a smaller range";
+  return Status::too_large(message).with_service_error("InvalidInput");
 }
 
 void FirstEntities::leave_out_last() {
@@ -153,6 +186,11 @@ Result<std::optional<std::string>> FirstEntities::continuation() const {
     std::optional<format::PropertyView> value = properties->find(component.property);
     if (!value) continue;
     const std::string name = name_of_component(i);
+    const bool is_text = value->type == PropertyType::kString || value->type == PropertyType::kBinary;
+    if (is_text && value->value.size() > kTokenValueBytesMax) {
+      fields.add_int64(name + kHash, static_cast<std::int64_t>(format::content_hash(value->value)));
+      continue;
+    }
     value->name = name;
     fields.add(*value);
   }

@@ -2,6 +2,8 @@
 // Must never: leave out an entity that comes before one that it returns.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,8 +34,21 @@ struct OrderedEntity {
 /// begins exactly after it, also if the entity was changed or deleted since.
 struct OrderedPosition {
   /// Its `value` holds only the properties that the order compares.
-  std::unique_ptr<const OrderedEntity> last;
+  std::unique_ptr<OrderedEntity> last;
   std::optional<std::uint64_t> remaining;
+
+  /// A value that is too long for a token. The entity itself has it.
+  struct LongValue {
+    std::size_t component = 0;
+    std::uint64_t hash = 0;
+  };
+  /// Their values are not in `last` before read_long_values().
+  std::vector<LongValue> long_values{};
+  std::unique_ptr<const std::string> entity{};
+
+  /// Takes the long values from the present value of the entity. Nothing: there is no such entity. Errors: kInvalidArgument
+  /// (InvalidInput: a value has another hash).
+  Status read_long_values(const EntityOrder& order, std::optional<std::string_view> value);
 };
 
 /// Errors: kInvalidArgument (InvalidInput: the text is no such token, or the token of another order).
@@ -63,6 +78,11 @@ class FirstEntities {
   const OrderedEntity& last() const noexcept { return *heap_.front(); }
   /// Says that entities may follow which are not offered. All of them come after last().
   void leave_out_rest() noexcept { leaves_out_ = true; }
+  /// Returns the refusal of a page without an index that takes longer than its time. It names the component that an index
+  /// needs.
+  Status takes_too_long(std::chrono::milliseconds time_max) const;
+  /// Removes the last of the entities. There must be one.
+  void leave_out_last();
 
   /// Puts the entities in order. Called once, after the last offer.
   void sort();
@@ -72,8 +92,6 @@ class FirstEntities {
   Result<std::optional<std::string>> continuation() const;
 
  private:
-  void leave_out_last();
-
   const EntityOrder& order_;
   const std::uint64_t count_;
   const std::uint64_t bytes_max_;

@@ -30,12 +30,14 @@ void IndexCheck::add_table(const TableRow& row, const std::string& subject) {
   }
 }
 
-void IndexCheck::visit_entity(std::string_view sort_key, const format::EncodedEntity& properties) {
+void IndexCheck::visit_entity(std::string_view sort_key, format::CommitVersion version,
+                              const format::EncodedEntity& properties) {
   const auto table = tables_.find(format::table_id_of(sort_key));
   if (table == tables_.end()) return;
   for (Checked* const checked : table->second) {
     const TableIndex& index = checked->index;
-    const std::optional<std::string> components = format::index_components(index.definition, sort_key, properties);
+    const std::optional<std::string> components =
+        format::index_components(index.definition, sort_key, version, properties);
     if (!components) continue;
     checked->made.add(format::encode_index_key(index.id, *components, sort_key),
                       format::encode_index_value(index.definition, properties));

@@ -27,7 +27,7 @@ class IndexCheck {
   void add_table(const TableRow& row, const std::string& subject);
   bool has_indexes(format::TableId table) const { return tables_.contains(table); }
   /// Visits an entity of a table with indexes.
-  void visit_entity(std::string_view sort_key, const format::EncodedEntity& properties);
+  void visit_entity(std::string_view sort_key, format::CommitVersion version, const format::EncodedEntity& properties);
   /// Visits an entry. Errors: kCorruption (also: the entry before has the same value of a unique index), kUnsupported.
   Status visit_entry(std::string_view key, std::string_view value);
   /// Notes that an entity of the table, or an entry of the index, could not be read. Then the comparison means nothing.

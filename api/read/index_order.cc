@@ -24,7 +24,8 @@ constexpr std::initializer_list<format::PropertyType> kOrderedTypes = {
 Value literal_of(const SortValue& value) {
   switch (value.of) {
     case SortValue::Of::kBoolean: return Value(value.integer != 0);
-    case SortValue::Of::kDateTime: return Value(DateTime{static_cast<std::uint64_t>(value.integer)});
+    case SortValue::Of::kDateTime:  // A token may have a time that is before all others.
+      return Value(DateTime{static_cast<std::uint64_t>(std::max<std::int64_t>(value.integer, 0))});
     case SortValue::Of::kNumber: {
       if (value.is_double) return Value(value.real);
       const auto narrow = static_cast<std::int32_t>(value.integer);
@@ -51,7 +52,7 @@ std::vector<IndexedOrder::Type> types_after(const SortValue* position, bool is_d
   return types;
 }
 
-/// Returns the value to which the filter fixes the property, so that it orders nothing. Null if there is none.
+/// Returns the value to which the filter fixes the component, so that it orders nothing. Null if there is none.
 const Value* fixed_value(const Filter& filter, const EntityOrder::Component& component) {
   std::vector<std::size_t> open;
   if (!filter.nodes().empty()) open.push_back(filter.nodes().size() - 1);
@@ -65,7 +66,8 @@ const Value* fixed_value(const Filter& filter, const EntityOrder::Component& com
     if (node.kind != FilterNode::Kind::kComparison) continue;
     const Comparison& comparison = filter.comparisons()[node.first];
     if (comparison.kind == Comparison::Kind::kLiteral && comparison.compare == CompareOperator::kEqual &&
-        comparison.subject == Comparison::Subject::kCustom && comparison.property == component.property) {
+        comparison.subject == component.subject &&
+        (comparison.subject != Comparison::Subject::kCustom || comparison.property == component.property)) {
       return &comparison.literal;
     }
   }
@@ -179,6 +181,21 @@ class OrderedWalk {
   }
 
   bool is_exhausted() const noexcept { return entries_left_ == 0; }
+  /// Ends the page before the first entity that is not certainly before all that are left. Returns false if no entity is.
+  bool end_early() {
+    const auto is_before_rest = [&](const OrderedEntity& entity) {
+      return std::all_of(sources_.begin(), sources_.end(), [&](const Source& source) {
+        return !source.is_valid() || source.is_after(entity.values[order_.component], order_.is_descending);
+      });
+    };
+    const auto& found = first_.entities();
+    if (std::none_of(found.begin(), found.end(), [&](const auto& entity) { return is_before_rest(*entity); })) {
+      return false;
+    }
+    while (!is_before_rest(first_.last())) first_.leave_out_last();
+    first_.leave_out_rest();
+    return true;
+  }
   /// Returns whether every entry was read.
   bool has_read_all() const noexcept {
     return std::none_of(sources_.begin(), sources_.end(), [](const Source& source) { return source.is_valid(); });
@@ -212,19 +229,19 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
   const std::vector<EntityOrder::Component>& components = order.components();
   std::optional<IndexOrder> best;
   std::size_t component = 0;
-  for (; component < components.size() && components[component].subject == Comparison::Subject::kCustom; ++component) {
+  for (; component < components.size() && components[component].may_have_index(); ++component) {
     const Value* const fixed = fixed_value(scan.filter, components[component]);
     if (fixed == nullptr) break;
     // The token of another filter is before or after all entities that this one matches.
     if (after.last && !is_at(after.last->values[component], *fixed)) return best;
   }
-  if (component == components.size() || components[component].subject != Comparison::Subject::kCustom) return best;
+  if (component == components.size() || !components[component].may_have_index()) return best;
   const EntityOrder::Component& ordering = components[component];
   const SortValue* const position = after.last ? &after.last->values[component] : nullptr;
   if (position != nullptr && position->of == SortValue::Of::kAbsent) return best;
   const std::optional<Value> literal = position != nullptr ? std::optional(literal_of(*position)) : std::nullopt;
-  const IndexedOrder wanted{ordering.property, ordering.descending, types_after(position, ordering.descending),
-                            literal ? &*literal : nullptr};
+  const IndexedOrder wanted{ordering.subject, ordering.property, ordering.descending,
+                            types_after(position, ordering.descending), literal ? &*literal : nullptr};
   for (const TableIndex& index : scan.indexes.all) {
     if (index.state != IndexState::kReady) continue;
     std::optional<OrderPlan> plan =
@@ -236,15 +253,16 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
 }
 
 Result<bool> offer_in_order(const IndexedScan& scan, const IndexOrder& order, PageScan& page, FirstEntities& first,
-                            const std::stop_token& stop) {
+                            const OrderReading& reading) {
   OrderedWalk walk(scan, order, page, first);
   if (Status begun = walk.begin(); !begun.ok()) return begun;
   for (;;) {
     const Result<bool> goes_on = walk.go_on();
     if (!goes_on.ok()) return goes_on.status();
-    if (!*goes_on || stop.stop_requested()) break;
+    if (!*goes_on || reading.stop.stop_requested()) break;
+    if (reading.clock.monotonic() >= reading.deadline && walk.end_early()) return true;
   }
-  if (walk.is_exhausted() || stop.stop_requested()) return false;
+  if (walk.is_exhausted() || reading.stop.stop_requested()) return false;
   if (!walk.has_read_all()) {
     first.leave_out_rest();
     return true;

@@ -6,6 +6,7 @@
 // the walk ends when no entity that is left can come before the last one of the page.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -15,6 +16,7 @@
 #include "api/read/first_entities.h"
 #include "api/read/index_scan.h"
 #include "api/read/page_scan.h"
+#include "io/env.h"
 #include "varve/result.h"
 
 namespace varve {
@@ -31,9 +33,16 @@ struct IndexOrder {
 /// Chooses an index. Returns nothing if none has the order, or if only entities follow that lack the property.
 Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const EntityOrder& order,
                                                  const OrderedPosition& after);
-/// Offers entities to the page until it has the first ones. Returns false if the page has to read all ranges instead: the
-/// budget was not enough, or entities without the property may belong to the page. Errors: those of reading.
+/// What ends the reading of an index early. All of it outlives the reading.
+struct OrderReading {
+  io::Clock& clock;
+  std::chrono::nanoseconds deadline;
+  const std::stop_token& stop;
+};
+/// Offers entities to the page until it has the first ones, or after the deadline at least one. Returns false if the page has
+/// to read all ranges instead: the budget was not enough, or entities without the property may belong to the page. Errors:
+/// those of reading.
 Result<bool> offer_in_order(const IndexedScan& scan, const IndexOrder& order, PageScan& page, FirstEntities& first,
-                            const std::stop_token& stop);
+                            const OrderReading& reading);
 
 }  // namespace varve

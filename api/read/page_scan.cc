@@ -207,7 +207,11 @@ PageScan::Ended PageScan::look_up_together(std::span<const std::string_view> poi
 
 bool PageScan::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {
   Candidate candidate{sort_key, version, value};
-  if (is_over()) return end_before(candidate);
+  if (is_over()) {
+    if (first_ == nullptr) return end_before(candidate);
+    // The caller reports a stop itself.
+    return bounds_.stop.stop_requested() || fail(first_->takes_too_long(order_time_max_));
+  }
   if (bounds_.short_pages) {
     const ShortPages::Verdict verdict = bounds_.short_pages->judge(sort_key);
     if (verdict != ShortPages::Verdict::kTake) {

@@ -84,6 +84,12 @@ class PageScan {
   /// Makes the page have these entities, whose order it is, in place of the first ones by key. Called before go_on(), with
   /// bounds that end no page. `first` outlives this object.
   void set_order(FirstEntities& first) noexcept { first_ = &first; }
+  /// Fails the page if it has an order, and its ranges are not read by then. `time_max` is for the message. Called before
+  /// go_on(), after offer_points().
+  void bound_order(std::chrono::nanoseconds deadline, std::chrono::milliseconds time_max) noexcept {
+    bounds_.deadline = deadline;
+    order_time_max_ = time_max;
+  }
   /// Reads entities by their sort keys, in any order, and offers those that match to the order. Called before go_on().
   /// Errors: as go_on().
   Status offer_points(std::span<const std::string_view> points);
@@ -159,6 +165,7 @@ class PageScan {
   io::Clock& clock_;
   const EntityReader* const reader_;
   FirstEntities* first_ = nullptr;  // null: the page has the order of keys
+  std::chrono::milliseconds order_time_max_{0};
   EntityFold* fold_ = nullptr;
   format::EncodedEntity opened_;     // the candidate, if it was opened
   std::vector<PropertyView> shown_;  // of one entity; reused for all of them

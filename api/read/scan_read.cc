@@ -120,17 +120,28 @@ Status is_without_take(bool takes) {
                                       " take; use the options of the first page");
 }
 
-/// Sets the position after which the page of a scan with an order begins.
-Status begin_behind(const Scan& scan, PreparedScan& prepared) {
+/// Sets the position after which the page of a scan with an order begins. Returns false if that may not wait and would.
+Result<bool> begin_behind(const Scan& scan, PreparedScan& prepared, bool may_wait) {
   if (!scan.continuation.empty()) {
     Result<OrderedPosition> after = decode_ordered_token(*prepared.order, prepared.table.id, scan.continuation);
     if (!after.ok()) return after.status();
     if (after->remaining.has_value() != scan.take.has_value()) return is_without_take(scan.take.has_value());
     if (scan.take) prepared.remaining = std::min(*scan.take, *after->remaining);
+    if (!after->long_values.empty()) {
+      if (!may_wait) return false;
+      const std::string& key = after->last->sort_key;
+      const bool is_inside = key >= prepared.range.lower && key < prepared.range.upper;
+      const auto found =
+          is_inside ? prepared.table.view.get(key) : Result<std::optional<engine::FoundEntry>>(std::nullopt);
+      if (!found.ok()) return found.status();
+      const Status read =
+          after->read_long_values(*prepared.order, *found ? std::optional((*found)->value) : std::nullopt);
+      if (!read.ok()) return read;
+    }
     prepared.after = *std::move(after);
   }
   prepared.after.remaining = prepared.remaining;
-  return Status();
+  return true;
 }
 
 Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
@@ -165,11 +176,16 @@ Status prepare_scan(const TableCall& call, const Scan& scan, bool may_wait, std:
 
   PreparedScan& prepared = made.emplace(PreparedScan{**std::move(table), {}, nullptr, {}, {}, scan.take});
   prepared.order = *std::move(order);
-  if (prepared.order != nullptr) {
-    if (Status begun = begin_behind(scan, prepared); !begun.ok()) return begun;
-  }
   KeyRange& range = prepared.range;
   range = call.grant.within(key_range(prepared.table.id, scan.range), prepared.table.id);
+  if (prepared.order != nullptr) {
+    const Result<bool> has_begun = begin_behind(scan, prepared, may_wait);
+    if (!has_begun.ok()) return has_begun.status();
+    if (!*has_begun) {
+      made.reset();
+      return Status();
+    }
+  }
   if (*position) {
     const ScanPosition& at = **position;
     if (scan.take) prepared.remaining = std::min(*scan.take, *at.remaining);
@@ -329,6 +345,7 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
   walk_->fold_into(fold_);
   const Result<bool> is_complete = has_index ? read_index(entities_max) : Result<bool>(false);
   if (!is_complete.ok()) return is_complete;
+  if (first_) walk_->bound_order(order_deadline(), scan_.order_time_max);
   walk_->set_ranges(*is_complete ? std::span<const KeyRange>() : prepared_->ranges(), prepared_->range);
   walk_->know(prepared_->known);
   return true;
@@ -338,11 +355,18 @@ PageBounds ScanRead::bounds(std::uint64_t entities_max) {
   if (prepared_->order == nullptr) {
     return bounds_of(call_.core, scan_, *prepared_, entities_max, begun_, stop_);
   }
-  PageBounds none;  // Every entity must be seen.
+  PageBounds none;  // Every entity must be seen. The time is bounded later, once an index has offered entities.
   none.entities_max = UINT64_MAX;
   none.deadline = std::chrono::nanoseconds::max();
   none.stop = stop_;
   return none;
+}
+
+std::chrono::nanoseconds ScanRead::order_deadline() const noexcept {
+  constexpr std::chrono::nanoseconds kUnbounded = std::chrono::nanoseconds::max();
+  const bool is_bounded =
+      scan_.order_time_max < std::chrono::duration_cast<std::chrono::milliseconds>(kUnbounded - begun_);
+  return is_bounded ? begun_ + scan_.order_time_max : kUnbounded;
 }
 
 void ScanRead::begin_order(std::uint64_t entities_max) {
@@ -367,7 +391,8 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
       if (Status read = read_points(scan, {(*order)->plan.component + 1}); !read.ok()) return read;
       if (prepared_->points && prepared_->points->size() <= first_->count()) return false;
       prepared_->points.reset();
-      const Result<bool> is_served = offer_in_order(scan, **order, *walk_, *first_, stop_);
+      const OrderReading reading{call_.core.backend().env().clock, order_deadline(), stop_};
+      const Result<bool> is_served = offer_in_order(scan, **order, *walk_, *first_, reading);
       if (!is_served.ok() || *is_served) return is_served;
       begin_order(entities_max);
     }
@@ -379,8 +404,7 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
 /// Sets the points to which one of these indexes leads.
 Status ScanRead::read_points(const IndexedScan& scan, const IndexesAsked& asked) {
   if (prepared_->planned == nullptr) return Status();
-  // A page with an order must see every entity, however long that takes.
-  const std::chrono::nanoseconds deadline = first_ ? std::chrono::nanoseconds::max() : begun_ + scan_.page_time_max;
+  const std::chrono::nanoseconds deadline = first_ ? order_deadline() : begun_ + scan_.page_time_max;
   IndexReading reading{call_.core.backend().env().clock, deadline, stop_, walk_->read_cost()};
   Result<IndexOffer> offer = offer_of_indexes(scan, reading, asked);
   if (!offer.ok()) return offer.code() == Code::kCancelled ? was_stopped() : offer.status();

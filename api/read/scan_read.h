@@ -105,6 +105,8 @@ class ScanRead {
   Result<bool> read_index(std::uint64_t entities_max);
   Status read_points(const IndexedScan& scan, const IndexesAsked& asked);
   PageBounds bounds(std::uint64_t entities_max);
+  /// Returns the time by which a page with an order is complete, or fails.
+  std::chrono::nanoseconds order_deadline() const noexcept;
 
   const TableCall call_;
   const Scan& scan_;

@@ -52,7 +52,9 @@ bool compares_value(const TableIndex& index, const format::EncodedEntity& proper
 void append_value_lock(const TableIndex& index, std::string_view sort_key, const format::EncodedEntity& properties,
                        std::vector<std::uint64_t>& hashes) {
   if (!compares_value(index, properties)) return;
-  const std::optional<std::string> components = format::index_components(index.definition, sort_key, properties);
+  constexpr format::CommitVersion kNoVersion = 0;  // A unique index has no Timestamp.
+  const std::optional<std::string> components =
+      format::index_components(index.definition, sort_key, kNoVersion, properties);
   if (components) hashes.push_back(format::partition_hash(format::index_partition(index.id, *components)));
 }
 

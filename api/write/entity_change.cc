@@ -222,7 +222,7 @@ Refusal EntityChange::extend(const engine::ReadView& view, std::span<const engin
     if (Refusal refusal = extension_->finish(view, batch); refusal.is_refused()) return refusal;
   }
   request.let_go_bytes += batch.let_go_bytes();
-  batch_ = batch.finish();
+  batch_ = batch.finish(&request.timestamps);
   return {};
 }
 

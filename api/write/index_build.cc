@@ -183,7 +183,7 @@ class LoadedBuild {
     std::size_t bytes = 0;
     for (entities.seek_to_first(); entities.valid(); entities.next()) {
       const Result<std::optional<IndexEntry>> entry =
-          index_entry_of(built.index, entities.key(), entities.value(), entities.end());
+          index_entry_of(built.index, entities.key(), entities.version(), entities.value(), entities.end());
       if (!entry.ok()) return entry.status();
       ++progress_.entities;
       if (*entry) {

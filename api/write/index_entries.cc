@@ -18,7 +18,8 @@ namespace {
 /// An entity before or after a write, as indexes see it.
 struct IndexedState {
   format::EncodedEntity properties;
-  std::uint64_t end = 0;  // or an age (format/keys/ends.h); zero: it has no end
+  format::CommitVersion version = 0;  // zero: its commit has none yet
+  std::uint64_t end = 0;              // or an age (format/keys/ends.h); zero: it has no end
 };
 
 Result<format::EncodedEntity> stored_properties(std::string_view sort_key, std::string_view value) {
@@ -33,29 +34,55 @@ Result<std::optional<IndexedState>> state_before(const engine::Newest& before, s
   if (before.version == 0 || before.entry.kind != format::Kind::kPut) return std::optional<IndexedState>();
   const Result<format::EncodedEntity> properties = stored_properties(sort_key, before.entry.value);
   if (!properties.ok()) return properties.status();
-  return std::optional(IndexedState{*properties, before.end()});
+  return std::optional(IndexedState{*properties, before.version, before.end()});
 }
 
 Result<std::optional<IndexedState>> state_after(const PreparedWrite& after) {
   if (after.kind == WriteOperation::Kind::kRemove) return std::optional<IndexedState>();
   const Result<format::EncodedEntity> properties = format::EncodedEntity::open(after.value());
   if (!properties.ok()) return properties.status();
-  return std::optional(IndexedState{*properties, after.operation().end()});
+  return std::optional(IndexedState{*properties, 0, after.operation().end()});
 }
 
-IndexEntry entry_of(const TableIndex& index, std::string key, const IndexedState& entity) {
-  std::string value = format::encode_index_value(index.definition, entity.properties);
-  if (entity.end == 0) return {std::move(key), std::move(value), format::Kind::kPut};
-  std::string stored;
-  format::append_u64(stored, entity.end);
-  stored.append(value);
-  return {std::move(key), std::move(stored), format::Kind::kPutExpiring};
+/// The components of an entity in an index.
+struct Components {
+  std::string bytes;
+  format::IndexComponentsInfo info{};
+};
+
+std::optional<Components> components_of(const TableIndex& index, std::string_view sort_key,
+                                        const std::optional<IndexedState>& entity) {
+  if (!entity) return std::nullopt;
+  Components made;
+  std::optional<std::string> bytes =
+      format::index_components(index.definition, sort_key, entity->version, entity->properties, &made.info);
+  if (!bytes) return std::nullopt;
+  made.bytes = *std::move(bytes);
+  return made;
 }
 
-void put_entry(const TableIndex& index, std::string key, const IndexedState& entity, format::BatchBuilder& batch) {
-  const IndexEntry entry = entry_of(index, std::move(key), entity);
-  if (entry.kind == format::Kind::kPut) return batch.put(entry.key, entry.value);
-  batch.put_expiring(entry.key, entry.value);
+IndexEntry entry_of(const TableIndex& index, const Components& components, std::string_view sort_key,
+                    const IndexedState& entity) {
+  IndexEntry entry{format::encode_index_key(index.id, components.bytes, sort_key), {}, format::Kind::kPut};
+  if (entity.end != 0) {
+    format::append_u64(entry.value, entity.end);
+    entry.kind = format::Kind::kPutExpiring;
+  }
+  entry.value.append(format::encode_index_value(index.definition, entity.properties));
+  return entry;
+}
+
+void put_entry(const TableIndex& index, const Components& components, std::string_view sort_key,
+               const IndexedState& entity, format::BatchBuilder& batch) {
+  const IndexEntry entry = entry_of(index, components, sort_key, entity);
+  if (components.info.timestamp_at && entity.version == 0) {
+    const std::string_view before = std::string_view(components.bytes).substr(0, *components.info.timestamp_at);
+    batch.put_stamped(entry.kind, entry.key, format::index_prefix(index.id, before).size(), entry.value);
+  } else if (entry.kind == format::Kind::kPut) {
+    batch.put(entry.key, entry.value);
+  } else {
+    batch.put_expiring(entry.key, entry.value);
+  }
 }
 
 Status entries_too_large(const TableIndex& index) {
@@ -87,41 +114,39 @@ Status add_index_entries(const TableIndexes& indexes, const engine::Newest& befo
   if (!had.ok()) return had.status();
   const Result<std::optional<IndexedState>> has = state_after(after);
   if (!has.ok()) return has.status();
-  const auto components_of = [&](const TableIndex& index, const std::optional<IndexedState>& entity,
-                                 bool* was_cut = nullptr) {
-    return entity ? format::index_components(index.definition, sort_key, entity->properties, was_cut) : std::nullopt;
-  };
   for (const TableIndex& index : indexes.all) {
     if (!index.is_maintained()) continue;
-    bool was_cut = false;
-    const std::optional<std::string> old_components = components_of(index, *had);
-    const std::optional<std::string> new_components = components_of(index, *has, &was_cut);
-    if (old_components && old_components != new_components) {
-      std::string removed = format::encode_index_key(index.id, *old_components, sort_key);
+    const std::optional<Components> old_components = components_of(index, sort_key, *had);
+    const std::optional<Components> new_components = components_of(index, sort_key, *has);
+    const bool is_same = old_components && new_components && old_components->bytes == new_components->bytes;
+    if (old_components && !is_same) {
+      std::string removed = format::encode_index_key(index.id, old_components->bytes, sort_key);
       batch.remove(removed);
       if (index.definition.is_unique) values.take(std::move(removed));
     }
     if (!new_components) continue;
-    const bool is_same = old_components == new_components;
     if (compares_value(index, (*has)->properties) && !(is_same && is_value_held(index, **had))) {
       const UniqueValues::Giver giver{place, after.may_see_others};
-      if (Status given = values.give(index, *new_components, was_cut, sort_key, giver); !given.ok()) return given;
+      if (Status given = values.give(index, new_components->bytes, new_components->info.was_cut, sort_key, giver);
+          !given.ok())
+        return given;
     }
     if (is_same && is_entry_kept(index, **had, **has)) continue;
-    put_entry(index, format::encode_index_key(index.id, *new_components, sort_key), **has, batch);
+    put_entry(index, *new_components, sort_key, **has, batch);
     if (batch.operation_bytes() > kIndexedCommitBytesMax) return entries_too_large(index);
   }
   return Status();
 }
 
 Result<std::optional<IndexEntry>> index_entry_of(const TableIndex& index, std::string_view sort_key,
-                                                 std::string_view properties, std::uint64_t end) {
+                                                 format::CommitVersion version, std::string_view properties,
+                                                 std::uint64_t end) {
   const Result<format::EncodedEntity> opened = stored_properties(sort_key, properties);
   if (!opened.ok()) return opened.status();
-  const std::optional<std::string> components = format::index_components(index.definition, sort_key, *opened);
+  const IndexedState entity{*opened, version, end};
+  const std::optional<Components> components = components_of(index, sort_key, entity);
   if (!components) return std::optional<IndexEntry>();
-  return std::optional(
-      entry_of(index, format::encode_index_key(index.id, *components, sort_key), IndexedState{*opened, end}));
+  return std::optional(entry_of(index, *components, sort_key, entity));
 }
 
 Result<bool> put_index_entry(const TableIndex& index, std::string_view sort_key, const engine::Newest& entity,
@@ -129,15 +154,14 @@ Result<bool> put_index_entry(const TableIndex& index, std::string_view sort_key,
   if (!entity.value) return false;
   const Result<std::optional<IndexedState>> has = state_before(entity, sort_key);
   if (!has.ok()) return has.status();
-  bool was_cut = false;
-  const std::optional<std::string> components =
-      format::index_components(index.definition, sort_key, (*has)->properties, &was_cut);
+  const std::optional<Components> components = components_of(index, sort_key, *has);
   if (!components) return false;
   if (compares_value(index, (*has)->properties)) {
     const UniqueValues::Giver giver{0, true};
-    if (Status given = values.give(index, *components, was_cut, sort_key, giver); !given.ok()) return given;
+    if (Status given = values.give(index, components->bytes, components->info.was_cut, sort_key, giver); !given.ok())
+      return given;
   }
-  put_entry(index, format::encode_index_key(index.id, *components, sort_key), **has, batch);
+  put_entry(index, *components, sort_key, **has, batch);
   return true;
 }
 

@@ -36,7 +36,8 @@ struct IndexEntry {
 /// Returns the entry of an entity that is stored, or nothing if it has none. `end` is zero if the entity does not end.
 /// Errors: kCorruption, kUnsupported.
 Result<std::optional<IndexEntry>> index_entry_of(const TableIndex& index, std::string_view sort_key,
-                                                 std::string_view properties, std::uint64_t end);
+                                                 format::CommitVersion version, std::string_view properties,
+                                                 std::uint64_t end);
 
 /// Adds the entry of an entity that is stored, for an index that is being built. Returns whether it has one. Errors: as
 /// add_index_entries().

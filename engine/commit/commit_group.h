@@ -53,8 +53,11 @@ struct Member {
   bool gives_log_back = false;
   bool closes_segment = false;
   MemtableDemand demand;
-  /// The bytes of `batch`, if it has ages. The leader replaces each age with an end when it assigns the version.
-  char* ages = nullptr;
+  /// The bytes of `batch`, if it has ages or Timestamps without a version. When the leader assigns the version, it replaces
+  /// each age with an end, and writes the version into each Timestamp.
+  char* open_batch = nullptr;
+  /// The places of these Timestamps in `batch`.
+  std::span<const std::uint32_t> timestamps;
   /// The commit is refused if its version is not below; zero asks nothing.
   CommitVersion before = 0;
   /// As CommitRequest::let_go_bytes.

@@ -308,7 +308,7 @@ bool CommitQueue::assign_member(Member& member, CommitVersion version) noexcept 
   member.version = version;
   if (member.reshapes != nullptr) [[unlikely]]
     shapes_.set(*member.reshapes);  // Room was reserved.
-  if (member.ages != nullptr) end_ages(member);
+  if (member.open_batch != nullptr) complete_batch(member);
   if (member.demand.other_count == 0) return true;
   Result<format::BatchReader> reader = format::BatchReader::open(member.batch);
   format::Operation operation;

@@ -207,6 +207,7 @@ class CommitQueue {
   void assign(CommitGroup& group) noexcept;
   bool assign_member(Member& member, CommitVersion version) noexcept;
   bool may_be_assigned(Member& member, CommitVersion version) noexcept;
+  static void complete_batch(Member& member) noexcept;
   static void end_ages(Member& member) noexcept;
   void frame(CommitGroup& group) noexcept;
   void enter_flight(CommitGroup& group) noexcept;

@@ -10,6 +10,7 @@
 #include "engine/commit/commit_queue.h"
 #include "format/keys/batch.h"
 #include "format/keys/ends.h"
+#include "format/keys/index_key.h"
 #include "io/probe.h"
 
 namespace varve::engine {
@@ -189,6 +190,14 @@ void CommitQueue::count_drop(std::string_view prefix, CommitVersion version) noe
   retired_count_.store(counted_drops_.size(), std::memory_order_relaxed);
 }
 
+/// Writes into the batch what follows from the member's version.
+void CommitQueue::complete_batch(Member& member) noexcept {
+  for (const std::uint32_t place : member.timestamps) {
+    format::set_index_timestamp(member.open_batch + place, member.version);
+  }
+  if (member.demand.age_count > 0) end_ages(member);
+}
+
 /// Replaces each age in the batch with the end that follows from the member's version. The batch was read before.
 void CommitQueue::end_ages(Member& member) noexcept {
   Result<format::BatchReader> reader = format::BatchReader::open(member.batch, format::EndForms::kEndsAndAges);
@@ -200,7 +209,7 @@ void CommitQueue::end_ages(Member& member) noexcept {
     const std::uint64_t age = format::load_u64(operation.value.data());
     if (!format::is_age(age)) continue;
     const std::ptrdiff_t place = operation.value.data() - member.batch.data();
-    format::store_u64(member.ages + place, format::end_of_age(age, member.version));
+    format::store_u64(member.open_batch + place, format::end_of_age(age, member.version));
   }
 }
 

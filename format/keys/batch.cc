@@ -165,6 +165,14 @@ void BatchBuilder::put_expiring(std::string_view sort_key, std::string_view stor
   append_sized(bytes_, stored);
 }
 
+void BatchBuilder::put_stamped(Kind kind, std::string_view index_key, std::size_t timestamp_at,
+                               std::string_view stored) {
+  assert(is_framed(index_key) && (kind == Kind::kPut || kind == Kind::kPutExpiring));
+  append_operation(kind, index_key, kVarint64BytesMax + stored.size());
+  timestamps_.push_back(static_cast<std::uint32_t>(bytes_.size() - index_key.size() + timestamp_at));
+  append_sized(bytes_, stored);
+}
+
 void BatchBuilder::remove(std::string_view sort_key) {
   assert(is_framed(sort_key));
   append_operation(Kind::kDelete, sort_key, 0);
@@ -194,12 +202,15 @@ void BatchBuilder::set_tag(std::string_view tag) {
   tag_ = tag;
 }
 
-std::string BatchBuilder::finish() {
+std::string BatchBuilder::finish(std::vector<std::uint32_t>* timestamps) {
   if (bytes_.empty()) bytes_.resize(kUsualHeadBytes);
   std::string batch = std::exchange(bytes_, std::string());
   const std::string tag = std::exchange(tag_, std::string());
   const std::uint32_t count = std::exchange(count_, 0);
   let_go_bytes_ = 0;
+  std::vector<std::uint32_t> places = std::exchange(timestamps_, std::vector<std::uint32_t>());
+  assert(places.empty() || timestamps != nullptr);
+  if (timestamps != nullptr) *timestamps = std::move(places);
   if (tag.empty() && count <= kUsualCountMax) {
     batch[0] = 0;
     batch[1] = static_cast<char>(count);
@@ -210,6 +221,9 @@ std::string BatchBuilder::finish() {
   if (!tag.empty()) append_sized(head, tag);
   append_varint(head, count);
   batch.replace(0, kUsualHeadBytes, head);
+  if (timestamps != nullptr) {
+    for (std::uint32_t& place : *timestamps) place += static_cast<std::uint32_t>(head.size() - kUsualHeadBytes);
+  }
   return batch;
 }
 

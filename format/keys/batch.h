@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/bytes/bytes.h"
 #include "format/keys/internal_key.h"
@@ -91,6 +92,8 @@ class BatchBuilder {
   void put(std::string_view sort_key, std::string_view value);
   /// `stored` is an end, and a value after it.
   void put_expiring(std::string_view sort_key, std::string_view stored);
+  /// Puts an index entry whose key has a Timestamp without its version (index_key.h). `timestamp_at` is its place in the key.
+  void put_stamped(Kind kind, std::string_view index_key, std::size_t timestamp_at, std::string_view stored);
   void remove(std::string_view sort_key);
   /// Appends an operation, which must be whole (asserted).
   void add(const LoneOperation& operation);
@@ -107,8 +110,9 @@ class BatchBuilder {
   std::size_t operation_bytes() const noexcept { return bytes_.size(); }
 
   std::uint32_t operation_count() const noexcept { return count_; }
-  /// Returns the batch. The builder is empty afterwards.
-  std::string finish();
+  /// Returns the batch. The builder is empty afterwards. `timestamps`, if given, receives the places in the batch of the
+  /// Timestamps without a version.
+  std::string finish(std::vector<std::uint32_t>* timestamps = nullptr);
 
  private:
   void append_operation(Kind kind, std::string_view key, std::size_t value_bytes);
@@ -118,6 +122,7 @@ class BatchBuilder {
   std::string bytes_;
   std::uint32_t count_ = 0;
   std::uint64_t let_go_bytes_ = 0;
+  std::vector<std::uint32_t> timestamps_;  // places in `bytes_`
 };
 
 /// Iterates over a batch in place. Uses no memory other than the batch's own bytes.

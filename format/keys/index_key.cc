@@ -21,6 +21,10 @@ constexpr char kPartEscape = 0x01;
 constexpr unsigned char kTagOfTypes = 0x10;
 constexpr char kWholeEnd = 0x00;
 constexpr char kCutEnd = static_cast<char>(0xFF);
+/// The tag of the Timestamp, which is no property and has no type of its own.
+constexpr unsigned char kTimestampTag = 0x19;
+constexpr unsigned kTimestampBits = 7;
+constexpr unsigned char kTimestampLift = 2;  // No byte is escaped, inverted or not.
 constexpr std::uint64_t kSign64 = std::uint64_t{1} << 63;
 constexpr std::uint32_t kSign32 = std::uint32_t{1} << 31;
 constexpr std::uint64_t kOneNan = 0x7FF8'0000'0000'0000;
@@ -186,6 +190,23 @@ std::string stored_value(PropertyType type, std::string_view ordered) {
   return value;
 }
 
+/// Removes a Timestamp from the front of `rest`. `plain` is the same, not inverted.
+bool take_timestamp(std::string_view& rest, std::string_view plain, IndexValue& value) {
+  if (plain.size() < kIndexTimestampBytes) return false;
+  CommitVersion version = 0;
+  for (std::size_t i = 1; i < kIndexTimestampBytes; ++i) {
+    version = (version << kTimestampBits) | static_cast<unsigned char>(plain[i] - kTimestampLift);
+  }
+  value.type = PropertyType::kDateTime;
+  value.is_timestamp = true;
+  append_u64(value.value, version);
+  std::string again;  // Only the encoding of a version is accepted.
+  append_index_timestamp(again, version, value.is_descending);
+  if (version > kCommitVersionMax || !rest.starts_with(again)) return false;
+  rest.remove_prefix(kIndexTimestampBytes);
+  return true;
+}
+
 /// Removes one component from the front of `rest`, which is not empty.
 bool take_component(std::string_view& rest, IndexValue& value) {
   const auto first = static_cast<unsigned char>(rest.front());
@@ -193,6 +214,7 @@ bool take_component(std::string_view& rest, IndexValue& value) {
   std::string plain(rest);
   if (value.is_descending) invert(plain, 0);
   std::string_view left = plain;
+  if (static_cast<unsigned char>(left.front()) == kTimestampTag) return take_timestamp(rest, plain, value);
   const auto type = static_cast<unsigned char>(left.front() - kTagOfTypes);
   left.remove_prefix(1);
   if (type < static_cast<unsigned char>(PropertyType::kBinary) ||
@@ -226,12 +248,15 @@ Status check_index_definition(const IndexDefinition& definition) {
   for (auto component = components.begin(); component != components.end(); ++component) {
     const bool is_property = component->source == IndexSource::kProperty;
     if (is_property ? !is_name(component->property) : !component->property.empty()) {
-      return invalid_definition("a component needs either the name of a property or a key");
+      return invalid_definition("a component needs either the name of a property, or a key or the Timestamp");
     }
     const bool is_repeated = std::any_of(components.begin(), component, [&](const IndexComponent& other) {
       return other.source == component->source && other.property == component->property;
     });
     if (is_repeated) return invalid_definition("a component occurs twice");
+    if (definition.is_unique && component->source == IndexSource::kTimestamp) {
+      return invalid_definition("Timestamp cannot be a component of a unique index");
+    }
   }
   const std::vector<std::string>& carried = definition.carried;
   if (carried.size() > kIndexCarriedMax) return invalid_definition("it carries more than 252 properties");
@@ -269,7 +294,7 @@ Result<IndexDefinition> decode_index_definition(std::string_view bytes) {
     }
     const auto source = static_cast<std::uint8_t>(part[0]);
     if (source < static_cast<std::uint8_t>(IndexSource::kProperty) ||
-        source > static_cast<std::uint8_t>(IndexSource::kRowKey)) {
+        source > static_cast<std::uint8_t>(IndexSource::kTimestamp)) {
       fields.refuse(Code::kUnsupported, "a component has an unknown source");
       break;
     }
@@ -314,22 +339,41 @@ bool append_index_component(std::string& components, PropertyType type, std::str
   return is_cut;
 }
 
+void set_index_timestamp(char* at, CommitVersion version) noexcept {
+  const bool is_descending = static_cast<unsigned char>(*at) != kTimestampTag;
+  for (std::size_t i = kIndexTimestampBytes - 1; i > 0; --i) {
+    const auto plain = static_cast<unsigned char>((version & 0x7F) + kTimestampLift);
+    at[i] = static_cast<char>(is_descending ? ~plain : plain);
+    version >>= kTimestampBits;
+  }
+}
+
+void append_index_timestamp(std::string& components, CommitVersion version, bool is_descending) {
+  const std::size_t start = components.size();
+  components.append(kIndexTimestampBytes, static_cast<char>(is_descending ? ~kTimestampTag : kTimestampTag));
+  set_index_timestamp(components.data() + start, version);
+}
+
 std::optional<std::string> index_components(const IndexDefinition& definition, std::string_view sort_key,
-                                            const EncodedEntity& properties, bool* was_cut) {
+                                            CommitVersion version, const EncodedEntity& properties,
+                                            IndexComponentsInfo* info) {
   std::string components;
-  bool any_cut = false;
+  IndexComponentsInfo found;
   for (const IndexComponent& component : definition.components) {
     if (component.source == IndexSource::kProperty) {
       const std::optional<PropertyView> property = properties.find(component.property);
       if (!property || property->type == PropertyType::kLargeValue) return std::nullopt;
-      any_cut |= append_index_component(components, property->type, property->value, component.is_descending);
+      found.was_cut |= append_index_component(components, property->type, property->value, component.is_descending);
+    } else if (component.source == IndexSource::kTimestamp) {
+      found.timestamp_at = components.size();
+      append_index_timestamp(components, version, component.is_descending);
     } else {
       const auto [partition, row] = texts_of(sort_key);
-      any_cut |= append_text_component(components, component.source == IndexSource::kPartitionKey ? partition : row,
-                                       component.is_descending);
+      found.was_cut |= append_text_component(
+          components, component.source == IndexSource::kPartitionKey ? partition : row, component.is_descending);
     }
   }
-  if (was_cut != nullptr) *was_cut = any_cut;
+  if (info != nullptr) *info = found;
   return components;
 }
 

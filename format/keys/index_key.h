@@ -17,6 +17,10 @@
 //       16 Int32     u32, big-endian, with the sign inverted
 //       17 Int64     u64, big-endian, with the sign inverted
 //       18 String    text(s) without its end byte, then the end. PartitionKey and RowKey are Strings
+//       19 Timestamp the version of the entity: nine bytes of seven bits each, the highest bits first, each plus 2
+//
+// The commit that writes an entity assigns its version after it has made the entries. So a Timestamp has the same length for
+// each version, and none of its bytes is escaped. In a batch without a version, a Timestamp is that of version zero.
 //
 // Only the first 256 bytes of a Binary or a String are written (of UTF-8, counted before the escape). The end is 00, or FF
 // after a value that was cut. A descending component has all its bytes inverted, its tag too. An entity that lacks a
@@ -31,6 +35,7 @@
 #include <vector>
 
 #include "format/keys/entity.h"
+#include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"
 #include "varve/result.h"
 
@@ -65,11 +70,11 @@ inline constexpr std::size_t kAnyKeyBytesMax = kIndexKeyBytesMax;
 static_assert(kAnyKeyBytesMax >= kSortKeyBytesMax);
 
 /// What a component is made of. The numbers are part of the format.
-enum class IndexSource : std::uint8_t { kProperty = 1, kPartitionKey = 2, kRowKey = 3 };
+enum class IndexSource : std::uint8_t { kProperty = 1, kPartitionKey = 2, kRowKey = 3, kTimestamp = 4 };
 
 struct IndexComponent {
   IndexSource source = IndexSource::kProperty;
-  /// The name of the property. Empty for a key.
+  /// The name of the property. Empty for another source.
   std::string property{};
   bool is_descending = false;
   bool operator==(const IndexComponent&) const = default;
@@ -84,7 +89,8 @@ struct IndexDefinition {
   bool operator==(const IndexDefinition&) const = default;
 };
 
-/// Errors: kInvalidArgument: no component or too many, a name that is empty, too long, repeated, or given to a key.
+/// Errors: kInvalidArgument: no component or too many, a name that is empty, too long, repeated, or given to another source
+/// than a property, a Timestamp in a unique index.
 Status check_index_definition(const IndexDefinition& definition);
 
 /// Tagged fields: 1 component (list: source byte, byte 0 ascending or 1 descending, name), 3 unique (number 1, else
@@ -97,10 +103,24 @@ Result<IndexDefinition> decode_index_definition(std::string_view bytes);
 /// Returns whether the value was cut. The type is not LargeValue (asserted).
 bool append_index_component(std::string& components, PropertyType type, std::string_view value, bool is_descending);
 
+/// Appends the component of a Timestamp to components that are not escaped yet.
+void append_index_timestamp(std::string& components, CommitVersion version, bool is_descending);
+/// Writes the version into a component that append_index_timestamp() made for version zero. `at` is its tag, also within a key.
+void set_index_timestamp(char* at, CommitVersion version) noexcept;
+inline constexpr std::size_t kIndexTimestampBytes = 10;
+
+/// What is known of components beside their bytes.
+struct IndexComponentsInfo {
+  bool was_cut = false;
+  /// Where the tag of the Timestamp is.
+  std::optional<std::size_t> timestamp_at{};
+};
+
 /// Returns the components of an entity, not escaped, or nothing if it has no entry. `sort_key` is the entity's, and is
-/// framed. If `was_cut` is given, it receives whether a value was cut.
+/// framed. `version` is zero if the entity has none yet.
 std::optional<std::string> index_components(const IndexDefinition& definition, std::string_view sort_key,
-                                            const EncodedEntity& properties, bool* was_cut = nullptr);
+                                            CommitVersion version, const EncodedEntity& properties,
+                                            IndexComponentsInfo* info = nullptr);
 
 /// Returns whether a component of the entity is NaN, which no value equals.
 bool has_nan_component(const IndexDefinition& definition, const EncodedEntity& properties);
@@ -124,6 +144,8 @@ struct IndexValue {
   std::string value{};
   bool was_cut = false;
   bool is_descending = false;
+  /// The value is the entity's Timestamp, and no property.
+  bool is_timestamp = false;
   bool operator==(const IndexValue&) const = default;
 };
 struct IndexKey {

@@ -1,5 +1,6 @@
 /* Goal: indexes, changes by filter and patches in transactions from C do what the C++ verbs do, and can be stopped.
    Method: a small table is indexed, and changed by filter, and read back. */
+#include <stddef.h>
 #include <string.h>
 
 #include "check.h"
@@ -49,6 +50,19 @@ static void indexes_are_built_listed_and_dropped(varve_store* store) {
   }
   CHECK_FAILS(varve_indexes_read(indexes, NULL, &count), VARVE_INVALID_ARGUMENT, "");
   varve_indexes_free(indexes);
+
+  const varve_scan of_n = {.size = sizeof of_n, .filter = text("N ge 1"), .order_by = text("N")};
+  varve_plan* plan = NULL;
+  CHECK_OK(varve_table_explain(table, &of_n, &plan));
+  varve_plan_view explained = {.size = sizeof explained};
+  CHECK_OK(varve_plan_read(plan, &explained));
+  CHECK(same_text(explained.order_index, "ByN"));
+  if (CHECK(explained.index_count == 1)) {
+    const varve_index_candidate* const candidate = explained.indexes;
+    CHECK(same_text(candidate->name, "ByN") && candidate->equal_components == 0 && candidate->has_range);
+    CHECK(candidate->has_entities && candidate->entities > 0 && candidate->is_taken);
+  }
+  varve_plan_free(plan);
 
   by_n.component_count = 1;
   CHECK_FAILS(varve_index_create(store, text("acct"), text("Indexed"), &by_n, NULL, NULL), VARVE_EXISTS,
@@ -174,9 +188,29 @@ static void patches_are_executed_beside_operations(varve_store* store) {
   varve_table_free(table);
 }
 
+static void a_table_is_created_with_a_rule(varve_store* store) {
+  const varve_table_expiry by_property = {.size = sizeof by_property, .property = text("Until")};
+  varve_table_options options = {.size = sizeof options, .expiry = &by_property};
+  CHECK_OK(varve_table_create_with(store, text("acct"), text("Ruled"), &options, NULL));
+  char property[16];
+  size_t bytes = 0;
+  uint64_t age_ms = 1;
+  CHECK_OK(varve_table_show_expiry(store, text("acct"), text("Ruled"), property, sizeof property, &bytes, &age_ms));
+  CHECK(bytes == 5 && memcmp(property, "Until", 5) == 0 && age_ms == 0);
+  const varve_table_expiry neither = {.size = sizeof neither};
+  options.expiry = &neither;
+  CHECK_FAILS(varve_table_create_with(store, text("acct"), text("Other"), &options, NULL), VARVE_INVALID_ARGUMENT,
+              "InvalidInput");
+  options.size = offsetof(varve_table_options, expiry);  // of an earlier header
+  CHECK_OK(varve_table_create_with(store, text("acct"), text("Plain"), &options, NULL));
+  CHECK_OK(varve_table_show_expiry(store, text("acct"), text("Plain"), property, sizeof property, &bytes, &age_ms));
+  CHECK(bytes == 0 && age_ms == 0);
+}
+
 void index_suite(void) {
   varve_store* const store = new_store(new_directory());
   indexes_are_built_listed_and_dropped(store);
+  a_table_is_created_with_a_rule(store);
   entities_are_changed_by_filter(store);
   patches_are_executed_beside_operations(store);
   CHECK_OK(varve_store_close(store));

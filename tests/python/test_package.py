@@ -51,6 +51,12 @@ class Expiry(WithStore):
         self.assertIsNone(self.store.table_expiry("shop", "Orders"))
         with self.assertRaises(varve.InvalidArgument):
             self.store.set_table_expiry("shop", "Orders", at="Until", after=1)
+        self.store.create_table("shop", "Ruled", ends_at="Until")
+        self.assertEqual(self.store.table_expiry("shop", "Ruled"), varve.TableExpiry(at="Until"))
+        self.store.create_table("shop", "Aged", ends_after=60)
+        self.assertEqual(self.store.table_expiry("shop", "Aged"), varve.TableExpiry(after=timedelta(minutes=1)))
+        with self.assertRaises(varve.InvalidArgument):
+            self.store.create_table("shop", "Wrong", ends_at="Until", ends_after=1)
         with self.assertRaises(varve.NotFound):
             self.store.table_expiry("shop", "Nothing")
 
@@ -69,6 +75,10 @@ class Indexes(WithStore):
         self.assertTrue(seen)
         self.assertEqual(self.store.indexes("shop", "Orders"),
                          [varve.Index("ByN", ("N desc", "RowKey"), (), "ready", False, None)])
+        plan = self.table.scan("N ge 3", order_by="N").explain()
+        self.assertEqual((plan.indexes, plan.order_index), ([varve.IndexCandidate("ByN", 0, True, 2, True)], "ByN"))
+        plan = self.table.scan("PartitionKey eq 'p'").explain()
+        self.assertEqual((plan.indexes, plan.order_index), ([], ""))
         with self.assertRaises(varve.Exists):
             self.store.create_index("shop", "Orders", "ByN", ["N"])
         self.store.create_index("shop", "Orders", "One", ["N"], unique=True)

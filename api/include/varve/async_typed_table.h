@@ -51,7 +51,7 @@ class AsyncTypedTable {
   Task<Result<ETag>> write(Kind kind, T object, ETag if_match, WriteOptions options = {},
                            std::stop_token stop = {}) const {
     Result<Entity> entity = to_entity(object);  // now, so that the operation keeps nothing of the caller
-    if (!entity.ok()) return refused(entity.status());
+    if (!entity.ok()) return refused<ETag>(entity.status());
     return table_.write(WriteOperation{kind, *std::move(entity), if_match}, options, std::move(stop));
   }
   /// Inserts the object, which must not exist yet.
@@ -96,6 +96,23 @@ class AsyncTypedTable {
     return table_.remove(std::move(key.partition_key), std::move(key.row_key), if_match, options, std::move(stop));
   }
 
+  /// Do the changes by filter of the same names of TypedTable.
+  /// @{
+  Task<Result<WhereProgress>> delete_where(const Query<T>& query, WhereOptions options = {}) const {
+    Result<Where> where = mapped::where_of(query);
+    if (!where.ok()) return refused<WhereProgress>(where.status());
+    return table_.delete_where(*std::move(where), std::move(options));
+  }
+  Task<Result<WhereProgress>> update_where(const Query<T>& query, const TypedChanges<T>& changes,
+                                           WhereOptions options = {}) const {
+    Result<Where> where = mapped::where_of(query);
+    if (!where.ok()) return refused<WhereProgress>(where.status());
+    Result<PropertyChanges> made = changes.changes();
+    if (!made.ok()) return refused<WhereProgress>(made.status());
+    return table_.update_where(*std::move(where), *std::move(made), std::move(options));
+  }
+  /// @}
+
   /// Returns the object, or nothing if the entity does not exist.
   Task<Result<std::optional<T>>> get(std::string partition_key, std::string row_key, ReadOptions options = {},
                                      std::stop_token stop = {}) const {
@@ -113,7 +130,10 @@ class AsyncTypedTable {
   }
 
  private:
-  static Task<Result<ETag>> refused(Status status) { co_return status; }
+  template <typename R>
+  static Task<Result<R>> refused(Status status) {
+    co_return status;
+  }
 
   static Task<Result<std::optional<T>>> find(AsyncTable table, EntityKey key, ReadOptions options,
                                              std::stop_token stop) {

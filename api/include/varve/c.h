@@ -419,12 +419,23 @@ VARVE_API varve_status* varve_account_drop(varve_store* store, varve_text accoun
 VARVE_API varve_status* varve_table_create(varve_store* store, varve_text account, varve_text table,
                                            varve_table** opened);
 
-/// Options of varve_table_create_with(), as varve::TableOptions. They stay as they are as long as the table exists.
+/// The rule by which the entities of a table end, as varve::TableExpiry. One of the two fields is set.
+typedef struct varve_table_expiry {
+  size_t size;
+  /// The name of a DateTime property. An entity ends at its value.
+  varve_text property;
+  /// An entity ends this many milliseconds after its Timestamp.
+  uint64_t age_ms;
+} varve_table_expiry;
+
+/// Options of varve_table_create_with(), as varve::TableOptions. has_large_values stays as it is as long as the table exists.
 typedef struct varve_table_options {
   size_t size;
   /// Properties of the table's entities may be large values. Each replace, merge and delete of an entity then reads the
   /// entity first, and varve_loader_open() refuses the table once it exists. Other tables refuse a VARVE_LARGE_VALUE.
   bool has_large_values;
+  /// When the entities of the table end. NULL: never. varve_table_set_expiry() changes the rule.
+  const varve_table_expiry* expiry;
 } varve_table_options;
 /// Creates a table with these options, as varve_table_create(). Errors: as varve::Store::create_table().
 VARVE_API varve_status* varve_table_create_with(varve_store* store, varve_text account, varve_text table,
@@ -434,15 +445,6 @@ VARVE_API varve_status* varve_table_open(varve_store* store, varve_text account,
                                          varve_table** opened);
 /// Drops a table with all its entities.
 VARVE_API varve_status* varve_table_drop(varve_store* store, varve_text account, varve_text table);
-
-/// The rule by which the entities of a table end, as varve::TableExpiry. One of the two fields is set.
-typedef struct varve_table_expiry {
-  size_t size;
-  /// The name of a DateTime property. An entity ends at its value.
-  varve_text property;
-  /// An entity ends this many milliseconds after its Timestamp.
-  uint64_t age_ms;
-} varve_table_expiry;
 
 /// Sets the rule of a table, for the writes that begin afterwards. NULL removes it. Errors: as
 /// varve::Store::set_table_expiry().
@@ -455,7 +457,7 @@ VARVE_API varve_status* varve_table_show_expiry(varve_store* store, varve_text a
 
 /// One component of an index, as varve::IndexComponent.
 typedef struct varve_index_component {
-  /// The name of a property, or "PartitionKey" or "RowKey".
+  /// The name of a property, or "PartitionKey", "RowKey" or "Timestamp".
   varve_text property;
   bool is_descending;
 } varve_index_component;
@@ -688,6 +690,21 @@ VARVE_API varve_status* varve_cursor_open(const varve_table* table, const varve_
 /// Reads the next page. `page` receives NULL after the last page. After an error the cursor reads the same page again.
 VARVE_API varve_status* varve_cursor_next(varve_cursor* cursor, varve_page** page);
 
+/// An index that could serve the filter of a scan, as varve::IndexCandidate.
+typedef struct varve_index_candidate {
+  varve_text name;
+  /// The first components that the filter compares with `eq`.
+  size_t equal_components;
+  /// The filter bounds the next component, as varve::IndexCandidate::has_range.
+  bool has_range;
+  /// `entities` is the number of entities of the scan's ranges to which the index leads. Otherwise the index has more entries
+  /// than a scan reads of one.
+  bool has_entities;
+  uint64_t entities;
+  /// The scan reads these entities alone, in place of its ranges.
+  bool is_taken;
+} varve_index_candidate;
+
 /// What a scan will read.
 typedef struct varve_plan_view {
   size_t size;
@@ -699,9 +716,14 @@ typedef struct varve_plan_view {
   size_t range_count;
   /// The part of the filter that the scan evaluates for each entity. Empty if the ranges alone decide.
   varve_text residual;
+  /// The ready indexes that could serve the filter, best first.
+  const varve_index_candidate* indexes;
+  size_t index_count;
+  /// The index that has the order of the scan, as varve::ScanPlan::order_index. Empty if there is none.
+  varve_text order_index;
 } varve_plan_view;
 
-/// Explains a scan without reading an entity.
+/// Explains a scan without reading an entity. It reads entries of indexes.
 VARVE_API varve_status* varve_table_explain(const varve_table* table, const varve_scan* scan, varve_plan** plan);
 /// Shows a plan. The caller sets `view->size`.
 VARVE_API varve_status* varve_plan_read(const varve_plan* plan, varve_plan_view* view);

@@ -133,26 +133,31 @@ struct Scan {
   /// of all types compare by value, and NaN is above all others. `desc` reverses all that. Entities that lack a property
   /// come last, with `desc` too. Entities that are equal in all components come in the order of their keys.
   ///
-  /// An index of the table may have the order. Its components are then those that the filter compares with `eq`, and after
-  /// them the property that comes first in the order, ascending or descending. What the filter compares with `eq` counts as
-  /// no part of the order. The filter must compare each other property of the index in some way. ScanPlan::order_index
-  /// names the index. It serves no order that begins with a key or the Timestamp. In a table with large values, the filter
-  /// must also bound the property from below.
+  /// An index of the table may have the order. Its components are then those that the filter compares with `eq`, and
+  /// after them the property that comes first in the order, ascending or descending. What the filter compares with `eq`
+  /// counts as no part of the order. The filter must compare each other property of the index in some way. The Timestamp
+  /// may take the place of a property. ScanPlan::order_index names the index. It serves no order that begins with a key.
+  /// In a table with large values, the filter must also bound the property from below.
   ///
   /// With an index, a page reads its own entities and few others. It reads at most 2,048 entries, and four more for each
   /// entity that it may have. If that is too few, it reads the whole range. It also does so if entities that lack the
   /// property may belong to it, and if no index has the order. The results are the same.
   ///
-  /// Each page keeps its first entities in memory, and ends by no time. It has limits::kOrderedPageEntitiesMax entities at
+  /// Each page keeps its first entities in memory, and ends by order_time_max, not by page_time_max. It has limits::kOrderedPageEntitiesMax entities at
   /// most, so choose page_entities_max or `take`. It has fewer if they exceed page_bytes_max or
-  /// limits::kOrderedPageBytesMax. The next page begins after the last entity as it was. So the token holds its values,
-  /// and is as long as they are. A scan of many pages should read at a snapshot, to see each entity once. A scan with an
+  /// limits::kOrderedPageBytesMax. The next page begins after the last entity as it was. So the token holds its values.
+  /// In place of a text or Binary of more than 256 bytes, it holds a hash. Then the next page is kInvalidArgument
+  /// (InvalidInput) if the entity has another value by then. A scan of many pages should read at a snapshot, to see each entity once. A scan with an
   /// order is not backward, and has no count.
   std::string order_by{};
   /// If false, the scan accepts only the service's grammar, as an HTTP service for unmodified clients does. Then
   /// functions and comparisons of two properties are kUnsupported (NotImplemented), and `in` is kInvalidArgument
   /// (InvalidInput).
   bool filter_extensions = true;
+  /// Time that a page with an order may take. A page that an index serves ends early by then. Any other page cannot, since
+  /// it must see its whole range. It is then kTooLarge (InvalidInput), and the message names the property that an index
+  /// needs. By default the time is not bounded.
+  std::chrono::milliseconds order_time_max = std::chrono::milliseconds::max();
 };
 
 /// The cost of a page.

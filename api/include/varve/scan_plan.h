@@ -75,7 +75,7 @@ struct IndexCandidate {
   std::string name;
   /// The first components that the filter compares with `eq`.
   std::size_t equal_components = 0;
-  /// Whether the filter bounds the next component from below.
+  /// Whether the filter bounds the next component. An upper bound alone counts only if the component is the Timestamp.
   bool has_range = false;
   /// The entities of the scan's ranges to which the index leads. Nothing if more entries would have to be read than a scan
   /// reads of an index.

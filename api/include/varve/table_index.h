@@ -10,10 +10,11 @@
 // reader, also a snapshot, sees the entries of the entities that it sees. Each write to a table with indexes reads the
 // entity before it. Writes to other tables cost as much as without indexes.
 //
-// A scan with a filter takes an index by itself. The index must be ready, and the filter must compare each component that
-// is a property: an entity without it has no entry, and no comparison is true for it. The filter must compare the first
-// component with `eq`, `gt` or `ge`. If the index leads to more entries than a scan reads of one, the scan reads its range of
-// keys instead. Results come in the order of keys either way. Table::explain() shows the indexes that could serve a scan.
+// A scan with a filter takes an index by itself. The index must be ready, and the filter must compare each component that is
+// a property: an entity without it has no entry, and no comparison is true for it. The filter must compare the first
+// component with `eq`, `gt` or `ge`; the Timestamp also with `lt` or `le`. If the index leads to more entries than a scan
+// reads of one, the scan reads its range of keys instead. Results come in the order of keys either way. Table::explain()
+// shows the indexes that could serve a scan.
 //
 // A commit with the entries of all indexes has 31 MiB at most; beyond, it is refused with kTooLarge (RequestBodyTooLarge), and
 // the message names the index. Only many indexes that carry large properties can lead there.
@@ -43,7 +44,7 @@
 namespace varve {
 
 struct IndexComponent {
-  /// The name of a property, or "PartitionKey" or "RowKey". "Timestamp" cannot be a component.
+  /// The name of a property, or "PartitionKey", "RowKey" or "Timestamp". A unique index cannot have "Timestamp".
   std::string property{};
   bool is_descending = false;
   bool operator==(const IndexComponent&) const = default;
@@ -52,7 +53,7 @@ struct IndexComponent {
 struct IndexDefinition {
   /// 1 to 63 letters, digits, '-' and '_', with a letter first. Case matters.
   std::string name{};
-  /// 1 to 4. Of a String or Binary only the first 256 bytes order the entries. A LargeValue counts as no value.
+  /// 1 to 4. For example, {"Timestamp", true} puts the newest entity first. Of a String or Binary only the first 256 bytes order the entries. A LargeValue counts as no value.
   std::vector<IndexComponent> components{};
   /// At most 252 names of properties that an entry repeats.
   std::vector<std::string> carried{};

@@ -123,7 +123,7 @@ constexpr bool stores_plainly(std::string_view name, std::optional<PropertyType>
   return found;
 }
 
-/// Returns whether each index has one to four components, and each part is a property of the mapping or a key.
+/// Returns whether each index has one to four components, and each part is a property of the mapping, a key or the Timestamp.
 template <typename T>
 constexpr bool indexes_fit() {
   bool fit = true;
@@ -132,7 +132,8 @@ constexpr bool indexes_fit() {
       std::size_t components = 0;
       for (const IndexPart& part : element.parts) {
         const bool is_component = part.role != IndexPart::Role::kCarried;
-        const bool is_key = part.property == "PartitionKey" || part.property == "RowKey";
+        const bool is_timestamp = part.property == "Timestamp" && !element.is_unique;
+        const bool is_key = part.property == "PartitionKey" || part.property == "RowKey" || is_timestamp;
         if (is_component) ++components;
         fit = fit && (stores_plainly<T>(part.property) || (is_component && is_key));
       }
@@ -173,8 +174,8 @@ TableDeclaration declaration_of() {
   mapped::check_mapping<T>();
   static_assert(
       mapped::indexes_fit<T>(),
-      "an index of varve::mapping needs one to four components; each part is a key or a property of the mapping "
-      "that is not encrypted");
+      "an index of varve::mapping needs one to four components; each part is a key, the Timestamp (unless the index is "
+      "unique) or a property of the mapping that is not encrypted");
   static_assert(
       mapped::expiry_fits<T>(),
       "varve::mapping may declare one rule of expiry: an age above zero, or a DateTime property of the mapping "

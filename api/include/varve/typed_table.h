@@ -44,6 +44,39 @@ void stamp(T& object, ETag etag) {
   with_element<Element::kTimestamp, T>([&](const auto& element) { object.*element.member = etag.timestamp(); });
 }
 
+/// What changes of members have in common.
+template <Mapped T>
+class MemberChanges {
+ protected:
+  template <auto... path>
+  static constexpr bool is_optional() {
+    return (OptionalValue<MemberOf<path>>::kIsOptional || ...);
+  }
+  template <auto... path>
+  static std::string name_of() {
+    static_assert(begins_in_struct<path...>(), "the path begins in another struct than that of the patch");
+    return MemberField<path...>().name();
+  }
+  /// Calls `use` with the stored value of the member, or notes the first error.
+  template <typename V, typename Use>
+  void add(std::string name, const V& value, const Use& use) {
+    Result<Value> held = to_value(name, value);
+    if (held.ok()) {
+      use(std::move(name), *std::move(held));
+    } else if (status_.ok()) {
+      status_ = held.status();
+    }
+  }
+
+  Status status_;
+
+ private:
+  template <auto first, auto... rest>
+  static constexpr bool begins_in_struct() {
+    return std::is_base_of_v<OwnerOf<first>, T>;
+  }
+};
+
 }  // namespace mapped
 
 /// A Patch of the entity of a `T`. A path names a member, or a member of a flattened struct:
@@ -55,7 +88,10 @@ void stamp(T& object, ETag etag) {
 /// Nothing is checked before the write. If a member cannot hold a value or a number to add, the write returns
 /// kInvalidArgument, and names the property.
 template <Mapped T>
-class TypedPatch {
+class TypedPatch : private mapped::MemberChanges<T> {
+  using Base = mapped::MemberChanges<T>;
+  using Base::status_;
+
  public:
   /// Makes a patch that changes no property of the entity with these keys. It still gives the entity a new ETag.
   TypedPatch(std::string partition_key, std::string row_key) : patch_(std::move(partition_key), std::move(row_key)) {
@@ -71,15 +107,15 @@ class TypedPatch {
   /// Sets the property of the member.
   template <auto... path>
   TypedPatch& set(const typename MemberField<path...>::value_type& value) {
-    add(name_of<path...>(), value,
-        [this](std::string name, Value held) { patch_.set(std::move(name), std::move(held)); });
+    Base::add(Base::template name_of<path...>(), value,
+              [this](std::string name, Value held) { patch_.set(std::move(name), std::move(held)); });
     return *this;
   }
   /// Removes the property of an optional member.
   template <auto... path>
   TypedPatch& remove() {
-    static_assert(is_optional<path...>(), "only the property of an optional member can be removed");
-    patch_.remove(name_of<path...>());
+    static_assert(Base::template is_optional<path...>(), "only the property of an optional member can be removed");
+    patch_.remove(Base::template name_of<path...>());
     return *this;
   }
   /// Adds `by` to the property of a number, in the type in which the member is stored. An insert_or_patch() of an absent
@@ -87,8 +123,8 @@ class TypedPatch {
   template <auto... path>
   TypedPatch& increment(typename MemberField<path...>::value_type by) {
     static_assert(mapped::Number<typename MemberField<path...>::value_type>, "only a number can be incremented");
-    add(name_of<path...>(), by,
-        [this](std::string name, Value held) { patch_.increment(std::move(name), std::move(held)); });
+    Base::add(Base::template name_of<path...>(), by,
+              [this](std::string name, Value held) { patch_.increment(std::move(name), std::move(held)); });
     return *this;
   }
   /// Requires that the stored entity meets the condition. A second call replaces the first one.
@@ -102,32 +138,56 @@ class TypedPatch {
   Result<Patch> patch() const { return status_.ok() ? Result<Patch>(patch_) : status_; }
 
  private:
-  template <auto first, auto... rest>
-  static constexpr bool begins_in_struct() {
-    return std::is_base_of_v<mapped::OwnerOf<first>, T>;
-  }
-  template <auto... path>
-  static constexpr bool is_optional() {
-    return (mapped::OptionalValue<mapped::MemberOf<path>>::kIsOptional || ...);
-  }
-  template <auto... path>
-  static std::string name_of() {
-    static_assert(begins_in_struct<path...>(), "the path begins in another struct than that of the patch");
-    return MemberField<path...>().name();
-  }
-  template <typename V, typename Use>
-  void add(std::string name, const V& value, const Use& use) {
-    Result<Value> held = mapped::to_value(name, value);
-    if (held.ok()) {
-      use(std::move(name), *std::move(held));
-    } else if (status_.ok()) {
-      status_ = held.status();
-    }
-  }
-
   Patch patch_;
-  Status status_;
 };
+
+/// What TypedTable::update_where() does to the entity of each `T`. A path names a member, as in a TypedPatch:
+///
+///   orders.update_where(Query<Order>().where(field<&Order::lines>() == 0), TypedChanges<Order>().remove<&Order::note>());
+template <Mapped T>
+class TypedChanges : private mapped::MemberChanges<T> {
+  using Base = mapped::MemberChanges<T>;
+  using Base::status_;
+
+ public:
+  /// Sets the property of the member.
+  template <auto... path>
+  TypedChanges& set(const typename MemberField<path...>::value_type& value) {
+    Base::add(Base::template name_of<path...>(), value, [this](std::string name, Value held) {
+      changes_.set.push_back({std::move(name), std::move(held)});
+    });
+    return *this;
+  }
+  /// Removes the property of an optional member.
+  template <auto... path>
+  TypedChanges& remove() {
+    static_assert(Base::template is_optional<path...>(), "only the property of an optional member can be removed");
+    changes_.remove.push_back(Base::template name_of<path...>());
+    return *this;
+  }
+  /// Returns the changes of entities, or the first error.
+  Result<PropertyChanges> changes() const { return status_.ok() ? Result<PropertyChanges>(changes_) : status_; }
+
+ private:
+  PropertyChanges changes_;
+};
+
+namespace mapped {
+
+/// Returns which entities a query finds, its discriminator included. Errors: those of the conditions;
+/// kInvalidArgument (it has an option that a change by filter lacks).
+template <Mapped T>
+Result<Where> where_of(const Query<T>& query) {
+  const Result<Scan> asked = query.scan();
+  if (!asked.ok()) return asked.status();
+  const bool is_plain = query.taken() == PageCursor::kNoLimit && asked->order_by.empty() &&
+                        asked->read.select.empty() && !asked->read.snapshot && asked->continuation.empty();
+  if (is_plain) return Where{asked->range, asked->filter, false};
+  return Status::invalid_argument(
+      "the query of a change by filter has take, order_by, select, at or continue_from; expected only where and in");
+}
+
+}  // namespace mapped
 
 /// A table whose entities are `T`. It may also hold other entities. A TypedTable is as cheap to copy and as safe for
 /// threads as its Table, and has the verbs and errors of Table. It also returns kInvalidArgument if a struct and an
@@ -246,6 +306,22 @@ class TypedTable {
   Result<T> insert_or_patch(const TypedPatch<T>& patch, const WriteOptions& options = {}) {
     const Result<Patch> made = patch.patch();
     return made.ok() ? object_of(table_.insert_or_patch(*made, options)) : made.status();
+  }
+  /// @}
+
+  /// Do the changes by filter of the same names of Table, on the entities that the query finds. Of the query only where() and
+  /// in() count. If the struct has a discriminator, other entities stay as they are.
+  /// @{
+  Result<WhereProgress> delete_where(const Query<T>& query, const WhereOptions& options = {}) {
+    const Result<Where> where = mapped::where_of(query);
+    return where.ok() ? table_.delete_where(*where, options) : where.status();
+  }
+  Result<WhereProgress> update_where(const Query<T>& query, const TypedChanges<T>& changes,
+                                     const WhereOptions& options = {}) {
+    const Result<Where> where = mapped::where_of(query);
+    if (!where.ok()) return where.status();
+    const Result<PropertyChanges> made = changes.changes();
+    return made.ok() ? table_.update_where(*where, *made, options) : made.status();
   }
   /// @}
 

@@ -23,8 +23,8 @@ from .indexes import Index, WhereProgress
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity
 from .leases import Lease
 from .queues import NEVER, Message, Queue, QueueFigures, Receipt, SentMessage
-from .store import (AggregateRow, GroupTransaction, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table, TableExpiry,
-                    Transaction, repair, verify)
+from .store import (AggregateRow, GroupTransaction, IndexCandidate, Loader, Page, Plan, Report, Scan, Snapshot, Store, Table,
+                    TableExpiry, Transaction, repair, verify)
 from .values import DateTime, ETag, Entity, Int64, LargeValue, Value
 
 #: The version of the library that this package holds.
@@ -36,7 +36,8 @@ open = Store
 __all__ = [
     "AggregateRow", "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState", "BlobTail", "BlobWriter", "Block",
     "BlockLists", "Busy", "Cancelled", "Closed", "Conflict", "Container", "ContainerState", "Corruption", "DateTime", "ETag",
-    "Entity", "Exists", "Fenced", "Forbidden", "GroupTransaction", "Index", "Int64", "InvalidArgument", "IoError", "LargeValue",
+    "Entity", "Exists", "Fenced", "Forbidden", "GroupTransaction", "Index", "IndexCandidate", "Int64", "InvalidArgument", "IoError",
+    "LargeValue",
     "LargeValueReader", "LargeValueWriter", "Lease", "Loader", "Locked", "Message", "NEVER", "NoSpace", "NotFound",
     "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",
     "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError",

@@ -79,10 +79,10 @@ class AsyncStore:
         await self.run(self.store.drop_index, account, table, name)
 
     async def create_table(self, account: str, table: str, *, large_values: bool = False,
-                           exist_ok: bool = False) -> AsyncTable:
+                           exist_ok: bool = False, **expiry: Any) -> AsyncTable:
         """As Store.create_table(). run() calls the verbs on large values: ``await store.run(writer.write, piece)``."""
         return AsyncTable(self, await self.run(self.store.create_table, account, table, large_values=large_values,
-                                               exist_ok=exist_ok))
+                                               exist_ok=exist_ok, **expiry))
 
     async def table(self, account: str, table: str) -> AsyncTable:
         """As Store.table()."""

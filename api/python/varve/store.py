@@ -159,12 +159,35 @@ def _opened(page: Any, made: Any, names: Sequence[str]) -> Optional[OpenedEntity
     return OpenedEntity(found[0], readers) if found and found[0] is not None else None
 
 
+class IndexCandidate(NamedTuple):
+    """An index that could serve the filter of a scan."""
+
+    name: str
+    #: The first components that the filter compares with ``eq``.
+    equal_components: int
+    #: Whether the filter bounds the next component.
+    has_range: bool
+    #: The entities to which the index leads, or None if the index has more entries than a scan reads of one.
+    entities: Optional[int]
+    #: Whether the scan reads these entities alone.
+    is_taken: bool
+
+
 class Plan(NamedTuple):
     """What a scan will read."""
 
     path: str
     ranges: list[str]
     residual: str
+    #: The ready indexes that could serve the filter, best first.
+    indexes: Sequence[IndexCandidate] = ()
+    #: The name of the index that has the order of the scan, or "".
+    order_index: str = ""
+
+
+def _candidate_of(view: Any) -> IndexCandidate:
+    return IndexCandidate(_text(view.name) or "", view.equal_components, view.has_range,
+                          view.entities if view.has_entities else None, view.is_taken)
 
 
 class AggregateRow(NamedTuple):
@@ -272,7 +295,7 @@ class Scan:
                              tuple(row.get(f"f{i}") for i in range(len(figures)))) for row in Page(page[0]).entities]
 
     def explain(self) -> Plan:
-        """Returns the keys that the scan would read, and the part of the filter that remains."""
+        """Returns the keys that the scan would read, the part of the filter that remains, and the indexes that could serve."""
         scan, keep = self._struct()
         plan = ffi.new("varve_plan **")
         check(lib.varve_table_explain(_open(self._table), scan, plan))
@@ -280,8 +303,10 @@ class Scan:
         try:
             check(lib.varve_plan_read(plan[0], view))
             ranges = [_text(view.ranges[i]) or "" for i in range(view.range_count)]
+            indexes = [_candidate_of(view.indexes[i]) for i in range(view.index_count)]
             del keep
-            return Plan(_text(view.path_name) or "", ranges, _text(view.residual) or "")
+            return Plan(_text(view.path_name) or "", ranges, _text(view.residual) or "", indexes,
+                        _text(view.order_index) or "")
         finally:
             lib.varve_plan_free(plan[0])
 
@@ -859,6 +884,19 @@ class Loader(_Handle):
             self.__del__()
 
 
+def _expiry_struct(at: Optional[str], after: Optional[Seconds], at_name: str, after_name: str, keep: list[Any]) -> Any:
+    """Returns the rule of a table as the library takes it, or NULL."""
+    if at is None and after is None:
+        return ffi.NULL
+    given = _sized("varve_table_expiry")
+    keep.append(given)
+    if at is not None:
+        given.property = text_of(at, at_name, keep)
+    if after is not None:
+        given.age_ms = milliseconds_of(after, after_name, may_be_zero=False)
+    return given
+
+
 class Store:
     """An open store. ``with varve.open(path, create=True) as store: ...`` closes it at the end of the block."""
 
@@ -929,8 +967,11 @@ class Store:
         """Returns the names of the accounts."""
         return self._names(lambda options, list_: lib.varve_account_list(self._open(), options, list_), prefix)
 
-    def create_table(self, account: str, table: str, *, large_values: bool = False, exist_ok: bool = False) -> Table:
+    def create_table(self, account: str, table: str, *, large_values: bool = False, exist_ok: bool = False,
+                     ends_at: Optional[str] = None, ends_after: Optional[Seconds] = None) -> Table:
         """Creates a table. With `exist_ok` returns the table that exists, if it does.
+
+        With `ends_at` or `ends_after`, its entities end as set_table_expiry() says for `at` and `after`.
 
         With `large_values`, its entities may own contents of any length. Each replace, merge and delete then reads the
         entity first, and load() refuses the table.
@@ -938,6 +979,7 @@ class Store:
         keep: list[Any] = []
         options = _sized("varve_table_options")
         options.has_large_values = large_values
+        options.expiry = _expiry_struct(ends_at, ends_after, "ends_at", "ends_after", keep)
         made = ffi.new("varve_table **")
         try:
             check(lib.varve_table_create_with(self._open(), text_of(account, "account", keep),
@@ -963,13 +1005,7 @@ class Store:
         Without either they never end. An entity that has ended is absent at once.
         """
         keep: list[Any] = []
-        given = ffi.NULL
-        if at is not None or after is not None:
-            given = _sized("varve_table_expiry")
-            if at is not None:
-                given.property = text_of(at, "at", keep)
-            if after is not None:
-                given.age_ms = milliseconds_of(after, "after", may_be_zero=False)
+        given = _expiry_struct(at, after, "at", "after", keep)
         check(lib.varve_table_set_expiry(self._open(), text_of(account, "account", keep), text_of(table, "table", keep),
                                          given))
 
@@ -988,10 +1024,11 @@ class Store:
                      progress: Optional[BuildProgress] = None) -> None:
         """Declares an index and builds it, or goes on with a build of the same definition.
 
-        A component is a property or key, for example ``"Customer"`` or ``"Total desc"``. `carried` are properties that an
-        entry repeats. `progress` receives the entities that were read and the entries that were written; if it returns
-        False, the build stops and Cancelled is raised. Raises Exists if the index has another definition, and Conflict if
-        `unique` is set and two entities have one value. Filtered scans take a ready index by themselves.
+        A component is a property, a key or Timestamp, for example ``"Customer"`` or ``"Total desc"``. `carried` are
+        properties that an entry repeats. `progress` receives the entities that were read and the entries that were
+        written; if it returns False, the build stops and Cancelled is raised. Raises Exists if the index has another
+        definition, and Conflict if `unique` is set and two entities have one value. Filtered scans take a ready index
+        by themselves.
         """
         indexes.create(self._open(), account, table, name, components, carried, unique, progress)
 

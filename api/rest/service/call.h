@@ -23,6 +23,8 @@
 
 namespace varve::serve {
 
+class IndexBuilds;
+
 /// The answer that the client prefers for a create. Source: H-30.
 enum class Preference : std::uint8_t { kNone, kNoContent, kContent };
 
@@ -52,8 +54,10 @@ struct Call {
   StoreLimits limits{};
   /// The port of the blob service, or zero.
   std::uint16_t blob_port = 0;
-  /// Whether a filter may have the conditions that the service lacks (Scan::filter_extensions).
+  /// Whether the request may use what the service lacks: conditions of filters (Scan::filter_extensions), orders, indexes.
   bool has_extensions = false;
+  /// Null in a part of a batch.
+  IndexBuilds* index_builds = nullptr;
 
   WritingPlace place() const { return {level, address.root, address.account, target.table, blob_port}; }
   /// Returns whether the answer of a read may use `bytes` of memory in total. Writes never call this: a client that is

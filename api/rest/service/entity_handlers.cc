@@ -24,6 +24,7 @@ Result<Scan> read_scan(const Call& call) {
   scan->filter_extensions = call.has_extensions;
   scan->page_bytes_max = kPageBytesMax;
   scan->page_time_max = std::min(scan->page_time_max, std::chrono::milliseconds(call.time_max));
+  scan->order_time_max = scan->page_time_max;
   return scan;
 }
 

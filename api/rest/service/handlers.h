@@ -29,6 +29,9 @@ Answer set_policies(const Call& call, Store& store);
 Answer get_properties(const Call& call, Store& store);
 Answer set_properties(const Call& call, Store& store);
 Answer get_statistics(const Call& call, Store& store);
+Answer list_indexes(const Call& call, Store& store);
+Answer create_index(const Call& call, Store& store);
+Answer drop_index(const Call& call, Store& store);
 
 // A batch: the handler opens each table through the session.
 Answer run_batch(const Call& call, const security::AsyncSession& session);

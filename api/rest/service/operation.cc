@@ -22,6 +22,9 @@ constexpr std::array<std::string_view, kOperations> kOperationNames = {"Unresolv
                                                                        "GetProperties",
                                                                        "SetProperties",
                                                                        "GetStatistics",
+                                                                       "ListIndexes",
+                                                                       "CreateIndex",
+                                                                       "DropIndex",
                                                                        "ListQueues",
                                                                        "CreateQueue",
                                                                        "DeleteQueue",
@@ -103,6 +106,9 @@ Operation operation_of(Resource resource, Part part, std::string_view verb) noex
   switch (part) {
     case Part::kContent: return operation_on_content(resource, verb);
     case Part::kPolicies: return is_write ? Operation::kSetPolicies : Operation::kGetPolicies;
+    case Part::kIndexes:
+      if (verb == "GET") return Operation::kListIndexes;
+      return verb == "POST" ? Operation::kCreateIndex : Operation::kDropIndex;
     case Part::kProperties: return is_write ? Operation::kSetProperties : Operation::kGetProperties;
     case Part::kStatistics: return Operation::kGetStatistics;
   }

@@ -43,6 +43,10 @@ constexpr std::array kRoutes = std::to_array<Route>({
     {Resource::kEntities, Part::kPolicies, "HEAD", account(kReadAccessPolicies, get_policies)},
     {Resource::kEntities, Part::kPolicies, "PUT", account(kWriteAccessPolicies, set_policies)},
 
+    {Resource::kEntities, Part::kIndexes, "GET", account(kListTables, list_indexes)},
+    {Resource::kEntities, Part::kIndexes, "POST", account(kCreateTable, create_index)},
+    {Resource::kEntities, Part::kIndexes, "DELETE", account(kDropTable, drop_index)},
+
     {Resource::kService, Part::kStatistics, "GET", account(kReadServiceStatistics, get_statistics)},
     {Resource::kService, Part::kProperties, "GET", account(kReadServiceProperties, get_properties)},
     {Resource::kService, Part::kProperties, "PUT", account(kWriteServiceProperties, set_properties)},
@@ -66,6 +70,7 @@ Result<Part> part_of(std::string_view query) {
   if (!restype.ok()) return restype.status();
   if (!*comp && !*restype) return Part::kContent;
   if (*comp == "acl" && !*restype) return Part::kPolicies;
+  if (*comp == "indexes" && !*restype) return Part::kIndexes;
   if (*comp == "properties" && *restype == "service") return Part::kProperties;
   if (*comp == "stats" && *restype == "service") return Part::kStatistics;
   return refused("InvalidQueryParameterValue", "unknown comp and restype");
@@ -101,7 +106,7 @@ Result<Routed> route_request(const HttpRequest& request, Resource resource, std:
   if (!route.ok()) return route.status();
   const Result<std::chrono::seconds> time_max = request_time_max(request.head.query);
   if (!time_max.ok()) return time_max.status();
-  Result<PayloadLevel> level = PayloadLevel::kMinimal;
+  Result<PayloadLevel> level = *part == Part::kIndexes ? PayloadLevel::kNone : PayloadLevel::kMinimal;
   if (*part == Part::kContent) level = requested_level(request, has_entity);
   if (!level.ok()) return level.status();
   return Routed{*route, *time_max, *level, preference};

@@ -14,7 +14,7 @@
 namespace varve::serve {
 
 /// The part of a resource that the query parameters `comp` and `restype` select.
-enum class Part : std::uint8_t { kContent, kPolicies, kProperties, kStatistics };
+enum class Part : std::uint8_t { kContent, kPolicies, kIndexes, kProperties, kStatistics };
 
 /// Returns the part that the query selects. Errors: kInvalidArgument (InvalidQueryParameterValue: an unknown value of
 /// `comp` or `restype`, or one of them is missing where both are required).

@@ -13,7 +13,7 @@ namespace {
 /// Returns whether the answer is XML. Only the query decides, so that errors before routing use XML too (E-02).
 bool speaks_xml(const HttpRequest& request) {
   const Result<Part> part = part_of(request.head.query);
-  return part.ok() && *part != Part::kContent;
+  return part.ok() && *part != Part::kContent && *part != Part::kIndexes;
 }
 
 /// Calls the route's handler with the access that the session allows.
@@ -67,7 +67,8 @@ Result<Prepared> prepare(const HttpRequest& request, const Address& address, std
 TableDispatcher::TableDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log)
     : Dispatcher(store, std::move(keyring), std::move(clock), std::move(log), StorageService::kTables,
                  "Varve-Table/1.0"),
-      store_(store) {}
+      store_(store),
+      index_builds_(store) {}
 
 Result<std::string> TableDispatcher::verb_of(const HttpRequest& request, std::string_view version) const {
   Result<std::string> verb = effective_verb(request.head.verb, request.head.headers);
@@ -111,7 +112,8 @@ Task<Result<HttpResponse>> TableDispatcher::answer(const HttpRequest& request, c
                   stop_token(),
                   store_.limits(),
                   blob_port_.load(std::memory_order_relaxed),
-                  request.is_operator || has_extensions_.load(std::memory_order_relaxed)};
+                  request.is_operator || has_extensions_.load(std::memory_order_relaxed),
+                  &index_builds_};
   Answer answering = run(routed.route->door, call, session, store_);
   Result<HttpResponse> outcome = co_await answering;
   if (routed.route->part == Part::kProperties && asked.verb == "PUT") forget_properties(asked.address.account);

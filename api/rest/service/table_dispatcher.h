@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/rest/service/dispatcher.h"
+#include "api/rest/service/index_builds.h"
 
 namespace varve::serve {
 
@@ -20,9 +21,12 @@ class TableDispatcher final : public Dispatcher {
 
   /// Says at which port of this host the blob service is, for the addresses of large values.
   void set_blob_port(std::uint16_t port) noexcept { blob_port_.store(port, std::memory_order_relaxed); }
-  /// Allows or refuses filters with conditions that the service lacks, for requests that begin later. The owner of the
+  /// Allows or refuses what the service lacks, for requests that begin later: conditions of filters, orders, indexes. The owner of the
   /// store may always use them. Any thread may call it.
   void set_extensions(bool are_allowed) noexcept { has_extensions_.store(are_allowed, std::memory_order_relaxed); }
+
+  /// The builds of indexes that requests began.
+  IndexBuilds& index_builds() noexcept { return index_builds_; }
 
  private:
   Result<std::string> verb_of(const HttpRequest& request, std::string_view version) const override;
@@ -35,6 +39,7 @@ class TableDispatcher final : public Dispatcher {
                        const HttpRequest* request) const override;
 
   Store& store_;
+  IndexBuilds index_builds_;
   std::atomic<std::uint16_t> blob_port_{0};
   std::atomic<bool> has_extensions_{false};
 };

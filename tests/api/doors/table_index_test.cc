@@ -92,6 +92,45 @@ TEST_F(TableIndexes, AreListedAndDropped) {
   expect_verified();
 }
 
+TEST_F(TableIndexes, AnIndexOfTheTimestampServesFiltersAndOrders) {
+  Table table = *store().create_table(kAccount, "Orders");
+  std::vector<DateTime> times;
+  const auto put = [&](std::string_view row) {
+    ASSERT_TRUE(table.insert_or_replace(with_value("p", row, "x")).ok());
+    times.push_back((**table.get("p", row)).timestamp());
+  };
+  put("c");
+  put("b");
+  const IndexDefinition by_time{"ByTime", {{"Timestamp", true}}};
+  ASSERT_EQ(said(store().create_index(kAccount, "Orders", by_time)), kFine);
+  EXPECT_EQ((*store().indexes(kAccount, "Orders")).front().definition, by_time);
+  put("a");
+  put("c");  // again
+  Scan scan;
+  const auto found = [&](std::string_view filter) {
+    scan.filter = filter;
+    const Result<ScanPlan> plan = table.explain(scan);
+    EXPECT_TRUE(plan.ok() && (plan->order_index == "ByTime" || plan->indexes.size() == 1)) << filter;
+    return keys_of(*table.scan(scan));
+  };
+  const std::string second = "datetime'" + times[1].to_string() + "'";
+  EXPECT_EQ(found("Timestamp gt " + second), (Keys{"p/a", "p/c"}));
+  EXPECT_EQ(found("Timestamp ge " + second), (Keys{"p/a", "p/b", "p/c"}));
+  EXPECT_EQ(found("Timestamp eq " + second), (Keys{"p/b"}));
+  EXPECT_EQ(found("Timestamp le " + second), (Keys{"p/b"}));
+  EXPECT_EQ(found("Timestamp lt 'x'"), (Keys{"p/a", "p/b", "p/c"})) << "of another type";
+  EXPECT_EQ(found("Timestamp gt 'x'"), Keys());
+  scan.order_by = "Timestamp";
+  EXPECT_EQ(found(""), (Keys{"p/b", "p/a", "p/c"}));
+  scan.order_by = "Timestamp desc";
+  scan.page_entities_max = 2;
+  EXPECT_EQ(found("Timestamp le datetime'" + times[2].to_string() + "'"), (Keys{"p/a", "p/b"}));
+  EXPECT_EQ(found(""), (Keys{"p/c", "p/a"}));
+  scan.continuation = *(*table.scan(scan)).continuation;
+  EXPECT_EQ(found(""), (Keys{"p/b"}));
+  expect_verified();
+}
+
 TEST_F(TableIndexes, ADroppedTableTakesTheEntriesWithIt) {
   Table table = indexed();
   ASSERT_TRUE(table.insert(with_value("p", "a", "x")).ok());
@@ -123,7 +162,8 @@ TEST_F(TableIndexes, WhatCannotBeIndexedIsRefused) {
   EXPECT_EQ(said(store().indexes(kAccount, "Nothing")), kTableNotFound);
   EXPECT_EQ(said(store().create_index("nobody", "Orders", kByValue)).code, Code::kNotFound);
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"None", {}})), kInvalidInput);
-  EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Time", {{"Timestamp"}}})), kInvalidInput);
+  EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Time", {{"Timestamp"}}, {}, true})), kInvalidInput);
+  EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Time", {{"V"}}, {"Timestamp"}})), kInvalidInput);
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Twice", {{"V"}, {"V", true}}})), kInvalidInput);
   EXPECT_EQ(said(store().load_table(kAccount, "Orders")), kInvalidInput);
 }

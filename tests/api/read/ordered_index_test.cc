@@ -1,6 +1,7 @@
 // Goal: a page with an order is the same with an index as without one, whatever its token, its handle and its snapshot (I6).
 // Method: two tables with the same entities, one of them with indexes. Tokens are made by hand: of each type, with values
 // that no store writes, of other filters, and without a value.
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -105,12 +106,13 @@ class OrderedIndex : public ::testing::Test {
 };
 
 /// Returns a token whose first component has these bytes, or is away.
-std::string token_at(std::string_view order, std::optional<format::PropertyView> value) {
+std::string token_at(std::string_view order, std::optional<format::PropertyView> value,
+                     std::int64_t version = INT64_MIN) {
   format::EntityBuilder fields;
   fields.add_string("order", order);
   fields.add_string("partition", "p");
   fields.add_string("row", "m");
-  fields.add_int64("version", INT64_MIN);
+  fields.add_int64("version", version);
   if (value) {
     value->name = "0";
     fields.add(*value);
@@ -180,6 +182,55 @@ TEST_F(OrderedIndex, I6_TheTokenOfAnotherFilterGoesOnAtTheSamePlace) {
         scan.filter = to;
         EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order << " from " << from << " to " << to;
       }
+    }
+  }
+}
+
+TEST_F(OrderedIndex, APageThatTakesTooLongIsRefusedUnlessAnIndexServesIt) {
+  for (int i = 0; i < 12; ++i) put(Entity("p", std::to_string(100 - i)).set("V", i).set("W", i / 2));
+  Scan scan;
+  scan.filter = "V ge 0 and W ge 0";
+  scan.order_by = "V";
+  scan.page_entities_max = 4;
+  const std::string whole = pages_of(*plain_, scan);
+  scan.order_time_max = std::chrono::milliseconds(0);
+  const Status refused = plain_->scan(scan).status();
+  EXPECT_EQ(said(refused), (Said{Code::kTooLarge, "InvalidInput"}));
+  EXPECT_NE(refused.message().find("create an index on 'V'"), std::string_view::npos) << refused.message();
+  create_index("ByV", {{"V"}});
+  EXPECT_EQ(pages_of(*indexed_, scan), whole);
+  scan.order_by = "V desc";
+  EXPECT_EQ(pages_of(*indexed_, scan).substr(0, 12), "p/89 p/90 p/");
+  scan.order_by = "W desc,V";
+  EXPECT_EQ(page_of(*indexed_, scan), "refused InvalidInput");
+  create_index("ByW", {{"W"}});
+  // Of two entities with one value, only both together are certainly before the rest.
+  scan.page_entities_max = 3;
+  EXPECT_EQ(page_of(*indexed_, scan), "p/90 p/89 ");
+  EXPECT_EQ(pages_of(*indexed_, scan).substr(0, 25), "p/90 p/89 p/92 p/91 p/94 ");
+  scan.order_time_max = std::chrono::hours(1);
+  EXPECT_EQ(page_of(*indexed_, scan), "p/90 p/89 p/92 ");
+}
+
+TEST_F(OrderedIndex, TheTimestampOrdersAndIsAPartOfTheOrder) {
+  for (int i = 0; i < 8; ++i) put(Entity("p", std::to_string(10 + (i * 5) % 8)).set("V", i % 2));
+  create_index("ByTime", {{"V"}, {"Timestamp", true}});
+  Scan scan;
+  scan.order_by = "Timestamp";
+  scan.page_entities_max = 2;
+  EXPECT_EQ(order_index(scan), "");
+  scan.filter = "V eq 1";
+  for (const char* const order : {"Timestamp", "Timestamp desc", "V desc,Timestamp", "Timestamp,V"}) {
+    scan.order_by = order;
+    EXPECT_EQ(order_index(scan), "ByTime") << order;
+    EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order;
+  }
+  for (const char* const order : {"Timestamp asc", "Timestamp desc"}) {
+    scan.order_by = order;
+    for (const std::int64_t version :
+         {INT64_MIN, std::int64_t{-5}, std::int64_t{0}, std::int64_t{1} << 62, INT64_MAX}) {
+      scan.continuation = token_at(order, std::nullopt, version);
+      EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order << " " << version;
     }
   }
 }

@@ -176,6 +176,33 @@ TEST_F(OrderedScan, ThePageGoesOnBehindTheLastEntityAsItWas) {
   EXPECT_EQ(pages_of(table(), scan), (Keys{"p/x", "p/w", "p/y"}));
 }
 
+TEST_F(OrderedScan, ATokenHasAHashInPlaceOfALongText) {
+  const std::string text(20'000, 'k');
+  put_values({text + "a", text + "b", Binary{text}, text + "c"});
+  Scan scan = ordered("V desc");
+  scan.page_entities_max = 1;
+  EXPECT_EQ(pages_of(table(), scan), (Keys{"p/x", "p/w", "p/y", "p/z"}));
+  const Result<Page> first = table().scan(scan);
+  ASSERT_TRUE(first.ok() && first->continuation);
+  EXPECT_LT(first->continuation->size(), 300U);
+  scan.continuation = *first->continuation;
+  EXPECT_EQ(keys_of(*table().scan(scan)), (Keys{"p/w"}));
+  const Result<Page> later = wait(AsyncTable(table()).scan(scan));
+  ASSERT_EQ(said(later), kFine);
+  EXPECT_EQ(keys_of(*later), (Keys{"p/w"}));
+  Scan outside = scan;
+  outside.range = ScanRange::partition("q");
+  EXPECT_EQ(said(table().scan(outside)), kInvalidInput) << "the entity is none of the scan";
+  const Result<Snapshot> snapshot = bench_.store->snapshot();
+  ASSERT_TRUE(snapshot.ok());
+  put(Entity("p", "x").set("V", Binary{text + "other"}));
+  EXPECT_EQ(said(table().scan(scan)), kInvalidInput);
+  ASSERT_EQ(said(table().remove("p", "x", ETag::any())), kFine);
+  EXPECT_EQ(said(table().scan(scan)), kInvalidInput);
+  scan.read.snapshot = *snapshot;
+  EXPECT_EQ(keys_of(*table().scan(scan)), (Keys{"p/w"}));
+}
+
 TEST_F(OrderedScan, SelectAndTheReaderInPlaceGetTheSameEntities) {
   put_values({3, 1, 2});
   Scan scan = ordered("V");

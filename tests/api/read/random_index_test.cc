@@ -34,7 +34,7 @@ using Texts = std::vector<std::string>;
 
 constexpr std::size_t kIndexes = 3;
 constexpr std::size_t kQueriesAtOnce = 20;
-constexpr std::array<const char*, 6> kNames = {"A", "B", "C", "D", "PartitionKey", "RowKey"};
+constexpr std::array<const char*, 7> kNames = {"A", "B", "C", "D", "PartitionKey", "RowKey", "Timestamp"};
 
 /// Returns values of each type, among them the least and the greatest.
 std::vector<Value> make_values() {
@@ -194,6 +194,7 @@ class RandomIndexes {
     filter.property = name;
     filter.operator_name = kOperators[below(kOperators.size())];
     filter.literal = name.ends_with("Key") ? Value(some_text() + some_text()) : some_value();
+    if (name == "Timestamp" && !times_.empty() && !one_in(6)) filter.literal = times_[below(times_.size())];
     const double* const number = filter.literal.get_if<double>();
     const bool is_word = number != nullptr && (std::isnan(*number) || std::isinf(*number));
     filter.mirrored = !is_word && one_in(4);  // On the left side, NaN and INF would be names.
@@ -376,6 +377,8 @@ class RandomIndexes {
     const Result<Page> all = table().scan(Scan());
     ASSERT_EQ(said(all), kFine);
     ASSERT_FALSE(all->continuation) << "the slow evaluation reads one page";
+    times_.clear();
+    for (const Entity& entity : all->entities) times_.emplace_back(entity.timestamp());
     std::vector<Query> queries;
     std::vector<Texts> expected;
     std::vector<Texts> expected_figures;
@@ -410,6 +413,7 @@ class RandomIndexes {
   StoreBench bench_;
   std::array<IndexDefinition, kIndexes> definitions_;
   std::array<bool, kIndexes> exists_{};
+  std::vector<Value> times_;  // the Timestamps of the entities
   std::uint64_t compared_ = 0;
   std::uint64_t taken_ = 0;
   std::uint64_t ordered_ = 0;

@@ -108,6 +108,22 @@ TEST_F(AsyncTypedTableTest, AQueryFindsAllPagesAndNoMoreThanItTakes) {
   EXPECT_EQ((*wait(parts_.query())).size(), 30u);
 }
 
+TEST_F(AsyncTypedTableTest, ChangesByFilterNameMembers) {
+  for (int i = 1; i <= 4; ++i) {
+    ASSERT_TRUE(wait(parts_.insert({"east", std::to_string(i), i, "blue", {}, {}})).ok());
+  }
+  Query<Part> large;
+  large.where(field<&Part::count>() > 2);
+  const Result<WhereProgress> changed = wait(parts_.update_where(large, TypedChanges<Part>().set<&Part::note>("red")));
+  ASSERT_EQ(said(changed), kFine) << changed.status().to_string();
+  EXPECT_EQ(changed->changed, 2u);
+  EXPECT_EQ(read("2").note, "blue");
+  EXPECT_EQ(read("3").note, "red");
+  EXPECT_EQ((*wait(parts_.delete_where(large))).changed, 2u);
+  EXPECT_FALSE((*wait(parts_.get("east", "3"))).has_value());
+  EXPECT_EQ(wait(parts_.delete_where(large.take(1))).code(), Code::kInvalidArgument);
+}
+
 TEST_F(AsyncTypedTableTest, AnEntityThatDoesNotFitIsRefused) {
   Entity other("east", "1");
   other.set("Count", "three");

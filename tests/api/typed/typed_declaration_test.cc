@@ -184,6 +184,32 @@ TEST_F(TypedDeclarations, ATypedPatchSetsRemovesAndIncrementsMembers) {
   EXPECT_EQ(read(orders.table(), "eu", "2")->find("Lines")->type(), PropertyType::kInt32);
 }
 
+TEST_F(TypedDeclarations, ChangesByFilterNameMembers) {
+  TypedTable<Order> orders(bench_.table());
+  for (const std::int32_t lines : {1, 2, 3}) {
+    ASSERT_EQ(said(orders.insert(Order{"eu", std::to_string(lines), "Ann", 2.0, lines, {"Ulm"}, {}})), kFine);
+  }
+  const TypedChanges<Order> changes =
+      TypedChanges<Order>().set<&Order::address, &Address::city>("Rome").remove<&Order::total>();
+  const Query<Order> few = Query<Order>().where(field<&Order::lines>() < 3).in(ScanRange::partition("eu"));
+  const Result<WhereProgress> updated = orders.update_where(few, changes);
+  ASSERT_EQ(said(updated), kFine) << updated.status().to_string();
+  EXPECT_EQ(updated->changed, 2u);
+  const std::optional<Order> first = *orders.get("eu", "1");
+  EXPECT_EQ(first->address.city, "Rome");
+  EXPECT_EQ(first->total, std::nullopt);
+  EXPECT_EQ((*orders.get("eu", "3"))->address.city, "Ulm");
+  WhereOptions dry;
+  dry.dry_run = true;
+  EXPECT_EQ((*orders.delete_where(few, dry)).matched, 2u);
+  EXPECT_EQ((*orders.delete_where(few)).changed, 2u);
+  EXPECT_EQ(*orders.get("eu", "1"), std::nullopt);
+  EXPECT_EQ(said(orders.delete_where(Query<Order>())), kInvalidInput) << "no condition";
+  EXPECT_EQ(orders.delete_where(Query<Order>(few).take(1)).code(), Code::kInvalidArgument);
+  EXPECT_EQ(orders.update_where(Query<Order>(few).order_by("Total"), changes).code(), Code::kInvalidArgument);
+  EXPECT_NE(*orders.get("eu", "3"), std::nullopt);
+}
+
 TEST_F(TypedDeclarations, ATypedPatchInATransactionReturnsTheEntityAfterwards) {
   TypedTable<Order> orders(bench_.table());
   ASSERT_EQ(said(orders.insert(Order{"eu", "1", "Ann", 2.0, 3, {}, {}})), kFine);

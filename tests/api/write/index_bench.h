@@ -95,7 +95,7 @@ class IndexBench : public ::testing::Test {
     for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
       const format::EncodedEntity entity = *format::EncodedEntity::open(cursor.value());
       for (const TableIndex& index : indexes.all) {
-        const auto components = format::index_components(index.definition, cursor.key(), entity);
+        const auto components = format::index_components(index.definition, cursor.key(), cursor.version(), entity);
         if (!components) continue;
         entries[format::encode_index_key(index.id, *components, cursor.key())] =
             format::encode_index_value(index.definition, entity);

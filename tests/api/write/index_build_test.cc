@@ -205,7 +205,7 @@ TEST_F(IndexBuild, I3_AVerificationReportsAValueThatTwoEntitiesHave) {
   PreparedWrite second = prepared({{Kind::kInsert, with_value("q", "2", "x"), ETag()}}).front();
   second.set_table(format::encode_table(table));
   const format::EncodedEntity properties = *format::EncodedEntity::open(second.value());
-  const std::string components = *format::index_components(unique, second.sort_key(), properties);
+  const std::string components = *format::index_components(unique, second.sort_key(), 0, properties);
   format::BatchBuilder batch;
   batch.add(second.operation());
   batch.put(format::encode_index_key(index.id, components, second.sort_key()),

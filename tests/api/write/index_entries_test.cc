@@ -4,6 +4,7 @@
 // that the entities of the same view make.
 #include "api/write/index_entries.h"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "api/write/entity_change.h"
 #include "format/keys/index_key.h"
 #include "tests/api/write/index_bench.h"
+#include "varve/table_expiry.h"
 #include "varve/verify.h"
 
 namespace varve::test::index_entries_test {
@@ -48,6 +50,42 @@ TEST_F(IndexEntries, EachVerbKeepsTheEntriesOfItsEntity) {
   expect_whole();
   EXPECT_TRUE(entries_in(core_->backend().view()).empty());
   EXPECT_EQ(said(write({{Kind::kRemove, with_value("p", "a", ""), ETag::any()}})), kResourceNotFound);
+}
+
+TEST_F(IndexEntries, TheTimestampOfAnEntryIsThatOfItsEntity) {
+  ASSERT_TRUE(write({{Kind::kInsert, with_value("p", "old", "one"), ETag()}}).ok());
+  add_index("ByTime", {{{IndexSource::kTimestamp, "", true}}, false, {"V"}});
+  add_index("ByValue", {{{IndexSource::kProperty, "V"}, {IndexSource::kTimestamp, ""}}});
+  for (const char* const value : {"one", "one", "two"}) {
+    ASSERT_TRUE(write({{Kind::kInsertOrReplace, with_value("p", "a", value), ETag()}}).ok());
+    EXPECT_EQ(entries_in(core_->backend().view()).size(), 2U) << "the former entries are removed";
+  }
+  ASSERT_TRUE(write({{Kind::kMerge, with_values("p", "a", 1, "x"), ETag::any()}}).ok());
+  ASSERT_TRUE(write({{Kind::kInsertOrReplace, with_value("p", "old", "two"), ETag()}}).ok());
+  expect_whole();
+  EXPECT_EQ(entries_in(core_->backend().view()).size(), 4U);
+  ASSERT_TRUE(write({{Kind::kRemove, with_value("p", "a", ""), ETag::any()}}).ok());
+  expect_whole();
+}
+
+TEST_F(IndexEntries, ATransactionGivesItsOneTimestampToAllEntriesAndEnds) {
+  add_index("ByValue", {{{IndexSource::kProperty, "V"}, {IndexSource::kTimestamp, "", true}}});
+  ASSERT_EQ(said(core_->catalog().set_table_expiry(orders_, TableExpiry::after(std::chrono::hours(1)))), kFine);
+  for (const char* const value : {"one", "two"}) {
+    std::vector<WriteOperation> operations;  // With those of entries, they are more than one byte can count.
+    for (int row = 0; row < 100; ++row) {
+      operations.push_back({Kind::kInsertOrReplace, with_value("p", std::to_string(row), value), ETag()});
+    }
+    std::vector<PreparedWrite> writes = prepared(operations);
+    WriteOptions options;
+    options.tag = "a tag comes before the operations";
+    ASSERT_TRUE(commit_writes(*core_, orders_, entry(), writes, options, true).ok());
+    EXPECT_EQ(entries_in(core_->backend().view()).size(), 100U);
+    expect_whole();
+  }
+  close();
+  open();
+  expect_whole();
 }
 
 TEST_F(IndexEntries, ARefusedTransactionChangesNoEntry) {

@@ -208,13 +208,13 @@ TEST(IndexKey, AnEntityWithoutAComponentHasNoEntry) {
       entity_of({{"A", {PropertyType::kString, "x"}}, {"B", {PropertyType::kBoolean, "\x01"}}});
   const std::string with_one = entity_of({{"A", {PropertyType::kString, "x"}}});
   const std::string key = entity_key("p", "r");
-  EXPECT_TRUE(index_components(definition, key, *EncodedEntity::open(with_both)).has_value());
-  EXPECT_FALSE(index_components(definition, key, *EncodedEntity::open(with_one)).has_value());
+  EXPECT_TRUE(index_components(definition, key, 1, *EncodedEntity::open(with_both)).has_value());
+  EXPECT_FALSE(index_components(definition, key, 1, *EncodedEntity::open(with_one)).has_value());
   EntityBuilder large;
   large.add_string("A", "x");
   large.add_large_value("B", {1, 2});
   const std::string with_large = large.finish();
-  EXPECT_FALSE(index_components(definition, key, *EncodedEntity::open(with_large)).has_value());
+  EXPECT_FALSE(index_components(definition, key, 1, *EncodedEntity::open(with_large)).has_value());
 }
 
 TEST(IndexKey, AKeyOfTheEntityIsAComponentLikeAString) {
@@ -226,12 +226,56 @@ TEST(IndexKey, AKeyOfTheEntityIsAComponentLikeAString) {
       const IndexDefinition by_key{{{source, "", true}}};
       const bool is_row = source == IndexSource::kRowKey;
       const std::string key = is_row ? entity_key("other", text) : entity_key(text, "other");
-      bool was_cut = false;
-      EXPECT_EQ(index_components(by_key, key, *EncodedEntity::open(properties), &was_cut),
-                index_components(by_property, key, *EncodedEntity::open(properties)));
-      EXPECT_EQ(was_cut, text.size() > kIndexTextBytesMax);
+      IndexComponentsInfo info;
+      EXPECT_EQ(index_components(by_key, key, 1, *EncodedEntity::open(properties), &info),
+                index_components(by_property, key, 1, *EncodedEntity::open(properties)));
+      EXPECT_FALSE(info.timestamp_at);
+      EXPECT_EQ(info.was_cut, text.size() > kIndexTextBytesMax);
     }
   }
+}
+
+TEST(IndexKey, ATimestampHasOneLengthAndSortsAsVersionsDo) {
+  RandomValues random(kSeed + 2);
+  for (int round = 0; round < test::effort(5'000); ++round) {
+    const CommitVersion a = random.one_in(3) ? random.below(300) : random.number() >> (2 + random.below(62));
+    const CommitVersion b = random.one_in(3) ? a + random.below(3) : random.number() >> (2 + random.below(62));
+    for (const bool is_descending : {false, true}) {
+      std::string of_a;
+      std::string of_b;
+      append_index_timestamp(of_a, a, is_descending);
+      append_index_timestamp(of_b, 0, is_descending);
+      set_index_timestamp(of_b.data(), b);
+      ASSERT_EQ(of_a.size(), kIndexTimestampBytes);
+      ASSERT_EQ(of_b.size(), kIndexTimestampBytes);
+      ASSERT_EQ(index_prefix(kIndex, of_a).size(), kTableIdBytes + kIndexTimestampBytes) << "no byte is escaped";
+      ASSERT_EQ(sign_of(index_prefix(kIndex, of_a).compare(index_prefix(kIndex, of_b)), 0),
+                is_descending ? sign_of(b, a) : sign_of(a, b))
+          << "seed " << kSeed + 2 << " round " << round << ": " << a << " " << b;
+      const Result<IndexKey> decoded = decode_index_key(encode_index_key(kIndex, of_b, entity_key("p", "r")));
+      if (b > kCommitVersionMax) continue;
+      ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+      EXPECT_EQ(decoded->components,
+                (std::vector<IndexValue>{{PropertyType::kDateTime, of_u64(b), false, is_descending, true}}));
+    }
+  }
+}
+
+TEST(IndexKey, TheTimestampOfAnEntityHasItsPlaceAmongTheComponents) {
+  const IndexDefinition definition{
+      {{IndexSource::kRowKey, ""}, {IndexSource::kTimestamp, "", true}, {IndexSource::kProperty, "A"}}};
+  const std::string properties = entity_of({{"A", {PropertyType::kBinary, std::string("\x19\0\1", 3)}}});
+  const std::string key = entity_key("p", std::string("\0\1", 2));
+  IndexComponentsInfo info;
+  std::optional<std::string> without = index_components(definition, key, 0, *EncodedEntity::open(properties), &info);
+  ASSERT_TRUE(without && info.timestamp_at);
+  std::string entry = encode_index_key(kIndex, *without, key);
+  const std::size_t place = index_prefix(kIndex, without->substr(0, *info.timestamp_at)).size();
+  set_index_timestamp(entry.data() + place, 638'000'000'000'000'001);
+  const std::string with =
+      *index_components(definition, key, 638'000'000'000'000'001, *EncodedEntity::open(properties));
+  EXPECT_EQ(entry, encode_index_key(kIndex, with, key));
+  EXPECT_TRUE(decode_index_key(entry).ok());
 }
 
 TEST(IndexKey, AnEntryCarriesThePropertiesThatTheEntityHas) {
@@ -261,17 +305,22 @@ TEST(IndexKey, BytesThatNoEncoderMakesAreCorruption) {
   EXPECT_EQ(code_of("\x18"
                     "a\xFF"),
             Code::kCorruption);                                                              // cut too early
-  EXPECT_EQ(code_of("\x19" + std::string(16, 'x')), Code::kCorruption);                      // a LargeValue
+  EXPECT_EQ(code_of("\x19" + std::string(8, 'x')), Code::kCorruption);                       // a short Timestamp
+  EXPECT_EQ(code_of("\x19" + std::string(9, '\xFE')), Code::kCorruption);                    // bytes of no version
+  EXPECT_EQ(code_of("\x19\x42" + std::string(8, '\x02')), Code::kCorruption);                // above every version
+  EXPECT_EQ(code_of("\x1A" + std::string(16, 'x')), Code::kCorruption);                      // no type
   EXPECT_EQ(code_of(std::string("\x14\xFF\xFF") + std::string(6, 'x')), Code::kCorruption);  // another NaN
   EXPECT_EQ(code_of(std::string("\x14\x7F") + std::string(7, '\xFF')), Code::kCorruption);   // the negative zero
   EXPECT_EQ(code_of("\x13" + std::string(8, '\x7F')), Code::kCorruption);                    // after the year 9999
 }
 
 TEST(IndexKey, ADefinitionIsReadAsItWasWritten) {
-  const IndexDefinition definition{
-      {{IndexSource::kProperty, "Total", true}, {IndexSource::kPartitionKey, ""}, {IndexSource::kRowKey, "", true}},
-      true,
-      {"Name", "Total"}};
+  const IndexDefinition definition{{{IndexSource::kProperty, "Total", true},
+                                    {IndexSource::kPartitionKey, ""},
+                                    {IndexSource::kRowKey, "", true},
+                                    {IndexSource::kTimestamp, "", true}},
+                                   false,
+                                   {"Name", "Total"}};
   const std::string bytes = encode_index_definition(definition);
   const Result<IndexDefinition> read = decode_index_definition(bytes);
   ASSERT_TRUE(read.ok()) << read.status().message();
@@ -290,6 +339,8 @@ TEST(IndexKey, ADefinitionThatCannotBeIsRefused) {
   EXPECT_EQ(code_of({{{IndexSource::kProperty, ""}}}), Code::kInvalidArgument);
   EXPECT_EQ(code_of({{{IndexSource::kRowKey, "Name"}}}), Code::kInvalidArgument);
   EXPECT_EQ(code_of({{row}, false, {"A", "A"}}), Code::kInvalidArgument);
+  EXPECT_EQ(code_of({{{IndexSource::kTimestamp, ""}}, true}), Code::kInvalidArgument);
+  EXPECT_EQ(code_of({{{IndexSource::kTimestamp, ""}}, false}), Code::kOk);
   EXPECT_EQ(code_of({{row}, false, {""}}), Code::kInvalidArgument);
   EXPECT_EQ(code_of({{row}, false, {"A"}}), Code::kOk);
   std::string unknown_source = encode_index_definition({{row}});

@@ -84,7 +84,8 @@ class IndexComparison {
     if (!entity.ok()) return wrong("an entity", entity.status());
     for (ComparedIndex* const compared : indexes) {
       const format::IndexDefinition& definition = compared->index.definition;
-      const std::optional<std::string> components = format::index_components(definition, cursor.key(), *entity);
+      const std::optional<std::string> components =
+          format::index_components(definition, cursor.key(), cursor.version(), *entity);
       if (!components) continue;
       compared->made[format::encode_index_key(compared->index.id, *components, cursor.key())] =
           format::encode_index_value(definition, *entity);

@@ -186,7 +186,7 @@ IndexDefinition index_of(std::uint32_t number) {
     case 0: return {"First", {{is_first ? "A" : "B"}}, {"C"}};
     case 1: return {"Second", {{"C", is_first}, {"A"}}, {}};
     case 2: return {"Third", {{"PartitionKey"}, {is_first ? "D" : "Count", true}}, {"Fluss_", "E"}};
-    default: return {"Fourth", {{"RowKey", is_first}}, {}};
+    default: return {"Fourth", {{is_first ? "RowKey" : "Timestamp", is_first}}, {}};
   }
 }
 

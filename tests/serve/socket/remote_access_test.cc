@@ -157,6 +157,56 @@ TEST_F(Signed, AccessWithAFilterThatTheServerDeniesNamesTheOption) {
   EXPECT_THAT(run_program({"count", address, "Orders", "--filter", "Lines eq"}).err, Not(HasSubstr("--extensions")));
 }
 
+TEST_F(Signed, AccessToIndexesAndAnOrderNeedsAServerThatAllowsExtensions) {
+  security::AccountSasTerms terms;
+  terms.resource_types = "sco";
+  terms.permissions = "rwdlac";
+  terms.expiry = at("2100-01-01T00:00:00Z");
+  const std::string signature = security::to_query(*security::sign_account_sas(terms, credentials()));
+  const std::string address = address_ + "?" + signature;
+  const Words ordered = {"--order-by", "Lines desc", "--top", "1", "--select", "Lines", "--json"};
+  const auto queried = [&ordered](const std::string& place, const Words& more = {}) {
+    Words words = {"query", place, "Orders"};
+    words.insert(words.end(), ordered.begin(), ordered.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return run_program(words);
+  };
+  for (const Words& words : {Words{"index", "list", address, "Orders"},
+                             Words{"index", "create", address, "Orders", "ByLines", "--on", "Lines"},
+                             Words{"index", "drop", address, "Orders", "ByLines"}}) {
+    const ProgramResult refused = run_program(words);
+    EXPECT_NE(refused.exit_code, 0) << words[1];
+    EXPECT_THAT(refused.err, HasSubstr("--extensions allow")) << words[1];
+  }
+  EXPECT_THAT(queried(address).err, HasSubstr("--extensions allow"));
+  EXPECT_EQ(run_program({"index", "create", server_.data(), "Orders", "ByRow", "--on", "RowKey"}).exit_code, 0)
+      << "its owner may";
+  EXPECT_THAT(run_program({"index", "list", server_.data(), "Orders"}).out, HasSubstr("ByRow  ready  RowKey"));
+
+  const ServedProgram allowing(ProgramOptions{.words = {"--extensions", "allow"}});
+  ASSERT_TRUE(allowing.is_ready()) << allowing.err();
+  for (const char* const row : {"1", "2", "3"}) {
+    ASSERT_EQ(run_program({"put", allowing.data(), "Orders", "eu", row, "Lines=" + std::string(row)}).exit_code, 0);
+  }
+  const std::string other = address_of(allowing) + "?" + signature;
+  const ProgramResult made =
+      run_program({"index", "create", other, "Orders", "ByLines", "--on", "Lines:desc,Timestamp", "--carry", "Paid"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_EQ(run_program({"index", "list", other, "Orders", "--json"}).out,
+            R"({"name":"ByLines","state":"ready","components":["Lines:desc","Timestamp"],"carried":["Paid"],)"
+            R"("unique":false,"failure":""})"
+            "\n");
+  const ProgramResult first = queried(other);
+  EXPECT_THAT(first.out, HasSubstr(R"("Lines":3)")) << first.err;
+  const std::size_t token = first.err.find("3!");
+  ASSERT_NE(token, std::string::npos) << first.err;
+  const std::string continuation = first.err.substr(token, first.err.find('\'', token) - token);
+  EXPECT_THAT(queried(other, {"--continuation", continuation}).out, HasSubstr(R"("Lines":2)"));
+  EXPECT_EQ(run_program({"index", "drop", other, "Orders", "ByLines"}).exit_code, 0);
+  const ProgramResult absent = run_program({"index", "drop", other, "Orders", "ByLines"});
+  EXPECT_THAT(absent.err, HasSubstr("ResourceNotFound"));
+}
+
 TEST_F(Signed, AccessOfAnAccountsSignatureCopiesTheAccount) {
   security::AccountSasTerms terms;
   terms.resource_types = "co";

@@ -119,6 +119,9 @@ constexpr std::array<OperationType, kOperations> kTypesOfOperations = [] {
                                                 kGetTableServiceProperties,
                                                 kSetTableServiceProperties,
                                                 kGetTableServiceStats,
+                                                kQueryTable,  // and two more of indexes, which the service lacks
+                                                kCreateTable,
+                                                kDeleteTable,
                                                 kListQueues,
                                                 kCreateQueue,
                                                 kDeleteQueue,

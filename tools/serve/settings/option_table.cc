@@ -103,9 +103,9 @@ constexpr std::array<OptionRule, kOptions> kRules = {{
      "Messages of QUEUE that were delivered DELIVERIES times move to the queue TARGET of the account, instead of being "
      "delivered again; may be repeated. TARGET is created if it is absent"},
     {OptionId::kExtensions, "extensions", "WHETHER", ValueKind::kText, "deny", kExtensions, accept, true,
-     "Whether filters may have conditions that the table service lacks, such as startswith(P,'x') and P in (1,2). "
-     "deny: they are refused as the service refuses them. allow: every client may use them. The owner of the store "
-     "always may"},
+     "Whether requests may use what the table service lacks: conditions of filters such as startswith(P,'x') and P in "
+     "(1,2), $orderby, and indexes of tables. deny: they are refused as the service refuses them. allow: every client "
+     "may use them. The owner of the store always may"},
     {OptionId::kAccount,
      "account",
      "NAME:@FILE",

@@ -50,6 +50,16 @@ class LocalStore final : public StoreAccess {
   Status drop_table(const std::string& account, const std::string& table) override {
     return store_->drop_table(account, table);
   }
+  Status create_index(const std::string& account, const std::string& table, const IndexDefinition& definition,
+                      const std::function<bool(const IndexBuildProgress&)>& progress) override {
+    return store_->create_index(account, table, definition, progress);
+  }
+  Status drop_index(const std::string& account, const std::string& table, const std::string& index) override {
+    return store_->drop_index(account, table, index);
+  }
+  Result<std::vector<IndexInfo>> indexes(const std::string& account, const std::string& table) override {
+    return store_->indexes(account, table);
+  }
   Result<TablePage> list_tables(const std::string& account, const ListOptions& options) override {
     return store_->list_tables(account, options);
   }

@@ -1,5 +1,8 @@
 #include "tools/varve/reach/rest_access.h"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -21,6 +24,9 @@ using serve::HttpResponse;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kAccounts = "/_varve/accounts";
+/// Between two questions for the state of a build.
+constexpr std::chrono::milliseconds kPollMin{50};
+constexpr std::chrono::milliseconds kPollMax{1000};
 
 Result<AccountPage> accounts_of_answer(const std::string& body) {
   const Json json = Json::parse(body, nullptr, false);
@@ -65,6 +71,50 @@ class RestStore final : public StoreAccess {
   Status drop_table(const std::string& account, const std::string& table) override {
     if (Status named = check_names(account, table); !named.ok()) return named;
     return send(service_request("DELETE", root_of(account) + "/" + serve::table_reference(table)));
+  }
+
+  /// The server goes on with a build after its answer.
+  Status create_index(const std::string& account, const std::string& table, const IndexDefinition& definition,
+                      const std::function<bool(const IndexBuildProgress&)>& progress) override {
+    if (Status named = check_names(account, table); !named.ok()) return named;
+    HttpRequest request = service_request("POST", indexes_target(account, table), index_body(definition));
+    request.head.headers.emplace_back("Content-Type", "application/json");
+    const Result<HttpResponse> response = wire_->send(std::move(request));
+    if (!response.ok()) return response.status();
+    if (Status status = status_of(*response); !status.ok()) return explained(status);
+    if ((*response).status == 201) return Status();
+    for (std::chrono::milliseconds pause = kPollMin;; pause = std::min(2 * pause, kPollMax)) {
+      const Result<std::vector<ServedIndex>> indexes = served_indexes(account, table);
+      if (!indexes.ok()) return indexes.status();
+      const auto built = std::find_if((*indexes).begin(), (*indexes).end(), [&definition](const ServedIndex& index) {
+        return index.info.definition.name == definition.name;
+      });
+      if (built == (*indexes).end()) return Status::not_found("the index was dropped while it was being built");
+      if (built->info.state == IndexState::kReady) return Status();
+      if (built->info.state == IndexState::kFailed) return Status(Code::kConflict, built->info.failure);
+      if (!built->build) {
+        return Status(Code::kUnknown, "the server has stopped the build; repeat the line to go on" +
+                                          (built->info.failure.empty() ? "" : ": " + built->info.failure));
+      }
+      if (progress && !progress(*built->build)) {
+        return Status(Code::kCancelled, "the server goes on with the build; `varve index list` shows its state");
+      }
+      std::this_thread::sleep_for(pause);
+    }
+  }
+  Status drop_index(const std::string& account, const std::string& table, const std::string& index) override {
+    if (Status named = check_names(account, table); !named.ok()) return named;
+    std::string query;
+    security::append_field(query, "index", index);
+    return explained(send(service_request("DELETE", indexes_target(account, table) + "&" + query)));
+  }
+  Result<std::vector<IndexInfo>> indexes(const std::string& account, const std::string& table) override {
+    if (Status named = check_names(account, table); !named.ok()) return named;
+    Result<std::vector<ServedIndex>> served = served_indexes(account, table);
+    if (!served.ok()) return served.status();
+    std::vector<IndexInfo> infos;
+    for (ServedIndex& index : *served) infos.push_back(std::move(index.info));
+    return infos;
   }
 
   Result<TablePage> list_tables(const std::string& account, const ListOptions& options) override {
@@ -135,6 +185,33 @@ class RestStore final : public StoreAccess {
   Status check_names(const std::string& account, const std::string& table) const {
     const Status named = check_account(account);
     return named.ok() && !metrics_table(table) ? check_table_name(table) : named;
+  }
+
+  std::string indexes_target(const std::string& account, const std::string& table) const {
+    return root_of(account) + "/" + table + "?comp=indexes";
+  }
+  static std::string index_body(const IndexDefinition& definition) {
+    std::string components;
+    for (const IndexComponent& component : definition.components) {
+      if (!components.empty()) components += ",";
+      components += component.property + (component.is_descending ? " desc" : "");
+    }
+    std::string carried;
+    for (const std::string& name : definition.carried) carried += (carried.empty() ? "" : ",") + name;
+    return Json{
+        {"Name", definition.name}, {"Components", components}, {"Carried", carried}, {"Unique", definition.is_unique}}
+        .dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  /// Adds a hint if the server does not answer about indexes.
+  static Status explained(const Status& status) {
+    if (status.service_error() != "InvalidQueryParameterValue") return status;
+    return status.with_hint("the table service has no indexes; `varve serve --extensions allow` has them");
+  }
+  Result<std::vector<ServedIndex>> served_indexes(const std::string& account, const std::string& table) const {
+    const Result<HttpResponse> response = wire_->send(service_request("GET", indexes_target(account, table)));
+    if (!response.ok()) return response.status();
+    if (Status status = status_of(*response); !status.ok()) return explained(status);
+    return indexes_of_answer(*response);
   }
 
   /// The table service has no such tables. The operator of a server has a route of its own.

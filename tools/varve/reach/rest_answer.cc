@@ -99,6 +99,50 @@ Result<Json> list_of(const HttpResponse& response) {
   return Json(std::move(json["value"]));
 }
 
+std::optional<IndexState> state_of_name(std::string_view name) {
+  if (name == "building") return IndexState::kBuilding;
+  if (name == "ready") return IndexState::kReady;
+  if (name == "failed") return IndexState::kFailed;
+  return std::nullopt;
+}
+
+/// Calls `take` with each element of a list whose elements are separated by commas.
+template <typename Take>
+void for_each_element(std::string_view list, Take take) {
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    take(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+}
+
+/// Returns nothing if the object is no index.
+std::optional<ServedIndex> index_of_json(const Json& json) {
+  if (!json.is_object()) return std::nullopt;
+  const std::optional<std::string> name = text_member(json, "Name");
+  const std::optional<std::string> components = text_member(json, "Components");
+  const std::optional<IndexState> state = state_of_name(text_member(json, "State").value_or(""));
+  if (!name || !components || !state) return std::nullopt;
+  ServedIndex index;
+  index.info.state = *state;
+  index.info.failure = text_member(json, "Failure").value_or("");
+  IndexDefinition& definition = index.info.definition;
+  definition.name = *name;
+  definition.is_unique = json.contains("Unique") && json["Unique"] == true;
+  for_each_element(*components, [&](std::string_view element) {
+    const std::string_view property = element.substr(0, element.find(' '));
+    definition.components.push_back({std::string(property), element.ends_with(" desc")});
+  });
+  for_each_element(text_member(json, "Carried").value_or(""),
+                   [&](std::string_view element) { definition.carried.emplace_back(element); });
+  const auto read = json.find("EntitiesRead");
+  const auto written = json.find("EntriesWritten");
+  if (read != json.end() && read->is_number_unsigned() && written != json.end() && written->is_number_unsigned()) {
+    index.build = IndexBuildProgress{read->get<std::uint64_t>(), written->get<std::uint64_t>()};
+  }
+  return index;
+}
+
 std::string_view line_of(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);
@@ -158,6 +202,18 @@ Result<TablePage> tables_of_answer(const HttpResponse& response) {
   const std::string* const next = find_header(response.headers, "x-ms-continuation-NextTableName");
   if (next != nullptr) page.continuation = *next;
   return page;
+}
+
+Result<std::vector<ServedIndex>> indexes_of_answer(const HttpResponse& response) {
+  const Result<Json> list = list_of(response);
+  if (!list.ok()) return list.status();
+  std::vector<ServedIndex> indexes;
+  for (const Json& json : *list) {
+    std::optional<ServedIndex> index = index_of_json(json);
+    if (!index) return malformed("an index has no name, no components or no state");
+    indexes.push_back(*std::move(index));
+  }
+  return indexes;
 }
 
 Result<std::vector<HttpResponse>> parts_of_answer(const HttpResponse& response) {

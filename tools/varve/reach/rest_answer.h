@@ -2,6 +2,7 @@
 // Must never: take a malformed answer for an empty one.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "api/rest/protocol/message.h"
 #include "varve/result.h"
 #include "varve/store.h"
+#include "varve/table_index.h"
 
 namespace varve::tool {
 
@@ -24,6 +26,14 @@ Result<Entity> entity_of_answer(std::string_view body);
 Result<Page> page_of_answer(const serve::HttpResponse& response);
 /// Returns a page of tables. The answer has no times of creation.
 Result<TablePage> tables_of_answer(const serve::HttpResponse& response);
+/// An index, and its build in the server.
+struct ServedIndex {
+  IndexInfo info{};
+  /// Set while the server builds the index.
+  std::optional<IndexBuildProgress> build{};
+};
+/// Returns the indexes of a table.
+Result<std::vector<ServedIndex>> indexes_of_answer(const serve::HttpResponse& response);
 /// Returns the answers inside the answer to a batch.
 Result<std::vector<serve::HttpResponse>> parts_of_answer(const serve::HttpResponse& response);
 

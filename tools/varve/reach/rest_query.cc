@@ -88,9 +88,6 @@ std::optional<std::string> end_of_prefix(std::string_view prefix) {
 }
 
 Result<std::string> query_of(const Scan& scan) {
-  if (!scan.order_by.empty()) {
-    return Status::invalid_argument("the protocol has no order of entities; give the directory of the store instead");
-  }
   if (scan.backward) {
     return Status::invalid_argument("the protocol has no backward queries; give the directory of the store instead");
   }
@@ -102,6 +99,11 @@ Result<std::string> query_of(const Scan& scan) {
     security::append_field(query, "$select", select);
   }
   security::append_field(query, "$top", std::to_string(scan.page_entities_max));
+  if (!scan.order_by.empty()) {  // Its token is one word.
+    security::append_field(query, "$orderby", scan.order_by);
+    if (!scan.continuation.empty()) security::append_field(query, "NextPartitionKey", scan.continuation);
+    return query;
+  }
   if (scan.continuation.empty()) return query;
   const std::size_t space = std::min(scan.continuation.find(' '), scan.continuation.size());
   security::append_field(query, "NextPartitionKey", scan.continuation.substr(0, space));

@@ -11,8 +11,7 @@
 
 namespace varve::tool {
 
-/// Returns the query of a request for one page, without the `?`. Errors: kInvalidArgument (a backward scan, or one with an
-/// order).
+/// Returns the query of a request for one page, without the `?`. Errors: kInvalidArgument (a backward scan).
 Result<std::string> query_of(const Scan& scan);
 
 /// Returns the least text that is above every text with this prefix, in the order of keys (UTF-16 code units). Returns

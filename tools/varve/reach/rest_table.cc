@@ -64,8 +64,11 @@ std::string batch_body(const std::string& address, const std::vector<HttpRequest
   return body + "--" + std::string(kChangesBoundary) + "--\r\n--" + std::string(kBatchBoundary) + "--\r\n";
 }
 
-/// Adds a hint if the server refused a filter that this build accepts.
+/// Adds a hint if the server refused a filter that this build accepts, or an order.
 Status explained(const Status& refused, const std::string& filter) {
+  if (refused.message().find("the query option $orderby") != std::string_view::npos) {
+    return refused.with_hint("the table service has no order; `varve serve --extensions allow` has it");
+  }
   const bool names_filter = refused.message().find("the filter, character") != std::string_view::npos;
   if (!names_filter || !Condition::parse(filter).ok()) return refused;
   return refused.with_hint(

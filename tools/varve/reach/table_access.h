@@ -3,6 +3,7 @@
 // Must never: hide where a store is. A verb that needs the store itself asks for local().
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "varve/aggregate.h"
 #include "varve/store.h"
+#include "varve/table_index.h"
 
 namespace varve::tool {
 
@@ -42,6 +44,11 @@ class StoreAccess {
   /// Errors also: kInvalidArgument (a table with large values at an address).
   virtual Status create_table(const std::string& account, const std::string& table, const TableOptions& options) = 0;
   virtual Status drop_table(const std::string& account, const std::string& table) = 0;
+  /// A server builds the index also after this process has ended.
+  virtual Status create_index(const std::string& account, const std::string& table, const IndexDefinition& definition,
+                              const std::function<bool(const IndexBuildProgress&)>& progress) = 0;
+  virtual Status drop_index(const std::string& account, const std::string& table, const std::string& index) = 0;
+  virtual Result<std::vector<IndexInfo>> indexes(const std::string& account, const std::string& table) = 0;
   virtual Result<TablePage> list_tables(const std::string& account, const ListOptions& options) = 0;
   virtual Status create_account(const std::string& account) = 0;
   virtual Status drop_account(const std::string& account) = 0;

@@ -50,20 +50,12 @@ std::string component_text(const IndexComponent& component) {
   return component.property + (component.is_descending ? ":desc" : "");
 }
 
-Result<Store*> store_with_indexes(StoreAccess& access) {
-  if (Store* const local = access.local(); local != nullptr) return local;
-  return Status::invalid_argument(
-      "a server has the store, and the table service has no indexes; stop the server, and give the directory");
-}
-
-/// Runs the verb on the store, and closes it.
+/// Runs the verb, and closes the store.
 template <typename Verb>
 int with_store(Result<std::unique_ptr<StoreAccess>> reached, const IndexWords& words, Verb verb) {
   if (!reached.ok()) return fail(reached.status());
   StoreAccess& access = **reached;
-  const Result<Store*> store = store_with_indexes(access);
-  if (!store.ok()) return fail(store.status());
-  if (const Status done = verb(**store); !done.ok()) return fail(with_nearest_names(access, words.place, done));
+  if (const Status done = verb(access); !done.ok()) return fail(with_nearest_names(access, words.place, done));
   if (const Status closed = access.close(); !closed.ok()) return fail(closed);
   return kSuccess;
 }
@@ -84,7 +76,7 @@ void print_change(const IndexWords& words, const char* change) {
 int create(const IndexWords& words) {
   IndexDefinition definition{words.name, {}, words.carried, words.is_unique};
   for (const std::string& word : words.components) definition.components.push_back(component_of(word));
-  const int code = with_store(reach_for_writing(words.place), words, [&](Store& store) {
+  const int code = with_store(reach_for_writing(words.place), words, [&](StoreAccess& store) {
     Progress progress("entities", 0);
     return store.create_index(words.place.account, words.place.table, definition, [&](const IndexBuildProgress& built) {
       progress.update(built.entities, 0);
@@ -96,7 +88,7 @@ int create(const IndexWords& words) {
 }
 
 int drop(const IndexWords& words) {
-  const int code = with_store(reach_for_writing(words.place), words, [&](Store& store) {
+  const int code = with_store(reach_for_writing(words.place), words, [&](StoreAccess& store) {
     return store.drop_index(words.place.account, words.place.table, words.name);
   });
   if (code == kSuccess) print_change(words, "dropped");
@@ -125,7 +117,7 @@ void print(const IndexInfo& index, bool json) {
 }
 
 int list(const IndexWords& words) {
-  return with_store(reach_state(words.place), words, [&](Store& store) {
+  return with_store(reach_briefly(words.place), words, [&](StoreAccess& store) {
     const Result<std::vector<IndexInfo>> indexes = store.indexes(words.place.account, words.place.table);
     if (!indexes.ok()) return indexes.status();
     for (const IndexInfo& index : *indexes) print(index, words.json);
@@ -149,14 +141,16 @@ void add_index_verbs(CLI::App& app, int& exit_code) {
   create_verb->footer(
       "A query with a filter takes an index by itself, and its results are the same without one. A build that was "
       "interrupted begins again with the same line. Builds of Varve that know no indexes refuse a store from its first "
-      "index on.\n"
+      "index on. A server builds the index itself, also after this line was interrupted. At an address it needs "
+      "`--extensions allow`.\n"
       "\nExamples\n"
       "  varve index create ./shop Orders ByCustomer --on Customer,Total:desc\n"
       "  varve index create ./shop Customers ByMail --on Mail --unique\n"
       "  varve index create ./shop Orders ByRow --on RowKey --carry Total --json");
   add_index_words(*create_verb, *made);
   create_verb
-      ->add_option("--on", made->components, "1 to 4 properties or keys, each with :desc if the largest comes first")
+      ->add_option("--on", made->components,
+                   "1 to 4 properties, keys or Timestamp, each with :desc if the largest comes first")
       ->type_name("PROPERTY,...")
       ->delimiter(',')
       ->required();
