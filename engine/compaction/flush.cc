@@ -118,6 +118,7 @@ BackgroundPool::Pause Flusher::work(bool is_due) noexcept {
     report(done);
   }
   if (!done.ok()) return note_failure(done);
+  failed_ = Code::kOk;
   rest_ = kFlushRetryFirst;
   retry_was_asked_ = false;
   return kAtOnce;
@@ -169,7 +170,9 @@ Status Flusher::flush_oldest(FlushWork& work, bool& is_reported) {
     }
   };
   std::swap(written, ahead_);
-  pool_.share(work.next && pool_.free_threads() > 0 ? 2 : 1, part);
+  // After a failure, the oldest gets all of the room that there is.
+  const bool has_helper = work.next && failed_ == Code::kOk && pool_.free_threads() > 0;
+  pool_.share(has_helper ? 2 : 1, part);
   give_up(written);
   if (!done.ok()) give_up(ahead_);
   return done;

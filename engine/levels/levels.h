@@ -4,7 +4,8 @@
 // V1  level 0 is ordered newest first. If two of its files overlap in keys, all versions of one are above all
 //     versions of the other, so that the first file with a key has the key's newest version.
 // V3  A *flush* is a row of files of level 0 whose versions are mixed and whose keys are disjoint. They are ordered by
-//     key. So a reader looks in one file of a flush. Level 0 is as full as it has flushes.
+//     key. So a reader looks in one file of a flush. Level 0 is as full as it has flushes. Files of one memtable whose
+//     versions are not mixed count as several.
 // V2  levels 1 to 6 are ordered by key and their files are disjoint, boundary keys included: all versions of a key
 //     in one level are in one file.
 #pragma once

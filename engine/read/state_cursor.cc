@@ -2,6 +2,7 @@
 // Must never: omit a source.
 #include "engine/read/state_cursor.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -33,16 +34,23 @@ std::uint32_t deepest_level(const Levels& levels, const Wanted& wanted) noexcept
   return level;
 }
 
-/// Returns one source, or null if no file of the flush is wanted.
-std::unique_ptr<EntryCursor> cursor_of_flush(const Levels& levels, std::size_t flush, BlockReader& blocks,
-                                             ReadCost* cost, const Wanted& wanted) {
-  const LevelFile* only = nullptr;
-  for (const LevelFilePtr& file : levels.flush(flush)) {
-    if (file->is_merged(KeySpan{wanted.lower, wanted.upper}) || !may_hold_wanted(*file, wanted)) continue;
-    if (only != nullptr) return std::make_unique<LevelCursor>(levels.all_of_flush(flush), blocks, cost, 0);
-    only = file.get();
+/// Adds one source for the wanted files of the flush. A file that is merged for the span must not be read: its entries are
+/// in the base too, where newer ones have replaced them. Then each other file is a source of its own.
+void add_flush(const Levels& levels, std::size_t flush, BlockReader& blocks, ReadCost* cost, const Wanted& wanted,
+               std::vector<std::unique_ptr<EntryCursor>>& sources) {
+  const KeySpan span{wanted.lower, wanted.upper};
+  const auto files = levels.flush(flush);
+  const auto is_wanted = [&](const LevelFilePtr& file) { return may_hold_wanted(*file, wanted); };
+  const auto is_merged = [&](const LevelFilePtr& file) { return is_wanted(file) && file->is_merged(span); };
+  const bool has_several = std::count_if(files.begin(), files.end(), is_wanted) > 1;
+  if (has_several && std::none_of(files.begin(), files.end(), is_merged)) {
+    sources.push_back(std::make_unique<LevelCursor>(levels.all_of_flush(flush), blocks, cost, 0));
+    return;
   }
-  return only == nullptr ? nullptr : std::make_unique<TableCursor>(*only->table, blocks, cost);
+  for (const LevelFilePtr& file : files) {
+    if (!is_wanted(file) || file->is_merged(span)) continue;
+    sources.push_back(std::make_unique<TableCursor>(*file->table, blocks, cost));
+  }
 }
 
 /// Returns the sources from the newest to the oldest.
@@ -56,7 +64,7 @@ std::vector<std::unique_ptr<EntryCursor>> sources_of(const ReadState& state, Blo
   for (const auto& memtable : state.sealed) add_memtable(*memtable);
   const Levels& levels = *state.tables;
   for (std::size_t flush = 0; flush < levels.flush_count(); ++flush) {
-    if (auto source = cursor_of_flush(levels, flush, blocks, cost, wanted)) sources.push_back(std::move(source));
+    add_flush(levels, flush, blocks, cost, wanted, sources);
   }
   const std::uint32_t deepest = deepest_level(levels, wanted);
   for (std::uint32_t level = 1; level <= deepest; ++level) {
