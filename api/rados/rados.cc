@@ -25,7 +25,7 @@ struct RadosConnection::Parts {
   io::WatchedDoor watched;
   io::RadosFileSystem files;
   const io::Env env{files, machine.clock, machine.random, machine.scheduler};
-  io::PoolWatch pool{watched, files.process(), machine.scheduler};
+  io::PoolWatch pool_watch{watched, files.process(), machine.scheduler};
 };
 
 bool is_rados_address(std::string_view path) noexcept {
@@ -56,7 +56,7 @@ RadosOperations operations_of(const io::DoorFigures& door) {
 }  // namespace
 
 Result<RadosFigures> RadosConnection::figures() const try {
-  (void)parts_->pool.start();  // Without a thread, the figures have no pool.
+  (void)parts_->pool_watch.start();  // Without a thread, the figures have no pool.
   io::RadosProcess& process = parts_->files.process();
   const io::OwnershipFigures ownership = process.figures();
   const io::DoorFigures reads = parts_->watched.reads();
@@ -76,7 +76,7 @@ Result<RadosFigures> RadosConnection::figures() const try {
   figures.changes = operations_of(changes);
   figures.reads_given_up = reads.given_up;
   figures.changes_refused_full = changes.refused_full;
-  if (const std::optional<io::PoolLook> pool = parts_->pool.seen()) {
+  if (const std::optional<io::PoolLook> pool = parts_->pool_watch.seen()) {
     figures.pool = RadosPool{pool->is_full, pool->is_nearly_full, pool->copies, pool->copies_min};
   }
   return figures;

@@ -137,6 +137,13 @@ bool PageScan::fail(Status failure) {
   return true;
 }
 
+/// Nearly every step succeeds, so only a failure is stored.
+bool PageScan::did(Status step) {
+  if (step.ok()) [[likely]]
+    return true;
+  return !fail(std::move(step));
+}
+
 PageScan::Ended PageScan::end_by(Status failure) {
   (void)fail(std::move(failure));
   return Ended::kPage;
@@ -241,8 +248,7 @@ bool PageScan::keep(Candidate& candidate) {
   if (reader_ != nullptr) return show(candidate);
   make_room();
   Entity& entity = page_.entities.emplace_back(key_.partition_key(), std::string(key_.row_key()));
-  failure_ = decode_properties(candidate.version, candidate.value, scan_.read.select, room_, entity);
-  return failure_.ok();
+  return did(decode_properties(candidate.version, candidate.value, scan_.read.select, room_, entity));
 }
 
 /// Most pages are small or full, so the capacity grows from one to the other in few steps.
@@ -256,9 +262,10 @@ void PageScan::make_room() {
 
 bool PageScan::show(const Candidate& candidate) {
   EntityView entity;
-  failure_ = view_entity(key_.partition_key(), key_.row_key(), candidate.version, candidate.value, scan_.read.select,
-                         shown_, entity);
-  if (!failure_.ok()) return false;
+  if (!did(view_entity(key_.partition_key(), key_.row_key(), candidate.version, candidate.value, scan_.read.select,
+                       shown_, entity))) {
+    return false;
+  }
   (*reader_)(entity);
   return true;
 }
@@ -275,8 +282,7 @@ bool PageScan::end_before(Candidate& candidate, bool at_partition) {
 bool PageScan::decode_key(Candidate& candidate) {
   if (candidate.is_key_decoded) return true;
   candidate.is_key_decoded = true;
-  failure_ = key_.decode(candidate.sort_key);
-  return failure_.ok();
+  return did(key_.decode(candidate.sort_key));
 }
 
 bool PageScan::open(Candidate& candidate, bool with_keys, FilterSubject& subject) {

@@ -142,6 +142,7 @@ class PageScan {
   Result<bool> keep_first();
 
   // These return false after an error, which is failure_ then.
+  bool did(Status step);
   bool keep(Candidate& candidate);
   bool show(const Candidate& candidate);
   bool decode_key(Candidate& candidate);

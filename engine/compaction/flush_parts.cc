@@ -63,7 +63,7 @@ std::vector<KeySpan> flush_parts(const Memtable& memtable, const Levels& levels,
     const std::string_view border = file->entry.smallest_key;
     const std::uint64_t end = weight.below(border);
     if (end - begin < share) continue;
-    if (weight.all() - end < share / 2) break;  // What is left is not worth a file of its own.
+    if (weight.all() - end < share / 2) break;  // The rest is not worth a file of its own.
     parts.back().to = border;
     parts.push_back({border, {}});
     if (parts.size() == count) break;

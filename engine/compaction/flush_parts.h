@@ -18,10 +18,10 @@
 
 namespace varve::engine {
 
-/// Returns at most `count_max` spans, in order. Together they have all keys. A cut lies at the first key of a file in the
-/// uppermost level beneath that has files there, so that a merge with them can be cut there too. Parts are of about equal
-/// size, and not smaller than own_file_bytes(). Large values do not count, since they may stay in the log. The spans are
-/// views into `levels`. No thread may insert into the memtable meanwhile. Throws std::bad_alloc.
+/// Returns at most `count_max` spans, in order. Together they have all keys. Each cut lies at the first key of a file, so
+/// that merges can be cut there too. The file is in the uppermost level beneath that overlaps the memtable. Parts are of
+/// about equal size, and not smaller than own_file_bytes(). Large values do not count, since they may stay in the log. The
+/// spans are views into `levels`. No thread may insert into the memtable meanwhile. Throws std::bad_alloc.
 std::vector<KeySpan> flush_parts(const Memtable& memtable, const Levels& levels, const TreeShape& shape,
                                  std::size_t count_max);
 

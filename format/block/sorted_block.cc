@@ -101,7 +101,7 @@ bool below(std::string_view a, std::string_view b) noexcept {
   return order != 0 ? order < 0 : a.size() < b.size();
 }
 
-/// Returns whether two keys differ behind the prefix that they share. Nearly always their first bytes there differ.
+/// Returns whether two keys differ after the prefix that they share. Nearly always their first bytes there differ.
 bool differ(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return true;
   return !a.empty() && (a.front() != b.front() || a != b);

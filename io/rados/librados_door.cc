@@ -201,7 +201,7 @@ std::string_view between(std::string_view text, std::string_view mark, char end)
 class Blocklisting {
  public:
   explicit Blocklisting(const LibradosConnection& connection) : connection_(connection) {}
-  /// Waits for what was asked. The library bounds the time of each question.
+  /// Waits for the answers to all questions. The library bounds the time of each.
   ~Blocklisting() {
     if (!connection_.owner().is_this_process()) leave_to_parent(thread_);
   }

@@ -50,7 +50,7 @@ class ObjectCluster {
   void stand_still(std::string_view prefix);
   /// Lets them go on.
   void go_on();
-  /// Sets how many of the two copies that each object must have are there. With one, every object stands still.
+  /// Sets how many of the two copies that each object must have are there. With one, every operation waits.
   void set_copies(std::uint64_t copies);
 
   /// Lets no blocklist reach the objects from now on, and answers as if it had. The fence alone must suffice.
@@ -96,7 +96,7 @@ class ObjectCluster {
   /// Returns the answer if the client gets one that depends on no object.
   ObjectAnswer refusal(const Client& client) const;
 
-  /// Waits while the object stands still, without the lock. Returns false if that outlasts a patience that is not zero.
+  /// Waits while operations on the object wait, without the lock. Returns false if that outlasts a patience that is not zero.
   bool await(std::string_view object, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
 
   Scheduler& scheduler_;

@@ -1,5 +1,5 @@
 // Goal: while a part of the cluster hangs, reads of it are given up one by one and writes wait. Afterwards all is as before.
-// Method: an engine over a model of RADOS whose objects of the store stand still, but not its lease.
+// Method: an engine over a model of RADOS in which operations on the store wait, but not those on its lease.
 #include <chrono>
 #include <memory>
 #include <string>

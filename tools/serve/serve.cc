@@ -21,8 +21,7 @@
 namespace varve::serve {
 namespace {
 
-/// A read that waits longer for the cluster is answered with 503, so that one part of it that hangs does not hold up all
-/// threads.
+/// A read that waits longer for the cluster is answered with 503. So a part of it that hangs does not hold up all threads.
 constexpr std::chrono::seconds kReadPatience{5};
 
 /// The program's exit code for a failure of the machine, after which a service manager starts it again.

@@ -175,7 +175,7 @@ class FlushParts : public testing::TestWithParam<std::uint64_t> {
     while (written.size() < count) {
       const std::uint64_t row = io::random_below(random_, kRowCount);
       if (!written.insert(row).second) continue;
-      if (!io::one_in(random_, 3)) {
+      if (!io::one_in(random_, 4)) {
         put(change, row, rows_);
         continue;
       }
@@ -243,7 +243,7 @@ class FlushParts : public testing::TestWithParam<std::uint64_t> {
   /// Checks that the table files on the disk are exactly those in the levels.
   void check_strays() const { ASSERT_EQ(files_on_disk(), named_files()); }
 
-  /// Checks what is left if the process ends now, or the power fails.
+  /// Checks the store that a process leaves which ends now, or the power's failure.
   void check_crashes() {
     std::vector<io::MemoryDisk> left = machine_.files->power_cuts(machine_.random, 3);
     left.push_back(machine_.files->process_death(machine_.random));
@@ -260,9 +260,11 @@ class FlushParts : public testing::TestWithParam<std::uint64_t> {
   /// Seals a small memtable, which is not cut, and a second one while the first cannot be flushed.
   void make_two_wait() {
     ASSERT_EQ(engine_->flush().to_string(), "Ok");
-    write(5);
     const std::string beyond = name_of(2 * kRowCount);  // Nothing is beneath it.
-    ASSERT_TRUE(Change().put("p", beyond, "hidden by a delete of the second memtable").commit(*engine_).ok());
+    Change small;
+    for (std::uint64_t row = 0; row < 5; ++row) put(small, row, rows_);
+    small.put("p", beyond, "hidden by a delete of the second memtable");
+    ASSERT_TRUE(small.commit(*engine_).ok());
     disk_is_full_ = true;
     add_fault(0, io::FaultEffect::kError, io::FaultRule::kFromThenOn, true);
     EXPECT_EQ(engine_->flush().code(), Code::kNoSpace);
@@ -323,6 +325,7 @@ class FlushParts : public testing::TestWithParam<std::uint64_t> {
     caller.join();
     EXPECT_EQ(closed.to_string(), "Ok");
     machine_.files->faults().clear();
+    engine_.reset();
   }
 
   const test::SmallTrees trees_{kFileBytes};

@@ -1,5 +1,5 @@
 // Goal: a read that its cluster does not answer is given up, a write waits and is made, and the figures say so.
-// Method: a process and a model of RADOS, parts of which stand still. Threads and time follow a seed.
+// Method: a process and a model of RADOS, in which operations wait. Threads and time follow a seed.
 #include <chrono>
 #include <memory>
 #include <string>

@@ -65,7 +65,7 @@ struct RadosFigures {
   std::map<std::string, std::uint64_t> owned;
   /// Stores that were taken.
   std::uint64_t ownerships = 0;
-  /// Of these, the ones from an owner that had not let go: it had died or hung.
+  /// The ones of these that were taken from an owner that had not let go: it had died or hung.
   std::uint64_t takeovers = 0;
   /// How often a handle of a store noticed that another owner had taken the store over.
   std::uint64_t fences = 0;
