@@ -164,6 +164,7 @@ varve_status* varve_repair(varve_text path, varve_text target, varve_progress pr
     varve::Result<varve::RepairReport> found = varve::Store::repair(*from, *to, {}, shown);
     if (!found.ok()) return found.status();
     if (varve::Status written = vc::write_if_asked(vc::figures_of(*found), figures); !written.ok()) return written;
+    for (std::string& index : found->unbuilt_indexes) found->findings.push_back("not built: " + index);
     return vc::give_report(std::move(found->findings), std::move(found->losses), report);
   });
 }

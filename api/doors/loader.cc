@@ -59,6 +59,7 @@ Status build_indexes(StoreCore& core, const TableName& name) {
   for (const TableIndex& index : indexes->all) {
     if (index.state != IndexState::kBuilding) continue;
     const Status built = build_index(core, name, index.id, {});
+    if (built.code() == Code::kNotFound) continue;  // The table or the index was dropped meanwhile.
     if (!built.ok()) return built.with_hint("the entities are loaded; create the index again to build it");
   }
   return Status();

@@ -158,10 +158,8 @@ Status mend_owners(const io::Env& env, std::string_view target, const RepairedCa
   return engine.ok() ? write_owners(**engine, rows) : engine.status();
 }
 
-/// Builds the indexes of a table of the repaired store. An index that cannot be built is a finding: the entities are saved,
-/// and Store::create_index() builds it later.
-Status build_indexes_of(Store& store, const std::string& account, const std::string& table, RepairReport& report,
-                        std::vector<std::string>& findings) {
+/// Builds the indexes of a table of the repaired store. The entities are saved whether or not that succeeds.
+Status build_indexes_of(Store& store, const std::string& account, const std::string& table, RepairReport& report) {
   const Result<std::vector<IndexInfo>> indexes = store.indexes(account, table);
   if (!indexes.ok()) return indexes.status();
   for (const IndexInfo& index : *indexes) {
@@ -170,8 +168,8 @@ Status build_indexes_of(Store& store, const std::string& account, const std::str
     if (built.ok()) {
       ++report.indexes;
     } else {
-      findings.push_back("index " + quoted(index.definition.name) + " of table " + quoted(account + "/" + table) +
-                         " is not built: " + built.to_string());
+      report.unbuilt_indexes.push_back("index " + quoted(index.definition.name) + " of table " +
+                                       quoted(account + "/" + table) + ": " + built.to_string());
     }
   }
   return Status();
@@ -179,7 +177,7 @@ Status build_indexes_of(Store& store, const std::string& account, const std::str
 
 /// A repair saves no entries of indexes.
 Status build_indexes(std::string_view target, const StoreOptions& options, const RepairedCatalog& catalog,
-                     RepairReport& report, std::vector<std::string>& findings) {
+                     RepairReport& report) {
   StoreOptions to_build;
   to_build.resources = options.resources;
   to_build.env = options.env;
@@ -187,7 +185,9 @@ Status build_indexes(std::string_view target, const StoreOptions& options, const
   if (!store.ok()) return store.status();
   for (const format::TableId id : catalog.tables_to_index()) {
     const auto& [account, table] = catalog.tables().at(id);
-    if (Status built = build_indexes_of(**store, account, table, report, findings); !built.ok()) return built;
+    if (Status built = build_indexes_of(**store, account, table, report); !built.ok()) {
+      report.unbuilt_indexes.push_back("table " + quoted(account + "/" + table) + ": " + built.to_string());
+    }
   }
   return (*store)->close();
 }
@@ -203,9 +203,8 @@ Result<RepairReport> Store::repair(std::string_view path, std::string_view targe
     if (!figures.ok()) return figures.status();
     if (Status mended = mend_owners(env, target, catalog); !mended.ok()) return mended;
     if (!catalog.tables_to_index().empty()) {
-      const Status built = build_indexes(target, options, catalog, figures->report, figures->findings);
-      // The store is complete without them.
-      if (!built.ok()) figures->findings.push_back("not every index is built: " + built.to_string());
+      const Status built = build_indexes(target, options, catalog, figures->report);
+      if (!built.ok()) figures->report.unbuilt_indexes.push_back("all: " + built.to_string());
     }
     RepairReport report = final_report(*std::move(figures), catalog);
     if (progress) progress(report);

@@ -26,7 +26,7 @@ constexpr std::initializer_list<PropertyType> kIndexedTypes = {
 /// The most ranges of an index that are read for a filter, and that are merged for an order. A number may be stored with
 /// several types, and the literals of several components multiply each other.
 constexpr std::size_t kIndexRangesMax = 256;
-constexpr std::size_t kOrderedRangesMax = 32;
+constexpr std::size_t kOrderedRangesMax = 128;
 constexpr double kTwoTo63 = 9223372036854775808.0;
 
 /// What the filter says about one property of every entity that matches.
@@ -211,6 +211,37 @@ std::optional<std::string> value_for(PropertyType type, const Value& literal, Si
   return std::nullopt;
 }
 
+struct IntegerBounds {
+  std::int64_t smallest = 0;
+  std::int64_t largest = 0;
+};
+
+/// Returns the values that a type of integers has, or nothing for another type.
+std::optional<IntegerBounds> bounds_of_integers(PropertyType type) noexcept {
+  if (type == PropertyType::kInt32) return IntegerBounds{INT32_MIN, INT32_MAX};
+  if (type == PropertyType::kInt64) return IntegerBounds{INT64_MIN, INT64_MAX};
+  return std::nullopt;
+}
+
+/// Returns the first integer in an order that is not before a number, or nothing if all of them are. NaN is above all.
+std::optional<std::int64_t> integer_at(const Value& number, bool is_descending, IntegerBounds bounds) {
+  std::int64_t at = is_descending ? bounds.largest : bounds.smallest;
+  if (const auto* const real = number.get_if<double>()) {
+    const double whole = is_descending ? std::floor(*real) : std::ceil(*real);
+    const bool is_above = std::isnan(*real) || whole >= kTwoTo63;
+    const bool is_below = !is_above && whole < -kTwoTo63;
+    if (is_descending ? is_below : is_above) return std::nullopt;
+    if (is_above || is_below) return at;
+    at = static_cast<std::int64_t>(whole);
+  } else if (const auto* const narrow = number.get_if<std::int32_t>()) {
+    at = *narrow;
+  } else if (const auto* const wide = number.get_if<std::int64_t>()) {
+    at = *wide;
+  }
+  if (is_descending ? at < bounds.smallest : at > bounds.largest) return std::nullopt;
+  return std::clamp(at, bounds.smallest, bounds.largest);
+}
+
 /// Appends a value to components. Returns whether it was cut.
 bool append_value(std::string& bytes, const format::IndexComponent& component, PropertyType type,
                   std::string_view value, bool is_descending) {
@@ -281,7 +312,7 @@ class IndexPlanner {
     while (!is_next(order) && add_equal_component()) {
       if (plan_.equal_components == definition_.components.size()) return std::nullopt;
     }
-    if (!is_next(order)) return std::nullopt;
+    if (!is_next(order) || prefixes_.size() * order.types.size() > ranges_max_) return std::nullopt;
     OrderPlan planned;
     planned.component = plan_.equal_components;
     planned.is_reversed = order.is_descending != next_component().is_descending;
@@ -314,8 +345,14 @@ class IndexPlanner {
       }
     }
     if (type.is_bounded && order.position != nullptr) {
-      const Side side = order.is_descending ? Side::kUpper : Side::kLower;
-      const std::optional<std::string> at = value_for(type.type, *order.position, side);
+      std::optional<std::string> at;
+      if (const std::optional<IntegerBounds> integers = bounds_of_integers(type.type)) {
+        const std::optional<std::int64_t> number = integer_at(*order.position, order.is_descending, *integers);
+        if (!number) return;  // All values of the type are before the position.
+        at = type.type == PropertyType::kInt32 ? stored(static_cast<std::int32_t>(*number)) : stored(*number);
+      } else {
+        at = value_for(type.type, *order.position, order.is_descending ? Side::kUpper : Side::kLower);
+      }
       if (at) (order.is_descending ? last : first) = bound_of(next_component(), type.type, *at);
     }
     for (const std::string& prefix : prefixes_) add_between(prefix, first, last);
@@ -324,6 +361,12 @@ class IndexPlanner {
   void add_between(const std::string& prefix, const std::string& first, const std::string& last) {
     next_component().is_descending ? add(prefix + inverted(last), prefix + inverted(first))
                                    : add(prefix + first, prefix + last);
+  }
+
+  std::size_t count_types() const {
+    return static_cast<std::size_t>(
+        std::count_if(kIndexedTypes.begin(), kIndexedTypes.end(),
+                      [this](PropertyType type) { return may_have_type(next_component(), type); }));
   }
 
   const format::IndexComponent& next_component() const { return definition_.components[plan_.equal_components]; }
@@ -377,6 +420,7 @@ class IndexPlanner {
     const Comparison* const lower = find(is_lower_bound);
     const Comparison* const upper = find(is_upper_bound);
     if (lower == nullptr && upper == nullptr) return false;
+    if (prefixes_.size() * count_types() > ranges_max_) return false;
     for (const PropertyType type : kIndexedTypes) {
       if (!may_have_type(next_component(), type)) continue;
       std::string first = all_of(next_component(), type);

@@ -142,9 +142,10 @@ Status FirstEntities::offer(std::string_view sort_key, format::CommitVersion ver
 
 Status FirstEntities::takes_too_long(std::chrono::milliseconds time_max) const {
   std::string message = "a page in the order " + quoted(order_.text()) + " was not complete after " +
-                        std::to_string(time_max.count()) + " ms, because no index serves it; ";
+                        std::to_string(time_max.count()) + " ms, because no index served it; ";
   const EntityOrder::Component& first = order_.components().front();
-  message += first.may_have_index() ? "create an index on " + quoted(first.property) : "ask for a smaller range";
+  message += first.may_have_index() ? "an index on " + quoted(first.property) + " can, for entities that have it"
+                                    : "ask for a smaller range";
   return Status::too_large(message).with_service_error("InvalidInput");
 }
 

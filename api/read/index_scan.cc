@@ -13,7 +13,7 @@
 namespace varve {
 namespace {
 
-/// The clock and the stop token are asked once in this many entries.
+/// The clock and the stop token are asked before each range, and once in this many entries.
 constexpr std::size_t kEntriesBetween = 16;
 
 struct PlannedIndex {
@@ -90,6 +90,8 @@ Result<std::optional<std::vector<FoundKey>>> collect_keys(const IndexedScan& sca
   std::size_t entries = 0;
   std::size_t known_bytes = 0;
   for (const KeyRange& planned : index.plan.ranges) {
+    if (reading.stop.stop_requested()) return Status(Code::kCancelled);
+    if (reading.clock.monotonic() >= reading.deadline) return std::optional<std::vector<FoundKey>>();
     const KeyRange range = narrowed(scan, index, planned);
     engine::Cursor cursor = scan.table.view.cursor(range.lower, range.upper, &reading.cost);
     if (!index.cover || !index.cover->uses_values()) cursor.leave_values();

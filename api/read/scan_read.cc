@@ -364,9 +364,9 @@ PageBounds ScanRead::bounds(std::uint64_t entities_max) {
 
 std::chrono::nanoseconds ScanRead::order_deadline() const noexcept {
   constexpr std::chrono::nanoseconds kUnbounded = std::chrono::nanoseconds::max();
-  const bool is_bounded =
-      scan_.order_time_max < std::chrono::duration_cast<std::chrono::milliseconds>(kUnbounded - begun_);
-  return is_bounded ? begun_ + scan_.order_time_max : kUnbounded;
+  const std::chrono::milliseconds time = std::max(scan_.order_time_max, std::chrono::milliseconds(0));
+  const bool is_bounded = time < std::chrono::duration_cast<std::chrono::milliseconds>(kUnbounded - begun_);
+  return is_bounded ? begun_ + time : kUnbounded;
 }
 
 void ScanRead::begin_order(std::uint64_t entities_max) {

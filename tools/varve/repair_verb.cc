@@ -95,6 +95,7 @@ void print(const RepairReport& report, const std::string& target, std::chrono::n
             << "written   " << counted(report.written_files, "file", "files") << " of "
             << bytes_text(report.written_bytes) << "\n";
   if (report.indexes > 0) std::cout << "built     " << counted(report.indexes, "index", "indexes") << "\n";
+  for (const std::string& index : report.unbuilt_indexes) std::cout << "not built " << index << "\n";
   print_losses(report);
   if (report.lost_nothing()) {
     std::cout << (report.was_sound() ? "the store was sound" : "nothing was lost") << "\n";
@@ -160,6 +161,7 @@ void print_json(const RepairReport& report, std::chrono::nanoseconds elapsed) {
                   {"entities", report.entities},
                   {"value_bytes", report.value_bytes},
                   {"indexes", report.indexes},
+                  {"unbuilt_indexes", report.unbuilt_indexes},
                   {"written_files", report.written_files},
                   {"written_bytes", report.written_bytes},
                   {"version", report.version.to_string()},

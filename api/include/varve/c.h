@@ -703,6 +703,8 @@ typedef struct varve_index_candidate {
   uint64_t entities;
   /// The scan reads these entities alone, in place of its ranges.
   bool is_taken;
+  /// A count of the scan reads no entity, as varve::IndexCandidate::answers_counts.
+  bool answers_counts;
 } varve_index_candidate;
 
 /// What a scan will read.

@@ -55,7 +55,7 @@ class VARVE_EXPORT LoaderLane {
 ///
 /// If the empty table has indexes, finish() builds them at its end, when the entities are visible. If a build fails, finish()
 /// returns its error: the entities are loaded, and Store::create_index() builds the index. A table with a unique index
-/// cannot be loaded.
+/// cannot be loaded. If the process ends before the builds do, the indexes stay declared in the same way.
 ///
 /// The store serves all other operations during a load, including other loads. Leave only the loaded table alone until
 /// finish(), or finish() fails. If a write to the replaced empty table arrives during finish(), it returns

@@ -143,12 +143,12 @@ struct Scan {
   /// entity that it may have. If that is too few, it reads the whole range. It also does so if entities that lack the
   /// property may belong to it, and if no index has the order. The results are the same.
   ///
-  /// Each page keeps its first entities in memory, and ends by order_time_max, not by page_time_max. It has limits::kOrderedPageEntitiesMax entities at
-  /// most, so choose page_entities_max or `take`. It has fewer if they exceed page_bytes_max or
-  /// limits::kOrderedPageBytesMax. The next page begins after the last entity as it was. So the token holds its values.
-  /// In place of a text or Binary of more than 256 bytes, it holds a hash. Then the next page is kInvalidArgument
-  /// (InvalidInput) if the entity has another value by then. A scan of many pages should read at a snapshot, to see each entity once. A scan with an
-  /// order is not backward, and has no count.
+  /// Each page keeps its first entities in memory, and ends by order_time_max, not by page_time_max. It has
+  /// limits::kOrderedPageEntitiesMax entities at most, so choose page_entities_max or `take`. It has fewer if they exceed
+  /// page_bytes_max or limits::kOrderedPageBytesMax. The next page begins after the last entity as it was. So the token
+  /// holds its values. In place of a text or Binary of more than 256 bytes, it holds a hash. Then the next page is
+  /// kInvalidArgument (InvalidInput) if the entity has another value by then. A scan of many pages should read at a
+  /// snapshot, to see each entity once. A scan with an order is not backward, and has no count.
   std::string order_by{};
   /// If false, the scan accepts only the service's grammar, as an HTTP service for unmodified clients does. Then
   /// functions and comparisons of two properties are kUnsupported (NotImplemented), and `in` is kInvalidArgument

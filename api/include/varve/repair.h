@@ -105,8 +105,11 @@ struct RepairReport {
   std::uint64_t entities = 0;
   /// Bytes of these entities' properties, as encoded and before compression.
   std::uint64_t value_bytes = 0;
-  /// Indexes that were built from these entities. One that could not be built is in `findings`.
+  /// Indexes that were built from these entities.
   std::uint64_t indexes = 0;
+  /// One line for each index, or for all, that could not be built. The entities are saved: drop such an index or create
+  /// it again.
+  std::vector<std::string> unbuilt_indexes;
   /// Table files that the repair wrote.
   std::uint64_t written_files = 0;
   /// Sum of the sizes of these files, in bytes.

@@ -73,9 +73,9 @@ struct VARVE_EXPORT PlannedRange {
 /// An index of the table that could serve the filter of a scan.
 struct IndexCandidate {
   std::string name;
-  /// The first components that the filter compares with `eq`.
+  /// The first components that the filter compares with `eq`, or with each value of a list.
   std::size_t equal_components = 0;
-  /// Whether the filter bounds the next component. An upper bound alone counts only if the component is the Timestamp.
+  /// Whether the filter bounds the next component, from one side or from both.
   bool has_range = false;
   /// The entities of the scan's ranges to which the index leads. Nothing if more entries would have to be read than a scan
   /// reads of an index.

@@ -421,7 +421,7 @@ class VARVE_EXPORT Store {
   /// Every saved entity keeps its version, and so its Timestamp and ETag. The repair guesses nothing: it saves an
   /// entity only as it was committed. The report names the parts that could not be read, and how many entities may be
   /// out of date because of them. A repair of an undamaged store makes an equal store. Indexes are built from the saved
-  /// entities. One that cannot be built is a finding, and create_index() builds it later.
+  /// entities.
   ///
   /// A repair needs the time and disk space of writing all data once. It needs memory for the log, plus about one MiB
   /// for each file that it merges. Calls `progress`, unless it is empty, from time to time on the calling thread. Uses

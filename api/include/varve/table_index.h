@@ -10,11 +10,11 @@
 // reader, also a snapshot, sees the entries of the entities that it sees. Each write to a table with indexes reads the
 // entity before it. Writes to other tables cost as much as without indexes.
 //
-// A scan with a filter takes an index by itself. The index must be ready, and the filter must compare each component that is
-// a property: an entity without it has no entry, and no comparison is true for it. The filter must compare the first
-// component with `eq`, `gt` or `ge`; the Timestamp also with `lt` or `le`. If the index leads to more entries than a scan
-// reads of one, the scan reads its range of keys instead. Results come in the order of keys either way. Table::explain()
-// shows the indexes that could serve a scan.
+// A scan with a filter takes an index by itself. The index must be ready, and the filter must have a condition on each
+// component that is a property: an entity without it has no entry, and no condition is true for it. One on the first
+// component must bound it: a comparison but `ne`, an `in` list, several `eq` joined by `or`, or startswith(). If the index
+// leads to more entries than a scan reads of one, the scan reads its range of keys instead. Results come in the order of
+// keys either way. Table::explain() shows the indexes that could serve a scan.
 //
 // A commit with the entries of all indexes has 31 MiB at most; beyond, it is refused with kTooLarge (RequestBodyTooLarge), and
 // the message names the index. Only many indexes that carry large properties can lead there.
@@ -53,7 +53,8 @@ struct IndexComponent {
 struct IndexDefinition {
   /// 1 to 63 letters, digits, '-' and '_', with a letter first. Case matters.
   std::string name{};
-  /// 1 to 4. For example, {"Timestamp", true} puts the newest entity first. Of a String or Binary only the first 256 bytes order the entries. A LargeValue counts as no value.
+  /// 1 to 4. For example, {"Timestamp", true} puts the newest entity first. Of a String or Binary only the first 256 bytes
+  /// order the entries. A LargeValue counts as no value.
   std::vector<IndexComponent> components{};
   /// At most 252 names of properties that an entry repeats.
   std::vector<std::string> carried{};

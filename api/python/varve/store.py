@@ -171,6 +171,8 @@ class IndexCandidate(NamedTuple):
     entities: Optional[int]
     #: Whether the scan reads these entities alone.
     is_taken: bool
+    #: Whether a count of the scan reads no entity.
+    answers_counts: bool = False
 
 
 class Plan(NamedTuple):
@@ -187,7 +189,7 @@ class Plan(NamedTuple):
 
 def _candidate_of(view: Any) -> IndexCandidate:
     return IndexCandidate(_text(view.name) or "", view.equal_components, view.has_range,
-                          view.entities if view.has_entities else None, view.is_taken)
+                          view.entities if view.has_entities else None, view.is_taken, view.answers_counts)
 
 
 class AggregateRow(NamedTuple):

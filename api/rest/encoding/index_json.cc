@@ -10,6 +10,7 @@
 #include "api/rest/encoding/json_text.h"
 #include "api/rest/protocol/message.h"
 #include "api/rest/protocol/wire_error.h"
+#include "format/keys/index_key.h"
 
 namespace varve::serve {
 namespace {
@@ -42,10 +43,20 @@ Status add_member(const JsonMember& member, IndexDefinition& definition) {
     while (!rest.empty()) {
       Result<IndexComponent> component = component_of_text(take_element(rest));
       if (!component.ok()) return component.status();
+      if (definition.components.size() == format::kIndexComponentsMax) {
+        return service_error::invalid_input("Components has more than " + std::to_string(format::kIndexComponentsMax) +
+                                            " names");
+      }
       definition.components.push_back(*std::move(component));
     }
   } else if (member.name == "Carried" && is_text) {
-    while (!rest.empty()) definition.carried.emplace_back(take_element(rest));
+    while (!rest.empty()) {
+      if (definition.carried.size() == format::kIndexCarriedMax) {
+        return service_error::invalid_input("Carried has more than " + std::to_string(format::kIndexCarriedMax) +
+                                            " names");
+      }
+      definition.carried.emplace_back(take_element(rest));
+    }
   } else if (member.name == "Unique" && (member.kind == JsonKind::kTrue || member.kind == JsonKind::kFalse)) {
     definition.is_unique = member.kind == JsonKind::kTrue;
   } else {

@@ -1,11 +1,14 @@
 #include "api/rest/service/index_builds.h"
 
-#include <algorithm>
-#include <map>
+#include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <utility>
 
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
+#include "api/rest/protocol/wire_error.h"
 #include "varve/async.h"
 #include "varve/names.h"
 
@@ -15,92 +18,136 @@ namespace {
 /// Of builds that have failed, so many are remembered.
 constexpr std::size_t kFailuresMax = 64;
 
-struct Build {
-  bool goes_on = true;
-  IndexBuildProgress progress{};
-  std::string failure{};
-};
+std::string prefix_of_table(std::string_view account, std::string_view table) {
+  return std::string(account).append("/").append(lower_case(table)).append("/");
+}
 
-std::string key_of_build(std::string_view account, std::string_view table, std::string_view index) {
-  return std::string(account).append("/").append(lower_case(table)).append("/").append(index);
+/// A build that was stopped, or whose index was dropped, has not failed.
+bool has_failed(const Status& built) noexcept {
+  return !built.ok() && built.code() != Code::kCancelled && built.code() != Code::kNotFound;
+}
+
+bool is_of_server(const Status& built) {
+  constexpr std::uint16_t kServerErrors = 500;
+  return has_failed(built) && wire_error(built).status >= kServerErrors;
 }
 
 }  // namespace
 
-struct IndexBuilds::State {
-  std::mutex mutex{};
-  std::map<std::string, Build> builds{};
+/// The mutex of the state guards it.
+struct IndexBuilds::Build {
+  std::string key{};  // never changes
+  IndexDefinition definition{};
+  bool has_begun = false;  // The index may be declared.
+  bool is_forgotten = false;
+  bool goes_on = true;
+  IndexBuildProgress progress{};
+  Status result{};
+};
 
-  const Build* find(const std::string& key) const {
-    const auto found = builds.find(key);
-    return found == builds.end() ? nullptr : &found->second;
-  }
-  std::size_t going_on() const {
-    const auto goes_on = [](const auto& entry) { return entry.second.goes_on; };
-    return static_cast<std::size_t>(std::count_if(builds.begin(), builds.end(), goes_on));
-  }
-  /// Needs no memory for a build that has succeeded.
-  void end(const std::string& key, const Status& built) noexcept {
+struct IndexBuilds::State {
+  explicit State(Log its_log) : log(std::move(its_log)) {}
+
+  const Log log;
+  std::mutex mutex{};
+  std::condition_variable ended{};
+  std::map<std::string, Handle> builds{};  // those that go on and those that have failed, unless forgotten
+  std::size_t going_on = 0;                // forgotten ones too
+  std::size_t waiting = 0;                 // threads
+
+  /// Returns whether the build may declare its index.
+  bool may_begin(Build& build) {
     const std::lock_guard guard(mutex);
-    const auto found = builds.find(key);
-    if (found == builds.end()) return;
-    const bool is_remembered = !built.ok() && built.code() != Code::kCancelled && built.code() != Code::kNotFound &&
-                               builds.size() <= kFailuresMax;
-    if (!is_remembered) {
-      builds.erase(found);
-      return;
-    }
-    found->second.goes_on = false;
+    build.has_begun = !build.is_forgotten;
+    return build.has_begun;
+  }
+  void end(const Handle& build, const Status& built) noexcept {
     try {
-      found->second.failure = built.message();
-    } catch (const std::bad_alloc&) {
-      builds.erase(found);
+      if (is_of_server(built) && log) log(build->key, built);
+    } catch (const std::bad_alloc&) {  // The list shows the failure.
     }
+    const std::lock_guard guard(mutex);
+    build->goes_on = false;
+    build->result = built;
+    --going_on;
+    const auto found = builds.find(build->key);
+    const bool is_remembered = has_failed(built) && builds.size() <= kFailuresMax;
+    if (found != builds.end() && found->second == build && !is_remembered) builds.erase(found);
+    ended.notify_all();
   }
 };
 
-IndexBuilds::IndexBuilds(Store& store) : store_(store), state_(std::make_shared<State>()) {}
+IndexBuilds::IndexBuilds(Store& store, Log log) : store_(store), state_(std::make_shared<State>(std::move(log))) {}
 
-Status IndexBuilds::begin(std::string_view account, std::string_view table, const IndexDefinition& definition,
-                          const std::stop_token& stop) {
-  const std::string key = key_of_build(account, table, definition.name);
-  // The build and its end share the key, so that the end needs no memory.
-  const auto named = std::make_shared<const std::string>(key);
+Result<IndexBuilds::Handle> IndexBuilds::begin(std::string_view account, std::string_view table,
+                                               const IndexDefinition& definition, const std::stop_token& stop) {
+  const auto build = std::make_shared<Build>();
+  build->key = prefix_of_table(account, table).append(definition.name);
+  build->definition = definition;
   Task<Status> building = AsyncStore(store_).run(
-      [state = state_, named, owner = std::string(account), name = std::string(table), definition, stop](Store& store) {
-        return store.create_index(owner, name, definition, [&](const IndexBuildProgress& built) {
+      [state = state_, build, owner = std::string(account), name = std::string(table), stop](Store& store) {
+        if (!state->may_begin(*build)) return Status(Code::kCancelled);
+        return store.create_index(owner, name, build->definition, [&](const IndexBuildProgress& built) {
           const std::lock_guard guard(state->mutex);
-          state->builds[*named].progress = built;
+          build->progress = built;
           return !stop.stop_requested();
         });
       },
       stop);
   {
     const std::lock_guard guard(state_->mutex);
-    const Build* const known = state_->find(key);
-    if (known != nullptr && known->goes_on) return Status();
-    if (state_->going_on() >= kAtOnceMax) {
+    const auto known = state_->builds.find(build->key);
+    if (known != state_->builds.end() && known->second->goes_on) {
+      if (known->second->definition == definition) return known->second;
+      return service_error::resource_already_exists("an index " + quoted(definition.name) +
+                                                    " with another definition is being built");
+    }
+    if (state_->going_on >= kAtOnceMax) {
       return Status(Code::kBusy, "the server builds " + std::to_string(kAtOnceMax) +
                                      " indexes already; repeat the request after one of them");
     }
-    state_->builds[key] = Build();
+    state_->builds[build->key] = build;
+    ++state_->going_on;
   }
-  start(std::move(building), [state = state_, named](const Status& built) { state->end(*named, built); });
-  return Status();
+  start(std::move(building), [state = state_, build](const Status& built) { state->end(build, built); });
+  return build;
 }
 
-std::optional<IndexBuildProgress> IndexBuilds::progress(std::string_view account, std::string_view table,
-                                                        std::string_view index) const {
-  const std::lock_guard guard(state_->mutex);
-  const Build* const build = state_->find(key_of_build(account, table, index));
-  return build != nullptr && build->goes_on ? std::optional(build->progress) : std::nullopt;
+std::optional<Status> IndexBuilds::wait(const Handle& build, std::chrono::milliseconds time) {
+  std::unique_lock lock(state_->mutex);
+  if (build->goes_on && state_->waiting < kAtOnceMax) {
+    ++state_->waiting;
+    state_->ended.wait_for(lock, time, [&build] { return !build->goes_on; });
+    --state_->waiting;
+  }
+  return build->goes_on ? std::nullopt : std::optional(build->result);
 }
 
-std::optional<std::string> IndexBuilds::failure(std::string_view account, std::string_view table,
-                                                std::string_view index) const {
+bool IndexBuilds::forget(std::string_view account, std::string_view table, std::string_view index) {
   const std::lock_guard guard(state_->mutex);
-  const Build* const build = state_->find(key_of_build(account, table, index));
-  return build != nullptr && !build->goes_on ? std::optional(build->failure) : std::nullopt;
+  const auto found = state_->builds.find(prefix_of_table(account, table).append(index));
+  if (found == state_->builds.end()) return false;
+  found->second->is_forgotten = true;
+  const bool had_declared_nothing = found->second->goes_on && !found->second->has_begun;
+  state_->builds.erase(found);
+  return had_declared_nothing;
+}
+
+IndexBuilds::ShownBuilds IndexBuilds::of_table(std::string_view account, std::string_view table) const {
+  const std::string prefix = prefix_of_table(account, table);
+  ShownBuilds shown;
+  const std::lock_guard guard(state_->mutex);
+  for (auto each = state_->builds.lower_bound(prefix); each != state_->builds.end() && each->first.starts_with(prefix);
+       ++each) {
+    const Build& build = *each->second;
+    Shown& found = shown[build.definition.name];
+    if (build.goes_on) {
+      found.progress = build.progress;
+    } else {
+      found.failure = wire_error(build.result).message;
+    }
+  }
+  return shown;
 }
 
 }  // namespace varve::serve

@@ -1,10 +1,12 @@
-// Owns: the builds of indexes that requests began and that outlast them.
-// Must never: keep an index from being dropped, or report a build that has ended as going on.
+// Owns: the builds of indexes that requests began. They may outlast their requests.
+// Must never: declare an index a second time after it was dropped, or report a build that has ended as going on.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -20,25 +22,42 @@ namespace varve::serve {
 /// Thread-safe.
 class IndexBuilds {
  public:
-  /// Each build occupies a thread of the store's calls.
+  /// Each build occupies a thread of the store's calls, and so does each request that waits for one.
   static constexpr std::size_t kAtOnceMax = 4;
 
+  /// A build that was begun.
+  struct Build;
+  using Handle = std::shared_ptr<Build>;
+  /// What is known of a build: how far it is, or why it has failed.
+  struct Shown {
+    std::optional<IndexBuildProgress> progress{};
+    std::string failure{};
+  };
+  /// By the names of indexes.
+  using ShownBuilds = std::map<std::string, Shown, std::less<>>;
+  /// Gets the failures of builds: what was built, and why it failed.
+  using Log = std::function<void(std::string_view what, const Status& failure)>;
+
   /// The store must outlive the builds, and waits for them when it is closed.
-  explicit IndexBuilds(Store& store);
+  explicit IndexBuilds(Store& store, Log log = {});
   IndexBuilds(const IndexBuilds&) = delete;
   IndexBuilds& operator=(const IndexBuilds&) = delete;
 
-  /// Builds an index that was declared, until `stop`. Does nothing if the build goes on already.
-  /// Errors: kBusy (kAtOnceMax builds go on).
-  Status begin(std::string_view account, std::string_view table, const IndexDefinition& definition,
-               const std::stop_token& stop);
-  /// Returns what the build of this index has done, if it goes on.
-  std::optional<IndexBuildProgress> progress(std::string_view account, std::string_view table,
-                                             std::string_view index) const;
-  /// Returns why the last build that this server began has ended, or nothing if it has not ended or has succeeded.
-  std::optional<std::string> failure(std::string_view account, std::string_view table, std::string_view index) const;
+  /// Declares the index and builds it, until `stop`. If this server builds it already, returns that build.
+  /// Errors: kBusy (kAtOnceMax builds go on; nothing was declared), kExists (ResourceAlreadyExists: an index of this name
+  /// and another definition is being built).
+  Result<Handle> begin(std::string_view account, std::string_view table, const IndexDefinition& definition,
+                       const std::stop_token& stop);
+  /// Waits for the end of the build, for `time` at most, and blocks the thread meanwhile. Returns how it ended, or nothing
+  /// if it goes on. Does not wait if kAtOnceMax threads wait.
+  std::optional<Status> wait(const Handle& build, std::chrono::milliseconds time);
+  /// Forgets the build of an index that was dropped or is about to be. Returns true if that build had declared nothing yet.
+  /// Then it declares nothing any more.
+  bool forget(std::string_view account, std::string_view table, std::string_view index);
+  /// Returns the builds of this table's indexes that go on, and those that have failed.
+  ShownBuilds of_table(std::string_view account, std::string_view table) const;
 
-  /// How long a request builds an index itself. A longer build goes on without the request.
+  /// How long a request waits for the end of a build.
   /// @{
   std::chrono::milliseconds request_time() const noexcept { return request_time_.load(std::memory_order_relaxed); }
   void set_request_time(std::chrono::milliseconds time) noexcept {

@@ -1,6 +1,7 @@
 // Owns: the routes of the indexes of a table, an extension of the service: list, create, drop.
 // Must never: answer where the server was not told to allow extensions, or keep a request until a long build ends.
-#include <chrono>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "api/rest/encoding/entity_reader.h"
@@ -19,26 +20,27 @@ Status check_extensions(const Call& call) {
                  "unknown comp and restype; indexes of tables need a server with --extensions allow");
 }
 
-/// Declares the index, and builds it for the time of a request.
-Task<Status> begin_build(const Call& call, Store& store, const IndexDefinition& definition) {
-  const bool goes_on =
-      call.index_builds->progress(call.address.account, call.target.table, definition.name).has_value();
-  Task<Status> building = AsyncStore(store).run(
-      [account = call.address.account, table = call.target.table, definition, goes_on,
-       time = call.index_builds->request_time()](Store& opened) {
-        const auto deadline = std::chrono::steady_clock::now() + time;
-        return opened.create_index(account, table, definition, [&](const IndexBuildProgress&) {
-          return !goes_on && std::chrono::steady_clock::now() < deadline;
-        });
+/// Waits for the end of the build on a thread of the store's calls. Returns nothing if it goes on after the time of a
+/// request.
+Task<std::optional<Status>> await_build(const Call& call, Store& store, IndexBuilds::Handle build) {
+  const auto ended = std::make_shared<std::optional<Status>>();
+  Task<Status> waiting = AsyncStore(store).run(
+      [builds = call.index_builds, build, ended](Store&) {
+        *ended = builds->wait(build, builds->request_time());
+        return Status();
       },
       call.stop);
-  const Status built = co_await at_home(call.home, std::move(building));
+  if (const Status waited = co_await at_home(call.home, std::move(waiting)); !waited.ok()) co_return waited;
+  std::optional<Status> built = std::move(*ended);
   // The index has failed before.
-  const bool needs_name = built.code() == Code::kConflict && built.service_error().empty();
-  co_return needs_name ? built.with_service_error("ResourceAlreadyExists") : built;
+  const bool needs_name = built && built->code() == Code::kConflict && built->service_error().empty();
+  if (needs_name) built = built->with_service_error("ResourceAlreadyExists");
+  co_return built;
 }
 
 Task<Result<std::vector<ShownIndex>>> shown_indexes(const Call& call, Store& store) {
+  // Before the states: a build that ends meanwhile is then shown as one that went on.
+  const IndexBuilds::ShownBuilds builds = call.index_builds->of_table(call.address.account, call.target.table);
   Task<Result<std::vector<IndexInfo>>> reading =
       AsyncStore(store).indexes(call.address.account, call.target.table, call.stop);
   Result<std::vector<IndexInfo>> infos = co_await at_home(call.home, std::move(reading));
@@ -47,12 +49,10 @@ Task<Result<std::vector<ShownIndex>>> shown_indexes(const Call& call, Store& sto
   for (IndexInfo& info : *infos) {
     ShownIndex& index = shown.emplace_back();
     index.info = std::move(info);
-    if (index.info.state != IndexState::kBuilding) continue;
-    const std::string& name = index.info.definition.name;
-    index.build = call.index_builds->progress(call.address.account, call.target.table, name);
-    const std::optional<std::string> failure =
-        call.index_builds->failure(call.address.account, call.target.table, name);
-    if (failure) index.info.failure = *failure;
+    const auto build = builds.find(index.info.definition.name);
+    if (index.info.state != IndexState::kBuilding || build == builds.end()) continue;
+    index.build = build->second.progress;
+    index.info.failure = build->second.failure;
   }
   co_return shown;
 }
@@ -76,20 +76,14 @@ Answer create_index(const Call& call, Store& store) {
   }
   const Result<IndexDefinition> definition = read_index_definition(call.request.body);
   if (!definition.ok()) co_return definition.status();
-  Task<Status> building = begin_build(call, store, *definition);
-  const Status built = co_await building;
-  ShownIndex made{{*definition, IndexState::kReady, {}}, {}};
-  std::uint16_t status = 201;
-  if (!built.ok()) {
-    if (built.code() != Code::kCancelled || call.stop.stop_requested()) co_return built;
-    if (Status begun = call.index_builds->begin(call.address.account, call.target.table, *definition, call.stop);
-        !begun.ok()) {
-      co_return begun;
-    }
-    status = 202;
-    made.info.state = IndexState::kBuilding;
-    made.build = call.index_builds->progress(call.address.account, call.target.table, definition->name);
-  }
+  const Result<IndexBuilds::Handle> build =
+      call.index_builds->begin(call.address.account, call.target.table, *definition, call.stop);
+  if (!build.ok()) co_return build.status();
+  Task<std::optional<Status>> waiting = await_build(call, store, *build);
+  const std::optional<Status> built = co_await waiting;
+  if (built && !built->ok()) co_return *built;
+  ShownIndex made{{*definition, built ? IndexState::kReady : IndexState::kBuilding, {}}, {}};
+  const std::uint16_t status = built ? 201 : 202;
   co_return carried_out_answer([&] { return json_response(status, call.level, write_index(made)); });
 }
 
@@ -98,9 +92,11 @@ Answer drop_index(const Call& call, Store& store) {
   const Result<std::optional<std::string>> index = query_value(call.request.head.query, "index");
   if (!index.ok()) co_return index.status();
   if (!*index) co_return refused("MissingRequiredQueryParameter", "the request needs the query parameter index");
+  const bool was_waiting = call.index_builds->forget(call.address.account, call.target.table, **index);
   Task<Status> dropping = AsyncStore(store).drop_index(call.address.account, call.target.table, **index, call.stop);
   const Status dropped = co_await at_home(call.home, std::move(dropping));
-  if (!dropped.ok()) co_return dropped;
+  // A build that had declared nothing is gone too.
+  if (!dropped.ok() && !(was_waiting && dropped.code() == Code::kNotFound)) co_return dropped;
   HttpResponse response;
   response.status = 204;
   co_return response;

@@ -43,9 +43,9 @@ constexpr std::array kRoutes = std::to_array<Route>({
     {Resource::kEntities, Part::kPolicies, "HEAD", account(kReadAccessPolicies, get_policies)},
     {Resource::kEntities, Part::kPolicies, "PUT", account(kWriteAccessPolicies, set_policies)},
 
-    {Resource::kEntities, Part::kIndexes, "GET", account(kListTables, list_indexes)},
-    {Resource::kEntities, Part::kIndexes, "POST", account(kCreateTable, create_index)},
-    {Resource::kEntities, Part::kIndexes, "DELETE", account(kDropTable, drop_index)},
+    {Resource::kEntities, Part::kIndexes, "GET", account(kReadAccessPolicies, list_indexes)},
+    {Resource::kEntities, Part::kIndexes, "POST", account(kWriteAccessPolicies, create_index)},
+    {Resource::kEntities, Part::kIndexes, "DELETE", account(kWriteAccessPolicies, drop_index)},
 
     {Resource::kService, Part::kStatistics, "GET", account(kReadServiceStatistics, get_statistics)},
     {Resource::kService, Part::kProperties, "GET", account(kReadServiceProperties, get_properties)},

@@ -65,10 +65,9 @@ Result<Prepared> prepare(const HttpRequest& request, const Address& address, std
 }  // namespace
 
 TableDispatcher::TableDispatcher(Store& store, std::shared_ptr<Keyring> keyring, security::Clock clock, FailureLog log)
-    : Dispatcher(store, std::move(keyring), std::move(clock), std::move(log), StorageService::kTables,
-                 "Varve-Table/1.0"),
+    : Dispatcher(store, std::move(keyring), std::move(clock), log, StorageService::kTables, "Varve-Table/1.0"),
       store_(store),
-      index_builds_(store) {}
+      index_builds_(store, std::move(log)) {}
 
 Result<std::string> TableDispatcher::verb_of(const HttpRequest& request, std::string_view version) const {
   Result<std::string> verb = effective_verb(request.head.verb, request.head.headers);

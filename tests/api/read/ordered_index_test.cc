@@ -120,6 +120,38 @@ std::string token_at(std::string_view order, std::optional<format::PropertyView>
   return encode_bytes_token(fields.finish());
 }
 
+TEST_F(OrderedIndex, APageReadsNoNumbersOfOtherTypesThatAreBeforeIt) {
+  create_index("ByN", {{"N"}});
+  std::vector<WriteOperation> operations;
+  for (int i = 0; i < 3000; ++i) {
+    Entity entity("p" + std::to_string(i / 100), std::to_string(10'000 + i));
+    const bool is_last = i >= 2970;
+    if (!is_last) entity.set("N", std::int32_t{i});
+    if (is_last && i % 2 == 0) entity.set("N", std::int64_t{INT32_MAX} + i);
+    if (is_last && i % 2 == 1) entity.set("N", static_cast<double>(INT32_MAX) + i + 0.5);
+    operations.push_back({WriteOperation::Kind::kInsert, entity, ETag()});
+    if (operations.size() < 100) continue;
+    ASSERT_EQ(said(indexed_->execute(operations)), kFine);
+    operations.clear();
+  }
+  for (const char* const order : {"N", "N desc"}) {
+    Scan scan;
+    scan.order_by = order;
+    scan.filter = "N ge 2900";  // Then each entity has an entry.
+    scan.page_entities_max = 10;
+    std::size_t found = 0;
+    for (bool goes_on = true; goes_on;) {
+      const Result<Page> page = indexed_->scan(scan);
+      ASSERT_EQ(said(page), kFine);
+      EXPECT_LE(page->cost.entities_examined, 14U) << order << " after " << found;
+      found += page->entities.size();
+      goes_on = page->continuation.has_value();
+      if (goes_on) scan.continuation = *page->continuation;
+    }
+    EXPECT_EQ(found, 100U);
+  }
+}
+
 TEST_F(OrderedIndex, I6_ATokenWithAnyValueGoesOnAtTheSamePlace) {
   put_values_of_all_types();
   create_index("ByV", {{"V", false}});
