@@ -145,7 +145,39 @@ bool is_one_of_no_key(const Filter& filter) {
          !filter.names_keys() && filter.text_of(0) == filter.text();
 }
 
+// The texts are UTF-8, so encoding them cannot fail.
+
+std::string row_prefix(format::TableId table, const ScanRange& range) {
+  std::string prefix = *format::encode_partition(table, range.partition_key());
+  const Status appended = format::append_text_prefix(prefix, range.from());
+  return appended.ok() ? prefix : std::string();
+}
+
+KeyRange everything_with(std::string prefix) {
+  std::string end = format::end_of_prefix(prefix);
+  return {std::move(prefix), std::move(end), false};
+}
+
 }  // namespace
+
+KeyRange keys_in(format::TableId table, const ScanRange& range) {
+  switch (range.kind()) {
+    case ScanRange::Kind::kTable: return everything_with(format::encode_table(table));
+    case ScanRange::Kind::kPartition: return everything_with(*format::encode_partition(table, range.partition_key()));
+    case ScanRange::Kind::kRowPrefix: return everything_with(row_prefix(table, range));
+    case ScanRange::Kind::kRows:
+      return {*format::encode_sort_key(table, range.partition_key(), range.from()),
+              range.to() ? *format::encode_sort_key(table, range.partition_key(), *range.to())
+                         : format::end_of_prefix(*format::encode_partition(table, range.partition_key())),
+              false};
+    case ScanRange::Kind::kPartitions:
+      return {*format::encode_partition(table, range.from()),
+              range.to() ? *format::encode_partition(table, *range.to())
+                         : format::end_of_prefix(format::encode_table(table)),
+              false};
+  }
+  return {};
+}
 
 KeyPlan plan_keys_taking(Filter& filter, format::TableId table, const KeyRange& within) {
   if (!is_one_of_no_key(filter) || within.lower >= within.upper) return plan_keys(filter, table, within);

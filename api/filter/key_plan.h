@@ -9,6 +9,7 @@
 
 #include "api/filter/filter.h"
 #include "format/keys/sort_key.h"
+#include "varve/query.h"
 
 namespace varve {
 
@@ -33,6 +34,9 @@ struct KeyPlan {
   /// comparisons.
   std::uint64_t steps = 0;
 };
+
+/// Returns the keys of a range of a scan. Its texts are UTF-8.
+KeyRange keys_in(format::TableId table, const ScanRange& range);
 
 KeyPlan plan_keys(const Filter& filter, format::TableId table, const KeyRange& within);
 /// Does the same, and takes the filter if the residual is the whole of it.

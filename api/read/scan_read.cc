@@ -67,38 +67,6 @@ Status check_range(const ScanRange& range) {
   return check_utf8("the bound", range.to().value_or(std::string()));
 }
 
-// From here on all texts are UTF-8, so encoding them cannot fail.
-
-std::string row_prefix(format::TableId table, const ScanRange& range) {
-  std::string prefix = *format::encode_partition(table, range.partition_key());
-  const Status appended = format::append_text_prefix(prefix, range.from());
-  return appended.ok() ? prefix : std::string();
-}
-
-KeyRange everything_with(std::string prefix) {
-  std::string end = format::end_of_prefix(prefix);
-  return {std::move(prefix), std::move(end), false};
-}
-
-KeyRange key_range(format::TableId table, const ScanRange& range) {
-  switch (range.kind()) {
-    case ScanRange::Kind::kTable: return everything_with(format::encode_table(table));
-    case ScanRange::Kind::kPartition: return everything_with(*format::encode_partition(table, range.partition_key()));
-    case ScanRange::Kind::kRowPrefix: return everything_with(row_prefix(table, range));
-    case ScanRange::Kind::kRows:
-      return {*format::encode_sort_key(table, range.partition_key(), range.from()),
-              range.to() ? *format::encode_sort_key(table, range.partition_key(), *range.to())
-                         : format::end_of_prefix(*format::encode_partition(table, range.partition_key())),
-              false};
-    case ScanRange::Kind::kPartitions:
-      return {*format::encode_partition(table, range.from()),
-              range.to() ? *format::encode_partition(table, *range.to())
-                         : format::end_of_prefix(format::encode_table(table)),
-              false};
-  }
-  return {};
-}
-
 /// Returns null if the scan has the order of keys.
 Result<std::unique_ptr<const EntityOrder>> order_of_scan(const Scan& scan) {
   if (scan.order_by.empty()) return std::unique_ptr<const EntityOrder>();
@@ -177,7 +145,7 @@ Status prepare_scan(const TableCall& call, const Scan& scan, bool may_wait, std:
   PreparedScan& prepared = made.emplace(PreparedScan{**std::move(table), {}, nullptr, {}, {}, scan.take});
   prepared.order = *std::move(order);
   KeyRange& range = prepared.range;
-  range = call.grant.within(key_range(prepared.table.id, scan.range), prepared.table.id);
+  range = call.grant.within(keys_in(prepared.table.id, scan.range), prepared.table.id);
   if (prepared.order != nullptr) {
     const Result<bool> has_begun = begin_behind(scan, prepared, may_wait);
     if (!has_begun.ok()) return has_begun.status();

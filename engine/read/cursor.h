@@ -85,8 +85,8 @@ class Cursor {
  private:
   /// Ends a seek that the lease does not allow.
   bool is_refused();
-  /// Returns the present entry, the first one of its key, if it is the usual one: a live value that every reader sees alike.
-  /// Otherwise it does nothing.
+  /// Shows the present entry, the first one of its key, if it is inside the range, a plain put and not above version_.
+  /// Otherwise it does nothing, and returns false.
   bool show_plain();
   /// Moves forward from the present entry, the first one of its key, to the first key to be returned.
   /// `is_passed`: the move has nothing more to do at key_.

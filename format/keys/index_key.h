@@ -109,7 +109,7 @@ void append_index_timestamp(std::string& components, CommitVersion version, bool
 void set_index_timestamp(char* at, CommitVersion version) noexcept;
 inline constexpr std::size_t kIndexTimestampBytes = 10;
 
-/// What is known of components beside their bytes.
+/// Facts about components beside their bytes.
 struct IndexComponentsInfo {
   bool was_cut = false;
   /// Where the tag of the Timestamp is.

@@ -15,7 +15,7 @@
 namespace varve::serve {
 namespace {
 
-/// Of builds that have failed, so many are remembered.
+/// The most failed builds that are remembered.
 constexpr std::size_t kFailuresMax = 64;
 
 std::string prefix_of_table(std::string_view account, std::string_view table) {

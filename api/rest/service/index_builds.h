@@ -28,14 +28,14 @@ class IndexBuilds {
   /// A build that was begun.
   struct Build;
   using Handle = std::shared_ptr<Build>;
-  /// What is known of a build: how far it is, or why it has failed.
+  /// The progress of a build, or the reason of its failure.
   struct Shown {
     std::optional<IndexBuildProgress> progress{};
     std::string failure{};
   };
   /// By the names of indexes.
   using ShownBuilds = std::map<std::string, Shown, std::less<>>;
-  /// Gets the failures of builds: what was built, and why it failed.
+  /// Gets the failures of builds that are the server's: the name of the index, and the failure.
   using Log = std::function<void(std::string_view what, const Status& failure)>;
 
   /// The store must outlive the builds, and waits for them when it is closed.

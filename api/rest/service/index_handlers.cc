@@ -1,5 +1,5 @@
 // Owns: the routes of the indexes of a table, an extension of the service: list, create, drop.
-// Must never: answer where the server was not told to allow extensions, or keep a request until a long build ends.
+// Must never: answer where the server does not allow extensions, or keep a request until a long build ends.
 #include <memory>
 #include <optional>
 #include <utility>

@@ -236,7 +236,7 @@ TEST_F(OrderedIndex, APageThatTakesTooLongIsRefusedUnlessAnIndexServesIt) {
   scan.order_by = "W desc,V";
   EXPECT_EQ(page_of(*indexed_, scan), "refused InvalidInput");
   create_index("ByW", {{"W"}});
-  // Of two entities with one value, only both together are certainly before the rest.
+  // If two entities have one value, only both together are certainly before the rest.
   scan.page_entities_max = 3;
   EXPECT_EQ(page_of(*indexed_, scan), "p/90 p/89 ");
   EXPECT_EQ(pages_of(*indexed_, scan).substr(0, 25), "p/90 p/89 p/92 p/91 p/94 ");

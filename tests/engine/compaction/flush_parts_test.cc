@@ -273,6 +273,7 @@ class FlushParts : public testing::TestWithParam<std::uint64_t> {
     held_.emplace_back(engine_->snapshot(), rows_);
     write(100);
     EXPECT_EQ(engine_->flush().code(), Code::kNoSpace);
+    for (int i = 0; i < 100 && files_on_disk() != named_files(); ++i) settle();
     settle();
   }
   /// Lets the two memtables be flushed, with this fault.
@@ -453,6 +454,8 @@ TEST_P(FlushParts, OfTheNextMemtableAreWrittenAheadAndPublishedInOrder) {
   end_full_disk(GetParam() % 2, io::FaultEffect::kNever, 1);
   io::Thread caller = *machine_.scheduler().start("caller", [this] { flushed_ = engine_->flush(); });
   machine_.files->await_stuck(1);
+  const auto is_one_written = [&] { return engine_->statistics().flushes == flushes && files_on_disk() <= files + 1; };
+  for (int i = 0; i < 100 && is_one_written(); ++i) settle();
   settle();
   if (engine_->statistics().flushes == flushes) {
     EXPECT_GT(files_on_disk(), files + 1) << "the second memtable waits for the first";
@@ -465,8 +468,6 @@ TEST_P(FlushParts, OfTheNextMemtableAreWrittenAheadAndPublishedInOrder) {
   EXPECT_EQ(engine_->statistics().flushes, flushes + 2);
   check(*engine_);
   check_strays();
-  EXPECT_EQ(engine_->compact().to_string(), "Ok");
-  check(*engine_);
 }
 
 TEST_P(FlushParts, WrittenAheadLeaveWithAFlushThatFails) {
@@ -485,7 +486,6 @@ TEST_P(FlushParts, WrittenAheadAreGivenUpByAClose) {
   end_full_disk(GetParam() % 2, io::FaultEffect::kNever, 1);
   io::Thread caller = *machine_.scheduler().start("caller", [this] { flushed_ = engine_->flush(); });
   machine_.files->await_stuck(1);
-  settle();
   close_beside(caller);
   const std::uint64_t files = files_on_disk();
   engine_ = *machine_.open();
