@@ -30,13 +30,13 @@ constexpr std::size_t kOrderedRangesMax = 128;
 constexpr double kTwoTo63 = 9223372036854775808.0;
 
 /// What the filter says about one property of every entity that matches.
-struct Condition {
+struct NecessaryCondition {
   const Comparison* comparison = nullptr;
   /// The property equals one of these literals.
   std::vector<const Value*> literals{};
   bool has_literals = false;
 };
-using Conditions = std::vector<Condition>;
+using NecessaryConditions = std::vector<NecessaryCondition>;
 
 /// Appends the literals that the property of a leaf equals if the leaf is true. Returns whether it is such a leaf.
 bool append_literals(const Comparison& comparison, std::vector<const Value*>& literals) {
@@ -52,8 +52,8 @@ bool append_literals(const Comparison& comparison, std::vector<const Value*>& li
 }
 
 /// Returns nothing unless each leaf below the `or` gives literals of the same property.
-std::optional<Condition> alternatives(const Filter& filter, std::size_t root) {
-  Condition found{nullptr, {}, true};
+std::optional<NecessaryCondition> alternatives(const Filter& filter, std::size_t root) {
+  NecessaryCondition found{nullptr, {}, true};
   std::vector<std::size_t> open{root};
   while (!open.empty()) {
     const FilterNode& node = filter.nodes()[open.back()];
@@ -74,8 +74,8 @@ std::optional<Condition> alternatives(const Filter& filter, std::size_t root) {
 }
 
 /// Returns the conditions that hold for every entity that matches.
-Conditions necessary_conditions(const Filter& filter) {
-  Conditions found;
+NecessaryConditions necessary_conditions(const Filter& filter) {
+  NecessaryConditions found;
   if (filter.nodes().empty()) return found;
   std::vector<std::size_t> open{filter.nodes().size() - 1};
   while (!open.empty()) {
@@ -83,12 +83,12 @@ Conditions necessary_conditions(const Filter& filter) {
     const FilterNode& node = filter.nodes()[at];
     open.pop_back();
     if (node.kind == FilterNode::Kind::kComparison) {
-      Condition condition{&filter.comparisons()[node.first]};
+      NecessaryCondition condition{&filter.comparisons()[node.first]};
       condition.has_literals = append_literals(*condition.comparison, condition.literals);
       found.push_back(std::move(condition));
     }
     if (node.kind == FilterNode::Kind::kOr) {
-      if (std::optional<Condition> one = alternatives(filter, at)) found.push_back(*std::move(one));
+      if (std::optional<NecessaryCondition> one = alternatives(filter, at)) found.push_back(*std::move(one));
     }
     if (node.kind != FilterNode::Kind::kAnd) continue;
     open.push_back(node.first);
@@ -115,7 +115,7 @@ bool is_upper_bound(CompareOperator compare) noexcept {
 }
 
 /// Returns whether the comparison is false for a LargeValue. It is less than every literal.
-bool excludes_large_values(const Condition& condition) noexcept {
+bool excludes_large_values(const NecessaryCondition& condition) noexcept {
   switch (condition.comparison->kind) {
     case Comparison::Kind::kLiteral: return condition.has_literals || is_lower_bound(condition.comparison->compare);
     case Comparison::Kind::kProperty:
@@ -130,16 +130,17 @@ bool is_right_side(const Comparison& comparison, const format::IndexComponent& c
 }
 
 /// Returns whether each entity that matches has a value of the component. Without the property, each condition is false.
-bool has_component(const format::IndexComponent& component, const Conditions& conditions, bool may_have_large_values) {
+bool has_component(const format::IndexComponent& component, const NecessaryConditions& conditions,
+                   bool may_have_large_values) {
   if (component.source != format::IndexSource::kProperty) return true;
-  return std::any_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
+  return std::any_of(conditions.begin(), conditions.end(), [&](const NecessaryCondition& condition) {
     const Comparison& comparison = *condition.comparison;
     if (may_have_large_values && !excludes_large_values(condition)) return false;
     return is_about(comparison, component) || is_right_side(comparison, component);
   });
 }
 
-bool has_each_component(const format::IndexDefinition& definition, const Conditions& conditions,
+bool has_each_component(const format::IndexDefinition& definition, const NecessaryConditions& conditions,
                         bool may_have_large_values) {
   return std::all_of(definition.components.begin(), definition.components.end(),
                      [&](const format::IndexComponent& component) {
@@ -292,7 +293,7 @@ std::string inverted(std::string bytes) {
 /// Makes the ranges of one index from its first component on.
 class IndexPlanner {
  public:
-  IndexPlanner(format::TableId index, const format::IndexDefinition& definition, const Conditions& conditions,
+  IndexPlanner(format::TableId index, const format::IndexDefinition& definition, const NecessaryConditions& conditions,
                std::size_t ranges_max)
       : index_(index), definition_(definition), conditions_(conditions), ranges_max_(ranges_max) {}
 
@@ -372,8 +373,8 @@ class IndexPlanner {
   const format::IndexComponent& next_component() const { return definition_.components[plan_.equal_components]; }
 
   template <typename Is>
-  const Condition* find_condition(Is is) const {
-    const auto found = std::find_if(conditions_.begin(), conditions_.end(), [&](const Condition& condition) {
+  const NecessaryCondition* find_condition(Is is) const {
+    const auto found = std::find_if(conditions_.begin(), conditions_.end(), [&](const NecessaryCondition& condition) {
       return is_about(*condition.comparison, next_component()) && is(condition);
     });
     return found == conditions_.end() ? nullptr : &*found;
@@ -382,14 +383,15 @@ class IndexPlanner {
   /// Returns a comparison of the next component with a literal.
   template <typename Is>
   const Comparison* find(Is is) const {
-    const Condition* const found = find_condition([&](const Condition& condition) {
+    const NecessaryCondition* const found = find_condition([&](const NecessaryCondition& condition) {
       return condition.comparison->kind == Comparison::Kind::kLiteral && is(condition.comparison->compare);
     });
     return found == nullptr ? nullptr : found->comparison;
   }
 
   bool add_equal_component() {
-    const Condition* const equal = find_condition([](const Condition& condition) { return condition.has_literals; });
+    const NecessaryCondition* const equal =
+        find_condition([](const NecessaryCondition& condition) { return condition.has_literals; });
     if (equal == nullptr) return false;
     std::set<std::string> longer;  // Numbers of several types may be one stored value, and so may texts that are cut.
     for (const Value* const literal : equal->literals) {
@@ -410,8 +412,9 @@ class IndexPlanner {
   }
 
   bool add_range() {
-    const Condition* const prefix = find_condition(
-        [](const Condition& condition) { return condition.comparison->kind == Comparison::Kind::kStartsWith; });
+    const NecessaryCondition* const prefix = find_condition([](const NecessaryCondition& condition) {
+      return condition.comparison->kind == Comparison::Kind::kStartsWith;
+    });
     if (prefix != nullptr) {
       const std::string first = beginning_of(prefix->comparison->text());
       for (const std::string& components : prefixes_) add_between(components, first, first);
@@ -448,7 +451,7 @@ class IndexPlanner {
 
   const format::TableId index_;
   const format::IndexDefinition& definition_;
-  const Conditions& conditions_;
+  const NecessaryConditions& conditions_;
   const std::size_t ranges_max_;
   std::vector<std::string> prefixes_{std::string()};  // of components, not escaped
   IndexPlan plan_;
@@ -459,7 +462,7 @@ class IndexPlanner {
 std::optional<OrderPlan> plan_index_order(const Filter& filter, format::TableId index,
                                           const format::IndexDefinition& definition, bool may_have_large_values,
                                           const IndexedOrder& order) {
-  const Conditions conditions = necessary_conditions(filter);
+  const NecessaryConditions conditions = necessary_conditions(filter);
   std::optional<OrderPlan> planned = IndexPlanner(index, definition, conditions, kOrderedRangesMax).plan_order(order);
   if (!planned) return planned;
   const format::IndexComponent& ordering = definition.components[planned->component];
@@ -475,7 +478,7 @@ std::optional<OrderPlan> plan_index_order(const Filter& filter, format::TableId 
 
 std::optional<IndexPlan> plan_index(const Filter& filter, format::TableId index,
                                     const format::IndexDefinition& definition, bool may_have_large_values) {
-  const Conditions conditions = necessary_conditions(filter);
+  const NecessaryConditions conditions = necessary_conditions(filter);
   if (!has_each_component(definition, conditions, may_have_large_values)) return std::nullopt;
   return IndexPlanner(index, definition, conditions, kIndexRangesMax).plan();
 }

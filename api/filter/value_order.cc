@@ -72,10 +72,10 @@ struct IdentityWriter {
     append_number(value.ticks, bytes);
   }
   void operator()(double value) const {
-    constexpr double kTwoTo63 = 9223372036854775808.0;
+    constexpr double kBeyondIntegers = 9223372036854775808.0;
     if (std::isnan(value)) {
       bytes.push_back('N');
-    } else if (value >= -kTwoTo63 && value < kTwoTo63 && std::trunc(value) == value) {
+    } else if (value >= -kBeyondIntegers && value < kBeyondIntegers && std::trunc(value) == value) {
       (*this)(static_cast<std::int64_t>(value));
     } else {
       std::uint64_t bits = 0;

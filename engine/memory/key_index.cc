@@ -24,18 +24,18 @@ using Slot = std::uint64_t;
 constexpr int kAlignmentBits = 3;
 constexpr int kAddressBits = 48;
 constexpr int kTagShift = kAddressBits - kAlignmentBits;
-constexpr Slot kAddressMask = (Slot{1} << kTagShift) - 1;
+constexpr Slot kSlotAddressMask = (Slot{1} << kTagShift) - 1;
 static_assert(Arena::kAlignment == 1 << kAlignmentBits);
 
 Slot slot_of(const MemtableNode& node, std::uint64_t hash) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(&node);
   assert(address >> kAddressBits == 0);  // Today's processors give programs 48-bit addresses.
-  return (hash & ~kAddressMask) | (address >> kAlignmentBits);
+  return (hash & ~kSlotAddressMask) | (address >> kAlignmentBits);
 }
 
 const MemtableNode& node_of(Slot slot) noexcept {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): a slot is an address beside some bits of the hash; that is its point
-  return *reinterpret_cast<const MemtableNode*>((slot & kAddressMask) << kAlignmentBits);
+  return *reinterpret_cast<const MemtableNode*>((slot & kSlotAddressMask) << kAlignmentBits);
 }
 
 constexpr std::uint64_t kFirstSlots = 512;  // one page: 4 KiB
@@ -122,7 +122,7 @@ class KeyIndex::Table {
         mask_(slot_count - 1) {}
 
   static bool is_of(Slot value, std::string_view sort_key, std::uint64_t hash) noexcept {
-    return ((value ^ hash) & ~kAddressMask) == 0 && node_of(value).sort_key() == sort_key;
+    return ((value ^ hash) & ~kSlotAddressMask) == 0 && node_of(value).sort_key() == sort_key;
   }
 
   const io::PageMemory memory_;

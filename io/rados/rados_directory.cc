@@ -69,7 +69,7 @@ Result<std::unique_ptr<WritableFile>> RadosDirectory::create(std::string_view na
   return RadosWritableFile::make(root_, name, entry);
 }
 
-Result<std::unique_ptr<ReadableFile>> RadosDirectory::open(std::string_view name, ReadMode /*mode*/) {
+Result<std::unique_ptr<ReadableFile>> RadosDirectory::open(std::string_view name, ReadMode mode) {
   if (Status valid = check_file_name(name, path()); !valid.ok()) return valid;
   const std::string whole = root_->path_of(name);
   const FailedCall call{"open", whole};
@@ -77,7 +77,7 @@ Result<std::unique_ptr<ReadableFile>> RadosDirectory::open(std::string_view name
   if (!entry.ok()) return entry.status();
   const Result<std::uint64_t> size = root_->size_of(*entry, call);
   if (!size.ok()) return size.status();
-  return std::unique_ptr<ReadableFile>(std::make_unique<RadosReadableFile>(root_, name, *entry, *size));
+  return std::unique_ptr<ReadableFile>(std::make_unique<RadosReadableFile>(root_, name, *entry, *size, mode));
 }
 
 Result<std::unique_ptr<LogSegment>> RadosDirectory::create_log_segment(std::string_view name, std::uint64_t bytes) {
@@ -108,7 +108,7 @@ Result<std::unique_ptr<SharedMemory>> RadosDirectory::create_shared_memory(std::
 
 Status RadosDirectory::check_expected(std::string_view name, std::span<const std::byte> expected,
                                       const FailedCall& call) {
-  const Result<std::unique_ptr<ReadableFile>> file = open(name, ReadMode::kDirect);
+  const Result<std::unique_ptr<ReadableFile>> file = open(name, ReadMode::kCached);
   if (is_missing(file.status())) {
     if (expected.empty()) return Status();
     return call_error(Code::kPreconditionFailed, call, {"the file is absent, but content was expected"});

@@ -117,12 +117,13 @@ FileKey key_of(std::string_view store, const FileEntry& entry) noexcept {
 }  // namespace
 
 RadosReadableFile::RadosReadableFile(std::shared_ptr<RadosRoot> root, std::string_view name, const FileEntry& entry,
-                                     std::uint64_t size_bytes)
+                                     std::uint64_t size_bytes, ReadMode mode)
     : root_(std::move(root)),
       path_(root_->path_of(name)),
       entry_(entry),
       size_bytes_(size_bytes),
-      key_(key_of(root_->store(), entry)) {}
+      key_(key_of(root_->store(), entry)),
+      is_patient_(mode != ReadMode::kDirect) {}
 
 Status RadosReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const {
   if (offset > size_bytes_ || bytes.size() > size_bytes_ - offset) {
@@ -145,7 +146,8 @@ Status RadosReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte
 Status RadosReadableFile::read_object(std::uint64_t stripe, std::uint64_t offset, std::span<std::byte> bytes) const {
   const FailedCall call{"read", path_, stripe * kStripeBytes + offset};
   std::size_t count = 0;
-  const std::chrono::milliseconds patience = root_->process().read_patience();
+  const std::chrono::milliseconds patience =
+      is_patient_ ? std::chrono::milliseconds(0) : root_->process().read_patience();
   const ObjectAnswer answer =
       root_->process().door().read(stripe_object(root_->store(), entry_.id(), stripe), offset, bytes, count, patience);
   if (answer == ENOENT) return root_->missing(call);

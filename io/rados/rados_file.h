@@ -10,6 +10,7 @@
 
 #include "io/aligned_buffer.h"
 #include "io/file.h"
+#include "io/file_system.h"
 #include "io/posix/posix_handle.h"
 #include "io/rados/rados_root.h"
 
@@ -47,8 +48,10 @@ class RadosWritableFile final : public WritableFile {
 
 class RadosReadableFile final : public ReadableFile {
  public:
+  /// A file with ReadMode::kDirect is read for callers, so that its reads have the patience of the process. Other reads are
+  /// parts of changes, which wait.
   RadosReadableFile(std::shared_ptr<RadosRoot> root, std::string_view name, const FileEntry& entry,
-                    std::uint64_t size_bytes);
+                    std::uint64_t size_bytes, ReadMode mode);
   std::uint64_t size_bytes() const noexcept override { return size_bytes_; }
   FileKey key() const noexcept override { return key_; }
   Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const override;
@@ -61,6 +64,7 @@ class RadosReadableFile final : public ReadableFile {
   const FileEntry entry_;
   const std::uint64_t size_bytes_;
   const FileKey key_;
+  const bool is_patient_;
 };
 
 /// One object. Nothing needs to be prepared in it.

@@ -356,9 +356,10 @@ Status RadosRoot::remove(std::string_view name, const FailedCall& call) {
 
 /// Returns whether a change that the former owner sent may still arrive, and make an object of this id.
 bool RadosRoot::may_be_made_anew(std::string_view id) {
-  if (former_.client.empty() || !id.starts_with(std::to_string(former_.epoch) + ".")) return false;
+  if (former_.client.empty() || may_come_.find(id) == may_come_.end()) return false;
   if (process_->door().blocklist(former_.client) != 0) return true;
   former_.client.clear();
+  may_come_.clear();
   return false;
 }
 

@@ -13,9 +13,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -140,6 +142,8 @@ class RadosRoot {
     std::uint64_t epoch = 0;
   };
   Former former_ VARVE_GUARDED_BY(mutex_);
+  /// The ids of its objects that may still come: of files that were open, and of those without a name.
+  std::set<std::string, std::less<>> may_come_ VARVE_GUARDED_BY(mutex_);
   /// Objects without a name that wait for that: ids, and the numbers of objects. They have keys in the root.
   std::vector<std::pair<std::string, std::uint64_t>> waiting_ VARVE_GUARDED_BY(mutex_);
   Status failure_ VARVE_GUARDED_BY(mutex_);  // of a change of the root with an unknown outcome

@@ -129,7 +129,6 @@ Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
     return taken;
   }
   process_->note_taken(name_, epoch, was_foreign);
-  if (was_foreign) (void)process_->door().blocklist(former->client());  // hurries the end; the epochs alone suffice
   return Status();
 }
 
@@ -142,7 +141,10 @@ Status RadosRoot::take_raised(const Claim& former, const std::string& owner, boo
     const MutexGuard guard(mutex_);
     former_ = {was_foreign ? former.client() : std::string(), former.epoch};
     waiting_.clear();  // They have keys in the root.
+    may_come_.clear();
   }
+  // This hurries the end of the former owner. The epochs alone suffice.
+  if (was_foreign) (void)process_->door().blocklist(former.client());
   return take_directory();
 } catch (const std::bad_alloc&) {
   return Status::out_of_memory();
@@ -229,6 +231,13 @@ Status RadosRoot::take_directory() {
     if (Status sealed = seal(entry); !sealed.ok()) return sealed;
   }
   const MutexGuard guard(mutex_);
+  const std::string of_former = std::to_string(former_.epoch) + ".";
+  for (const auto& [name, entry] : files) {
+    if (entry.is_open() && entry.epoch == former_.epoch) may_come_.insert(entry.id());
+  }
+  for (const auto& [id, stripes] : nameless) {
+    if (id.starts_with(of_former)) may_come_.insert(id);
+  }
   files_ = std::move(files);
   failure_ = Status();
   for (const auto& [id, stripes] : nameless) {

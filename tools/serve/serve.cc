@@ -171,6 +171,7 @@ Status serve_until_signal(const SettingSources& sources,
   watch.reset();
   server.stop(!loss.ok() ? std::chrono::milliseconds(0) : drain_time(last) - kDrainMin,
               [&signals] { return signals.is_impatient(); });
+  if (cluster != nullptr) cluster->set_read_patience(std::chrono::milliseconds(0));  // A close waits for its reads.
   const Status closed = (**store).close();
   return loss.ok() ? closed : loss;
 }

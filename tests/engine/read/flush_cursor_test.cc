@@ -73,7 +73,7 @@ class FlushCursorTest : public testing::Test {
     backward ? cursor->seek_before(wanted.upper) : cursor->seek(wanted.lower, format::kCommitVersionMax);
     while (cursor->valid() && cursor->entry().sort_key >= wanted.lower && cursor->entry().sort_key < wanted.upper) {
       const Entry entry = cursor->entry();
-      found += format::decode_sort_key(entry.sort_key)->row_key + "@" + std::to_string(entry.version) +
+      found += (*format::decode_sort_key(entry.sort_key)).row_key + "@" + std::to_string(entry.version) +
                (entry.kind == Kind::kPut ? " " : "- ");
       backward ? cursor->previous() : cursor->next();
     }
