@@ -154,16 +154,16 @@ class RangeMerge : public testing::TestWithParam<std::uint64_t> {
 
 TEST_P(RangeMerge, ShowsEveryVersionBetweenTwoRanges) {
   io::MemoryFileSystem& files = *machine_.files;
-  const std::uint64_t bytes_before = level(kLastLevel).bytes;
+  const std::uint64_t entries_before = level(kLastLevel).entries;
   const std::uint64_t blocks_before = blocks_of_gets();
   files.faults().add(at_new_file(3 + GetParam() % 3, io::FaultEffect::kNever));
   Status compacted;
   io::Thread caller = *machine_.scheduler().start("caller", [&] { compacted = engine_->compact(); });
   files.await_stuck(1);
   // The other ranges go on.
-  for (int i = 0; i < kTurnsMax && level(kLastLevel).bytes == bytes_before; ++i) machine_.scheduler().yield();
+  for (int i = 0; i < kTurnsMax && level(kLastLevel).entries == entries_before; ++i) machine_.scheduler().yield();
   EXPECT_EQ(level(0).files, kLevel0Files) << "level 0 left before the last range";
-  EXPECT_NE(level(kLastLevel).bytes, bytes_before) << "no range was published by itself";
+  EXPECT_NE(level(kLastLevel).entries, entries_before) << "no range was published by itself";
   EXPECT_LT(blocks_of_gets() + 20, blocks_before) << "gets still look in level 0";
   check(*engine_);
 
