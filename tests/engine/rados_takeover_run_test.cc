@@ -109,7 +109,7 @@ class TakeoverRun {
       if (!connected.ok()) return fail("no connection: " + connected.status().to_string());
       door = *std::move(connected);
     }
-    Owner next{&machine.start(options, std::move(door)), nullptr};
+    Owner next{pool_.empty() ? &machine.start(options) : &machine.start_real(options, std::move(door)), nullptr};
     const io::Env env = pool_.empty() ? machine.env_of(*next.program) : RadosMachine::real_env_of(*next.program);
 
     // The former owner commits beside the open, or it is cut off with changes on their way.

@@ -60,17 +60,15 @@ class RadosMachine {
     const io::Env& system = io::system_env();
     return io::Env{*program.files, system.clock, system.random, system.scheduler};
   }
-  /// Starts a process with a door to the model, or with the given one to a real cluster.
+  /// Starts a process with a door to the model: a new one, or the given one.
   RadosProgram& start(io::RadosOptions options = {}, std::unique_ptr<io::ObjectDoor> door = nullptr) {
-    auto program = std::make_unique<RadosProgram>();
+    if (door == nullptr) door = cluster.make_door();
+    return start(options, std::move(door), clock, random, scheduler());
+  }
+  /// Starts a process with a door to a real cluster, and with this machine's clock and threads.
+  RadosProgram& start_real(io::RadosOptions options, std::unique_ptr<io::ObjectDoor> door) {
     const io::Env& system = io::system_env();
-    const bool is_real = door != nullptr;
-    program->door = is_real ? std::move(door) : cluster.make_door();
-    program->files = std::make_unique<io::RadosFileSystem>("pool", *program->door, is_real ? system.clock : clock,
-                                                           is_real ? system.random : random,
-                                                           is_real ? system.scheduler : scheduler(), options);
-    programs_.push_back(std::move(program));
-    return *programs_.back();
+    return start(options, std::move(door), system.clock, system.random, system.scheduler);
   }
 
   std::vector<std::string> strays() { return strays_in(cluster); }
@@ -86,6 +84,16 @@ class RadosMachine {
   io::ObjectCluster cluster;
 
  private:
+  RadosProgram& start(const io::RadosOptions& options, std::unique_ptr<io::ObjectDoor> door, io::Clock& its_clock,
+                      io::Random& its_random, io::Scheduler& its_scheduler) {
+    auto program = std::make_unique<RadosProgram>();
+    program->door = std::move(door);
+    program->files =
+        std::make_unique<io::RadosFileSystem>("pool", *program->door, its_clock, its_random, its_scheduler, options);
+    programs_.push_back(std::move(program));
+    return *programs_.back();
+  }
+
   std::vector<std::unique_ptr<RadosProgram>> programs_;
 };
 

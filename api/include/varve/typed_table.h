@@ -183,7 +183,8 @@ Result<Where> where_of(const Query<T>& query) {
   const Result<Scan> of_all = Query<T>().scan();
   if (!of_all.ok()) return of_all.status();
   if (asked->filter == of_all->filter && asked->range.kind() == ScanRange::Kind::kTable) {
-    return Status::invalid_argument("the query of a change by filter has no condition; use Table with Where::all");
+    return Status::invalid_argument("the query of a change by filter has no condition; use Table with Where::all")
+        .with_service_error("InvalidInput");
   }
   const bool is_plain = query.taken() == PageCursor::kNoLimit && asked->order_by.empty() &&
                         asked->read.select.empty() && !asked->read.snapshot && asked->continuation.empty();

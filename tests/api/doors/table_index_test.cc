@@ -165,7 +165,6 @@ TEST_F(TableIndexes, WhatCannotBeIndexedIsRefused) {
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Time", {{"Timestamp"}}, {}, true})), kInvalidInput);
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Time", {{"V"}}, {"Timestamp"}})), kInvalidInput);
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Twice", {{"V"}, {"V", true}}})), kInvalidInput);
-  EXPECT_EQ(said(store().load_table(kAccount, "Orders")), kInvalidInput);
 }
 
 TEST_F(TableIndexes, EveryWayToWriteKeepsTheIndexWhole) {
