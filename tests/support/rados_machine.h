@@ -85,7 +85,7 @@ class RadosMachine {
 
  private:
   RadosProgram& start(const io::RadosOptions& options, std::unique_ptr<io::ObjectDoor> door, io::Clock& its_clock,
-                      io::Random& its_random, io::Scheduler& its_scheduler) {
+                      io::RandomSource& its_random, io::Scheduler& its_scheduler) {
     auto program = std::make_unique<RadosProgram>();
     program->door = std::move(door);
     program->files =
