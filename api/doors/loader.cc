@@ -52,17 +52,14 @@ Status add_entity(const StoreCore& core, InsertEncoder& encoder, const Entity& e
   });
 }
 
-/// Builds the indexes of a loaded table.
-Status build_indexes(StoreCore& core, const TableName& name) {
+/// Builds the indexes of a loaded table. The load has succeeded whether or not that does: an index that is not built is
+/// shown as such, and no read needs it.
+void build_indexes(StoreCore& core, const TableName& name) {
   const Result<TableIndexes> indexes = Catalog::find_indexes(core.backend().view(), name);
-  if (!indexes.ok()) return indexes.status();
+  if (!indexes.ok()) return;
   for (const TableIndex& index : indexes->all) {
-    if (index.state != IndexState::kBuilding) continue;
-    const Status built = build_index(core, name, index.id, {});
-    if (built.code() == Code::kNotFound) continue;  // The table or the index was dropped meanwhile.
-    if (!built.ok()) return built.with_hint("the entities are loaded; create the index again to build it");
+    if (index.state == IndexState::kBuilding) (void)build_index(core, name, index.id, {});
   }
-  return Status();
 }
 
 }  // namespace
@@ -159,7 +156,10 @@ Result<ETag> Loader::finish() {
       return finished;
     }
     if (state.target.replaced) {
-      if (Status built = build_indexes(state.core(), state.name); !built.ok()) return built;
+      (void)guarded([&]() -> Status {
+        build_indexes(state.core(), state.name);
+        return Status();
+      });
     }
     return ETag::of_timestamp(DateTime{state.target.version});
   });

@@ -76,7 +76,7 @@ class Indexes(WithStore):
         self.assertEqual(self.store.indexes("shop", "Orders"),
                          [varve.Index("ByN", ("N desc", "RowKey"), (), "ready", False, None)])
         plan = self.table.scan("N ge 3", order_by="N").explain()
-        self.assertEqual((plan.indexes, plan.order_index), ([varve.IndexCandidate("ByN", 0, True, 2, True)], "ByN"))
+        self.assertEqual((plan.indexes, plan.order_index), ([varve.IndexCandidate("ByN", 0, True, 2, True, True)], "ByN"))
         plan = self.table.scan("PartitionKey eq 'p'").explain()
         self.assertEqual((plan.indexes, plan.order_index), ([], ""))
         with self.assertRaises(varve.Exists):

@@ -53,9 +53,9 @@ class VARVE_EXPORT LoaderLane {
 /// as if the load had never begun. All entities have the same Timestamp and ETag, which mark the moment when the load
 /// began. If the empty table has an expiry, the entities end by the rule that it has at that moment.
 ///
-/// If the empty table has indexes, finish() builds them at its end, when the entities are visible. If a build fails, finish()
-/// returns its error: the entities are loaded, and Store::create_index() builds the index. A table with a unique index
-/// cannot be loaded. If the process ends before the builds do, the indexes stay declared in the same way.
+/// If the empty table has indexes, finish() builds them at its end, when the entities are visible. If a build fails, or the
+/// process ends before it, the load has succeeded all the same. Store::indexes() then shows the index as building, and
+/// Store::create_index() builds it. A table with a unique index cannot be loaded.
 ///
 /// The store serves all other operations during a load, including other loads. Leave only the loaded table alone until
 /// finish(), or finish() fails. If a write to the replaced empty table arrives during finish(), it returns
