@@ -141,10 +141,11 @@ BLOBS = Goals(
 INDEXES = Goals(
     "varve-indexes-bench",
     "indexes, ends and groups, beside two keys in RocksDB, which its user must keep equal, and beside SQLite",
-    ["durable insert into a table with one index, 16 clients", "cached look-up by an index, one thread",
+    ["durable insert with one index, 16 clients, each in its own partition",
+     "durable insert with one index, 16 clients, all in one partition", "cached look-up by an index, one thread",
      "build of an index", "build of an index beside two writers", "space of ended orders returned",
      "get of an order from a table whose orders end", "count and sum by group, with a filter",
-     "first 20 orders by total, descending"])
+     "first 20 orders by total, descending", "look-up of an order by its number, of all orders"])
 
 
 PROGRAMS = {"files": Files(), "serve": Serve(), "messages": Messages(), "blobs": BLOBS, "indexes": INDEXES}
