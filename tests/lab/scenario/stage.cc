@@ -295,7 +295,7 @@ void Stage::note_index(const std::string& what, std::uint64_t before, const Stat
 void Stage::declare_index(std::string_view table, const IndexDefinition& definition) {
   if (!store_) return;
   const std::uint64_t before = visible_version();
-  const auto stop = [](const IndexBuildProgress&) { return false; };
+  const std::function<bool(const IndexBuildProgress&)> stop = [](const IndexBuildProgress&) { return false; };
   const Status ended = call_or_tell([&] { return store_->create_index(kAccount, table, definition, stop); });
   if (ended.code() != Code::kCancelled) (void)note(ended);
   if (ended.ok() && errors_.empty()) problem("a build was not stopped");
@@ -307,7 +307,7 @@ void Stage::build_index(std::string_view table, const IndexDefinition& definitio
   if (!store_) return;
   const std::uint64_t before = visible_version();
   bool is_called = false;
-  const auto progress = [&](const IndexBuildProgress&) {
+  const std::function<bool(const IndexBuildProgress&)> progress = [&](const IndexBuildProgress&) {
     if (!meanwhile || std::exchange(is_called, true)) return true;
     if (hook_) hook_(false);
     meanwhile();
