@@ -211,7 +211,8 @@ Result<AccountSasTerms> verify_account_sas(const AccountSas& sas, const AccountC
 Status check_operation(const AccountSasTerms& terms, AccountOperation operation) {
   const std::optional<Need> need = need_of(operation);
   if (!need)
-    return service_error::authorization_failure("access policies can only be read and set with the account key");
+    return service_error::authorization_failure(
+        "access policies and indexes can only be read and changed with the account key");
   if (need->service) {
     if (Status meant = check_service(terms, *need->service); !meant.ok()) return meant;
   }
