@@ -168,8 +168,8 @@ Status build_indexes_of(Store& store, const std::string& account, const std::str
     if (built.ok()) {
       ++report.indexes;
     } else {
-      report.unbuilt_indexes.push_back("index " + quoted(index.definition.name) + " of table " +
-                                       quoted(account + "/" + table) + ": " + built.to_string());
+      report.unbuilt_indexes.push_back("index " + quoted(index.definition.name) + " of table " + quoted(table) +
+                                       " of account " + quoted(account) + ": " + built.to_string());
     }
   }
   return Status();
@@ -186,7 +186,8 @@ Status build_indexes(std::string_view target, const StoreOptions& options, const
   for (const format::TableId id : catalog.tables_to_index()) {
     const auto& [account, table] = catalog.tables().at(id);
     if (Status built = build_indexes_of(**store, account, table, report); !built.ok()) {
-      report.unbuilt_indexes.push_back("table " + quoted(account + "/" + table) + ": " + built.to_string());
+      report.unbuilt_indexes.push_back("table " + quoted(table) + " of account " + quoted(account) + ": " +
+                                       built.to_string());
     }
   }
   return (*store)->close();

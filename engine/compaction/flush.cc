@@ -188,8 +188,9 @@ void Flusher::write_ahead(const SealedMemtable& sealed) noexcept {
   (void)without_exceptions([&] {
     if (Status durable = make_durable(sealed); !durable.ok()) return durable;
     Result<format::ManifestEdit> edit = write_table(sealed, false);
-    if (edit.ok()) ahead_ = {sealed.memtable.get(), *std::move(edit)};
-    return edit.status();
+    if (!edit.ok()) return edit.status();
+    ahead_ = {sealed.memtable.get(), *std::move(edit)};
+    return Status();
   });
 }
 
