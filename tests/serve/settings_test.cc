@@ -265,6 +265,10 @@ TEST_F(SettingFiles, KeysComeFromFilesAndFromTheEnvironment) {
     ASSERT_FALSE(refused.ok()) << definition;
     EXPECT_THAT(std::string(refused.status().message()), StartsWith("serve.toml:7: ")) << definition;
   }
+  EXPECT_THAT(std::string(read("one:file=key", "").status().message()), HasSubstr("account one: "));
+  EXPECT_THAT(std::string(read("one:file=key", "").status().message()), HasSubstr("NAME:@FILE"));
+  const std::string no_key = file("no_key", "no key", 0600);
+  EXPECT_THAT(std::string(read("one:@" + no_key, "").status().message()), HasSubstr(no_key));
 }
 
 TEST_F(SettingFiles, OptionsThatNeedEachOtherAreAskedForTogether) {

@@ -113,6 +113,13 @@ TEST(Help, IsTheSameByTheVerbAndByTheOption) {
   EXPECT_EQ(run_program({"help", "table"}).out, run_program({"table", "--help"}).out);
 }
 
+TEST(Help, ShowsTheFormOfAValueThatHasAColon) {
+  const std::string help = help_of("serve");
+  EXPECT_THAT(help, HasSubstr("--account NAME:@FILE"));
+  EXPECT_THAT(help, HasSubstr("--listen ADDRESS:PORT"));
+  EXPECT_THAT(help, HasSubstr("--extensions WHETHER")) << "and not the values behind it";
+}
+
 TEST(Help, FitsTheTerminal) {
   for (const unsigned short columns : std::array<unsigned short, 3>{60, 72, 90}) {
     const std::string shown = test::run_on_terminal({"query", "--help", "--no-pager"}, columns).shown;

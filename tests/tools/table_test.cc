@@ -72,10 +72,12 @@ TEST_F(TableVerbs, IndexesAreCreatedListedCopiedAndDropped) {
 }
 
 TEST_F(TableVerbs, AUniqueIndexRefusesASecondEntityAndItsBuildNamesTwo) {
-  ASSERT_EQ(
-      run_program({"index", "create", store_, "Rows", "ByRow", "--on", "RowKey,PartitionKey", "--unique"}).exit_code,
-      0);
-  EXPECT_EQ(run_program({"index", "list", store_, "Rows"}).out, "ByRow  ready  RowKey,PartitionKey  unique\n");
+  ASSERT_EQ(run_program({"index", "create", store_, "Rows", "ByRow", "--on", "RowKey,PartitionKey", "--unique",
+                         "--carry", "I,T"})
+                .exit_code,
+            0);
+  EXPECT_EQ(run_program({"index", "list", store_, "Rows"}).out,
+            "ByRow  ready  RowKey,PartitionKey  unique  carries I,T\n");
   ASSERT_EQ(run_program({"put", store_, "Customers", "p", "ada", "Mail=a@b"}).exit_code, 0);
   ASSERT_EQ(run_program({"put", store_, "Customers", "q", "grace", "Mail=a@b"}).exit_code, 0);
   const std::vector<std::string> create{"index", "create", store_, "Customers", "ByMail", "--on", "Mail", "--unique"};

@@ -267,7 +267,7 @@ TEST_F(OrderedScan, ATokenIsOfOneOrderAndABentOneIsRefused) {
 
 TEST_F(OrderedScan, WhatIsNoOrderIsRefused) {
   for (const char* order_by :
-       {" ", ",", "V,", ",V", "V up", "V desc desc", "V DESC", "A,B,C,D,E", "V,W,V desc", "\xFF"}) {
+       {" ", ",", "V,", ",V", "V up", "V desc desc", "V DESC", "A,B,C,D,E", "V,W,V desc", "V:desc", "-V", "\xFF"}) {
     EXPECT_EQ(said(table().scan(ordered(order_by))), kInvalidInput) << order_by;
   }
   EXPECT_EQ(said(table().scan(ordered("A,B,C,D"))), kFine);

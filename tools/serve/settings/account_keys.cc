@@ -39,7 +39,12 @@ Status add_account(const SettingValue& value, ReadAccounts& read) {
                             " is in the command line, where every user of this machine can read it; use --account " +
                             name + ":@FILE to read it from a file");
   }
-  return read.accounts.add(name + ":" + *keys);
+  const Status added = read.accounts.add(name + ":" + *keys);
+  if (added.ok() || (*definition).source != KeySource::kInline) {
+    return at_place("account " + name + ", " + (*definition).where, added);
+  }
+  return Status(added.code(), "account " + name + ": " + std::string(added.message()) +
+                                  "; use NAME:@FILE for a key that is in a file");
 }
 
 }  // namespace

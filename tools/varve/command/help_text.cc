@@ -56,10 +56,17 @@ bool is_heading(std::string_view line) noexcept {
   return line.size() <= kHeadingMax && std::string_view(".:,;").find(line.back()) == std::string_view::npos;
 }
 
+/// Returns where the validator of a type such as "UINT:{a,b}" or "NAME:@FILE:{a,b}" begins, or npos.
+std::size_t validator_of(std::string_view type) noexcept {
+  if (const std::size_t set = type.find(":{"); set != std::string_view::npos) return set;
+  const std::size_t range = type.find(" in [");
+  return range == std::string_view::npos ? range : type.rfind(':', range);
+}
+
 /// Returns the words of a validator such as "UINT:{a,b}" without the type.
 std::string allowed_values(const CLI::Option& option) {
   const std::string type = option.get_type_name();
-  const std::size_t colon = type.find(':');
+  const std::size_t colon = validator_of(type);
   if (colon == std::string::npos) return "";
   std::string values = type.substr(colon + 1);
   if (const std::size_t range = values.find(" in "); range != std::string::npos) values.erase(0, range + 4);
@@ -71,7 +78,7 @@ std::string allowed_values(const CLI::Option& option) {
 
 std::string placeholder_of(const CLI::Option& option) {
   std::string type = option.get_type_name();
-  type.erase(std::min(type.find(':'), type.size()));
+  type.erase(std::min(validator_of(type), type.size()));
   if (type == "UINT" || type == "INT") return "N";
   return type;
 }

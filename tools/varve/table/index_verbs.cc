@@ -95,6 +95,12 @@ int drop(const IndexWords& words) {
   return code;
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
 void print(const IndexInfo& index, bool json) {
   std::vector<std::string> components;
   for (const IndexComponent& component : index.definition.components) components.push_back(component_text(component));
@@ -109,9 +115,9 @@ void print(const IndexInfo& index, bool json) {
               << "\n";
     return;
   }
-  std::cout << index.definition.name << "  " << state_name(index.state) << "  ";
-  for (std::size_t i = 0; i < components.size(); ++i) std::cout << (i == 0 ? "" : ",") << components[i];
-  std::cout << (index.definition.is_unique ? "  unique" : "");
+  std::cout << index.definition.name << "  " << state_name(index.state) << "  " << joined(components)
+            << (index.definition.is_unique ? "  unique" : "");
+  if (!index.definition.carried.empty()) std::cout << "  carries " << joined(index.definition.carried);
   if (!index.failure.empty()) std::cout << "  " << index.failure;
   std::cout << "\n";
 }
