@@ -55,6 +55,10 @@ class ReadableFile {
   /// Fills all of `bytes`. Errors: kCorruption (the file ends first), kIoError (ENOENT: the file was removed, and this
   /// file system keeps no removed files for their handles). The caller need not align anything.
   virtual Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const = 0;
+  /// As read_exactly(), but takes nothing from a cache that this file system itself has: for a verification.
+  virtual Status read_past_cache(std::uint64_t offset, std::span<std::byte> bytes) const {
+    return read_exactly(offset, bytes);
+  }
 };
 
 /// A log segment: a file that is allocated at its full size, written in any order at places that its caller reserved,

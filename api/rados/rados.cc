@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "io/env.h"
+#include "io/rados/cache_file.h"
 #include "io/rados/librados_door.h"
 #include "io/rados/pool_watch.h"
 #include "io/rados/rados_file_system.h"
 #include "io/rados/rados_names.h"
+#include "io/rados/read_cache.h"
 #include "io/rados/watched_door.h"
 
 namespace varve {
@@ -47,6 +49,18 @@ Result<std::unique_ptr<RadosConnection>> RadosConnection::open(std::string_view 
   return Status(Code::kOutOfMemory, "there is not enough memory to connect to a cluster");
 }
 
+Status RadosConnection::set_local_cache(std::string_view directory, std::uint64_t size_bytes) try {
+  Result<std::unique_ptr<io::CacheFile>> file = io::make_cache_file(directory);
+  if (!file.ok()) return file.status();
+  Result<std::unique_ptr<io::ReadCache>> cache =
+      io::ReadCache::make(*std::move(file), size_bytes, parts_->machine.scheduler);
+  if (!cache.ok()) return cache.status();
+  parts_->files.process().set_read_cache(*std::move(cache));
+  return Status();
+} catch (const std::bad_alloc&) {
+  return Status::out_of_memory();
+}
+
 namespace {
 
 RadosOperations operations_of(const io::DoorFigures& door) {
@@ -78,6 +92,11 @@ Result<RadosFigures> RadosConnection::figures() const try {
   figures.changes_refused_full = changes.refused_full;
   if (const std::optional<io::PoolLook> pool = parts_->pool_watch.seen()) {
     figures.pool = RadosPool{pool->is_full, pool->is_nearly_full, pool->copies, pool->copies_min};
+  }
+  if (const io::ReadCache* const cache = process.read_cache()) {
+    const io::ReadCacheFigures seen = cache->figures();
+    figures.local_cache =
+        RadosLocalCache{seen.size_bytes, seen.hits, seen.misses, seen.taken_bytes, seen.damaged, seen.failed_segments};
   }
   return figures;
 } catch (const std::bad_alloc&) {

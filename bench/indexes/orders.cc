@@ -37,6 +37,10 @@ Status OrderContender::insert(std::uint64_t /*n*/, bool /*with_entry*/) {
   return Status(Code::kUnsupported);
 }
 
+Result<OrderContender::Expired> OrderContender::expire(std::uint64_t /*count*/) {
+  return Status(Code::kUnsupported);
+}
+
 Status OrderContender::fill(std::uint64_t /*count*/) {
   return Status(Code::kUnsupported);
 }

@@ -39,12 +39,20 @@ class OrderContender {
   virtual Status fill(std::uint64_t count);
   /// Finds an order by its number, and makes an Entity of it.
   virtual Status find(std::uint64_t n);
+  /// What it cost to give back the space of ended orders.
+  struct Expired {
+    double seconds = 0;
+    double written_bytes = 0;
+  };
+  /// Fills it with the orders from 0 to `count`. Then the orders below half of it end, and it gives back their space.
+  virtual Result<Expired> expire(std::uint64_t count);
   /// Counts the orders with a Total below kTotalBound, and adds their totals, by country.
   virtual Result<std::vector<Group>> group();
 };
 
 #ifdef VARVE_BENCH_ROCKSDB
-Result<std::unique_ptr<OrderContender>> open_rocksdb_orders(const std::string& directory);
+/// Counts and drops what ends only `with_ends`, since that costs the other verbs.
+Result<std::unique_ptr<OrderContender>> open_rocksdb_orders(const std::string& directory, bool with_ends = false);
 #endif
 #ifdef VARVE_BENCH_SQLITE
 Result<std::unique_ptr<OrderContender>> open_sqlite_orders(const std::string& directory);

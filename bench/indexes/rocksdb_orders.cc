@@ -1,12 +1,17 @@
 // Owns: orders in RocksDB, with an index that its user keeps: a key for each order, and a key for each number.
 // Must never: do work that Varve does not have to do. Nothing checks that the number is new, or that the order is.
 #ifdef VARVE_BENCH_ROCKSDB
+#include <utility>
+
 #include <rocksdb/cache.h>
+#include <rocksdb/compaction_filter.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
+#include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
 
+#include "bench/blobs/measure.h"
 #include "bench/indexes/orders.h"
 #include "bench/varve_bench/encoded_rows.h"
 #include "bench/varve_bench/entities.h"
@@ -52,18 +57,50 @@ std::string value_of_order(std::uint64_t n) {
   return builder.finish();
 }
 
+/// Drops the orders before a key, which is set while no merge runs. To compare keys costs less than to read an end.
+class EndedOrders final : public rocksdb::CompactionFilter {
+ public:
+  const char* Name() const override { return "ended orders"; }
+  bool Filter(int /*level*/, const rocksdb::Slice& key, const rocksdb::Slice& /*value*/, std::string* /*new_value*/,
+              bool* /*is_changed*/) const override {
+    return key.compare(bound_) < 0;
+  }
+  void drop_before(std::string key) { bound_ = std::move(key); }
+
+ private:
+  std::string bound_;
+};
+
 class RocksDbOrders final : public OrderContender {
  public:
-  explicit RocksDbOrders(std::unique_ptr<rocksdb::DB> database) : database_(std::move(database)) {}
+  RocksDbOrders(std::unique_ptr<EndedOrders> filter, std::shared_ptr<rocksdb::Statistics> statistics,
+                std::unique_ptr<rocksdb::DB> database)
+      : filter_(std::move(filter)), statistics_(std::move(statistics)), database_(std::move(database)) {}
 
   Status insert(std::uint64_t n, bool with_entry) override { return put(n, 1, with_entry, true); }
 
   Status fill(std::uint64_t count) override {
-    constexpr std::uint64_t kOrdersOfBatch = 100;
     for (std::uint64_t n = 0; n < count; n += kOrdersOfBatch) {
       if (Status put_them = put(n, std::min(kOrdersOfBatch, count - n), true, false); !put_them.ok()) return put_them;
     }
-    return from_orders(database_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
+    return compact();
+  }
+
+  /// A compaction filter drops what has ended, as RocksDB's TTL does.
+  Result<Expired> expire(std::uint64_t count) override {
+    if (statistics_ == nullptr) return Status(Code::kUnsupported);
+    for (std::uint64_t n = 0; n < count; n += kOrdersOfBatch) {
+      if (Status put_them = put(n, std::min(kOrdersOfBatch, count - n), false, false); !put_them.ok()) return put_them;
+    }
+    if (Status settled = compact(); !settled.ok()) return settled;
+    const std::uint64_t before = written_bytes();
+    const Keys first = keys_of(count / 2);
+    filter_->drop_before(key_of(kOrders, first.partition, first.row));
+    Expired cost;
+    Status compacted;
+    cost.seconds = seconds_of([&] { compacted = compact(); });
+    cost.written_bytes = static_cast<double>(written_bytes() - before);
+    return compacted.ok() ? Result<Expired>(cost) : compacted;
   }
 
   Status find(std::uint64_t n) override {
@@ -79,6 +116,16 @@ class RocksDbOrders final : public OrderContender {
   }
 
  private:
+  static constexpr std::uint64_t kOrdersOfBatch = 100;
+
+  Status compact() {
+    rocksdb::CompactRangeOptions options;
+    options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+    return from_orders(database_->CompactRange(options, nullptr, nullptr));
+  }
+
+  std::uint64_t written_bytes() const { return statistics_->getTickerCount(rocksdb::COMPACT_WRITE_BYTES); }
+
   Status put(std::uint64_t first, std::uint64_t count, bool with_entries, bool durable) {
     rocksdb::WriteBatch batch;
     for (std::uint64_t n = first; n < first + count; ++n) {
@@ -93,17 +140,25 @@ class RocksDbOrders final : public OrderContender {
     return from_orders(database_->Write(options, &batch));
   }
 
+  const std::unique_ptr<EndedOrders> filter_;  // outlives the database
+  const std::shared_ptr<rocksdb::Statistics> statistics_;
   std::unique_ptr<rocksdb::DB> database_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<OrderContender>> open_rocksdb_orders(const std::string& directory) {
-  rocksdb::DB* database = nullptr;
-  if (Status opened = from_orders(rocksdb::DB::Open(options_of_orders(), directory, &database)); !opened.ok()) {
-    return opened;
+Result<std::unique_ptr<OrderContender>> open_rocksdb_orders(const std::string& directory, bool with_ends) {
+  auto filter = std::make_unique<EndedOrders>();
+  rocksdb::Options options = options_of_orders();
+  if (with_ends) {
+    options.compaction_filter = filter.get();
+    options.statistics = rocksdb::CreateDBStatistics();
+    options.statistics->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
   }
-  return std::unique_ptr<OrderContender>(std::make_unique<RocksDbOrders>(std::unique_ptr<rocksdb::DB>(database)));
+  rocksdb::DB* database = nullptr;
+  if (Status opened = from_orders(rocksdb::DB::Open(options, directory, &database)); !opened.ok()) return opened;
+  return std::unique_ptr<OrderContender>(
+      std::make_unique<RocksDbOrders>(std::move(filter), options.statistics, std::unique_ptr<rocksdb::DB>(database)));
 }
 
 }  // namespace varve::bench

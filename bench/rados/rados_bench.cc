@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -26,9 +27,11 @@
 #include "bench/varve_bench/entities.h"
 #include "io/env.h"
 #include "io/os_error.h"
+#include "io/rados/cache_file.h"
 #include "io/rados/librados_connection.h"
 #include "io/rados/librados_door.h"
 #include "io/rados/rados_file_system.h"
+#include "io/rados/read_cache.h"
 #include "varve/loader.h"
 #include "varve/store.h"
 
@@ -99,6 +102,17 @@ class Raw {
   const std::unique_ptr<io::LibradosConnection> connection_;
 };
 
+/// `env` is null for a directory of this machine.
+std::unique_ptr<Store> open_store(const std::string& path, std::uint64_t cache_bytes, const io::Env* env) {
+  ResourceOptions budgets;
+  budgets.block_cache_bytes = cache_bytes;
+  StoreOptions options;
+  options.create_if_absent = true;
+  options.resources = take(Resources::create(budgets));
+  options.env = env;
+  return take(Store::open(path, options));
+}
+
 /// One process in the sense of the lease, with its own connection.
 class Program {
  public:
@@ -113,14 +127,15 @@ class Program {
   }
 
   std::unique_ptr<Store> open(const std::string& name, std::uint64_t cache_bytes = 256 * kMiB) {
-    ResourceOptions budgets;
-    budgets.block_cache_bytes = cache_bytes;
-    StoreOptions options;
-    options.create_if_absent = true;
-    options.resources = take(Resources::create(budgets));
-    options.env = env_.get();
-    return take(Store::open("rados:" + pool_ + "/" + name, options));
+    return open_store("rados:" + pool_ + "/" + name, cache_bytes, env_.get());
   }
+
+  /// Keeps what is read more than once in a file of the directory.
+  void set_local_cache(const std::string& directory, std::uint64_t bytes) {
+    files_->process().set_read_cache(
+        take(io::ReadCache::make(take(io::make_cache_file(directory)), bytes, io::system_env().scheduler)));
+  }
+  io::ReadCacheFigures local_cache() { return files_->process().read_cache()->figures(); }
 
  private:
   const std::string pool_;
@@ -201,6 +216,7 @@ struct Ratio {
   std::string what;
   double bound;
   bool is_of_times = false;
+  std::string beside = "librados";
 };
 
 GoalRow race(const Words& words, GoalRow row, Side raw, Side varve, const Ratio& ratio) {
@@ -213,10 +229,10 @@ GoalRow race(const Words& words, GoalRow row, Side raw, Side varve, const Ratio&
     ratios.push_back(ratio.is_of_times ? 1 / of_rates : of_rates);
   }
   row.value = median(varve.rates);
-  row.beside["librados"] = median(raw.rates);
+  row.beside[ratio.beside] = median(raw.rates);
   if (!words.osds.empty()) {
     row.figures["OSD us each"] = 1e6 * median(varve.osd_seconds);
-    row.figures["OSD us each of librados"] = 1e6 * median(raw.osd_seconds);
+    row.figures["OSD us each of " + ratio.beside] = 1e6 * median(raw.osd_seconds);
   }
   return judge(std::move(row), ratios, ratio.what, ratio.bound, !ratio.is_of_times);
 }
@@ -308,6 +324,44 @@ std::vector<GoalRow> reads(const Words& words, Raw& raw, Program& program) {
                                   {"of raw reads of 1 MiB, 4 in flight", 0.80})};
 }
 
+/// Gets of a store on Ceph whose blocks are in a local cache, beside gets of a store on the disk of the cache.
+GoalRow cached_reads(const Words& words) {
+  const std::string place = std::filesystem::temp_directory_path() / ("varve-bench-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(place);
+  Program program(words.pool);
+  program.set_local_cache(place, 8 * kReadEntities * kEntityValueBytes);
+  const std::unique_ptr<Store> remote = program.open("cached", 4 * kMiB);
+  const std::unique_ptr<Store> local = open_store(place + "/local", 4 * kMiB, nullptr);
+  const auto table_of = [](Store& store) {
+    check(store.create_account(kAccount));
+    load(store, std::string(kTable), kReadEntities);
+    return take(store.open_table(kAccount, kTable));
+  };
+  const Table from_remote = table_of(*remote);
+  const Table from_local = table_of(*local);
+  const auto get = [](const Table& table, std::uint64_t n) {
+    const Keys keys = keys_of(n);
+    if (!take(table.get(keys.partition, keys.row)).has_value()) check(Status::corruption("lost"));
+    return std::uint64_t{1};
+  };
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint64_t n = 0; n < kReadEntities; ++n) get(from_remote, n);
+  }
+  const io::ReadCacheFigures before = program.local_cache();
+  Random random(3);
+  const auto gets_of = [&](const Table& table) {
+    return Side{1, [&](int /*thread*/) { return get(table, random.below(kReadEntities)); }};
+  };
+  GoalRow row = race(words, {"RA-9", "reads from the local cache, 1 client", "/s"}, gets_of(from_local),
+                     gets_of(from_remote), {"of the time of a store on the same disk", 1.3, true, "local store"});
+  const io::ReadCacheFigures after = program.local_cache();
+  const auto hits = static_cast<double>(after.hits - before.hits);
+  row.figures["hits of the local cache, share"] = hits / (hits + static_cast<double>(after.misses - before.misses));
+  check(local->close());
+  std::filesystem::remove_all(place);
+  return row;
+}
+
 /// Measures opens one at a time, each beside raw writes.
 GoalRow opens(GoalRow row, Raw& raw, int count, const std::function<std::unique_ptr<Store>(int)>& open, double bound) {
   std::fprintf(stderr, "    %s\n", row.name.c_str());
@@ -390,6 +444,7 @@ int run(const Words& words) {
   add(commits(words, raw, program));
   add({loads(words, raw, program)});
   add(reads(words, raw, program));
+  add({cached_reads(words)});
   std::stable_sort(rows.begin(), rows.end(), [](const GoalRow& a, const GoalRow& b) { return a.goal < b.goal; });
   const nlohmann::json all = as_json(rows);
   std::fputs(as_table(all).c_str(), stdout);

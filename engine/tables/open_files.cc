@@ -71,6 +71,11 @@ Status HeldFile::read_exactly(std::uint64_t offset, std::span<std::byte> bytes) 
   return file.ok() ? (**file).read_exactly(offset, bytes) : file.status();
 }
 
+Status HeldFile::read_past_cache(std::uint64_t offset, std::span<std::byte> bytes) const noexcept {
+  const Result<FilePin> file = pin();
+  return file.ok() ? (**file).read_past_cache(offset, bytes) : file.status();
+}
+
 Result<FilePin> HeldFile::pin_for_long() const noexcept {
   if (!files_.take_long_pin()) return Status(Code::kBusy);
   Result<FilePin> pinned = pin_as(Wait::kNever);

@@ -72,6 +72,8 @@ class HeldFile {
   /// Reads as io::ReadableFile::read_exactly does, and opens the file first if it was closed. Errors: those of open(),
   /// too.
   Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const noexcept;
+  /// As read_exactly(), but as io::ReadableFile::read_past_cache does.
+  Status read_past_cache(std::uint64_t offset, std::span<std::byte> bytes) const noexcept;
 
   /// Pins the file for one or two calls, during which the caller does not wait for anything else. Errors: as open().
   Result<FilePin> pin() const noexcept { return pin_as(Wait::kForOthers); }

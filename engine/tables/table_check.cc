@@ -45,7 +45,7 @@ Status check_table(const TableFile& file, const CheckValue& check_value) {
   std::string buffer;
   const format::ReadBytes read = [&](std::uint64_t offset, std::uint64_t bytes) -> Result<std::string_view> {
     buffer.resize(bytes);
-    if (Status done = table.file->read_exactly(offset, std::as_writable_bytes(std::span(buffer))); !done.ok()) {
+    if (Status done = table.file->read_past_cache(offset, std::as_writable_bytes(std::span(buffer))); !done.ok()) {
       return done;
     }
     return std::string_view(buffer);

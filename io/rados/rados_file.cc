@@ -126,6 +126,15 @@ RadosReadableFile::RadosReadableFile(std::shared_ptr<RadosRoot> root, std::strin
       is_patient_(mode != ReadMode::kDirect) {}
 
 Status RadosReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const {
+  const bool may_cache = !is_patient_ && entry_.phase == FilePhase::kFinished;
+  return read_from(may_cache ? root_->process().read_cache() : nullptr, offset, bytes);
+}
+
+Status RadosReadableFile::read_past_cache(std::uint64_t offset, std::span<std::byte> bytes) const {
+  return read_from(nullptr, offset, bytes);
+}
+
+Status RadosReadableFile::read_from(ReadCache* cache, std::uint64_t offset, std::span<std::byte> bytes) const {
   if (offset > size_bytes_ || bytes.size() > size_bytes_ - offset) {
     return call_error(Code::kCorruption, {"read", path_, offset},
                       {"the file ends at ", std::to_string(size_bytes_), ", before the end of the ",
@@ -136,20 +145,31 @@ Status RadosReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte
     const std::uint64_t begin = offset - stripe * kStripeBytes;
     const std::uint64_t room = entry_.is_segment() ? bytes.size() : kStripeBytes - begin;
     const std::span<std::byte> part = bytes.first(std::min<std::uint64_t>(room, bytes.size()));
-    if (Status read = read_object(stripe, begin, part); !read.ok()) return read;
+    if (Status read = read_object(cache, stripe, begin, part); !read.ok()) return read;
     offset += part.size();
     bytes = bytes.subspan(part.size());
   }
   return Status();
 }
 
-Status RadosReadableFile::read_object(std::uint64_t stripe, std::uint64_t offset, std::span<std::byte> bytes) const {
+/// `cache` may be null.
+Status RadosReadableFile::read_object(ReadCache* cache, std::uint64_t stripe, std::uint64_t offset,
+                                      std::span<std::byte> bytes) const {
+  const std::string object = stripe_object(root_->store(), entry_.id(), stripe);
+  if (cache == nullptr) return read_from_cluster(object, stripe, offset, bytes);
+  if (cache->read(object, offset, bytes)) return Status();
+  const Status read = read_from_cluster(object, stripe, offset, bytes);
+  if (read.ok()) cache->offer(object, offset, bytes);
+  return read;
+}
+
+Status RadosReadableFile::read_from_cluster(std::string_view object, std::uint64_t stripe, std::uint64_t offset,
+                                            std::span<std::byte> bytes) const {
   const FailedCall call{"read", path_, stripe * kStripeBytes + offset};
   std::size_t count = 0;
   const std::chrono::milliseconds patience =
       is_patient_ ? std::chrono::milliseconds(0) : root_->process().read_patience();
-  const ObjectAnswer answer =
-      root_->process().door().read(stripe_object(root_->store(), entry_.id(), stripe), offset, bytes, count, patience);
+  const ObjectAnswer answer = root_->process().door().read(object, offset, bytes, count, patience);
   if (answer == ENOENT) return root_->missing(call);
   if (answer == ETIMEDOUT && patience.count() > 0) {
     return call_error(Code::kBusy, call, {"the cluster does not answer in time; repeat the call when it does"});

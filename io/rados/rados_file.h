@@ -48,16 +48,20 @@ class RadosWritableFile final : public WritableFile {
 
 class RadosReadableFile final : public ReadableFile {
  public:
-  /// A file with ReadMode::kDirect is read for callers, so that its reads have the patience of the process. Other reads are
-  /// parts of changes, which wait.
+  /// A file with ReadMode::kDirect is read for callers, so that its reads have the patience of the process. They also use
+  /// its local cache, if the file is finished. Other reads are parts of changes, which wait.
   RadosReadableFile(std::shared_ptr<RadosRoot> root, std::string_view name, const FileEntry& entry,
                     std::uint64_t size_bytes, ReadMode mode);
   std::uint64_t size_bytes() const noexcept override { return size_bytes_; }
   FileKey key() const noexcept override { return key_; }
   Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const override;
+  Status read_past_cache(std::uint64_t offset, std::span<std::byte> bytes) const override;
 
  private:
-  Status read_object(std::uint64_t stripe, std::uint64_t offset, std::span<std::byte> bytes) const;
+  Status read_from(ReadCache* cache, std::uint64_t offset, std::span<std::byte> bytes) const;
+  Status read_object(ReadCache* cache, std::uint64_t stripe, std::uint64_t offset, std::span<std::byte> bytes) const;
+  Status read_from_cluster(std::string_view object, std::uint64_t stripe, std::uint64_t offset,
+                           std::span<std::byte> bytes) const;
 
   const std::shared_ptr<RadosRoot> root_;
   const std::string path_;

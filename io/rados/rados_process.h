@@ -10,10 +10,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "io/clock.h"
 #include "io/posix/posix_process.h"
 #include "io/rados/object_door.h"
+#include "io/rados/read_cache.h"
 #include "io/scheduler.h"
 #include "varve/result.h"
 
@@ -63,6 +65,10 @@ class RadosProcess {
   void set_read_patience(std::chrono::milliseconds patience) noexcept {
     read_patience_.store(patience.count(), std::memory_order_relaxed);
   }
+  /// Returns the local cache of read objects, or null.
+  ReadCache* read_cache() const noexcept { return read_cache_.get(); }
+  /// Sets it, before the first file is opened.
+  void set_read_cache(std::unique_ptr<ReadCache> cache) noexcept { read_cache_ = std::move(cache); }
   /// Returns 32 hexadecimal digits that identify this process.
   const std::string& id() const noexcept { return id_; }
   OwnerProcess owner() const noexcept { return owner_; }
@@ -104,6 +110,7 @@ class RadosProcess {
   std::atomic<std::uint64_t> fences_{0};
   std::atomic<std::uint64_t> lease_lapses_{0};
   std::atomic<std::int64_t> read_patience_{0};  // in milliseconds
+  std::unique_ptr<ReadCache> read_cache_;
   /// The time at which the last successful renewal was sent, in nanoseconds.
   std::atomic<std::int64_t> renewed_at_{INT64_MIN};
 

@@ -40,6 +40,7 @@ std::string example_of(const OptionRule& rule) {
     case OptionId::kListenBlobs:
     case OptionId::kMetrics: return "\"[::1]:9464\"";
     case OptionId::kDeadLetter: return "[\"shop/orders:5:orders-failed\"]";
+    case OptionId::kLocalCache: return "\"/var/cache/varve:20G\"";
     case OptionId::kMemory: return "\"512MiB\"";
     case OptionId::kAccount: return "[\"shop:@/etc/varve/shop.key\", \"other:env=OTHER_KEY\"]";
     case OptionId::kDrainSeconds: return "45";

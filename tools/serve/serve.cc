@@ -29,10 +29,21 @@ constexpr int kMachineFailed = 4;
 
 /// Connects to the cluster of `--data`. Returns null for a directory of this machine. Errors: those of
 /// RadosConnection::open().
-Result<std::shared_ptr<const RadosConnection>> cluster_of(const std::string& data) {
-  if (!is_rados_address(data)) return std::shared_ptr<const RadosConnection>();
+Result<std::shared_ptr<const RadosConnection>> cluster_of(const std::string& data, const Settings& settings) {
+  const bool has_cache = settings.has(OptionId::kLocalCache);
+  if (!is_rados_address(data)) {
+    if (!has_cache) return std::shared_ptr<const RadosConnection>();
+    return at_place(settings.place(OptionId::kLocalCache),
+                    Status::invalid_argument("--local-cache is for a store on Ceph, and " + data + " is a directory"));
+  }
   Result<std::unique_ptr<RadosConnection>> connected = RadosConnection::open(data);
   if (!connected.ok()) return connected.status();
+  if (has_cache) {
+    const Result<LocalCacheDefinition> cache = parse_local_cache(settings.text(OptionId::kLocalCache));
+    if (!cache.ok()) return at_place(settings.place(OptionId::kLocalCache), cache.status());
+    const Status set = (**connected).set_local_cache(cache->directory, cache->size_bytes);
+    if (!set.ok()) return at_place(settings.place(OptionId::kLocalCache), set);
+  }
   return std::shared_ptr<const RadosConnection>(*std::move(connected));
 }
 
@@ -134,7 +145,7 @@ Status serve_until_signal(const SettingSources& sources,
 
   const std::string& data = (*settings).text(OptionId::kData);
   std::unique_ptr<ClusterWatch> cluster_watch;  // bounds the end of the connection too, so it ends after that
-  const Result<std::shared_ptr<const RadosConnection>> connected = cluster_of(data);
+  const Result<std::shared_ptr<const RadosConnection>> connected = cluster_of(data, *settings);
   if (!connected.ok()) return connected.status();
   const RadosConnection* const cluster = (*connected).get();
   const StorePlace place = place_of(data, *connected);

@@ -13,11 +13,19 @@
 namespace varve::serve {
 namespace {
 
+/// Returns the memory of the index of the local cache.
+std::uint64_t local_cache_memory(const Settings& settings) {
+  constexpr std::uint64_t kBytesForOneOfMemory = 256;
+  if (!settings.has(OptionId::kLocalCache)) return 0;
+  const Result<LocalCacheDefinition> cache = parse_local_cache(settings.text(OptionId::kLocalCache));
+  return cache.ok() ? cache->size_bytes / kBytesForOneOfMemory : 0;
+}
+
 Result<MemoryPlan> read_memory(const Settings& settings) {
   if (!settings.has(OptionId::kMemory)) return plan_memory(std::nullopt, memory_limit());
   const Result<std::uint64_t> asked = parse_size(settings.text(OptionId::kMemory));
   if (!asked.ok()) return asked.status();
-  return plan_memory(*asked, std::nullopt);
+  return plan_memory(*asked - std::min(*asked, local_cache_memory(settings)), std::nullopt);
 }
 
 /// Sets the memory limits of the server and of its store.

@@ -34,6 +34,10 @@ Status check_memory(const std::string& text) {
   return plan_memory(*size, std::nullopt).status();
 }
 
+Status check_local_cache(const std::string& text) {
+  return parse_local_cache(text).status();
+}
+
 Status check_drain_seconds(const std::string& text) {
   return parse_drain_seconds(text).status();
 }
@@ -56,6 +60,17 @@ constexpr std::array<OptionRule, kOptions> kRules = {{
      check_path,
      false,
      "Directory of the store, or its address rados:POOL/NAME on Ceph; created if it is absent. Required"},
+    {OptionId::kLocalCache,
+     "local-cache",
+     "DIRECTORY:SIZE",
+     ValueKind::kText,
+     "",
+     {},
+     check_local_cache,
+     false,
+     "For a store on Ceph: keep what is read more than once in a local file of this size, such as "
+     "/var/cache/varve:20G. "
+     "The file has no name, and needs memory of a 256th of its size, which is taken from --memory"},
     {OptionId::kListen,
      "listen",
      "ADDRESS:PORT",

@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 
+#include "tools/serve/transport/memory_plan.h"
 #include "varve/names.h"
 #include "varve/queue.h"
 
@@ -47,6 +48,18 @@ Result<AddressPort> parse_address_port(const std::string& text) {
     return Status::invalid_argument("\"" + parsed.address + "\" is not an IP address");
   }
   return parsed;
+}
+
+Result<LocalCacheDefinition> parse_local_cache(const std::string& text) {
+  constexpr std::uint64_t kSizeMin = 4 << 20;
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) {
+    return Status::invalid_argument("\"" + text + "\" must be DIRECTORY:SIZE");
+  }
+  const Result<std::uint64_t> size = parse_size(text.substr(colon + 1));
+  if (!size.ok()) return size.status();
+  if (*size < kSizeMin) return Status::invalid_argument("a local cache has at least 4MiB");
+  return LocalCacheDefinition{text.substr(0, colon), *size};
 }
 
 Result<std::chrono::seconds> parse_drain_seconds(std::string_view text) {

@@ -21,6 +21,15 @@ struct AddressPort {
 /// Errors: kInvalidArgument.
 Result<AddressPort> parse_address_port(const std::string& text);
 
+/// A file that caches what is read from a cluster.
+struct LocalCacheDefinition {
+  std::string directory;
+  std::uint64_t size_bytes = 0;
+};
+
+/// Parses `DIRECTORY:SIZE`, such as `/var/cache/varve:20G`. Errors: kInvalidArgument: another form, or less than 4 MiB.
+Result<LocalCacheDefinition> parse_local_cache(const std::string& text);
+
 /// The least and the default time from the request to end until the end of the server.
 inline constexpr std::chrono::seconds kDrainMin{3};
 /// Parses a whole number of seconds from 3 to 3600. Errors: kInvalidArgument.

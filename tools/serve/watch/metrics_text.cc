@@ -301,6 +301,17 @@ void add_cluster_operations(Families& families, const RadosFigures& cluster) {
                    cluster.changes_refused_full);
 }
 
+void add_local_cache(Families& families, const RadosLocalCache& cache) {
+  families.gauge("varve_cluster_local_cache_bytes", "Size of the local cache.", cache.size_bytes);
+  families.counter("varve_cluster_local_cache_hits_total", "Reads that the local cache answered.", cache.hits);
+  families.counter("varve_cluster_local_cache_misses_total", "Reads that it might have answered.", cache.misses);
+  families.counter("varve_cluster_local_cache_taken_bytes_total", "Bytes written into it.", cache.taken_bytes);
+  families.counter("varve_cluster_local_cache_damaged_total", "Damaged entries, read from the cluster instead.",
+                   cache.damaged);
+  families.counter("varve_cluster_local_cache_failed_writes_total", "Writes that the local disk refused.",
+                   cache.failed_segments);
+}
+
 void add_cluster(Families& families, const RadosFigures& cluster) {
   families.gauge("varve_cluster_epoch", "The epoch under which this process owns the store; 0 if it owns none.",
                  cluster.owned.empty() ? std::uint64_t{0} : cluster.owned.begin()->second);
@@ -320,6 +331,7 @@ void add_cluster(Families& families, const RadosFigures& cluster) {
   families.counter("varve_cluster_lease_lapses_total", "How often the lease was older than this, until it was renewed.",
                    cluster.lease_lapses);
   add_cluster_operations(families, cluster);
+  if (cluster.local_cache) add_local_cache(families, *cluster.local_cache);
   families.gauge("varve_cluster_pool_known", "1 if the monitors have answered the last question, else 0.",
                  std::uint64_t{cluster.pool.has_value()});
   if (!cluster.pool) return;

@@ -144,6 +144,17 @@ void write_cluster(JsonText& json, const RadosFigures& cluster) {
     write_counts(json, {{"copies", cluster.pool->copies}, {"copies_min", cluster.pool->copies_min}});
     json.end_object();
   }
+  if (cluster.local_cache) {
+    const RadosLocalCache& cache = *cluster.local_cache;
+    json.member("local_cache").begin_object();
+    write_counts(json, {{"size_bytes", cache.size_bytes},
+                        {"hits", cache.hits},
+                        {"misses", cache.misses},
+                        {"taken_bytes", cache.taken_bytes},
+                        {"damaged", cache.damaged},
+                        {"failed_writes", cache.failed_segments}});
+    json.end_object();
+  }
   json.end_object();
 }
 

@@ -55,6 +55,20 @@ struct RadosPool {
   std::uint64_t copies_min = 0;
 };
 
+/// The local cache of a connection. Counters start at zero with the cache.
+struct RadosLocalCache {
+  std::uint64_t size_bytes = 0;
+  /// Reads of files that were answered from the cache, and others that it might have answered.
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  /// Bytes that were written into the cache.
+  std::uint64_t taken_bytes = 0;
+  /// Bytes of the cache that were damaged. They were read from the cluster instead.
+  std::uint64_t damaged = 0;
+  /// Segments of 1 MiB that the local disk did not take.
+  std::uint64_t failed_segments = 0;
+};
+
 /// The figures of a connection and of all stores opened with it. Counters start at zero with the connection. Two figures
 /// may be from slightly different moments.
 struct RadosFigures {
@@ -85,6 +99,8 @@ struct RadosFigures {
   std::uint64_t changes_refused_full = 0;
   /// Absent if the monitors have not answered yet, or did not answer the last time.
   std::optional<RadosPool> pool;
+  /// Absent without a local cache.
+  std::optional<RadosLocalCache> local_cache;
 };
 
 /// A connection to one pool, with the machine's clocks and threads. Stores of the pool can share it, and then have one
@@ -103,6 +119,13 @@ class RadosConnection {
   ~RadosConnection();
   RadosConnection(const RadosConnection&) = delete;
   RadosConnection& operator=(const RadosConnection&) = delete;
+
+  /// Keeps what is read from the cluster more than once in a file of `size_bytes` in this local directory: from 4 MiB, in
+  /// steps of 1 MiB. The index takes 16 bytes of memory for each 4 KiB. The file has no name, is never synced, and begins
+  /// empty. Damaged bytes and a full disk make the cache smaller, and are no errors. A verification reads the cluster
+  /// alone. Call it once, before a store is opened. Errors: kInvalidArgument (the size), kOutOfMemory, kNotFound, kForbidden,
+  /// kIoError (the directory).
+  Status set_local_cache(std::string_view directory, std::uint64_t size_bytes);
 
   /// Returns what StoreOptions::env, VerifyOptions::env and RepairOptions::env take. It lives as long as the connection.
   const io::Env* env() const noexcept;

@@ -1,0 +1,193 @@
+// Owns: the steps of a look-up in the local cache, and of an offer (read_cache.h).
+// Must never: hold the mutex while the file is read or written.
+#include "io/rados/read_cache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include <xxhash.h>
+
+namespace varve::io {
+
+/// What an entry has before its bytes.
+struct ReadCache::Head {
+  Hash hash;
+  std::uint64_t checksum = 0;
+  std::uint64_t size = 0;
+
+  static Head of(const Hash& hash, std::span<const std::byte> bytes) noexcept {
+    return {hash, XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash.low), bytes.size()};
+  }
+  bool operator==(const Head& other) const noexcept {
+    return hash.low == other.hash.low && hash.high == other.hash.high && checksum == other.checksum &&
+           size == other.size;
+  }
+};
+
+namespace {
+
+/// Mean size of an entry that the index has room for.
+constexpr std::uint64_t kEntryBytesExpected = 4096;
+constexpr std::size_t kAlignment = 8;
+
+constexpr std::size_t aligned(std::size_t bytes) noexcept {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ReadCache>> ReadCache::make(std::unique_ptr<CacheFile> file, std::uint64_t size_bytes,
+                                                   Scheduler& scheduler) try {
+  if (size_bytes < kSizeMin) {
+    return Status::invalid_argument("a local cache has at least " + std::to_string(kSizeMin >> 20) + " MiB");
+  }
+  const std::uint64_t whole = size_bytes / kSegmentBytes * kSegmentBytes;
+  const std::size_t buckets = whole / kEntryBytesExpected / std::tuple_size_v<Bucket>;
+  return std::unique_ptr<ReadCache>(new ReadCache(std::move(file), whole, scheduler, std::vector<Bucket>(buckets),
+                                                  std::vector<std::byte>(kSegmentBytes),
+                                                  std::vector<std::byte>(kSegmentBytes)));
+} catch (const std::bad_alloc&) {
+  return Status::out_of_memory();
+}
+
+ReadCache::ReadCache(std::unique_ptr<CacheFile> file, std::uint64_t size_bytes, Scheduler& scheduler,
+                     std::vector<Bucket> index, std::vector<std::byte> open, std::vector<std::byte> written)
+    : file_(std::move(file)),
+      size_bytes_(size_bytes),
+      mutex_(scheduler),
+      index_(std::move(index)),
+      open_(std::move(open)),
+      open_begin_(size_bytes + kSegmentBytes),  // So no entry has position zero.
+      written_(std::move(written)) {
+  figures_.size_bytes = size_bytes;
+}
+
+/// Returns nothing for a place that is not cached.
+std::optional<ReadCache::Hash> ReadCache::hash_of(std::string_view object, std::uint64_t offset,
+                                                  std::size_t size) noexcept {
+  struct Place {
+    std::uint64_t offset;
+    std::uint64_t size;
+    std::array<char, 240> object;
+  };
+  if (size == 0 || size > kEntryBytesMax || object.size() > sizeof(Place::object)) return std::nullopt;
+  Place place{offset, size, {}};
+  std::copy(object.begin(), object.end(), place.object.begin());
+  const XXH128_hash_t hash = XXH3_128bits(&place, offsetof(Place, object) + object.size());
+  return Hash{std::max<std::uint64_t>(hash.low64, 1), hash.high64};
+}
+
+ReadCache::Entry* ReadCache::find(const Hash& hash) noexcept {
+  Bucket& bucket = bucket_of(hash);
+  const auto found =
+      std::find_if(bucket.begin(), bucket.end(), [&](const Entry& each) { return each.hash == hash.low; });
+  return found == bucket.end() ? nullptr : &*found;
+}
+
+/// Returns the entry that a new one takes the place of: one that is unused or gone, or else one that was offered once, or
+/// else the oldest.
+ReadCache::Entry& ReadCache::replaced(Bucket& bucket) noexcept {
+  const auto rank = [begin = oldest()](const Entry& entry) {
+    const bool is_free = entry.hash == 0 || (entry.position != 0 && entry.position < begin);
+    return is_free ? 0 : 1 + entry.position;
+  };
+  return *std::min_element(bucket.begin(), bucket.end(),
+                           [&](const Entry& a, const Entry& b) { return rank(a) < rank(b); });
+}
+
+std::uint64_t ReadCache::oldest() const noexcept {
+  return open_begin_ - size_bytes_;
+}
+
+bool ReadCache::read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes) noexcept {
+  const std::optional<Hash> hash = hash_of(object, offset, bytes.size());
+  if (!hash) return false;
+  std::uint64_t position = 0;
+  {
+    const MutexGuard guard(mutex_);
+    const Entry* const entry = find(*hash);
+    const std::uint64_t in_file_end = is_writing_ ? open_begin_ - kSegmentBytes : open_begin_;
+    const bool is_open = entry != nullptr && entry->position >= open_begin_;
+    if (entry == nullptr || entry->position < oldest() || (!is_open && entry->position >= in_file_end)) {
+      ++figures_.misses;
+      return false;
+    }
+    position = entry->position;
+    if (is_open) {
+      const std::byte* const head = open_.data() + (position - open_begin_);
+      const bool is_same = std::memcmp(head, &*hash, sizeof(Hash)) == 0;
+      if (is_same) std::memcpy(bytes.data(), head + sizeof(Head), bytes.size());
+      ++(is_same ? figures_.hits : figures_.misses);
+      return is_same;
+    }
+  }
+  return read_at(position, *hash, bytes);
+}
+
+/// The log may overwrite the entry meanwhile. Then its head or its checksum is another one.
+bool ReadCache::read_at(std::uint64_t position, const Hash& hash, std::span<std::byte> bytes) noexcept {
+  Head head;
+  const bool was_read = file_->read(position % size_bytes_, std::as_writable_bytes(std::span(&head, 1)), bytes);
+  const bool is_whole = was_read && head == Head::of(hash, bytes);
+  const MutexGuard guard(mutex_);
+  ++(is_whole ? figures_.hits : figures_.misses);
+  if (is_whole) return true;
+  if (position >= oldest()) ++figures_.damaged;
+  Entry* const entry = find(hash);
+  if (entry != nullptr && entry->position == position) *entry = Entry();  // It would only be read again in vain.
+  return false;
+}
+
+void ReadCache::offer(std::string_view object, std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
+  const std::optional<Hash> hash = hash_of(object, offset, bytes.size());
+  if (!hash) return;
+  const MutexGuard guard(mutex_);
+  Entry* entry = find(*hash);
+  if (entry == nullptr) {
+    replaced(bucket_of(*hash)) = {hash->low, 0};
+    return;
+  }
+  if (entry->position >= oldest()) return;  // Another thread was faster.
+  if (open_bytes_ + aligned(sizeof(Head) + bytes.size()) > kSegmentBytes) {
+    if (is_writing_) return;  // The disk is slower than the cluster.
+    write_segment();
+    entry = find(*hash);
+    if (entry == nullptr || entry->position >= oldest()) return;
+  }
+  put(*entry, *hash, bytes);
+}
+
+void ReadCache::put(Entry& entry, const Hash& hash, std::span<const std::byte> bytes) noexcept {
+  const Head head = Head::of(hash, bytes);
+  std::byte* const at = open_.data() + open_bytes_;
+  std::memcpy(at, &head, sizeof(Head));
+  std::memcpy(at + sizeof(Head), bytes.data(), bytes.size());
+  entry.position = open_begin_ + open_bytes_;
+  open_bytes_ += aligned(sizeof(Head) + bytes.size());
+  figures_.taken_bytes += bytes.size();
+}
+
+/// Writes the open segment, without the mutex, and begins the next one before that.
+void ReadCache::write_segment() noexcept {
+  const std::uint64_t place = open_begin_ % size_bytes_;
+  const std::size_t bytes = open_bytes_;
+  is_writing_ = true;
+  std::swap(open_, written_);
+  open_begin_ += kSegmentBytes;
+  open_bytes_ = 0;
+  mutex_.unlock();
+  const bool was_written = file_->write(place, std::span(written_).first(bytes));
+  mutex_.lock();
+  is_writing_ = false;
+  if (!was_written) ++figures_.failed_segments;
+}
+
+ReadCacheFigures ReadCache::figures() const noexcept {
+  const MutexGuard guard(mutex_);
+  return figures_;
+}
+
+}  // namespace varve::io

@@ -1,0 +1,94 @@
+// Owns: the local cache of a cluster's objects: a log of segments that is written round and round, and its index in memory.
+// Must never: give bytes that were not offered for the same place, or fail. What it lacks is read from the cluster (S8).
+//
+// An object of a finished file never changes, and its name is never used again. So nothing becomes stale here.
+//
+//   segment    kSegmentBytes; collected in memory, and written when the next entry does not fit
+//   entry      its place's hash (16 bytes), a checksum of head and bytes (8), the number of bytes (8), the bytes
+//   index      16 bytes an entry: half of the hash, and the position in the log. Eight entries share a bucket
+//
+// Bytes are taken at their second offer, so that a scan of all objects replaces nothing. The first one leaves its hash in
+// the index. Positions grow for ever. An entry is gone when the log has come round to its place.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "io/rados/cache_file.h"
+#include "io/scheduler.h"
+#include "varve/result.h"
+
+namespace varve::io {
+
+struct ReadCacheFigures {
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t taken_bytes = 0;      // that were offered and taken
+  std::uint64_t damaged = 0;          // entries whose bytes were not those that were written
+  std::uint64_t failed_segments = 0;  // that could not be written, for example because the disk is full
+  std::uint64_t size_bytes = 0;
+};
+
+/// Any thread may use it.
+class ReadCache {
+ public:
+  static constexpr std::uint64_t kSegmentBytes = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t kSizeMin = 4 * kSegmentBytes;
+  /// Longer reads are those of scans, and pass the cache.
+  static constexpr std::size_t kEntryBytesMax = std::size_t{128} << 10;
+
+  /// The cache has `size_bytes`, rounded down to whole segments. Its index has 16 bytes of memory for each 4 KiB.
+  /// Errors: kInvalidArgument (less than kSizeMin), kOutOfMemory.
+  static Result<std::unique_ptr<ReadCache>> make(std::unique_ptr<CacheFile> file, std::uint64_t size_bytes,
+                                                 Scheduler& scheduler);
+
+  /// Fills `bytes` from the cache. Returns whether it has them. If not, `bytes` may be overwritten.
+  bool read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes) noexcept;
+  /// Offers what was read from the cluster after a miss. May write a segment.
+  void offer(std::string_view object, std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
+  ReadCacheFigures figures() const noexcept;
+
+ private:
+  struct Hash {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+  };
+  struct Entry {
+    std::uint64_t hash = 0;      // zero: unused
+    std::uint64_t position = 0;  // zero: offered once
+  };
+  struct Head;
+  using Bucket = std::array<Entry, 8>;
+
+  ReadCache(std::unique_ptr<CacheFile> file, std::uint64_t size_bytes, Scheduler& scheduler, std::vector<Bucket> index,
+            std::vector<std::byte> open, std::vector<std::byte> written);
+
+  static std::optional<Hash> hash_of(std::string_view object, std::uint64_t offset, std::size_t size) noexcept;
+  Bucket& bucket_of(const Hash& hash) noexcept VARVE_REQUIRES(mutex_) { return index_[hash.high % index_.size()]; }
+  Entry* find(const Hash& hash) noexcept VARVE_REQUIRES(mutex_);
+  Entry& replaced(Bucket& bucket) noexcept VARVE_REQUIRES(mutex_);
+  /// Returns the first position that the log has not overwritten, also by a write that has begun.
+  std::uint64_t oldest() const noexcept VARVE_REQUIRES(mutex_);
+  bool read_at(std::uint64_t position, const Hash& hash, std::span<std::byte> bytes) noexcept;
+  void put(Entry& entry, const Hash& hash, std::span<const std::byte> bytes) noexcept VARVE_REQUIRES(mutex_);
+  void write_segment() noexcept VARVE_REQUIRES(mutex_);
+
+  const std::unique_ptr<CacheFile> file_;
+  const std::uint64_t size_bytes_;
+  mutable Mutex mutex_;
+  std::vector<Bucket> index_ VARVE_GUARDED_BY(mutex_);
+  std::vector<std::byte> open_ VARVE_GUARDED_BY(mutex_);  // the segment that entries are appended to
+  std::size_t open_bytes_ VARVE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t open_begin_ VARVE_GUARDED_BY(mutex_);  // its position in the log
+  std::vector<std::byte> written_;                     // the segment that is being written, by one thread
+  bool is_writing_ VARVE_GUARDED_BY(mutex_) = false;
+  ReadCacheFigures figures_ VARVE_GUARDED_BY(mutex_);
+};
+
+}  // namespace varve::io

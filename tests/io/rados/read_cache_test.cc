@@ -1,0 +1,271 @@
+// Goal: the local cache gives only bytes that were offered for the same place, whatever its file does, and never fails.
+// Method: the content of each place follows from the place. A file in memory loses writes and flips bytes. Then the same over
+// a real file, and below a directory of objects.
+#include "io/rados/read_cache.h"
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "io/env.h"
+#include "io/rados/cache_file.h"
+#include "io/rados/watched_door.h"
+#include "tests/io/io_test_support.h"
+#include "tests/io/temporary_directory.h"
+#include "tests/support/rados_machine.h"
+
+namespace varve::io::read_cache_test {
+namespace {
+
+constexpr std::uint64_t kSize = ReadCache::kSizeMin;
+
+/// A file in memory, with faults.
+class FaultyFile final : public CacheFile {
+ public:
+  explicit FaultyFile(std::uint64_t size) : bytes_(size) {}
+
+  bool write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept override {
+    if (refuses_writes || offset + bytes.size() > bytes_.size()) return false;
+    std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
+    return true;
+  }
+  bool read(std::uint64_t offset, std::span<std::byte> head, std::span<std::byte> body) noexcept override {
+    ++reads;
+    if (refuses_reads || offset + head.size() + body.size() > bytes_.size()) return false;
+    const auto from = bytes_.begin() + static_cast<std::ptrdiff_t>(offset);
+    std::copy_n(from, head.size(), head.begin());
+    std::copy_n(from + static_cast<std::ptrdiff_t>(head.size()), body.size(), body.begin());
+    return true;
+  }
+  void flip(std::size_t at) { bytes_[at % bytes_.size()] ^= std::byte{0x10}; }
+
+  bool refuses_writes = false;
+  bool refuses_reads = false;
+  std::uint64_t reads = 0;
+
+ private:
+  Bytes bytes_;
+};
+
+struct Place {
+  std::string object;
+  std::uint64_t offset = 0;
+  std::size_t size = 0;
+};
+
+Bytes content_of(const Place& place) {
+  std::mt19937_64 random(std::hash<std::string>()(place.object) ^ (place.offset * 131 + place.size));
+  Bytes bytes(place.size);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+Place place_of(std::uint64_t number, std::size_t size = 16 << 10) {
+  return {"store/1-" + std::to_string(number / 64) + ".0", number % 64 * 65536, size};
+}
+
+class LocalCache : public testing::Test {
+ protected:
+  LocalCache() {
+    auto file = std::make_unique<FaultyFile>(kSize);
+    file_ = file.get();
+    cache_ = *ReadCache::make(std::move(file), kSize, system_env().scheduler);
+  }
+  /// Reads as a file does. Returns whether the cache had the bytes.
+  bool read(const Place& place) {
+    Bytes bytes(place.size);
+    if (cache_->read(place.object, place.offset, bytes)) {
+      EXPECT_EQ(bytes, content_of(place)) << place.object << " at " << place.offset;
+      return true;
+    }
+    cache_->offer(place.object, place.offset, content_of(place));
+    return false;
+  }
+  void take(const Place& place) {
+    EXPECT_FALSE(read(place));
+    EXPECT_FALSE(read(place));
+  }
+  /// Takes as many places as fill `segments`, from the number `first`.
+  void fill(std::uint64_t first, std::uint64_t segments) {
+    for (std::uint64_t i = 0; i < segments * 64; ++i) take(place_of(first + i));
+  }
+
+  FaultyFile* file_ = nullptr;
+  std::unique_ptr<ReadCache> cache_;
+};
+
+TEST_F(LocalCache, TakesBytesAtTheirSecondOffer) {
+  const Place place = place_of(1);
+  EXPECT_FALSE(read(place));
+  EXPECT_FALSE(read(place));
+  EXPECT_TRUE(read(place));
+  EXPECT_TRUE(read(place));
+  EXPECT_EQ(cache_->figures().hits, 2U);
+  EXPECT_EQ(cache_->figures().misses, 2U);
+  EXPECT_EQ(cache_->figures().taken_bytes, place.size);
+}
+
+TEST_F(LocalCache, KnowsNoOtherPlace) {
+  const Place place = place_of(1);
+  take(place);
+  EXPECT_FALSE(read({place.object, place.offset + 1, place.size}));
+  EXPECT_FALSE(read({place.object, place.offset, place.size - 1}));
+  EXPECT_FALSE(read({place.object + "1", place.offset, place.size}));
+  EXPECT_TRUE(read(place));
+}
+
+TEST_F(LocalCache, LetsLongReadsAndLongNamesPass) {
+  const Place longest{"object", 0, ReadCache::kEntryBytesMax};
+  take(longest);
+  EXPECT_TRUE(read(longest));
+  for (const Place& place : {Place{"object", 0, ReadCache::kEntryBytesMax + 1}, Place{"object", 0, 0},
+                             Place{std::string(4000, 'o'), 0, 10}}) {
+    take(place);
+    EXPECT_FALSE(read(place));
+  }
+}
+
+TEST_F(LocalCache, ReadsFromItsFileWhatIsNotInMemory) {
+  fill(0, 2);
+  EXPECT_TRUE(read(place_of(0)));
+  EXPECT_GT(file_->reads, 0U);
+}
+
+TEST_F(LocalCache, OverwritesTheOldestWhenItIsFull) {
+  fill(0, 12);
+  std::uint64_t kept = 0;
+  for (std::uint64_t i = 0; i < 12 * 64; ++i) {
+    Bytes bytes(place_of(i).size);
+    const Place place = place_of(i);
+    if (!cache_->read(place.object, place.offset, bytes)) continue;
+    EXPECT_EQ(bytes, content_of(place));
+    EXPECT_GE(i, 7U * 64) << "it is older than the cache";
+    ++kept;
+  }
+  EXPECT_GT(kept, 3U * 60);
+  EXPECT_EQ(cache_->figures().damaged, 0U) << "what was overwritten is not looked for";
+}
+
+TEST_F(LocalCache, AScanOfEverythingReplacesNothing) {
+  for (std::uint64_t i = 0; i < 16; ++i) take(place_of(i));
+  for (std::uint64_t i = 1000; i < 9000; ++i) EXPECT_FALSE(read(place_of(i)));
+  for (std::uint64_t i = 0; i < 16; ++i) EXPECT_TRUE(read(place_of(i)));
+}
+
+TEST_F(LocalCache, DamagedBytesAreReadFromTheClusterAgain) {
+  fill(0, 2);
+  for (std::size_t at = 0; at < kSize; at += 8 << 10) file_->flip(at);
+  EXPECT_FALSE(read(place_of(0)));
+  EXPECT_EQ(cache_->figures().damaged, 1U);
+  EXPECT_FALSE(read(place_of(0))) << "the entry is gone, and was offered once";
+  EXPECT_TRUE(read(place_of(0)));
+}
+
+TEST_F(LocalCache, ADiskThatRefusesIsNoError) {
+  file_->refuses_writes = true;
+  fill(0, 3);
+  EXPECT_GT(cache_->figures().failed_segments, 0U);
+  EXPECT_FALSE(read(place_of(0)));
+  file_->refuses_writes = false;
+  fill(1000, 3);
+  EXPECT_TRUE(read(place_of(1000)));
+  file_->refuses_reads = true;
+  EXPECT_FALSE(read(place_of(1001)));
+}
+
+TEST_F(LocalCache, GivesNoWrongByteWhateverTheFileDoes) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < 3000; ++i) {
+      const std::size_t size = 1 + random() % (32 << 10);
+      (void)read(place_of(random() % 500, random() % 4 == 0 ? size : 4096));
+      if (random() % 8 == 0) file_->flip(random());
+      file_->refuses_writes = random() % 64 == 0;
+      file_->refuses_reads = random() % 64 == 0;
+    }
+  }
+  EXPECT_GT(cache_->figures().hits, 1000U);
+}
+
+TEST_F(LocalCache, ThreadsShareIt) {
+  std::atomic<std::uint64_t> hits{0};
+  std::vector<std::jthread> readers;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    readers.emplace_back([&, seed] {
+      std::mt19937_64 random(seed);
+      for (int i = 0; i < 2000; ++i) {
+        const Place place = place_of(random() % 300, 4096);
+        Bytes bytes(place.size);
+        if (!cache_->read(place.object, place.offset, bytes)) {
+          cache_->offer(place.object, place.offset, content_of(place));
+          continue;
+        }
+        EXPECT_EQ(bytes, content_of(place));
+        hits.fetch_add(1);
+      }
+    });
+  }
+  readers.clear();
+  EXPECT_GT(hits.load(), 0U);
+}
+
+TEST(LocalCacheFile, HasNoNameAndKeepsItsBytes) {
+  const TemporaryDirectory directory;
+  Result<std::unique_ptr<CacheFile>> file = make_cache_file(directory.path());
+  ASSERT_TRUE(is_ok(file));
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  const std::unique_ptr<ReadCache> cache = *ReadCache::make(*std::move(file), kSize, system_env().scheduler);
+  for (std::uint64_t i = 0; i < 3 * 64; ++i) {
+    const Place place = place_of(i);
+    cache->offer(place.object, place.offset, content_of(place));
+    cache->offer(place.object, place.offset, content_of(place));
+  }
+  Bytes bytes(place_of(0).size);
+  EXPECT_TRUE(cache->read(place_of(0).object, place_of(0).offset, bytes));
+  EXPECT_EQ(bytes, content_of(place_of(0)));
+  EXPECT_FALSE(make_cache_file(directory.path_of("absent")).ok());
+  EXPECT_TRUE(fails_with(ReadCache::make(std::make_unique<FaultyFile>(1), kSize - 1, system_env().scheduler),
+                         Code::kInvalidArgument, "4 MiB"));
+}
+
+TEST(LocalCacheOfObjects, AnswersReadsOfTablesAndOfNothingElse) {
+  test::RadosMachine machine(1);
+  const std::unique_ptr<ObjectDoor> door = machine.cluster.make_door();
+  WatchedDoor watched(*door, machine.clock);
+  RadosFileSystem files("pool", watched, machine.clock, machine.random, machine.scheduler(), RadosOptions());
+  ASSERT_TRUE(is_ok(files.create_directory(test::kRadosPath, kTestPoint)));
+  const auto directory = files.open_directory(test::kRadosPath);
+  ASSERT_TRUE(is_ok(directory));
+  const auto lock = (*directory)->lock("LOCK", LockMode::kExclusive, std::chrono::milliseconds(0));
+  ASSERT_TRUE(is_ok(lock));
+  files.process().set_read_cache(*ReadCache::make(std::make_unique<FaultyFile>(kSize), kSize, system_env().scheduler));
+  const Bytes content = content_of({"any", 0, 20000});
+  ASSERT_TRUE(is_ok(write_whole(**directory, "1.sst", std::span(content))));
+  const auto file = (*directory)->open("1.sst", ReadMode::kDirect);
+  ASSERT_TRUE(is_ok(file));
+  const auto reads_of = [&](const ReadableFile& from, bool past_cache) {
+    const std::uint64_t before = watched.reads().answered;
+    Bytes bytes(4096);
+    EXPECT_TRUE(is_ok(past_cache ? from.read_past_cache(8192, bytes) : from.read_exactly(8192, bytes)));
+    EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), content.begin() + 8192));
+    return watched.reads().answered - before;
+  };
+  EXPECT_EQ(reads_of(**file, false), 1U);
+  EXPECT_EQ(reads_of(**file, false), 1U);
+  EXPECT_EQ(reads_of(**file, false), 0U);
+  EXPECT_EQ(reads_of(**file, true), 1U) << "a verification";
+  const auto cached = (*directory)->open("1.sst", ReadMode::kCached);
+  ASSERT_TRUE(is_ok(cached));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(reads_of(**cached, false), 1U) << "a part of a change";
+}
+
+}  // namespace
+}  // namespace varve::io::read_cache_test
