@@ -302,7 +302,7 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
   for (std::size_t i = 0; i < old->property_count(); ++i) {
     const format::PropertyView property = old->property(i);
     const std::optional<format::PropertyView> replacement = more->find(property.name);
-    if (!replacement && leaving.holds(property.name)) continue;
+    if (!replacement && !removed.empty() && leaving.holds(property.name)) continue;
     add(replacement.value_or(property));
   }
   for (std::size_t i = 0; i < more->property_count(); ++i) {

@@ -63,8 +63,9 @@ class CoveredPage : public ::testing::Test {
     return scan;
   }
 
-  /// Returns the entity with its selected properties, in the order of the selection.
+  /// Returns the entity with its selected properties, in the order of the selection; with all if none is selected.
   static Entity selected(const Entity& entity, const Names& select) {
+    if (select.empty()) return entity;
     Entity made(entity.partition_key(), entity.row_key());
     for (auto name = select.begin(); name != select.end(); ++name) {
       if (std::find(select.begin(), name, *name) != name) continue;
@@ -220,15 +221,18 @@ TEST_F(CoveredPage, ReadsTheOneEntityWhoseComponentIsNotItsValue) {
   EXPECT_EQ(examined(scan_of("A ge '" + std::string(256, 'k') + "'")), 2U);
   EXPECT_EQ(examined(scan_of("A ge X'00'")), 1U);
   EXPECT_EQ(examined(scan_of("A eq 0.0")), 2U);
-  const auto bits = [](const Entity& of) { return std::bit_cast<std::uint64_t>(*of.find("A")->get_if<double>()); };
-  const Page numbers = *table().scan(scan_of("A ge -1.0 or A eq NaN"));
-  ASSERT_EQ(numbers.entities.size(), 4U);
-  for (const Entity& each : numbers.entities) {
-    const Entity stored = **table().get("p", each.row_key());
-    EXPECT_EQ(bits(each), bits(stored)) << each.row_key();
-  }
   EXPECT_EQ(examined(scan_of("A ge -1.0 and A le 2.0")), 2U);
   EXPECT_EQ(examined(scan_of("A eq 0.0", {"C"})), 2U) << "the filter judges the entity";
+  add_index({"ByB", {{"B"}, {"A", true}, {"Timestamp"}}});
+  const Scan all = scan_of("B eq 7 and exists(A)", {"A"});
+  EXPECT_EQ(examined(all), 6U);
+  const auto bits = [](const Entity& of) { return std::bit_cast<std::uint64_t>(*of.find("A")->get_if<double>()); };
+  const Page page = *table().scan(all);
+  ASSERT_EQ(page.entities.size(), 8U);
+  for (std::size_t i = 4; i < 8; ++i) {
+    const Entity stored = **table().get("p", page.entities[i].row_key());
+    EXPECT_EQ(bits(page.entities[i]), bits(stored)) << stored.row_key();
+  }
   ASSERT_EQ(said(store().drop_index(kAccount, "Orders", "ByA")), kFine);
   add_index({"ByA", {{"A", true}, {"Timestamp"}}, {"A", "C", "B"}});
   EXPECT_EQ(examined(scan_of("A ge '" + std::string(256, 'k') + "'")), 0U) << "the entry carries the text too";
@@ -356,8 +360,8 @@ TEST_F(CoveredPage, I6_EndsByTheBytesOfTheSelectionWhereverItComesFrom) {
   for (std::size_t i = 0; i < scans.size(); ++i) {
     EXPECT_EQ(pages(scans[i]), expected[i]) << scans[i].page_bytes_max << " bytes of " << scans[i].read.select.front();
   }
-  EXPECT_GT(expected[3 * 3].size(), 2U);
-  EXPECT_LT(expected[3 * 3].size(), 13U);
+  EXPECT_GT(expected[2 * 3].size(), 2U);
+  EXPECT_LT(expected[2 * 3].size(), 13U);
 }
 
 TEST_F(CoveredPage, EveryKindOfReaderGetsTheSame) {
