@@ -70,7 +70,7 @@ class PlanObject : public Object {
     }
     for (const IndexCandidate& index : plan_.indexes) {
       indexes_.push_back({text_of(index.name), index.equal_components, index.has_range, index.entities.has_value(),
-                          index.entities.value_or(0), index.is_taken, index.answers_counts});
+                          index.entities.value_or(0), index.is_taken, index.answers_counts, index.answers_pages});
     }
   }
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "api/model/entity_codec.h"
+#include "format/bytes/bytes.h"
 #include "format/keys/entity.h"
 
 namespace varve {
@@ -46,19 +48,30 @@ std::optional<IndexCover> IndexCover::of(const format::IndexDefinition& definiti
   IndexCover cover(definition);
   for (const std::string& name : names) {
     if (name == kPartitionKeyName || name == kRowKeyName) continue;
-    if (std::find(definition.carried.begin(), definition.carried.end(), name) != definition.carried.end()) {
+    const bool is_timestamp = name == kTimestampName;  // which is no property, so no index carries it
+    if (!is_timestamp &&
+        std::find(definition.carried.begin(), definition.carried.end(), name) != definition.carried.end()) {
       cover.carried_.emplace_back(name);
       continue;
     }
-    const auto component = std::find_if(definition.components.begin(), definition.components.end(),
-                                        [&name](const format::IndexComponent& each) { return each.property == name; });
+    const auto component =
+        std::find_if(definition.components.begin(), definition.components.end(), [&](const auto& each) {
+          if (is_timestamp) return each.source == format::IndexSource::kTimestamp;
+          return each.source == format::IndexSource::kProperty && each.property == name;
+        });
     if (component == definition.components.end()) return std::nullopt;
-    cover.components_.push_back(static_cast<std::size_t>(component - definition.components.begin()));
+    const auto at = static_cast<std::size_t>(component - definition.components.begin());
+    if (is_timestamp) {
+      cover.timestamp_ = at;
+    } else {
+      cover.components_.push_back(at);
+    }
   }
   return cover;
 }
 
-Result<std::optional<std::string>> IndexCover::entity_of(std::string_view key, std::string_view value) const {
+Result<std::optional<KnownEntity>> IndexCover::entity_of(std::string_view key, std::string_view value) const {
+  KnownEntity known;
   format::EntityBuilder builder;
   if (!carried_.empty()) {
     const Result<format::EncodedEntity> carried = format::EncodedEntity::open(value);
@@ -67,17 +80,24 @@ Result<std::optional<std::string>> IndexCover::entity_of(std::string_view key, s
       if (const std::optional<format::PropertyView> property = carried->find(name)) builder.add(*property);
     }
   }
-  if (!components_.empty()) {
+  if (!components_.empty() || timestamp_) {
     const Result<std::vector<format::IndexValue>> components = format::decode_index_components(key);
     if (!components.ok()) return components.status();
+    if (components->size() != definition_->components.size())
+      return Status::corruption("index key: it has another number of components than its index");
     for (const std::size_t at : components_) {
-      if (at >= components->size()) return Status::corruption("index key: it has too few components");
       const format::IndexValue& component = (*components)[at];
-      if (!is_exact(component)) return std::optional<std::string>();
+      if (!is_exact(component)) return std::optional<KnownEntity>();
       builder.add({definition_->components[at].property, component.type, component.value});
     }
+    if (timestamp_) {
+      const format::IndexValue& component = (*components)[*timestamp_];
+      if (!component.is_timestamp) return Status::corruption("index key: a value is in the place of the Timestamp");
+      known.version = format::load_u64(component.value.data());
+    }
   }
-  return std::optional(builder.finish());
+  known.properties = builder.finish();
+  return std::optional(std::move(known));
 }
 
 }  // namespace varve

@@ -3,7 +3,9 @@
 #include "api/model/entity_codec.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -204,17 +206,24 @@ class Selection {
  public:
   explicit Selection(std::span<const std::string> select) : select_(select) {
     if (select.size() <= kComparedPairwiseMax) return;
-    sorted_.assign(select.begin(), select.end());
+    sorted_.reserve(select.size());
+    for (std::size_t place = 0; place < select.size(); ++place) sorted_.emplace_back(select[place], place);
     std::sort(sorted_.begin(), sorted_.end());
   }
-  bool holds(std::string_view name) const noexcept {
-    if (!sorted_.empty()) return std::binary_search(sorted_.begin(), sorted_.end(), name);
-    return select_.empty() || std::find(select_.begin(), select_.end(), name) != select_.end();
+  /// Returns the first place of the name, or the number of names if it is not selected.
+  std::size_t place_of(std::string_view name) const noexcept {
+    if (sorted_.empty()) {
+      return static_cast<std::size_t>(std::find(select_.begin(), select_.end(), name) - select_.begin());
+    }
+    const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), Placed(name, 0));
+    return found != sorted_.end() && found->first == name ? found->second : select_.size();
   }
+  bool holds(std::string_view name) const noexcept { return place_of(name) != select_.size(); }
 
  private:
+  using Placed = std::pair<std::string_view, std::size_t>;
   std::span<const std::string> select_;
-  std::vector<std::string_view> sorted_;
+  std::vector<Placed> sorted_;
 };
 
 }  // namespace
@@ -307,8 +316,8 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
 
 namespace {
 
-/// Calls `use` for each selected property, in order; for all of them if none is selected. Returns false if a property
-/// is damaged.
+/// Calls `use` for each selected property, in the order of the names; for all of them if none is selected. Returns false if
+/// a property is damaged.
 template <typename Use>
 bool read_selected(format::PropertyReader& reader, std::span<const std::string> select, const Use& use) {
   format::PropertyView property;
@@ -321,9 +330,16 @@ bool read_selected(format::PropertyReader& reader, std::span<const std::string> 
     return true;
   }
   const Selection selection(select);
+  std::array<format::PropertyView, kComparedPairwiseMax> few;
+  std::vector<format::PropertyView> many(select.size() > few.size() ? select.size() : 0);
+  const std::span<format::PropertyView> found = many.empty() ? std::span(few).first(select.size()) : std::span(many);
   for (std::size_t i = 0; i < count; ++i) {
     if (!reader.next(property)) return false;
-    if (selection.holds(property.name)) use(property);
+    const std::size_t place = selection.place_of(property.name);
+    if (place < found.size()) found[place] = property;
+  }
+  for (const format::PropertyView& each : found) {
+    if (each.name.data() != nullptr) use(each);  // Otherwise the entity lacks it.
   }
   return true;
 }
@@ -359,6 +375,18 @@ struct EntityMaker {
     return Status();
   }
 };
+
+std::size_t selected_bytes(std::string_view bytes, std::span<const std::string> select) {
+  format::PropertyReader reader;
+  if (select.empty() || !reader.open(bytes)) return bytes.size();
+  std::size_t properties = 0;
+  std::size_t name_and_value_bytes = 0;
+  const bool is_well = read_selected(reader, select, [&](const format::PropertyView& property) {
+    ++properties;
+    name_and_value_bytes += property.name.size() + property.value.size();
+  });
+  return is_well ? format::EntityBuilder::entity_bytes(properties, name_and_value_bytes) : bytes.size();
+}
 
 Status decode_properties(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
                          PropertyRoom& room, Entity& entity) {

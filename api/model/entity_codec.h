@@ -60,9 +60,13 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
 /// Returns 4 + 2 for each code unit of both keys (D-60). The keys must be valid UTF-8.
 std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept;
 
+/// Returns the bytes that the selected properties of an encoded entity take as an entity: all bytes if none is selected, or
+/// if the entity cannot be decoded.
+std::size_t selected_bytes(std::string_view bytes, std::span<const std::string> select);
+
 /// Decodes what the commit `version` stored as `bytes` into an entity that has keys and no properties. If `select` is
-/// not empty, only the properties that it names are decoded. After an error, the properties of the entity are
-/// unspecified. Errors: kCorruption, kUnsupported; the message names the keys.
+/// not empty, only the properties that it names are decoded, in the order of the names. After an error, the properties of
+/// the entity are unspecified. Errors: kCorruption, kUnsupported; the message names the keys.
 Status decode_properties(Entity& entity, format::CommitVersion version, std::string_view bytes,
                          std::span<const std::string> select);
 /// Decodes into `entity`, which has only its keys. The memory of its properties comes from `room`. After an error, the

@@ -28,7 +28,7 @@ struct PlannedIndex {
 /// An entity to which an index leads.
 struct FoundKey {
   std::string key;
-  std::optional<std::string> known{};
+  std::optional<KnownEntity> known{};
 };
 
 /// Returns the part of the index's range that leads to the scan's range of keys, if its entries are in their order. So the
@@ -59,8 +59,13 @@ bool holds_key(const IndexedScan& scan, std::string_view key) {
 
 namespace {
 
+std::optional<IndexCover> cover_of(const IndexedScan& scan, const TableIndex& index, const PropertyNames* names) {
+  if (names == nullptr) return std::nullopt;
+  return IndexCover::of(index.definition, *names, has_large_values(scan.table.id));
+}
+
 /// Returns the ready indexes that can serve the filter: those with most equal components first, then those whose
-/// range has most bounds.
+/// range has most bounds, then those that have all that the scan uses.
 std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan) {
   std::vector<PlannedIndex> planned;
   for (const TableIndex& index : scan.indexes.all) {
@@ -70,15 +75,15 @@ std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan) {
     if (!plan) continue;
     const bool has_each_value = plan->equal_components == index.definition.components.size();
     PlannedIndex& each = planned.emplace_back(PlannedIndex{&index, *std::move(plan), has_each_value});
-    if (scan.counted == nullptr) continue;
-    each.cover = IndexCover::of(index.definition, *scan.counted, has_large_values(scan.table.id));
+    each.cover = cover_of(scan, index, scan.used);
   }
   if (planned.size() < 2) return planned;  // A sort allocates.
   std::stable_sort(planned.begin(), planned.end(), [](const PlannedIndex& left, const PlannedIndex& right) {
     if (left.plan.equal_components != right.plan.equal_components)
       return left.plan.equal_components > right.plan.equal_components;
     if (left.plan.has_two_bounds != right.plan.has_two_bounds) return left.plan.has_two_bounds;
-    return left.plan.has_range && !right.plan.has_range;
+    if (left.plan.has_range != right.plan.has_range) return left.plan.has_range;
+    return left.cover.has_value() && !right.cover.has_value();
   });
   return planned;
 }
@@ -106,10 +111,10 @@ Result<std::optional<std::vector<FoundKey>>> collect_keys(const IndexedScan& sca
       if (!holds_key(scan, *key)) continue;
       FoundKey& found = keys.emplace_back(FoundKey{*std::move(key)});
       if (!index.cover || known_bytes >= kKnownBytesMax) continue;
-      Result<std::optional<std::string>> known = index.cover->entity_of(cursor.key(), cursor.value());
+      Result<std::optional<KnownEntity>> known = index.cover->entity_of(cursor.key(), cursor.value());
       if (!known.ok()) return known.status();
       found.known = *std::move(known);
-      if (found.known) known_bytes += found.known->size();
+      if (found.known) known_bytes += found.known->properties.size();
     }
     if (!cursor.status().ok()) return cursor.status();
   }
@@ -130,7 +135,8 @@ Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& readi
   for (const PlannedIndex& index : planned_indexes(scan)) {
     if (index.plan.equal_components < asked.equal_components_min) break;  // So have all that follow.
     IndexCandidate candidate{index.index->name, index.plan.equal_components, index.plan.has_range};
-    candidate.answers_counts = index.cover.has_value();
+    candidate.answers_counts = cover_of(scan, *index.index, scan.counted).has_value();
+    candidate.answers_pages = index.cover.has_value();
     Result<std::optional<std::vector<FoundKey>>> keys = collect_keys(scan, index, reading);
     if (!keys.ok()) return keys.status();
     if (*keys) candidate.entities = (*keys)->size();

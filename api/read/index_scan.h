@@ -23,7 +23,7 @@ namespace varve {
 
 /// A scan reads at most this many entries of an index. If there are more, it reads its ranges of keys.
 inline constexpr std::size_t kIndexEntriesMax = 2048;
-/// A count takes at most this many bytes of properties from the entries of an index. It reads the other entities.
+/// A count or a page takes at most this many bytes of properties from the entries of an index. It reads the other entities.
 inline constexpr std::size_t kKnownBytesMax = std::size_t{4} << 20;
 
 /// A filtered scan, as far as an index may serve it.
@@ -35,7 +35,9 @@ struct IndexedScan {
   /// The ranges that the filter leaves of the requested range, and the requested range. In order and disjoint.
   std::span<const KeyRange> ranges;
   const KeyRange& within;
-  /// What a count uses of each entity. Null if the entities themselves are wanted.
+  /// What the scan uses of each entity. Null if it needs the entities themselves.
+  const PropertyNames* used = nullptr;
+  /// What a count of it would use, if that is asked too.
   const PropertyNames* counted = nullptr;
 };
 
@@ -60,9 +62,10 @@ struct IndexReading {
 struct IndexOffer {
   /// Every entity that may match: points in order, inside the ranges. Nothing if no index serves the scan.
   std::optional<std::vector<KeyRange>> points{};
-  /// What a count uses of the entity of each point, or nothing if the entity must be read. Empty if that holds for all.
-  std::vector<std::optional<std::string>> known{};
-  /// The ready indexes that can serve the filter, best first. If all are asked, each has its count of entries.
+  /// What the scan uses of the entity of each point, or nothing if the entity must be read. Empty if that holds for all.
+  std::vector<std::optional<KnownEntity>> known{};
+  /// The ready indexes that can serve the filter, best first. If all are asked, each has its count of entries. Their
+  /// `answers_pages` is about what the scan uses.
   std::vector<IndexCandidate> candidates{};
 };
 

@@ -171,20 +171,21 @@ PageScan::Ended PageScan::look_up() {
   return Ended::kRange;
 }
 
-const std::string* PageScan::known_entity(std::size_t point) const noexcept {
+const KnownEntity* PageScan::known_entity(std::size_t point) const noexcept {
   if (known_.empty()) return nullptr;
   const std::size_t place = points_begin_ + point;
-  const std::optional<std::string>& entity = known_[scan_.backward ? ranges_.size() - 1 - place : place];
+  const std::optional<KnownEntity>& entity = known_[scan_.backward ? ranges_.size() - 1 - place : place];
   return entity ? &*entity : nullptr;
 }
 
 PageScan::Ended PageScan::take_known() {
   while (next_point_ < points_.size()) {
-    if (share_.entries_max == 0) return Ended::kShare;
+    if (share_.entries_max == 0 || bytes_ >= bytes_end_) return Ended::kShare;
     if (!share_.may_wait) --share_.entries_max;
     const std::uint64_t before = page_.cost.entities_examined;
     const std::size_t point = next_point_++;
-    const bool is_over = take(points_[point], 0, *known_entity(point));
+    const KnownEntity& known = *known_entity(point);
+    const bool is_over = take(points_[point], known.version, known.properties);
     taken_known_ += page_.cost.entities_examined - before;
     if (is_over) return Ended::kPage;
   }
@@ -232,7 +233,7 @@ bool PageScan::take(std::string_view sort_key, format::CommitVersion version, st
     return !failure_.ok();
   }
   if (wanted_ == Wanted::kEntities) {
-    const std::uint64_t bytes = sort_key.size() + value.size();
+    const std::uint64_t bytes = bytes_of(candidate);
     const std::uint64_t left = bounds_.bytes_max - std::min(bounds_.bytes_max, bytes_);
     if (matched_ > 0 && bytes > left) return end_before(candidate);
     bytes_ += bytes;
@@ -258,6 +259,13 @@ void PageScan::make_room() {
   if (page_.entities.size() < page_.entities.capacity()) return;
   const std::size_t more = std::max(kFirst, kGrowth * page_.entities.size());
   page_.entities.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(more, bounds_.entities_max)));
+}
+
+/// An entity takes the same bytes wherever its selected properties come from.
+std::uint64_t PageScan::bytes_of(const Candidate& candidate) const {
+  const bool counts_all = bounds_.bytes_max == UINT64_MAX || scan_.read.select.empty();
+  return candidate.sort_key.size() +
+         (counts_all ? candidate.value.size() : selected_bytes(candidate.value, scan_.read.select));
 }
 
 bool PageScan::show(const Candidate& candidate) {

@@ -12,6 +12,7 @@
 
 #include "api/filter/block_filter.h"
 #include "api/filter/filter.h"
+#include "api/filter/index_cover.h"
 #include "api/filter/key_plan.h"
 #include "api/model/property_room.h"
 #include "api/read/first_entities.h"
@@ -78,9 +79,10 @@ class PageScan {
   /// Sets the ranges to read, once, first. They must be in order and disjoint, and outlive this object. Of each range
   /// only the part inside `within` is read. Inside `within`, the filter matches nothing outside the ranges.
   void set_ranges(std::span<const KeyRange> ranges, const KeyRange& within) noexcept;
-  /// Makes a count take the entities of these ranges, which are points, without a read, where they are known. There is one for
-  /// each range: what the filter and the fold use of the entity, or nothing. Called after set_ranges(). It outlives this object.
-  void know(std::span<const std::optional<std::string>> entities) noexcept { known_ = entities; }
+  /// Makes the page take the entities of these ranges, which are points, without a read, where they are known. There is one for
+  /// each range, or nothing: what the filter, the fold and the selection use of the entity, with its version if entities are
+  /// wanted. Called after set_ranges(). It outlives this object.
+  void know(std::span<const std::optional<KnownEntity>> entities) noexcept { known_ = entities; }
   /// Makes the page have these entities, whose order it is, in place of the first ones by key. Called before go_on(), with
   /// bounds that end no page. `first` outlives this object.
   void set_order(FirstEntities& first) noexcept { first_ = &first; }
@@ -129,7 +131,7 @@ class PageScan {
   Ended look_up();
   Ended take_known();
   /// Returns the entity of a point that was begun, or null if it must be read.
-  const std::string* known_entity(std::size_t point) const noexcept;
+  const KnownEntity* known_entity(std::size_t point) const noexcept;
   Ended look_up_together(std::span<const std::string_view> points);
   Ended end_by(Status failure);
   // These return true if the page has ended. If it ended by an error, failure_ is that error.
@@ -154,6 +156,8 @@ class PageScan {
   /// Returns false also after an error, which is failure_ then.
   bool matches(Candidate& candidate);
   void make_room();
+  /// Returns the bytes that the candidate takes of PageBounds::bytes_max.
+  std::uint64_t bytes_of(const Candidate& candidate) const;
   bool is_over();
 
   const engine::ReadView& view_;
@@ -181,7 +185,7 @@ class PageScan {
   std::vector<std::string_view> points_;  // that were begun
   std::size_t next_point_ = 0;            // of points_
   std::size_t points_begin_ = 0;          // the place of the first of points_ among the ranges, in the scan's direction
-  std::span<const std::optional<std::string>> known_;  // one for each range, or none
+  std::span<const std::optional<KnownEntity>> known_;  // one for each range, or none
   std::uint64_t taken_known_ = 0;                      // of the examined entities; they were not read
   PageShare share_;                                    // the rest of the present one
   std::uint64_t bytes_end_ = 0;                        // The present share ends at this many bytes.

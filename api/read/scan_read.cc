@@ -13,6 +13,7 @@
 #include "api/filter/filter.h"
 #include "api/filter/plan_cache.h"
 #include "api/model/continuation_token.h"
+#include "api/model/entity_codec.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "api/read/describe_plan.h"
@@ -204,9 +205,21 @@ PropertyNames counted_names(const PreparedScan& prepared, const EntityFold* fold
   return names;
 }
 
-/// `counted` may be null.
-IndexedScan indexed_scan(const PreparedScan& prepared, const TableIndexes& indexes, const PropertyNames* counted) {
-  return {prepared.table, indexes, prepared.whole_filter(), prepared.planned_ranges(), prepared.range, counted};
+/// Returns the names that a page uses of each entity, or nothing if it needs the whole of each. A page with an order keeps
+/// whole entities.
+std::optional<PropertyNames> shown_names(const PreparedScan& prepared, const Scan& scan) {
+  if (scan.read.select.empty() || prepared.order != nullptr) return std::nullopt;
+  PropertyNames names = scan.read.select;
+  names.emplace_back(kTimestampName);
+  add_names(prepared.residual(), names);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+/// The names may be null.
+IndexedScan indexed_scan(const PreparedScan& prepared, const TableIndexes& indexes, const PropertyNames* used) {
+  return {prepared.table, indexes, prepared.whole_filter(), prepared.planned_ranges(), prepared.range, used};
 }
 
 Status was_stopped() {
@@ -348,9 +361,9 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
   const Result<std::shared_ptr<const TableIndexes>> indexes = indexes_for(call_, scan_, *prepared_);
   if (!indexes.ok()) return indexes.status();
   if (*indexes == nullptr) return false;
-  const bool counts = wanted_ == Wanted::kCount;
-  const PropertyNames counted = counts ? counted_names(*prepared_, fold_) : PropertyNames();
-  const IndexedScan scan = indexed_scan(*prepared_, **indexes, counts ? &counted : nullptr);
+  const std::optional<PropertyNames> used =
+      wanted_ == Wanted::kCount ? counted_names(*prepared_, fold_) : shown_names(*prepared_, scan_);
+  const IndexedScan scan = indexed_scan(*prepared_, **indexes, used ? &*used : nullptr);
   if (first_) {
     const Result<std::optional<IndexOrder>> order = index_of_order(scan, *prepared_->order, prepared_->after);
     if (!order.ok()) return order.status();
@@ -463,7 +476,9 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   if (!indexes.ok()) return indexes.status();
   if (*indexes == nullptr) return described;
   const PropertyNames counted = counted_names(prepared, nullptr);
-  const IndexedScan indexed = indexed_scan(prepared, **indexes, &counted);
+  const std::optional<PropertyNames> shown = shown_names(prepared, scan);
+  IndexedScan indexed = indexed_scan(prepared, **indexes, shown ? &*shown : nullptr);
+  indexed.counted = &counted;
   if (prepared.order != nullptr) {
     Result<std::optional<IndexOrder>> order = index_of_order(indexed, *prepared.order, prepared.after);
     if (!order.ok()) return order.status();

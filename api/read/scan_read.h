@@ -51,7 +51,7 @@ struct PreparedScan {
   /// The points to which an index leads, in place of the ranges of the plan.
   std::optional<std::vector<KeyRange>> points{};
   /// As IndexOffer::known.
-  std::vector<std::optional<std::string>> known{};
+  std::vector<std::optional<KnownEntity>> known{};
 
   /// The ranges to read.
   std::span<const KeyRange> ranges() const;

@@ -64,6 +64,20 @@ static void indexes_are_built_listed_and_dropped(varve_store* store) {
   }
   varve_plan_free(plan);
 
+  const varve_index_component timed[] = {{text("N"), false}, {text("Timestamp"), false}};
+  const varve_index_definition with_time = {
+      .size = sizeof with_time, .name = text("Timed"), .components = timed, .component_count = 2};
+  CHECK_OK(varve_index_create(store, text("acct"), text("Indexed"), &with_time, NULL, NULL));
+  const varve_text selected[] = {text("N")};
+  const varve_scan shown = {.size = sizeof shown, .filter = text("N eq 1"), .select = selected, .select_count = 1};
+  CHECK_OK(varve_table_explain(table, &shown, &plan));
+  CHECK_OK(varve_plan_read(plan, &explained));
+  if (CHECK(explained.index_count >= 1)) {
+    CHECK(same_text(explained.indexes[0].name, "Timed") && explained.indexes[0].answers_pages);
+  }
+  varve_plan_free(plan);
+  CHECK_OK(varve_index_drop(store, text("acct"), text("Indexed"), text("Timed")));
+
   by_n.component_count = 1;
   CHECK_FAILS(varve_index_create(store, text("acct"), text("Indexed"), &by_n, NULL, NULL), VARVE_EXISTS,
               "ResourceAlreadyExists");

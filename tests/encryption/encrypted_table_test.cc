@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <varve/encryption/encrypted_table.h>
+#include <varve/table_index.h>
 
 #include "tests/api/store_bench.h"
 #include "tests/encryption/encryption_bench.h"
@@ -152,6 +153,27 @@ TEST_P(EncryptedTables, C25_AProjectionReadsTheMetadataToo) {
   EXPECT_EQ(said(secret.get("p", "1", {.select = many})), kFine);
   many.emplace_back("more");
   EXPECT_EQ(said(secret.get("p", "1", {.select = many})), kInvalidInput);
+}
+
+TEST_P(EncryptedTables, C25_AnIndexThatHasTheMetadataAnswersAProjectionAlone) {
+  EncryptedTable secret = table();
+  for (const char* const row : {"1", "2"}) {
+    ASSERT_TRUE(secret.insert(with_value("p", row, "one").set("Open", 7)).ok());
+  }
+  Scan scan;
+  scan.filter = "Open eq 7";
+  scan.read.select = {"V", "Open"};
+  const Result<Page> expected = secret.scan(scan);
+  ASSERT_TRUE(expected.ok());
+  const IndexDefinition definition{"ByOpen",
+                                   {{"Open"}, {"Timestamp"}},
+                                   {"V", std::string(kEncryptionMetadataName), std::string(kEncryptedNamesName)}};
+  ASSERT_EQ(said(bench_.store->create_index(kAccount, "Orders", definition)), kFine);
+  const Result<Page> page = secret.scan(scan);
+  ASSERT_TRUE(page.ok()) << page.status().to_string();
+  EXPECT_EQ(page->entities, expected->entities);
+  EXPECT_EQ(text_in(page->entities.at(0), "V"), "one");
+  EXPECT_EQ(page->cost.entities_examined, 0U);
 }
 
 TEST_P(EncryptedTables, C25_FiltersSeeWhatIsStored) {

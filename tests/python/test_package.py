@@ -79,6 +79,10 @@ class Indexes(WithStore):
         self.assertEqual((plan.indexes, plan.order_index), ([varve.IndexCandidate("ByN", 0, True, 2, True, True)], "ByN"))
         plan = self.table.scan("PartitionKey eq 'p'").explain()
         self.assertEqual((plan.indexes, plan.order_index), ([], ""))
+        self.store.create_index("shop", "Orders", "Timed", ["N", "Timestamp"])
+        plan = self.table.scan("N eq 3", select=["N"]).explain()
+        self.assertEqual([(index.name, index.answers_pages) for index in plan.indexes], [("Timed", True), ("ByN", False)])
+        self.store.drop_index("shop", "Orders", "Timed")
         with self.assertRaises(varve.Exists):
             self.store.create_index("shop", "Orders", "ByN", ["N"])
         self.store.create_index("shop", "Orders", "One", ["N"], unique=True)

@@ -56,6 +56,22 @@ TEST_F(IndexService, IsUnknownUnlessTheServerAllowsExtensions) {
   EXPECT_EQ(service_.send(std::move(request)).body, R"({"value":[]})") << "the owner may ask";
 }
 
+TEST_F(IndexService, AQueryThatEntriesAnswerAloneHasTheSameBytes) {
+  const auto bodies = [&] {
+    std::string all;
+    for (const char* const query : {"$filter=V%20ge%202&$select=W,V,Timestamp", "$filter=V%20ge%202&$select=None,V"}) {
+      all += service_
+                 .send("GET", "Orders()?" + std::string(query), "", {{"Accept", "application/json;odata=fullmetadata"}})
+                 .body;
+    }
+    return all;
+  };
+  const std::string expected = bodies();
+  EXPECT_THAT(expected, HasSubstr("odata.etag"));
+  EXPECT_EQ(outcome(create(R"({"Name":"ByV","Components":"V,Timestamp","Carried":"W,None"})")), "201");
+  EXPECT_EQ(bodies(), expected);
+}
+
 TEST_F(IndexService, CreatesListsAndDrops) {
   const HttpResponse made = create(R"({"Name":"ByV","Components":"V desc, Timestamp","Carried":"W","Unique":false})");
   EXPECT_EQ(outcome(made), "201");

@@ -146,6 +146,20 @@ TEST_F(Query, ExplainNamesTheIndexThatHasTheOrder) {
   EXPECT_THAT(query({"--explain", "--json"}).err, HasSubstr("\"order_index\":null"));
 }
 
+TEST_F(Query, ExplainMarksAnIndexThatAnswersAlone) {
+  import_grid();
+  ASSERT_EQ(run_program({"index", "create", store_, "Rows", "ByN", "--on", "N,Timestamp"}).exit_code, 0);
+  const Words words{"--filter", "N eq 7", "--explain"};
+  EXPECT_THAT(query(words).err, HasSubstr(", taken, answers counts alone\n"));
+  Words narrow = words;
+  narrow.insert(narrow.end(), {"--select", "N"});
+  const ProgramResult lines = query(narrow);
+  EXPECT_THAT(lines.err, HasSubstr(", taken, answers counts alone, answers pages alone\n"));
+  EXPECT_THAT(lines.err, HasSubstr("judged  0 entities"));
+  narrow.emplace_back("--json");
+  EXPECT_THAT(query(narrow).err, HasSubstr("\"answers_pages\":true"));
+}
+
 TEST_F(Query, AFilterThatDoesNotParseIsRefusedWithThePlace) {
   import_grid();
   const ProgramResult result = query({"--filter", "N eq 7 and"});

@@ -705,6 +705,8 @@ typedef struct varve_index_candidate {
   bool is_taken;
   /// A count of the scan reads no entity, as varve::IndexCandidate::answers_counts.
   bool answers_counts;
+  /// A page of the scan reads no entity, as varve::IndexCandidate::answers_pages.
+  bool answers_pages;
 } varve_index_candidate;
 
 /// What a scan will read.

@@ -46,7 +46,8 @@ struct VARVE_EXPORT EntityView {
   std::string_view partition_key;
   /// RowKey, as UTF-8. May be empty.
   std::string_view row_key;
-  /// The properties in the order of the stored entity. If the scan selects names, only the selected ones.
+  /// The properties in the order of the stored entity. If the scan selects names, only the selected ones, in the order of the
+  /// names.
   std::span<const PropertyView> properties;
   /// The ETag of the last write of the entity. ETag::timestamp() gives the Timestamp.
   ETag etag;

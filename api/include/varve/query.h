@@ -68,8 +68,9 @@ class VARVE_EXPORT ScanRange {
 
 /// Options of one read.
 struct ReadOptions {
-  /// Names of the properties to return, at most limits::kSelectedNamesMax. If it is empty, all properties are returned.
-  /// Keys and Timestamp are always returned. A name that an entity lacks is left out.
+  /// Names of the properties to return, at most limits::kSelectedNamesMax, in the order in which they are returned. If it is
+  /// empty, all properties are returned, in the order of the stored entity. Keys and Timestamp are always returned. A name
+  /// that an entity lacks is left out.
   std::vector<std::string> select{};
   /// The version to read at; it also decides which tables exist. If absent, the read sees the newest version.
   std::optional<Snapshot> snapshot{};
@@ -113,8 +114,8 @@ struct Scan {
   /// Maximum number of entities in a page, at most the store's StoreLimits::page_entities_max. Zero returns an empty
   /// page without a continuation.
   std::uint32_t page_entities_max = limits::kPageEntitiesMax;
-  /// Maximum size of a page in bytes: keys and properties as they are stored. A page holds at least one entity of any
-  /// size.
+  /// Maximum size of a page in bytes: keys, and the properties that the page returns, as they are stored. A page with an order
+  /// counts all properties of its entities. A page holds at least one entity of any size.
   std::uint64_t page_bytes_max = UINT64_MAX;
   /// Maximum number of entities in all pages together. This adds to the service. The page that reaches the limit has no
   /// continuation. Tokens carry the remaining number. So a token of a scan with `take` continues only scans with
@@ -164,8 +165,8 @@ struct Scan {
 struct VARVE_EXPORT PageCost {
   /// Key ranges to read, from the start of the page to the end of the scan. A point counts as a range.
   std::uint64_t key_ranges = 0;
-  /// Entities examined, including the returned ones. A count may take what it needs from the entries of an index alone, and
-  /// does not examine those entities (IndexCandidate::answers_counts).
+  /// Entities examined, including the returned ones. A count or a page may take what it needs from the entries of an index
+  /// alone, and does not examine those entities (IndexCandidate::answers_counts, answers_pages).
   std::uint64_t entities_examined = 0;
   /// Blocks of table files that were read from the device, including blocks of indexes and filters.
   std::uint64_t blocks_read = 0;

@@ -86,6 +86,10 @@ struct IndexCandidate {
   /// entity is examined in spite of that if its entry lacks the exact value: of a text or Binary above 256 bytes, of a Double
   /// that is zero or NaN, or after 4 MiB of properties.
   bool answers_counts = false;
+  /// Whether the entries have all properties that the filter names and the scan selects, and Timestamp is a component. Then a
+  /// page of the scan examines 0 entities, with the exceptions of answers_counts. False if the scan selects nothing, which
+  /// means all properties, or if it has an order.
+  bool answers_pages = false;
   bool operator==(const IndexCandidate&) const = default;
 };
 

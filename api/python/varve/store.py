@@ -173,6 +173,8 @@ class IndexCandidate(NamedTuple):
     is_taken: bool
     #: Whether a count of the scan reads no entity.
     answers_counts: bool = False
+    #: Whether a page of the scan reads no entity.
+    answers_pages: bool = False
 
 
 class Plan(NamedTuple):
@@ -189,7 +191,8 @@ class Plan(NamedTuple):
 
 def _candidate_of(view: Any) -> IndexCandidate:
     return IndexCandidate(_text(view.name) or "", view.equal_components, view.has_range,
-                          view.entities if view.has_entities else None, view.is_taken, view.answers_counts)
+                          view.entities if view.has_entities else None, view.is_taken, view.answers_counts,
+                          view.answers_pages)
 
 
 class AggregateRow(NamedTuple):

@@ -1,8 +1,8 @@
 // Goal: the result of a query never depends on which indexes exist (I6), in any order, and an index is never another than
 // its table's (I1), also after writes between.
 // Method: random filters and orders over entities without a schema: several types in a property, none, NaN, empty and long
-// texts, extremes. Each query, its count and its figures are asked with every subset of random indexes, which carry random
-// properties, and of a slow evaluation. A few thousand
+// texts, extremes. Each query, the borders of its pages, its count and its figures are asked with every subset of random
+// indexes, which carry random properties, and of a slow evaluation. A few thousand
 // comparisons run every time, and a million in the long test (tools/soak --queries).
 #include <algorithm>
 #include <array>
@@ -79,17 +79,21 @@ struct Query {
   std::string grouped;
 };
 
-/// Returns the selected properties with the keys and the ETag; all properties if none is selected.
-std::string text_of(const Entity& entity, const Texts& select) {
-  Texts properties;
-  for (const Property& property : entity.properties()) {
-    if (!select.empty() && std::find(select.begin(), select.end(), property.name) == select.end()) continue;
-    properties.push_back(property.name + "=" + literal_text(property.value));
-  }
-  std::sort(properties.begin(), properties.end());
+/// Returns the entity with its properties in their order, the keys and the ETag.
+std::string text_of(const Entity& entity) {
   std::string text = entity.partition_key() + "/" + entity.row_key() + " " + entity.etag().to_string();
-  for (const std::string& property : properties) text += " " + property;
+  for (const Property& property : entity.properties()) text += " " + property.name + "=" + literal_text(property.value);
   return text;
+}
+/// Returns the entity with the selected properties, in the order of the names; with all of them if none is selected.
+Entity selected(const Entity& entity, const Texts& select) {
+  if (select.empty()) return entity;
+  Entity made(entity.partition_key(), entity.row_key());
+  made.set_etag(entity.etag());
+  for (const std::string& name : select) {
+    if (const Value* const value = entity.find(name)) made.set(name, *value);
+  }
+  return made;
 }
 
 class RandomIndexes {
@@ -120,8 +124,9 @@ class RandomIndexes {
   /// How often an index had the order of a query.
   std::uint64_t ordered() const { return ordered_; }
   std::uint64_t returned() const { return returned_; }
-  /// How many entities an index counted alone.
+  /// How many entities an index counted alone, and how many it showed.
   std::uint64_t known() const { return known_; }
+  std::uint64_t covered() const { return covered_; }
 
  private:
   std::size_t below(std::size_t bound) { return random_() % bound; }
@@ -139,7 +144,7 @@ class RandomIndexes {
   IndexDefinition random_definition(std::size_t number) {
     IndexDefinition definition{"Index" + std::to_string(number), {}, {}};
     for (std::size_t left = 1 + below(3); left > 0; --left) {
-      const std::string name = kNames[below(kNames.size())];
+      const std::string name = one_in(4) ? "Timestamp" : kNames[below(kNames.size())];
       const auto has_name = [&name](const IndexComponent& component) { return component.property == name; };
       if (std::any_of(definition.components.begin(), definition.components.end(), has_name)) continue;
       definition.components.push_back({name, one_in(2)});
@@ -256,6 +261,18 @@ class RandomIndexes {
     const std::string second = component();
     return one_in(2) || first.substr(0, 1) == second.substr(0, 1) ? first : first + "," + second;
   }
+  /// Most selections have only names that some index has.
+  Texts random_selection() {
+    Texts names(kNames.begin(), kNames.end());
+    if (!one_in(4)) {
+      const IndexDefinition& definition = definitions_[below(kIndexes)];
+      names = definition.carried;
+      for (const IndexComponent& component : definition.components) names.push_back(component.property);
+    }
+    Texts select;
+    for (std::size_t left = 1 + below(3); left > 0; --left) select.push_back(names[below(names.size())]);
+    return select;
+  }
   Query random_query() {
     Query query;
     query.filter = random_query_filter();
@@ -265,15 +282,15 @@ class RandomIndexes {
     if (one_in(4)) query.scan.page_entities_max = static_cast<std::uint32_t>(1 + below(7));
     if (one_in(4)) query.scan.take = below(12);
     if (one_in(4)) query.scan.range = ScanRange::partition(some_text() + some_text());
-    for (std::size_t left = one_in(3) ? 1 + below(3) : 0; left > 0; --left) {
-      query.scan.read.select.emplace_back(kNames[below(kNames.size())]);
-    }
+    if (one_in(4)) query.scan.page_bytes_max = 20 + below(400);
+    if (one_in(2)) query.scan.read.select = random_selection();
     query.figured = kNames[below(kNames.size())];
     if (one_in(2)) query.grouped = kNames[below(kNames.size())];
     return query;
   }
 
-  Texts answer(const Query& query) {
+  /// `borders` receives the tokens between the pages.
+  Texts answer(const Query& query, Texts* borders = nullptr) {
     Texts found;
     Scan scan = query.scan;
     const Table table = this->table();
@@ -281,9 +298,12 @@ class RandomIndexes {
       const Result<Page> page = table.scan(scan);
       EXPECT_EQ(said(page), kFine) << query.scan.filter << ": " << page.status().to_string();
       if (!page.ok()) return found;
-      for (const Entity& entity : page->entities) found.push_back(text_of(entity, scan.read.select));
+      for (const Entity& entity : page->entities) found.push_back(text_of(entity));
+      covered_ += page->entities.size() - std::min(page->entities.size(), page->cost.entities_examined);
       if (!page->continuation) return found;
       scan.continuation = *page->continuation;
+      // An index may end a page with an order earlier.
+      if (borders != nullptr && scan.order_by.empty()) borders->push_back(scan.continuation);
     }
   }
   /// Returns the figures over the entities of the query, or the code of their error.
@@ -327,7 +347,7 @@ class RandomIndexes {
     for (const Entity& entity : all) {
       const bool is_inside = query.scan.range.kind() == ScanRange::Kind::kTable ||
                              query.scan.range.partition_key() == entity.partition_key();
-      if (is_inside && query.filter.matches(entity)) found.push_back(text_of(entity, query.scan.read.select));
+      if (is_inside && query.filter.matches(entity)) found.push_back(text_of(selected(entity, query.scan.read.select)));
     }
     return found;
   }
@@ -367,7 +387,9 @@ class RandomIndexes {
     if (query.scan.backward) told += " backward";
     told += " figures of " + query.figured + " by '" + query.grouped + "'";
     if (query.scan.take) told += " take " + std::to_string(*query.scan.take);
-    told += " pages of " + std::to_string(query.scan.page_entities_max);
+    told += " pages of " + std::to_string(query.scan.page_entities_max) + " and " +
+            std::to_string(query.scan.page_bytes_max) + " bytes, select";
+    for (const std::string& name : query.scan.read.select) told += " " + name;
     if (query.scan.range.kind() == ScanRange::Kind::kPartition)
       told += " in '" + query.scan.range.partition_key() + "'";
     return told + "\nwith" + existing();
@@ -381,10 +403,11 @@ class RandomIndexes {
     for (const Entity& entity : all->entities) times_.emplace_back(entity.timestamp());
     std::vector<Query> queries;
     std::vector<Texts> expected;
+    std::vector<Texts> expected_borders(kQueriesAtOnce);
     std::vector<Texts> expected_figures;
     for (std::size_t i = 0; i < kQueriesAtOnce; ++i) {
       queries.push_back(random_query());
-      expected.push_back(answer(queries.back()));
+      expected.push_back(answer(queries.back(), &expected_borders[i]));
       expected_figures.push_back(figures(queries.back()));
       ASSERT_NO_FATAL_FAILURE(expect_count(queries.back(), expected.back().size()));
       returned_ += expected.back().size();
@@ -395,7 +418,9 @@ class RandomIndexes {
     for (std::size_t step = 1; step <= kSubsets; ++step) {
       ASSERT_NO_FATAL_FAILURE(toggle(std::min(kIndexes - 1, static_cast<std::size_t>(std::countr_zero(step)))));
       for (std::size_t i = 0; i < kQueriesAtOnce; ++i) {
-        ASSERT_EQ(answer(queries[i]), expected[i]) << told_of(queries[i]);
+        Texts borders;
+        ASSERT_EQ(answer(queries[i], &borders), expected[i]) << told_of(queries[i]);
+        ASSERT_EQ(borders, expected_borders[i]) << told_of(queries[i]);
         ++compared_;
         if (one_in(2)) {
           ASSERT_EQ(figures(queries[i]), expected_figures[i]) << told_of(queries[i]);
@@ -419,6 +444,7 @@ class RandomIndexes {
   std::uint64_t ordered_ = 0;
   std::uint64_t returned_ = 0;
   std::uint64_t known_ = 0;
+  std::uint64_t covered_ = 0;
 };
 
 void expect_the_same(std::uint64_t seed, std::uint64_t comparisons) {
@@ -429,6 +455,7 @@ void expect_the_same(std::uint64_t seed, std::uint64_t comparisons) {
   EXPECT_GT(indexes.ordered(), 0U);
   EXPECT_GT(indexes.returned(), 0U);
   EXPECT_GT(indexes.known(), 0U);
+  EXPECT_GT(indexes.covered(), 0U);
 }
 
 TEST(RandomIndex, I6_EverySubsetOfIndexesGivesTheSameResults) {

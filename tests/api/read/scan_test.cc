@@ -273,6 +273,27 @@ TEST_F(Scans, Q50_OnlyTheSelectedPropertiesAreThereAndKeysAndTimestampAlways) {
   EXPECT_EQ(read(table(), "p", "r", options)->properties().size(), 1u);
 }
 
+TEST_F(Scans, Q50_SelectedPropertiesHaveTheOrderOfTheNames) {
+  Entity entity("p", "r");
+  for (const char* const name : {"C", "A", "D", "B"}) entity.set(name, name);
+  ASSERT_EQ(said(table().insert(entity)), kFine);
+  ReadOptions options;
+  const auto names = [&] {
+    Scan scan;
+    scan.read = options;
+    const Page page = *table().scan(scan);
+    EXPECT_EQ(*read(table(), "p", "r", options), page.entities.front());
+    std::string found;
+    for (const Property& property : page.entities.front().properties()) found += property.name;
+    return found;
+  };
+  EXPECT_EQ(names(), "CADB") << "the stored order";
+  options.select = {"B", "None", "A", "B", "C", "Timestamp"};
+  EXPECT_EQ(names(), "BAC");
+  for (int i = 0; i < 30; ++i) options.select.insert(options.select.begin(), "N" + std::to_string(i));
+  EXPECT_EQ(names(), "BAC") << "of many names too";
+}
+
 TEST_F(Scans, Q50_AtMost255NamesAreSelected) {
   Scan scan;
   for (int i = 0; i < 255; ++i) scan.read.select.push_back("N" + std::to_string(i));

@@ -41,7 +41,8 @@ void print_ranges(const ScanPlan& plan) {
       std::cerr << "too many entries";
     }
     if (index.is_taken) std::cerr << ", taken";
-    std::cerr << (index.answers_counts ? ", answers counts alone\n" : "\n");
+    if (index.answers_counts) std::cerr << ", answers counts alone";
+    std::cerr << (index.answers_pages ? ", answers pages alone\n" : "\n");
   }
   if (!plan.order_index.empty()) std::cerr << "order   from index " << plan.order_index << "\n";
   std::cerr << "judges  " << (plan.residual.empty() ? "nothing" : show_text(plan.residual, SIZE_MAX).text) << "\n";
@@ -93,7 +94,8 @@ Json json_of(const IndexCandidate& index) {
   return {{"name", index.name},
           {"entities", index.entities ? Json(*index.entities) : Json(nullptr)},
           {"is_taken", index.is_taken},
-          {"answers_counts", index.answers_counts}};
+          {"answers_counts", index.answers_counts},
+          {"answers_pages", index.answers_pages}};
 }
 
 Json json_of(const PlannedRange& range) {
