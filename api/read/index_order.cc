@@ -52,28 +52,6 @@ std::vector<IndexedOrder::Type> types_after(const SortValue* position, bool is_d
   return types;
 }
 
-/// Returns the value to which the filter fixes the component, so that it orders nothing. Null if there is none.
-const Value* fixed_value(const Filter& filter, const EntityOrder::Component& component) {
-  std::vector<std::size_t> open;
-  if (!filter.nodes().empty()) open.push_back(filter.nodes().size() - 1);
-  while (!open.empty()) {
-    const FilterNode& node = filter.nodes()[open.back()];
-    open.pop_back();
-    if (node.kind == FilterNode::Kind::kAnd) {
-      open.push_back(node.first);
-      open.push_back(node.second);
-    }
-    if (node.kind != FilterNode::Kind::kComparison) continue;
-    const Comparison& comparison = filter.comparisons()[node.first];
-    if (comparison.kind == Comparison::Kind::kLiteral && comparison.compare == CompareOperator::kEqual &&
-        comparison.subject == component.subject &&
-        (comparison.subject != Comparison::Subject::kCustom || comparison.property == component.property)) {
-      return &comparison.literal;
-    }
-  }
-  return nullptr;
-}
-
 /// Returns whether the order puts the position's value and the literal at the same place.
 bool is_at(const SortValue& position, const Value& literal) {
   if (position.of == SortValue::Of::kAbsent || position.of == SortValue::Of::kLargeValue) return false;
@@ -230,7 +208,7 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
   std::optional<IndexOrder> best;
   std::size_t component = 0;
   for (; component < components.size() && components[component].may_have_index(); ++component) {
-    const Value* const fixed = fixed_value(scan.filter, components[component]);
+    const Value* const fixed = fixed_value(scan.filter, components[component].subject, components[component].property);
     if (fixed == nullptr) break;
     // The token of another filter is before or after all entities that this one matches.
     if (after.last && !is_at(after.last->values[component], *fixed)) return best;

@@ -25,7 +25,7 @@ namespace varve {
 struct IndexOrder {
   std::string name;
   OrderPlan plan;
-  /// Which component of the order the index has. The filter compares those before it with `eq`.
+  /// Which component of the order the index has. The filter fixes those before it to one value.
   std::size_t component = 0;
   bool is_descending = false;
 };

@@ -281,6 +281,29 @@ TEST_F(OrderedIndex, GoesOnByTheIndexIfTheFilterFixesTheFirstComponent) {
   EXPECT_EQ(keys_of(*page), (Keys{"p/3", "p/2"}));
 }
 
+TEST_F(OrderedIndex, MergesARangeForEachValueThatTheFilterGivesBeforeTheOrder) {
+  for (int i = 0; i < 60; ++i) {
+    const std::string status(1, "abc"[i % 3]);
+    put(Entity("p", std::to_string(100 + i)).set("Status", status).set("Total", i * 7 % 20).set("W", i % 4));
+  }
+  create_index("ByStatus", {{"Status"}, {"Total"}});
+  Scan scan;
+  scan.page_entities_max = 7;
+  for (const char* const filter :
+       {"Status in ('a','b')", "(Status eq 'b' or Status eq 'a')", "Status in ('c')", "Status in (1,'c',2.5)"}) {
+    scan.filter = filter;
+    for (const char* const order : {"Total", "Total desc", "Total,W desc"}) {
+      scan.order_by = order;
+      EXPECT_EQ(order_index(scan), "ByStatus") << filter;
+      EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order << " of " << filter;
+    }
+    scan.order_by = "Status desc,Total";
+    scan.filter += " and Total ge 0";  // Then each entity has an entry.
+    EXPECT_EQ(order_index(scan), "ByStatus") << filter;
+    EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << filter;
+  }
+}
+
 TEST_F(OrderedIndex, I6_RestrictedHandlesAndSnapshotsSeeTheSame) {
   put_values_of_all_types();
   create_index("ByV", {{"V", false}});
