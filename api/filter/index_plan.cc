@@ -320,6 +320,7 @@ class IndexPlanner {
     OrderPlan planned;
     planned.component = plan_.equal_components;
     planned.is_reversed = order.is_descending != next_component().is_descending;
+    planned.is_in_key_order = !planned.is_reversed && planned.component + 1 == definition_.components.size();
     for (const IndexedOrder::Type& type : order.types) add_values(type, order);
     planned.ranges = std::move(plan_.ranges);
     return planned;

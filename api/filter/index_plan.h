@@ -52,6 +52,8 @@ struct OrderPlan {
   std::size_t component = 0;
   /// Whether the entries are in the order from the last to the first.
   bool is_reversed = false;
+  /// Whether the entries of one value in a range are in the order of their entities' keys.
+  bool is_in_key_order = false;
   /// Whether every entity that matches has an entry. Otherwise those that lack the property have none.
   bool has_all = false;
 };
