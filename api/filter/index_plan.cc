@@ -51,6 +51,10 @@ bool append_literals(const Comparison& comparison, std::vector<const Value*>& li
   return true;
 }
 
+bool is_about(const Comparison& comparison, Comparison::Subject subject, std::string_view property) {
+  return comparison.subject == subject && (subject != Comparison::Subject::kCustom || comparison.property == property);
+}
+
 /// Returns nothing unless each leaf below the `or` gives literals of the same property.
 std::optional<NecessaryCondition> alternatives(const Filter& filter, std::size_t root) {
   NecessaryCondition found{nullptr, {}, true};
@@ -66,9 +70,8 @@ std::optional<NecessaryCondition> alternatives(const Filter& filter, std::size_t
     if (node.kind != FilterNode::Kind::kComparison) return std::nullopt;
     const Comparison& comparison = filter.comparisons()[node.first];
     if (found.comparison == nullptr) found.comparison = &comparison;
-    const bool is_of_same =
-        comparison.subject == found.comparison->subject && comparison.property == found.comparison->property;
-    if (!is_of_same || !append_literals(comparison, found.literals)) return std::nullopt;
+    if (!is_about(comparison, found.comparison->subject, found.comparison->property)) return std::nullopt;
+    if (!append_literals(comparison, found.literals)) return std::nullopt;
   }
   return found;
 }
@@ -317,6 +320,7 @@ class IndexPlanner {
     OrderPlan planned;
     planned.component = plan_.equal_components;
     planned.is_reversed = order.is_descending != next_component().is_descending;
+    planned.is_in_key_order = !planned.is_reversed && planned.component + 1 == definition_.components.size();
     for (const IndexedOrder::Type& type : order.types) add_values(type, order);
     planned.ranges = std::move(plan_.ranges);
     return planned;
@@ -458,6 +462,14 @@ class IndexPlanner {
 };
 
 }  // namespace
+
+const Value* fixed_value(const Filter& filter, Comparison::Subject subject, std::string_view property) {
+  for (const NecessaryCondition& condition : necessary_conditions(filter)) {
+    const bool has_one = condition.literals.size() == 1;
+    if (has_one && is_about(*condition.comparison, subject, property)) return condition.literals.front();
+  }
+  return nullptr;
+}
 
 std::optional<OrderPlan> plan_index_order(const Filter& filter, format::TableId index,
                                           const format::IndexDefinition& definition, bool may_have_large_values,

@@ -48,13 +48,19 @@ struct IndexedOrder {
 struct OrderPlan {
   /// Ranges of the index's keys. The entries of each have one type in the component that orders them.
   std::vector<KeyRange> ranges;
-  /// Which component orders the entries. The filter compares those before it with `eq`.
+  /// Which component orders the entries. The filter gives those before it one value or several.
   std::size_t component = 0;
   /// Whether the entries are in the order from the last to the first.
   bool is_reversed = false;
+  /// Whether the entries of one value in a range are in the order of their entities' keys.
+  bool is_in_key_order = false;
   /// Whether every entity that matches has an entry. Otherwise those that lack the property have none.
   bool has_all = false;
 };
+
+/// Returns the one value that the property, or the Timestamp, of each entity that matches equals. Null if the filter does not
+/// say so. It lies in the filter.
+const Value* fixed_value(const Filter& filter, Comparison::Subject subject, std::string_view property);
 
 /// Returns nothing if the index does not have the entities in this order. Those that lack the property may be missing.
 std::optional<OrderPlan> plan_index_order(const Filter& filter, format::TableId index,

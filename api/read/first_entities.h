@@ -71,6 +71,8 @@ class FirstEntities {
   Status offer(std::string_view sort_key, format::CommitVersion version, std::string_view value);
 
   std::uint64_t count() const noexcept { return count_; }
+  /// Returns the entity after which the page begins. Null at the beginning of the order.
+  const OrderedEntity* after() const noexcept { return after_.last.get(); }
   std::uint64_t size() const noexcept { return heap_.size(); }
   /// Returns whether only entities before last() are taken from now on.
   bool is_closed() const noexcept { return !heap_.empty() && (leaves_out_ || heap_.size() == count_); }

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,28 +55,6 @@ std::vector<IndexedOrder::Type> types_after(const SortValue* position, bool is_d
   return types;
 }
 
-/// Returns the value to which the filter fixes the component, so that it orders nothing. Null if there is none.
-const Value* fixed_value(const Filter& filter, const EntityOrder::Component& component) {
-  std::vector<std::size_t> open;
-  if (!filter.nodes().empty()) open.push_back(filter.nodes().size() - 1);
-  while (!open.empty()) {
-    const FilterNode& node = filter.nodes()[open.back()];
-    open.pop_back();
-    if (node.kind == FilterNode::Kind::kAnd) {
-      open.push_back(node.first);
-      open.push_back(node.second);
-    }
-    if (node.kind != FilterNode::Kind::kComparison) continue;
-    const Comparison& comparison = filter.comparisons()[node.first];
-    if (comparison.kind == Comparison::Kind::kLiteral && comparison.compare == CompareOperator::kEqual &&
-        comparison.subject == component.subject &&
-        (comparison.subject != Comparison::Subject::kCustom || comparison.property == component.property)) {
-      return &comparison.literal;
-    }
-  }
-  return nullptr;
-}
-
 /// Returns whether the order puts the position's value and the literal at the same place.
 bool is_at(const SortValue& position, const Value& literal) {
   if (position.of == SortValue::Of::kAbsent || position.of == SortValue::Of::kLargeValue) return false;
@@ -93,57 +74,97 @@ bool is_at(const SortValue& position, const Value& literal) {
   return compare_sort_values(position, number) == 0;
 }
 
+/// Returns the value that an entry has in a component. If it was cut, that is the beginning of the entity's value.
+SortValue value_of_entry(const format::IndexValue& entry) noexcept {
+  format::PropertyView property;
+  property.type = entry.type;
+  property.value = entry.value;
+  if (entry.was_cut && entry.type == format::PropertyType::kString) {
+    while (!format::is_valid_utf8(property.value)) property.value.remove_suffix(1);
+  }
+  return sort_value_of(property);
+}
+
+/// Returns a negative number if the first value comes before the second one in the order, 0 if they are at one place.
+int compare_in(const IndexOrder& order, const SortValue& a, const SortValue& b) noexcept {
+  return order.is_descending ? compare_sort_values(b, a) : compare_sort_values(a, b);
+}
+
+/// Returns whether the place comes after that of the entity. The order has no component after the index's.
+bool is_place_after(const IndexOrder& order, const SortValue& value, std::string_view key,
+                    const OrderedEntity& entity) noexcept {
+  const int compared = compare_in(order, value, entity.values[order.component]);
+  return compared > 0 || (compared == 0 && key > entity.sort_key);
+}
+
 /// A range of the index, and its present entry.
 class Source {
  public:
-  Source(engine::Cursor cursor, const OrderPlan& plan) : cursor_(std::move(cursor)), plan_(&plan) {
+  Source(engine::Cursor cursor, const IndexOrder& order, format::TableId table)
+      : cursor_(std::move(cursor)), order_(&order), table_(table) {
     cursor_.leave_values();
   }
 
-  Status begin() {
-    plan_->is_reversed ? cursor_.seek_to_last() : cursor_.seek_to_first();
+  /// Moves to the first entry. Where the order of keys allows it, passes entries of the value of `after` up to its key.
+  Status begin(const OrderedEntity* after) {
+    order_->plan.is_reversed ? cursor_.seek_to_last() : cursor_.seek_to_first();
+    Status loaded = load();
+    if (!loaded.ok() || !is_valid() || after == nullptr || !has_place() || !order_->plan.is_in_key_order) return loaded;
+    if (compare_in(*order_, value_, after->values[order_->component]) != 0) return loaded;
+    std::string_view components = format::partition_of(cursor_.key());
+    components.remove_suffix(1);  // the end of the part
+    cursor_.seek(format::index_bound(components, after->sort_key));
     return load();
   }
   Status next() {
-    plan_->is_reversed ? cursor_.previous() : cursor_.next();
+    order_->plan.is_reversed ? cursor_.previous() : cursor_.next();
     return load();
   }
   bool is_valid() const noexcept { return cursor_.valid(); }
-  std::string_view key() const { return cursor_.key(); }
-  /// Returns the value that orders the entry. If it was cut, it is the beginning of the entity's value.
+  /// Returns the key of the entity. next() invalidates it.
+  std::string& key() noexcept { return key_; }
+  /// Returns the value that orders the entry, and what it was made of.
   const SortValue& value() const noexcept { return value_; }
+  const format::IndexValue& entry() const noexcept { return entry_; }
+  /// Returns whether the value and the key are the entity's place in the order.
+  bool has_place() const noexcept { return order_->is_last && !entry_.was_cut; }
 
-  /// Returns whether the entity certainly comes after one with the value `last`.
-  bool is_after(const SortValue& last, bool is_descending) const noexcept {
-    const int compared = compare_sort_values(value_, last);
-    if (!is_descending) return compared > 0;  // The entity's value is not before its beginning.
-    const bool may_be_before = was_cut_ && value_.of == last.of && last.bytes.starts_with(value_.bytes);
-    return compared < 0 && !may_be_before;
+  /// Returns whether the entry comes before that of another range.
+  bool is_before(const Source& other) const noexcept {
+    const int compared = compare_in(*order_, value_, other.value_);
+    return compared < 0 || (compared == 0 && key_ < other.key_);
+  }
+  /// Returns whether this entity and those of all entries that follow certainly come after another one.
+  bool is_after(const OrderedEntity& entity) const noexcept {
+    const SortValue& value = entity.values[order_->component];
+    const int compared = compare_in(*order_, value_, value);
+    if (compared == 0) return has_place() && order_->plan.is_in_key_order && key_ > entity.sort_key;
+    // The entity's value is not before its beginning, in ascending order.
+    const bool may_be_before =
+        order_->is_descending && entry_.was_cut && value_.of == value.of && value.bytes.starts_with(value_.bytes);
+    return compared > 0 && !may_be_before;
   }
 
  private:
   Status load() {
     if (!cursor_.valid()) return cursor_.status();
-    Result<format::IndexKey> key = format::decode_index_key(cursor_.key());
+    Result<std::vector<format::IndexValue>> components = format::decode_index_components(cursor_.key());
+    if (!components.ok()) return components.status();
+    if (components->size() <= order_->plan.component) return Status::corruption("index key: it has too few components");
+    Result<std::string> key = format::entity_key_of(cursor_.key(), table_);
     if (!key.ok()) return key.status();
-    if (key->components.size() <= plan_->component) return Status::corruption("index key: it has too few components");
-    entry_ = std::move(key->components[plan_->component]);
-    was_cut_ = entry_.was_cut;
-    format::PropertyView property;
-    property.type = entry_.type;
-    property.value = entry_.value;
-    if (was_cut_ && entry_.type == format::PropertyType::kString) {
-      while (!format::is_valid_utf8(property.value)) property.value.remove_suffix(1);
-    }
-    value_ = sort_value_of(property);
+    key_ = *std::move(key);
+    entry_ = std::move((*components)[order_->plan.component]);
+    value_ = value_of_entry(entry_);
     return Status();
   }
 
   engine::Cursor cursor_;
-  const OrderPlan* plan_;
+  const IndexOrder* order_;
+  format::TableId table_;
+  std::string key_;
   format::IndexValue entry_;
-  SortValue value_;
-  bool was_cut_ = false;
+  SortValue value_;  // points into entry_
 };
 
 /// The walk of one page.
@@ -155,8 +176,9 @@ class OrderedWalk {
   Status begin() {
     sources_.reserve(order_.plan.ranges.size());
     for (const KeyRange& range : order_.plan.ranges) {
-      sources_.emplace_back(scan_.table.view.cursor(range.lower, range.upper, &page_.read_cost()), order_.plan);
-      if (Status begun = sources_.back().begin(); !begun.ok()) return begun;
+      sources_.emplace_back(scan_.table.view.cursor(range.lower, range.upper, &page_.read_cost()), order_,
+                            scan_.table.id);
+      if (Status begun = sources_.back().begin(first_.after()); !begun.ok()) return begun;
       if (!sources_.back().is_valid()) sources_.pop_back();  // A cursor holds blocks, and most types have no entry.
     }
     return Status();
@@ -164,29 +186,32 @@ class OrderedWalk {
 
   /// Collects the next keys, and offers their entities. Returns whether entries may be left.
   Result<bool> go_on() {
-    std::vector<std::string> keys;
     const std::uint64_t missing = first_.count() - std::min(first_.count(), first_.size());
-    const std::uint64_t wanted = std::clamp<std::uint64_t>(missing, 1, kLookedUpAtOnce);
-    Source* source = nearest();
-    for (; source != nullptr && keys.size() < wanted && entries_left_ > 0; source = nearest()) {
-      --entries_left_;
-      Result<std::string> key = format::entity_key_of(source->key(), scan_.table.id);
-      if (!key.ok()) return key.status();
-      if (holds_key(scan_, *key)) keys.push_back(*std::move(key));
-      if (Status moved = source->next(); !moved.ok()) return moved;
+    const std::uint64_t wanted = missing == 0 ? kLookedUpAtOnce : std::min<std::uint64_t>(missing, kLookedUpAtOnce);
+    std::vector<std::string> keys;
+    while (keys.size() < wanted) {
+      Source* const source = nearest();
+      if (!tied_.empty() && (source == nullptr || !is_tied(*source))) {
+        take_tied(keys, wanted);
+      } else if (source == nullptr || is_exhausted()) {
+        break;
+      } else if (Status taken = take(*source, keys); !taken.ok()) {
+        return taken;
+      }
     }
     const std::vector<std::string_view> points(keys.begin(), keys.end());
     if (Status offered = page_.offer_points(points); !offered.ok()) return offered;
-    return source != nullptr && entries_left_ > 0;
+    return !is_exhausted() && (!tied_.empty() || nearest() != nullptr);
   }
 
   bool is_exhausted() const noexcept { return entries_left_ == 0; }
   /// Ends the page before the first entity that is not certainly before all that are left. Returns false if no entity is.
   bool end_early() {
+    const auto least = std::min_element(tied_.begin(), tied_.end());
     const auto is_before_rest = [&](const OrderedEntity& entity) {
-      return std::all_of(sources_.begin(), sources_.end(), [&](const Source& source) {
-        return !source.is_valid() || source.is_after(entity.values[order_.component], order_.is_descending);
-      });
+      if (least != tied_.end() && !is_place_after(order_, value_of_entry(tied_entry_), *least, entity)) return false;
+      return std::all_of(sources_.begin(), sources_.end(),
+                         [&](const Source& source) { return !source.is_valid() || source.is_after(entity); });
     };
     const auto& found = first_.entities();
     if (std::none_of(found.begin(), found.end(), [&](const auto& entity) { return is_before_rest(*entity); })) {
@@ -202,16 +227,45 @@ class OrderedWalk {
   }
 
  private:
-  /// Returns the source whose entry comes first. Null if no entity that is left belongs to the page.
+  /// Returns the source whose entry comes first. Null if no entity of theirs that is left belongs to the page.
   Source* nearest() noexcept {
     Source* found = nullptr;
     for (Source& source : sources_) {
-      if (!source.is_valid()) continue;
-      if (first_.is_closed() && source.is_after(first_.last().values[order_.component], order_.is_descending)) continue;
-      const int compared = found == nullptr ? 0 : compare_sort_values(source.value(), found->value());
-      if (found == nullptr || (order_.is_descending ? compared > 0 : compared < 0)) found = &source;
+      if (!source.is_valid() || (first_.is_closed() && source.is_after(first_.last()))) continue;
+      if (found == nullptr || source.is_before(*found)) found = &source;
     }
     return found;
+  }
+
+  bool is_tied(const Source& source) const noexcept {
+    return source.has_place() && compare_sort_values(source.value(), value_of_entry(tied_entry_)) == 0;
+  }
+
+  /// Takes the source's entry. If others may come before it, whose value is the same, it waits for them.
+  Status take(Source& source, std::vector<std::string>& keys) {
+    --entries_left_;
+    const OrderedEntity* const after = first_.after();
+    const bool is_before_page =
+        source.has_place() && after != nullptr && !is_place_after(order_, source.value(), source.key(), *after);
+    if (!is_before_page && holds_key(scan_, source.key())) {
+      const bool waits = source.has_place() && !order_.plan.is_in_key_order && tied_.size() < kIndexEntriesMax;
+      if (waits && tied_.empty()) tied_entry_ = source.entry();
+      (waits ? tied_ : keys).push_back(std::move(source.key()));
+    }
+    return source.next();
+  }
+
+  /// Takes the first of the tied entities that belong to the page.
+  void take_tied(std::vector<std::string>& keys, std::uint64_t wanted) {
+    std::sort(tied_.begin(), tied_.end(), std::greater<>());
+    for (; !tied_.empty() && keys.size() < wanted; tied_.pop_back()) {
+      if (first_.is_closed() && is_place_after(order_, value_of_entry(tied_entry_), tied_.back(), first_.last())) {
+        first_.leave_out_rest();
+        tied_.clear();
+        return;
+      }
+      keys.push_back(std::move(tied_.back()));
+    }
   }
 
   const IndexedScan& scan_;
@@ -219,6 +273,9 @@ class OrderedWalk {
   PageScan& page_;
   FirstEntities& first_;
   std::vector<Source> sources_;
+  /// Keys of entities with one value, which was not cut, and the entry of one of them.
+  std::vector<std::string> tied_;
+  format::IndexValue tied_entry_;
   std::uint64_t entries_left_;
 };
 
@@ -230,7 +287,7 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
   std::optional<IndexOrder> best;
   std::size_t component = 0;
   for (; component < components.size() && components[component].may_have_index(); ++component) {
-    const Value* const fixed = fixed_value(scan.filter, components[component]);
+    const Value* const fixed = fixed_value(scan.filter, components[component].subject, components[component].property);
     if (fixed == nullptr) break;
     // The token of another filter is before or after all entities that this one matches.
     if (after.last && !is_at(after.last->values[component], *fixed)) return best;
@@ -247,7 +304,7 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
     std::optional<OrderPlan> plan =
         plan_index_order(scan.filter, index.id, index.definition, has_large_values(scan.table.id), wanted);
     if (!plan || (best && best->plan.component >= plan->component)) continue;
-    best = IndexOrder{index.name, *std::move(plan), component, ordering.descending};
+    best = IndexOrder{index.name, *std::move(plan), component, ordering.descending, component + 1 == components.size()};
   }
   return best;
 }

@@ -2,8 +2,9 @@
 // Must never: end before an entity that comes before one that it offers, or read more entries than its budget (I6, I7).
 //
 // The entries of an index are ordered by type, and each type by its values. So the walk merges a range of each type, and
-// compares the values as the order does. Texts are cut in an entry. So an entry gives a bound of the entity's place, and
-// the walk ends when no entity that is left can come before the last one of the page.
+// compares the values as the order does. If the order has no further component, an entry gives the entity's place: its value
+// and its key. Then only the entities that come first are read. Otherwise, and for a text that was cut, an entry gives a
+// bound of the place. The walk ends when no entity that is left can come before the last one of the page.
 #pragma once
 
 #include <chrono>
@@ -25,9 +26,11 @@ namespace varve {
 struct IndexOrder {
   std::string name;
   OrderPlan plan;
-  /// Which component of the order the index has. The filter compares those before it with `eq`.
+  /// Which component of the order the index has. The filter fixes those before it to one value.
   std::size_t component = 0;
   bool is_descending = false;
+  /// Whether the order has no component after it.
+  bool is_last = false;
 };
 
 /// Chooses an index. Returns nothing if none has the order, or if only entities follow that lack the property.

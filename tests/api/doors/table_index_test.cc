@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "format/log/root.h"
 #include "tests/api/async/async_support.h"
 #include "tests/api/seeded_threads.h"
 #include "tests/api/store_bench.h"
@@ -165,6 +166,35 @@ TEST_F(TableIndexes, WhatCannotBeIndexedIsRefused) {
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Time", {{"Timestamp"}}, {}, true})), kInvalidInput);
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Time", {{"V"}}, {"Timestamp"}})), kInvalidInput);
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"Twice", {{"V"}, {"V", true}}})), kInvalidInput);
+}
+
+/// Older builds refuse a store whose files say that it may have indexes.
+TEST_F(TableIndexes, TheFilesSayThatAStoreHasHadAnIndexOnceOneWasDeclared) {
+  const auto features_in_files = [this] {
+    bench_.store.reset();
+    const auto bytes = bench_.machine.files->snapshot().read_file(std::string(kStorePath) + "/CURRENT");
+    bench_.open();
+    const Result<format::Root> root =
+        bytes.ok() ? format::decode_root(format::as_text(*bytes)) : Result<format::Root>(bytes.status());
+    EXPECT_TRUE(root.ok());
+    return root.ok() ? root->features : format::kKnownFeatures;
+  };
+  Table table = *store().create_table(kAccount, "Orders");
+  ASSERT_TRUE(table.insert(with_value("p", "a", "x")).ok());
+  Scan scan;
+  scan.filter = "V eq 'x'";
+  scan.order_by = "V";
+  EXPECT_EQ(keys_of(*table.scan(scan)), (Keys{"p/a"}));
+  EXPECT_EQ(said(store().create_index(kAccount, "Nothing", kByValue)), kTableNotFound);
+  EXPECT_EQ(said(store().create_index(kAccount, "Orders", {"None", {}})), kInvalidInput);
+  EXPECT_EQ(said(store().drop_index(kAccount, "Orders", "ByValue")), kResourceNotFound);
+  EXPECT_EQ(said(store().compact()), kFine);
+  EXPECT_EQ(features_in_files(), format::Features());
+
+  ASSERT_EQ(said(store().create_index(kAccount, "Orders", kByValue)), kFine);
+  ASSERT_EQ(said(store().drop_index(kAccount, "Orders", "ByValue")), kFine);
+  EXPECT_EQ(said(store().compact()), kFine);
+  EXPECT_EQ(features_in_files(), (format::Features{0, 0, format::kIndexFeature})) << "it stays";
 }
 
 TEST_F(TableIndexes, EveryWayToWriteKeepsTheIndexWhole) {

@@ -152,6 +152,82 @@ TEST_F(OrderedIndex, APageReadsNoNumbersOfOtherTypesThatAreBeforeIt) {
   }
 }
 
+TEST_F(OrderedIndex, I7_APageReadsOnlyItsEntitiesAlsoAmongEqualValues) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const std::string text(256, 'k');
+  const std::vector<Value> values = {std::int32_t{3}, 3.0,  std::int64_t{3}, -0.0, 0.0,         std::int64_t{0},
+                                     INT64_MIN,       kNan, -kNan,           text, Binary{"k"}, text};
+  const auto put_some = [this](int begin, int end, const std::vector<Value>& of) {
+    for (int i = begin; i < end; ++i) {
+      const std::string row = std::to_string(1000 + i * 37 % 300);
+      const auto which = static_cast<std::size_t>(i) % of.size();
+      put(Entity("p" + std::to_string(i * 7 % 5), row).set("V", of[which]).set("W", i % 3));
+    }
+  };
+  put_some(0, 200, values);
+  Scan scan;
+  scan.page_entities_max = 23;
+  const auto expect_the_same = [&](bool has_cut_text) {
+    for (const char* const order : {"V", "V desc"}) {
+      scan.order_by = order;
+      scan.filter = "exists(V)";
+      EXPECT_EQ(order_index(scan), "ByV");
+      const std::string expected = pages_of(*plain_, scan);
+      EXPECT_EQ(pages_of(*indexed_, scan), expected) << order;
+      for (bool goes_on = !has_cut_text; goes_on; goes_on = !scan.continuation.empty()) {
+        const Result<Page> page = indexed_->scan(scan);
+        ASSERT_EQ(said(page), kFine);
+        EXPECT_EQ(page->cost.entities_examined, page->entities.size()) << order;
+        scan.continuation = page->continuation.value_or("");
+      }
+      for (const char* const filter :
+           {"W ge 1", "W eq 2 and exists(V)"}) {  // Others take the place of what they reject.
+        scan.filter = filter;
+        EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order << " of " << filter;
+        Scan hasty = scan;
+        hasty.order_time_max = std::chrono::milliseconds(0);
+        const std::string found = pages_of(*indexed_, hasty);
+        EXPECT_TRUE(pages_of(*plain_, scan).starts_with(found.substr(0, found.find_first_of(".r")))) << order;
+      }
+    }
+  };
+  create_index("ByV", {{"V"}});
+  ASSERT_NO_FATAL_FAILURE(expect_the_same(false));
+  ASSERT_EQ(said(bench_.store->drop_index(kAccount, "Indexed", "ByV")), kFine);
+  create_index("ByV", {{"V", true}});
+  ASSERT_NO_FATAL_FAILURE(expect_the_same(false));
+  put_some(200, 230, {text + "x", text, text + "y", text.substr(1) + "\xC3\xA9", text.substr(1) + "a"});
+  ASSERT_NO_FATAL_FAILURE(expect_the_same(true));
+  ASSERT_EQ(said(bench_.store->drop_index(kAccount, "Indexed", "ByV")), kFine);
+  create_index("ByV", {{"V"}});
+  ASSERT_NO_FATAL_FAILURE(expect_the_same(true));
+}
+
+TEST_F(OrderedIndex, I7_APageGoesOnBehindMoreEqualValuesThanItReadsEntries) {
+  create_index("ByV", {{"V"}});
+  for (int partition = 0; partition < 30; ++partition) {
+    std::vector<WriteOperation> operations;
+    for (int row = 0; row < 100; ++row) {
+      const Entity entity = Entity("p" + std::to_string(partition), std::to_string(1000 + row)).set("V", "open");
+      operations.push_back({WriteOperation::Kind::kInsert, entity, ETag()});
+    }
+    ASSERT_EQ(said(indexed_->execute(operations)), kFine);
+  }
+  Scan scan;
+  scan.order_by = "V";
+  scan.filter = "V ge ''";
+  scan.page_entities_max = 100;
+  std::size_t pages = 0;
+  do {
+    const Result<Page> page = indexed_->scan(scan);
+    ASSERT_EQ(said(page), kFine);
+    ASSERT_EQ(page->cost.entities_examined, 100U);
+    ++pages;
+    scan.continuation = page->continuation.value_or("");
+  } while (!scan.continuation.empty());
+  EXPECT_EQ(pages, 30U);
+}
+
 TEST_F(OrderedIndex, I6_ATokenWithAnyValueGoesOnAtTheSamePlace) {
   put_values_of_all_types();
   create_index("ByV", {{"V", false}});
@@ -279,6 +355,29 @@ TEST_F(OrderedIndex, GoesOnByTheIndexIfTheFilterFixesTheFirstComponent) {
   const Result<Page> page = indexed_->scan(scan);
   ASSERT_EQ(said(page), kFine);
   EXPECT_EQ(keys_of(*page), (Keys{"p/3", "p/2"}));
+}
+
+TEST_F(OrderedIndex, MergesARangeForEachValueThatTheFilterGivesBeforeTheOrder) {
+  for (int i = 0; i < 60; ++i) {
+    const std::string status(1, "abc"[i % 3]);
+    put(Entity("p", std::to_string(100 + i)).set("Status", status).set("Total", i * 7 % 20).set("W", i % 7));
+  }
+  create_index("ByStatus", {{"Status"}, {"Total"}});
+  Scan scan;
+  scan.page_entities_max = 7;
+  for (const char* const filter :
+       {"Status in ('a','b')", "(Status eq 'b' or Status eq 'a')", "Status in ('c')", "Status in (1,'c',2.5)"}) {
+    scan.filter = filter;
+    for (const char* const order : {"Total", "Total desc", "Total,W"}) {
+      scan.order_by = order;
+      EXPECT_EQ(order_index(scan), "ByStatus") << filter;
+      EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order << " of " << filter;
+    }
+    scan.order_by = "Status desc,Total";
+    scan.filter += " and Total ge 0";  // Then each entity has an entry.
+    EXPECT_EQ(order_index(scan), "ByStatus") << filter;
+    EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << filter;
+  }
 }
 
 TEST_F(OrderedIndex, I6_RestrictedHandlesAndSnapshotsSeeTheSame) {
