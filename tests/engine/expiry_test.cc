@@ -246,9 +246,11 @@ TEST_F(Expiry, E4_ALargeValueEndsWithItsEntity) {
 /// The walk of a later view finds that nothing is left. A view that is older in time must not believe that.
 TEST_F(Expiry, E6_ADeadStretchIsNotBelievedByViewsBeforeItsTime) {
   for (int i = 0; i < 200; ++i) put_until(std::to_string(1000 + i), in(100));
-  for (int i = 0; i < 200; ++i) {  // Deletes begin the search for dead stretches.
-    ASSERT_TRUE(Change().put("p", std::to_string(2000 + i), "x").commit(*engine_).ok());
-    ASSERT_TRUE(Change().remove("p", std::to_string(2000 + i)).commit(*engine_).ok());
+  for (int i = 0; i < 200; ++i) {  // Deletes begin the search for dead stretches, on both sides of what ends.
+    for (const std::string& row : {"0" + std::to_string(100 + i), std::to_string(2000 + i)}) {
+      ASSERT_TRUE(Change().put("p", row, "x").commit(*engine_).ok());
+      ASSERT_TRUE(Change().remove("p", row).commit(*engine_).ok());
+    }
   }
   const HeldVersion held = engine_->snapshot();
   const ReadView view = engine_->view();

@@ -25,7 +25,11 @@ Result<MemoryPlan> read_memory(const Settings& settings) {
   if (!settings.has(OptionId::kMemory)) return plan_memory(std::nullopt, memory_limit());
   const Result<std::uint64_t> asked = parse_size(settings.text(OptionId::kMemory));
   if (!asked.ok()) return asked.status();
-  return plan_memory(*asked - std::min(*asked, local_cache_memory(settings)), std::nullopt);
+  const std::uint64_t index = std::min(*asked, local_cache_memory(settings));
+  Result<MemoryPlan> plan = plan_memory(*asked - index, std::nullopt);
+  if (plan.ok() || index == 0) return plan;
+  return Status(plan.code(), std::string(plan.status().message()) + ", and " + std::to_string((index >> 20) + 1) +
+                                 " MiB more for the index of --local-cache");
 }
 
 /// Sets the memory limits of the server and of its store.
