@@ -330,7 +330,7 @@ bool read_selected(format::PropertyReader& reader, std::span<const std::string> 
     return true;
   }
   const Selection selection(select);
-  std::array<format::PropertyView, kComparedPairwiseMax> few;
+  std::array<format::PropertyView, 6> few;  // Most selections name no more, and a greater array costs time.
   std::vector<format::PropertyView> many(select.size() > few.size() ? select.size() : 0);
   const std::span<format::PropertyView> found = many.empty() ? std::span(few).first(select.size()) : std::span(many);
   for (std::size_t i = 0; i < count; ++i) {

@@ -27,6 +27,10 @@ test::SlowFilter index_filter(const IndexDefinition& definition, std::uint32_t s
     one.literal = test::random_literal(random);
     if (component.property.ends_with("Key"))
       one.literal = Value(key_of(static_cast<std::uint32_t>(random() % kLegalKeys)).text);
+    if (component.property == "Timestamp" && random() % 4 != 0) {
+      one.operator_name = "ge";
+      one.literal = Value(DateTime{limits::kDateTimeTicksMin});
+    }
     if (component.property == "Count") one.literal = Value(std::int32_t{static_cast<std::int32_t>(random() % 9)});
     test::SlowFilter both;
     both.kind = test::SlowFilter::Kind::kAnd;
@@ -146,6 +150,7 @@ void Run::query_index(const Numbers& numbers) {
       index_filter(index == rows->indexes.end() ? drawn : index->second.definition, numbers[2]);
   Scan wanted;
   wanted.filter = filter.text();
+  if (numbers[1] / 8 % 2 == 1) wanted.read.select = selection();
   if (numbers[3] != 0) wanted.page_entities_max = numbers[3] % 20 + 1;
   const auto matches = [&filter](const Entity& entity) { return filter.matches(entity); };
   compare_scan(*table, wanted, rows_in(*rows, wanted.range, matches), "a query of an index");

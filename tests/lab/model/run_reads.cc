@@ -19,11 +19,6 @@ std::optional<test::SlowFilter> filter_of(std::uint32_t number) {
   return test::random_filter(random, 3);
 }
 
-const std::vector<std::string>& selection() {
-  static const std::vector<std::string> names = {"A", "Fluss_", "NotThere", "N7"};
-  return names;
-}
-
 /// Returns the name under which a handle is kept.
 std::string handle_name(const std::string& account, const std::string& lower) {
   std::string name = account;
@@ -116,6 +111,7 @@ void Run::compare_scan(TableVerbs& table, Scan scan, const std::vector<RowPointe
       answer(entity);
     }
     count("pages");
+    if (page->cost.entities_examined < page->entities.size()) count("pages that entries answered");
     if (!page->continuation) break;
     if (pages > kPagesMax) return broken(std::string(where) + ": the pages do not end");
     scan.continuation = *page->continuation;

@@ -180,10 +180,15 @@ std::vector<AccessPolicy> policies_of(std::uint32_t number) {
   return policies;
 }
 
+const std::vector<std::string>& selection() {
+  static const std::vector<std::string> names = {"A", "Fluss_", "NotThere", "N7"};
+  return names;
+}
+
 IndexDefinition index_of(std::uint32_t number) {
   const bool is_first = number / 4 % 2 == 0;
   switch (number % 4) {
-    case 0: return {"First", {{is_first ? "A" : "B"}}, {"C"}};
+    case 0: return {"First", {{is_first ? "A" : "B"}, {"Timestamp", is_first}}, {"A", "C", "Fluss_", "N7", "NotThere"}};
     case 1: return {"Second", {{"C", is_first}, {"A"}}, {}};
     case 2: return {"Third", {{"PartitionKey"}, {is_first ? "D" : "Count", true}}, {"Fluss_", "E"}};
     default: return {"Fourth", {{is_first ? "RowKey" : "Timestamp", is_first}}, {}};

@@ -57,7 +57,10 @@ Condition condition_of(std::uint32_t number);
 
 std::vector<AccessPolicy> policies_of(std::uint32_t number);
 
-/// Returns one of a few indexes of properties and keys of entity_of(). Some of them have the same name.
+/// Returns the names that a scan selects if it does not return all properties.
+const std::vector<std::string>& selection();
+/// Returns one of a few indexes of properties and keys of entity_of(). Some of them have the same name. Some have all that
+/// the selection names.
 IndexDefinition index_of(std::uint32_t number);
 /// Returns a rule under which entities end at once or long after the run, or none: each DateTime of entity_of() lies before
 /// every time of a run.
