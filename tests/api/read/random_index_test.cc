@@ -71,6 +71,12 @@ std::vector<Value> make_values() {
   return values;
 }
 
+/// Returns few values, so that many entities have equal ones: numbers that are equal in an order, and texts with one beginning.
+std::vector<Value> make_equal_values() {
+  const std::string long_text(256, 'k');
+  return {std::int32_t{3}, std::int64_t{3}, 3.0, 0.0, -0.0, "a", long_text, long_text + "x", long_text + "y"};
+}
+
 struct Query {
   SlowFilter filter;
   Scan scan;
@@ -134,7 +140,8 @@ class RandomIndexes {
   Table table() { return *bench_.store->open_table(kAccount, "Orders"); }
   const Value& some_value() {
     static const std::vector<Value> values = make_values();
-    return values[below(values.size())];
+    static const std::vector<Value> equal_values = make_equal_values();
+    return one_in(2) ? equal_values[below(equal_values.size())] : values[below(values.size())];
   }
   std::string some_text() {
     constexpr std::array<const char*, 6> kTexts = {"", "a", "B", "ab", "\xEF\xBF\xBD", "\xF0\x9F\x98\x80"};
@@ -279,7 +286,8 @@ class RandomIndexes {
     query.scan.filter = query.filter.text();
     if (one_in(3)) query.scan.order_by = random_order();
     query.scan.backward = query.scan.order_by.empty() && one_in(2);
-    if (one_in(4)) query.scan.page_entities_max = static_cast<std::uint32_t>(1 + below(7));
+    const bool has_order = !query.scan.order_by.empty();
+    if (one_in(has_order ? 2 : 4)) query.scan.page_entities_max = static_cast<std::uint32_t>(1 + below(7));
     if (one_in(4)) query.scan.take = below(12);
     if (one_in(4)) query.scan.range = ScanRange::partition(some_text() + some_text());
     if (one_in(4)) query.scan.page_bytes_max = 20 + below(400);
