@@ -183,6 +183,7 @@ class Merge {
     for (const format::TableFileEntry& file : written.files) sink.tables.begin_blocks_of(file.number);
     format::ManifestEdit edit;
     edit.added_tables = std::move(written.files);
+    const UnaddedFiles unadded(sink.tables, edit.added_tables);
     edit.oldest_readable_version = view_.horizon.back();
     add_numbers(range.overlapped, edit.removed_tables);
     const io::MutexGuard guard(mutex_);

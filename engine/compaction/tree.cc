@@ -214,10 +214,7 @@ bool Tree::collects_deletes() const noexcept {
 /// later flush could succeed.
 Status Tree::make_durable(const format::ManifestEdit& edit) {
   if (!edit.added_tables.empty()) {
-    if (Status synced = directory_.sync(sync_points::kTableNames); !synced.ok()) {
-      tables_.discard(edit.added_tables);
-      return synced;
-    }
+    if (Status synced = directory_.sync(sync_points::kTableNames); !synced.ok()) return synced;
   }
   return Status();
 }
@@ -290,11 +287,15 @@ Status Tree::apply_part(format::ManifestEdit edit, const LevelFiles& inputs, con
 
 Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(ReadState&)>& change,
                            const Completion& complete, const MergedPart* merged) {
+  UnaddedFiles unadded(tables_, edit.added_tables);
   Status failure;
   {
     const io::MutexGuard guard(changing_);
     if (complete) {
-      if (Status completed = complete(edit); !completed.ok()) return completed;
+      if (Status completed = complete(edit); !completed.ok()) {
+        unadded.release();  // The caller may try again.
+        return completed;
+      }
     }
     // All steps that may fail for lack of memory come before the edit is durable. Only segments may change
     // concurrently.
@@ -314,10 +315,8 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
     failure = make_durable(edit);
     if (failure.ok()) {
       failure = manifest_.append(edit);
-      if (!failure.ok() && !manifest_.is_stopped()) {
-        tables_.discard(edit.added_tables);
-        return failure;
-      }
+      if (!failure.ok() && !manifest_.is_stopped()) return failure;
+      unadded.release();  // The manifest names the files, or may do so.
     }
     if (failure.ok()) {
       try {

@@ -60,7 +60,9 @@ class Tree {
   /// - Those of Directory::sync: the edit's new files are removed and nothing has changed, but the store has stopped.
   /// - Those of Manifest::append: if the manifest has stopped, so has the store. Otherwise the edit's new files are
   ///   removed, nothing has changed, and the store goes on.
-  /// - kOutOfMemory: nothing has changed, unless the edit was durable already. In that case the store has stopped.
+  /// - kOutOfMemory: the edit was durable already, and the store has stopped.
+  ///
+  /// Throws std::bad_alloc. Then the edit's new files are removed and nothing has changed.
   Status apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change);
 
   /// Applies an edit with the outputs of a part of a merge. From then on readers pass `inputs`, files of level 0 that stay,

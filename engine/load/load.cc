@@ -239,8 +239,9 @@ void Load::end_lanes() noexcept {
 
 Status Load::install_files(std::vector<format::TableFileEntry> files) {
   format::ManifestEdit edit;
-  edit.added_loading_ids = {table_};
   edit.added_tables = std::move(files);
+  UnaddedFiles unadded(parts_.table_files, edit.added_tables);
+  edit.added_loading_ids = {table_};
   Status installed;
   try {
     for (int attempt = 1; attempt <= kInstallAttempts; ++attempt) {
@@ -251,9 +252,8 @@ Status Load::install_files(std::vector<format::TableFileEntry> files) {
   } catch (const std::bad_alloc&) {
     installed = Status::out_of_memory();  // Before the edit; from the edit on, the tree returns errors itself.
   }
-  if (installed.ok()) return installed;
   // If the store has stopped, the manifest may name the files.
-  if (parts_.queue.health() != Health::kPoisoned) parts_.table_files.discard(edit.added_tables);
+  if (installed.ok() || parts_.queue.health() == Health::kPoisoned) unadded.release();
   return installed;
 }
 

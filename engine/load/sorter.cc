@@ -52,7 +52,11 @@ Sorter::~Sorter() {
 }
 
 void Sorter::take_row(std::vector<format::TableFileEntry> files) {
-  if (!files.empty()) rows_.push_back(std::move(files));
+  if (files.empty()) return;
+  UnaddedFiles unadded(tables_, files);  // if there is no memory for the row
+  rows_.emplace_back();
+  unadded.release();
+  rows_.back() = std::move(files);
 }
 
 Status Sorter::take_all_of(Sorter& other) {
