@@ -60,8 +60,9 @@ class Rewriter {
   static constexpr std::uint64_t kEntriesBetweenLooks = 1024;
 
   Status look_for_end() const {
-    if (!sink_.stopping.load(std::memory_order_relaxed)) return Status();
-    return Status(Code::kClosed, "the store is closing");
+    if (sink_.stopping.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store is closing");
+    const bool is_stopped = options_.is_stopped != nullptr && options_.is_stopped->load(std::memory_order_relaxed);
+    return is_stopped ? Status(Code::kCancelled, "the merge was stopped") : Status();
   }
 
   Status take_entry(const EntryStream& input) {

@@ -71,9 +71,9 @@ class Tree {
 
   /// Applies an edit with new files of one table that nothing else contains. It puts the files into the deepest level
   /// where they overlap neither a file nor a claim. Their entries have no level yet.
-  /// Errors: as apply(); kBusy (no such level; nothing has changed). In a store below some TiB, a level is free once
-  /// compaction has caught up.
-  Status install(format::ManifestEdit edit);
+  /// Returns false if there is no such level; then nothing has changed, and the files are there. In a store below some TiB, a
+  /// level is free once compaction has caught up. Errors: as apply().
+  Result<bool> install(format::ManifestEdit edit);
 
   /// While it lives, the tree does not forget that the table was dropped, even if no file has anything of it. Files of the
   /// table are still to come.
@@ -140,7 +140,8 @@ class Tree {
     std::string largest;
   };
 
-  using Completion = std::function<Status(format::ManifestEdit&)>;
+  /// Completes an edit, or returns false. Then nothing changes.
+  using Completion = std::function<bool(format::ManifestEdit&)>;
   /// A part of a merge, and its files of level 0.
   struct MergedPart {
     const LevelFiles& inputs;
