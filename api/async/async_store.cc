@@ -187,6 +187,16 @@ Task<Status> AsyncStore::create_index(std::string account, std::string table, In
       });
 }
 
+Task<Status> AsyncStore::build_index(std::string account, std::string table, std::string index,
+                                     std::stop_token stop) const {
+  return Verbs::on_worker(
+      *store_, stop,
+      [account = std::move(account), table = std::move(table), index = std::move(index), stop](Store& store) {
+        return store.build_index(account, table, index,
+                                 [&stop](const IndexBuildProgress&) { return !stop.stop_requested(); });
+      });
+}
+
 Task<Status> AsyncStore::drop_index(std::string account, std::string table, std::string index,
                                     std::stop_token stop) const {
   return Verbs::on_worker(*store_, std::move(stop),

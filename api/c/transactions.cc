@@ -1,6 +1,8 @@
 // Owns: the calls of the C interface on transactions over many tables and partitions, and on bulk loads.
+#include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "api/c/call.h"
 #include "api/c/objects.h"
@@ -163,11 +165,35 @@ varve_status* varve_loader_add(varve_loader* loader, const varve_entity* entity)
 }
 
 varve_status* varve_loader_finish(varve_loader* loader, varve_etag* etag) {
+  return varve_loader_finish_with(loader, nullptr, nullptr, etag);
+}
+
+varve_status* varve_loader_finish_with(varve_loader* loader, varve_index_progress progress, void* context,
+                                       varve_etag* etag) {
   if (etag != nullptr) *etag = VARVE_ETAG_NONE;
   return vc::call_on<vc::LoaderObject>(loader, [&](vc::LoaderObject& held) -> varve::Status {
-    const varve::Result<varve::ETag> loaded = held.loader.finish();
+    std::function<bool(const varve::IndexBuildProgress&)> shown;
+    if (progress != nullptr) {
+      shown = [&](const varve::IndexBuildProgress& now) { return progress(now.entities, now.entries, context); };
+    }
+    const varve::Result<varve::ETag> loaded = held.loader.finish(shown);
     if (!loaded.ok()) return loaded.status();
     vc::give_etag(*loaded, etag);
+    return varve::Status();
+  });
+}
+
+varve_status* varve_loader_unbuilt_index(const varve_loader* loader, size_t index, varve_text* name,
+                                         varve_status** reason) {
+  if (name != nullptr) *name = varve_text{};
+  if (reason != nullptr) *reason = nullptr;
+  return vc::call_on<vc::LoaderObject>(loader, [&](const vc::LoaderObject& held) -> varve::Status {
+    if (name == nullptr) return vc::null_pointer("name");
+    if (reason == nullptr) return vc::null_pointer("reason");
+    const std::vector<varve::UnbuiltIndex>& unbuilt = held.loader.unbuilt_indexes();
+    if (index >= unbuilt.size()) return varve::Status(varve::Code::kNotFound, "the load has built all other indexes");
+    *name = vc::text_of(unbuilt[index].name);
+    *reason = vc::to_c(unbuilt[index].reason);
     return varve::Status();
   });
 }

@@ -171,6 +171,10 @@ Status StoreCore::check_writable() const {
   return Status();
 }
 
+void StoreCore::log_failure(std::string_view what, const Status& failure) noexcept {
+  engine::log_failure(events_.get(), what, failure);
+}
+
 Snapshot StoreCore::snapshot() {
   auto state = std::make_shared<Snapshot::State>();
   state->core = shared_from_this();

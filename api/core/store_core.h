@@ -83,6 +83,9 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   /// Called after a commit that left work to do for blobs.
   void wake_blob_keeper() noexcept { blobs_->wake_keeper(); }
 
+  /// Reports "WHAT: FAILURE" to the logger.
+  void log_failure(std::string_view what, const Status& failure) noexcept;
+
   Snapshot snapshot();
   /// Returns the state that a read sees. Errors: kInvalidArgument (InvalidInput: a snapshot of another store, or of no
   /// store).

@@ -2,9 +2,11 @@
 // Must never: accept an entity that an insert would refuse.
 #include "varve/loader.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/catalog/catalog.h"
 #include "api/core/store_core.h"
@@ -53,13 +55,25 @@ Status add_entity(const StoreCore& core, InsertEncoder& encoder, const Entity& e
 }
 
 /// Builds the indexes of a loaded table. The load has succeeded whether or not that does: an index that is not built is
-/// shown as such, and no read needs it.
-void build_indexes(StoreCore& core, const TableName& name) {
+/// shown as such, and no read needs it. Sets `unbuilt` to the indexes that were not built. Errors: why the indexes of the
+/// table are not known.
+Status build_indexes(StoreCore& core, const TableName& name,
+                     const std::function<bool(const IndexBuildProgress&)>& progress,
+                     std::vector<UnbuiltIndex>& unbuilt) {
   const Result<TableIndexes> indexes = Catalog::find_indexes(core.backend().view(), name);
-  if (!indexes.ok()) return;
-  for (const TableIndex& index : indexes->all) {
-    if (index.state == IndexState::kBuilding) (void)build_index(core, name, index.id, {});
+  if (!indexes.ok()) return service_error::is_table_gone(indexes.status()) ? Status() : indexes.status();
+  std::vector<UnbuiltIndex> all;  // The names are copied before a build can fail, so that no reason is lost.
+  for (const TableIndex& index : indexes->all) all.push_back({index.name, Status()});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const TableIndex& index = indexes->all[i];
+    if (index.state != IndexState::kBuilding) continue;
+    all[i].reason = guarded([&] { return build_index(core, name, index.id, progress); });
+    if (all[i].reason.code() == Code::kNotFound) all[i].reason = Status();  // The index was dropped meanwhile.
+    if (!all[i].reason.ok()) core.log_failure("an index of a loaded table is not built: " + index.name, all[i].reason);
   }
+  std::erase_if(all, [](const UnbuiltIndex& each) { return each.reason.ok(); });
+  unbuilt = std::move(all);
+  return Status();
 }
 
 }  // namespace
@@ -74,6 +88,7 @@ struct VARVE_LOCAL Loader::State {
   TableName name;
   LoadTarget target;
   std::optional<InsertEncoder> encoder;
+  std::vector<UnbuiltIndex> unbuilt;
 
   StoreCore& core() const noexcept { return *shared->core; }
   engine::Load& load() const noexcept { return *shared->load; }
@@ -146,8 +161,13 @@ Result<LoaderLane> Loader::lane() {
 }
 
 Result<ETag> Loader::finish() {
+  return finish({});
+}
+
+Result<ETag> Loader::finish(const std::function<bool(const IndexBuildProgress&)>& progress) {
   return guarded([&]() -> Result<ETag> {
     State& state = *state_;
+    std::vector<UnbuiltIndex> unknown(1);  // made before the commit, so that a later lack of memory can be shown
     if (Status writable = state.core().check_writable(); !writable.ok()) return writable;
     if (Status installed = state.load().install(); !installed.ok()) return as_service_error(installed);
     const Status finished = state.core().catalog().finish_load(state.name, state.target, state.load());
@@ -156,13 +176,19 @@ Result<ETag> Loader::finish() {
       return finished;
     }
     if (state.target.replaced) {
-      (void)guarded([&]() -> Status {
-        build_indexes(state.core(), state.name);
-        return Status();
-      });
+      Status known = guarded([&] { return build_indexes(state.core(), state.name, progress, state.unbuilt); });
+      if (!known.ok()) {
+        state.core().log_failure("the indexes of a loaded table are not built", known);
+        unknown.front().reason = std::move(known);
+        state.unbuilt = std::move(unknown);
+      }
     }
     return ETag::of_timestamp(DateTime{state.target.version});
   });
+}
+
+const std::vector<UnbuiltIndex>& Loader::unbuilt_indexes() const noexcept {
+  return state_->unbuilt;
 }
 
 void Loader::abort() noexcept {

@@ -6,6 +6,7 @@
 #include "api/core/store_core.h"
 #include "api/model/guarded.h"
 #include "api/model/metrics_tables.h"
+#include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "api/write/index_build.h"
 #include "varve/names.h"
@@ -76,7 +77,24 @@ Status Store::create_index(std::string_view account, std::string_view table, con
     if (!index.ok()) return index.status();
     // The row may be older than the manifest, which a repair made anew.
     if (Status allowed = core_->backend().allow_indexes(); !allowed.ok()) return allowed;
-    return build_index(*core_, *name, index->id, progress);
+    return varve::build_index(*core_, *name, index->id, progress);
+  });
+}
+
+Status Store::build_index(std::string_view account, std::string_view table, std::string_view index,
+                          const std::function<bool(const IndexBuildProgress&)>& progress) {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    const Result<TableName> name = indexed_table(account, table);
+    if (!name.ok()) return name.status();
+    const Result<TableIndexes> now = Catalog::find_indexes(core_->backend().view(), *name);
+    if (!now.ok()) return now.status();
+    const TableIndex* const found = now->find(index);
+    if (found == nullptr) {
+      return service_error::resource_not_found("table " + quoted(name->spelling) + " has no index " + quoted(index));
+    }
+    if (Status allowed = core_->backend().allow_indexes(); !allowed.ok()) return allowed;
+    return varve::build_index(*core_, *name, found->id, progress);
   });
 }
 

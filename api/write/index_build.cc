@@ -30,6 +30,10 @@ constexpr std::size_t kWalkedAtOnce = 1024;  // of entities, also those that nee
 constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;
 /// How often a part is tried that finds something busy.
 constexpr int kBusyAttemptsMax = 1'000;
+/// How often an installation is tried, which may end late.
+constexpr int kInstallAttemptsMax = 3;
+
+using GoesOn = std::function<bool(const IndexBuildProgress&)>;
 
 /// The index as the newest state of its table has it.
 struct BuiltTable {
@@ -44,6 +48,10 @@ Status index_is_gone() {
 
 Status build_failed(const TableIndex& index, std::string_view why) {
   return Status(Code::kConflict, "the build of index " + quoted(index.name) + " failed: " + std::string(why));
+}
+
+Status build_stopped() {
+  return Status(Code::kCancelled, "the build of the index was stopped; it can be continued");
 }
 
 /// Returns whether a unique index cannot have the entity.
@@ -148,8 +156,8 @@ Result<bool> is_built(const TableIndex& index) {
 /// The build that loads the entries of a snapshot. The writers' own entries lie above them.
 class LoadedBuild {
  public:
-  LoadedBuild(StoreCore& core, const TableName& name, format::TableId index)
-      : core_(core), name_(name), index_(index) {}
+  LoadedBuild(StoreCore& core, const TableName& name, format::TableId index, const GoesOn& goes_on)
+      : core_(core), name_(name), index_(index), goes_on_(goes_on) {}
 
   const IndexBuildProgress& progress() const noexcept { return progress_; }
 
@@ -158,7 +166,7 @@ class LoadedBuild {
     const Result<BuiltTable> built = find_built(core_.backend().view(), name_, index_);
     if (!built.ok()) return built.status();
     if (Result<bool> ready = is_built(built->index); !ready.ok() || *ready) return ready;
-    if (load_ == nullptr) {
+    if (load_ == nullptr && !is_installed_) {
       Result<std::unique_ptr<engine::BeneathLoad>> begun = core_.backend().begin_load_beneath(index_);
       if (!begun.ok()) return begun.status();
       load_ = *std::move(begun);
@@ -167,12 +175,25 @@ class LoadedBuild {
       if (Status added = add_part(*built); !added.ok()) return added;
       return false;
     }
-    if (Status installed = load_->install(); !installed.ok()) return installed;
-    load_.reset();
-    return end_build(core_, name_, index_);
+    if (!is_installed_) {
+      const Status installed = install();
+      if (installed.code() == Code::kCancelled) return build_stopped();
+      if (installed.code() == Code::kBusy && ++busy_ < kInstallAttemptsMax) return false;  // The entries stay sorted.
+      if (!installed.ok()) return installed;
+      load_.reset();
+      is_installed_ = true;
+      busy_ = 0;
+    }
+    Result<bool> ended = end_build(core_, name_, index_);
+    if (ended.code() == Code::kBusy && ++busy_ < kBusyAttemptsMax) return false;
+    return ended;
   }
 
  private:
+  Status install() {
+    return goes_on_ ? load_->install([this] { return goes_on_(progress_); }) : load_->install();
+  }
+
   /// Adds the entries of the next entities that the snapshot shows.
   Status add_part(const BuiltTable& built) {
     const engine::ReadView view = core_.backend().view_at(load_->snapshot());
@@ -207,7 +228,10 @@ class LoadedBuild {
   StoreCore& core_;
   const TableName& name_;
   const format::TableId index_;
+  const GoesOn& goes_on_;
   std::unique_ptr<engine::BeneathLoad> load_;
+  bool is_installed_ = false;
+  int busy_ = 0;
   std::string from_;
   bool has_all_ = false;
   /// A part pins memory of writers, so it is short. Long parts are read ahead of the walk.
@@ -311,13 +335,13 @@ class LockedBuild {
 };
 
 template <typename Build>
-Status run(Build build, const std::function<bool(const IndexBuildProgress&)>& goes_on) {
+Status run(Build build, const GoesOn& goes_on) {
   for (;;) {
     const Result<bool> is_done = build.go_on();
     if (!is_done.ok()) return is_done.status();
     if (*is_done) return Status();
     if (goes_on && !goes_on(build.progress())) {
-      return Status(Code::kCancelled, "the build of the index was stopped; it can be continued");
+      return build_stopped();
     }
   }
 }
@@ -329,7 +353,7 @@ Status build_index(StoreCore& core, const TableName& name, format::TableId index
   const Result<BuiltTable> built = find_built(core.backend().view(), name, index);
   if (!built.ok()) return built.status();
   if (built->index.definition.is_unique) return run(LockedBuild(core, name, index), goes_on);
-  return run(LoadedBuild(core, name, index), goes_on);
+  return run(LoadedBuild(core, name, index, goes_on), goes_on);
 }
 
 }  // namespace varve

@@ -20,8 +20,9 @@
 
 namespace varve {
 
-/// Builds a declared index, and makes it ready. Returns at once if it is ready. `goes_on` is called after each part of the walk,
-/// under no lock; if it returns false, the build stops, and the index stays declared. It may be empty. Errors: kCancelled
+/// Builds a declared index, and makes it ready. Returns at once if it is ready. `goes_on` is called after each part of the
+/// walk, and now and then while the entries are installed, under no lock; if it returns false, the build stops, and the index
+/// stays declared. It may be empty. Errors: kCancelled
 /// (stopped), kNotFound (TableNotFound; ResourceNotFound: the index was dropped), those of reading and of Engine::commit;
 /// after each of them the index stays declared. If the build fails, or failed earlier: kConflict, with the reason.
 Status build_index(StoreCore& core, const TableName& name, format::TableId index,

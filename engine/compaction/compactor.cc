@@ -205,7 +205,7 @@ void Compactor::note_end(const Running& ended) {
     for (const LevelFiles* files : {&ended.job.inputs, &ended.job.overlapped}) {
       for (const std::uint64_t number : numbers_of(*files)) back_off_.succeeded({FileKind::kTable, number});
     }
-  } else if (!stopping_.load(std::memory_order_relaxed)) {
+  } else if (!stopping_.load(std::memory_order_relaxed) && ended.result.code() != Code::kCancelled) {
     set_aside(ended.job, ended.result);
   }
 }

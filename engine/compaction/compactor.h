@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,9 +61,11 @@ class Compactor final : private BackgroundPool::Source {
   Status wait_until_done();
 
   /// Merges loaded entries with all files of the last level that overlap them, by one job and one edit (K4). Waits until that
-  /// is done. Afterwards the entries have no streams. Errors: those of the merge (K2; nothing has changed); kCorruption (such
-  /// a file is quarantined); kClosed, kPoisoned. Throws std::bad_alloc.
-  Status merge_beneath(const std::shared_ptr<LoadedEntries>& loaded);
+  /// is done. Afterwards the entries have no streams. Meanwhile calls `goes_on` now and then, under no lock, unless it is
+  /// empty. If it returns false, the merge ends. Errors: those of the merge (K2; nothing has changed); kCorruption (such a
+  /// file is quarantined); kCancelled (`goes_on` returned false), kClosed, kPoisoned. Throws std::bad_alloc, and what
+  /// `goes_on` throws.
+  Status merge_beneath(const std::shared_ptr<LoadedEntries>& loaded, const std::function<bool()>& goes_on);
 
   /// Returns whether drops that the manifest does not contain yet would free at least one log segment, or as many bytes
   /// in files.
@@ -101,6 +104,7 @@ class Compactor final : private BackgroundPool::Source {
   /// Performs one round: garbage, drops, the choice of at most one job. Returns null if there is nothing to begin.
   Result<Running*> plan();
   std::optional<Job> pick(const View& view);
+  bool await_beneath(Beneath& asked, bool is_brief);
   std::optional<Job> job_beneath(const Levels& levels);
   Beneath* begin_beneath(const Job& job) noexcept;
   void end_beneath(Beneath& beneath, const Status& result) noexcept;

@@ -1,23 +1,62 @@
 // Owns: the calls that merge loaded entries, from the wait to their end (K4 in compactor.h).
 // Must never: let a call wait for a job that will not begin.
 #include <algorithm>
+#include <chrono>
+#include <functional>
 
 #include "engine/compaction/compactor.h"
 
 namespace varve::engine {
+namespace {
 
-Status Compactor::merge_beneath(const std::shared_ptr<LoadedEntries>& loaded) {
+/// How often a caller is asked whether its load goes on.
+constexpr std::chrono::milliseconds kLookTime{100};
+
+}  // namespace
+
+Status Compactor::merge_beneath(const std::shared_ptr<LoadedEntries>& loaded, const std::function<bool()>& goes_on) {
   Beneath asked{loaded};
   {
     const io::MutexGuard guard(mutex_);
     beneath_.push_back(&asked);
     plans_again_ = true;
     seat_.wake();
-    while (!asked.has_ended && (asked.is_begun || !stopping_.load(std::memory_order_relaxed))) changed_.wait(mutex_);
-    std::erase(beneath_, &asked);
+  }
+  bool is_asked = static_cast<bool>(goes_on);
+  try {
+    do {
+      if (!is_asked || goes_on()) continue;
+      loaded->is_stopped.store(true, std::memory_order_relaxed);
+      is_asked = false;
+    } while (!await_beneath(asked, is_asked));
+  } catch (...) {  // of `goes_on`
+    loaded->is_stopped.store(true, std::memory_order_relaxed);
+    while (!await_beneath(asked, false)) {
+    }
+    throw;
   }
   loaded->streams.clear();  // The job may have failed before it read.
-  return asked.has_ended ? asked.result : Status(Code::kClosed, "the store is closing");
+  if (asked.has_ended) return asked.result;
+  const bool is_stopped = loaded->is_stopped.load(std::memory_order_relaxed);
+  return is_stopped ? Status(Code::kCancelled, "the merge was stopped") : Status(Code::kClosed, "the store is closing");
+}
+
+/// Waits for a while, or for the end of the call. Returns whether the call has ended; then no job has it.
+bool Compactor::await_beneath(Beneath& asked, bool is_brief) {
+  const io::MutexGuard guard(mutex_);
+  const auto is_over = [&]() VARVE_REQUIRES(mutex_) {
+    const bool is_given_up =
+        stopping_.load(std::memory_order_relaxed) || asked.loaded->is_stopped.load(std::memory_order_relaxed);
+    return asked.has_ended || (!asked.is_begun && is_given_up);
+  };
+  if (!is_over() && is_brief) {
+    changed_.wait_for(mutex_, kLookTime);
+  } else if (!is_over()) {
+    changed_.wait(mutex_);
+  }
+  if (!is_over()) return false;
+  std::erase(beneath_, &asked);
+  return true;
 }
 
 /// Returns the job of the first caller who waits, if there is one. A quarantined file makes the call fail.

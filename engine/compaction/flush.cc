@@ -205,11 +205,12 @@ Status Flusher::flush(const SealedMemtable& sealed, Ahead& written) {
   const bool is_written = std::exchange(written.memtable, nullptr) != nullptr;
   Result<format::ManifestEdit> edit = is_written ? std::move(written.edit) : write_table(sealed, true);
   if (!edit.ok()) return edit.status();
+  const UnaddedFiles unadded(tree_.sink(stopping_).tables, edit->added_tables);
   if (sealed.ends_segment) supply_.wait_until_recorded();
   describe_log(sealed, *edit);
   std::vector<std::uint64_t> segments = edit->removed_segments;
   for (const format::ValueFileEntry& kept : edit->added_value_files) std::erase(segments, kept.number);  // L4
-  const Status applied = tree_.apply(*edit, [&](ReadState& state) {
+  const Status applied = tree_.apply(*std::move(edit), [&](ReadState& state) {
     assert(state.sealed.back() == sealed.memtable);
     state.sealed.pop_back();
   });
@@ -236,6 +237,7 @@ Status Flusher::make_durable(const SealedMemtable& sealed) {
 /// `is_oldest` says that no older memtable waits for its flush.
 Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed, bool is_oldest) {
   format::ManifestEdit edit;
+  UnaddedFiles unadded(tree_.sink(stopping_).tables, edit.added_tables);
   if (sealed.memtable->entry_count() == 0) return edit;
   JobView view;
   view.horizon = snapshots_.horizon([this] { return queue_.visible(); });
@@ -247,6 +249,7 @@ Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed, 
   view.levels = tree_.levels();
   view.ended_for_all = ended_for_all(files, snapshots_, queue_);
   if (Status written = write_entries(sealed, is_oldest, view, edit); !written.ok()) return written;
+  unadded.release();
   return edit;
 }
 

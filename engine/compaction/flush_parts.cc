@@ -78,7 +78,6 @@ Result<Rewritten> write_parts(BackgroundPool& pool, const TableSink& sink, const
   std::vector<Rewritten> written(parts.size());
   std::vector<Status> failures(parts.size());
   Rewritten all;
-  all.files.reserve(parts.size());
   std::atomic<bool> has_failed{false};
   pool.share(parts.size(), [&](std::size_t number) noexcept {
     if (has_failed.load(std::memory_order_relaxed)) return;
@@ -94,6 +93,14 @@ Result<Rewritten> write_parts(BackgroundPool& pool, const TableSink& sink, const
     }
     has_failed.store(true, std::memory_order_relaxed);
   });
+  std::size_t files = 0;
+  for (const Rewritten& part : written) files += part.files.size();
+  try {
+    all.files.reserve(files);
+  } catch (const std::bad_alloc&) {
+    for (const Rewritten& part : written) sink.tables.discard(part.files);
+    return Status::out_of_memory();
+  }
   for (Rewritten& part : written) {
     all.entries_read += part.entries_read;
     all.bytes_written += part.bytes_written;

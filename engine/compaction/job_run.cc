@@ -155,13 +155,14 @@ class Merge {
       for (std::unique_ptr<EntryStream>& stream : job_.loaded->streams) sources.push_back(std::move(stream));
       job_.loaded->streams.clear();
     }
+    RewriteOptions options;
+    if (job_.loaded != nullptr) options.is_stopped = &job_.loaded->is_stopped;
     MergeStream input(std::move(sources));
     if (view_.horizon.size() > 1) io::probe("a snapshot held versions over a compaction");
     BottomCheck bottom(*view_.levels, job_);
     Retention retention(
         view_.horizon, view_.dead, [&](std::string_view key) { return bottom.is_bottom(key); }, view_.ended_for_all);
     OutputCuts cuts(*view_.levels, job_, tools_.shape, large_);
-    RewriteOptions options;
     options.pool = &tools_.pool;
     options.chunk_weight_max = tools_.shape.chunk_weight_max;
     options.level = job_.output_level;
@@ -183,6 +184,7 @@ class Merge {
     for (const format::TableFileEntry& file : written.files) sink.tables.begin_blocks_of(file.number);
     format::ManifestEdit edit;
     edit.added_tables = std::move(written.files);
+    const UnaddedFiles unadded(sink.tables, edit.added_tables);
     edit.oldest_readable_version = view_.horizon.back();
     add_numbers(range.overlapped, edit.removed_tables);
     const io::MutexGuard guard(mutex_);

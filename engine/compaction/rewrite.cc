@@ -45,19 +45,24 @@ class Rewriter {
     return check_counts();
   }
 
-  Rewritten take_result() { return std::move(done_); }
-  const std::vector<format::TableFileEntry>& files() const noexcept { return done_.files; }
-  void abandon() noexcept {
+  /// Gives up what was not taken, also if memory ends.
+  ~Rewriter() {
     apart_.end();
     writer_.reset();
+    sink_.tables.discard(done_.files);
   }
+  Rewriter(const Rewriter&) = delete;
+  Rewriter& operator=(const Rewriter&) = delete;
+
+  Rewritten take_result() { return std::exchange(done_, Rewritten()); }
 
  private:
   static constexpr std::uint64_t kEntriesBetweenLooks = 1024;
 
   Status look_for_end() const {
-    if (!sink_.stopping.load(std::memory_order_relaxed)) return Status();
-    return Status(Code::kClosed, "the store is closing");
+    if (sink_.stopping.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store is closing");
+    const bool is_stopped = options_.is_stopped != nullptr && options_.is_stopped->load(std::memory_order_relaxed);
+    return is_stopped ? Status(Code::kCancelled, "the merge was stopped") : Status();
   }
 
   Status take_entry(const EntryStream& input) {
@@ -231,6 +236,7 @@ class Rewriter {
     // The next file continues with the dictionary of this file, even if that is empty.
     table_.dictionary = writer_->dictionary();
     table_.learns_dictionary = options_.table.learns_dictionary && (!holds_one_table_ || writer_->learns_dictionary());
+    done_.files.reserve(done_.files.size() + 1);  // First, so that a finished file is not lost for lack of memory.
     Result<format::TableFileEntry> file = writer_->finish(options_.level);
     writer_.reset();
     if (!file.ok()) return file.status();
@@ -275,8 +281,6 @@ Result<Rewritten> rewrite(EntryStream& input, Retention& retention, const TableS
   const Status done = rewriter.run(input);
   if (done.ok()) return rewriter.take_result();
   io::probe("a rewrite was abandoned");
-  rewriter.abandon();
-  sink.tables.discard(rewriter.files());
   return done;
 }
 

@@ -48,6 +48,8 @@ struct RewriteOptions {
   /// Value files that must go: their values are written to the new files. Ascending numbers; empty without `values`.
   std::vector<std::uint64_t> leaving_value_files;
   ExternalValues* values = nullptr;
+  /// If it is not null and becomes true, the rewrite ends with kCancelled.
+  const std::atomic<bool>* is_stopped = nullptr;
 };
 
 struct Rewritten {
@@ -61,7 +63,7 @@ struct Rewritten {
 /// Writes the entries that `retention` keeps, from the current place of `input` on. Copies whole runs where it can. Hot
 /// entries stay in the cache (fresh_blocks.h). All files are durable, except for their names. After an error none of
 /// the files is left. Checks that the number of entries read equals the entries kept and dropped.
-/// Errors: those of the input, of io, of the manifest's numbers; kClosed (the store is closing).
+/// Errors: those of the input, of io, of the manifest's numbers; kClosed (the store is closing), kCancelled.
 Result<Rewritten> rewrite(EntryStream& input, Retention& retention, const TableSink& sink,
                           const RewriteOptions& options);
 

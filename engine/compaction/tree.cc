@@ -214,10 +214,7 @@ bool Tree::collects_deletes() const noexcept {
 /// later flush could succeed.
 Status Tree::make_durable(const format::ManifestEdit& edit) {
   if (!edit.added_tables.empty()) {
-    if (Status synced = directory_.sync(sync_points::kTableNames); !synced.ok()) {
-      tables_.discard(edit.added_tables);
-      return synced;
-    }
+    if (Status synced = directory_.sync(sync_points::kTableNames); !synced.ok()) return synced;
   }
   return Status();
 }
@@ -260,22 +257,22 @@ std::optional<std::uint32_t> Tree::deepest_free_level(const KeyRange& range) con
   return std::nullopt;
 }
 
-Status Tree::install(format::ManifestEdit edit) {
-  return change_tables(
+Result<bool> Tree::install(format::ManifestEdit edit) {
+  bool has_level = true;
+  const Status installed = change_tables(
       std::move(edit), [](ReadState&) {},
-      [this](format::ManifestEdit& completed) VARVE_REQUIRES(changing_) {
+      [this, &has_level](format::ManifestEdit& completed) VARVE_REQUIRES(changing_) {
         KeyRange range{completed.added_tables.front().smallest_key, completed.added_tables.front().largest_key};
         for (const format::TableFileEntry& file : completed.added_tables) {
           range = range.with({file.smallest_key, file.largest_key});
         }
         const std::optional<std::uint32_t> level = deepest_free_level(range);
-        if (!level) {
-          return Status(Code::kBusy,
-                        "every level has a file that spans the keys of the table; compact the store first");
-        }
-        for (format::TableFileEntry& file : completed.added_tables) file.level = *level;
-        return Status();
+        has_level = level.has_value();
+        for (format::TableFileEntry& file : completed.added_tables) file.level = level.value_or(0);
+        return has_level;
       });
+  if (!has_level) return false;
+  return installed.ok() ? Result<bool>(true) : Result<bool>(installed);
 }
 
 Status Tree::apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change) {
@@ -290,11 +287,15 @@ Status Tree::apply_part(format::ManifestEdit edit, const LevelFiles& inputs, con
 
 Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(ReadState&)>& change,
                            const Completion& complete, const MergedPart* merged) {
+  UnaddedFiles unadded(tables_, edit.added_tables);
   Status failure;
   {
     const io::MutexGuard guard(changing_);
     if (complete) {
-      if (Status completed = complete(edit); !completed.ok()) return completed;
+      if (!complete(edit)) {
+        unadded.release();  // The caller may try again.
+        return Status();
+      }
     }
     // All steps that may fail for lack of memory come before the edit is durable. Only segments may change
     // concurrently.
@@ -314,10 +315,8 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
     failure = make_durable(edit);
     if (failure.ok()) {
       failure = manifest_.append(edit);
-      if (!failure.ok() && !manifest_.is_stopped()) {
-        tables_.discard(edit.added_tables);
-        return failure;
-      }
+      if (!failure.ok() && !manifest_.is_stopped()) return failure;
+      unadded.release();  // The manifest names the files, or may do so.
     }
     if (failure.ok()) {
       try {

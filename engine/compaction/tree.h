@@ -60,7 +60,9 @@ class Tree {
   /// - Those of Directory::sync: the edit's new files are removed and nothing has changed, but the store has stopped.
   /// - Those of Manifest::append: if the manifest has stopped, so has the store. Otherwise the edit's new files are
   ///   removed, nothing has changed, and the store goes on.
-  /// - kOutOfMemory: nothing has changed, unless the edit was durable already. In that case the store has stopped.
+  /// - kOutOfMemory: the edit was durable already, and the store has stopped.
+  ///
+  /// Throws std::bad_alloc. Then the edit's new files are removed and nothing has changed.
   Status apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change);
 
   /// Applies an edit with the outputs of a part of a merge. From then on readers pass `inputs`, files of level 0 that stay,
@@ -69,9 +71,9 @@ class Tree {
 
   /// Applies an edit with new files of one table that nothing else contains. It puts the files into the deepest level
   /// where they overlap neither a file nor a claim. Their entries have no level yet.
-  /// Errors: as apply(); kBusy (no such level; nothing has changed). In a store below some TiB, a level is free once
-  /// compaction has caught up.
-  Status install(format::ManifestEdit edit);
+  /// Returns false if there is no such level; then nothing has changed, and the files are there. In a store below some TiB, a
+  /// level is free once compaction has caught up. Errors: as apply().
+  Result<bool> install(format::ManifestEdit edit);
 
   /// While it lives, the tree does not forget that the table was dropped, even if no file has anything of it. Files of the
   /// table are still to come.
@@ -138,7 +140,8 @@ class Tree {
     std::string largest;
   };
 
-  using Completion = std::function<Status(format::ManifestEdit&)>;
+  /// Completes an edit, or returns false. Then nothing changes.
+  using Completion = std::function<bool(format::ManifestEdit&)>;
   /// A part of a merge, and its files of level 0.
   struct MergedPart {
     const LevelFiles& inputs;

@@ -3,6 +3,7 @@
 // Must never: perform a compaction.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -41,6 +42,8 @@ struct LoadedEntries {
   std::uint64_t bytes = 0;
   /// Empty once the merge has begun to read. From then on only that merge uses them.
   std::vector<std::unique_ptr<EntryStream>> streams;
+  /// Ends the merge with kCancelled, unless it is done. Any thread may set it.
+  std::atomic<bool> is_stopped{false};
 };
 
 struct Job {

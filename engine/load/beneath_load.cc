@@ -41,12 +41,13 @@ Status BeneathLoad::add(std::string_view sort_key, std::string_view value, Kind 
   return sorter_.add(sort_key, value, kind);
 }
 
-Status BeneathLoad::install() {
+Status BeneathLoad::install(const std::function<bool()>& goes_on) {
   if (Status open = check_open(); !open.ok()) return open;
   if (entries_ == 0) return Status();
   if (Status sealed = parts_.queue.seal_memtable(); !sealed.ok()) return sealed;  // A3
   if (Status flushed = memtables_.wait_until_flushed(); !flushed.ok()) return flushed;
-  Result<std::vector<std::unique_ptr<EntryStream>>> streams = sorter_.streams();
+  if (goes_on && !goes_on()) return Status(Code::kCancelled, "the installation was stopped");
+  Result<std::vector<std::unique_ptr<EntryStream>>> streams = sorter_.streams(goes_on);
   if (!streams.ok()) return streams.status();
   const auto loaded = std::make_shared<LoadedEntries>();
   loaded->smallest = format::encode_table(table_);
@@ -54,7 +55,7 @@ Status BeneathLoad::install() {
   loaded->table = table_;
   loaded->bytes = bytes_;
   loaded->streams = *std::move(streams);
-  if (Status merged = parts_.compactor.merge_beneath(loaded); !merged.ok()) return merged;
+  if (Status merged = parts_.compactor.merge_beneath(loaded, goes_on); !merged.ok()) return merged;
   // A scan that read around deletes of the table may not have seen the entries. It read at a version below this one.
   parts_.queue.stretches().forget_all(parts_.queue.draw_tick());
   return Status();

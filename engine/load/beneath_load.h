@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "engine/base/snapshots.h"
@@ -43,9 +44,11 @@ class BeneathLoad {
   /// value is the one that the snapshot shows. The value of a kPutExpiring begins with its end. After an error, only
   /// destruction is allowed. Errors: those of Sorter::add(), kClosed. Throws std::bad_alloc.
   Status add(std::string_view sort_key, std::string_view value, Kind kind = Kind::kPut);
-  /// Installs the entries. From then on every reader finds them. Called once. Errors: those of Engine::flush() and
-  /// Compactor::merge_beneath(); then nothing is installed, unless the store has stopped. Throws std::bad_alloc.
-  Status install();
+  /// Installs the entries. From then on every reader finds them. `goes_on` is called now and then, under no lock, unless it is
+  /// empty; if it returns false, the installation ends. Errors: kCancelled (`goes_on` returned false), those of Engine::flush()
+  /// and Compactor::merge_beneath(). Then nothing is installed, unless the store has stopped. After an error or std::bad_alloc
+  /// the entries are there, and another call installs them.
+  Status install(const std::function<bool()>& goes_on = {});
 
  private:
   Status check_open() const;

@@ -22,6 +22,10 @@ namespace {
 /// Number of attempts to install, each after compaction made room in the levels.
 constexpr int kInstallAttempts = 3;
 
+Status no_level() {
+  return {Code::kBusy, "every level has a file that spans the keys of the table; compact the store first"};
+}
+
 }  // namespace
 
 /// Rows of files that are not installed yet.
@@ -239,21 +243,22 @@ void Load::end_lanes() noexcept {
 
 Status Load::install_files(std::vector<format::TableFileEntry> files) {
   format::ManifestEdit edit;
-  edit.added_loading_ids = {table_};
   edit.added_tables = std::move(files);
+  UnaddedFiles unadded(parts_.table_files, edit.added_tables);
+  edit.added_loading_ids = {table_};
   Status installed;
   try {
     for (int attempt = 1; attempt <= kInstallAttempts; ++attempt) {
-      installed = parts_.tree.install(edit);
-      if (installed.code() != Code::kBusy || attempt == kInstallAttempts) break;
+      const Result<bool> has_level = parts_.tree.install(edit);
+      installed = has_level.ok() && !*has_level ? no_level() : has_level.status();
+      if (!has_level.ok() || *has_level || attempt == kInstallAttempts) break;
       if (Status compacted = parts_.compactor.wait_until_done(); !compacted.ok()) break;
     }
   } catch (const std::bad_alloc&) {
     installed = Status::out_of_memory();  // Before the edit; from the edit on, the tree returns errors itself.
   }
-  if (installed.ok()) return installed;
   // If the store has stopped, the manifest may name the files.
-  if (parts_.queue.health() != Health::kPoisoned) parts_.table_files.discard(edit.added_tables);
+  if (installed.ok() || parts_.queue.health() == Health::kPoisoned) unadded.release();
   return installed;
 }
 

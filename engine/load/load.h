@@ -96,7 +96,7 @@ class Load {
   Status add(LoadLane& lane, std::string_view sort_key, std::string_view value, Kind kind = Kind::kPut);
 
   /// Finishes the load's files and installs them in the store, after all entries were added. Errors: those of add();
-  /// kBusy (Tree::install).
+  /// kBusy (Tree::install has no level).
   Status install();
   bool is_installed() const noexcept { return stage_ == Stage::kInstalled; }
   /// If it is false, there is nothing to adopt.

@@ -45,6 +45,10 @@ class RowStream final : public EntryStream {
   std::unique_ptr<TableScan> scan_;
 };
 
+Status stopped_merge() {
+  return {Code::kCancelled, "the merge was stopped"};
+}
+
 }  // namespace
 
 Sorter::~Sorter() {
@@ -52,7 +56,11 @@ Sorter::~Sorter() {
 }
 
 void Sorter::take_row(std::vector<format::TableFileEntry> files) {
-  if (!files.empty()) rows_.push_back(std::move(files));
+  if (files.empty()) return;
+  UnaddedFiles unadded(tables_, files);  // if there is no memory for the row
+  rows_.emplace_back();
+  unadded.release();
+  rows_.back() = std::move(files);
 }
 
 Status Sorter::take_all_of(Sorter& other) {
@@ -102,10 +110,10 @@ Status Sorter::keep_row(Files& written) {
 }
 
 /// Sorts the buffer, and merges rows until one merge can have all of them.
-Status Sorter::prepare_merge() {
+Status Sorter::prepare_merge(const std::function<bool()>& goes_on) {
   buffer_.sort();
   while (rows_.size() >= options_.merge_width) {
-    if (Status merged = merge_some_rows(); !merged.ok()) return merged;
+    if (Status merged = merge_some_rows(goes_on); !merged.ok()) return merged;
   }
   return Status();
 }
@@ -120,41 +128,43 @@ std::vector<std::unique_ptr<EntryStream>> Sorter::streams_of(std::size_t rows, b
   return streams;
 }
 
-Result<std::vector<std::unique_ptr<EntryStream>>> Sorter::streams() {
-  if (Status prepared = prepare_merge(); !prepared.ok()) return prepared;
+Result<std::vector<std::unique_ptr<EntryStream>>> Sorter::streams(const std::function<bool()>& goes_on) {
+  if (Status prepared = prepare_merge(goes_on); !prepared.ok()) return prepared;
   return streams_of(rows_.size(), true);
 }
 
 Status Sorter::merge_into(WriteBehind& out) {
-  if (Status prepared = prepare_merge(); !prepared.ok()) return prepared;
-  return merge_rows(rows_.size(), true, out);
+  if (Status prepared = prepare_merge({}); !prepared.ok()) return prepared;
+  if (Status merged = merge_rows(rows_.size(), true, out, {}); !merged.ok()) return merged;
+  remove_rows(rows_.size());
+  buffer_.release();
+  return Status();
 }
 
 /// Merges the oldest rows into one, which becomes the last row. All rows have about equal sizes until each was merged
 /// once. The last step merges only as many rows as necessary. The buffer needs a place in the final merge.
-Status Sorter::merge_some_rows() {
+Status Sorter::merge_some_rows(const std::function<bool()>& goes_on) {
   assert(options_.merge_width >= 2);
   const std::size_t too_many = rows_.size() + 1 - options_.merge_width;
   const std::size_t count = std::min(rows_.size(), std::min(options_.merge_width, too_many + 1));
   const Result<std::unique_ptr<WriteBehind>> merged =
       WriteBehind::start(sink_, passing_table_options(), options_, version_);
   if (!merged.ok()) return merged.status();
-  if (Status done = merge_rows(count, false, **merged); !done.ok()) return done;
-  return keep_row(**merged);
+  if (Status done = merge_rows(count, false, **merged, goes_on); !done.ok()) return done;
+  if (Status kept = keep_row(**merged); !kept.ok()) return kept;
+  remove_rows(count);
+  return Status();
 }
 
-Status Sorter::merge_rows(std::size_t count, bool with_buffer, WriteBehind& out) {
-  {
-    MergeStream all(streams_of(count, with_buffer));
-    for (; all.valid(); all.next()) {
-      const Entry entry = all.entry();
-      if (Status added = out.add(entry.sort_key, entry.value, entry.kind); !added.ok()) return added;
-    }
-    if (Status ended = all.status(); !ended.ok()) return ended;
+Status Sorter::merge_rows(std::size_t count, bool with_buffer, WriteBehind& out, const std::function<bool()>& goes_on) {
+  constexpr std::uint64_t kEntriesBetweenLooks = 1024;
+  MergeStream all(streams_of(count, with_buffer));
+  for (std::uint64_t taken = 1; all.valid(); all.next(), ++taken) {
+    if (goes_on && taken % kEntriesBetweenLooks == 0 && !goes_on()) return stopped_merge();
+    const Entry entry = all.entry();
+    if (Status added = out.add(entry.sort_key, entry.value, entry.kind); !added.ok()) return added;
   }
-  remove_rows(count);
-  if (with_buffer) buffer_.release();
-  return Status();
+  return all.status();
 }
 
 void Sorter::remove_rows(std::size_t count) noexcept {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,8 @@
 
 namespace varve::engine {
 
-/// Sorts entries. One thread at a time may use it. After an error, only destruction is allowed.
+/// Sorts entries. One thread at a time may use it. After an error of another function than streams(), only destruction is
+/// allowed.
 class Sorter {
  public:
   /// All arguments must outlive the sorter.
@@ -38,8 +40,10 @@ class Sorter {
   /// Adds a put. The value of a kPutExpiring begins with its end. Errors: those of spilling (SortedFiles).
   Status add(std::string_view key, std::string_view value, Kind kind = Kind::kPut);
   /// Returns what merges to all entries, after all were added: at most merge_width streams. The sorter outlives them, and is
-  /// not used before they are gone. Errors: those of WriteBehind and of reading spilled files.
-  Result<std::vector<std::unique_ptr<EntryStream>>> streams();
+  /// not used before they are gone. `goes_on` is called now and then, unless it is empty. Errors: those of WriteBehind and
+  /// of reading spilled files; kCancelled (`goes_on` returned false). Then the sorter has all entries, and this may be
+  /// called again.
+  Result<std::vector<std::unique_ptr<EntryStream>>> streams(const std::function<bool()>& goes_on);
   /// Adds all entries to `out`, in order. Errors: those of WriteBehind and of reading spilled files.
   Status merge_into(WriteBehind& out);
 
@@ -49,10 +53,10 @@ class Sorter {
   using Row = std::vector<format::TableFileEntry>;
 
   Status spill();
-  Status prepare_merge();
+  Status prepare_merge(const std::function<bool()>& goes_on);
   std::vector<std::unique_ptr<EntryStream>> streams_of(std::size_t rows, bool with_buffer);
-  Status merge_some_rows();
-  Status merge_rows(std::size_t count, bool with_buffer, WriteBehind& out);
+  Status merge_some_rows(const std::function<bool()>& goes_on);
+  Status merge_rows(std::size_t count, bool with_buffer, WriteBehind& out, const std::function<bool()>& goes_on);
   template <typename Files>
   Status keep_row(Files& written);
   void remove_rows(std::size_t count) noexcept;

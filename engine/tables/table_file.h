@@ -155,4 +155,24 @@ class TableFiles {
   std::map<std::uint64_t, std::uint64_t> fresh_ VARVE_GUARDED_BY(mutex_);
 };
 
+/// Gives up new files at its end (TableFiles::discard), unless it was released or the vector was moved away. So an error or
+/// an exception between the end of a file and its edit leaves no file.
+class UnaddedFiles {
+ public:
+  /// Both arguments outlive the object, or it is released.
+  UnaddedFiles(TableFiles& tables, const std::vector<format::TableFileEntry>& files) noexcept
+      : tables_(tables), files_(&files) {}
+  ~UnaddedFiles() {
+    if (files_ != nullptr) tables_.discard(*files_);
+  }
+  UnaddedFiles(const UnaddedFiles&) = delete;
+  UnaddedFiles& operator=(const UnaddedFiles&) = delete;
+
+  void release() noexcept { files_ = nullptr; }
+
+ private:
+  TableFiles& tables_;
+  const std::vector<format::TableFileEntry>* files_;
+};
+
 }  // namespace varve::engine

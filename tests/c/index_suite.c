@@ -97,6 +97,34 @@ static void indexes_are_built_listed_and_dropped(varve_store* store) {
   varve_table_free(table);
 }
 
+static void a_load_shows_the_index_that_it_has_not_built(varve_store* store) {
+  varve_table_free(new_table(store, "LoadedWithIndex"));
+  const varve_index_component component = {text("N"), false};
+  const varve_index_definition by_n = {
+      .size = sizeof by_n, .name = text("ByN"), .components = &component, .component_count = 1};
+  CHECK_OK(varve_index_create(store, text("acct"), text("LoadedWithIndex"), &by_n, NULL, NULL));
+  varve_loader* loader = NULL;
+  CHECK_OK(varve_loader_open(store, text("acct"), text("LoadedWithIndex"), &loader));
+  const varve_property number = int32_property("N", 1);
+  const varve_entity entity = entity_of("p", "r", &number, 1);
+  CHECK_OK(varve_loader_add(loader, &entity));
+  varve_text name = text("not set");
+  varve_status* reason = NULL;
+  CHECK_FAILS(varve_loader_unbuilt_index(loader, 0, &name, &reason), VARVE_NOT_FOUND, "");
+  CHECK(name.size == 0 && reason == NULL);
+  varve_etag etag = VARVE_ETAG_NONE;
+  CHECK_OK(varve_loader_finish_with(loader, stop_build, NULL, &etag));
+  CHECK(etag != VARVE_ETAG_NONE);
+  CHECK_OK(varve_loader_unbuilt_index(loader, 0, &name, &reason));
+  CHECK(same_text(name, "ByN"));
+  CHECK_FAILS(reason, VARVE_CANCELLED, "");
+  CHECK_FAILS(varve_loader_unbuilt_index(loader, 1, &name, &reason), VARVE_NOT_FOUND, "");
+  CHECK_FAILS(varve_loader_unbuilt_index(loader, 0, NULL, &reason), VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_loader_unbuilt_index(loader, 0, &name, NULL), VARVE_INVALID_ARGUMENT, "");
+  varve_loader_free(loader);
+  CHECK_OK(varve_index_create(store, text("acct"), text("LoadedWithIndex"), &by_n, NULL, NULL));
+}
+
 static bool stop_after_batch(const varve_where_progress* progress, void* context) {
   *(uint64_t*)context = progress->changed;
   return false;
@@ -224,6 +252,7 @@ static void a_table_is_created_with_a_rule(varve_store* store) {
 void index_suite(void) {
   varve_store* const store = new_store(new_directory());
   indexes_are_built_listed_and_dropped(store);
+  a_load_shows_the_index_that_it_has_not_built(store);
   a_table_is_created_with_a_rule(store);
   entities_are_changed_by_filter(store);
   patches_are_executed_beside_operations(store);

@@ -67,6 +67,8 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
   varve_cursor* cursor = NULL;
   varve_transaction* transaction = NULL;
   varve_loader* loader = NULL;
+  varve_text shown = {NULL, 0};
+  varve_status* reason = NULL;
   varve_list* list = NULL;
   varve_plan* plan = NULL;
   const varve_guid id = {{0}};
@@ -153,7 +155,9 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_transaction_commit(with->transaction, NULL, NULL),
       varve_loader_add(with->loader, &entity),
       varve_loader_finish(with->loader, NULL),
+      varve_loader_finish_with(with->loader, NULL, NULL, NULL),
       varve_loader_progress(with->loader, &progress),
+      varve_loader_unbuilt_index(with->loader, 0, &shown, &reason),
       varve_snapshot_version(with->snapshot, &version),
       varve_page_read(with->page, &page_view),
       varve_list_read(with->list, &list_view),
@@ -245,7 +249,7 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
   CHECK(page == NULL && table == NULL && snapshot == NULL && cursor == NULL && transaction == NULL);
   CHECK(loader == NULL && list == NULL && plan == NULL && queue == NULL && messages == NULL && metadata == NULL);
   CHECK(container == NULL && blobs == NULL && writer == NULL && reader == NULL && blocks == NULL);
-  CHECK(value_writer == NULL && value_reader == NULL);
+  CHECK(value_writer == NULL && value_reader == NULL && reason == NULL);
 }
 
 static void free_all(const struct handles* all) {

@@ -51,6 +51,7 @@ TEST(LabModel, AFixedShareOfRoundsHasNoFinding) {
   at_least("patches", 150);
   at_least("patches refused", 150);
   at_least("builds", 100);
+  at_least("builds of loads", 1);
   at_least("builds refused or ended", 30);
   at_least("indexes dropped", 40);
   at_least("queries with an index", 40);

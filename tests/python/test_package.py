@@ -409,6 +409,23 @@ class Verbs(WithStore):
         with self.assertRaises(varve.NotFound):
             self.store.table("shop", "Never")
 
+    def test_a_load_shows_the_index_that_it_has_not_built(self):
+        self.store.create_index("shop", "Orders", "ByN", ["N"])
+        load = self.store.load("shop", "Orders")
+        load.add(Entity("p", "r", N=1))
+        self.assertEqual(load.unbuilt_indexes, [])
+        self.assertEqual(load.finish(progress=lambda *_: False), load.etag)
+        self.assertEqual([index.name for index in load.unbuilt_indexes], ["ByN"])
+        self.assertIsInstance(load.unbuilt_indexes[0].reason, varve.Cancelled)
+        self.store.create_table("shop", "Second")
+        self.store.create_index("shop", "Second", "ByN", ["N"])
+        second = self.store.load("shop", "Second")
+        second.add(Entity("p", "r", N=1))
+        with self.assertRaises(ZeroDivisionError):
+            second.finish(progress=lambda *_: 1 // 0)
+        self.assertIsNotNone(second.etag)
+        self.assertEqual(len(second.unbuilt_indexes), 1)
+
     def test_names_are_listed_and_dropped(self):
         for name in ("Alpha", "Beta"):
             self.store.create_table("shop", name)

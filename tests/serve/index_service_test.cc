@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "api/rest/encoding/index_json.h"
+#include "api/rest/protocol/wire_error.h"
 #include "api/rest/service/index_builds.h"
 #include "tests/serve/service_bench.h"
 #include "varve/security/account_sas.h"
@@ -165,23 +166,41 @@ TEST_F(IndexService, ABuildIsForgottenUnlessItHasFailed) {
   EXPECT_TRUE(builds.of_table(kAccount, "Orders").empty());
 }
 
+/// Occupies all threads of the store's calls, so that no build begins.
+class HeldCalls {
+ public:
+  explicit HeldCalls(Store& store) : closed_(gate_) {
+    for (int i = 0; i < kThreads; ++i) {
+      start(AsyncStore(store).run([this](Store&) {
+        ++running_;
+        const std::lock_guard wait(gate_);
+        return Status();
+      }),
+            [this](const Status&) { ++ended_; });
+    }
+    while (running_ < kThreads) {
+    }
+  }
+  ~HeldCalls() {
+    if (closed_.owns_lock()) let_go();
+    while (ended_ < kThreads) {
+    }
+  }
+  HeldCalls(const HeldCalls&) = delete;
+  HeldCalls& operator=(const HeldCalls&) = delete;
+
+  void let_go() { closed_.unlock(); }
+
+ private:
+  static constexpr int kThreads = 64;
+  std::mutex gate_;
+  std::unique_lock<std::mutex> closed_;
+  std::atomic<int> running_{0};
+  std::atomic<int> ended_{0};
+};
+
 TEST_F(IndexService, ABuildThatIsForgottenBeforeItBeginsDeclaresNothing) {
-  // Nothing runs while all threads of the store's calls wait.
-  std::mutex gate;
-  std::unique_lock closed(gate);
-  std::atomic<int> running{0};
-  std::atomic<int> ended{0};
-  constexpr int kThreads = 64;
-  for (int i = 0; i < kThreads; ++i) {
-    start(AsyncStore(*service_.bench.store).run([&](Store&) {
-      ++running;
-      const std::lock_guard wait(gate);
-      return Status();
-    }),
-          [&ended](const Status&) { ++ended; });
-  }
-  while (running < kThreads) {
-  }
+  HeldCalls calls(*service_.bench.store);
   IndexBuilds builds(*service_.bench.store);
   const IndexDefinition definition{"ByV", {{"V"}}};
   const Result<IndexBuilds::Handle> build = builds.begin(kAccount, "Orders", definition, {});
@@ -191,11 +210,79 @@ TEST_F(IndexService, ABuildThatIsForgottenBeforeItBeginsDeclaresNothing) {
             (Said{Code::kExists, "ResourceAlreadyExists"}));
   EXPECT_FALSE(builds.wait(*build, std::chrono::milliseconds(0)));
   EXPECT_TRUE(builds.forget(kAccount, "Orders", "ByV"));
-  closed.unlock();
+  calls.let_go();
   EXPECT_EQ(builds.wait(*build, std::chrono::minutes(1))->code(), Code::kCancelled);
   EXPECT_TRUE((*service_.bench.store->indexes(kAccount, "Orders")).empty());
-  while (ended < kThreads) {
+}
+
+TEST_F(IndexService, AFifthBuildAtOnceIsRefusedAndDeclaresNothing) {
+  IndexBuilds& builds = service_.dispatcher.index_builds();
+  std::vector<IndexBuilds::Handle> begun;
+  {
+    HeldCalls calls(*service_.bench.store);
+    for (const char* const name : {"A", "B", "C", "D"}) {
+      const Result<IndexBuilds::Handle> build = builds.begin(kAccount, "Orders", {name, {{"V"}}}, {});
+      ASSERT_EQ(said(build), kFine) << name;
+      begun.push_back(*build);
+    }
+    const auto fifth = [&builds] {
+      const WireError refused = wire_error(builds.begin(kAccount, "Orders", {"E", {{"V"}}}, {}).status());
+      return std::to_string(refused.status) + " " + std::string(refused.code);
+    };
+    EXPECT_EQ(fifth(), "503 ServerBusy");
+    EXPECT_EQ(said(builds.begin(kAccount, "Orders", {"A", {{"V"}}}, {})), kFine) << "it goes on already";
+    EXPECT_TRUE(builds.forget(kAccount, "Orders", "B"));
+    EXPECT_EQ(fifth(), "503 ServerBusy") << "a forgotten build goes on";
   }
+  for (const IndexBuilds::Handle& build : begun) ASSERT_TRUE(builds.wait(build, std::chrono::minutes(1)));
+  std::vector<std::string> names;
+  for (const IndexInfo& index : *service_.bench.store->indexes(kAccount, "Orders"))
+    names.push_back(index.definition.name);
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("A", "C", "D"));
+  builds.set_request_time(std::chrono::minutes(1));
+  EXPECT_EQ(outcome(create(R"({"Name":"E","Components":"V"})")), "201");
+}
+
+TEST_F(IndexService, ABuildThatEndedWithItsServerGoesOnInTheNext) {
+  Store& store = *service_.bench.store;
+  const auto stop = [](const IndexBuildProgress&) { return false; };
+  ASSERT_EQ(store.create_index(kAccount, "Orders", {"ByV", {{"V"}}}, stop).code(), Code::kCancelled);
+  ASSERT_EQ(store.create_index(kAccount, "Orders", {"ByW", {{"W"}}}, stop).code(), Code::kCancelled);
+  ASSERT_EQ(said(store.create_index(kAccount, "Orders", {"Fails", {{"W"}}, {}, true})).code, Code::kConflict);
+  ASSERT_EQ(said(store.create_table(kAccount, "Second")), kFine);
+  ASSERT_EQ(store.create_index(kAccount, "Second", {"ByV", {{"V"}}}, stop).code(), Code::kCancelled);
+  service_.dispatcher.resume_index_builds();
+  const auto state_of = [&store](const char* table, const std::string& name) {
+    const Result<std::vector<IndexInfo>> indexes = store.indexes(kAccount, table);
+    EXPECT_EQ(said(indexes), kFine);
+    for (const IndexInfo& index : *indexes) {
+      if (index.definition.name == name) return index.state;
+    }
+    return IndexState::kFailed;
+  };
+  for (int i = 0; i < 1'000'000 && state_of("Second", "ByV") != IndexState::kReady; ++i) {
+  }
+  EXPECT_EQ(state_of("Second", "ByV"), IndexState::kReady) << "the last one";
+  EXPECT_EQ(state_of("Orders", "ByV"), IndexState::kReady);
+  EXPECT_EQ(state_of("Orders", "ByW"), IndexState::kReady);
+  EXPECT_EQ(state_of("Orders", "Fails"), IndexState::kFailed);
+}
+
+TEST_F(IndexService, BuildsThatAreLeftEndWithTheServer) {
+  Store& store = *service_.bench.store;
+  const auto stop = [](const IndexBuildProgress&) { return false; };
+  ASSERT_EQ(store.create_index(kAccount, "Orders", {"Left", {{"V"}}}, stop).code(), Code::kCancelled);
+  IndexBuilds builds(store);
+  std::stop_source stopping;
+  {
+    HeldCalls calls(store);
+    for (const char* const name : {"A", "B", "C", "D"}) {
+      ASSERT_EQ(said(builds.begin(kAccount, "Orders", {name, {{"V"}}}, stopping.get_token())), kFine);
+    }
+    builds.resume(stopping.get_token());
+    stopping.request_stop();
+  }
+  EXPECT_EQ(said(store.close()), kFine) << "it waits for the builds";
 }
 
 TEST_F(IndexService, RefusesMoreNamesThanAnIndexMayHaveBeforeItKeepsThem) {

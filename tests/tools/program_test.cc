@@ -3,6 +3,7 @@
 // Method: it runs as a process, on the real file system.
 #include <algorithm>
 #include <map>
+#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -154,6 +155,28 @@ TEST_F(Program, ALoadWithAKeyTwiceImportsNothing) {
   EXPECT_THAT(loaded.err, HasSubstr("nothing was imported"));
   EXPECT_THAT(loaded.out, HasSubstr("imported 0 of 3 rows"));
   EXPECT_EQ(varve({"get", store_, "Rows", "p", "1"}).exit_code, 1);
+}
+
+TEST_F(Program, ALoadReportsTheIndexThatItCouldNotBuild) {
+  ASSERT_EQ(varve({"table", "create", store_, "Rows"}).exit_code, 0);
+  ASSERT_EQ(varve({"index", "create", store_, "Rows", "ByV", "--on", "V:desc", "--carry", "V"}).exit_code, 0);
+  std::mt19937 random(1);
+  std::string text = "PartitionKey,RowKey,V\n";
+  for (int i = 10'000; i < 17'000; ++i) {
+    text += "p," + std::to_string(i) + ",";
+    for (int k = 0; k < 250; ++k) text += static_cast<char>('A' + random() % 58);  // compresses little
+    text += "\n";
+  }
+  // An entry has the value twice, and so its file needs more room.
+  const ProgramResult loaded = run_program({"import", store_, "Rows", "-", "--format", "csv", "--load"}, text,
+                                           {.file_bytes_max = std::uint64_t{2} << 20});
+  EXPECT_EQ(loaded.exit_code, 4) << loaded.err;
+  EXPECT_THAT(loaded.out, HasSubstr("imported 7,000 of 7,000 rows"));
+  EXPECT_THAT(loaded.err, HasSubstr("the rows were imported, but the index ByV is not built: NoSpace"));
+  EXPECT_THAT(loaded.err, HasSubstr("hint: `varve index create`"));
+  EXPECT_EQ(lines_of(exported("jsonl")), 7'000U);
+  EXPECT_EQ(varve({"index", "create", store_, "Rows", "ByV", "--on", "V:desc", "--carry", "V"}).exit_code, 0);
+  EXPECT_EQ(varve({"verify", store_}).exit_code, 0);
 }
 
 TEST_F(Program, ALoadKnowsNeitherModeNorDurability) {

@@ -195,6 +195,7 @@ struct Server::State {
       asio::post(loops.first(), [this] { close_all(); });
       finish_loops();
     }
+    if (is_running && options.allows_extensions) tables.resume_index_builds();
     return started;
   }
   Status listen_beside(const FurtherAddress& address, std::unique_ptr<TcpListener>& listener, ConnectionHost& host) {

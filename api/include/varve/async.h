@@ -319,6 +319,8 @@ class VARVE_EXPORT AsyncStore {
   /// Declares and builds an index of a table on one thread, as Store::create_index(). The stop token stops the build.
   Task<Status> create_index(std::string account, std::string table, IndexDefinition definition,
                             std::stop_token stop = {}) const;
+  /// Goes on with the build of an index, as Store::build_index(). The stop token stops the build.
+  Task<Status> build_index(std::string account, std::string table, std::string index, std::stop_token stop = {}) const;
   /// Drops an index of a table, as Store::drop_index().
   Task<Status> drop_index(std::string account, std::string table, std::string index, std::stop_token stop = {}) const;
   /// Returns the indexes of a table, as Store::indexes().

@@ -1631,6 +1631,14 @@ VARVE_API varve_status* varve_loader_open(varve_store* store, varve_text account
 VARVE_API varve_status* varve_loader_add(varve_loader* loader, const varve_entity* entity);
 /// Makes the entities the content of the table. Freeing a loader without this leaves nothing of the load.
 VARVE_API varve_status* varve_loader_finish(varve_loader* loader, varve_etag* etag);
+/// Does varve_loader_finish(), and calls `progress` between the parts of each build of an index. If it returns false, the build
+/// stops; the load has succeeded all the same. `progress` may be NULL.
+VARVE_API varve_status* varve_loader_finish_with(varve_loader* loader, varve_index_progress progress, void* context,
+                                                 varve_etag* etag);
+/// Shows an index that varve_loader_finish() has not built though it succeeded, as varve::Loader::unbuilt_indexes(). `name` has
+/// the memory of the loader. The caller frees `reason`. Errors: VARVE_NOT_FOUND (there are not so many).
+VARVE_API varve_status* varve_loader_unbuilt_index(const varve_loader* loader, size_t index, varve_text* name,
+                                                   varve_status** reason);
 
 /// What a load has done so far.
 typedef struct varve_load_progress {

@@ -10,11 +10,15 @@
 //   Result<ETag> etag = loader->finish();
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "result.h"
 #include "statistics.h"
 #include "status.h"
+#include "table_index.h"
 #include "types.h"
 #include "version.h"
 
@@ -41,6 +45,14 @@ class VARVE_EXPORT LoaderLane {
   std::unique_ptr<State> state_;
 };
 
+/// An index that Loader::finish() has not built.
+struct UnbuiltIndex {
+  /// Empty if finish() could not read which indexes the table has.
+  std::string name{};
+  /// Why the build ended: an error of Store::create_index().
+  Status reason{};
+};
+
 /// Fills a new table, or an existing empty one, with any number of entities in any order.
 ///
 /// The load writes the entities directly to table files, not to the log or to a memtable. So each entity is written
@@ -54,8 +66,9 @@ class VARVE_EXPORT LoaderLane {
 /// began. If the empty table has an expiry, the entities end by the rule that it has at that moment.
 ///
 /// If the empty table has indexes, finish() builds them at its end, when the entities are visible. If a build fails, or the
-/// process ends before it, the load has succeeded all the same. Store::indexes() then shows the index as building, and
-/// Store::create_index() builds it. A table with a unique index cannot be loaded.
+/// process ends before it, the load has succeeded all the same. unbuilt_indexes() then has the reason, and so has a line of
+/// the log. Store::indexes() shows the index as building, and Store::create_index() builds it. A table with a unique index
+/// cannot be loaded.
 ///
 /// The store serves all other operations during a load, including other loads. Leave only the loaded table alone until
 /// finish(), or finish() fails. If a write to the replaced empty table arrives during finish(), it returns
@@ -99,6 +112,13 @@ class VARVE_EXPORT Loader {
   ///          kBusy (TableBeingDeleted)           a table of this name was created and dropped meanwhile, and
   ///                                              StoreOptions::recreation_delay runs
   Result<ETag> finish();
+  /// Does finish(). `progress` is called between the parts of each build of an index, under no lock; if it returns false, the
+  /// build stops. The load has succeeded all the same.
+  Result<ETag> finish(const std::function<bool(const IndexBuildProgress&)>& progress);
+
+  /// Returns the indexes of the table that finish() has not built, though it succeeded. Empty before. The memory is that of
+  /// the loader.
+  const std::vector<UnbuiltIndex>& unbuilt_indexes() const noexcept;
 
   /// Ends the load and removes its files.
   void abort() noexcept;

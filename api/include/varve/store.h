@@ -366,6 +366,10 @@ class VARVE_EXPORT Store {
   ///   kForbidden (AuthorizationFailure: a metrics table)
   Status create_index(std::string_view account, std::string_view table, const IndexDefinition& definition,
                       const std::function<bool(const IndexBuildProgress&)>& progress = {});
+  /// Goes on with the build of an index that was declared, as create_index() with its definition. Declares nothing.
+  /// Errors: those of create_index(); kNotFound (ResourceNotFound: the table has no such index).
+  Status build_index(std::string_view account, std::string_view table, std::string_view index,
+                     const std::function<bool(const IndexBuildProgress&)>& progress = {});
   /// Drops an index. Its entries are gone at once, and compaction gives their space back. Errors: kNotFound (TableNotFound;
   /// ResourceNotFound: the table has no such index, or the account does not exist).
   Status drop_index(std::string_view account, std::string_view table, std::string_view index);

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional
 
 from ._native import ffi, lib
-from .errors import Cancelled, InvalidArgument, check
+from .errors import Cancelled, InvalidArgument, NotFound, VarveError, check, exception_of
 from .handles import _sized, _text, _write_options
 from .values import Entity, Value, fill_entity, text_of, texts_of
 
@@ -27,6 +27,15 @@ class Index(NamedTuple):
     unique: bool
     #: Why the build failed, or None.
     failure: Optional[str]
+
+
+class UnbuiltIndex(NamedTuple):
+    """An index that a finished load has not built."""
+
+    #: Empty if the load could not read which indexes the table has.
+    name: str
+    #: Why its build ended.
+    reason: VarveError
 
 
 class WhereProgress(NamedTuple):
@@ -70,6 +79,14 @@ def _give_component(to: Any, component: str, keep: list[Any]) -> None:
     to.is_descending = order.strip() == "desc"
 
 
+def _shown(progress: Optional[BuildProgress], calls: _Calls) -> Any:
+    """Returns the callback of C that calls `progress`, or NULL."""
+    if progress is None:
+        return ffi.NULL
+    show = progress
+    return ffi.callback("varve_index_progress", lambda entities, entries, _: calls.go_on(lambda: show(entities, entries)))
+
+
 def create(store: Any, account: str, table: str, name: str, components: Iterable[str], carried: Iterable[str],
            unique: bool, progress: Optional[BuildProgress]) -> None:
     """Does Store.create_index() on the handle of a store."""
@@ -86,11 +103,7 @@ def create(store: Any, account: str, table: str, name: str, components: Iterable
     given.carried, given.carried_count = texts_of(carried, "carried", keep)
     given.is_unique = unique
     calls = _Calls()
-    shown = ffi.NULL
-    if progress is not None:
-        show = progress
-        shown = ffi.callback("varve_index_progress",
-                             lambda entities, entries, _: calls.go_on(lambda: show(entities, entries)))
+    shown = _shown(progress, calls)
     try:
         check(lib.varve_index_create(store, text_of(account, "account", keep), text_of(table, "table", keep), given,
                                      shown, ffi.NULL))
@@ -112,6 +125,26 @@ def listed(store: Any, account: str, table: str) -> list[Index]:
         return [_index_of(all_[0][i]) for i in range(count[0])]
     finally:
         lib.varve_indexes_free(made[0])
+
+
+def finish_load(loader: Any, progress: Optional[BuildProgress], etag: Any) -> Optional[BaseException]:
+    """Does Loader.finish() on the handle of a loader. Returns the exception of `progress`, which ended no load."""
+    calls = _Calls()
+    shown = _shown(progress, calls)
+    check(lib.varve_loader_finish_with(loader, shown, ffi.NULL, etag))
+    return calls.failure
+
+
+def unbuilt(loader: Any) -> list[UnbuiltIndex]:
+    """Returns the indexes that a load has not built."""
+    found: list[UnbuiltIndex] = []
+    name, reason = ffi.new("varve_text *"), ffi.new("varve_status **")
+    while True:
+        try:
+            check(lib.varve_loader_unbuilt_index(loader, len(found), name, reason))
+        except NotFound:
+            return found
+        found.append(UnbuiltIndex(_text(name[0]) or "", exception_of(reason[0])))
 
 
 def _index_of(struct: Any) -> Index:

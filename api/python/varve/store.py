@@ -18,7 +18,7 @@ from .filters import with_parameters
 from .handles import _durability_of, _figures, _Handle, _open, _sized, _text, _write_options
 from .blobs import (BlobReader, BlobState, BlobWriter, Container, _change_options, _conditions, _copy_options, _state,
                     _write_options as _blob_write_options)
-from .indexes import BuildProgress, Index, ShowWhere, WhereOptions, WhereProgress
+from .indexes import BuildProgress, Index, ShowWhere, UnbuiltIndex, WhereOptions, WhereProgress
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity, readers_of
 from .queues import (Message, Queue, Seconds, SentMessage, give_put_options, metadata_pairs, milliseconds_of,
                      optional_text, sent_of, update_hold)
@@ -855,13 +855,15 @@ class Loader(_Handle):
     The block's end makes the entities visible, all at once; an exception leaves nothing.
     """
 
-    __slots__ = ("etag",)
+    __slots__ = ("etag", "unbuilt_indexes")
     _free = staticmethod(lib.varve_loader_free)
 
     def __init__(self, handle: Any) -> None:
         super().__init__(handle)
         #: The ETag of all entities, once the load has finished.
         self.etag: Optional[ETag] = None
+        #: The indexes that the finished load has not built. Store.create_index() builds them.
+        self.unbuilt_indexes: list[UnbuiltIndex] = []
 
     def add(self, entity: Record) -> None:
         """Adds an entity. Entities in the order of their keys cost least."""
@@ -870,11 +872,17 @@ class Loader(_Handle):
         fill_entity(given, entity, keep)
         check(lib.varve_loader_add(_open(self), given))
 
-    def finish(self) -> ETag:
-        """Makes the entities the content of the table."""
+    def finish(self, *, progress: Optional[BuildProgress] = None) -> ETag:
+        """Makes the entities the content of the table, and builds its indexes, with `progress` as Store.create_index().
+
+        The load has succeeded although a build ended, or `progress` raised an exception.
+        """
         etag = ffi.new("varve_etag *")
-        check(lib.varve_loader_finish(_open(self), etag))
+        failure = indexes.finish_load(_open(self), progress, etag)
         self.etag = ETag._of(etag[0])
+        self.unbuilt_indexes = indexes.unbuilt(_open(self))
+        if failure is not None:
+            raise failure
         return self.etag
 
     def __enter__(self) -> Loader:

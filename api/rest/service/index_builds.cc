@@ -45,6 +45,18 @@ struct IndexBuilds::Build {
   Status result{};
 };
 
+namespace {
+
+std::shared_ptr<IndexBuilds::Build> make_build(std::string_view account, std::string_view table,
+                                               const IndexDefinition& definition) {
+  auto build = std::make_shared<IndexBuilds::Build>();
+  build->key = prefix_of_table(account, table).append(definition.name);
+  build->definition = definition;
+  return build;
+}
+
+}  // namespace
+
 struct IndexBuilds::State {
   explicit State(Log its_log) : log(std::move(its_log)) {}
 
@@ -55,17 +67,53 @@ struct IndexBuilds::State {
   std::size_t going_on = 0;                // forgotten ones too
   std::size_t waiting = 0;                 // threads
 
+  /// Enters a build that goes on from now on. Returns it, or the one that goes on already. Errors: those of begin().
+  Result<Handle> enter(const Handle& build) {
+    const std::lock_guard guard(mutex);
+    const auto known = builds.find(build->key);
+    if (known != builds.end() && known->second->goes_on) {
+      if (known->second->definition == build->definition) return known->second;
+      return service_error::resource_already_exists("an index " + quoted(build->definition.name) +
+                                                    " with another definition is being built");
+    }
+    if (going_on >= kAtOnceMax) {
+      return Status(Code::kBusy, "the server builds " + std::to_string(kAtOnceMax) +
+                                     " indexes already; repeat the request after one of them");
+    }
+    builds[build->key] = build;
+    ++going_on;
+    return build;
+  }
+  /// Waits until another build may be entered. Returns false after a stop.
+  bool wait_for_place(const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] {
+      const std::lock_guard guard(mutex);
+      ended.notify_all();
+    });
+    std::unique_lock lock(mutex);
+    ended.wait(lock, [&] { return going_on < kAtOnceMax || stop.stop_requested(); });
+    return !stop.stop_requested();
+  }
+  /// Notes how far the build is. Returns whether it goes on.
+  bool note(Build& build, const IndexBuildProgress& built, const std::stop_token& stop) {
+    const std::lock_guard guard(mutex);
+    build.progress = built;
+    return !stop.stop_requested();
+  }
   /// Returns whether the build may declare its index.
   bool may_begin(Build& build) {
     const std::lock_guard guard(mutex);
     build.has_begun = !build.is_forgotten;
     return build.has_begun;
   }
-  void end(const Handle& build, const Status& built) noexcept {
+  void report(std::string_view what, const Status& result) const noexcept {
     try {
-      if (is_of_server(built) && log) log(build->key, built);
-    } catch (const std::bad_alloc&) {  // The list shows the failure.
+      if (is_of_server(result) && log) log(what, result);
+    } catch (const std::bad_alloc&) {  // The list shows the failure of a build.
     }
+  }
+  void end(const Handle& build, const Status& built) noexcept {
+    report(build->key, built);
     const std::lock_guard guard(mutex);
     build->goes_on = false;
     build->result = built;
@@ -75,42 +123,83 @@ struct IndexBuilds::State {
     if (found != builds.end() && found->second == build && !is_remembered) builds.erase(found);
     ended.notify_all();
   }
+
+  /// Does IndexBuilds::resume() on a thread of the store's calls.
+  Status resume(Store& store, const std::stop_token& stop) {
+    ListOptions page;
+    for (;;) {
+      const Result<AccountPage> accounts = store.list_accounts(page);
+      if (!accounts.ok()) return accounts.status();
+      for (const AccountInfo& account : accounts->accounts) {
+        const Status resumed = resume_account(store, account.name, stop);
+        if (!resumed.ok() && resumed.code() != Code::kNotFound) return resumed;  // The account may be gone.
+      }
+      if (!accounts->continuation) return Status();
+      page.continuation = *accounts->continuation;
+    }
+  }
+  Status resume_account(Store& store, const std::string& account, const std::stop_token& stop) {
+    ListOptions page;
+    for (;;) {
+      const Result<TablePage> tables = store.list_tables(account, page);
+      if (!tables.ok()) return tables.status();
+      for (const TableInfo& table : tables->tables) {
+        if (stop.stop_requested()) return Status(Code::kCancelled);
+        const Result<std::vector<IndexInfo>> indexes = store.indexes(account, table.name);
+        if (!indexes.ok() && indexes.code() != Code::kNotFound) return indexes.status();
+        for (std::size_t i = 0; indexes.ok() && i < indexes->size(); ++i) {
+          const IndexInfo& index = (*indexes)[i];
+          if (index.state == IndexState::kBuilding) resume_build(store, account, table.name, index.definition, stop);
+        }
+      }
+      if (!tables->continuation) return Status();
+      page.continuation = *tables->continuation;
+    }
+  }
+  /// Builds the index, unless a request does so or has dropped it.
+  void resume_build(Store& store, const std::string& account, const std::string& table,
+                    const IndexDefinition& definition, const std::stop_token& stop) {
+    const Handle build = make_build(account, table, definition);
+    const std::function<bool(const IndexBuildProgress&)> progress = [&](const IndexBuildProgress& built) {
+      return note(*build, built, stop);
+    };
+    for (;;) {
+      const Result<Handle> entered = enter(build);
+      if (entered.ok() && *entered == build) break;
+      if (entered.code() != Code::kBusy || !wait_for_place(stop)) return;
+    }
+    end(build,
+        may_begin(*build) ? store.build_index(account, table, definition.name, progress) : Status(Code::kCancelled));
+  }
 };
 
 IndexBuilds::IndexBuilds(Store& store, Log log) : store_(store), state_(std::make_shared<State>(std::move(log))) {}
 
 Result<IndexBuilds::Handle> IndexBuilds::begin(std::string_view account, std::string_view table,
                                                const IndexDefinition& definition, const std::stop_token& stop) {
-  const auto build = std::make_shared<Build>();
-  build->key = prefix_of_table(account, table).append(definition.name);
-  build->definition = definition;
+  const Handle build = make_build(account, table, definition);
   Task<Status> building = AsyncStore(store_).run(
       [state = state_, build, owner = std::string(account), name = std::string(table), stop](Store& store) {
         if (!state->may_begin(*build)) return Status(Code::kCancelled);
-        return store.create_index(owner, name, build->definition, [&](const IndexBuildProgress& built) {
-          const std::lock_guard guard(state->mutex);
-          build->progress = built;
-          return !stop.stop_requested();
-        });
+        return store.create_index(owner, name, build->definition,
+                                  [&](const IndexBuildProgress& built) { return state->note(*build, built, stop); });
       },
       stop);
-  {
-    const std::lock_guard guard(state_->mutex);
-    const auto known = state_->builds.find(build->key);
-    if (known != state_->builds.end() && known->second->goes_on) {
-      if (known->second->definition == definition) return known->second;
-      return service_error::resource_already_exists("an index " + quoted(definition.name) +
-                                                    " with another definition is being built");
-    }
-    if (state_->going_on >= kAtOnceMax) {
-      return Status(Code::kBusy, "the server builds " + std::to_string(kAtOnceMax) +
-                                     " indexes already; repeat the request after one of them");
-    }
-    state_->builds[build->key] = build;
-    ++state_->going_on;
-  }
+  const Result<Handle> entered = state_->enter(build);
+  if (!entered.ok() || *entered != build) return entered;
   start(std::move(building), [state = state_, build](const Status& built) { state->end(build, built); });
   return build;
+}
+
+void IndexBuilds::resume(const std::stop_token& stop) noexcept {
+  static constexpr std::string_view kWhat = "the builds of indexes that are left";
+  try {
+    Task<Status> resuming =
+        AsyncStore(store_).run([state = state_, stop](Store& store) { return state->resume(store, stop); }, stop);
+    start(std::move(resuming), [state = state_](const Status& ended) { state->report(kWhat, ended); });
+  } catch (const std::bad_alloc&) {
+    state_->report(kWhat, Status::out_of_memory());
+  }
 }
 
 std::optional<Status> IndexBuilds::wait(const Handle& build, std::chrono::milliseconds time) {

@@ -48,6 +48,9 @@ class IndexBuilds {
   /// and another definition is being built).
   Result<Handle> begin(std::string_view account, std::string_view table, const IndexDefinition& definition,
                        const std::stop_token& stop);
+  /// Builds each index of the store that was declared and is not ready, one after the other, until `stop`. Returns at
+  /// once. So the builds of an earlier server go on: each begins anew.
+  void resume(const std::stop_token& stop) noexcept;
   /// Waits for the end of the build, for `time` at most, and blocks the thread meanwhile. Returns how it ended, or nothing
   /// if it goes on. Does not wait if kAtOnceMax threads wait.
   std::optional<Status> wait(const Handle& build, std::chrono::milliseconds time);

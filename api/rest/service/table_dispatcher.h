@@ -27,6 +27,8 @@ class TableDispatcher final : public Dispatcher {
 
   /// The builds of indexes that requests began.
   IndexBuilds& index_builds() noexcept { return index_builds_; }
+  /// Goes on with the builds of indexes that are not ready (IndexBuilds::resume), until the end of the service.
+  void resume_index_builds() noexcept { index_builds_.resume(stop_token()); }
 
  private:
   Result<std::string> verb_of(const HttpRequest& request, std::string_view version) const override;

@@ -157,6 +157,21 @@ TEST_F(TableIndexes, AStoppedBuildGoesOnWithTheSameDefinition) {
   expect_verified();
 }
 
+TEST_F(TableIndexes, ABuildOfADeclaredIndexGoesOnByItsNameAndDeclaresNone) {
+  Table table = *store().create_table(kAccount, "Orders");
+  ASSERT_TRUE(table.insert(with_value("p", "a", "x")).ok());
+  EXPECT_EQ(said(store().build_index(kAccount, "Nothing", "ByValue")), kTableNotFound);
+  EXPECT_EQ(said(store().build_index(kAccount, "Orders", "ByValue")), kResourceNotFound);
+  const auto stop = [](const IndexBuildProgress&) { return false; };
+  ASSERT_EQ(store().create_index(kAccount, "Orders", kByValue, stop).code(), Code::kCancelled);
+  EXPECT_EQ(store().build_index(kAccount, "Orders", "ByValue", stop).code(), Code::kCancelled);
+  EXPECT_EQ(said(store().build_index(kAccount, "orders", "ByValue")), kFine);
+  EXPECT_EQ((*store().indexes(kAccount, "Orders")).front().state, IndexState::kReady);
+  EXPECT_EQ(said(store().build_index(kAccount, "Orders", "ByValue")), kFine) << "it is ready";
+  EXPECT_EQ(having(table, "x"), (Keys{"p/a"}));
+  expect_verified();
+}
+
 TEST_F(TableIndexes, WhatCannotBeIndexedIsRefused) {
   const Table table = indexed();
   EXPECT_EQ(said(store().create_index(kAccount, "Nothing", kByValue)), kTableNotFound);

@@ -40,7 +40,7 @@ TEST_F(IndexBuild, GivesTheEntitiesFromBeforeTheirEntries) {
   IndexBuildProgress last;
   ASSERT_EQ(said(build(index,
                        [&](const IndexBuildProgress& progress) {
-                         EXPECT_GT(progress.entities, last.entities);
+                         EXPECT_GE(progress.entities, last.entities);  // equal while the entries are installed
                          last = progress;
                          return true;
                        })),

@@ -14,6 +14,7 @@
 #include <gmock/gmock.h>
 
 #include "engine/base/sync_points.h"
+#include "tests/engine/compaction/held_rows.h"
 #include "tests/engine/compaction/tree_files.h"
 #include "tests/engine/memory/memtable_fill.h"
 #include "tests/support/effort.h"
@@ -26,11 +27,6 @@ namespace {
 using test::Change;
 using test::Machine;
 using testing::ElementsAre;
-
-using Rows = std::map<std::string, std::string>;
-
-constexpr std::uint64_t kRowCount = 600;
-constexpr std::uint64_t kFileBytes = 16 << 10;
 
 // -- The cuts ---------------------------------------------------------------------------------------------------------
 
@@ -129,8 +125,9 @@ TEST(MemtableSample, IsSpreadOverAllEntries) {
 
 // -- Whole flushes ----------------------------------------------------------------------------------------------------
 
-class FlushParts : public testing::TestWithParam<std::uint64_t> {
+class FlushParts : public HeldRows {
  protected:
+  FlushParts() : HeldRows(kValueBytes, 4) {}
   void SetUp() override {
     engine_ = *machine_.open();
     make_base(*engine_, rows_);
@@ -139,93 +136,6 @@ class FlushParts : public testing::TestWithParam<std::uint64_t> {
     write(100);
     check(*engine_);
     settle();
-  }
-
-  static std::string name_of(std::uint64_t row) { return std::to_string(10'000 + row); }
-  static std::string key_of(std::uint64_t row) { return test::key_of("p", name_of(row)); }
-
-  void put(Change& change, std::uint64_t row, Rows& rows) {
-    std::string value(500, ' ');
-    for (char& byte : value) byte = static_cast<char>(random_.next());  // incompressible
-    change.put("p", name_of(row), value);
-    rows[key_of(row)] = value;
-  }
-
-  /// Writes every second row.
-  void write_half(Engine& engine, std::uint64_t first, Rows& rows) {
-    Change change;
-    for (std::uint64_t row = first; row < kRowCount; row += 2) put(change, row, rows);
-    ASSERT_TRUE(change.commit(engine).ok());
-  }
-  /// Makes a base of many files. Two files that overlap are merged, and so cut into files of the tree's size.
-  void make_base(Engine& engine, Rows& rows) {
-    for (std::uint64_t file = 0; file < 2; ++file) {
-      write_half(engine, file, rows);
-      ASSERT_EQ(engine.flush().to_string(), "Ok");
-    }
-    ASSERT_EQ(engine.compact().to_string(), "Ok");
-    ASSERT_GT(engine.statistics().levels[kLastLevel].files, 3u);
-    ASSERT_EQ(engine.statistics().levels[0].files, 0u);
-  }
-
-  /// Updates or removes random rows.
-  void write(std::uint64_t count) {
-    Change change;
-    std::set<std::uint64_t> written;
-    while (written.size() < count) {
-      const std::uint64_t row = io::random_below(random_, kRowCount);
-      if (!written.insert(row).second) continue;
-      if (!io::one_in(random_, 4)) {
-        put(change, row, rows_);
-        continue;
-      }
-      change.remove("p", name_of(row));
-      rows_.erase(key_of(row));
-    }
-    ASSERT_TRUE(change.commit(*engine_).ok());
-  }
-
-  LevelStatistics level(std::uint32_t number) const { return engine_->statistics().levels[number]; }
-
-  static void compare(const ReadView& view, const Rows& rows) {
-    Cursor cursor = view.cursor("", "");
-    auto at = rows.begin();
-    for (cursor.seek_to_first(); cursor.valid(); cursor.next(), ++at) {
-      ASSERT_NE(at, rows.end());
-      ASSERT_EQ(cursor.key(), at->first);
-      ASSERT_EQ(cursor.value(), at->second);
-    }
-    ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
-    ASSERT_EQ(at, rows.end());
-    auto back = rows.rbegin();
-    for (cursor.seek_to_last(); cursor.valid(); cursor.previous(), ++back) ASSERT_EQ(cursor.key(), back->first);
-    ASSERT_EQ(back, rows.rend());
-    for (std::uint64_t row = 0; row < kRowCount; row += 50) {
-      const std::string end = key_of(row + 20);
-      Cursor part = view.cursor(key_of(row), end);
-      auto expected = rows.lower_bound(key_of(row));
-      for (part.seek_to_first(); part.valid(); part.next(), ++expected) {
-        ASSERT_NE(expected, rows.end());
-        ASSERT_EQ(part.key(), expected->first);
-      }
-      ASSERT_TRUE(expected == rows.end() || expected->first >= end);
-    }
-    for (std::uint64_t row = 0; row < kRowCount; row += 7) {
-      const auto found = view.get(key_of(row));
-      ASSERT_TRUE(found.ok());
-      const auto expected = rows.find(key_of(row));
-      ASSERT_EQ(found->has_value(), expected != rows.end());
-      if (*found) {
-        ASSERT_EQ((**found).value, expected->second);
-      }
-    }
-  }
-
-  /// Compares the newest state, and those of all snapshots.
-  void check(const Engine& engine) const {
-    compare(engine.view(), rows_);
-    if (&engine != engine_.get()) return;
-    for (const auto& [snapshot, rows] : held_) compare(engine.view_at(snapshot), rows);
   }
 
   std::uint64_t named_files() const {
@@ -262,7 +172,7 @@ class FlushParts : public testing::TestWithParam<std::uint64_t> {
     ASSERT_EQ(engine_->flush().to_string(), "Ok");
     const std::string beyond = name_of(2 * kRowCount);  // Nothing is beneath it.
     Change small;
-    for (std::uint64_t row = 0; row < 5; ++row) put(small, row, rows_);
+    for (std::uint64_t row = 0; row < 5; ++row) put(small, row, kValueBytes, rows_);
     small.put("p", beyond, "hidden by a delete of the second memtable");
     ASSERT_TRUE(small.commit(*engine_).ok());
     disk_is_full_ = true;
@@ -329,12 +239,6 @@ class FlushParts : public testing::TestWithParam<std::uint64_t> {
     engine_.reset();
   }
 
-  const test::SmallTrees trees_{kFileBytes};
-  io::SeededRandom random_{GetParam()};
-  Machine machine_{GetParam(), test::OneThreadAtATime{}};
-  std::unique_ptr<Engine> engine_;
-  Rows rows_;
-  std::vector<std::pair<HeldVersion, Rows>> held_;
   Status flushed_;
   bool disk_is_full_ = false;
 };

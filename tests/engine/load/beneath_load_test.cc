@@ -221,6 +221,34 @@ TEST(BeneathLoad, A5_ALoadThatIsGivenUpLeavesNoFile) {
   EXPECT_EQ(load->install().code(), Code::kClosed);
 }
 
+TEST(BeneathLoad, AnInstallationThatIsStoppedAnywhereCanBeRepeated) {
+  for (int calls = 0;; ++calls) {
+    SCOPED_TRACE("stopped at look " + std::to_string(calls));
+    Machine machine(1, test::OneThreadAtATime{});
+    std::unique_ptr<Engine> engine = open(machine);
+    write_neighbours(*engine, 0);
+    auto load = *engine->begin_load_beneath(kUsed, small());
+    write(*engine);
+    ASSERT_TRUE(add_all(*load).ok());
+    int left = calls;
+    const Status stopped = load->install([&left] { return left-- > 0; });
+    if (!stopped.ok()) {
+      ASSERT_EQ(stopped.code(), Code::kCancelled) << stopped.to_string();
+      EXPECT_EQ(content_of(*engine), of_writers());
+      ASSERT_TRUE(engine->compact().ok()) << "a stopped merge is no failure of its files";
+      const Status again = load->install();
+      ASSERT_TRUE(again.ok()) << again.to_string();
+    }
+    load.reset();
+    EXPECT_EQ(content_of(*engine), whole());
+    ASSERT_TRUE(engine->close().ok());
+    if (stopped.ok()) {
+      EXPECT_GT(calls, 0);
+      break;
+    }
+  }
+}
+
 /// Fails the n-th step of one kind on table files, for each n. Returns how often that made a load fail.
 int fail_each(io::OperationKind kind) {
   for (int nth = 0;; ++nth) {

@@ -192,6 +192,7 @@ std::uint64_t refuse_memory(More... more) {
       EXPECT_TRUE(happened) << done.to_string();
       EXPECT_EQ(done.code(), Code::kOutOfMemory) << done.to_string();
       load.reset();
+      EXPECT_EQ(bench.table_files(), 0U);
       bench.expect_whole_again();
     } else {
       EXPECT_TRUE(bench.adopt(*load).ok());

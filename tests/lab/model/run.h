@@ -21,6 +21,7 @@
 #include "tests/lab/model/profile.h"
 #include "tests/lab/model/state.h"
 #include "tests/lab/model/table_verbs.h"
+#include "varve/loader.h"
 #include "varve/store.h"
 
 namespace varve::lab {
@@ -135,7 +136,7 @@ class Run {
   void read_policies(std::uint32_t table);
   void load(const Numbers& numbers);
   bool fill(Loader& loader, const std::vector<Entity>& entities);
-  void finish_load(const TableName& name, Loader& loader, const std::vector<Entity>& entities, bool refused);
+  void finish_load(const Numbers& numbers, Loader& loader, const std::vector<Entity>& entities, bool refused);
   void checkpoint(std::uint32_t write);
   void compact();
   void sync();
@@ -149,8 +150,14 @@ class Run {
   void set_expiry(const Numbers& numbers);
   /// Makes a commit between two parts of a build. Returns whether it ended the build.
   bool interrupt_build(const Numbers& numbers);
+  /// Returns whether such an interruption stops the build.
+  static bool stops(const Numbers& numbers);
   /// Records the commits of a build since the last recorded version. No version of them has other entities.
   void note_build(const TableName& name, const IndexDefinition& definition, std::optional<IndexState> reached);
+  /// Records the commits of the builds of a load since the last recorded version.
+  void note_builds_of_load();
+  /// Sets the states in which a load has left the indexes of its table.
+  void settle_builds_of_load(const TableName& name, const std::vector<UnbuiltIndex>& unbuilt, bool is_stopped);
   void set_index(const TableName& name, const IndexRow& row);
   void compare_indexes(Store& store, const TableState& table, const TableName& name, const char* where);
 

@@ -76,6 +76,43 @@ bool Run::interrupt_build(const Numbers& numbers) {
   }
 }
 
+bool Run::stops(const Numbers& numbers) {
+  return static_cast<Meanwhile>(numbers[2] % kMeanwhiles) == Meanwhile::kStop;
+}
+
+void Run::note_builds_of_load() {
+  const std::uint64_t version = visible().ticks;
+  if (version == version_ || failed()) return;
+  if (version < highest_) return broken("a build of a load: its version is not above all others");
+  builds_[version] = {version_, state_};
+  version_ = highest_ = acknowledged_ = promised_ = version;
+  history_[version_] = state_;
+}
+
+void Run::settle_builds_of_load(const TableName& name, const std::vector<UnbuiltIndex>& unbuilt, bool is_stopped) {
+  if (failed() || state_->table(name) == nullptr) return;
+  const std::map<std::string, IndexRow> indexes = state_->table(name)->indexes;
+  const bool are_known = unbuilt.empty() || !unbuilt.front().name.empty();
+  for (const auto& [index, row] : indexes) {
+    const auto left = std::find_if(unbuilt.begin(), unbuilt.end(),
+                                   [&index = index](const UnbuiltIndex& each) { return each.name == index; });
+    if (left == unbuilt.end() && are_known) {
+      count("builds of loads");
+      set_index(name, {row.definition, IndexState::kReady});
+    } else if (left != unbuilt.end() && left->reason.code() == Code::kCancelled && is_stopped) {
+      count("builds of loads, stopped");
+      set_index(name, {row.definition, IndexState::kBuilding});
+    }
+  }
+  for (const UnbuiltIndex& left : unbuilt) {
+    if (left.reason.code() == Code::kCancelled && is_stopped) continue;
+    if (!is_excused(left.reason)) return broken("a build of a load: " + left.name + ": " + left.reason.to_string());
+    count("builds of loads, refused by misfortunes");
+    // The commit that ends a build may have happened. No version of it has other entities.
+    if (left.reason.code() == Code::kUnknown && !unknown_) unknown_ = [](State&, ETag) {};
+  }
+}
+
 void Run::declare_index(const Numbers& numbers) {
   const TableName name = table_name(numbers[0]);
   const IndexDefinition definition = index_of(numbers[1]);
@@ -92,9 +129,8 @@ void Run::declare_index(const Numbers& numbers) {
       store_->create_index(name.account, name.spelling, definition, [&](const IndexBuildProgress& /*progress*/) {
         note_build(name, definition, IndexState::kBuilding);
         if (failed() || std::exchange(is_interrupted, true) || !interrupt_build(numbers)) return !failed();
-        const bool stops = static_cast<Meanwhile>(numbers[2] % kMeanwhiles) == Meanwhile::kStop;
-        expected = {stops ? Code::kCancelled : Code::kNotFound, "", {}};
-        return !stops;
+        expected = {stops(numbers) ? Code::kCancelled : Code::kNotFound, "", {}};
+        return !stops(numbers);
       });
   if (failed()) return;
   const bool has_table = state_->table(name) != nullptr;

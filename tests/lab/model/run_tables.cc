@@ -1,6 +1,7 @@
 // Owns: the operations of a run (run.h) on whole tables and accounts, and on the open store.
 // Must never: end the store. run_machine.cc does that.
 #include <algorithm>
+#include <utility>
 
 #include "tests/lab/content/index_comparison.h"
 #include "tests/lab/model/run.h"
@@ -128,8 +129,6 @@ void Run::load(const Numbers& numbers) {
   const TablePointer table = state_->table(name);
   if (!state_->accounts.contains(name.account)) {
     expected = {Code::kNotFound, "ResourceNotFound", {}};
-  } else if (table != nullptr && !table->indexes.empty()) {
-    return count("loads that would build indexes, left out");
   } else if (table != nullptr && !table->rows.empty()) {
     expected = {Code::kExists, "TableAlreadyExists", {}};
   }
@@ -148,7 +147,7 @@ void Run::load(const Numbers& numbers) {
       write(OperationName::kInsertOrReplace, {numbers[0], 0, 0, 0, 0, 0});
     }
   }
-  if (!failed()) finish_load(name, *loader, entities, version_ != began);
+  if (!failed()) finish_load(numbers, *loader, entities, version_ != began);
 }
 
 /// Returns false if an entity ended the load. Only a repeated key or a fault may end it.
@@ -164,7 +163,8 @@ bool Run::fill(Loader& loader, const std::vector<Entity>& entities) {
   return true;
 }
 
-void Run::finish_load(const TableName& name, Loader& loader, const std::vector<Entity>& entities, bool refused) {
+void Run::finish_load(const Numbers& numbers, Loader& loader, const std::vector<Entity>& entities, bool refused) {
+  const TableName name = table_name(numbers[0]);
   const std::uint64_t etag = version_;
   std::vector<RowPointer> rows;
   bool twice = false;
@@ -178,9 +178,7 @@ void Run::finish_load(const TableName& name, Loader& loader, const std::vector<E
   Expected expected;
   if (refused) expected = {Code::kExists, "TableAlreadyExists", {}};
   if (twice) expected = {Code::kExists, "EntityAlreadyExists", {}};
-  const Result<ETag> finished = loader.finish();
-  if (finished.code() == Code::kBusy) return count("loads without a place");
-  const bool done = settle(finished.status(), expected, true, [name, rows](State& state, ETag) {
+  const Change change = [name, rows](State& state, ETag) {
     const TablePointer before = state.table(name);
     auto table = before == nullptr ? std::make_shared<TableState>() : std::make_shared<TableState>(*before);
     if (before == nullptr) table->spelling = name.spelling;
@@ -188,11 +186,28 @@ void Run::finish_load(const TableName& name, Loader& loader, const std::vector<E
     for (const RowPointer& row : rows) {
       if (!has_ended(*table, row->entity)) table->rows.push_back(row);
     }
+    for (auto& [index, row] : table->indexes) row.state.reset();  // They are built after the commit.
     state.accounts[name.account][name.lower] = std::move(table);
+  };
+  bool is_visible = false;
+  bool is_interrupted = false;
+  const Numbers meanwhile = {numbers[0], numbers[1], numbers[1] / 16, numbers[2], 0, 0};
+  const Result<ETag> finished = loader.finish([&](const IndexBuildProgress& /*progress*/) {
+    if (!std::exchange(is_visible, true)) {
+      (void)settle(Status(), expected, true, change);
+    } else {
+      note_builds_of_load();
+    }
+    return !failed() && (std::exchange(is_interrupted, true) || !interrupt_build(meanwhile) || !stops(meanwhile));
   });
-  if (!done) return;
-  count("loads finished");
+  if (failed()) return;
+  if (finished.code() == Code::kBusy) return count("loads without a place");
+  if (!is_visible && !settle(finished.status(), expected, true, change)) return;
+  if (!finished.ok()) return broken("a load: its entities were visible, and then " + finished.status().to_string());
   if (finished->timestamp().ticks != etag) broken("a load: its ETag is not of its beginning");
+  note_builds_of_load();
+  settle_builds_of_load(name, loader.unbuilt_indexes(), is_interrupted && stops(meanwhile));
+  count("loads finished");
 }
 
 void Run::checkpoint(std::uint32_t write) {

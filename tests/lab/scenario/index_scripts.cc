@@ -81,6 +81,20 @@ void writes_with_an_index(Stage& stage) {
   stage.write("Orders", {StageKind::kInsertOrReplace, "p", "000001", "inserted"});
 }
 
+void an_empty_table(Stage& stage) {
+  stage.account();
+  stage.table("Loaded");
+  stage.declare_index("Loaded", by_value());
+  stage.build_index("Loaded", by_value());
+}
+
+void loads_an_indexed_table(Stage& stage) {
+  stage.load_indexed("Loaded", "ByValue", kIndexedRows, 30);
+  stage.write("Loaded", {StageKind::kInsertOrReplace, "loaded", "000001", "changed"});
+  stage.write("Loaded", {StageKind::kRemove, "loaded", "000002", ""}, Durability::kBuffered);
+  stage.compact();
+}
+
 void compacts_what_has_ended(Stage& stage) {
   std::vector<Stage::Write> writes;
   for (int row = 10; row < 20; ++row) {
@@ -101,6 +115,7 @@ std::vector<Scenario> index_scripts() {
       {.name = "index-drop", .tuning = kIndexed, .prepare = indexed_rows, .run = drops_an_index},
       {.name = "index-drop-in-build", .tuning = kIndexed, .prepare = rows_in_files, .run = drops_in_a_build},
       {.name = "index-writes", .tuning = kIndexed, .prepare = indexed_rows, .run = writes_with_an_index},
+      {.name = "index-load", .tuning = kIndexed, .prepare = an_empty_table, .run = loads_an_indexed_table},
       {.name = "index-expiry", .tuning = kIndexed, .prepare = ended_rows, .run = compacts_what_has_ended},
   };
 }

@@ -454,10 +454,7 @@ void Stage::fill(std::string_view table, std::string_view partition_key, int fir
 }
 
 void Stage::load(std::string_view table, int count, std::size_t bytes, int step, bool finish) {
-  std::vector<Write> writes;
-  for (int i = 0; i < count; ++i) {
-    writes.push_back({Kind::kInsertOrReplace, "loaded", row_key_of(i * step % count), letters(bytes)});
-  }
+  const std::vector<Write> writes = loaded_rows(count, bytes, step);
   const auto row_version = std::make_shared<std::uint64_t>(0);
   const auto act = [&]() -> Result<std::uint64_t> {
     Result<Loader> loader = store_->load_table(kAccount, table);
@@ -477,6 +474,50 @@ void Stage::load(std::string_view table, int count, std::size_t bytes, int step,
            content[table_name(kAccount, name)] = {};
            for (const Write& write : writes) apply(content, name, write, *row_version);
          });
+}
+
+std::vector<Stage::Write> Stage::loaded_rows(int count, std::size_t bytes, int step) {
+  std::vector<Write> writes;
+  for (int i = 0; i < count; ++i) {
+    writes.push_back({Kind::kInsertOrReplace, "loaded", row_key_of(i * step % count), letters(bytes)});
+  }
+  return writes;
+}
+
+void Stage::load_indexed(std::string_view table, std::string_view index, int count, std::size_t bytes) {
+  if (!store_) return;
+  const std::vector<Write> writes = loaded_rows(count, bytes, 9);
+  const auto row_version = std::make_shared<std::uint64_t>(0);
+  std::uint64_t adopted = 0;  // seen between the commit of the load and that of its build
+  Status built(Code::kUnknown);
+  const std::function<bool(const IndexBuildProgress&)> progress = [&](const IndexBuildProgress&) {
+    if (adopted == 0) adopted = visible_version();
+    return true;
+  };
+  const auto act = [&]() -> Result<std::uint64_t> {
+    Result<Loader> loader = store_->load_table(kAccount, table);
+    if (!loader.ok()) return loader.status();
+    for (const Write& write : writes) {
+      if (Status added = loader->add(entity_of(write)); !added.ok()) return added;
+    }
+    const Result<ETag> etag = loader->finish(progress);
+    if (!etag.ok()) return etag.status();
+    *row_version = etag->timestamp().ticks;
+    built = loader->unbuilt_indexes().empty() ? Status() : loader->unbuilt_indexes().front().reason;
+    return adopted != 0 ? Result<std::uint64_t>(adopted) : Result<std::uint64_t>(version_seen());
+  };
+  const std::size_t errors_before = errors_.size();
+  commit("load " + std::string(table), Durability::kSync, act,
+         [name = std::string(table), of_index = index_name(kAccount, table, index), writes, row_version](
+             Content& content, std::uint64_t) {
+           content[table_name(kAccount, name)] = {};
+           content[of_index] = index_row(IndexState::kBuilding);
+           for (const Write& write : writes) apply(content, name, write, *row_version);
+         });
+  if (errors_.size() != errors_before || adopted == 0) return;
+  if (!built.ok() && !is_misfortune(built.code()) && errors_.empty()) problem("a load: " + built.to_string());
+  (void)note(built);
+  note_index("build index " + std::string(index), adopted, built, table, index);
 }
 
 // -- Other operations -----------------------------------------------------------------------------------------------

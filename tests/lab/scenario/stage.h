@@ -105,6 +105,8 @@ class Stage {
             Durability durability = Durability::kBuffered);
   /// Loads `count` entities. If `step` is not 1, they are out of order.
   void load(std::string_view table, int count, std::size_t bytes, int step = 1, bool finish = true);
+  /// Loads entities into an empty table with this index, which the load builds after its commit.
+  void load_indexed(std::string_view table, std::string_view index, int count, std::size_t bytes);
   /// Makes any other commit: `act` returns its version.
   void commit(const std::string& what, Durability durability, const std::function<Result<std::uint64_t>()>& act,
               Effect effect);
@@ -140,6 +142,7 @@ class Stage {
   std::uint64_t version_seen() const;
   ETag condition(std::string_view table, const Write& write) const;
   Status note(const Status& status);
+  std::vector<Write> loaded_rows(int count, std::size_t bytes, int step);
   /// Enters the state of an index after a call that declared or built it. Only a state that the store shows is certain.
   void note_index(const std::string& what, std::uint64_t before, const Status& ended, std::string_view table,
                   std::string_view index);

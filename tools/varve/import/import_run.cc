@@ -146,6 +146,20 @@ void report_left_out(const ImportTexts& texts) {
   }
 }
 
+/// Reports the indexes that a load has not built. Returns the exit code.
+int report_unbuilt(const std::vector<UnbuiltIndex>& unbuilt) {
+  for (const UnbuiltIndex& index : unbuilt) {
+    std::cerr << "varve: the rows were imported, but "
+              << (index.name.empty() ? "the indexes are" : "the index " + index.name + " is")
+              << " not built: " << index.reason.to_string() << "\n";
+  }
+  if (unbuilt.empty()) return kSuccess;
+  print_hint(
+      "`varve index create` with the definition of an index builds it; `varve index list` shows which are building");
+  if (stop_signal_seen() != 0) return 128 + stop_signal_seen();
+  return exit_code_of(unbuilt.front().reason);
+}
+
 int end_import(const ImportWords& words, const Input& input, const ImportCounts& counts, const Status& ended) {
   report_left_out(input.texts);
   if (!ended.ok()) {
@@ -176,7 +190,9 @@ int import_with(AnyImporter& importer, ImportTarget& target, RefusalReport& refu
   report(words, importer.counts(), figures.ok() ? *figures : Statistics(), elapsed);
   refusals.end();
   if (!words.json) report_refused(importer.counts());
-  return end_import(words, input, importer.counts(), ended);
+  const int exit_code = end_import(words, input, importer.counts(), ended);
+  const int unbuilt = report_unbuilt(target.unbuilt_indexes());
+  return exit_code == kSuccess ? unbuilt : exit_code;
 }
 
 Refusal refusal_to(RefusalReport& refusals) {

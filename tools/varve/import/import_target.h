@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "tools/varve/reach/value_access.h"
 #include "tools/varve/session/session.h"
@@ -40,6 +41,10 @@ class ImportTarget {
   /// Returns the access to the large values of the table, which exists. Errors: those of reach_values().
   Result<ValueAccess*> values();
   Loader& loader() { return *loader_; }
+  /// Returns the indexes that a load has not built.
+  std::vector<UnbuiltIndex> unbuilt_indexes() const {
+    return loader_ ? loader_->unbuilt_indexes() : std::vector<UnbuiltIndex>();
+  }
   /// Returns a time before the first row. Rows with a later Timestamp were written by this import.
   DateTime begun() const noexcept { return begun_; }
   /// Waits until all rows are on the device, and closes the store if there is one.

@@ -1,5 +1,7 @@
 #include "tools/varve/import/load_importer.h"
 
+#include "tools/varve/input/stop_signal.h"
+
 namespace varve::tool {
 
 Status LoadImporter::add(const RowPlace& place, const Entity& entity) {
@@ -30,7 +32,8 @@ Status LoadImporter::finish() {
   if (!target_.is_ready()) {
     if (Status created = target_.create(); !created.ok()) return created;
   }
-  const Result<ETag> finished = target_.loader().finish();
+  const Result<ETag> finished =
+      target_.loader().finish([](const IndexBuildProgress& /*progress*/) { return stop_signal_seen() == 0; });
   if (finished.ok()) counts_.imported = counts_.read - counts_.refused;
   return finished.status();
 }

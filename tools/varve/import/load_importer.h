@@ -18,7 +18,8 @@ class LoadImporter {
   /// Adds a row. Errors: those that end the load. A row that is refused because of its content ends nothing.
   Status add(const RowPlace& place, const Entity& entity);
   void refuse(const RefusedRow& row);
-  /// Installs the table after the end of the input, unless every row was refused. Errors: those of Loader::finish.
+  /// Installs the table after the end of the input, unless every row was refused. A signal ends the builds of its indexes.
+  /// Errors: those of Loader::finish.
   Status finish();
   /// Imports nothing, because the input ended early.
   Status stop();
