@@ -50,6 +50,12 @@ void PageScan::set_ranges(std::span<const KeyRange> ranges, const KeyRange& with
   page_.cost.key_ranges += ranges.size();
 }
 
+void PageScan::fold_into(EntityFold* fold) noexcept {
+  fold_ = fold;
+  // With Scan::take, each entity counts.
+  block_filter_.ask_also(fold == nullptr || bounds_.remaining ? nullptr : fold->block_use());
+}
+
 Result<bool> PageScan::go_on(const PageShare& share) {
   share_ = share;
   bytes_end_ = share.bytes_max > UINT64_MAX - bytes_ ? UINT64_MAX : bytes_ + share.bytes_max;

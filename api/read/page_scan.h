@@ -52,6 +52,8 @@ class EntityFold {
   virtual std::vector<std::string> properties() const = 0;
   /// Errors end the page.
   virtual Status add(const FilterSubject& entity) = 0;
+  /// Returns what judges blocks whose entities change nothing if they are added. Null: each entity must be added.
+  virtual BlockUse* block_use() noexcept { return nullptr; }
 };
 
 /// How much of a page its caller makes before it gives way to other work.
@@ -99,7 +101,7 @@ class PageScan {
   /// The cost of the page so far. A search for keys adds its reads to it.
   engine::ReadCost& read_cost() noexcept { return read_cost_; }
   /// Passes each entity that is counted to `fold`, which outlives this object. Null passes none.
-  void fold_into(EntityFold* fold) noexcept { fold_ = fold; }
+  void fold_into(EntityFold* fold) noexcept;
   /// Continues the page where the last share ended. Returns whether the page is complete. Without a bound it is. Any
   /// thread may make the next share.
   /// Errors: those of reading; kCorruption (a stored entity cannot be decoded).
