@@ -118,7 +118,7 @@ bool BlockFilter::may_match(MayHold may_hold) {
 }
 
 /// Timestamp is a DateTime of each entity.
-bool BlockFilter::may_hold_for(const Comparison& comparison, const Versions& versions) noexcept {
+bool BlockFilter::may_hold_for(const Comparison& comparison, const BlockFacts& versions) noexcept {
   const auto order_of_smallest = [&](const Value& literal) { return order_of_date_time(versions.smallest, literal); };
   const auto order_of_largest = [&](const Value& literal) { return order_of_date_time(versions.largest, literal); };
   switch (comparison.kind) {
@@ -132,24 +132,24 @@ bool BlockFilter::may_hold_for(const Comparison& comparison, const Versions& ver
   }
 }
 
-const format::PropertyRange* BlockFilter::find_range(std::string_view property) const noexcept {
-  const auto named = std::find_if(ranges_.begin(), ranges_.end(),
-                                  [&](const format::NamedRange& told) { return told.name == property; });
-  return named == ranges_.end() ? nullptr : &named->range;
+const format::PropertyRange* BlockFacts::find(std::string_view property) const noexcept {
+  const auto named =
+      std::find_if(ranges.begin(), ranges.end(), [&](const format::NamedRange& told) { return told.name == property; });
+  return named == ranges.end() ? nullptr : &named->range;
 }
 
-bool BlockFilter::may_hold(const Comparison& comparison, const Versions& versions) const noexcept {
+bool BlockFilter::may_hold(const Comparison& comparison, const BlockFacts& facts) noexcept {
   if (comparison.kind == Comparison::Kind::kProperty && is_custom(comparison.other_subject)) {
-    const format::PropertyRange* const other = find_range(comparison.other_property);
+    const format::PropertyRange* const other = facts.find(comparison.other_property);
     if (other != nullptr && other->kind == format::PropertyRange::Kind::kAbsent) return false;
   }
   switch (comparison.subject) {
     case Comparison::Subject::kPartitionKey:
     case Comparison::Subject::kRowKey: return true;
-    case Comparison::Subject::kTimestamp: return may_hold_for(comparison, versions);
+    case Comparison::Subject::kTimestamp: return may_hold_for(comparison, facts);
     case Comparison::Subject::kCustom: break;
   }
-  const format::PropertyRange* const range = find_range(comparison.property);
+  const format::PropertyRange* const range = facts.find(comparison.property);
   return range == nullptr || may_hold_in(comparison, *range);
 }
 
@@ -163,10 +163,14 @@ Status BlockFilter::read_ranges(const format::RunEntry& run) {
   return Status();
 }
 
+bool BlockFilter::may_want(const BlockFacts& facts) {
+  if (!may_match([&](const Comparison& comparison) { return may_hold(comparison, facts); })) return false;
+  return use_ == nullptr || use_->may_use(facts);
+}
+
 Result<bool> BlockFilter::may_want(const format::RunEntry& run) {
   if (Status read = read_ranges(run); !read.ok()) return read;
-  const Versions versions{run.smallest_version, run.largest_version};
-  return may_match([&](const Comparison& comparison) { return may_hold(comparison, versions); });
+  return may_want(BlockFacts{ranges_, run.smallest_version, run.largest_version});
 }
 
 /// Statistics of the run hold for each of its blocks; statistics of the block are narrower.
@@ -179,8 +183,7 @@ Result<bool> BlockFilter::may_want(const format::RunEntry& run, const format::Bl
     if (!range.ok()) return range.status();
     if (range->kind != format::PropertyRange::Kind::kUnknown) named.range = *range;
   }
-  const Versions versions{block.smallest_version, block.largest_version};
-  return may_match([&](const Comparison& comparison) { return may_hold(comparison, versions); });
+  return may_want(BlockFacts{ranges_, block.smallest_version, block.largest_version});
 }
 
 }  // namespace varve

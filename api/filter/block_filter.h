@@ -3,6 +3,7 @@
 // Must never: exclude a block that contains a match.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -12,32 +13,47 @@
 
 namespace varve {
 
+/// What the statistics of a block or run say of its puts.
+struct BlockFacts {
+  std::span<const format::NamedRange> ranges;
+  format::CommitVersion smallest = 0;
+  format::CommitVersion largest = 0;
+
+  /// Returns null if nothing is known about the property.
+  const format::PropertyRange* find(std::string_view property) const noexcept;
+};
+
+/// Judges blocks beside the filter of a scan.
+class BlockUse {
+ public:
+  virtual ~BlockUse() = default;
+  /// Returns whether a put may be of use.
+  virtual bool may_use(const BlockFacts& facts) noexcept = 0;
+};
+
 /// Use it for one scan, on one thread.
 class BlockFilter final : public engine::BlockJudge {
  public:
   /// `filter` must outlive it.
   explicit BlockFilter(const Filter& filter);
 
-  /// Returns true if the filter may exclude a block. A filter that only uses `not` or keys never does.
-  bool is_of_use() const noexcept { return is_of_use_; }
+  /// Makes blocks excluded also if `use`, which outlives it, has no use of them. Null excludes none.
+  void ask_also(BlockUse* use) noexcept { use_ = use; }
+  /// Returns true if a block may be excluded. A filter that only uses `not` or keys never does that.
+  bool is_of_use() const noexcept { return is_of_use_ || use_ != nullptr; }
   Result<bool> may_want(const format::RunEntry& run) override;
   Result<bool> may_want(const format::RunEntry& run, const format::BlockEntry& block) override;
 
  private:
-  struct Versions {
-    format::CommitVersion smallest = 0;
-    format::CommitVersion largest = 0;
-  };
   /// For a node: whether it may be true for some entity of the block, and whether it may be false for some entity.
   struct May {
     bool hold = true;
     bool fail = true;
   };
   Status read_ranges(const format::RunEntry& run);
-  static bool may_hold_for(const Comparison& comparison, const Versions& versions) noexcept;
-  /// Returns null if nothing is known about the property.
-  const format::PropertyRange* find_range(std::string_view property) const noexcept;
-  bool may_hold(const Comparison& comparison, const Versions& versions) const noexcept;
+  bool may_want(const BlockFacts& facts);
+  static bool may_hold_for(const Comparison& comparison, const BlockFacts& versions) noexcept;
+  static bool may_hold(const Comparison& comparison, const BlockFacts& facts) noexcept;
   template <typename MayHold>
   bool may_match(MayHold may_hold);
 
@@ -46,6 +62,7 @@ class BlockFilter final : public engine::BlockJudge {
   std::vector<format::NamedRange> ranges_;
   std::vector<May> may_;
   bool is_of_use_;
+  BlockUse* use_ = nullptr;
 };
 
 }  // namespace varve

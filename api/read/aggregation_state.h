@@ -22,7 +22,7 @@
 namespace varve {
 
 /// Each entity adds to one group. A group is known by bytes that are equal for equal values.
-struct VARVE_LOCAL Aggregation::State final : public EntityFold {
+struct VARVE_LOCAL Aggregation::State final : public EntityFold, private BlockUse {
   /// Errors: those of Aggregation::create().
   static Result<std::unique_ptr<State>> create(const std::vector<Aggregate>& figures,
                                                const std::vector<GroupBy>& group_by);
@@ -37,6 +37,8 @@ struct VARVE_LOCAL Aggregation::State final : public EntityFold {
   Status add(const FilterSubject& entity) override;
   Status add(const EntityView& entity);
   std::vector<std::string> properties() const override;
+  /// Smallest and largest values without groups pass blocks.
+  BlockUse* block_use() noexcept override;
   Result<std::vector<AggregateRow>> rows() const;
 
  private:
@@ -78,6 +80,8 @@ struct VARVE_LOCAL Aggregation::State final : public EntityFold {
   };
   using Groups = std::unordered_map<std::string, Group, TextHash, std::equal_to<>>;
 
+  bool may_use(const BlockFacts& facts) noexcept override;
+  bool may_change(const Cell& cell, const Figure& figure, const BlockFacts& facts) const noexcept;
   Status check(const std::vector<Aggregate>& figures, const std::vector<GroupBy>& group_by);
   std::size_t column_of(const std::string& property);
   /// Adds the entity whose properties are seen_.

@@ -21,8 +21,12 @@
 
 namespace varve {
 
-/// A scan reads at most this many entries of an index. If there are more, it reads its ranges of keys.
+/// A scan reads at most this many entries of an index at once. If there are more, and they are not in the order of the
+/// entities' keys, it reads its ranges of keys.
 inline constexpr std::size_t kIndexEntriesMax = 2048;
+/// A page or a count looks up at most about this many entities to which an index leads part by part. Then it reads the
+/// rest of its ranges of keys: their entities may be so many that a walk is faster.
+inline constexpr std::size_t kIndexLookupsMax = 8 * kIndexEntriesMax;
 /// A count or a page takes at most this many bytes of properties from the entries of an index. It reads the other entities.
 inline constexpr std::size_t kKnownBytesMax = std::size_t{4} << 20;
 
@@ -41,12 +45,24 @@ struct IndexedScan {
   const PropertyNames* counted = nullptr;
 };
 
+/// The first entities of a scan, which are enough for now.
+struct PartOfScan {
+  /// Whether the first ones are those with the last keys.
+  bool backward = false;
+  /// How many entries are enough, at most kIndexEntriesMax.
+  std::size_t entries = kIndexEntriesMax;
+};
+
 /// Which indexes a scan asks.
 struct IndexesAsked {
   /// The fewest components that the filter compares with `eq`.
   std::size_t equal_components_min = 0;
   /// Whether each of them counts its entries, also after one that serves.
   bool all = false;
+  /// Nothing if the offer must have every entity.
+  std::optional<PartOfScan> part{};
+  /// If set, no other index is asked.
+  std::optional<format::TableId> only{};
 };
 
 /// Bounds the reading of entries by the time of a page and by its stop token, and counts what it costs. All of it outlives
@@ -60,8 +76,16 @@ struct IndexReading {
 
 /// What the indexes of a table offer for a scan.
 struct IndexOffer {
+  /// What follows the points, in the direction of the scan.
+  struct Rest {
+    /// The key of the first entity that follows.
+    std::string next;
+    format::TableId index;
+  };
   /// Every entity that may match: points in order, inside the ranges. Nothing if no index serves the scan.
   std::optional<std::vector<KeyRange>> points{};
+  /// Set if the points are the first part only. It has no points if no range of the scan holds what was read.
+  std::optional<Rest> rest{};
   /// What the scan uses of the entity of each point, or nothing if the entity must be read. Empty if that holds for all.
   std::vector<std::optional<KnownEntity>> known{};
   /// The ready indexes that can serve the filter, best first. If all are asked, each has its count of entries. Their

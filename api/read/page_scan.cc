@@ -44,7 +44,16 @@ PageScan::PageScan(const engine::ReadView& view, const Filter& filter, const Sca
 void PageScan::set_ranges(std::span<const KeyRange> ranges, const KeyRange& within) noexcept {
   ranges_ = ranges;
   within_ = &within;
-  page_.cost.key_ranges = ranges.size();
+  next_range_ = 0;
+  points_.clear();
+  next_point_ = 0;
+  page_.cost.key_ranges += ranges.size();
+}
+
+void PageScan::fold_into(EntityFold* fold) noexcept {
+  fold_ = fold;
+  // With Scan::take, each entity counts.
+  block_filter_.ask_also(fold == nullptr || bounds_.remaining ? nullptr : fold->block_use());
 }
 
 Result<bool> PageScan::go_on(const PageShare& share) {
@@ -59,7 +68,8 @@ Result<bool> PageScan::go_on(const PageShare& share) {
   while (cursor_ || next_point_ < points_.size() || begin_range()) {
     const Ended ended = cursor_ ? walk() : known_entity(next_point_) != nullptr ? take_known() : look_up();
     if (!failure_.ok()) return failure_;
-    if (ended != Ended::kRange) return ended == Ended::kPage;
+    has_ended_ = ended == Ended::kPage;
+    if (ended != Ended::kRange) return has_ended_;
   }
   return first_ == nullptr ? Result<bool>(true) : keep_first();
 }

@@ -52,6 +52,8 @@ class EntityFold {
   virtual std::vector<std::string> properties() const = 0;
   /// Errors end the page.
   virtual Status add(const FilterSubject& entity) = 0;
+  /// Returns what judges blocks whose entities change nothing if they are added. Null: each entity must be added.
+  virtual BlockUse* block_use() noexcept { return nullptr; }
 };
 
 /// How much of a page its caller makes before it gives way to other work.
@@ -76,8 +78,9 @@ class PageScan {
   PageScan(const PageScan&) = delete;
   PageScan& operator=(const PageScan&) = delete;
 
-  /// Sets the ranges to read, once, first. They must be in order and disjoint, and outlive this object. Of each range
-  /// only the part inside `within` is read. Inside `within`, the filter matches nothing outside the ranges.
+  /// Sets the ranges to read, first. They must be in order and disjoint, and outlive this object. Of each range
+  /// only the part inside `within` is read. Inside `within`, the filter matches nothing outside the ranges. If the page has
+  /// read its ranges, and wants more, the ranges that follow may be set; the ones before may end then.
   void set_ranges(std::span<const KeyRange> ranges, const KeyRange& within) noexcept;
   /// Makes the page take the entities of these ranges, which are points, without a read, where they are known. There is one for
   /// each range, or nothing: what the filter, the fold and the selection use of the entity, with its version if entities are
@@ -98,11 +101,13 @@ class PageScan {
   /// The cost of the page so far. A search for keys adds its reads to it.
   engine::ReadCost& read_cost() noexcept { return read_cost_; }
   /// Passes each entity that is counted to `fold`, which outlives this object. Null passes none.
-  void fold_into(EntityFold* fold) noexcept { fold_ = fold; }
+  void fold_into(EntityFold* fold) noexcept;
   /// Continues the page where the last share ended. Returns whether the page is complete. Without a bound it is. Any
   /// thread may make the next share.
   /// Errors: those of reading; kCorruption (a stored entity cannot be decoded).
   Result<bool> go_on(const PageShare& share = {});
+  /// Returns whether the page is complete only because all ranges were read.
+  bool wants_more() const noexcept { return !has_ended_; }
   /// Returns the complete page, once.
   Page take_page() noexcept;
   /// Returns how many entities the page has, or would have if entities were wanted.
@@ -192,6 +197,7 @@ class PageScan {
   std::uint64_t matched_ = 0;
   std::uint64_t bytes_ = 0;
   Page page_;
+  bool has_ended_ = false;  // before the end of the ranges
   Status failure_;
 };
 

@@ -27,152 +27,10 @@
 
 namespace varve {
 
-Status check_utf8(std::string_view name, std::string_view text) {
-  if (format::is_valid_utf8(text)) return Status();
-  return service_error::invalid_input(std::string(name) + " " + quoted(text) + " is not valid UTF-8");
-}
-
-Status check_page_bounds(std::uint32_t entities_max, std::chrono::milliseconds time_max, const StoreLimits& limits) {
-  if (entities_max > limits.page_entities_max) {
-    return service_error::invalid_input("page_entities_max is " + std::to_string(entities_max) + "; at most " +
-                                        std::to_string(limits.page_entities_max) + " is allowed");
-  }
-  if (time_max < std::chrono::milliseconds(0) || time_max > limits::kPageTimeMax) {
-    return service_error::invalid_input("page_time_max is " + std::to_string(time_max.count()) +
-                                        " ms; 0 to 5000 ms are allowed");
-  }
-  return Status();
-}
-
-Result<std::optional<ResolvedTable>> resolve(const TableCall& call, const ReadOptions& options, bool may_wait) {
-  if (!may_wait) {
-    if (options.snapshot) return std::optional<ResolvedTable>();
-    return call.core.catalog().resolve_cached(call.entry);
-  }
-  Result<ResolvedTable> table = resolve_for_read(call.core, call.name, call.entry, options);
-  if (!table.ok()) return table.status();
-  return std::optional<ResolvedTable>(*std::move(table));
-}
-
 namespace {
 
-Status check_scan(const Scan& scan, const StoreLimits& limits) {
-  if (Status checked = check_page_bounds(scan.page_entities_max, scan.page_time_max, limits); !checked.ok())
-    return checked;
-  return check_selection(scan.read);
-}
-
-Status check_range(const ScanRange& range) {
-  if (Status checked = check_utf8("the bound", range.partition_key()); !checked.ok()) return checked;
-  if (Status checked = check_utf8("the bound", range.from()); !checked.ok()) return checked;
-  return check_utf8("the bound", range.to().value_or(std::string()));
-}
-
-/// Returns null if the scan has the order of keys.
-Result<std::unique_ptr<const EntityOrder>> order_of_scan(const Scan& scan) {
-  if (scan.order_by.empty()) return std::unique_ptr<const EntityOrder>();
-  Result<EntityOrder> order = EntityOrder::parse(scan.order_by);
-  if (!order.ok()) return order.status();
-  if (scan.backward) {
-    return service_error::invalid_input("a scan with order_by is not backward; write desc behind a name instead");
-  }
-  const std::uint64_t entities_max = std::min<std::uint64_t>(scan.page_entities_max, scan.take.value_or(UINT64_MAX));
-  if (entities_max > limits::kOrderedPageEntitiesMax) {
-    return more_than_a_page_keeps(*order, scan.page_entities_max);
-  }
-  return std::unique_ptr<const EntityOrder>(std::make_unique<EntityOrder>(*std::move(order)));
-}
-
-Status is_without_take(bool takes) {
-  return service_error::invalid_input("the continuation token is from a scan " +
-                                      std::string(takes ? "without" : "with") +
-                                      " take; use the options of the first page");
-}
-
-/// Sets the position after which the page of a scan with an order begins. Returns false if that may not wait and would.
-Result<bool> begin_behind(const Scan& scan, PreparedScan& prepared, bool may_wait) {
-  if (!scan.continuation.empty()) {
-    Result<OrderedPosition> after = decode_ordered_token(*prepared.order, prepared.table.id, scan.continuation);
-    if (!after.ok()) return after.status();
-    if (after->remaining.has_value() != scan.take.has_value()) return is_without_take(scan.take.has_value());
-    if (scan.take) prepared.remaining = std::min(*scan.take, *after->remaining);
-    if (!after->long_values.empty()) {
-      if (!may_wait) return false;
-      const std::string& key = after->last->sort_key;
-      const bool is_inside = key >= prepared.range.lower && key < prepared.range.upper;
-      const auto found =
-          is_inside ? prepared.table.view.get(key) : Result<std::optional<engine::FoundEntry>>(std::nullopt);
-      if (!found.ok()) return found.status();
-      const Status read =
-          after->read_long_values(*prepared.order, *found ? std::optional((*found)->value) : std::nullopt);
-      if (!read.ok()) return read;
-    }
-    prepared.after = *std::move(after);
-  }
-  prepared.after.remaining = prepared.remaining;
-  return true;
-}
-
-Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
-  if (scan.continuation.empty() || !scan.order_by.empty()) return std::optional<ScanPosition>();
-  Result<ScanPosition> position = decode_scan_token(scan.continuation);
-  if (!position.ok()) return position.status();
-  if (position->backward != scan.backward) {
-    return service_error::invalid_input(
-        "the continuation token is from a scan in the other direction; set backward as for the first page");
-  }
-  if (position->remaining.has_value() != scan.take.has_value()) {
-    return is_without_take(scan.take.has_value());
-  }
-  return std::optional<ScanPosition>(*std::move(position));
-}
-
-/// Makes `made`, which is empty before. Leaves it empty if that may not wait and would.
-Status prepare_scan(const TableCall& call, const Scan& scan, bool may_wait, std::optional<PreparedScan>& made) {
-  StoreCore& core = call.core;
-  if (Status granted = call.grant.check_query(); !granted.ok()) return granted;
-  if (Status checked = check_scan(scan, core.limits()); !checked.ok()) return checked;
-  if (Status checked = check_range(scan.range); !checked.ok()) return checked;
-  Result<AskedFilter> asked = ask_filter(core.plans(), core.limits(), scan);
-  if (!asked.ok()) return asked.status();
-  Result<std::unique_ptr<const EntityOrder>> order = order_of_scan(scan);
-  if (!order.ok()) return order.status();
-  const Result<std::optional<ScanPosition>> position = position_of(scan);
-  if (!position.ok()) return position.status();
-  Result<std::optional<ResolvedTable>> table = resolve(call, scan.read, may_wait);
-  if (!table.ok()) return table.status();
-  if (!*table) return Status();
-
-  PreparedScan& prepared = made.emplace(PreparedScan{**std::move(table), {}, nullptr, {}, {}, scan.take});
-  prepared.order = *std::move(order);
-  KeyRange& range = prepared.range;
-  range = call.grant.within(keys_in(prepared.table.id, scan.range), prepared.table.id);
-  if (prepared.order != nullptr) {
-    const Result<bool> has_begun = begin_behind(scan, prepared, may_wait);
-    if (!has_begun.ok()) return has_begun.status();
-    if (!*has_begun) {
-      made.reset();
-      return Status();
-    }
-  }
-  if (*position) {
-    const ScanPosition& at = **position;
-    if (scan.take) prepared.remaining = std::min(*scan.take, *at.remaining);
-    prepared.named = *format::encode_sort_key(prepared.table.id, at.partition_key, at.row_key);
-    if (scan.backward) {
-      range.upper = std::min(range.upper, format::end_of_prefix(prepared.named));  // No other key begins with this one.
-    } else {
-      range.lower = std::max(range.lower, prepared.named);
-    }
-  }
-  if (range.lower >= range.upper) return Status();
-  Result<std::shared_ptr<const PlannedFilter>> planned =
-      plan_asked(core.plans(), core.limits(), scan, *asked, prepared.table.id);
-  if (!planned.ok()) return planned.status();
-  prepared.planned = *std::move(planned);
-  prepared.filter = std::move(asked->parsed);
-  return Status();
-}
+/// The parts of a page that an index gives become longer, since a filter may reject most of their entities.
+constexpr std::size_t kPartGrowth = 4;
 
 /// Returns whether an index of the table may serve the scan. Answers yes if that is not known without a read.
 bool may_have_index(const TableCall& call, const Scan& scan, const PreparedScan& prepared) {
@@ -275,25 +133,6 @@ Status cut_behind(const Page& page, const Scan& scan, const PreparedScan& prepar
 
 }  // namespace
 
-std::span<const KeyRange> PreparedScan::ranges() const {
-  if (points && range.lower < range.upper) return *points;
-  return planned_ranges();
-}
-
-std::span<const KeyRange> PreparedScan::planned_ranges() const {
-  if (range.lower >= range.upper) return {};
-  return planned == nullptr ? std::span(&range, 1) : ranges_within(planned->plan, range);
-}
-
-const Filter& PreparedScan::residual() const noexcept {
-  static const Filter everything;
-  return planned == nullptr ? everything : planned->plan.residual;
-}
-
-const Filter& PreparedScan::whole_filter() const noexcept {
-  return planned != nullptr && planned->plan.has_whole_residual ? planned->plan.residual : filter;
-}
-
 ScanRead::ScanRead(const TableCall& call, const Scan& scan, Wanted wanted, std::stop_token stop,
                    const EntityReader* reader)
     : call_(call),
@@ -358,12 +197,12 @@ void ScanRead::begin_order(std::uint64_t entities_max) {
 
 /// Reads what an index of the table offers. Returns whether the page has all its entities.
 Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
-  const Result<std::shared_ptr<const TableIndexes>> indexes = indexes_for(call_, scan_, *prepared_);
+  Result<std::shared_ptr<const TableIndexes>> indexes = indexes_for(call_, scan_, *prepared_);
   if (!indexes.ok()) return indexes.status();
   if (*indexes == nullptr) return false;
-  const std::optional<PropertyNames> used =
-      wanted_ == Wanted::kCount ? counted_names(*prepared_, fold_) : shown_names(*prepared_, scan_);
-  const IndexedScan scan = indexed_scan(*prepared_, **indexes, used ? &*used : nullptr);
+  indexes_ = *std::move(indexes);
+  used_ = wanted_ == Wanted::kCount ? counted_names(*prepared_, fold_) : shown_names(*prepared_, scan_);
+  const IndexedScan scan = indexed_scan(*prepared_, *indexes_, used_ ? &*used_ : nullptr);
   if (first_) {
     const Result<std::optional<IndexOrder>> order = index_of_order(scan, *prepared_->order, prepared_->after);
     if (!order.ok()) return order.status();
@@ -378,8 +217,18 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
       begin_order(entities_max);
     }
   }
-  const Status read = read_points(scan, {});
+  // The token of a page names the entity behind it.
+  const std::uint64_t wanted = std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX));
+  part_entries_ = 1 + static_cast<std::size_t>(std::min<std::uint64_t>(wanted, kIndexEntriesMax - 1));
+  lookups_left_ = kIndexLookupsMax;
+  const Status read = read_points(scan, {0, false, next_part()});
   return read.ok() ? Result<bool>(false) : read;
+}
+
+/// Returns nothing if the page needs every entity.
+std::optional<PartOfScan> ScanRead::next_part() const noexcept {
+  if (first_) return std::nullopt;
+  return PartOfScan{scan_.backward, part_entries_};
 }
 
 /// Sets the points to which one of these indexes leads.
@@ -391,7 +240,32 @@ Status ScanRead::read_points(const IndexedScan& scan, const IndexesAsked& asked)
   if (!offer.ok()) return offer.code() == Code::kCancelled ? was_stopped() : offer.status();
   prepared_->points = std::move(offer->points);
   prepared_->known = std::move(offer->known);
+  rest_ = std::move(offer->rest);
   walk_->read_cost() = reading.cost;
+  return Status();
+}
+
+/// Sets the ranges that follow the points of the page: more points, or what the scan reads without an index.
+Status ScanRead::read_rest() {
+  const IndexOffer::Rest rest = *std::move(rest_);
+  rest_.reset();
+  if (prepared_->known.empty()) lookups_left_ -= std::min(lookups_left_, prepared_->points->size());
+  part_entries_ = std::min(kPartGrowth * part_entries_, kIndexEntriesMax);
+  if (scan_.backward) {
+    within_ = {prepared_->range.lower, format::end_of_prefix(rest.next)};  // No other key begins with this one.
+  } else {
+    within_ = {rest.next, prepared_->range.upper};
+  }
+  prepared_->points.reset();
+  prepared_->known.clear();
+  const std::span<const KeyRange> ranges = ranges_within(prepared_->planned->plan, within_);
+  if (lookups_left_ > 0) {
+    const IndexedScan scan{prepared_->table, *indexes_, prepared_->whole_filter(),
+                           ranges,           within_,   used_ ? &*used_ : nullptr};
+    if (Status read = read_points(scan, {0, false, next_part(), rest.index}); !read.ok()) return read;
+  }
+  walk_->set_ranges(prepared_->points ? std::span<const KeyRange>(*prepared_->points) : ranges, within_);
+  walk_->know(prepared_->known);
   return Status();
 }
 
@@ -401,7 +275,13 @@ Result<bool> ScanRead::go_on(const PageShare& share) {
     if (!has_begun.ok() || !*has_begun) return has_begun;
   }
   if (!walk_) return true;
-  const Result<bool> is_complete = walk_->go_on(share);
+  Result<bool> is_complete = walk_->go_on(share);
+  while (is_complete.ok() && *is_complete && rest_ && walk_->wants_more()) {
+    if (stop_.stop_requested()) return was_stopped();
+    if (!share.may_wait) return false;
+    if (Status read = read_rest(); !read.ok()) return read;
+    is_complete = walk_->go_on(share);
+  }
   if (stop_.stop_requested()) return was_stopped();
   return is_complete;
 }
@@ -487,7 +367,9 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   if (prepared.planned == nullptr) return described;
   const std::stop_token never;
   IndexReading reading{core.backend().env().clock, std::chrono::nanoseconds::max(), never};
-  Result<IndexOffer> offer = offer_of_indexes(indexed, reading, {0, true});
+  IndexesAsked asked{0, true};
+  if (prepared.order == nullptr) asked.part = PartOfScan{scan.backward};
+  Result<IndexOffer> offer = offer_of_indexes(indexed, reading, asked);
   if (!offer.ok()) return offer.status();
   described.indexes = std::move(offer->candidates);
   return described;

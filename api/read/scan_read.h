@@ -74,6 +74,9 @@ struct TableCall {
 /// would have to read the catalog. Errors: as resolve_for_read().
 Result<std::optional<ResolvedTable>> resolve(const TableCall& call, const ReadOptions& options, bool may_wait);
 
+/// Checks and plans a scan. Makes `made`, which is empty before. Leaves it empty if that may not wait and would.
+Status prepare_scan(const TableCall& call, const Scan& scan, bool may_wait, std::optional<PreparedScan>& made);
+
 /// One page of a scan, read in shares. One thread at a time may use it.
 class ScanRead {
  public:
@@ -104,6 +107,8 @@ class ScanRead {
   void begin_order(std::uint64_t entities_max);
   Result<bool> read_index(std::uint64_t entities_max);
   Status read_points(const IndexedScan& scan, const IndexesAsked& asked);
+  Status read_rest();
+  std::optional<PartOfScan> next_part() const noexcept;
   PageBounds bounds(std::uint64_t entities_max);
   /// Returns the time by which a page with an order is complete, or fails.
   std::chrono::nanoseconds order_deadline() const noexcept;
@@ -118,6 +123,13 @@ class ScanRead {
   std::optional<PreparedScan> prepared_;
   std::optional<FirstEntities> first_;  // of a scan with an order
   std::optional<PageScan> walk_;        // unless the page is empty in any case
+  // While an index gives the page its entities part by part:
+  std::shared_ptr<const TableIndexes> indexes_;
+  std::optional<PropertyNames> used_;     // of each entity
+  std::size_t part_entries_ = 0;          // of the next part
+  std::size_t lookups_left_ = 0;          // that the page may look up in this way
+  KeyRange within_;                       // of the present part
+  std::optional<IndexOffer::Rest> rest_;  // behind it
 };
 
 // These functions see only what the grant permits. If there is a reader, it receives the entities instead of the page.

@@ -698,7 +698,7 @@ typedef struct varve_index_candidate {
   /// The filter bounds the next component, as varve::IndexCandidate::has_range.
   bool has_range;
   /// `entities` is the number of entities of the scan's ranges to which the index leads. Otherwise the index has more entries
-  /// than a scan reads of one.
+  /// than a scan reads of one at once.
   bool has_entities;
   uint64_t entities;
   /// The scan reads these entities alone, in place of its ranges.

@@ -301,7 +301,9 @@ class VARVE_EXPORT Table {
   /// Errors: as scan().
   Result<Count> count(const Scan& scan) const;
 
-  /// Adds the entities that the scan would return to the figures, without copying them, and returns their number. It stops
+  /// Adds the entities that the scan would return to the figures, without copying them, and returns their number. If all
+  /// figures are smallest or largest values, and there are no groups, the scan passes blocks of entities that can change none
+  /// of them, by the statistics of tables. Their entities are not in the number. It stops
   /// after the time of one page and then returns a continuation, as count() does. One call reads one state of the store.
   /// Several calls read one state if ReadOptions::snapshot is set. ReadOptions::select has no meaning. See aggregate.h.
   /// Errors: as scan();

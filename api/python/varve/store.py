@@ -167,7 +167,7 @@ class IndexCandidate(NamedTuple):
     equal_components: int
     #: Whether the filter bounds the next component.
     has_range: bool
-    #: The entities to which the index leads, or None if the index has more entries than a scan reads of one.
+    #: The entities to which the index leads, or None if the index has more entries than a scan reads of one at once.
     entities: Optional[int]
     #: Whether the scan reads these entities alone.
     is_taken: bool

@@ -1,18 +1,23 @@
-// Goal: a scan whose filter names a property that ascends with the keys reads only the blocks that may match. Skipped
-// blocks never bring back an overwritten or deleted value.
+// Goal: a scan whose filter names a property that ascends with the keys reads only the blocks that may match. A search for
+// a smallest or largest value reads only those that may have a better one. Skipped blocks never bring back an overwritten or
+// deleted value.
 // Method: a store of many blocks is scanned forward, backward, in pages and counted. The results are compared with a
-// slow evaluation of all entities of a scan without a filter. This is repeated after overwrites and deletes, in memory
+// slow evaluation of all entities of a scan without a filter. Smallest and largest values are compared with those of an
+// aggregation that also counts, so that it reads all blocks. This is repeated after overwrites and deletes, in memory
 // and in tables above, and at a snapshot.
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tests/api/store_bench.h"
+#include "varve/aggregate.h"
 
 namespace varve::passed_blocks_scan_test {
 namespace {
@@ -147,6 +152,44 @@ class PassedBlockScans : public ::testing::Test {
     (void)expect_as_slowly("N eq 3 or N eq 1111", [](auto number) { return number == 3 || number == 1111; });
   }
 
+  using Figures = std::vector<std::optional<Value>>;
+  /// Returns the figures, or nothing and the code of the error.
+  std::pair<Figures, Code> figures_of(Scan scan, std::vector<Aggregate> wanted, PageCost* cost = nullptr) {
+    Aggregation aggregation = *Aggregation::create(std::move(wanted));
+    const Result<Count> count = table_->aggregate(scan, aggregation);
+    if (!count.ok()) return {{}, count.code()};
+    EXPECT_FALSE(count->continuation);
+    if (cost != nullptr) *cost = count->cost;
+    return {(*aggregation.rows()).front().figures, Code::kOk};
+  }
+  /// Compares smallest and largest values with those of an aggregation that passes no block for them. Returns the smallest.
+  std::optional<Value> expect_extremes(const std::string& property, std::string_view filter = "") {
+    std::optional<Value> smallest;
+    for (const bool backward : {false, true}) {
+      const Scan scan = scan_of(filter, backward);
+      const Aggregate min = Aggregate::min(property);
+      const Aggregate max = Aggregate::max(property);
+      std::pair<Figures, Code> expected = figures_of(scan, {min, max, Aggregate::count()});
+      if (expected.second == Code::kOk) expected.first.pop_back();
+      EXPECT_EQ(figures_of(scan, {min, max}), expected) << property << " of " << filter << " " << backward;
+      if (expected.second != Code::kOk) {
+        EXPECT_EQ(figures_of(scan, {min}).second, expected.second) << property << " of " << filter << " " << backward;
+        EXPECT_EQ(figures_of(scan, {max}).second, expected.second) << property << " of " << filter << " " << backward;
+        continue;
+      }
+      EXPECT_EQ(figures_of(scan, {min}).first.front(), expected.first[0]) << property << " " << backward;
+      EXPECT_EQ(figures_of(scan, {max}).first.front(), expected.first[1]) << property << " " << backward;
+      smallest = expected.first[0];
+    }
+    return smallest;
+  }
+  /// Gives an entity of this place another value of N.
+  void set_number(int place, const Value& value) {
+    Entity made = entity(place, std::nullopt);
+    made.set("N", value);
+    ASSERT_TRUE(table_->insert_or_replace(made).ok());
+  }
+
   std::mt19937_64 random_{7};
   StoreBench bench_;
   std::optional<Table> table_;
@@ -232,6 +275,108 @@ TEST_F(PassedBlockScans, ASnapshotKeepsWhatItSaw) {
   check();
   ASSERT_TRUE(bench_.store->compact().ok());
   check();
+}
+
+TEST_F(PassedBlockScans, ExtremesPassBlocksThatCannotChangeThem) {
+  const auto cost_of_figures = [&](const Scan& scan, const std::vector<Aggregate>& wanted) {
+    PageCost cost;
+    EXPECT_EQ(figures_of(scan, wanted, &cost).second, Code::kOk);
+    return cost;
+  };
+  const Aggregate min = Aggregate::min("N");
+  const Aggregate max = Aggregate::max("N");
+  for (const bool backward : {false, true}) {
+    // N ascends with the keys, so the first block has the best value.
+    const PageCost cost = cost_of_figures(scan_of("", backward), {backward ? max : min});
+    EXPECT_LE(blocks_of(cost), 12U) << "of " << all_blocks_;
+    EXPECT_GT(cost.blocks_skipped, all_blocks_ * 3 / 4);
+    const PageCost of_time =
+        cost_of_figures(scan_of("", backward), {backward ? Aggregate::max("Timestamp") : Aggregate::min("Timestamp")});
+    EXPECT_LE(blocks_of(of_time), 12U) << "of " << all_blocks_;
+    const PageCost filtered = cost_of_figures(scan_of("N ge 300 and N lt 900", backward), {backward ? max : min});
+    EXPECT_LE(blocks_of(filtered), 16U) << "of " << all_blocks_;
+    for (const std::vector<Aggregate>& wanted :
+         std::vector<std::vector<Aggregate>>{{backward ? min : max},
+                                             {min, max},
+                                             {backward ? max : min, Aggregate::count()},
+                                             {Aggregate::min("RowKey")}}) {
+      EXPECT_GT(blocks_of(cost_of_figures(scan_of("", backward), wanted)), all_blocks_ * 9 / 10);
+    }
+  }
+  Scan first = scan_of("");
+  first.take = 200;
+  EXPECT_EQ(figures_of(first, {min, max}).first, (Figures{Value(std::int32_t{0}), Value(std::int32_t{199})}));
+  first.backward = true;
+  EXPECT_EQ(figures_of(first, {max}).first, (Figures{Value(std::int32_t{kEntities - 1})}));
+  Aggregation grouped = *Aggregation::create({min}, {{"PartitionKey"}});
+  ASSERT_TRUE(table_->aggregate(scan_of(""), grouped).ok());
+  EXPECT_EQ((*grouped.rows()).size(), std::size_t{kPartitions});
+  EXPECT_EQ(expect_extremes("N", "N gt 500"), Value(std::int32_t{501}));
+  EXPECT_EQ(expect_extremes("N", "not (N lt 700) and PartitionKey ne 'f'"), Value(std::int32_t{720}));
+  (void)expect_extremes("Padding");
+  (void)expect_extremes("Missing");
+}
+
+TEST_F(PassedBlockScans, ExtremesOfWhatWasDeletedOrOverwrittenDoNotCount) {
+  const auto smallest = [&](int value) {
+    EXPECT_EQ(expect_extremes("N"), Value(std::int32_t{value}));
+    (void)expect_extremes("Timestamp");
+    (void)expect_extremes("N", "N ge 350 and N lt 900");
+  };
+  const Snapshot before = *bench_.store->snapshot();
+  ASSERT_NO_FATAL_FAILURE(remove(0, 10));
+  ASSERT_NO_FATAL_FAILURE(remove(kEntities - 10, kEntities));
+  smallest(10);
+  ASSERT_NO_FATAL_FAILURE(overwrite(10, 300, std::nullopt));
+  smallest(300);
+  ASSERT_NO_FATAL_FAILURE(flush_by_writing(300, 350));
+  smallest(-1);
+  ASSERT_NO_FATAL_FAILURE(remove(300, 350));
+  smallest(350);
+  snapshot_ = before;
+  smallest(0);
+  snapshot_.reset();
+  ASSERT_TRUE(bench_.store->compact().ok());
+  smallest(350);
+  snapshot_ = before;
+  smallest(0);
+}
+
+TEST_F(PassedBlockScans, ExtremesOfSeveralTypesAreThoseOfAllBlocks) {
+  ASSERT_NO_FATAL_FAILURE(set_number(40, Value(std::numeric_limits<double>::quiet_NaN())));
+  ASSERT_NO_FATAL_FAILURE(set_number(700, Value(-7.5)));
+  ASSERT_NO_FATAL_FAILURE(set_number(701, Value(std::int64_t{-7})));
+  ASSERT_TRUE(bench_.store->compact().ok());
+  EXPECT_EQ(expect_extremes("N"), Value(-7.5));
+  ASSERT_NO_FATAL_FAILURE(set_number(900, Value(std::string("text"))));
+  EXPECT_EQ(expect_extremes("N"), std::nullopt) << "a text and a number do not compare";
+  ASSERT_TRUE(bench_.store->compact().ok());
+  EXPECT_EQ(expect_extremes("N"), std::nullopt);
+  // A block of texts alone.
+  for (int place = 880; place < 920; ++place) ASSERT_NO_FATAL_FAILURE(set_number(place, Value(std::string("text"))));
+  ASSERT_TRUE(bench_.store->compact().ok());
+  EXPECT_EQ(expect_extremes("N"), std::nullopt);
+  EXPECT_EQ(expect_extremes("N", "N ge 0"), Value(std::int32_t{0}));
+  EXPECT_EQ(expect_extremes("N", "N ge ''"), Value(std::string("text")));
+  ASSERT_NO_FATAL_FAILURE(remove(880, 920));
+  EXPECT_EQ(expect_extremes("N"), Value(-7.5));
+}
+
+/// Statistics have the beginning of a text.
+TEST_F(PassedBlockScans, ExtremesOfTextsThatBeginAlikeAreThoseOfAllBlocks) {
+  const std::vector<std::string> beginnings = {"", "a", "0123456789abcde", "0123456789abcdef", "0123456789abcde\u00e9"};
+  for (int round = 0; round < 3; ++round) {
+    for (int place = 0; place < kEntities; place += 1 + static_cast<int>(random_() % 9)) {
+      std::string text = beginnings[random_() % beginnings.size()];
+      if (text.size() > 10 && random_() % 2 == 0)
+        text += std::string(1, static_cast<char>('a' + random_() % 20)) + "tail";
+      ASSERT_NO_FATAL_FAILURE(set_number(place, Value(text)));
+    }
+    ASSERT_TRUE(bench_.store->compact().ok());
+    (void)expect_extremes("N", "N ge ''");
+    (void)expect_extremes("N", "N lt '0123456789abcdefg'");
+    (void)expect_extremes("N", "N gt 500");
+  }
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ void print_ranges(const ScanPlan& plan) {
     if (index.entities) {
       std::cerr << counted(*index.entities, "entity", "entities");
     } else {
-      std::cerr << "too many entries";
+      std::cerr << (index.is_taken ? "many entities, read in parts" : "too many entries");
     }
     if (index.is_taken) std::cerr << ", taken";
     if (index.answers_counts) std::cerr << ", answers counts alone";
