@@ -1,4 +1,5 @@
-/* Goal: indexes, changes by filter and patches in transactions from C do what the C++ verbs do, and can be stopped.
+/* Goal: indexes, changes by filter, patches in transactions and conditions of writes from C do what the C++ verbs do.
+   Builds and changes can be stopped.
    Method: a small table is indexed, and changed by filter, and read back. */
 #include <stddef.h>
 #include <string.h>
@@ -188,6 +189,107 @@ static void patches_are_executed_beside_operations(varve_store* store) {
   varve_table_free(table);
 }
 
+static int32_t number_of(varve_table* table, const char* row_key) {
+  varve_page* page = NULL;
+  varve_page_view view = {.size = sizeof view};
+  CHECK_OK(varve_table_get(table, text("p"), text(row_key), NULL, &page));
+  CHECK_OK(varve_page_read(page, &view));
+  const varve_value* const number = view.count == 1 ? varve_entity_find(&view.entities[0], text("N")) : NULL;
+  const int32_t found = number != NULL ? number->as.int32 : -1;
+  varve_page_free(page);
+  return found;
+}
+
+static void writes_have_conditions(varve_store* store) {
+  varve_table* const table = new_table(store, "OnlyIf");
+  fill(table, "p", 3);
+  const varve_property seven = int32_property("N", 7);
+  varve_operation operation = {
+      .kind = VARVE_REPLACE, .entity = entity_of("p", "000001", &seven, 1), .if_match = VARVE_ETAG_ANY};
+  varve_etag etag = VARVE_ETAG_NONE;
+  for (int32_t kind = VARVE_REPLACE; kind <= VARVE_MERGE; ++kind) {
+    operation.kind = kind;
+    CHECK_FAILS(varve_table_write_if(table, &operation, text("N eq 3"), NULL, &etag), VARVE_PRECONDITION_FAILED,
+                "ConditionNotMet");
+    CHECK(etag == VARVE_ETAG_NONE && number_of(table, "000001") == (kind == VARVE_REPLACE ? 1 : 7));
+    CHECK_OK(varve_table_write_if(table, &operation, text("N ne 3"), NULL, &etag));
+    CHECK(etag != VARVE_ETAG_NONE && number_of(table, "000001") == 7);
+  }
+  operation.kind = VARVE_REMOVE;
+  CHECK_FAILS(varve_table_write_if(table, &operation, text("N lt 7"), NULL, NULL), VARVE_PRECONDITION_FAILED,
+              "ConditionNotMet");
+  CHECK_FAILS(varve_table_write_if(table, &operation, text("N lt"), NULL, NULL), VARVE_INVALID_ARGUMENT,
+              "InvalidInput");
+  const varve_text broken = {NULL, 1};
+  CHECK_FAILS(varve_table_write_if(table, &operation, broken, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_table_write_if(table, NULL, text("N eq 7"), NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  CHECK(number_of(table, "000001") == 7);
+  CHECK_OK(varve_table_write_if(table, &operation, text("N eq 7"), NULL, &etag));
+  CHECK(etag == VARVE_ETAG_NONE && number_of(table, "000001") == -1);
+  for (int32_t kind = VARVE_INSERT; kind <= VARVE_INSERT_OR_MERGE; ++kind) {
+    if (kind == VARVE_REPLACE || kind == VARVE_MERGE) continue;
+    operation.kind = kind;
+    CHECK_FAILS(varve_table_write_if(table, &operation, text("true"), NULL, NULL), VARVE_INVALID_ARGUMENT,
+                "InvalidInput");
+  }
+  operation.kind = VARVE_INSERT;
+  CHECK_OK(varve_table_write_if(table, &operation, text(""), NULL, NULL));
+
+  const varve_operation group[] = {
+      {.kind = VARVE_MERGE, .entity = entity_of("p", "000000", &seven, 1), .if_match = VARVE_ETAG_ANY},
+      {.kind = VARVE_REMOVE, .entity = entity_of("p", "000002", NULL, 0), .if_match = VARVE_ETAG_ANY}};
+  varve_text conditions[] = {{NULL, 0}, text("N gt 2")};
+  const varve_patch patch = {.size = sizeof patch,
+                             .entity = entity_of("p", "000001", NULL, 0),
+                             .increments = &seven,
+                             .increment_count = 1,
+                             .condition = text("N eq 7"),
+                             .if_match = VARVE_ETAG_ANY};
+  varve_group_writes writes = {.size = sizeof writes,
+                               .operations = group,
+                               .operation_count = 2,
+                               .conditions = conditions,
+                               .patches = &patch,
+                               .patch_count = 1};
+  varve_page* page = NULL;
+  varve_status* const failed = varve_table_execute_with(table, &writes, NULL, &etag, &page);
+  CHECK(varve_status_operation_index(failed) == 1 && page == NULL);
+  CHECK_FAILS(failed, VARVE_PRECONDITION_FAILED, "ConditionNotMet");
+  CHECK(number_of(table, "000000") == 0 && number_of(table, "000002") == 2);
+  conditions[1] = text("N eq 2");
+  CHECK_OK(varve_table_execute_with(table, &writes, NULL, &etag, &page));
+  varve_page_view view = {.size = sizeof view};
+  CHECK_OK(varve_page_read(page, &view));
+  CHECK(view.count == 1 && view.entities[0].etag == etag);
+  varve_page_free(page);
+  CHECK(number_of(table, "000000") == 7 && number_of(table, "000001") == 14 && number_of(table, "000002") == -1);
+  writes.conditions = NULL;
+  writes.operation_count = 1;
+  writes.patch_count = 0;
+  CHECK_OK(varve_table_execute_with(table, &writes, NULL, NULL, NULL));
+  writes.size = 0;
+  CHECK_FAILS(varve_table_execute_with(table, &writes, NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_table_execute_with(table, NULL, NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+
+  operation = group[0];
+  operation.kind = VARVE_REMOVE;
+  for (int is_met = 0; is_met < 2; ++is_met) {
+    varve_transaction* transaction = NULL;
+    CHECK_OK(varve_transaction_begin(store, &transaction));
+    CHECK_OK(varve_transaction_add_if(transaction, table, &operation, text(is_met != 0 ? "N eq 7" : "N eq 8")));
+    varve_status* const committed = varve_transaction_commit(transaction, NULL, NULL);
+    CHECK(varve_status_operation_index(committed) == (is_met != 0 ? -1 : 0));
+    if (is_met != 0) {
+      CHECK_OK(committed);
+    } else {
+      CHECK_FAILS(committed, VARVE_PRECONDITION_FAILED, "ConditionNotMet");
+    }
+    varve_transaction_free(transaction);
+    CHECK(number_of(table, "000000") == (is_met != 0 ? -1 : 7));
+  }
+  varve_table_free(table);
+}
+
 static void a_table_is_created_with_a_rule(varve_store* store) {
   const varve_table_expiry by_property = {.size = sizeof by_property, .property = text("Until")};
   varve_table_options options = {.size = sizeof options, .expiry = &by_property};
@@ -213,5 +315,6 @@ void index_suite(void) {
   a_table_is_created_with_a_rule(store);
   entities_are_changed_by_filter(store);
   patches_are_executed_beside_operations(store);
+  writes_have_conditions(store);
   CHECK_OK(varve_store_close(store));
 }

@@ -863,6 +863,30 @@ VARVE_API varve_status* varve_table_execute_patches(const varve_table* table, co
                                                     const varve_write_options* options, varve_etag* etag,
                                                     varve_page** page);
 
+/// Does one operation, as varve::WriteOperation::only_if(): the stored entity must meet the filter `condition`, besides the
+/// ETag. VARVE_REPLACE, VARVE_MERGE and VARVE_REMOVE may have a condition; an absent or empty one is none. `etag` receives
+/// the new ETag, or VARVE_ETAG_NONE for a remove, and may be NULL. Errors besides those of the verb: VARVE_PRECONDITION_FAILED (ConditionNotMet: the entity does not
+/// meet the condition), VARVE_INVALID_ARGUMENT (InvalidInput: the operation is another one), and those of a filter.
+VARVE_API varve_status* varve_table_write_if(const varve_table* table, const varve_operation* operation,
+                                             varve_text condition, const varve_write_options* options,
+                                             varve_etag* etag);
+
+/// The writes of varve_table_execute_with().
+typedef struct varve_group_writes {
+  size_t size;
+  const varve_operation* operations;
+  size_t operation_count;
+  /// A condition for each operation, as varve_table_write_if() takes it. NULL: no operation has one.
+  const varve_text* conditions;
+  /// The patches come after the operations, and count after them in varve_status_operation_index().
+  const varve_patch* patches;
+  size_t patch_count;
+} varve_group_writes;
+/// Does varve_table_execute_patches() with these writes. Errors besides: as varve_table_write_if().
+VARVE_API varve_status* varve_table_execute_with(const varve_table* table, const varve_group_writes* writes,
+                                                 const varve_write_options* options, varve_etag* etag,
+                                                 varve_page** page);
+
 /// The permissions of a restricted handle.
 enum { VARVE_MAY_QUERY = 1, VARVE_MAY_ADD = 2, VARVE_MAY_UPDATE = 4, VARVE_MAY_DELETE = 8 };
 /// A restriction of a table handle.
@@ -899,6 +923,10 @@ VARVE_API varve_status* varve_transaction_scan_checked(varve_transaction* transa
 /// Appends a write.
 VARVE_API varve_status* varve_transaction_add(varve_transaction* transaction, const varve_table* table,
                                               const varve_operation* operation);
+/// Appends a write with a condition, as varve_table_write_if() takes it. varve_transaction_commit() judges the condition by
+/// the state before the transaction.
+VARVE_API varve_status* varve_transaction_add_if(varve_transaction* transaction, const varve_table* table,
+                                                 const varve_operation* operation, varve_text condition);
 /// Appends a patch.
 VARVE_API varve_status* varve_transaction_patch(varve_transaction* transaction, const varve_table* table,
                                                 const varve_patch* patch);
