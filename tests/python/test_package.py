@@ -267,6 +267,39 @@ class Verbs(WithStore):
         self.assertEqual([e["Quantity"] for e in transaction.patched_entities], [3, 1])
         self.assertEqual({e.etag for e in transaction.patched_entities}, {transaction.etag})
 
+    def test_replaces_merges_and_removes_have_conditions(self):
+        self.fill(2)
+        one, two = Entity("p", "000000", N=1), Entity("p", "000001", N=9)
+
+        def group(verb, *arguments, **named):
+            with self.table.transaction() as writes:
+                writes.insert_or_replace(two)
+                getattr(writes, verb)(*arguments, **named)
+
+        def transaction(verb, *arguments, **named):
+            with self.store.transaction() as writes:
+                writes.insert_or_replace(self.table, two)
+                getattr(writes, verb)(self.table, *arguments, **named)
+
+        for write in (lambda verb, *arguments, **named: getattr(self.table, verb)(*arguments, **named), group, transaction):
+            for verb, arguments in (("replace", (one, ETag.ANY)), ("merge", (one, ETag.ANY)), ("remove", ("p", "000000"))):
+                with self.subTest(verb=verb):
+                    self.table.insert_or_replace(Entity("p", "000000", N=0, A="O'Hara"))
+                    before = self.table.get("p", "000000")
+                    with self.assertRaises(varve.PreconditionFailed) as caught:
+                        write(verb, *arguments, only_if="N eq 0 and A eq @name", parameters={"name": "Ann"})
+                    self.assertEqual(caught.exception.service_error, "ConditionNotMet")
+                    self.assertEqual(self.table.get("p", "000000").etag, before.etag)
+                    with self.assertRaises(varve.InvalidArgument):
+                        write(verb, *arguments, only_if="N eq")
+                    with self.assertRaises(TypeError):
+                        write(verb, *arguments, only_if=b"true")
+                    write(verb, *arguments, only_if="N eq 0 and A eq @name", parameters={"name": "O'Hara"})
+                    after = self.table.get("p", "000000")
+                    self.assertEqual(after and dict(after),
+                                     {"replace": {"N": 1}, "merge": {"N": 1, "A": "O'Hara"}, "remove": None}[verb])
+        self.assertEqual(self.table.get("p", "000001")["N"], 9)
+
     def test_group_transactions_are_context_managers(self):
         with self.table.transaction() as group:
             group.insert(Entity("p", "a", N=1))
@@ -580,6 +613,11 @@ class Asynchronous(unittest.TestCase):
                 self.assertEqual((await table.get_many([("p", "003"), ("p", "x")]))[1], None)
                 with self.assertRaises(varve.NotFound):
                     await table.remove("p", "none")
+                for verb, *arguments in ((table.replace, Entity("p", "003"), ETag.ANY),
+                                         (table.merge, Entity("p", "003"), ETag.ANY), (table.remove, "p", "003")):
+                    with self.assertRaises(varve.PreconditionFailed):
+                        await verb(*arguments, only_if="N lt @n", parameters={"n": 7})
+                await table.merge(Entity("p", "003", M=1), ETag.ANY, only_if="N eq 7")
                 self.assertEqual(
                     await store.transact(lambda t: t.get(table.table, "p", "003")["M"]), 1)
                 await store.run(store.store.compact)

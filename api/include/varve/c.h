@@ -865,8 +865,9 @@ VARVE_API varve_status* varve_table_execute_patches(const varve_table* table, co
 
 /// Does one operation, as varve::WriteOperation::only_if(): the stored entity must meet the filter `condition`, besides the
 /// ETag. VARVE_REPLACE, VARVE_MERGE and VARVE_REMOVE may have a condition; an absent or empty one is none. `etag` receives
-/// the new ETag, or VARVE_ETAG_NONE for a remove, and may be NULL. Errors besides those of the verb: VARVE_PRECONDITION_FAILED (ConditionNotMet: the entity does not
-/// meet the condition), VARVE_INVALID_ARGUMENT (InvalidInput: the operation is another one), and those of a filter.
+/// the new ETag, or VARVE_ETAG_NONE for a remove, and may be NULL. Errors besides those of the verb:
+/// VARVE_PRECONDITION_FAILED (ConditionNotMet: the entity does not meet the condition), VARVE_INVALID_ARGUMENT
+/// (InvalidInput: another operation has a condition), and those of a filter.
 VARVE_API varve_status* varve_table_write_if(const varve_table* table, const varve_operation* operation,
                                              varve_text condition, const varve_write_options* options,
                                              varve_etag* etag);
