@@ -265,6 +265,8 @@ Result<Scan> read_scan(const varve_scan* scan, const StoreLimits& limits) {
   // The verb refuses everything above limits::kPageTimeMax.
   constexpr std::uint64_t kTimeMax = 1'000'000;
   if (given->time_max_ms != 0) read.page_time_max = std::chrono::milliseconds(std::min(given->time_max_ms, kTimeMax));
+  if (given->order_time_max_ms != 0) read.order_time_max = to_milliseconds(given->order_time_max_ms);
+  read.filter_extensions = !given->no_filter_extensions;
   read.read.select = *std::move(select);
   read.read.snapshot = *std::move(snapshot);
   return read;

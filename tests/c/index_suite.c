@@ -1,7 +1,8 @@
-/* Goal: indexes, changes by filter, patches in transactions and conditions of writes from C do what the C++ verbs do.
-   Builds and changes can be stopped.
+/* Goal: indexes, changes by filter, patches in transactions, conditions of writes and bounds of scans from C do what those
+   of C++ do. Builds and changes can be stopped.
    Method: a small table is indexed, and changed by filter, and read back. */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "check.h"
@@ -290,6 +291,70 @@ static void writes_have_conditions(varve_store* store) {
   varve_table_free(table);
 }
 
+static void an_order_has_a_time(varve_store* store) {
+  varve_loader* loader = NULL;
+  CHECK_OK(varve_loader_open(store, text("acct"), text("Ordered"), &loader));
+  for (int i = 0; i < 20000; ++i) {
+    char row_key[16];
+    snprintf(row_key, sizeof row_key, "%06d", i);
+    const varve_property number = int32_property("N", i);
+    const varve_entity entity = entity_of("p", row_key, &number, 1);
+    CHECK_OK(varve_loader_add(loader, &entity));
+  }
+  CHECK_OK(varve_loader_finish(loader, NULL));
+  varve_loader_free(loader);
+  varve_table* table = NULL;
+  CHECK_OK(varve_table_open(store, text("acct"), text("Ordered"), &table));
+  varve_scan scan = {.size = sizeof scan, .order_by = text("N desc"), .page_entities_max = 1, .order_time_max_ms = 1};
+  varve_page* page = NULL;
+  CHECK_FAILS(varve_table_scan(table, &scan, &page), VARVE_TOO_LARGE, "InvalidInput");
+  CHECK(page == NULL);
+  scan.order_time_max_ms = 3600000;
+  CHECK_OK(varve_table_scan(table, &scan, &page));
+  varve_page_free(page);
+  scan.order_time_max_ms = UINT64_MAX;
+  CHECK_OK(varve_table_scan(table, &scan, &page));
+  varve_page_free(page);
+  scan.order_time_max_ms = 1;
+  scan.size = offsetof(varve_scan, order_time_max_ms);  // of an earlier header
+  CHECK_OK(varve_table_scan(table, &scan, &page));
+  varve_page_view view = {.size = sizeof view};
+  CHECK_OK(varve_page_read(page, &view));
+  CHECK(view.count == 1 && same_text(view.entities[0].row_key, "019999"));
+  varve_page_free(page);
+  scan.size = sizeof scan;
+  scan.order_by = text("");
+  const varve_where where = {.size = sizeof where, .scan = &scan, .all = true, .dry_run = true};
+  CHECK_FAILS(varve_table_delete_where(table, &where, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  varve_table_free(table);
+}
+
+static void a_scan_may_refuse_what_the_service_lacks(varve_store* store) {
+  varve_table* const table = new_table(store, "Strict");
+  fill(table, "p", 3);
+  varve_scan scan = {.size = sizeof scan};
+  static const char* const extensions[] = {"exists(N)", "N eq N", "N in (1, 2)"};
+  for (size_t i = 0; i < 3; ++i) {
+    scan.filter = text(extensions[i]);
+    scan.no_filter_extensions = false;
+    uint64_t count = 0;
+    CHECK_OK(varve_table_count(table, &scan, &count, NULL));
+    CHECK(count == (i == 2 ? 2 : 3));
+    scan.no_filter_extensions = true;
+    varve_page* page = NULL;
+    CHECK_FAILS(varve_table_scan(table, &scan, &page), i == 2 ? VARVE_INVALID_ARGUMENT : VARVE_UNSUPPORTED,
+                i == 2 ? "InvalidInput" : "NotImplemented");
+    CHECK(page == NULL);
+    const varve_where where = {.size = sizeof where, .scan = &scan};
+    CHECK_FAILS(varve_table_delete_where(table, &where, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  }
+  scan.filter = text("N ge 1 and not (N eq 2)");
+  uint64_t count = 0;
+  CHECK_OK(varve_table_count(table, &scan, &count, NULL));
+  CHECK(count == 1);
+  varve_table_free(table);
+}
+
 static void a_table_is_created_with_a_rule(varve_store* store) {
   const varve_table_expiry by_property = {.size = sizeof by_property, .property = text("Until")};
   varve_table_options options = {.size = sizeof options, .expiry = &by_property};
@@ -316,5 +381,7 @@ void index_suite(void) {
   entities_are_changed_by_filter(store);
   patches_are_executed_beside_operations(store);
   writes_have_conditions(store);
+  an_order_has_a_time(store);
+  a_scan_may_refuse_what_the_service_lacks(store);
   CHECK_OK(varve_store_close(store));
 }

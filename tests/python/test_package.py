@@ -346,6 +346,24 @@ class Verbs(WithStore):
         self.assertEqual(self.table.scan("PartitionKey eq 'p' and N eq 3").explain().path, "partition")
         self.assertEqual(len(list(self.table)), 28)
 
+    def test_scans_may_bound_orders_and_refuse_what_the_service_lacks(self):
+        self.fill(3)
+        with self.store.load("shop", "Many") as load:
+            for number in range(20_000):
+                load.add(Entity("p", f"{number:06d}", N=number))
+        many = self.store.table("shop", "Many")
+        with self.assertRaises(varve.TooLarge):
+            many.scan(order_by="N desc", page_entities=1, order_time=0.001).page()
+        page = many.scan(order_by="N desc", page_entities=1, order_time=timedelta(hours=1)).page()
+        self.assertEqual([e["N"] for e in page.entities], [19_999])
+        with self.assertRaises(varve.InvalidArgument):
+            many.scan(order_by="N", order_time=0).page()
+        for extension, refused in (("exists(N)", varve.Unsupported), ("N in (1, 2)", varve.InvalidArgument)):
+            self.assertGreater(self.table.scan(extension).count(), 0)
+            with self.assertRaises(refused):
+                self.table.scan(extension, filter_extensions=False).count()
+        self.assertEqual(self.table.scan("N ge 1", filter_extensions=False).count(), 2)
+
     def test_scans_refuse_what_contradicts_itself(self):
         for fields in ({"rows": ("a", "b")}, {"partition": "p", "partitions": ("a", "b")}, {"page_entities": 0},
                        {"limit": -1}, {"filter": "N eq"}, {"partition": "p", "rows": ("a", "b"), "row_prefix": "a"},

@@ -637,6 +637,10 @@ typedef struct varve_scan {
   /// The order of the entities, for example `Price desc, Name`, as varve::Scan::order_by. Without an index that has
   /// the order, each page reads the whole range. Absent or empty: the order of keys.
   varve_text order_by;
+  /// Milliseconds that a page with an order may take, as varve::Scan::order_time_max. Zero: not bounded.
+  uint64_t order_time_max_ms;
+  /// If true, the filter may only have the grammar of the table service, as varve::Scan::filter_extensions.
+  bool no_filter_extensions;
 } varve_scan;
 
 /// Reads one page. `scan` may be NULL for all entities. Errors: as varve::Table::scan().

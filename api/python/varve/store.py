@@ -359,6 +359,9 @@ class Scan:
         scan.backward = bool(fields["reverse"])
         if fields["order_by"]:
             scan.order_by = text_of(fields["order_by"], "order_by", keep)
+        if fields["order_time"] is not None:
+            scan.order_time_max_ms = milliseconds_of(fields["order_time"], "order_time", may_be_zero=False)
+        scan.no_filter_extensions = not fields["filter_extensions"]
         if fields["limit"] is not None:
             if fields["limit"] < 0:
                 raise InvalidArgument(f"limit is {fields['limit']}; zero or more is allowed")
@@ -634,7 +637,8 @@ class Table(_Handle):
              row_prefix: Optional[str] = None, partitions: Optional[tuple[Optional[str], Optional[str]]] = None,
              select: Optional[Sequence[str]] = None, reverse: bool = False, limit: Optional[int] = None,
              page_entities: Optional[int] = None, continuation: Optional[str] = None,
-             snapshot: Optional[Snapshot] = None, order_by: str = "") -> Scan:
+             snapshot: Optional[Snapshot] = None, order_by: str = "", order_time: Optional[Seconds] = None,
+             filter_extensions: bool = True) -> Scan:
         """Returns a scan, which reads when it is iterated.
 
         `filter` is a filter of the table service, also with the functions that only Varve has, such as
@@ -642,12 +646,15 @@ class Table(_Handle):
         partition, `rows` a range of its RowKeys from a key to before another, `row_prefix` the RowKeys with a prefix, and
         `partitions` a range of partitions. `order_by`, for example ``"Price desc, Name"``, orders by up to four properties
         or keys. Then a page without an index that has the order reads the whole range, so give a `limit`.
+
+        `order_time` is the longest time of a page with an order. A page that cannot end by then raises TooLarge. Without
+        `filter_extensions`, the filter may only have the grammar of the table service.
         """
         return Scan(self, {
             "filter": _filter_of(filter, parameters), "partition": partition,
             "rows": rows, "row_prefix": row_prefix, "partitions": partitions, "select": select, "reverse": reverse,
             "limit": limit, "page_entities": page_entities, "continuation": continuation, "snapshot": snapshot,
-            "order_by": order_by})
+            "order_by": order_by, "order_time": order_time, "filter_extensions": filter_extensions})
 
     def __iter__(self) -> Iterator[Entity]:
         return iter(self.scan())
