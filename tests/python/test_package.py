@@ -140,6 +140,7 @@ class Indexes(WithStore):
                 await table.insert(Entity("p", "r", N=1))
                 await store.create_index("shop", "Orders", "ByN", ["N"])
                 self.assertEqual([index.name for index in await store.indexes("shop", "Orders")], ["ByN"])
+                self.assertEqual([index.name for index in (await table.explain("N eq 1")).indexes], ["ByN"])
                 self.assertEqual((await table.update_where("N eq 1", {"M": 2})).changed, 1)
                 self.assertEqual((await table.delete_where("M eq 2")).changed, 1)
                 await store.drop_index("shop", "Orders", "ByN")
