@@ -60,11 +60,13 @@ Status add_operations(const varve_operation* operations, std::size_t count, cons
   return Status();
 }
 
+/// The patches lie as far apart as the first one says: those of a caller with a later header are larger.
 Status add_patches(const varve_patch* patches, std::size_t count, std::size_t most,
                    EntityGroupTransaction& transaction) {
   if (patches == nullptr && count != 0) return null_pointer("patches");
-  for (std::size_t i = 0; i < count && transaction.size() < most; ++i) {
-    Result<ReadPatch> read = read_patch(&patches[i]);
+  const char* at = reinterpret_cast<const char*>(patches);
+  for (std::size_t i = 0; i < count && transaction.size() < most; ++i, at += patches->size) {
+    Result<ReadPatch> read = read_patch(reinterpret_cast<const varve_patch*>(at));
     if (!read.ok()) return read.status().at_operation(static_cast<std::uint32_t>(transaction.size()));
     if (read->may_insert) {
       transaction.insert_or_patch(std::move(read->patch));

@@ -183,6 +183,27 @@ static void patches_are_executed_beside_operations(varve_store* store) {
   }
   varve_page_free(page);
   CHECK(left_in(table) == 4);
+  struct {
+    varve_patch patch;
+    uint64_t field_of_a_later_header;
+  } later[2];
+  memset(later, 0, sizeof later);
+  for (size_t i = 0; i < 2; ++i) {
+    later[i].patch = patches[i];
+    later[i].patch.size = sizeof later[i];
+  }
+  CHECK_OK(varve_table_execute_patches(table, NULL, 0, &later[0].patch, 2, NULL, NULL, &page));
+  view.size = sizeof view;
+  CHECK_OK(varve_page_read(page, &view));
+  if (CHECK(view.count == 2)) {
+    CHECK(varve_entity_find(&view.entities[0], text("N"))->as.int32 == 3);
+    CHECK(varve_entity_find(&view.entities[1], text("N"))->as.int32 == 2);
+  }
+  varve_page_free(page);
+  later[1].field_of_a_later_header = 1;
+  varve_status* const unknown = varve_table_execute_patches(table, &insert, 1, &later[0].patch, 2, NULL, NULL, &page);
+  CHECK(varve_status_operation_index(unknown) == 2);
+  CHECK_FAILS(unknown, VARVE_UNSUPPORTED, "");
   varve_status* const failed = varve_table_execute_patches(table, &insert, 1, patches, 1, NULL, NULL, &page);
   CHECK(varve_status_operation_index(failed) == 0 && page == NULL);
   CHECK_FAILS(failed, VARVE_EXISTS, "EntityAlreadyExists");

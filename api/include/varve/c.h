@@ -25,8 +25,8 @@
 //           optional text has `data` NULL.
 // Growth    A struct whose first field is `size` may get more fields. Set `size` to sizeof the struct, and all other
 //           fields to zero or to their value: `varve_scan scan = {.size = sizeof scan};`. Zero always means the default.
-//           A NULL in place of an options struct means defaults. A library that does not know a field which is set returns
-//           VARVE_UNSUPPORTED. Other structs never change.
+//           In an array of such structs, all have one size. A NULL in place of an options struct means defaults. A library
+//           that does not know a field which is set returns VARVE_UNSUPPORTED. Other structs never change.
 // Threads   Every thread may use all handles at the same time, except cursors, transactions, loaders and writers: one
 //           thread at a time may use these, and a second thread gets VARVE_INVALID_ARGUMENT. varve_store_close() waits for the
 //           calls that run on the store, and refuses later ones. It ends the waits of varve_queue_get() and
