@@ -2,6 +2,7 @@
 // Must never: refuse or change anything that the operation of the same name on Table would not. Both consist of the
 // same steps (entity_read.h, entity_write.h).
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "api/async/async_call.h"
@@ -378,37 +379,19 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     co_return std::move(etags);
   }
 
-  /// Runs the blocking verb on a worker thread.
-  static Task<Result<ExecutedTransaction>> execute_with_messages(Called called, Table table,
-                                                                 EntityGroupTransaction transaction,
-                                                                 std::vector<MessageWrite> messages,
-                                                                 OwnedWriteOptions owned) {
+  /// Runs a verb of the blocking handle on a worker thread. `verb` owns what it needs.
+  template <typename Verb>
+  static Task<std::invoke_result_t<Verb&, Table&>> on_worker(Called called, Table table, Verb verb) {
+    using Answer = std::invoke_result_t<Verb&, Table&>;
     AsyncCall call = call_of(called);
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     co_await call.to_worker();
-    Result<ExecutedTransaction> done = guarded([&]() -> Result<ExecutedTransaction> {
+    Answer answer = guarded([&]() -> Answer {
       if (Status stopped = call.check_stop(); !stopped.ok()) return stopped;
-      return table.execute_with_messages(transaction.operations(), messages, owned.options());
+      return verb(table);
     });
     co_await call.back();
-    co_return done;
-  }
-
-  /// Runs the blocking verb on a worker thread. Without changes, the entities are deleted.
-  static Task<Result<WhereProgress>> change_where(Called called, Table table, Where where,
-                                                  std::optional<PropertyChanges> changes, WhereOptions options,
-                                                  OwnedWriteOptions owned) {
-    AsyncCall call = call_of(called);
-    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    co_await call.to_worker();
-    Result<WhereProgress> done = guarded([&]() -> Result<WhereProgress> {
-      if (Status stopped = call.check_stop(); !stopped.ok()) return stopped;
-      WhereOptions running = options;
-      running.write = owned.options();
-      return changes ? table.update_where(where, *changes, running) : table.delete_where(where, running);
-    });
-    co_await call.back();
-    co_return done;
+    co_return answer;
   }
 };
 
@@ -436,23 +419,32 @@ Task<Result<std::vector<ETag>>> AsyncTable::execute(EntityGroupTransaction trans
 Task<Result<ExecutedTransaction>> AsyncTable::execute_with_messages(EntityGroupTransaction transaction,
                                                                     std::vector<MessageWrite> messages,
                                                                     WriteOptions options, std::stop_token stop) const {
-  return Verbs::ending_at_home(
-      *this, Verbs::execute_with_messages({*this, std::move(stop)}, table_, std::move(transaction), std::move(messages),
-                                          OwnedWriteOptions(options)));
+  auto verb = [transaction = std::move(transaction), messages = std::move(messages),
+               owned = OwnedWriteOptions(options)](Table& table) {
+    return table.execute_with_messages(transaction.operations(), messages, owned.options());
+  };
+  return Verbs::ending_at_home(*this, Verbs::on_worker({*this, std::move(stop)}, table_, std::move(verb)));
 }
 
 Task<Result<WhereProgress>> AsyncTable::delete_where(Where where, WhereOptions options) const {
   OwnedWriteOptions owned(options.write);
   std::stop_token stop = options.stop;
-  return Verbs::ending_at_home(*this, Verbs::change_where({*this, std::move(stop)}, table_, std::move(where),
-                                                          std::nullopt, std::move(options), std::move(owned)));
+  auto verb = [where = std::move(where), options = std::move(options), owned = std::move(owned)](Table& table) mutable {
+    options.write = owned.options();
+    return table.delete_where(where, options);
+  };
+  return Verbs::ending_at_home(*this, Verbs::on_worker({*this, std::move(stop)}, table_, std::move(verb)));
 }
 
 Task<Result<WhereProgress>> AsyncTable::update_where(Where where, PropertyChanges changes, WhereOptions options) const {
   OwnedWriteOptions owned(options.write);
   std::stop_token stop = options.stop;
-  return Verbs::ending_at_home(*this, Verbs::change_where({*this, std::move(stop)}, table_, std::move(where),
-                                                          std::move(changes), std::move(options), std::move(owned)));
+  auto verb = [where = std::move(where), changes = std::move(changes), options = std::move(options),
+               owned = std::move(owned)](Table& table) mutable {
+    options.write = owned.options();
+    return table.update_where(where, changes, options);
+  };
+  return Verbs::ending_at_home(*this, Verbs::on_worker({*this, std::move(stop)}, table_, std::move(verb)));
 }
 
 Task<Result<std::optional<Entity>>> AsyncTable::get(std::string partition_key, std::string row_key, ReadOptions options,
@@ -487,6 +479,11 @@ Task<Result<Count>> AsyncTable::count(Scan scan, std::stop_token stop) const {
 
 Task<Result<Aggregated>> AsyncTable::aggregate(Scan scan, Aggregation into, std::stop_token stop) const {
   return Verbs::ending_at_home(*this, Verbs::aggregate({*this, std::move(stop)}, std::move(scan), std::move(into)));
+}
+
+Task<Result<ScanPlan>> AsyncTable::explain(Scan scan, std::stop_token stop) const {
+  auto verb = [scan = std::move(scan)](const Table& table) { return table.explain(scan); };
+  return Verbs::ending_at_home(*this, Verbs::on_worker({*this, std::move(stop)}, table_, std::move(verb)));
 }
 
 }  // namespace varve

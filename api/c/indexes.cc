@@ -52,11 +52,11 @@ Result<ReadWhere> read_where(const varve_where& given, const StoreLimits& limits
   Result<Scan> scan = read_scan(given.scan, limits);
   if (!scan.ok()) return scan.status();
   // A field without an effect could be a limit that the caller relies on.
-  if (scan->take || scan->backward || !scan->order_by.empty() || !scan->read.select.empty() || scan->read.snapshot) {
+  if (scan->take || scan->backward || !scan->order_by.empty() || !scan->read.select.empty() || scan->read.snapshot ||
+      scan->order_time_max != Scan().order_time_max || !scan->filter_extensions) {
     return Status::invalid_argument(
-        "the scan of a change by filter sets has_take, backward, order_by, select or snapshot; expected a range, a "
-        "filter "
-        "and a continuation");
+        "the scan of a change by filter sets has_take, backward, order_by, order_time_max_ms, no_filter_extensions, "
+        "select or snapshot; expected a range, a filter and a continuation");
   }
   const Result<WriteOptions> write = read_write_options(given.write);
   if (!write.ok()) return write.status();

@@ -9,6 +9,7 @@
 #include "api/c/call.h"
 #include "api/c/objects.h"
 #include "api/c/page.h"
+#include "api/c/sized.h"
 #include "api/c/values.h"
 #include "api/model/guarded.h"
 
@@ -46,22 +47,26 @@ Status give_patched(std::span<const Entity> entities, varve_page** page) {
 }
 
 /// Appends at most `most` operations. One above the limit of a transaction is enough for the verb to refuse all.
-Status add_operations(const varve_operation* operations, std::size_t count, std::size_t most,
-                      EntityGroupTransaction& transaction) {
+/// `conditions` is null, or has one for each operation.
+Status add_operations(const varve_operation* operations, std::size_t count, const varve_text* conditions,
+                      std::size_t most, EntityGroupTransaction& transaction) {
   if (operations == nullptr && count != 0) return null_pointer("operations");
   for (std::size_t i = 0; i < std::min(count, most); ++i) {
-    Result<WriteOperation> operation = read_operation(operations[i]);
+    Result<WriteOperation> operation =
+        read_operation(operations[i], conditions == nullptr ? varve_text{} : conditions[i]);
     if (!operation.ok()) return operation.status().at_operation(static_cast<std::uint32_t>(i));
     transaction.add(*std::move(operation));
   }
   return Status();
 }
 
+/// The patches lie as far apart as the first one says: those of a caller with a later header are larger.
 Status add_patches(const varve_patch* patches, std::size_t count, std::size_t most,
                    EntityGroupTransaction& transaction) {
   if (patches == nullptr && count != 0) return null_pointer("patches");
-  for (std::size_t i = 0; i < count && transaction.size() < most; ++i) {
-    Result<ReadPatch> read = read_patch(&patches[i]);
+  const char* at = reinterpret_cast<const char*>(patches);
+  for (std::size_t i = 0; i < count && transaction.size() < most; ++i, at += patches->size) {
+    Result<ReadPatch> read = read_patch(reinterpret_cast<const varve_patch*>(at));
     if (!read.ok()) return read.status().at_operation(static_cast<std::uint32_t>(transaction.size()));
     if (read->may_insert) {
       transaction.insert_or_patch(std::move(read->patch));
@@ -74,6 +79,30 @@ Status add_patches(const varve_patch* patches, std::size_t count, std::size_t mo
 
 std::size_t operations_read(const TableObject& table) noexcept {
   return std::size_t{table.limits.transaction_operations_max} + 1;
+}
+
+varve_status* execute_group(const varve_table* table, const varve_group_writes* writes,
+                            const varve_write_options* options, varve_etag* etag, varve_page** page) noexcept {
+  if (etag != nullptr) *etag = VARVE_ETAG_NONE;
+  if (page != nullptr) *page = nullptr;
+  return call_on<TableObject>(table, [&](TableObject& held) -> Status {
+    if (writes == nullptr) return null_pointer("writes");
+    const Result<varve_group_writes> group = read_sized(writes);
+    if (!group.ok()) return group.status();
+    const Result<WriteOptions> chosen = read_write_options(options);
+    if (!chosen.ok()) return chosen.status();
+    EntityGroupTransaction transaction;
+    Status added = add_operations(group->operations, group->operation_count, group->conditions, operations_read(held),
+                                  transaction);
+    if (added.ok()) added = add_patches(group->patches, group->patch_count, operations_read(held), transaction);
+    if (!added.ok()) return added;
+    const Result<ExecutedTransaction> done = held.table.execute_with_messages(transaction.operations(), {}, *chosen);
+    if (!done.ok()) return done.status();
+    for (const ETag one : done->etags) {
+      if (!one.is_none()) give_etag(one, etag);
+    }
+    return page != nullptr ? give_patched(done->patched, page) : Status();
+  });
 }
 
 }  // namespace
@@ -146,7 +175,7 @@ varve_status* varve_table_execute(const varve_table* table, const varve_operatio
     const varve::Result<varve::WriteOptions> chosen = vc::read_write_options(options);
     if (!chosen.ok()) return chosen.status();
     varve::EntityGroupTransaction transaction;
-    varve::Status added = vc::add_operations(operations, count, vc::operations_read(held), transaction);
+    varve::Status added = vc::add_operations(operations, count, nullptr, vc::operations_read(held), transaction);
     if (!added.ok()) return added;
     const varve::Result<std::vector<varve::ETag>> written = held.table.execute(transaction, *chosen);
     if (!written.ok()) return written.status();
@@ -161,22 +190,28 @@ varve_status* varve_table_execute(const varve_table* table, const varve_operatio
 varve_status* varve_table_execute_patches(const varve_table* table, const varve_operation* operations, size_t count,
                                           const varve_patch* patches, size_t patch_count,
                                           const varve_write_options* options, varve_etag* etag, varve_page** page) {
+  const varve_group_writes writes{sizeof writes, operations, count, nullptr, patches, patch_count};
+  return vc::execute_group(table, &writes, options, etag, page);
+}
+
+varve_status* varve_table_execute_with(const varve_table* table, const varve_group_writes* writes,
+                                       const varve_write_options* options, varve_etag* etag, varve_page** page) {
+  return vc::execute_group(table, writes, options, etag, page);
+}
+
+varve_status* varve_table_write_if(const varve_table* table, const varve_operation* operation, varve_text condition,
+                                   const varve_write_options* options, varve_etag* etag) {
   if (etag != nullptr) *etag = VARVE_ETAG_NONE;
-  if (page != nullptr) *page = nullptr;
   return vc::call_on<vc::TableObject>(table, [&](vc::TableObject& held) -> varve::Status {
+    if (operation == nullptr) return vc::null_pointer("operation");
     const varve::Result<varve::WriteOptions> chosen = vc::read_write_options(options);
     if (!chosen.ok()) return chosen.status();
-    varve::EntityGroupTransaction transaction;
-    varve::Status added = vc::add_operations(operations, count, vc::operations_read(held), transaction);
-    if (added.ok()) added = vc::add_patches(patches, patch_count, vc::operations_read(held), transaction);
-    if (!added.ok()) return added;
-    const varve::Result<varve::ExecutedTransaction> done =
-        held.table.execute_with_messages(transaction.operations(), {}, *chosen);
-    if (!done.ok()) return done.status();
-    for (const varve::ETag one : done->etags) {
-      if (!one.is_none()) vc::give_etag(one, etag);
-    }
-    return page != nullptr ? vc::give_patched(done->patched, page) : varve::Status();
+    const varve::Result<varve::WriteOperation> read = vc::read_operation(*operation, condition);
+    if (!read.ok()) return read.status();
+    const varve::Result<varve::ETag> written = held.table.write(*read, *chosen);
+    if (!written.ok()) return written.status();
+    vc::give_etag(*written, etag);
+    return varve::Status();
   });
 }
 

@@ -68,11 +68,16 @@ varve_status* varve_transaction_get_many(varve_transaction* transaction, const v
 
 varve_status* varve_transaction_add(varve_transaction* transaction, const varve_table* table,
                                     const varve_operation* operation) {
+  return varve_transaction_add_if(transaction, table, operation, varve_text{});
+}
+
+varve_status* varve_transaction_add_if(varve_transaction* transaction, const varve_table* table,
+                                       const varve_operation* operation, varve_text condition) {
   return vc::call_on<vc::TransactionObject>(transaction, [&](vc::TransactionObject& held) -> varve::Status {
     const vc::Use<vc::TableObject> to(table);
     if (!to.ok()) return to.status();
     if (operation == nullptr) return vc::null_pointer("operation");
-    varve::Result<varve::WriteOperation> read = vc::read_operation(*operation);
+    varve::Result<varve::WriteOperation> read = vc::read_operation(*operation, condition);
     if (!read.ok()) return read.status();
     held.transaction.add(to->table, *std::move(read));
     return varve::Status();

@@ -160,15 +160,18 @@ Result<ReadPatch> read_patch(const varve_patch* patch) {
   return read;
 }
 
-Result<WriteOperation> read_operation(const varve_operation& operation) {
+Result<WriteOperation> read_operation(const varve_operation& operation, const varve_text& condition) {
   if (operation.kind < VARVE_INSERT || operation.kind > VARVE_REMOVE) {
     return Status::invalid_argument("the kind of an operation is " + std::to_string(operation.kind) +
                                     "; VARVE_INSERT (0) to VARVE_REMOVE (5) are allowed");
   }
+  const Result<std::string_view> filter = read_text(condition, "condition");
+  if (!filter.ok()) return filter.status();
   Result<Entity> entity = read_entity(&operation.entity);
   if (!entity.ok()) return entity.status();
   return WriteOperation{static_cast<WriteOperation::Kind>(operation.kind), *std::move(entity),
-                        to_etag(operation.if_match)};
+                        to_etag(operation.if_match)}
+      .only_if(std::string(*filter));
 }
 
 Result<std::vector<EntityKey>> read_keys(const varve_key* keys, std::size_t count) {
@@ -262,6 +265,8 @@ Result<Scan> read_scan(const varve_scan* scan, const StoreLimits& limits) {
   // The verb refuses everything above limits::kPageTimeMax.
   constexpr std::uint64_t kTimeMax = 1'000'000;
   if (given->time_max_ms != 0) read.page_time_max = std::chrono::milliseconds(std::min(given->time_max_ms, kTimeMax));
+  if (given->order_time_max_ms != 0) read.order_time_max = to_milliseconds(given->order_time_max_ms);
+  read.filter_extensions = !given->no_filter_extensions;
   read.read.select = *std::move(select);
   read.read.snapshot = *std::move(snapshot);
   return read;

@@ -60,7 +60,7 @@ struct ReadPatch {
 /// Errors of these: kInvalidArgument (a null pointer, an unknown type or kind).
 /// @{
 Result<Entity> read_entity(const varve_entity* entity);
-Result<WriteOperation> read_operation(const varve_operation& operation);
+Result<WriteOperation> read_operation(const varve_operation& operation, const varve_text& condition = {});
 Result<ReadPatch> read_patch(const varve_patch* patch);
 Result<std::vector<EntityKey>> read_keys(const varve_key* keys, std::size_t count);
 Result<WriteOptions> read_write_options(const varve_write_options* options);

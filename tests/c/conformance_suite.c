@@ -157,11 +157,11 @@ static varve_etag match_of(struct state* state, const json* step) {
   return etag;
 }
 
-static varve_operation operation_of(struct state* state, const json* step) {
+static varve_operation operation_of(struct state* state, const json* step, const char* kind) {
   static const char* const kinds[] = {"insert", "replace", "merge", "insert_or_replace", "insert_or_merge", "remove"};
   varve_operation operation = {-1, entity_in(state, step), match_of(state, step)};
   for (int32_t i = 0; i < 6; ++i) {
-    if (strcmp(json_text(step, "kind"), kinds[i]) == 0) operation.kind = i;
+    if (strcmp(kind, kinds[i]) == 0) operation.kind = i;
   }
   return operation;
 }
@@ -346,6 +346,35 @@ static varve_status* do_write(struct state* state, const json* step, const char*
   return failed;
 }
 
+static varve_status* do_write_if(struct state* state, const json* step, const char* verb) {
+  const varve_operation operation = operation_of(state, step, verb);
+  return varve_table_write_if(table_of(state), &operation, member_text(state, step, "only_if"), NULL, NULL);
+}
+
+static varve_status* do_add(struct state* state, const json* one) {
+  const varve_operation operation = operation_of(state, one, json_text(one, "kind"));
+  varve_table* const table = table_of(state);
+  if (json_member(one, "only_if") == NULL) return varve_transaction_add(state->transaction, table, &operation);
+  return varve_transaction_add_if(state->transaction, table, &operation, member_text(state, one, "only_if"));
+}
+
+static varve_status* do_execute(struct state* state, const json* list) {
+  const size_t count = json_count(list);
+  varve_operation* const operations = keep(state, count * sizeof *operations);
+  varve_text* const conditions = keep(state, count * sizeof *conditions);
+  bool has_condition = false;
+  for (size_t i = 0; i < count; ++i) {
+    const json* const one = json_at(list, i);
+    operations[i] = operation_of(state, one, json_text(one, "kind"));
+    conditions[i] = member_text(state, one, "only_if");
+    has_condition = has_condition || json_member(one, "only_if") != NULL;
+  }
+  if (!has_condition) return varve_table_execute(table_of(state), operations, count, NULL, NULL);
+  const varve_group_writes writes = {
+      .size = sizeof writes, .operations = operations, .operation_count = count, .conditions = conditions};
+  return varve_table_execute_with(table_of(state), &writes, NULL, NULL, NULL);
+}
+
 static varve_status* do_step(struct state* state, const json* step) {
   const char* const verb = json_text(step, "do");
   const varve_text name = member_text(state, step, "name");
@@ -369,17 +398,9 @@ static varve_status* do_step(struct state* state, const json* step) {
     varve_table_free(opened);
     return failed;
   }
-  if (strcmp(verb, "add") == 0) {
-    const varve_operation operation = operation_of(state, json_member(step, "operation"));
-    return varve_transaction_add(state->transaction, table_of(state), &operation);
-  }
-  if (strcmp(verb, "execute") == 0) {
-    const json* const list = json_member(step, "operations");
-    const size_t count = json_count(list);
-    varve_operation* const operations = keep(state, count * sizeof *operations);
-    for (size_t i = 0; i < count; ++i) operations[i] = operation_of(state, json_at(list, i));
-    return varve_table_execute(table_of(state), operations, count, NULL, NULL);
-  }
+  if (strcmp(verb, "add") == 0) return do_add(state, json_member(step, "operation"));
+  if (strcmp(verb, "execute") == 0) return do_execute(state, json_member(step, "operations"));
+  if (json_member(step, "only_if") != NULL) return do_write_if(state, step, verb);
   if (strcmp(verb, "remove") == 0) {
     return varve_table_remove(table_of(state), member_text(state, step, "pk"), member_text(state, step, "rk"),
                               match_of(state, step), NULL);

@@ -1,6 +1,8 @@
-/* Goal: indexes, changes by filter and patches in transactions from C do what the C++ verbs do, and can be stopped.
+/* Goal: indexes, changes by filter, patches in transactions, conditions of writes and bounds of scans from C do what those
+   of C++ do. Builds and changes can be stopped.
    Method: a small table is indexed, and changed by filter, and read back. */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "check.h"
@@ -223,10 +225,196 @@ static void patches_are_executed_beside_operations(varve_store* store) {
   }
   varve_page_free(page);
   CHECK(left_in(table) == 4);
+  struct {
+    varve_patch patch;
+    uint64_t field_of_a_later_header;
+  } later[2];
+  memset(later, 0, sizeof later);
+  for (size_t i = 0; i < 2; ++i) {
+    later[i].patch = patches[i];
+    later[i].patch.size = sizeof later[i];
+  }
+  CHECK_OK(varve_table_execute_patches(table, NULL, 0, &later[0].patch, 2, NULL, NULL, &page));
+  view.size = sizeof view;
+  CHECK_OK(varve_page_read(page, &view));
+  if (CHECK(view.count == 2)) {
+    CHECK(varve_entity_find(&view.entities[0], text("N"))->as.int32 == 3);
+    CHECK(varve_entity_find(&view.entities[1], text("N"))->as.int32 == 2);
+  }
+  varve_page_free(page);
+  later[1].field_of_a_later_header = 1;
+  varve_status* const unknown = varve_table_execute_patches(table, &insert, 1, &later[0].patch, 2, NULL, NULL, &page);
+  CHECK(varve_status_operation_index(unknown) == 2);
+  CHECK_FAILS(unknown, VARVE_UNSUPPORTED, "");
   varve_status* const failed = varve_table_execute_patches(table, &insert, 1, patches, 1, NULL, NULL, &page);
   CHECK(varve_status_operation_index(failed) == 0 && page == NULL);
   CHECK_FAILS(failed, VARVE_EXISTS, "EntityAlreadyExists");
   CHECK_FAILS(varve_table_execute_patches(table, NULL, 0, NULL, 1, NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  varve_table_free(table);
+}
+
+static int32_t number_of(varve_table* table, const char* row_key) {
+  varve_page* page = NULL;
+  varve_page_view view = {.size = sizeof view};
+  CHECK_OK(varve_table_get(table, text("p"), text(row_key), NULL, &page));
+  CHECK_OK(varve_page_read(page, &view));
+  const varve_value* const number = view.count == 1 ? varve_entity_find(&view.entities[0], text("N")) : NULL;
+  const int32_t found = number != NULL ? number->as.int32 : -1;
+  varve_page_free(page);
+  return found;
+}
+
+static void writes_have_conditions(varve_store* store) {
+  varve_table* const table = new_table(store, "OnlyIf");
+  fill(table, "p", 3);
+  const varve_property seven = int32_property("N", 7);
+  varve_operation operation = {
+      .kind = VARVE_REPLACE, .entity = entity_of("p", "000001", &seven, 1), .if_match = VARVE_ETAG_ANY};
+  varve_etag etag = VARVE_ETAG_NONE;
+  for (int32_t kind = VARVE_REPLACE; kind <= VARVE_MERGE; ++kind) {
+    operation.kind = kind;
+    CHECK_FAILS(varve_table_write_if(table, &operation, text("N eq 3"), NULL, &etag), VARVE_PRECONDITION_FAILED,
+                "ConditionNotMet");
+    CHECK(etag == VARVE_ETAG_NONE && number_of(table, "000001") == (kind == VARVE_REPLACE ? 1 : 7));
+    CHECK_OK(varve_table_write_if(table, &operation, text("N ne 3"), NULL, &etag));
+    CHECK(etag != VARVE_ETAG_NONE && number_of(table, "000001") == 7);
+  }
+  operation.kind = VARVE_REMOVE;
+  CHECK_FAILS(varve_table_write_if(table, &operation, text("N lt 7"), NULL, NULL), VARVE_PRECONDITION_FAILED,
+              "ConditionNotMet");
+  CHECK_FAILS(varve_table_write_if(table, &operation, text("N lt"), NULL, NULL), VARVE_INVALID_ARGUMENT,
+              "InvalidInput");
+  const varve_text broken = {NULL, 1};
+  CHECK_FAILS(varve_table_write_if(table, &operation, broken, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_table_write_if(table, NULL, text("N eq 7"), NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  CHECK(number_of(table, "000001") == 7);
+  CHECK_OK(varve_table_write_if(table, &operation, text("N eq 7"), NULL, &etag));
+  CHECK(etag == VARVE_ETAG_NONE && number_of(table, "000001") == -1);
+  for (int32_t kind = VARVE_INSERT; kind <= VARVE_INSERT_OR_MERGE; ++kind) {
+    if (kind == VARVE_REPLACE || kind == VARVE_MERGE) continue;
+    operation.kind = kind;
+    CHECK_FAILS(varve_table_write_if(table, &operation, text("true"), NULL, NULL), VARVE_INVALID_ARGUMENT,
+                "InvalidInput");
+  }
+  operation.kind = VARVE_INSERT;
+  CHECK_OK(varve_table_write_if(table, &operation, text(""), NULL, NULL));
+
+  const varve_operation group[] = {
+      {.kind = VARVE_MERGE, .entity = entity_of("p", "000000", &seven, 1), .if_match = VARVE_ETAG_ANY},
+      {.kind = VARVE_REMOVE, .entity = entity_of("p", "000002", NULL, 0), .if_match = VARVE_ETAG_ANY}};
+  varve_text conditions[] = {{NULL, 0}, text("N gt 2")};
+  const varve_patch patch = {.size = sizeof patch,
+                             .entity = entity_of("p", "000001", NULL, 0),
+                             .increments = &seven,
+                             .increment_count = 1,
+                             .condition = text("N eq 7"),
+                             .if_match = VARVE_ETAG_ANY};
+  varve_group_writes writes = {.size = sizeof writes,
+                               .operations = group,
+                               .operation_count = 2,
+                               .conditions = conditions,
+                               .patches = &patch,
+                               .patch_count = 1};
+  varve_page* page = NULL;
+  varve_status* const failed = varve_table_execute_with(table, &writes, NULL, &etag, &page);
+  CHECK(varve_status_operation_index(failed) == 1 && page == NULL);
+  CHECK_FAILS(failed, VARVE_PRECONDITION_FAILED, "ConditionNotMet");
+  CHECK(number_of(table, "000000") == 0 && number_of(table, "000002") == 2);
+  conditions[1] = text("N eq 2");
+  CHECK_OK(varve_table_execute_with(table, &writes, NULL, &etag, &page));
+  varve_page_view view = {.size = sizeof view};
+  CHECK_OK(varve_page_read(page, &view));
+  CHECK(view.count == 1 && view.entities[0].etag == etag);
+  varve_page_free(page);
+  CHECK(number_of(table, "000000") == 7 && number_of(table, "000001") == 14 && number_of(table, "000002") == -1);
+  writes.conditions = NULL;
+  writes.operation_count = 1;
+  writes.patch_count = 0;
+  CHECK_OK(varve_table_execute_with(table, &writes, NULL, NULL, NULL));
+  writes.size = 0;
+  CHECK_FAILS(varve_table_execute_with(table, &writes, NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(varve_table_execute_with(table, NULL, NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+
+  operation = group[0];
+  operation.kind = VARVE_REMOVE;
+  for (int is_met = 0; is_met < 2; ++is_met) {
+    varve_transaction* transaction = NULL;
+    CHECK_OK(varve_transaction_begin(store, &transaction));
+    CHECK_OK(varve_transaction_add_if(transaction, table, &operation, text(is_met != 0 ? "N eq 7" : "N eq 8")));
+    varve_status* const committed = varve_transaction_commit(transaction, NULL, NULL);
+    CHECK(varve_status_operation_index(committed) == (is_met != 0 ? -1 : 0));
+    if (is_met != 0) {
+      CHECK_OK(committed);
+    } else {
+      CHECK_FAILS(committed, VARVE_PRECONDITION_FAILED, "ConditionNotMet");
+    }
+    varve_transaction_free(transaction);
+    CHECK(number_of(table, "000000") == (is_met != 0 ? -1 : 7));
+  }
+  varve_table_free(table);
+}
+
+static void an_order_has_a_time(varve_store* store) {
+  varve_loader* loader = NULL;
+  CHECK_OK(varve_loader_open(store, text("acct"), text("Ordered"), &loader));
+  for (int i = 0; i < 20000; ++i) {
+    char row_key[16];
+    snprintf(row_key, sizeof row_key, "%06d", i);
+    const varve_property number = int32_property("N", i);
+    const varve_entity entity = entity_of("p", row_key, &number, 1);
+    CHECK_OK(varve_loader_add(loader, &entity));
+  }
+  CHECK_OK(varve_loader_finish(loader, NULL));
+  varve_loader_free(loader);
+  varve_table* table = NULL;
+  CHECK_OK(varve_table_open(store, text("acct"), text("Ordered"), &table));
+  varve_scan scan = {.size = sizeof scan, .order_by = text("N desc"), .page_entities_max = 1, .order_time_max_ms = 1};
+  varve_page* page = NULL;
+  CHECK_FAILS(varve_table_scan(table, &scan, &page), VARVE_TOO_LARGE, "InvalidInput");
+  CHECK(page == NULL);
+  scan.order_time_max_ms = 3600000;
+  CHECK_OK(varve_table_scan(table, &scan, &page));
+  varve_page_free(page);
+  scan.order_time_max_ms = UINT64_MAX;
+  CHECK_OK(varve_table_scan(table, &scan, &page));
+  varve_page_free(page);
+  scan.order_time_max_ms = 1;
+  scan.size = offsetof(varve_scan, order_time_max_ms);  // of an earlier header
+  CHECK_OK(varve_table_scan(table, &scan, &page));
+  varve_page_view view = {.size = sizeof view};
+  CHECK_OK(varve_page_read(page, &view));
+  CHECK(view.count == 1 && same_text(view.entities[0].row_key, "019999"));
+  varve_page_free(page);
+  scan.size = sizeof scan;
+  scan.order_by = text("");
+  const varve_where where = {.size = sizeof where, .scan = &scan, .all = true, .dry_run = true};
+  CHECK_FAILS(varve_table_delete_where(table, &where, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  varve_table_free(table);
+}
+
+static void a_scan_may_refuse_what_the_service_lacks(varve_store* store) {
+  varve_table* const table = new_table(store, "Strict");
+  fill(table, "p", 3);
+  varve_scan scan = {.size = sizeof scan};
+  static const char* const extensions[] = {"exists(N)", "N eq N", "N in (1, 2)"};
+  for (size_t i = 0; i < 3; ++i) {
+    scan.filter = text(extensions[i]);
+    scan.no_filter_extensions = false;
+    uint64_t count = 0;
+    CHECK_OK(varve_table_count(table, &scan, &count, NULL));
+    CHECK(count == (i == 2 ? 2 : 3));
+    scan.no_filter_extensions = true;
+    varve_page* page = NULL;
+    CHECK_FAILS(varve_table_scan(table, &scan, &page), i == 2 ? VARVE_INVALID_ARGUMENT : VARVE_UNSUPPORTED,
+                i == 2 ? "InvalidInput" : "NotImplemented");
+    CHECK(page == NULL);
+    const varve_where where = {.size = sizeof where, .scan = &scan};
+    CHECK_FAILS(varve_table_delete_where(table, &where, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
+  }
+  scan.filter = text("N ge 1 and not (N eq 2)");
+  uint64_t count = 0;
+  CHECK_OK(varve_table_count(table, &scan, &count, NULL));
+  CHECK(count == 1);
   varve_table_free(table);
 }
 
@@ -256,5 +444,8 @@ void index_suite(void) {
   a_table_is_created_with_a_rule(store);
   entities_are_changed_by_filter(store);
   patches_are_executed_beside_operations(store);
+  writes_have_conditions(store);
+  an_order_has_a_time(store);
+  a_scan_may_refuse_what_the_service_lacks(store);
   CHECK_OK(varve_store_close(store));
 }

@@ -103,6 +103,7 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       .size = sizeof index, .name = text("I"), .components = &by, .component_count = 1};
   varve_indexes* indexes = NULL;
   const varve_where where = {.size = sizeof where, .all = true};
+  const varve_group_writes writes = {.size = sizeof writes, .operations = &operation, .operation_count = 1};
   varve_status* const returned[] = {
       varve_store_sync(with->store),
       varve_store_compact(with->store),
@@ -134,6 +135,8 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_table_patch(with->table, &patch, NULL, &page),
       varve_table_execute(with->table, &operation, 1, NULL, NULL),
       varve_table_execute_patches(with->table, &operation, 1, &patch, 1, NULL, NULL, &page),
+      varve_table_execute_with(with->table, &writes, NULL, NULL, &page),
+      varve_table_write_if(with->table, &operation, text("N eq 1"), NULL, NULL),
       varve_table_delete_where(with->table, &where, NULL, NULL),
       varve_table_update_where(with->table, &where, NULL, NULL),
       varve_table_get(with->table, text("p"), text("r"), NULL, &page),
@@ -150,6 +153,7 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_transaction_scan(with->transaction, with->table, NULL, &page),
       varve_transaction_scan_checked(with->transaction, with->table, NULL, &page),
       varve_transaction_add(with->transaction, with->table, &operation),
+      varve_transaction_add_if(with->transaction, with->table, &operation, text("N eq 1")),
       varve_transaction_patch(with->transaction, with->table, &patch),
       varve_transaction_patched(with->transaction, &page),
       varve_transaction_commit(with->transaction, NULL, NULL),

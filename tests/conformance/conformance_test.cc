@@ -123,6 +123,7 @@ class Case {
   }
 
   Status write(const Json& step, const std::string& verb) {
+    if (step.contains("only_if")) return table_->write(operation(step, verb)).status();
     const Entity entity = entity_in(step);
     if (verb == "remove") return table_->remove(entity.partition_key(), entity.row_key(), match(step));
     const Result<ETag> written = verb == "insert"              ? table_->insert(entity)
@@ -211,7 +212,7 @@ class Case {
     return Status();
   }
 
-  WriteOperation operation(const Json& step) const {
+  WriteOperation operation(const Json& step, const std::string& kind) const {
     static const std::map<std::string, WriteOperation::Kind> kinds = {
         {"insert", WriteOperation::Kind::kInsert},
         {"replace", WriteOperation::Kind::kReplace},
@@ -219,21 +220,17 @@ class Case {
         {"insert_or_replace", WriteOperation::Kind::kInsertOrReplace},
         {"insert_or_merge", WriteOperation::Kind::kInsertOrMerge},
         {"remove", WriteOperation::Kind::kRemove}};
-    return {kinds.at(step.at("kind")), entity_in(step), match(step)};
+    return WriteOperation{kinds.at(kind), entity_in(step), match(step)}.only_if(text_in(step, "only_if"));
   }
 
   Status execute(const Json& step) {
     EntityGroupTransaction group;
-    for (const Json& one : step.at("operations")) group.add(operation(one));
+    for (const Json& one : step.at("operations")) group.add(operation(one, one.at("kind")));
     return table_->execute(group).status();
   }
 
   Status add(const Json& step) {
-    const Entity entity = entity_in(step);
-    if (step.at("kind") == "insert") transaction_->insert(*table_, entity);
-    if (step.at("kind") == "remove") {
-      transaction_->remove(*table_, entity.partition_key(), entity.row_key(), match(step));
-    }
+    transaction_->add(*table_, operation(step, step.at("kind")));
     return Status();
   }
 

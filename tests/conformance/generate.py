@@ -119,6 +119,17 @@ def conditions():
         for match in ("any", "foreign"):
             yield f"{verb} if {match} of nothing", [
                 write(verb, match=match, **refused(MISSING, "ResourceNotFound")), get(None)]
+    for verb, after in (("replace", [B]), ("merge", [A, B]), ("remove", None)):
+        props = [] if verb == "remove" else [B]
+        for condition, expected in (("A eq 1", refused(OK)), ("", refused(OK)), ("exists(A) and not (B eq 2)", refused(OK)),
+                                    ("A gt 1 or B eq 2", refused("PreconditionFailed", "ConditionNotMet")),
+                                    ("A eq", refused(INVALID, "InvalidInput"))):
+            for match in ("any", "last"):
+                yield f"{verb} if {match} and only if {condition!r}", [
+                    write("insert", props=[A]), write(verb, props=props, match=match, only_if=condition, **expected),
+                    get([A] if expected["code"] != OK else after)]
+        yield f"{verb} only if true of nothing", [
+            write(verb, props=props, match="any", only_if="true", **refused(MISSING, "ResourceNotFound")), get(None)]
     yield "insert of what exists", [write("insert", props=[A]),
                                     write("insert", props=[B], **refused(EXISTS, "EntityAlreadyExists")), get([A])]
     for verb, after in (("insert_or_replace", [B]), ("insert_or_merge", [A, B])):
@@ -134,8 +145,8 @@ def conditions():
         step("get_many", keys=[["p", "2"], ["p", "0"], ["p", "1"], ["p", "2"]], found=[True, False, True, True])]
 
 
-def operation(kind, rk="r", pk="p", props=(), match="any"):
-    return {"kind": kind, "pk": pk, "rk": rk, "props": [list(one) for one in props], "match": match}
+def operation(kind, rk="r", pk="p", props=(), match="any", **more):
+    return {"kind": kind, "pk": pk, "rk": rk, "props": [list(one) for one in props], "match": match, **more}
 
 
 def transactions():
@@ -178,6 +189,19 @@ def transactions():
     large = [operation("insert", rk=str(number), props=[("V", "string", "@repeat:x:32768")] * 1) for number in range(2)]
     yield "a group of large values", [step("execute", operations=large), step("scan", rows=["p/0", "p/1"])]
 
+    unmet = {"code": "PreconditionFailed", "error": "ConditionNotMet", "index": 1}
+    for verb, props, after in (("replace", [B], [B]), ("merge", [B], [A, B]), ("remove", [], None)):
+        for is_met in (True, False):
+            writes = [operation("insert", rk="new", props=[A]),
+                      operation(verb, props=props, only_if="A eq 1" if is_met else "A eq 2")]
+            expected = {} if is_met else unmet
+            left = [get(after if is_met else [A]), get([A] if is_met else None, rk="new")]
+            name = f"a {verb} whose condition is {'met' if is_met else 'not met'}"
+            yield f"a group with {name}", [
+                write("insert", props=[A]), step("execute", operations=writes, **expected), *left]
+            yield f"a store transaction with {name}", [
+                write("insert", props=[A]), step("begin"), *(step("add", operation=one) for one in writes),
+                step("commit", **expected), *left]
     yield "a store transaction over partitions", [
         step("begin"), step("add", operation=operation("insert", pk="a")),
         step("add", operation=operation("insert", pk="b")), step("commit"), step("scan", rows=["a/r", "b/r"])]

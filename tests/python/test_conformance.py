@@ -102,9 +102,9 @@ class Case:
         if do in ("insert", "insert_or_replace", "insert_or_merge"):
             self.etags.append(getattr(self.table, do)(self.entity(step)))
         elif do in ("replace", "merge"):
-            self.etags.append(getattr(self.table, do)(self.entity(step), self.match(step)))
+            self.etags.append(getattr(self.table, do)(self.entity(step), self.match(step), only_if=step.get("only_if", "")))
         elif do == "remove":
-            self.table.remove(expanded(step["pk"]), expanded(step["rk"]), self.match(step))
+            self.table.remove(expanded(step["pk"]), expanded(step["rk"]), self.match(step), only_if=step.get("only_if", ""))
         elif do == "get":
             found = self.table.get(expanded(step["pk"]), expanded(step["rk"]), select=step.get("select"))
             if step["found"] is None:
@@ -161,11 +161,11 @@ class Case:
             raise AssertionError(f"no such step: {do}")
 
     def append(self, one, to, *table):
-        kind = one["kind"]
+        kind, only_if = one["kind"], one.get("only_if", "")
         if kind == "remove":
-            to.remove(*table, expanded(one["pk"]), expanded(one["rk"]), self.match(one))
+            to.remove(*table, expanded(one["pk"]), expanded(one["rk"]), self.match(one), only_if=only_if)
         elif kind in ("replace", "merge"):
-            getattr(to, kind)(*table, self.entity(one), self.match(one))
+            getattr(to, kind)(*table, self.entity(one), self.match(one), only_if=only_if)
         else:
             getattr(to, kind)(*table, self.entity(one))
 

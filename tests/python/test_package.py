@@ -144,6 +144,7 @@ class Indexes(WithStore):
                 await table.insert(Entity("p", "r", N=1))
                 await store.create_index("shop", "Orders", "ByN", ["N"])
                 self.assertEqual([index.name for index in await store.indexes("shop", "Orders")], ["ByN"])
+                self.assertEqual([index.name for index in (await table.explain("N eq 1")).indexes], ["ByN"])
                 self.assertEqual((await table.update_where("N eq 1", {"M": 2})).changed, 1)
                 self.assertEqual((await table.delete_where("M eq 2")).changed, 1)
                 await store.drop_index("shop", "Orders", "ByN")
@@ -271,6 +272,39 @@ class Verbs(WithStore):
         self.assertEqual([e["Quantity"] for e in transaction.patched_entities], [3, 1])
         self.assertEqual({e.etag for e in transaction.patched_entities}, {transaction.etag})
 
+    def test_replaces_merges_and_removes_have_conditions(self):
+        self.fill(2)
+        one, two = Entity("p", "000000", N=1), Entity("p", "000001", N=9)
+
+        def group(verb, *arguments, **named):
+            with self.table.transaction() as writes:
+                writes.insert_or_replace(two)
+                getattr(writes, verb)(*arguments, **named)
+
+        def transaction(verb, *arguments, **named):
+            with self.store.transaction() as writes:
+                writes.insert_or_replace(self.table, two)
+                getattr(writes, verb)(self.table, *arguments, **named)
+
+        for write in (lambda verb, *arguments, **named: getattr(self.table, verb)(*arguments, **named), group, transaction):
+            for verb, arguments in (("replace", (one, ETag.ANY)), ("merge", (one, ETag.ANY)), ("remove", ("p", "000000"))):
+                with self.subTest(verb=verb):
+                    self.table.insert_or_replace(Entity("p", "000000", N=0, A="O'Hara"))
+                    before = self.table.get("p", "000000")
+                    with self.assertRaises(varve.PreconditionFailed) as caught:
+                        write(verb, *arguments, only_if="N eq 0 and A eq @name", parameters={"name": "Ann"})
+                    self.assertEqual(caught.exception.service_error, "ConditionNotMet")
+                    self.assertEqual(self.table.get("p", "000000").etag, before.etag)
+                    with self.assertRaises(varve.InvalidArgument):
+                        write(verb, *arguments, only_if="N eq")
+                    with self.assertRaises(TypeError):
+                        write(verb, *arguments, only_if=b"true")
+                    write(verb, *arguments, only_if="N eq 0 and A eq @name", parameters={"name": "O'Hara"})
+                    after = self.table.get("p", "000000")
+                    self.assertEqual(after and dict(after),
+                                     {"replace": {"N": 1}, "merge": {"N": 1, "A": "O'Hara"}, "remove": None}[verb])
+        self.assertEqual(self.table.get("p", "000001")["N"], 9)
+
     def test_group_transactions_are_context_managers(self):
         with self.table.transaction() as group:
             group.insert(Entity("p", "a", N=1))
@@ -316,6 +350,24 @@ class Verbs(WithStore):
         self.assertEqual(self.table.scan(select=["M"], limit=1).first(), Entity("p", "000000"))
         self.assertEqual(self.table.scan("PartitionKey eq 'p' and N eq 3").explain().path, "partition")
         self.assertEqual(len(list(self.table)), 28)
+
+    def test_scans_may_bound_orders_and_refuse_what_the_service_lacks(self):
+        self.fill(3)
+        with self.store.load("shop", "Many") as load:
+            for number in range(20_000):
+                load.add(Entity("p", f"{number:06d}", N=number))
+        many = self.store.table("shop", "Many")
+        with self.assertRaises(varve.TooLarge):
+            many.scan(order_by="N desc", page_entities=1, order_time=0.001).page()
+        page = many.scan(order_by="N desc", page_entities=1, order_time=timedelta(hours=1)).page()
+        self.assertEqual([e["N"] for e in page.entities], [19_999])
+        with self.assertRaises(varve.InvalidArgument):
+            many.scan(order_by="N", order_time=0).page()
+        for extension, refused in (("exists(N)", varve.Unsupported), ("N in (1, 2)", varve.InvalidArgument)):
+            self.assertGreater(self.table.scan(extension).count(), 0)
+            with self.assertRaises(refused):
+                self.table.scan(extension, filter_extensions=False).count()
+        self.assertEqual(self.table.scan("N ge 1", filter_extensions=False).count(), 2)
 
     def test_scans_refuse_what_contradicts_itself(self):
         for fields in ({"rows": ("a", "b")}, {"partition": "p", "partitions": ("a", "b")}, {"page_entities": 0},
@@ -601,6 +653,11 @@ class Asynchronous(unittest.TestCase):
                 self.assertEqual((await table.get_many([("p", "003"), ("p", "x")]))[1], None)
                 with self.assertRaises(varve.NotFound):
                     await table.remove("p", "none")
+                for verb, *arguments in ((table.replace, Entity("p", "003"), ETag.ANY),
+                                         (table.merge, Entity("p", "003"), ETag.ANY), (table.remove, "p", "003")):
+                    with self.assertRaises(varve.PreconditionFailed):
+                        await verb(*arguments, only_if="N lt @n", parameters={"n": 7})
+                await table.merge(Entity("p", "003", M=1), ETag.ANY, only_if="N eq 7")
                 self.assertEqual(
                     await store.transact(lambda t: t.get(table.table, "p", "003")["M"]), 1)
                 await store.run(store.store.compact)

@@ -60,6 +60,7 @@
 #include "query.h"
 #include "queue.h"
 #include "result.h"
+#include "scan_plan.h"
 #include "service_properties.h"
 #include "statistics.h"
 #include "status.h"
@@ -145,6 +146,8 @@ class VARVE_EXPORT AsyncTable {
   Task<Result<Count>> count(Scan scan, std::stop_token stop = {}) const;
   /// Adds the entities that a scan would return to the figures, as Table::aggregate(), and returns the figures.
   Task<Result<Aggregated>> aggregate(Scan scan, Aggregation into, std::stop_token stop = {}) const;
+  /// Explains a scan on a worker thread, as Table::explain().
+  Task<Result<ScanPlan>> explain(Scan scan, std::stop_token stop = {}) const;
 
   /// Changes entities by filter, as the verb of the same name of Table. A worker thread does the work, and calls
   /// WhereOptions::progress. WhereOptions::stop also ends the wait for the worker.

@@ -25,8 +25,8 @@
 //           optional text has `data` NULL.
 // Growth    A struct whose first field is `size` may get more fields. Set `size` to sizeof the struct, and all other
 //           fields to zero or to their value: `varve_scan scan = {.size = sizeof scan};`. Zero always means the default.
-//           A NULL in place of an options struct means defaults. A library that does not know a field which is set returns
-//           VARVE_UNSUPPORTED. Other structs never change.
+//           In an array of such structs, all have one size. A NULL in place of an options struct means defaults. A library
+//           that does not know a field which is set returns VARVE_UNSUPPORTED. Other structs never change.
 // Threads   Every thread may use all handles at the same time, except cursors, transactions, loaders and writers: one
 //           thread at a time may use these, and a second thread gets VARVE_INVALID_ARGUMENT. varve_store_close() waits for the
 //           calls that run on the store, and refuses later ones. It ends the waits of varve_queue_get() and
@@ -637,6 +637,10 @@ typedef struct varve_scan {
   /// The order of the entities, for example `Price desc, Name`, as varve::Scan::order_by. Without an index that has
   /// the order, each page reads the whole range. Absent or empty: the order of keys.
   varve_text order_by;
+  /// Milliseconds that a page with an order may take, as varve::Scan::order_time_max. Zero: not bounded.
+  uint64_t order_time_max_ms;
+  /// If true, the filter may only have the grammar of the table service, as varve::Scan::filter_extensions.
+  bool no_filter_extensions;
 } varve_scan;
 
 /// Reads one page. `scan` may be NULL for all entities. Errors: as varve::Table::scan().
@@ -865,6 +869,31 @@ VARVE_API varve_status* varve_table_execute_patches(const varve_table* table, co
                                                     const varve_write_options* options, varve_etag* etag,
                                                     varve_page** page);
 
+/// Does one operation, as varve::WriteOperation::only_if(): the stored entity must meet the filter `condition`, besides the
+/// ETag. VARVE_REPLACE, VARVE_MERGE and VARVE_REMOVE may have a condition; an absent or empty one is none. `etag` receives
+/// the new ETag, or VARVE_ETAG_NONE for a remove, and may be NULL. Errors besides those of the verb:
+/// VARVE_PRECONDITION_FAILED (ConditionNotMet: the entity does not meet the condition), VARVE_INVALID_ARGUMENT
+/// (InvalidInput: another operation has a condition), and those of a filter.
+VARVE_API varve_status* varve_table_write_if(const varve_table* table, const varve_operation* operation,
+                                             varve_text condition, const varve_write_options* options,
+                                             varve_etag* etag);
+
+/// The writes of varve_table_execute_with().
+typedef struct varve_group_writes {
+  size_t size;
+  const varve_operation* operations;
+  size_t operation_count;
+  /// A condition for each operation, as varve_table_write_if() takes it. NULL: no operation has one.
+  const varve_text* conditions;
+  /// The patches come after the operations, and count after them in varve_status_operation_index().
+  const varve_patch* patches;
+  size_t patch_count;
+} varve_group_writes;
+/// Does varve_table_execute_patches() with these writes. Errors besides: as varve_table_write_if().
+VARVE_API varve_status* varve_table_execute_with(const varve_table* table, const varve_group_writes* writes,
+                                                 const varve_write_options* options, varve_etag* etag,
+                                                 varve_page** page);
+
 /// The permissions of a restricted handle.
 enum { VARVE_MAY_QUERY = 1, VARVE_MAY_ADD = 2, VARVE_MAY_UPDATE = 4, VARVE_MAY_DELETE = 8 };
 /// A restriction of a table handle.
@@ -901,6 +930,10 @@ VARVE_API varve_status* varve_transaction_scan_checked(varve_transaction* transa
 /// Appends a write.
 VARVE_API varve_status* varve_transaction_add(varve_transaction* transaction, const varve_table* table,
                                               const varve_operation* operation);
+/// Appends a write with a condition, as varve_table_write_if() takes it. varve_transaction_commit() judges the condition by
+/// the state before the transaction.
+VARVE_API varve_status* varve_transaction_add_if(varve_transaction* transaction, const varve_table* table,
+                                                 const varve_operation* operation, varve_text condition);
 /// Appends a patch.
 VARVE_API varve_status* varve_transaction_patch(varve_transaction* transaction, const varve_table* table,
                                                 const varve_patch* patch);

@@ -42,7 +42,7 @@ namespace mapped {
 struct IndexPart {
   /// Whether the property orders the entries, or is only repeated in them.
   enum class Role : std::uint8_t { kAscending, kDescending, kCarried };
-  /// The stored name of the property, or "PartitionKey" or "RowKey".
+  /// The stored name of the property, "PartitionKey", "RowKey", or "Timestamp" in an index that is not unique.
   std::string_view property;
   /// What the index does with the property.
   Role role;
@@ -72,7 +72,7 @@ struct ExpiryElement {
 };
 
 /// Names a component of an index. The name is that of a property as it is stored, with the prefixes of flattened structs,
-/// or "PartitionKey" or "RowKey".
+/// "PartitionKey" or "RowKey". In an index that is not unique, it may be "Timestamp" too.
 /// @{
 constexpr IndexPart ascending(std::string_view property) {
   return {property, IndexPart::Role::kAscending};
@@ -85,8 +85,9 @@ constexpr IndexPart descending(std::string_view property) {
 constexpr IndexPart carried(std::string_view property) {
   return {property, IndexPart::Role::kCarried};
 }
-/// Declares a secondary index (table_index.h) with one to four components. A part must be a property of the mapping that
-/// encrypted() did not declare. The entries of an encrypted property would hold ciphertext, which orders nothing.
+/// Declares a secondary index (table_index.h) with one to four components. A component is a property of the mapping, a key or
+/// the Timestamp. A carried part is a property of the mapping. encrypted() must not have declared the property: the entries
+/// would hold ciphertext, which orders nothing.
 template <std::same_as<IndexPart>... Parts>
 constexpr IndexElement<sizeof...(Parts)> index(std::string_view name, Parts... parts) {
   static_assert(sizeof...(Parts) > 0, "an index needs a component");

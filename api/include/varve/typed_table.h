@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "condition.h"
 #include "cursor.h"
@@ -358,6 +359,17 @@ class TypedTable {
   Table table_;
 };
 
+/// One page of objects, as Page.
+template <Mapped T>
+struct TypedPage {
+  /// The objects, in the order of the entities.
+  std::vector<T> objects;
+  /// The token for Query::continue_from(), as Page::continuation.
+  std::optional<std::string> continuation;
+  /// The cost of this page alone.
+  PageCost cost;
+};
+
 /// A StoreTransaction's view of one table of structs. A transaction may have several, of different tables and structs.
 /// It borrows the transaction, and has the verbs and errors of StoreTransaction. It also returns kInvalidArgument if a
 /// struct and an entity do not match (mapped_entity.h). Writes are checked by StoreTransaction::commit().
@@ -388,6 +400,25 @@ class TypedTransaction {
     Result<T> object = from_entity<T>(**found);
     if (!object.ok()) return object.status();
     return std::optional<T>(*std::move(object));
+  }
+
+  /// Does StoreTransaction::scan_checked() with the query, and returns one page. Query::take() is Scan::take. To check the
+  /// rest of the range too, ask again with continue_from() and the token of the page. If an entity of the page does not match
+  /// the struct, commit() checks the range nevertheless.
+  Result<TypedPage<T>> scan_checked(const Query<T>& query) {
+    Result<Scan> scan = query.scan();
+    if (!scan.ok()) return scan.status();
+    if (query.taken() != PageCursor::kNoLimit) scan->take = query.taken();
+    Result<Page> page = transaction_->scan_checked(table_.table(), *std::move(scan));
+    if (!page.ok()) return page.status();
+    TypedPage<T> made{{}, std::move(page->continuation), page->cost};
+    made.objects.reserve(page->entities.size());
+    for (const Entity& entity : page->entities) {
+      Result<T> object = from_entity<T>(entity);
+      if (!object.ok()) return object.status();
+      made.objects.push_back(*std::move(object));
+    }
+    return made;
   }
 
   /// Appends a write with the object. Errors: kInvalidArgument (the object makes no entity); then nothing is appended.

@@ -13,7 +13,7 @@ from typing import Any, AsyncIterator, Callable, Iterable, Mapping, Optional, Ty
 from .blobs import BlobTail, Container
 from .indexes import Index, WhereProgress
 from .queues import Message, Queue, QueueFigures, Receipt, Seconds, SentMessage, _Stop
-from .store import AggregateRow, Key, Page, Path, Record, Scan, Store, Table, Transaction
+from .store import AggregateRow, Key, Page, Path, Plan, Record, Scan, Store, Table, Transaction
 from .values import ETag, Entity, Value
 
 T = TypeVar("T")
@@ -199,6 +199,10 @@ class AsyncTable:
     async def aggregate(self, *figures: Any, filter: str = "", group_by: Any = (), **options: Any) -> list[AggregateRow]:
         """As Scan.aggregate()."""
         return await self._store.run(partial(self.table.scan(filter, **options).aggregate, *figures, group_by=group_by))
+
+    async def explain(self, filter: str = "", **options: Any) -> Plan:
+        """As Scan.explain()."""
+        return await self._store.run(self.table.scan(filter, **options).explain)
 
 
 class AsyncQueue:

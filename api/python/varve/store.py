@@ -105,6 +105,17 @@ def _condition_of(entity: Any, if_match: Optional[ETag]) -> int:
     return _condition(if_match)
 
 
+def _filter_of(text: str, parameters: Optional[Mapping[str, Value]]) -> str:
+    return with_parameters(text, parameters) if parameters is not None else text
+
+
+def _give_operation(to: Any, kind: int, entity: Record, etag: int, keep: list[Any]) -> None:
+    """Writes one write to a varve_operation."""
+    to.kind = kind
+    to.if_match = etag
+    fill_entity(ffi.addressof(to, "entity"), entity, keep)
+
+
 def _patch(partition_key: str, row_key: str, set: Optional[Mapping[str, Value]], remove: Iterable[str],
            increment: Optional[Mapping[str, Union[int, float]]], only_if: str, if_match: ETag, insert: bool,
            keep: list[Any]) -> Any:
@@ -351,6 +362,9 @@ class Scan:
         scan.backward = bool(fields["reverse"])
         if fields["order_by"]:
             scan.order_by = text_of(fields["order_by"], "order_by", keep)
+        if fields["order_time"] is not None:
+            scan.order_time_max_ms = milliseconds_of(fields["order_time"], "order_time", may_be_zero=False)
+        scan.no_filter_extensions = not fields["filter_extensions"]
         if fields["limit"] is not None:
             if fields["limit"] < 0:
                 raise InvalidArgument(f"limit is {fields['limit']}; zero or more is allowed")
@@ -372,7 +386,7 @@ class GroupTransaction:
     def __init__(self, table: Table, durability: Optional[str]) -> None:
         self._table = table
         self._durability = durability
-        self._operations: list[tuple[int, Record, int]] = []
+        self._operations: list[tuple[int, Record, int, str]] = []
         self._patches: list[Any] = []
         self._keep: list[Any] = []
         #: The ETag of all written entities, once the transaction has succeeded.
@@ -382,53 +396,59 @@ class GroupTransaction:
 
     def insert(self, entity: Record) -> None:
         """Appends :meth:`Table.insert`."""
-        self._operations.append((_INSERT, entity, 0))
+        self._operations.append((_INSERT, entity, 0, ""))
 
-    def replace(self, entity: Record, if_match: Optional[ETag] = None) -> None:
+    def replace(self, entity: Record, if_match: Optional[ETag] = None, *, only_if: str = "",
+                parameters: Optional[Mapping[str, Value]] = None) -> None:
         """Appends :meth:`Table.replace`."""
-        self._operations.append((_REPLACE, entity, _condition_of(entity, if_match)))
+        self._operations.append((_REPLACE, entity, _condition_of(entity, if_match), _filter_of(only_if, parameters)))
 
-    def merge(self, entity: Record, if_match: Optional[ETag] = None) -> None:
+    def merge(self, entity: Record, if_match: Optional[ETag] = None, *, only_if: str = "",
+              parameters: Optional[Mapping[str, Value]] = None) -> None:
         """Appends :meth:`Table.merge`."""
-        self._operations.append((_MERGE, entity, _condition_of(entity, if_match)))
+        self._operations.append((_MERGE, entity, _condition_of(entity, if_match), _filter_of(only_if, parameters)))
 
     def insert_or_replace(self, entity: Record) -> None:
         """Appends :meth:`Table.insert_or_replace`."""
-        self._operations.append((_INSERT_OR_REPLACE, entity, 0))
+        self._operations.append((_INSERT_OR_REPLACE, entity, 0, ""))
 
     def insert_or_merge(self, entity: Record) -> None:
         """Appends :meth:`Table.insert_or_merge`."""
-        self._operations.append((_INSERT_OR_MERGE, entity, 0))
+        self._operations.append((_INSERT_OR_MERGE, entity, 0, ""))
 
-    def remove(self, partition_key: str, row_key: str, if_match: ETag = ETag.ANY) -> None:
+    def remove(self, partition_key: str, row_key: str, if_match: ETag = ETag.ANY, *, only_if: str = "",
+               parameters: Optional[Mapping[str, Value]] = None) -> None:
         """Appends :meth:`Table.remove`."""
-        self._operations.append((_REMOVE, Entity(partition_key, row_key), _condition(if_match)))
+        self._operations.append((_REMOVE, Entity(partition_key, row_key), _condition(if_match),
+                                 _filter_of(only_if, parameters)))
 
     def patch(self, partition_key: str, row_key: str, set: Optional[Mapping[str, Value]] = None, *,
               remove: Iterable[str] = (), increment: Optional[Mapping[str, Union[int, float]]] = None,
               only_if: str = "", parameters: Optional[Mapping[str, Value]] = None, if_match: ETag = ETag.ANY,
               insert: bool = False) -> None:
         """Appends :meth:`Table.patch`. Patches come after the other writes, and count after them in ``operation_index``."""
-        condition = with_parameters(only_if, parameters) if parameters is not None else only_if
+        condition = _filter_of(only_if, parameters)
         self._patches.append(_patch(partition_key, row_key, set, remove, increment, condition, if_match, insert,
                                     self._keep))
 
     def execute(self) -> Optional[ETag]:
         """Executes all writes or none. The error of a failure has ``operation_index``."""
         keep: list[Any] = []
-        operations = _structs("varve_operation", len(self._operations), keep)
-        for at, (kind, entity, condition) in enumerate(self._operations):
-            operations[at].kind = kind
-            operations[at].if_match = condition
-            fill_entity(ffi.addressof(operations[at], "entity"), entity, keep)
-        etag = ffi.new("varve_etag *")
-        options = _write_options(self._durability, None, b"", keep)
-        patches = _structs("varve_patch", len(self._patches), keep)
+        writes = _sized("varve_group_writes")
+        writes.operation_count = len(self._operations)
+        writes.operations = operations = _structs("varve_operation", len(self._operations), keep)
+        writes.conditions = conditions = _structs("varve_text", len(self._operations), keep)
+        for at, (kind, entity, if_match, condition) in enumerate(self._operations):
+            _give_operation(operations[at], kind, entity, if_match, keep)
+            conditions[at] = text_of(condition, "only_if", keep)
+        writes.patch_count = len(self._patches)
+        writes.patches = patches = _structs("varve_patch", len(self._patches), keep)
         for to, patch in enumerate(self._patches):
             patches[to] = patch[0]
+        etag = ffi.new("varve_etag *")
         page = ffi.new("varve_page **")
-        check(lib.varve_table_execute_patches(_open(self._table), operations, len(self._operations), patches,
-                                              len(self._patches), options, etag, page))
+        check(lib.varve_table_execute_with(_open(self._table), writes,
+                                           _write_options(self._durability, None, b"", keep), etag, page))
         self.etag = ETag._of(etag[0]) if etag[0] else None
         self.patched_entities = Page(page[0]).entities
         return self.etag
@@ -448,13 +468,14 @@ class Table(_Handle):
     __slots__ = ()
     _free = staticmethod(lib.varve_table_free)
 
-    def _write(self, call: Callable[..., Any], entity: Record, conditions: tuple[int, ...], durability: Optional[str],
+    def _write(self, kind: int, entity: Record, if_match: int, condition: str, durability: Optional[str],
                wait: Optional[float], tag: bytes) -> ETag:
         keep: list[Any] = []
-        given = ffi.new("varve_entity *")
-        fill_entity(given, entity, keep)
+        operation = ffi.new("varve_operation *")
+        _give_operation(operation[0], kind, entity, if_match, keep)
         etag = ffi.new("varve_etag *")
-        check(call(_open(self), given, *conditions, _write_options(durability, wait, tag, keep), etag))
+        check(lib.varve_table_write_if(_open(self), operation, text_of(condition, "only_if", keep),
+                                       _write_options(durability, wait, tag, keep), etag))
         return ETag._of(etag[0])
 
     def insert(self, entity: Record, *, durability: Optional[str] = None, wait: Optional[float] = None,
@@ -464,31 +485,36 @@ class Table(_Handle):
         `durability` is ``"sync"`` or ``"buffered"``; `wait` is the longest wait for other writers in seconds; `tag` is
         committed with the write.
         """
-        return self._write(lib.varve_table_insert, entity, (), durability, wait, tag)
+        return self._write(_INSERT, entity, 0, "", durability, wait, tag)
 
-    def replace(self, entity: Record, if_match: Optional[ETag] = None, *, durability: Optional[str] = None,
+    def replace(self, entity: Record, if_match: Optional[ETag] = None, *, only_if: str = "",
+                parameters: Optional[Mapping[str, Value]] = None, durability: Optional[str] = None,
                 wait: Optional[float] = None, tag: bytes = b"") -> ETag:
         """Replaces the properties of an existing entity.
 
         Raises PreconditionFailed if the stored ETag is not `if_match`. Without it, an entity that was read must be
-        unchanged since; other entities need ``ETag.ANY``.
+        unchanged since; other entities need ``ETag.ANY``. `only_if` is a filter with `parameters`, as scan() takes them.
+        If the stored entity does not meet it, the write raises PreconditionFailed (ConditionNotMet).
         """
-        return self._write(lib.varve_table_replace, entity, (_condition_of(entity, if_match),), durability, wait, tag)
+        return self._write(_REPLACE, entity, _condition_of(entity, if_match), _filter_of(only_if, parameters),
+                           durability, wait, tag)
 
-    def merge(self, entity: Record, if_match: Optional[ETag] = None, *, durability: Optional[str] = None,
+    def merge(self, entity: Record, if_match: Optional[ETag] = None, *, only_if: str = "",
+              parameters: Optional[Mapping[str, Value]] = None, durability: Optional[str] = None,
               wait: Optional[float] = None, tag: bytes = b"") -> ETag:
-        """Sets these properties of an existing entity and keeps the others. The condition is that of replace()."""
-        return self._write(lib.varve_table_merge, entity, (_condition_of(entity, if_match),), durability, wait, tag)
+        """Sets these properties of an existing entity and keeps the others. The conditions are those of replace()."""
+        return self._write(_MERGE, entity, _condition_of(entity, if_match), _filter_of(only_if, parameters), durability,
+                           wait, tag)
 
     def insert_or_replace(self, entity: Record, *, durability: Optional[str] = None, wait: Optional[float] = None,
                           tag: bytes = b"") -> ETag:
         """Writes an entity whether or not it exists."""
-        return self._write(lib.varve_table_insert_or_replace, entity, (), durability, wait, tag)
+        return self._write(_INSERT_OR_REPLACE, entity, 0, "", durability, wait, tag)
 
     def insert_or_merge(self, entity: Record, *, durability: Optional[str] = None, wait: Optional[float] = None,
                         tag: bytes = b"") -> ETag:
         """Merges into an existing entity, or inserts it."""
-        return self._write(lib.varve_table_insert_or_merge, entity, (), durability, wait, tag)
+        return self._write(_INSERT_OR_MERGE, entity, 0, "", durability, wait, tag)
 
     def patch(self, partition_key: str, row_key: str, set: Optional[Mapping[str, Value]] = None, *,
               remove: Iterable[str] = (), increment: Optional[Mapping[str, Union[int, float]]] = None,
@@ -502,19 +528,18 @@ class Table(_Handle):
         (ConditionNotMet). With `insert`, an absent entity is inserted, and there may be no `only_if`.
         """
         keep: list[Any] = []
-        condition = with_parameters(only_if, parameters) if parameters is not None else only_if
+        condition = _filter_of(only_if, parameters)
         given = _patch(partition_key, row_key, set, remove, increment, condition, if_match, insert, keep)
         page = ffi.new("varve_page **")
         check(lib.varve_table_patch(_open(self), given, _write_options(durability, wait, tag, keep), page))
         return Page(page[0]).entities[0]
 
-    def remove(self, partition_key: str, row_key: str, if_match: ETag = ETag.ANY, *, durability: Optional[str] = None,
+    def remove(self, partition_key: str, row_key: str, if_match: ETag = ETag.ANY, *, only_if: str = "",
+               parameters: Optional[Mapping[str, Value]] = None, durability: Optional[str] = None,
                wait: Optional[float] = None, tag: bytes = b"") -> None:
-        """Deletes an entity, or raises NotFound."""
-        keep: list[Any] = []
-        check(lib.varve_table_remove(_open(self), text_of(partition_key, "PartitionKey", keep),
-                                     text_of(row_key, "RowKey", keep), _condition(if_match),
-                                     _write_options(durability, wait, tag, keep)))
+        """Deletes an entity, or raises NotFound. `only_if` is that of replace()."""
+        self._write(_REMOVE, Entity(partition_key, row_key), _condition(if_match), _filter_of(only_if, parameters),
+                    durability, wait, tag)
 
     def delete_where(self, filter: str = "", *, parameters: Optional[Mapping[str, Value]] = None,
                      partition: Optional[str] = None, rows: Optional[tuple[Optional[str], Optional[str]]] = None,
@@ -615,7 +640,8 @@ class Table(_Handle):
              row_prefix: Optional[str] = None, partitions: Optional[tuple[Optional[str], Optional[str]]] = None,
              select: Optional[Sequence[str]] = None, reverse: bool = False, limit: Optional[int] = None,
              page_entities: Optional[int] = None, continuation: Optional[str] = None,
-             snapshot: Optional[Snapshot] = None, order_by: str = "") -> Scan:
+             snapshot: Optional[Snapshot] = None, order_by: str = "", order_time: Optional[Seconds] = None,
+             filter_extensions: bool = True) -> Scan:
         """Returns a scan, which reads when it is iterated.
 
         `filter` is a filter of the table service, also with the functions that only Varve has, such as
@@ -623,12 +649,15 @@ class Table(_Handle):
         partition, `rows` a range of its RowKeys from a key to before another, `row_prefix` the RowKeys with a prefix, and
         `partitions` a range of partitions. `order_by`, for example ``"Price desc, Name"``, orders by up to four properties
         or keys. Then a page without an index that has the order reads the whole range, so give a `limit`.
+
+        `order_time` is the longest time of a page with an order. A page that cannot end by then raises TooLarge. Without
+        `filter_extensions`, the filter may only have the grammar of the table service.
         """
         return Scan(self, {
-            "filter": with_parameters(filter, parameters) if parameters is not None else filter, "partition": partition,
+            "filter": _filter_of(filter, parameters), "partition": partition,
             "rows": rows, "row_prefix": row_prefix, "partitions": partitions, "select": select, "reverse": reverse,
             "limit": limit, "page_entities": page_entities, "continuation": continuation, "snapshot": snapshot,
-            "order_by": order_by})
+            "order_by": order_by, "order_time": order_time, "filter_extensions": filter_extensions})
 
     def __iter__(self) -> Iterator[Entity]:
         return iter(self.scan())
@@ -706,25 +735,25 @@ class Transaction(_Handle):
         del keep
         return Page(page[0])
 
-    def _add(self, table: Table, kind: int, entity: Record, condition: int) -> None:
+    def _add(self, table: Table, kind: int, entity: Record, etag: int, condition: str = "") -> None:
         keep: list[Any] = []
         operation = ffi.new("varve_operation *")
-        operation.kind = kind
-        operation.if_match = condition
-        fill_entity(ffi.addressof(operation[0], "entity"), entity, keep)
-        check(lib.varve_transaction_add(_open(self), _open(table), operation))
+        _give_operation(operation[0], kind, entity, etag, keep)
+        check(lib.varve_transaction_add_if(_open(self), _open(table), operation, text_of(condition, "only_if", keep)))
 
     def insert(self, table: Table, entity: Record) -> None:
         """Appends :meth:`Table.insert`."""
         self._add(table, _INSERT, entity, 0)
 
-    def replace(self, table: Table, entity: Record, if_match: Optional[ETag] = None) -> None:
+    def replace(self, table: Table, entity: Record, if_match: Optional[ETag] = None, *, only_if: str = "",
+                parameters: Optional[Mapping[str, Value]] = None) -> None:
         """Appends :meth:`Table.replace`."""
-        self._add(table, _REPLACE, entity, _condition_of(entity, if_match))
+        self._add(table, _REPLACE, entity, _condition_of(entity, if_match), _filter_of(only_if, parameters))
 
-    def merge(self, table: Table, entity: Record, if_match: Optional[ETag] = None) -> None:
+    def merge(self, table: Table, entity: Record, if_match: Optional[ETag] = None, *, only_if: str = "",
+              parameters: Optional[Mapping[str, Value]] = None) -> None:
         """Appends :meth:`Table.merge`."""
-        self._add(table, _MERGE, entity, _condition_of(entity, if_match))
+        self._add(table, _MERGE, entity, _condition_of(entity, if_match), _filter_of(only_if, parameters))
 
     def insert_or_replace(self, table: Table, entity: Record) -> None:
         """Appends :meth:`Table.insert_or_replace`."""
@@ -734,9 +763,10 @@ class Transaction(_Handle):
         """Appends :meth:`Table.insert_or_merge`."""
         self._add(table, _INSERT_OR_MERGE, entity, 0)
 
-    def remove(self, table: Table, partition_key: str, row_key: str, if_match: ETag = ETag.ANY) -> None:
+    def remove(self, table: Table, partition_key: str, row_key: str, if_match: ETag = ETag.ANY, *, only_if: str = "",
+               parameters: Optional[Mapping[str, Value]] = None) -> None:
         """Appends :meth:`Table.remove`."""
-        self._add(table, _REMOVE, Entity(partition_key, row_key), _condition(if_match))
+        self._add(table, _REMOVE, Entity(partition_key, row_key), _condition(if_match), _filter_of(only_if, parameters))
 
     def patch(self, table: Table, partition_key: str, row_key: str, set: Optional[Mapping[str, Value]] = None, *,
               remove: Iterable[str] = (), increment: Optional[Mapping[str, Union[int, float]]] = None,
@@ -744,7 +774,7 @@ class Transaction(_Handle):
               insert: bool = False) -> None:
         """Appends :meth:`Table.patch`. After the commit, `patched_entities` has what it returns."""
         keep: list[Any] = []
-        condition = with_parameters(only_if, parameters) if parameters is not None else only_if
+        condition = _filter_of(only_if, parameters)
         given = _patch(partition_key, row_key, set, remove, increment, condition, if_match, insert, keep)
         check(lib.varve_transaction_patch(_open(self), _open(table), given))
         self._patches += 1

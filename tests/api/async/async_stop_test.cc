@@ -76,6 +76,7 @@ TEST_F(AsyncStop, BeforeTheBeginningChangesNothingWhateverTheVerb) {
                 Scan{}, [](const EntityView&) { ADD_FAILURE(); }, stop))),
             kCancelled);
   EXPECT_EQ(said(wait(async_.count(Scan{}, stop))), kCancelled);
+  EXPECT_EQ(said(wait(async_.explain(Scan{}, stop))), kCancelled);
   EXPECT_EQ((*store().snapshot()).version(), before);
   EXPECT_EQ(value_in(table_, "p", "r"), "x");
 }

@@ -427,6 +427,27 @@ TEST_F(AsyncTables, ChangesByFilterDoWhatTheBlockingVerbsDoAndStopAfterABatch) {
   EXPECT_EQ((*table().count(Scan{})).entities, 0u);
 }
 
+TEST_F(AsyncTables, AScanIsExplainedAsTheBlockingVerbDoesIt) {
+  fill(3, 4);
+  IndexDefinition by_v;
+  by_v.name = "ByV";
+  by_v.components.push_back({"V", false});
+  ASSERT_EQ(said(store().create_index(kAccount, "Orders", by_v)), kFine);
+  Scan scan;
+  scan.filter = "V eq '100003'";
+  const Result<ScanPlan> plan = wait(async().explain(scan));
+  ASSERT_EQ(said(plan.status()), kFine);
+  ASSERT_EQ(plan->indexes.size(), 1u);
+  EXPECT_EQ(plan->indexes.front().name, "ByV");
+  EXPECT_TRUE(plan->indexes.front().is_taken);
+  const Result<ScanPlan> blocking = table().explain(scan);
+  ASSERT_EQ(said(blocking.status()), kFine);
+  EXPECT_EQ(plan->ranges, blocking->ranges);
+  EXPECT_EQ(plan->indexes, blocking->indexes);
+  scan.filter = "V eq";
+  EXPECT_EQ(said(wait(async().explain(scan))), kInvalidInput);
+}
+
 /// Answers at once, and records the threads that asked.
 class RuleAtHand final : public AccessRule {
  public:

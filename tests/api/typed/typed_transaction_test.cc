@@ -103,6 +103,63 @@ TEST_F(TypedTransactionTest, AStructThatWasReadMustNotHaveChanged) {
   EXPECT_EQ(transaction.commit().status().code(), Code::kConflict);
 }
 
+TEST_F(TypedTransactionTest, ARangeThatWasCheckedMustNotHaveChanged) {
+  Query<Account> rich;
+  rich.in(ScanRange::partition("b")).where(field<&Account::balance>() >= std::int64_t{100});
+  for (const bool changes : {false, true}) {
+    StoreTransaction transaction = begin();
+    TypedTransaction accounts(transaction, accounts_);
+    const Result<TypedPage<Account>> page = accounts.scan_checked(rich);
+    ASSERT_EQ(said(page), kFine);
+    ASSERT_EQ(page->objects.size(), 1u);
+    EXPECT_EQ(page->objects.front().number, "1");
+    EXPECT_EQ(page->objects.front().etag, account("1").etag);
+    EXPECT_FALSE(page->continuation);
+    EXPECT_EQ(page->cost.entities_examined, 2u);
+    if (changes) ASSERT_EQ(said(accounts_.insert(Account{"b", "3", 100, {}, {}})), kFine);
+    EXPECT_EQ(said(accounts.insert(Account{"other", "1", 1, {}, {}})), kFine);
+    EXPECT_EQ(transaction.commit().status().code(), changes ? Code::kConflict : Code::kOk);
+    if (!changes) ASSERT_EQ(said(accounts_.table().remove("other", "1", ETag::any())), kFine);
+  }
+}
+
+TEST_F(TypedTransactionTest, ACheckedRangeComesInPages) {
+  ASSERT_EQ(said(accounts_.insert(Account{"b", "3", 5, {}, {}})), kFine);
+  StoreTransaction transaction = begin();
+  TypedTransaction accounts(transaction, accounts_);
+  Query<Account> query;
+  query.in(ScanRange::partition("b")).page_entities(1).take(2);
+  const Result<TypedPage<Account>> first = accounts.scan_checked(query);
+  ASSERT_EQ(said(first), kFine);
+  ASSERT_TRUE(first->continuation);
+  ASSERT_EQ(first->objects.size(), 1u);
+  const Result<TypedPage<Account>> second = accounts.scan_checked(query.continue_from(*first->continuation));
+  ASSERT_EQ(said(second), kFine);
+  ASSERT_EQ(second->objects.size(), 1u);
+  EXPECT_EQ(second->objects.front().number, "2");
+  EXPECT_FALSE(second->continuation) << "take() counts in all pages together";
+  // The pages cover nothing behind the second entity.
+  ASSERT_EQ(said(accounts_.table().remove("b", "3", ETag::any())), kFine);
+  EXPECT_EQ(said(accounts.insert(Account{"other", "1", 1, {}, {}})), kFine);
+  EXPECT_EQ(said(transaction.commit()), kFine);
+}
+
+TEST_F(TypedTransactionTest, ACheckedRangeReportsWhatItCannotDo) {
+  StoreTransaction transaction = begin();
+  TypedTransaction accounts(transaction, accounts_);
+  EXPECT_EQ(said(accounts.scan_checked(Query<Account>())), kInvalidInput) << "several partitions";
+  Query<Account> all;
+  all.in(ScanRange::partition("b"));
+  EXPECT_EQ(said(accounts.scan_checked(Query<Account>(all).at(*bench_.store->snapshot()))), kInvalidInput);
+  ASSERT_EQ(said(accounts_.table().insert(Entity("b", "4").add("Balance", "a text"))), kFine);
+  StoreTransaction later = begin();
+  TypedTransaction mistyped(later, accounts_);
+  EXPECT_EQ(mistyped.scan_checked(all).status().code(), Code::kInvalidArgument);
+  ASSERT_EQ(said(accounts_.table().remove("b", "4", ETag::any())), kFine);
+  EXPECT_EQ(said(mistyped.insert(Account{"other", "1", 1, {}, {}})), kFine);
+  EXPECT_EQ(later.commit().status().code(), Code::kConflict) << "the range is checked nevertheless";
+}
+
 TEST_F(TypedTransactionTest, WritesWithoutAConditionRequireTheETagOfTheStruct) {
   const Account stale = account("1");
   ASSERT_EQ(said(accounts_.replace(Account(stale), stale.etag)), kFine);
