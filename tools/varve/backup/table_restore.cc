@@ -171,7 +171,7 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
   }
   if (absent.code() != Code::kNotFound) return absent;
   Store* const local = (*to)->local();
-  if (*expiry && local == nullptr) {
+  if (*expiry && is_address(place.store)) {
     return Status::unsupported("the entities of " + place.table +
                                " expire, and the table service has no expiry; restore into a directory");
   }
@@ -189,7 +189,7 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
   }
   if (count.ok() && *expiry) {
     // Set last: by it, entities that were stored before the rule would end now.
-    if (Status set = local->set_table_expiry(place.account, place.table, *expiry); !set.ok()) count = set;
+    if (Status set = (*to)->set_table_expiry(place.account, place.table, *expiry); !set.ok()) count = set;
   }
   for (const IndexInfo& index : *indexes) {
     if (!count.ok()) break;
