@@ -273,7 +273,7 @@ TEST_F(Page, DescribesTheIndexesAndTheRuleOfATable) {
   ASSERT_TRUE(store.set_table_expiry(kAccount, "Orders", TableExpiry::after(std::chrono::minutes(30))).ok());
   EXPECT_EQ(bench_.look(kDescription).body,
             R"({"indexes":[{"name":"ByLines","components":["Lines","RowKey desc"],"carried":["Customer"],)"
-            R"("is_unique":false,"state":"ready","failure":""}],"expiry":{"property":"","age_ms":1800000}})");
+            R"("unique":false,"state":"ready","failure":""}],"expiry":{"property":"","age_ms":1800000}})");
   ASSERT_TRUE(store.set_table_expiry(kAccount, "Orders", TableExpiry::at("KeepUntil")).ok());
   EXPECT_THAT(bench_.look(kDescription).body, HasSubstr(R"("expiry":{"property":"KeepUntil","age_ms":0})"));
   EXPECT_EQ(bench_.look("api/description?table=Nothing").status, 404);
@@ -288,7 +288,7 @@ TEST_F(Page, DescribesAnIndexWhoseBuildFailed) {
   unique.is_unique = true;
   ASSERT_FALSE(bench_.service.bench.store->create_index(kAccount, "Orders", unique).ok());
   const std::string text = bench_.look("api/description?table=Orders").body;
-  EXPECT_THAT(text, HasSubstr(R"("is_unique":true,"state":"failed","failure":")"));
+  EXPECT_THAT(text, HasSubstr(R"("unique":true,"state":"failed","failure":")"));
   EXPECT_THAT(text, Not(HasSubstr(R"("failure":"")"))) << "the reason is shown";
 }
 

@@ -113,7 +113,7 @@ function indexLine(index) {
   const carried = index.carried.length > 0 ? `, carries ${index.carried.join(", ")}` : "";
   const failure = index.failure !== "" ? `: ${index.failure}` : "";
   const text = ` on ${index.components.join(", ")}${carried} – ${index.state}${failure}`;
-  const kind = index.is_unique ? "unique index " : "index ";
+  const kind = index.unique ? "unique index " : "index ";
   return element("div", { title: kind + index.name + text }, kind, element("b", {}, index.name), text);
 }
 

@@ -107,7 +107,7 @@ void write_table_index(JsonText& json, const IndexInfo& index) {
   }
   json.end_array().member("carried").begin_array();
   for (const std::string& name : index.definition.carried) json.text(name);
-  json.end_array().member("is_unique").boolean(index.definition.is_unique);
+  json.end_array().member("unique").boolean(index.definition.is_unique);
   json.member("state").text(index_state_name(index.state)).member("failure").text(index.failure).end_object();
 }
 

@@ -41,7 +41,7 @@ class Explorer {
   /// `{"entities":1,"bytes":1,"complete":true}`. Errors: those of Store::open_table() and Table::scan().
   Task<Result<std::string>> measure_table(ExplorerCall call) const;
   /// Returns the indexes of `table` of `account`, and the rule by which its entities end. Without a rule, `expiry` is
-  /// null: `{"indexes":[{"name":"","components":["A","B desc"],"carried":[],"is_unique":false,"state":"ready",
+  /// null: `{"indexes":[{"name":"","components":["A","B desc"],"carried":[],"unique":false,"state":"ready",
   /// "failure":""}],"expiry":{"property":"","age_ms":1}}`. Errors: those of Store::indexes().
   Task<Result<std::string>> describe_table(ExplorerCall call) const;
   /// Reads entities of `table` of `account` that match `filter`, starting at the token `continuation`. Returns at most
