@@ -150,7 +150,7 @@ Status compare(const TableAccess& restored, const TableAccess& saved) {
 
 }  // namespace
 
-Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupManifest& manifest, const Place& place) {
+Result<RestoredTable> restore_table(const BackupPlace& backups, const BackupManifest& manifest, const Place& place) {
   const LinkedStore linked(backups.scratch() + "/" + std::to_string(::getpid()));
   if (Status made = linked.make(backups, manifest); !made.ok()) return made;
   Result<std::unique_ptr<StoreAccess>> from = reach_briefly({linked.path(), place.account, place.table});
@@ -198,10 +198,10 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
   }
   if (!count.ok()) {
     if (is_made) (void)(*to)->drop_table(place.account, place.table);  // the first failure is the one to report
-    return count;
+    return count.status();
   }
-  const Status closed = (*to)->close();
-  return closed.ok() ? count : closed;
+  if (const Status closed = (*to)->close(); !closed.ok()) return closed;
+  return RestoredTable{*count, expiry->has_value()};
 }
 
 }  // namespace varve::tool
