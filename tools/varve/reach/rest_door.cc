@@ -8,6 +8,17 @@ namespace varve::tool {
 
 using serve::Fields;
 
+namespace {
+
+/// Returns the value of an answer. After a malformed answer, the outcome is unknown.
+template <typename Value>
+Result<Value> read_table_answer(Result<Value> read) {
+  if (read.ok()) return read;
+  return Status(Code::kUnknown, "the answer of the server is not as expected");
+}
+
+}  // namespace
+
 Status TableDoor::create(const TableOptions& options) const {
   Fields body;
   serve::add_fields(body, options);
@@ -17,7 +28,7 @@ Status TableDoor::create(const TableOptions& options) const {
 Result<std::optional<TableExpiry>> TableDoor::expiry() const {
   const Result<Fields> fields = send(of("expiry", {}), {});
   if (!fields.ok()) return fields.status();
-  Result<TableOptions> options = serve::table_options_of(*fields);
+  Result<TableOptions> options = read_table_answer(serve::table_options_of(*fields));
   if (!options.ok()) return options.status();
   return std::move(options->expiry);
 }
@@ -34,7 +45,7 @@ Result<ETag> TableDoor::write(const WriteOperation& operation, const WriteOption
   const Result<Fields> fields = send(of("write", options), body);
   if (!fields.ok()) return fields.status();
   for (const auto& [name, value] : *fields) {
-    if (name == "etag") return ETag::parse(value);
+    if (name == "etag") return read_table_answer(ETag::parse(value));
   }
   return ETag();
 }
@@ -44,7 +55,7 @@ Result<Entity> TableDoor::patch(const Patch& patch, std::optional<ETag> if_match
   serve::add_fields(body, if_match ? WriteOperation::patch(patch, *if_match) : WriteOperation::insert_or_patch(patch));
   const Result<Fields> fields = send(of("patch", options), body);
   if (!fields.ok()) return fields.status();
-  return serve::entity_of(*fields);
+  return read_table_answer(serve::entity_of(*fields));
 }
 
 Result<WhereProgress> TableDoor::change_where(const Where& where, const PropertyChanges* changes,
@@ -63,7 +74,7 @@ Result<WhereProgress> TableDoor::change_where(const Where& where, const Property
   for (;;) {
     const Result<Fields> fields = send(query, body);
     if (!fields.ok()) return fields.status();
-    Result<WhereProgress> batch = serve::where_progress_of(*fields);
+    Result<WhereProgress> batch = read_table_answer(serve::where_progress_of(*fields));
     if (!batch.ok()) return batch.status();
     done.matched += batch->matched;
     done.changed += batch->changed;
@@ -91,7 +102,7 @@ Result<Fields> TableDoor::send(const std::string& query, const Fields& body) con
       wire_->send(request_to("POST", "/_varve/tables?" + query, serve::fields_text(body)));
   if (!response.ok()) return response.status();
   if (Status status = status_of(*response); !status.ok()) return status;
-  return serve::parse_fields(response->body);
+  return read_table_answer(serve::parse_fields(response->body));
 }
 
 }  // namespace varve::tool
