@@ -163,7 +163,7 @@ TEST(PageRights, FiguresMayBePublicAndTablesNeverAre) {
   EXPECT_EQ(bench.send(request).status, 200);
   for (const std::string_view name :
        {kEntities, std::string_view("api/tables"), std::string_view("api/table?table=Orders"),
-        std::string_view("api/queues"), kMessages}) {
+        std::string_view("api/description?table=Orders"), std::string_view("api/queues"), kMessages}) {
     HttpRequest exploring = WatchBench::page_request(name, with_host("tables.example"));
     exploring.arrival.client_ip = "192.0.2.1";
     EXPECT_EQ(bench.send(exploring).status, 403) << name;
@@ -180,7 +180,7 @@ TEST(PageRights, TablesAreShownWhereThatIsAllowed) {
   EXPECT_THAT(bench.look("api/status").body, HasSubstr("\"has_explorer\":false"));
   for (const std::string_view name :
        {kEntities, std::string_view("api/tables"), std::string_view("api/table?table=Orders"),
-        std::string_view("api/queues"), kMessages}) {
+        std::string_view("api/description?table=Orders"), std::string_view("api/queues"), kMessages}) {
     EXPECT_EQ(bench.look(name).status, 403) << name;
     EXPECT_THAT(bench.look(name).body, HasSubstr("--status-page explore"));
   }
@@ -263,6 +263,50 @@ TEST_F(Page, ShowsEntitiesByPagesWithTheirPlan) {
   EXPECT_THAT(rest, HasSubstr(R"("continuation":null)"));
   const std::string backward = bench_.look(std::string(kEntities) + "&top=1&backward=1").body;
   EXPECT_THAT(backward, HasSubstr(R"("RowKey":"3")"));
+}
+
+TEST_F(Page, DescribesTheIndexesAndTheRuleOfATable) {
+  constexpr std::string_view kDescription = "api/description?account=devstoreaccount1&table=Orders";
+  Store& store = *bench_.service.bench.store;
+  EXPECT_EQ(bench_.look(kDescription).body, R"({"indexes":[],"expiry":null})");
+  ASSERT_TRUE(store.create_index(kAccount, "Orders", {"ByLines", {{"Lines"}, {"RowKey", true}}, {"Customer"}}).ok());
+  ASSERT_TRUE(store.set_table_expiry(kAccount, "Orders", TableExpiry::after(std::chrono::minutes(30))).ok());
+  EXPECT_EQ(bench_.look(kDescription).body,
+            R"({"indexes":[{"name":"ByLines","components":["Lines","RowKey desc"],"carried":["Customer"],)"
+            R"("unique":false,"state":"ready","failure":""}],"expiry":{"property":"","age_ms":1800000}})");
+  ASSERT_TRUE(store.set_table_expiry(kAccount, "Orders", TableExpiry::at("KeepUntil")).ok());
+  EXPECT_THAT(bench_.look(kDescription).body, HasSubstr(R"("expiry":{"property":"KeepUntil","age_ms":0})"));
+  EXPECT_EQ(bench_.look("api/description?table=Nothing").status, 404);
+  EXPECT_EQ(bench_.look("api/description?account=stranger&table=Orders").status, 404);
+}
+
+TEST_F(Page, DescribesAnIndexWhoseBuildFailed) {
+  for (const std::string row : {"1", "2"}) {
+    ASSERT_TRUE(bench_.service.orders.insert(Entity("p", row).set("Code", std::int32_t{7})).ok());
+  }
+  IndexDefinition unique{"ByCode", {{"Code"}}};
+  unique.is_unique = true;
+  ASSERT_FALSE(bench_.service.bench.store->create_index(kAccount, "Orders", unique).ok());
+  const std::string text = bench_.look("api/description?table=Orders").body;
+  EXPECT_THAT(text, HasSubstr(R"("unique":true,"state":"failed","failure":")"));
+  EXPECT_THAT(text, Not(HasSubstr(R"("failure":"")"))) << "the reason is shown";
+}
+
+TEST_F(Page, ShowsTheIndexesOfAPlanAndAnOrder) {
+  for (const std::string row : {"1", "2", "3"}) {
+    ASSERT_TRUE(bench_.service.orders.insert(Entity("p", row).set("Lines", std::int32_t{row[0] == '2' ? 9 : 1})).ok());
+  }
+  const std::string plain = bench_.look(kEntities).body;
+  EXPECT_THAT(plain, HasSubstr(R"("indexes":[],"order_index":null})"));
+  ASSERT_TRUE(bench_.service.bench.store->create_index(kAccount, "Orders", {"ByLines", {{"Lines"}}}).ok());
+  const std::string filtered = bench_.look(std::string(kEntities) + "&filter=" + encoded("Lines eq 9")).body;
+  EXPECT_THAT(filtered, HasSubstr(R"("indexes":[{"name":"ByLines","entities":1,"is_taken":true,"answers_counts":)"));
+  EXPECT_THAT(filtered, HasSubstr(R"("examined":1,)"));
+  const std::string order = std::string(kEntities) + "&top=1&order_by=" + encoded("Lines desc");
+  const std::string ordered = bench_.look(order).body;
+  EXPECT_THAT(ordered, HasSubstr(R"("RowKey":"2")")) << "the entity with the most lines";
+  EXPECT_THAT(ordered, Not(HasSubstr(R"("RowKey":"1")")));
+  EXPECT_EQ(bench_.look(std::string(kEntities) + "&order_by=" + encoded("Lines sideways")).status, 400);
 }
 
 TEST_F(Page, TellsThePlanOfAFilterAndWhatIsWrongWithOne) {

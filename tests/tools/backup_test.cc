@@ -306,6 +306,7 @@ TEST_F(Backup, GivesATableBackWithItsExpiry) {
   ASSERT_EQ(run_program({"table", "drop", store_, "Rows"}).exit_code, 0);
   const ProgramResult restored = run_program({"restore", backups_, store_, "--table", "Rows"});
   ASSERT_EQ(restored.exit_code, 0) << restored.err;
+  EXPECT_THAT(restored.err, HasSubstr("restored entities end once they are written again"));
   EXPECT_EQ(run_program({"table", "expiry", store_, "Rows"}).out, rule);
   EXPECT_EQ(run_program({"export", store_, "Rows", "--format", "csv"}).out, rows);
 }

@@ -19,6 +19,7 @@ using nlohmann::json;
 using test::ProgramResult;
 using test::run_program;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Words = std::vector<std::string>;
 
 class Transfer : public ::testing::Test {
@@ -103,6 +104,20 @@ TEST_F(Transfer, TablesAreCopiedAtOnceAndReportedInTheirOrder) {
   }
   for (const json& table : transfer({"--tables-at-once", "3"})) EXPECT_EQ(table["written"], 0);
   EXPECT_EQ(run_program({"pull", from_, to_, "--tables-at-once", "0"}).exit_code, 2);
+}
+
+TEST_F(Transfer, NamesTheIndexesAndTheRuleThatItLeavesOut) {
+  EXPECT_THAT(run_program({"pull", from_, to_}).err, Not(HasSubstr("leaves out")));
+  ASSERT_EQ(run_program({"index", "create", from_, "Rows", "ByI", "--on", "I"}).exit_code, 0);
+  ASSERT_EQ(run_program({"table", "expiry", from_, "Rows", "--expire-after", "30d"}).exit_code, 0);
+  ASSERT_EQ(run_program({"index", "create", from_, "Other", "ByC", "--on", "C"}).exit_code, 0);
+  ASSERT_EQ(run_program({"index", "create", from_, "Other", "ByRow", "--on", "RowKey"}).exit_code, 0);
+  const ProgramResult pulled = run_program({"pull", from_, to_, "--json"});
+  EXPECT_EQ(pulled.exit_code, 0) << pulled.err;
+  EXPECT_THAT(pulled.err, HasSubstr("of table Rows, the transfer leaves out its index ByI, and its rule of expiry\n"));
+  EXPECT_THAT(pulled.err, HasSubstr("of table Other, the transfer leaves out its indexes ByC, ByRow\n"));
+  EXPECT_THAT(run_program({"table", "expiry", to_, "Rows"}).out, HasSubstr("never end"));
+  EXPECT_EQ(run_program({"index", "list", to_, "Rows"}).out, "");
 }
 
 TEST_F(Transfer, NamesWhatIsWrong) {

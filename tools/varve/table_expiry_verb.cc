@@ -58,19 +58,17 @@ void print(const RuleWords& words, const std::optional<TableExpiry>& rule) {
 
 int show_or_set(const RuleWords& words) {
   Result<std::unique_ptr<StoreAccess>> reached =
-      words.changes() ? reach_for_writing(words.place) : reach_state(words.place);
+      words.changes() ? reach_for_writing(words.place) : reach_briefly(words.place);
   if (!reached.ok()) return fail(reached.status());
   StoreAccess& access = **reached;
-  const Result<Store*> store = store_with_rules(access);
-  if (!store.ok()) return fail(store.status());
   const Place& place = words.place;
   std::optional<TableExpiry> rule = words.expiry->rule();
   if (words.changes()) {
-    if (Status set = (*store)->set_table_expiry(place.account, place.table, rule); !set.ok()) {
+    if (Status set = access.set_table_expiry(place.account, place.table, rule); !set.ok()) {
       return fail(with_nearest_names(access, place, set));
     }
   } else {
-    Result<std::optional<TableExpiry>> found = (*store)->table_expiry(place.account, place.table);
+    Result<std::optional<TableExpiry>> found = access.table_expiry(place.account, place.table);
     if (!found.ok()) return fail(with_nearest_names(access, place, found.status()));
     rule = *std::move(found);
   }
@@ -95,12 +93,6 @@ void add_expiry_words(CLI::App& verb, const std::shared_ptr<ExpiryWords>& words)
   CLI::Option* const after =
       add_duration(verb, "--expire-after", words->age, "Entities end this long after their Timestamp, such as 30m");
   at->excludes(after);
-}
-
-Result<Store*> store_with_rules(StoreAccess& access) {
-  if (Store* const local = access.local(); local != nullptr) return local;
-  return Status::invalid_argument(
-      "a server has the store, and the table service has no expiry; stop the server, and give the directory");
 }
 
 void add_table_expiry_verb(CLI::App& group, int& exit_code) {

@@ -26,10 +26,6 @@ struct ExpiryWords {
 /// Adds --expire-at and --expire-after, which exclude each other.
 void add_expiry_words(CLI::App& verb, const std::shared_ptr<ExpiryWords>& words);
 
-/// Returns the store of this process, in which a rule can be read and set. Errors: kInvalidArgument (a server has the
-/// store).
-Result<Store*> store_with_rules(StoreAccess& access);
-
 void add_table_expiry_verb(CLI::App& group, int& exit_code);
 
 }  // namespace varve::tool

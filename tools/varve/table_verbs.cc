@@ -44,9 +44,6 @@ int change(Result<std::unique_ptr<StoreAccess>> store, const NameWords& words, c
 }
 
 Status create_table(StoreAccess& store, const Place& place, const TableOptions& options) {
-  if (options.expiry) {
-    if (const Result<Store*> local = store_with_rules(store); !local.ok()) return local.status();
-  }
   Status made = store.create_account(place.account);
   if (!made.ok() && made.code() != Code::kExists) return made;
   return store.create_table(place.account, place.table, options);

@@ -63,14 +63,13 @@ Result<AskedChange> asked_change(const WhereWords& words) {
   return asked;
 }
 
-Result<WhereProgress> change(Table& table, const WhereWords& words, const AskedChange& asked,
+Result<WhereProgress> change(TableAccess& table, const WhereWords& words, const AskedChange& asked,
                              const WhereOptions& options) {
-  return words.deletes ? table.delete_where(asked.where, options)
-                       : table.update_where(asked.where, asked.changes, options);
+  return table.change_where(asked.where, words.deletes ? nullptr : &asked.changes, options);
 }
 
 /// Counts at a terminal, and asks. Returns kSuccess if the change may begin.
-int confirm(Table& table, const WhereWords& words, const AskedChange& asked) {
+int confirm(TableAccess& table, const WhereWords& words, const AskedChange& asked) {
   WhereOptions options;
   options.dry_run = true;
   options.continuation = words.continuation;
@@ -108,8 +107,8 @@ void print_how_to_continue(const std::optional<std::string>& continuation) {
   if (continuation) print_hint("continue with --continuation '" + *continuation + "'");
 }
 
-/// Changes the entities of an open store. Returns the exit code.
-int change_entities(Table& table, const WhereWords& words, const AskedChange& asked) {
+/// Changes the entities of the table. Returns the exit code.
+int change_entities(TableAccess& table, const WhereWords& words, const AskedChange& asked) {
   if (!words.dry_run && !words.yes) {
     if (const int refused = confirm(table, words, asked); refused != kSuccess) return refused;
   }
@@ -150,19 +149,15 @@ int run_where(const WhereWords& words) {
                             " changes all entities that match; give --yes, because there is no terminal to ask at, or "
                             "--dry-run to count them");
   }
-  Result<std::unique_ptr<StoreAccess>> store =
-      words.dry_run ? reach_state(words.place) : reach_for_writing(words.place);
-  if (!store.ok()) return fail(store.status());
-  Store* const local = (*store)->local();
-  if (local == nullptr) {
-    return fail(
-        kUsage,
-        "a change by filter needs the directory of a store that no server has open; stop the server, or use its "
-        "API");
+  if (is_address(words.place.store)) {
+    return fail(kUsage, "a change by filter needs the directory of the store instead of an address");
   }
-  Result<Table> table = local->open_table(words.place.account, words.place.table);
-  if (!table.ok()) return fail(with_nearest_names(**store, words.place, table.status()));
-  const int exit_code = change_entities(*table, words, *asked);
+  Result<std::unique_ptr<StoreAccess>> store =
+      words.dry_run ? reach_briefly(words.place) : reach_for_writing(words.place);
+  if (!store.ok()) return fail(store.status());
+  const Result<std::unique_ptr<TableAccess>> table = open_named_table(**store, words.place);
+  if (!table.ok()) return fail(table.status());
+  const int exit_code = change_entities(**table, words, *asked);
   if (exit_code != kSuccess) return exit_code;
   if (const Status closed = (*store)->close(); !closed.ok()) return fail(closed);
   return kSuccess;
@@ -190,7 +185,8 @@ void add_where_verbs(CLI::App& app, int& exit_code) {
   constexpr const char* kAsks =
       "At a terminal, counts the entities and asks for confirmation. Elsewhere it needs --yes; without it the exit\n"
       "code is 2. Each batch is one transaction for each partition. A signal ends the change after a batch, and the\n"
-      "hint says how to continue. STORE must be given: VARVE_STORE does not count here.\n";
+      "hint says how to continue. STORE must be given: VARVE_STORE does not count here. If a server has the store\n"
+      "open, it changes one batch after another for this program, and ends with it.\n";
   auto deleted = std::make_shared<WhereWords>();
   deleted->deletes = true;
   CLI::App* remove = app.add_subcommand("delete-where", "Delete the entities that match a filter");

@@ -138,6 +138,7 @@ TEST(ServedBackup, GivesATableBackBesideTheServer) {
   std::string rows = "PartitionKey,RowKey,N\n";
   for (int row = 1000; row < 1350; ++row) rows += "p" + std::to_string(row % 3) + "," + std::to_string(row) + ",1\n";
   ASSERT_EQ(run_program({"import", server.data(), "Rows", "-", "--format", "csv"}, rows).exit_code, 0);
+  ASSERT_EQ(run_program({"table", "expiry", server.data(), "Rows", "--expire-after", "30d"}).exit_code, 0);
   const std::string before = run_program({"export", server.data(), "Rows", "--format", "csv"}).out;
   ASSERT_EQ(run_program({"backup", server.data(), scratch.path("backups")}).exit_code, 0);
   const std::vector<std::string> restore = {"restore", scratch.path("backups"), server.data(), "--table", "Rows"};
@@ -147,6 +148,7 @@ TEST(ServedBackup, GivesATableBackBesideTheServer) {
   ASSERT_EQ(restored.exit_code, 0) << restored.err;
   EXPECT_THAT(restored.out, HasSubstr("350 entities"));
   EXPECT_EQ(run_program({"export", server.data(), "Rows", "--format", "csv"}).out, before);
+  EXPECT_THAT(run_program({"table", "expiry", server.data(), "Rows"}).out, HasSubstr("end 30d after"));
 }
 
 TEST(ServedBackup, StaysWholeIfTheServerIsKilledMeanwhile) {

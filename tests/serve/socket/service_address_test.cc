@@ -37,7 +37,7 @@ TEST(ServiceAddress, AnswersTheVerbsOnTables) {
   EXPECT_EQ(run_program({"update", address, "Orders", "eu", "0009", "Lines=4"}).exit_code, 1);
   const ProgramResult patch = run_program({"patch", address, "Orders", "eu", "0001", "--increment", "Lines=1"});
   EXPECT_EQ(patch.exit_code, 1);
-  EXPECT_THAT(patch.err, HasSubstr("a server takes no patch"));
+  EXPECT_THAT(patch.err, HasSubstr("a service takes no patch"));
   EXPECT_EQ(run_program({"count", address, "Orders", "--filter", "Lines eq 4"}).out, "1\n");
   EXPECT_EQ(run_program({"aggregate", address, "Orders", "--count", "--sum", "Lines"}).out,
             "{\"count()\":1,\"sum(Lines)\":4}\n");

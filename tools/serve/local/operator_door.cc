@@ -16,6 +16,7 @@
 #include "tools/serve/local/client_hold.h"
 #include "tools/serve/local/queue_door.h"
 #include "tools/serve/local/store_identity.h"
+#include "tools/serve/local/table_door.h"
 #include "tools/serve/local/value_door.h"
 #include "varve/version.h"
 
@@ -119,6 +120,11 @@ Task<Result<HttpResponse>> OperatorDoor::route(const HttpRequest& request, HomeT
   }
   if (name == "queues" && verb == "POST") {
     Task<Result<HttpResponse>> answering = answer_queue_request(store_, request, home, stop_.get_token());
+    Result<HttpResponse> answered = co_await answering;
+    co_return answered;
+  }
+  if (name == "tables" && verb == "POST") {
+    Task<Result<HttpResponse>> answering = answer_table_request(store_, request, home, stop_.get_token());
     Result<HttpResponse> answered = co_await answering;
     co_return answered;
   }

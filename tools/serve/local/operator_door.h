@@ -25,6 +25,8 @@ namespace varve::serve {
 ///   DELETE /_varve/accounts/NAME      drops an account with all its tables, queues and containers
 ///   POST   /_varve/queues             carries out a verb on queues (queue_door.h)
 ///   POST   /_varve/blobs              carries out a verb on containers and blobs (blob_door.h)
+///   POST   /_varve/values             carries out a verb on large values (value_door.h)
+///   POST   /_varve/tables             carries out a verb on tables that the table service lacks (table_door.h)
 class OperatorDoor final : public RequestHandler {
  public:
   /// Store and `others` must outlive the door. `identity` is that of the store (store_identity.h), and checkpoints lie in

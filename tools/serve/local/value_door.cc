@@ -76,10 +76,6 @@ void discard_contents(const ValueRequest& request) {
   if (kept_for_client<ArrivingValues>(request.request()) != nullptr) request.request().kept->reset();
 }
 
-Status create_value_table(Store& store, const ValueRequest& request) {
-  return store.create_table(request.account(), request.table(), {.has_large_values = true}).status();
-}
-
 Status begin_value(Store& store, const ValueRequest& request) {
   if (request.request().kept == nullptr) {
     return Status::unsupported("a content that arrives in pieces needs a connection that keeps it");
@@ -158,7 +154,6 @@ Status write_entity_with_values(Store& store, ValueRequest& request, Fields& ans
 Status carry_out_value_verb(Store& store, ValueRequest& request, Fields& answer) {
   const std::string verb = request.text("verb");
   if (!request.failure().ok()) return request.failure();
-  if (verb == "create") return create_value_table(store, request);
   if (verb == "begin") return begin_value(store, request);
   if (verb == "append" || verb == "finish") return go_on_with_value(request, verb == "finish", answer);
   if (verb != "write" && verb != "discard") {

@@ -12,7 +12,6 @@ namespace varve::serve {
 
 /// Carries out `POST /_varve/values?verb=VERB&account=ACCOUNT&table=TABLE&...`. VERB is one of:
 ///
-///   create    creates the table, for large values.
 ///   begin     begins a content, which the connection keeps beside the contents that it began before.
 ///   append    adds the bytes of the body to the content that was begun last.
 ///   finish    ends that content, and returns the fields of its value.

@@ -1,5 +1,5 @@
-// Owns: the look into tables and queues: their lists, a filter, pages of entities, the plan by which these were found,
-// and visible messages.
+// Owns: the look into tables and queues: their lists, the indexes of a table and its rule of expiry, a filter and an
+// order, pages of entities, the plan by which these were found, and visible messages.
 // Must never: change anything, or ask again for a page that nobody looks at.
 import { bytes, cell, duration, element, numberCell, short, whole } from "/_varve/picture.js";
 
@@ -78,6 +78,7 @@ function changeAccount() {
   markChosen();
   by("pager").hidden = true;
   by("plan").hidden = true;
+  by("design").hidden = true;
   by("result").replaceChildren(element("p", { className: "empty" }, "Choose a table or a queue."));
   listTables("");
 }
@@ -93,8 +94,45 @@ function choose(name) {
   queue = "";
   tokens = [""];
   by("filter").value = "";
+  by("order").value = "";
+  by("design").hidden = true;
   markChosen();
   showPage();
+  showDesign(account, name);
+}
+
+/// An age as the largest unit that divides it.
+function ageText(milliseconds) {
+  const units = [[86_400_000, "day"], [3_600_000, "hour"], [60_000, "minute"], [1000, "second"]];
+  const [size, unit] = units.find(([each]) => milliseconds % each === 0) ?? [1, "millisecond"];
+  const count = milliseconds / size;
+  return `${whole(count)} ${unit}${count === 1 ? "" : "s"}`;
+}
+
+function indexLine(index) {
+  const carried = index.carried.length > 0 ? `, carries ${index.carried.join(", ")}` : "";
+  const failure = index.failure !== "" ? `: ${index.failure}` : "";
+  const text = ` on ${index.components.join(", ")}${carried} – ${index.state}${failure}`;
+  const kind = index.unique ? "unique index " : "index ";
+  return element("div", { title: kind + index.name + text }, kind, element("b", {}, index.name), text);
+}
+
+/// A table without indexes and without a rule shows nothing.
+async function showDesign(of, name) {
+  const isChosen = () => of === account && name === table;
+  try {
+    const { indexes, expiry } = await get("description", { account: of, table: name });
+    if (!isChosen()) return;
+    const lines = indexes.map(indexLine);
+    if (expiry !== null) {
+      const rule = expiry.property !== "" ? `at the value of ${expiry.property}` : `${ageText(expiry.age_ms)} after their Timestamp`;
+      lines.push(element("div", {}, `entities end ${rule}`));
+    }
+    by("design").replaceChildren(...lines);
+    by("design").hidden = lines.length === 0;
+  } catch {  // The page of entities shows the failure.
+    if (isChosen()) by("design").hidden = true;
+  }
 }
 
 // -- Queues ------------------------------------------------------------------------------------------------------
@@ -135,6 +173,7 @@ async function chooseQueue(name) {
   table = "";
   queue = name;
   markChosen();
+  by("design").hidden = true;
   by("plan").hidden = true;
   by("pager").hidden = true;
   by("query-error").hidden = true;
@@ -204,10 +243,23 @@ function resultTable(entities) {
   return made;
 }
 
+/// Returns an index that could serve, with the number of entities to which it leads.
+function candidateText({ name, entities, is_taken, answers_counts }) {
+  const reach = entities === null ? "too many entries" : `${whole(entities)} ${entities === 1 ? "entity" : "entities"}`;
+  return `${name}: ${reach}${is_taken ? ", taken" : ""}${answers_counts ? ", answers counts alone" : ""}`;
+}
+
 function showPlan(page) {
   const { plan, cost } = page;
+  const taken = plan.indexes.find((index) => index.is_taken)?.name ?? plan.order_index;
+  const by_index = taken === null ? "" : `, by index ${taken}`;
   const ranges = plan.ranges.slice(0, 3).join("; ") + (plan.range_count > 3 ? `; and ${whole(plan.range_count - 3)} more` : "");
-  const lines = [element("div", { title: plan.ranges.join("\n") }, element("b", {}, plan.path), ranges === "" ? "" : ` – ${ranges}`)];
+  const lines = [element("div", { title: plan.ranges.join("\n") }, element("b", {}, plan.path), by_index, ranges === "" ? "" : ` – ${ranges}`)];
+  if (plan.indexes.length > 0) {
+    const candidates = plan.indexes.map(candidateText).join("; ");
+    lines.push(element("div", { title: candidates }, "indexes: ", candidates));
+  }
+  if (plan.order_index !== null) lines.push(element("div", {}, "order from index ", element("b", {}, plan.order_index)));
   if (plan.residual !== "") lines.push(element("div", { title: plan.residual }, "judged of each: ", element("code", {}, plan.residual)));
   const blocks = `${whole(cost.blocks_read)} blocks read, ${whole(cost.blocks_from_cache)} from the cache, ${whole(cost.blocks_skipped)} passed`;
   const shown = `${whole(page.value.length)} shown of ${whole(cost.examined)} looked at`;
@@ -236,6 +288,7 @@ async function showPage() {
   const question = ++asked;
   const parameters = { account, table, filter: by("filter").value, continuation: tokens[tokens.length - 1], top: String(kPageSize) };
   if (by("backward").checked) parameters.backward = "1";
+  if (by("order").value.trim() !== "") parameters.order_by = by("order").value;
   try {
     const page = await get("entities", parameters);
     if (question !== asked) return;

@@ -46,12 +46,16 @@ Result<Scan> read_shown(std::string_view query) {
   if (!continuation.ok()) return continuation.status();
   const Result<std::string> backward = query_text(query, "backward");
   if (!backward.ok()) return backward.status();
+  Result<std::string> order_by = query_text(query, "order_by");
+  if (!order_by.ok()) return order_by.status();
   const Result<std::uint32_t> top = read_top(query);
   if (!top.ok()) return top.status();
   Scan scan;
   scan.filter = *std::move(filter);
   scan.continuation = *std::move(continuation);
   scan.backward = *backward == "1";
+  scan.order_by = *std::move(order_by);
+  scan.order_time_max = kReadTimeMax;
   scan.page_entities_max = *top;
   scan.page_bytes_max = kShownBytesMax;
   scan.page_time_max = kReadTimeMax;
@@ -72,7 +76,49 @@ void write_plan(JsonText& json, const ScanPlan& plan) {
   json.member("plan").begin_object().member("path").text(access_path_name(plan.path));
   json.member("range_count").number(std::to_string(plan.ranges.size())).member("ranges").begin_array();
   for (std::size_t i = 0; i < std::min(plan.ranges.size(), kRangesShown); ++i) json.text(plan.ranges[i].to_string());
-  json.end_array().member("residual").text(plan.residual).end_object();
+  json.end_array().member("residual").text(plan.residual).member("indexes").begin_array();
+  for (const IndexCandidate& index : plan.indexes) {
+    json.begin_object().member("name").text(index.name).member("entities");
+    if (index.entities) {
+      json.number(std::to_string(*index.entities));
+    } else {
+      json.null();
+    }
+    json.member("is_taken").boolean(index.is_taken).member("answers_counts").boolean(index.answers_counts).end_object();
+  }
+  json.end_array().member("order_index");
+  if (plan.order_index.empty()) {
+    json.null();
+  } else {
+    json.text(plan.order_index);
+  }
+  json.end_object();
+}
+
+std::string_view index_state_name(IndexState state) noexcept {
+  if (state == IndexState::kReady) return "ready";
+  return state == IndexState::kFailed ? "failed" : "building";
+}
+
+void write_table_index(JsonText& json, const IndexInfo& index) {
+  json.begin_object().member("name").text(index.definition.name).member("components").begin_array();
+  for (const IndexComponent& component : index.definition.components) {
+    json.text(component.property + (component.is_descending ? " desc" : ""));
+  }
+  json.end_array().member("carried").begin_array();
+  for (const std::string& name : index.definition.carried) json.text(name);
+  json.end_array().member("unique").boolean(index.definition.is_unique);
+  json.member("state").text(index_state_name(index.state)).member("failure").text(index.failure).end_object();
+}
+
+void write_expiry(JsonText& json, const std::optional<TableExpiry>& expiry) {
+  json.member("expiry");
+  if (!expiry) {
+    json.null();
+    return;
+  }
+  json.begin_object().member("property").text(expiry->property);
+  json.member("age_ms").number(std::to_string(expiry->age.count())).end_object();
 }
 
 void write_cost(JsonText& json, const PageCost& cost) {
@@ -235,6 +281,25 @@ Task<Result<std::string>> Explorer::measure_table(ExplorerCall call) const {
   JsonText json;
   json.begin_object().member("entities").number(std::to_string(entities));
   json.member("bytes").number(std::to_string(bytes)).member("complete").boolean(is_complete).end_object();
+  co_return json.take();
+}
+
+Task<Result<std::string>> Explorer::describe_table(ExplorerCall call) const {
+  const Result<Named> place = named(call.query, "table");
+  if (!place.ok()) co_return place.status();
+  const AsyncStore store(*store_);
+  Task<Result<std::vector<IndexInfo>>> listing = store.indexes(place->account, place->name, call.stop);
+  const Result<std::vector<IndexInfo>> indexes = co_await at_home(call.home, std::move(listing));
+  if (!indexes.ok()) co_return indexes.status();
+  Task<Result<std::optional<TableExpiry>>> asking = store.table_expiry(place->account, place->name, call.stop);
+  const Result<std::optional<TableExpiry>> expiry = co_await at_home(call.home, std::move(asking));
+  if (!expiry.ok()) co_return expiry.status();
+  JsonText json;
+  json.begin_object().member("indexes").begin_array();
+  for (const IndexInfo& index : *indexes) write_table_index(json, index);
+  json.end_array();
+  write_expiry(json, *expiry);
+  json.end_object();
   co_return json.take();
 }
 

@@ -1,5 +1,5 @@
-// Owns: the tables and queues on the status page: their names and sizes, entities with the plan and cost of a query, and
-// messages.
+// Owns: the tables and queues on the status page: their names and sizes, the indexes and the rule of expiry of a table,
+// entities with the plan and cost of a query, and messages.
 // Must never: write, or read an account that the server does not serve. It checks no signature: page_guard.h admits the
 // caller before.
 #pragma once
@@ -40,8 +40,12 @@ class Explorer {
   /// Measures `table` of `account` for at most a quarter of a second:
   /// `{"entities":1,"bytes":1,"complete":true}`. Errors: those of Store::open_table() and Table::scan().
   Task<Result<std::string>> measure_table(ExplorerCall call) const;
+  /// Returns the indexes of `table` of `account`, and the rule by which its entities end. Without a rule, `expiry` is
+  /// null: `{"indexes":[{"name":"","components":["A","B desc"],"carried":[],"unique":false,"state":"ready",
+  /// "failure":""}],"expiry":{"property":"","age_ms":1}}`. Errors: those of Store::indexes().
+  Task<Result<std::string>> describe_table(ExplorerCall call) const;
   /// Reads entities of `table` of `account` that match `filter`, starting at the token `continuation`. Returns at most
-  /// `top` entities. `backward=1` scans from the end:
+  /// `top` entities, in the order `order_by` if it is given. `backward=1` scans from the end:
   /// `{"value":[],"continuation":"","plan":{},"cost":{},"milliseconds":1.0}`. Errors: as measure_table().
   Task<Result<std::string>> read_entities(ExplorerCall call) const;
   /// Lists the queues of `account` with their figures, starting at the token `continuation`:

@@ -48,8 +48,8 @@ const PageFile* find_page_file(std::string_view name) noexcept {
 }
 
 bool is_of_explorer(std::string_view name) noexcept {
-  return name == "api/tables" || name == "api/table" || name == "api/entities" || name == "api/queues" ||
-         name == "api/messages";
+  return name == "api/tables" || name == "api/table" || name == "api/description" || name == "api/entities" ||
+         name == "api/queues" || name == "api/messages";
 }
 
 }  // namespace
@@ -84,6 +84,11 @@ Task<Result<std::string>> StatusPage::explore(const HttpRequest& request, std::s
     Task<Result<std::string>> measuring = explorer_.measure_table(call);
     Result<std::string> measured = co_await measuring;
     co_return measured;
+  }
+  if (name == "api/description") {
+    Task<Result<std::string>> describing = explorer_.describe_table(call);
+    Result<std::string> description = co_await describing;
+    co_return description;
   }
   if (name == "api/queues") {
     Task<Result<std::string>> listing = explorer_.list_queues(call);

@@ -145,6 +145,7 @@ int restore(BackupWords& words) {
   if (!manifest.ok()) return fail(manifest.status());
   BytesProgress progress;
   std::uint64_t entities = 0;
+  bool lacks_ends = false;
   if (words.place.table.empty()) {
     const Status possible = check_is_directory(words.place.store, "restore table by table: name the TABLE");
     if (!possible.ok()) return fail(possible);
@@ -154,9 +155,10 @@ int restore(BackupWords& words) {
   } else {
     if (Status named = check_place(words.place); !named.ok()) return fail(named);
     if (Status sound = (*place).verify(*manifest, progress.count()); !sound.ok()) return fail(sound);
-    const Result<std::uint64_t> restored = restore_table(*place, *manifest, words.place);
+    const Result<RestoredTable> restored = restore_table(*place, *manifest, words.place);
     if (!restored.ok()) return fail(restored.status());
-    entities = *restored;
+    entities = (*restored).entities;
+    lacks_ends = (*restored).has_expiry;
   }
   progress.progress().clear();
   if (words.json) {
@@ -166,6 +168,7 @@ int restore(BackupWords& words) {
     std::cout << "restored " << counted(entities, "entity", "entities") << " of backup " << words.backup << " into "
               << words.place.store << ", verified, in " << duration_text(progress.progress().elapsed()) << "\n";
   }
+  if (lacks_ends) print_hint("the table has its rule of expiry; restored entities end once they are written again");
   return kSuccess;
 }
 

@@ -150,7 +150,7 @@ Status compare(const TableAccess& restored, const TableAccess& saved) {
 
 }  // namespace
 
-Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupManifest& manifest, const Place& place) {
+Result<RestoredTable> restore_table(const BackupPlace& backups, const BackupManifest& manifest, const Place& place) {
   const LinkedStore linked(backups.scratch() + "/" + std::to_string(::getpid()));
   if (Status made = linked.make(backups, manifest); !made.ok()) return made;
   Result<std::unique_ptr<StoreAccess>> from = reach_briefly({linked.path(), place.account, place.table});
@@ -171,7 +171,7 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
   }
   if (absent.code() != Code::kNotFound) return absent;
   Store* const local = (*to)->local();
-  if (*expiry && local == nullptr) {
+  if (*expiry && is_address(place.store)) {
     return Status::unsupported("the entities of " + place.table +
                                " expire, and the table service has no expiry; restore into a directory");
   }
@@ -189,7 +189,7 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
   }
   if (count.ok() && *expiry) {
     // Set last: by it, entities that were stored before the rule would end now.
-    if (Status set = local->set_table_expiry(place.account, place.table, *expiry); !set.ok()) count = set;
+    if (Status set = (*to)->set_table_expiry(place.account, place.table, *expiry); !set.ok()) count = set;
   }
   for (const IndexInfo& index : *indexes) {
     if (!count.ok()) break;
@@ -198,10 +198,10 @@ Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupMani
   }
   if (!count.ok()) {
     if (is_made) (void)(*to)->drop_table(place.account, place.table);  // the first failure is the one to report
-    return count;
+    return count.status();
   }
-  const Status closed = (*to)->close();
-  return closed.ok() ? count : closed;
+  if (const Status closed = (*to)->close(); !closed.ok()) return closed;
+  return RestoredTable{*count, expiry->has_value()};
 }
 
 }  // namespace varve::tool

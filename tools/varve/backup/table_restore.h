@@ -9,11 +9,16 @@
 
 namespace varve::tool {
 
+struct RestoredTable {
+  std::uint64_t entities = 0;
+  /// Whether the table has a rule by which entities end. Those that were restored end once they are written again.
+  bool has_expiry = false;
+};
+
 /// Restores the table `place.table` of the account `place.account` into the store `place.store`, and compares what it
-/// wrote with the backup. The entities get new Timestamps, and no ends. The table gets its expiry afterwards. Returns the
-/// number of entities.
+/// wrote with the backup. The entities get new Timestamps, and no ends. The table gets its expiry afterwards.
 /// Errors: kNotFound (the backup has no such table), kExists (the store has this table), kCorruption (the comparison
 /// failed), and those of reading the backup and of writing. After an error the table does not exist.
-Result<std::uint64_t> restore_table(const BackupPlace& backups, const BackupManifest& manifest, const Place& place);
+Result<RestoredTable> restore_table(const BackupPlace& backups, const BackupManifest& manifest, const Place& place);
 
 }  // namespace varve::tool

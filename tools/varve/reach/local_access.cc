@@ -30,6 +30,10 @@ class LocalTable final : public TableAccess {
   Result<Entity> insert_or_patch(const Patch& patch, const WriteOptions& options) override {
     return table_.insert_or_patch(patch, options);
   }
+  Result<WhereProgress> change_where(const Where& where, const PropertyChanges* changes,
+                                     const WhereOptions& options) override {
+    return changes == nullptr ? table_.delete_where(where, options) : table_.update_where(where, *changes, options);
+  }
 
  private:
   Table table_;
@@ -59,6 +63,13 @@ class LocalStore final : public StoreAccess {
   }
   Result<std::vector<IndexInfo>> indexes(const std::string& account, const std::string& table) override {
     return store_->indexes(account, table);
+  }
+  Status set_table_expiry(const std::string& account, const std::string& table,
+                          const std::optional<TableExpiry>& expiry) override {
+    return store_->set_table_expiry(account, table, expiry);
+  }
+  Result<std::optional<TableExpiry>> table_expiry(const std::string& account, const std::string& table) override {
+    return store_->table_expiry(account, table);
   }
   Result<TablePage> list_tables(const std::string& account, const ListOptions& options) override {
     return store_->list_tables(account, options);

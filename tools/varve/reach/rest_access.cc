@@ -56,12 +56,16 @@ class RestStore final : public StoreAccess {
     if (!exists.ok() && exists.code() != Code::kForbidden) {
       return exists.service_error() == "ResourceNotFound" ? exists.with_service_error("TableNotFound") : exists;
     }
-    return table_through(wire_, root, table);
+    return table_through(wire_, root, table,
+                         is_operator() ? std::optional<TableDoor>(door_of(account, table)) : std::nullopt);
   }
 
   Status create_table(const std::string& account, const std::string& table, const TableOptions& options) override {
     if (Status named = check_names(account, table); !named.ok()) return named;
-    if (options.has_large_values) return create_value_table(account, table);
+    if (options.has_large_values || options.expiry) {
+      if (is_operator()) return door_of(account, table).create(options);
+      return options.expiry ? no_expiry_at_address() : only_here("creating a table with large values");
+    }
     HttpRequest request = service_request("POST", root_of(account) + "/Tables", Json{{"TableName", table}}.dump());
     request.head.headers.emplace_back("Content-Type", "application/json");
     request.head.headers.emplace_back("Prefer", "return-no-content");
@@ -115,6 +119,17 @@ class RestStore final : public StoreAccess {
     std::vector<IndexInfo> infos;
     for (ServedIndex& index : *served) infos.push_back(std::move(index.info));
     return infos;
+  }
+
+  Status set_table_expiry(const std::string& account, const std::string& table,
+                          const std::optional<TableExpiry>& expiry) override {
+    if (Status named = check_names(account, table); !named.ok()) return named;
+    return is_operator() ? door_of(account, table).set_expiry(expiry) : no_expiry_at_address();
+  }
+  Result<std::optional<TableExpiry>> table_expiry(const std::string& account, const std::string& table) override {
+    if (Status named = check_names(account, table); !named.ok()) return named;
+    if (!is_operator()) return no_expiry_at_address();
+    return door_of(account, table).expiry();
   }
 
   Result<TablePage> list_tables(const std::string& account, const ListOptions& options) override {
@@ -214,14 +229,11 @@ class RestStore final : public StoreAccess {
     return indexes_of_answer(*response);
   }
 
-  /// The table service has no such tables. The operator of a server has a route of its own.
-  Status create_value_table(const std::string& account, const std::string& table) const {
-    if (!is_operator()) return only_here("creating a table with large values");
-    std::string query;
-    security::append_field(query, "verb", "create");
-    security::append_field(query, "account", account);
-    security::append_field(query, "table", table);
-    return send(request_to("POST", "/_varve/values?" + query));
+  /// Only for an operator.
+  TableDoor door_of(const std::string& account, const std::string& table) const { return {wire_, account, table}; }
+  static Status no_expiry_at_address() {
+    return Status::invalid_argument(
+        "the table service has no expiry; give the directory of the store instead of an address");
   }
   Status send(HttpRequest request) const {
     const Result<HttpResponse> response = wire_->send(std::move(request));

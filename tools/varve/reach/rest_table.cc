@@ -46,8 +46,8 @@ std::string_view verb_of(WriteKind kind) {
 
 /// Returns the refusal of what the table service has no request for.
 Status no_request_for(std::string_view write) {
-  return Status::invalid_argument("a server takes no " + std::string(write) +
-                                  "; stop the server, and give the directory of the store");
+  return Status::invalid_argument("a service takes no " + std::string(write) +
+                                  "; give the directory of the store instead of an address");
 }
 
 /// Returns the requests of a change set as the body of a batch.
@@ -77,8 +77,8 @@ Status explained(const Status& refused, const std::string& filter) {
 
 class RestTable final : public TableAccess {
  public:
-  RestTable(std::shared_ptr<Wire> wire, std::string root, std::string table)
-      : wire_(std::move(wire)), root_(std::move(root)), table_(std::move(table)) {}
+  RestTable(std::shared_ptr<Wire> wire, std::string root, std::string table, std::optional<TableDoor> door)
+      : wire_(std::move(wire)), root_(std::move(root)), table_(std::move(table)), door_(std::move(door)) {}
 
   Result<std::optional<Entity>> get(const std::string& partition_key, const std::string& row_key,
                                     const ReadOptions& options) const override {
@@ -157,7 +157,8 @@ class RestTable final : public TableAccess {
     return Status::invalid_argument("a server does not explain queries; give the directory of the store instead");
   }
 
-  Result<ETag> write(const WriteOperation& operation, const WriteOptions& /*options*/) override {
+  Result<ETag> write(const WriteOperation& operation, const WriteOptions& options) override {
+    if (door_ && !operation.condition.empty()) return door_->write(operation, options);
     Result<HttpRequest> request = request_of(operation);
     if (!request.ok()) return request.status();
     const Result<HttpResponse> response = wire_->send(*std::move(request));
@@ -165,11 +166,15 @@ class RestTable final : public TableAccess {
     return etag_of(*response);
   }
 
-  Result<Entity> patch(const Patch& /*patch*/, ETag /*if_match*/, const WriteOptions& /*options*/) override {
-    return no_request_for("patch");
+  Result<Entity> patch(const Patch& patch, ETag if_match, const WriteOptions& options) override {
+    return door_ ? door_->patch(patch, if_match, options) : no_request_for("patch");
   }
-  Result<Entity> insert_or_patch(const Patch& /*patch*/, const WriteOptions& /*options*/) override {
-    return no_request_for("patch");
+  Result<Entity> insert_or_patch(const Patch& patch, const WriteOptions& options) override {
+    return door_ ? door_->patch(patch, std::nullopt, options) : no_request_for("patch");
+  }
+  Result<WhereProgress> change_where(const Where& where, const PropertyChanges* changes,
+                                     const WhereOptions& options) override {
+    return door_ ? door_->change_where(where, changes, options) : no_request_for("change by filter");
   }
 
   Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options) override {
@@ -235,6 +240,7 @@ class RestTable final : public TableAccess {
   const std::shared_ptr<Wire> wire_;
   const std::string root_;
   const std::string table_;
+  const std::optional<TableDoor> door_;
 };
 
 }  // namespace
@@ -249,8 +255,9 @@ HttpRequest service_request(std::string_view verb, std::string_view target, std:
   return request;
 }
 
-std::unique_ptr<TableAccess> table_through(std::shared_ptr<Wire> wire, std::string root, std::string table) {
-  return std::make_unique<RestTable>(std::move(wire), std::move(root), std::move(table));
+std::unique_ptr<TableAccess> table_through(std::shared_ptr<Wire> wire, std::string root, std::string table,
+                                           std::optional<TableDoor> door) {
+  return std::make_unique<RestTable>(std::move(wire), std::move(root), std::move(table), std::move(door));
 }
 
 }  // namespace varve::tool

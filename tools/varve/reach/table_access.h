@@ -29,9 +29,13 @@ class TableAccess {
   virtual Result<ScanPlan> explain(const Scan& scan) const = 0;
   /// Carries out one write. A delete returns no ETag.
   virtual Result<ETag> write(const WriteOperation& operation, const WriteOptions& options) = 0;
-  /// Errors also: kInvalidArgument (the table is at a server).
+  /// Errors also: kInvalidArgument (the table is at an address).
   virtual Result<Entity> patch(const Patch& patch, ETag if_match, const WriteOptions& options) = 0;
   virtual Result<Entity> insert_or_patch(const Patch& patch, const WriteOptions& options) = 0;
+  /// Does Table::update_where(), or delete_where() without changes. Errors also: kInvalidArgument (the table is at an
+  /// address).
+  virtual Result<WhereProgress> change_where(const Where& where, const PropertyChanges* changes,
+                                             const WhereOptions& options) = 0;
   virtual Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options) = 0;
 };
 
@@ -41,7 +45,7 @@ class StoreAccess {
  public:
   virtual ~StoreAccess() = default;
   virtual Result<std::unique_ptr<TableAccess>> open_table(const std::string& account, const std::string& table) = 0;
-  /// Errors also: kInvalidArgument (a table with large values at an address).
+  /// Errors also: kInvalidArgument (a table with large values or with a rule of expiry at an address).
   virtual Status create_table(const std::string& account, const std::string& table, const TableOptions& options) = 0;
   virtual Status drop_table(const std::string& account, const std::string& table) = 0;
   /// A server builds the index also after this process has ended.
@@ -49,6 +53,10 @@ class StoreAccess {
                               const std::function<bool(const IndexBuildProgress&)>& progress) = 0;
   virtual Status drop_index(const std::string& account, const std::string& table, const std::string& index) = 0;
   virtual Result<std::vector<IndexInfo>> indexes(const std::string& account, const std::string& table) = 0;
+  /// Errors also: kInvalidArgument (the table is at an address).
+  virtual Status set_table_expiry(const std::string& account, const std::string& table,
+                                  const std::optional<TableExpiry>& expiry) = 0;
+  virtual Result<std::optional<TableExpiry>> table_expiry(const std::string& account, const std::string& table) = 0;
   virtual Result<TablePage> list_tables(const std::string& account, const ListOptions& options) = 0;
   virtual Status create_account(const std::string& account) = 0;
   virtual Status drop_account(const std::string& account) = 0;

@@ -67,6 +67,32 @@ Status check_readable(StoreAccess& store, const std::string& account, const std:
   return Status();
 }
 
+/// Returns what a transfer leaves out of a table, such as "its index ByTotal, and its rule of expiry". Empty if that is
+/// nothing.
+Result<std::string> left_out(const Store& store, const std::string& account, const std::string& table) {
+  const Result<std::vector<IndexInfo>> indexes = store.indexes(account, table);
+  if (!indexes.ok()) return indexes.status();
+  const Result<std::optional<TableExpiry>> expiry = store.table_expiry(account, table);
+  if (!expiry.ok()) return expiry.status();
+  std::string text;
+  for (const IndexInfo& index : *indexes) {
+    text += text.empty() ? (indexes->size() == 1 ? "its index " : "its indexes ") : ", ";
+    text += index.definition.name;
+  }
+  if (*expiry) text += std::string(text.empty() ? "" : ", and ") + "its rule of expiry";
+  return text;
+}
+
+/// Names what the tables have besides entities, one line for each. A source at an address does not show it.
+void print_left_out(StoreAccess& source, const std::string& account, const std::vector<std::string>& tables) {
+  const Store* const store = source.local();
+  if (store == nullptr) return;
+  for (const std::string& table : tables) {
+    const Result<std::string> text = left_out(*store, account, table);
+    if (text.ok() && !text->empty()) print_hint("of table " + table + ", the transfer leaves out " + *text);
+  }
+}
+
 /// Returns the target. Null if a dry run has a target that does not exist, since it makes none.
 Result<std::unique_ptr<StoreAccess>> reach_target(const Place& target, bool dry_run) {
   if (!dry_run) return reach_or_make(target);
@@ -241,6 +267,7 @@ int run_transfer(const TransferWords& words) {
   const int exit_code =
       run_tables(words, {(*source).get(), words.from.account, connector_of((*source).get(), words.from)},
                  {store, target.account, connector_of(store, target)}, *tables);
+  if (exit_code == kSuccess) print_left_out(**source, words.from.account, *tables);
   const Status closed = store == nullptr ? Status() : store->close();
   if (exit_code != kSuccess || closed.ok()) return exit_code;
   return fail(closed);
@@ -250,7 +277,8 @@ constexpr const char* kTransferHelp = R"(
 FROM and TO are a directory of a store or the http(s):// address of a table service. Without --table, all tables of the
 account are copied. Only entities that TO lacks, or has with other values, are written. So a transfer that was stopped
 is continued by running it again. At the end both tables are read again and compared; Timestamps differ. Entities that
-only TO has stay, and are counted. The key of an address is found as for all verbs (--key-file, the environment).
+only TO has stay, and are counted. Indexes and rules of expiry are not copied; if FROM is a directory, a hint names them.
+The key of an address is found as for all verbs (--key-file, the environment).
 )";
 
 void add_transfer_verb(CLI::App& app, const std::string& name, const std::string& about, const std::string& examples,
