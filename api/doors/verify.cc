@@ -47,7 +47,7 @@ class Verifier {
   Verifier(VerifyReport& report, const engine::ReadView& view) : report_(report), view_(view), blobs_(view) {}
 
   void visit(const engine::Cursor& cursor) {
-    if (format::is_index(format::table_id_of(cursor.key()))) return visit_entry(cursor.key(), cursor.value());
+    if (format::is_index(format::table_id_of(cursor.key()))) return visit_entry(cursor);
     Result<format::SortKey> key = format::decode_sort_key(cursor.key());
     if (!key.ok()) return add_finding("a key", key.status());
     const format::TableId table = key->table;
@@ -79,7 +79,7 @@ class Verifier {
       return report_row(entry, row);
     }
     if (has_large_values(table)) report_row(entry, blobs_.visit_entity(cursor.key(), entry.value));
-    if (indexes_.has_indexes(table)) visit_indexed(cursor.key(), entry);
+    if (indexes_.has_indexes(table)) visit_indexed(cursor, entry);
     if (queue_ids_.count(table) == 0) return visit_entity(entry, properties);
     if (!queue_) queue_.emplace(view_, table);
     report_row(entry, queue_->visit(cursor.key(), entry.version, entry.value));
@@ -168,15 +168,16 @@ class Verifier {
            (entity.ok() ? quoted_keys(*entity) : "of unknown keys");
   }
 
-  void visit_entry(std::string_view key, std::string_view value) {
-    if (Status visited = indexes_.visit_entry(key, value); !visited.ok()) add_finding(name_of_entry(key), visited);
+  void visit_entry(const engine::Cursor& cursor) {
+    const Status visited = indexes_.visit_entry(cursor.key(), cursor.value(), cursor.end());
+    if (!visited.ok()) add_finding(name_of_entry(cursor.key()), visited);
   }
 
   /// An entity that is damaged has a finding already.
-  void visit_indexed(std::string_view key, const Entry& entry) {
+  void visit_indexed(const engine::Cursor& cursor, const Entry& entry) {
     const Result<format::EncodedEntity> properties = format::EncodedEntity::open(entry.value);
-    if (!properties.ok()) return indexes_.note_unread(format::table_id_of(key));
-    indexes_.visit_entity(key, entry.version, *properties);
+    if (!properties.ok()) return indexes_.note_unread(format::table_id_of(cursor.key()));
+    indexes_.visit_entity(cursor.key(), entry.version, *properties, cursor.end());
   }
 
   void add_finding(const std::string& subject, std::string_view what) {

@@ -15,10 +15,11 @@
 
 namespace varve {
 
-void IndexCheck::Sum::add(std::string_view key, std::string_view value) noexcept {
+void IndexCheck::Sum::add(std::string_view key, std::string_view value, format::CommitVersion end) noexcept {
   constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;
   ++count;
-  hashes += format::content_hash(key) * kOdd + format::content_hash(value);
+  // A sum of products notices two entries that have exchanged their values or ends. A sum of sums would not.
+  hashes += format::content_hash(key) * (2 * (format::content_hash(value) + kOdd * end) + 1);
 }
 
 void IndexCheck::add_table(const TableRow& row, const std::string& subject) {
@@ -31,7 +32,7 @@ void IndexCheck::add_table(const TableRow& row, const std::string& subject) {
 }
 
 void IndexCheck::visit_entity(std::string_view sort_key, format::CommitVersion version,
-                              const format::EncodedEntity& properties) {
+                              const format::EncodedEntity& properties, format::CommitVersion end) {
   const auto table = tables_.find(format::table_id_of(sort_key));
   if (table == tables_.end()) return;
   for (Checked* const checked : table->second) {
@@ -40,11 +41,11 @@ void IndexCheck::visit_entity(std::string_view sort_key, format::CommitVersion v
         format::index_components(index.definition, sort_key, version, properties);
     if (!components) continue;
     checked->made.add(format::encode_index_key(index.id, *components, sort_key),
-                      format::encode_index_value(index.definition, properties));
+                      format::encode_index_value(index.definition, properties), end);
   }
 }
 
-Status IndexCheck::visit_entry(std::string_view key, std::string_view value) {
+Status IndexCheck::visit_entry(std::string_view key, std::string_view value, format::CommitVersion end) {
   const Result<format::IndexKey> decoded = format::decode_index_key(key);
   if (!decoded.ok()) return decoded.status();
   const Result<format::EncodedEntity> carried = format::EncodedEntity::open(value);
@@ -52,7 +53,7 @@ Status IndexCheck::visit_entry(std::string_view key, std::string_view value) {
   if (Status verified = carried->verify(); !verified.ok()) return verified;
   const auto index = indexes_.find(format::table_id_of(key));
   if (index == indexes_.end()) return Status::corruption("no catalog row names its index");
-  index->second.found.add(key, value);
+  index->second.found.add(key, value, end);
   return index->second.index.definition.is_unique ? compare_with_last(index->second, *decoded, key) : Status();
 }
 

@@ -1,9 +1,9 @@
 // Owns: the comparison of the indexes of a store with the entities that they index, for Store::verify.
 // Must never: keep something for each entity or entry.
 //
-// An index is compared by the count of its entries, and by a sum of their hashes, with what its entities would make. So the
-// entries may be visited in any order, before or after their entities. Only a value that a unique index has twice is found by
-// the order of the keys.
+// An index is compared with what its entities would make: by the count of its entries, and by a sum of hashes of their keys,
+// values and ends. So the entries may be visited in any order, before or after their entities. Only a value that a unique
+// index has twice is found by the order of the keys.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,11 @@ class IndexCheck {
   /// Takes the indexes of a table. `subject` names the table in findings.
   void add_table(const TableRow& row, const std::string& subject);
   bool has_indexes(format::TableId table) const { return tables_.contains(table); }
-  /// Visits an entity of a table with indexes.
-  void visit_entity(std::string_view sort_key, format::CommitVersion version, const format::EncodedEntity& properties);
+  /// Visits an entity of a table with indexes. `end` is zero if it has none.
+  void visit_entity(std::string_view sort_key, format::CommitVersion version, const format::EncodedEntity& properties,
+                    format::CommitVersion end);
   /// Visits an entry. Errors: kCorruption (also: the entry before has the same value of a unique index), kUnsupported.
-  Status visit_entry(std::string_view key, std::string_view value);
+  Status visit_entry(std::string_view key, std::string_view value, format::CommitVersion end);
   /// Notes that an entity of the table, or an entry of the index, could not be read. Then the comparison means nothing.
   void note_unread(format::TableId id);
   /// Reports each ready index whose entries are not those of its entities.
@@ -41,7 +42,7 @@ class IndexCheck {
   struct Sum {
     std::uint64_t count = 0;
     std::uint64_t hashes = 0;
-    void add(std::string_view key, std::string_view value) noexcept;
+    void add(std::string_view key, std::string_view value, format::CommitVersion end) noexcept;
     bool operator==(const Sum&) const = default;
   };
   struct Checked {

@@ -14,8 +14,10 @@
 #include "api/rest/encoding/index_json.h"
 #include "api/rest/protocol/wire_error.h"
 #include "api/rest/service/index_builds.h"
+#include "tests/serve/batch_bench.h"
 #include "tests/serve/service_bench.h"
 #include "varve/security/account_sas.h"
+#include "varve/verify.h"
 
 namespace varve::serve::index_service_test {
 namespace {
@@ -42,6 +44,33 @@ class IndexService : public ::testing::Test {
     return service_.send("DELETE", std::string(kIndexes) + "&index=" + encoded(name));
   }
   std::string list() { return service_.send("GET", kIndexes).body; }
+  HttpResponse write(const std::string& verb, const std::string& row, const std::string& body, Headers headers = {}) {
+    return service_.send(verb, "Orders(PartitionKey='p',RowKey='" + row + "')", body, std::move(headers));
+  }
+  HttpResponse insert(const std::string& row, const std::string& properties) {
+    return service_.send("POST", "Orders", R"({"PartitionKey":"p","RowKey":")" + row + "\"," + properties + "}");
+  }
+  HttpResponse send_batch(const std::vector<PartText>& parts) {
+    return service_.send("POST", "$batch", change_set_text(parts), {{"Content-Type", std::string(kBatchType)}});
+  }
+  /// Returns the keys of the entities, to which the index must have led.
+  std::vector<std::string> found_by(std::string_view index, const std::string& filter) {
+    Scan scan;
+    scan.filter = filter;
+    const Result<ScanPlan> plan = service_.orders.explain(scan);
+    EXPECT_TRUE(plan.ok() && plan->indexes.size() == 1 && plan->indexes[0].name == index && plan->indexes[0].is_taken);
+    const Result<Page> page = service_.orders.scan(scan);
+    EXPECT_EQ(said(page), kFine);
+    return page.ok() ? keys_of(*page) : std::vector<std::string>();
+  }
+  void expect_verified(std::uint64_t indexes, std::uint64_t entries) {
+    ASSERT_EQ(said(service_.bench.store->close()), kFine);
+    const Result<VerifyReport> report = Store::verify(kStorePath, service_.bench.options());
+    ASSERT_EQ(said(report), kFine);
+    EXPECT_TRUE(report->sound()) << report->findings.front();
+    EXPECT_EQ(report->indexes, indexes);
+    EXPECT_EQ(report->index_entries, entries);
+  }
 
   ServiceBench service_;
 };
@@ -290,6 +319,58 @@ TEST_F(IndexService, RefusesMoreNamesThanAnIndexMayHaveBeforeItKeepsThem) {
   for (int i = 0; i < 252; ++i) many += ",a";
   EXPECT_EQ(outcome(create(R"({"Name":"I","Components":"a,b,c,d,e"})")), "400 InvalidInput");
   EXPECT_EQ(outcome(create(R"({"Name":"I","Components":"a","Carried":")" + many + R"("})")), "400 InvalidInput");
+}
+
+using Keys = std::vector<std::string>;
+const Headers kIfThere = {{"If-Match", "*"}};
+
+TEST_F(IndexService, EveryWriteKeepsTheIndexesWhole) {
+  ASSERT_EQ(outcome(create(R"({"Name":"ByV","Components":"V","Carried":"W"})")), "201");
+  ASSERT_EQ(outcome(create(R"({"Name":"ByU","Components":"U","Unique":true})")), "201");
+  EXPECT_EQ(outcome(insert("4", R"("V":7,"U":"a")")), "201");
+  EXPECT_EQ(outcome(write("PUT", "1", R"({"V":7,"U":"b"})", kIfThere)), "204") << "replace";
+  EXPECT_EQ(outcome(write("PUT", "5", R"({"V":7,"U":"c"})")), "204") << "insert or replace";
+  EXPECT_EQ(outcome(write("MERGE", "2", R"({"V":7,"W":"other"})", kIfThere)), "204");
+  EXPECT_EQ(outcome(write("PATCH", "6", R"({"V":7})")), "204") << "insert or merge";
+  EXPECT_EQ(found_by("ByV", "V eq 7"), (Keys{"p/1", "p/2", "p/4", "p/5", "p/6"}));
+  EXPECT_EQ(outcome(write("DELETE", "5", "", kIfThere)), "204");
+  EXPECT_EQ(found_by("ByV", "V eq 7"), (Keys{"p/1", "p/2", "p/4", "p/6"}));
+  const std::string json = "Content-Type: application/json\r\n";
+  const HttpResponse batch = send_batch({insert_part("7"),
+                                         {"PUT", row_path("1"), json + "If-Match: *\r\n", R"({"V":8,"U":"e"})"},
+                                         {"MERGE", row_path("6"), json + "If-Match: *\r\n", R"({"U":"b"})"},
+                                         {"DELETE", row_path("4"), "If-Match: *\r\n"}});
+  EXPECT_EQ(batch.status, 202);
+  EXPECT_THAT(batch.body, HasSubstr("HTTP/1.1 201 Created"));
+  EXPECT_EQ(found_by("ByV", "V eq 7"), (Keys{"p/2", "p/6"}));
+  EXPECT_EQ(found_by("ByV", "V eq 8"), (Keys{"p/1"}));
+  EXPECT_EQ(found_by("ByV", "V eq 'x'"), (Keys{"p/7"}));
+  EXPECT_EQ(found_by("ByU", "U eq 'b'"), (Keys{"p/6"})) << "the value has moved";
+  expect_verified(2, 7);
+}
+
+TEST_F(IndexService, AWriteThatGivesAUniqueValueTwiceIsAConflict) {
+  ASSERT_EQ(outcome(create(R"({"Name":"ByV","Components":"V","Unique":true})")), "201");
+  const std::string taken = "409 IndexValueAlreadyExists";
+  const HttpResponse refused = insert("4", R"("V":3)");
+  EXPECT_EQ(outcome(refused), taken);
+  EXPECT_THAT(refused.body, HasSubstr("ByV"));
+  EXPECT_EQ(outcome(write("PUT", "2", R"({"V":3})", kIfThere)), taken);
+  EXPECT_EQ(outcome(write("PUT", "2", R"({"V":3})")), taken);
+  EXPECT_EQ(outcome(write("MERGE", "2", R"({"V":3})", kIfThere)), taken);
+  EXPECT_EQ(outcome(write("PATCH", "4", R"({"V":3})")), taken);
+  const std::string json = "Content-Type: application/json\r\n";
+  const HttpResponse batch = send_batch({insert_part("5"), {"PUT", row_path("4"), json, R"({"V":3})"}});
+  EXPECT_EQ(batch.status, 202);
+  EXPECT_THAT(batch.body, HasSubstr("HTTP/1.1 409 Conflict"));
+  EXPECT_THAT(batch.body, HasSubstr(R"("code":"IndexValueAlreadyExists")"));
+  EXPECT_THAT(batch.body, HasSubstr(R"("value":"1:)"));
+  EXPECT_EQ(outcome(write("PUT", "3", R"({"V":3,"W":"new"})", kIfThere)), "204") << "its own value";
+  EXPECT_EQ(found_by("ByV", "V eq 3"), (Keys{"p/3"}));
+  EXPECT_FALSE(read(service_.orders, "p", "5")) << "no part of the batch was done";
+  EXPECT_EQ(outcome(write("DELETE", "3", "", kIfThere)), "204");
+  EXPECT_EQ(outcome(insert("4", R"("V":3)")), "201");
+  expect_verified(1, 3);
 }
 
 TEST_F(IndexService, NeedsTheKeyOfTheAccount) {

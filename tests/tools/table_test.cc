@@ -71,6 +71,33 @@ TEST_F(TableVerbs, IndexesAreCreatedListedCopiedAndDropped) {
   EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
 }
 
+TEST_F(TableVerbs, AnImportWithoutALoadKeepsIndexesWhole) {
+  const auto import_text = [this](const std::string& text, const std::string& mode) {
+    return run_program({"import", store_, "Rows", scratch_.file("more.csv", text), "--mode", mode});
+  };
+  ASSERT_EQ(run_program({"index", "create", store_, "Rows", "ByMail", "--on", "Mail", "--unique"}).exit_code, 0);
+  ASSERT_EQ(run_program({"index", "create", store_, "Rows", "ByTown", "--on", "Town", "--carry", "Mail"}).exit_code, 0);
+  std::string text = "PartitionKey,RowKey,Mail,Town\n";
+  for (int i = 0; i < 300; ++i) {
+    const std::string number = std::to_string(i);
+    text += "new" + std::to_string(i % 2) + "," + number + ",m" + number + "," + (i % 3 == 0 ? "Ulm" : "Rome") + "\n";
+  }
+  const ProgramResult imported = import_text(text, "insert");
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  const auto counted = [this](const std::string& filter) {
+    return run_program({"count", store_, "Rows", "--filter", filter}).out;
+  };
+  EXPECT_THAT(counted("Town eq 'Ulm'"), HasSubstr("100"));
+  ASSERT_EQ(import_text("PartitionKey,RowKey,Mail,Town\nnew0,0,m0,Rome\nnew1,3,,Rome\n", "replace").exit_code, 0);
+  EXPECT_THAT(counted("Town eq 'Ulm'"), HasSubstr("98"));
+  const ProgramResult refused = import_text("PartitionKey,RowKey,Mail\nnew9,1,m7\n", "merge");
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.out + refused.err, HasSubstr("ByMail"));
+  EXPECT_THAT(run_program({"query", store_, "Rows", "--filter", "Town eq 'Ulm'", "--all", "--explain"}).err,
+              HasSubstr("ByTown: 98 entities, taken"));
+  EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
+}
+
 TEST_F(TableVerbs, AUniqueIndexRefusesASecondEntityAndItsBuildNamesTwo) {
   ASSERT_EQ(run_program({"index", "create", store_, "Rows", "ByRow", "--on", "RowKey,PartitionKey", "--unique",
                          "--carry", "I,T"})

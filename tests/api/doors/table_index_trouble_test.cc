@@ -46,7 +46,7 @@ void expect_verified(StoreBench& bench) {
   EXPECT_TRUE(report->sound()) << report->findings.front();
 }
 
-TEST(TableIndexTrouble, I4_ADiskThatFillsDuringABuildEndsItAndALaterBuildIsWhole) {
+void fill_disk_during_a_build_of(const IndexDefinition& definition) {
   StoreBench bench(7, OneThreadAtATime{});
   ResourceOptions small;
   small.write_buffer_bytes = 256 << 10;
@@ -60,13 +60,15 @@ TEST(TableIndexTrouble, I4_ADiskThatFillsDuringABuildEndsItAndALaterBuildIsWhole
     ASSERT_EQ(said(table.execute(group)), kFine);
   }
   bool is_full = false;
-  const Status built = bench.store->create_index(kAccount, "Orders", kByValue, [&](const IndexBuildProgress&) {
+  const Status built = bench.store->create_index(kAccount, "Orders", definition, [&](const IndexBuildProgress&) {
     if (std::exchange(is_full, true)) return true;
     for (const std::size_t bytes : {std::size_t{20'000}, std::size_t{10}}) {  // at last no part of the build fits
       Status written;
       for (std::uint32_t i = 0; i < 5'000 && written.ok(); ++i) {
         bench.machine.files->set_capacity_bytes(bench.machine.files->used_bytes());
-        written = table.insert_or_replace(with_value("q", std::to_string(i % 50), uneven_text(bytes, i))).status();
+        Entity filler = with_value("q", std::to_string(i % 50), std::to_string(i));
+        filler.set("Filler", uneven_text(bytes, i));
+        written = table.insert_or_replace(filler).status();
       }
       EXPECT_EQ(written.code(), Code::kNoSpace) << written.to_string();
     }
@@ -79,10 +81,18 @@ TEST(TableIndexTrouble, I4_ADiskThatFillsDuringABuildEndsItAndALaterBuildIsWhole
   bench.machine.files->set_capacity_bytes(io::MemoryFileSystem::kUnlimited);
   bench.open(scarce);
   table = *bench.store->open_table(kAccount, "Orders");
-  ASSERT_EQ(said(bench.store->create_index(kAccount, "Orders", kByValue)), kFine);
+  ASSERT_EQ(said(bench.store->create_index(kAccount, "Orders", definition)), kFine);
   EXPECT_TRUE(takes_index(table, having("x")));
   EXPECT_EQ(found(table, having("x")).size(), 150U);
   expect_verified(bench);
+}
+
+TEST(TableIndexTrouble, I4_ADiskThatFillsDuringABuildEndsItAndALaterBuildIsWhole) {
+  fill_disk_during_a_build_of(kByValue);
+}
+
+TEST(TableIndexTrouble, I4_ADiskThatFillsDuringABuildOfAUniqueIndexEndsItAndALaterBuildIsWhole) {
+  fill_disk_during_a_build_of({"ByAll", {{"V"}, {"PartitionKey"}, {"RowKey"}}, {}, true});
 }
 
 TEST(TableIndexTrouble, I5_ATableMadeAgainDuringABuildGetsNoneOfIt) {

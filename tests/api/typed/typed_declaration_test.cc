@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/api/store_bench.h"
+#include "varve/verify.h"
 
 namespace varve::typed_declaration_test {
 namespace {
@@ -208,6 +209,52 @@ TEST_F(TypedDeclarations, ChangesByFilterNameMembers) {
   EXPECT_EQ(orders.delete_where(Query<Order>(few).take(1)).code(), Code::kInvalidArgument);
   EXPECT_EQ(orders.update_where(Query<Order>(few).order_by("Total"), changes).code(), Code::kInvalidArgument);
   EXPECT_NE(*orders.get("eu", "3"), std::nullopt);
+}
+
+TEST_F(TypedDeclarations, EveryTypedWriteKeepsTheIndexesWhole) {
+  constexpr Said kTaken = {Code::kExists, "IndexValueAlreadyExists"};
+  TypedTable<Order> orders = *open_typed_table<Order>(store(), account(), "Orders");
+  const auto of_ann = [&orders] {
+    Scan scan;
+    scan.filter = "Customer eq 'Ann' and Total ge 0.0";
+    const Result<ScanPlan> plan = orders.table().explain(scan);
+    EXPECT_TRUE(plan.ok() && plan->indexes.size() == 1 && plan->indexes.front().is_taken);
+    return keys_of(*orders.table().scan(scan));
+  };
+  using Keys = std::vector<std::string>;
+  for (const char* const number : {"1", "2", "3"}) {
+    ASSERT_EQ(said(orders.insert(Order{"eu", number, "Ann", 2.0, 1, {"Ulm"}, {}})), kFine);
+  }
+  EXPECT_EQ(said(orders.insert(Order{"us", "3", "Bob", 2.0, 1, {"Ulm"}, {}})), kTaken);
+  ASSERT_EQ(said(orders.insert(Order{"us", "3", "Bob", 2.0, 1, {"Rome"}, {}})), kFine);
+  const Order same_city{"us", "3", "Ann", 1.0, 1, {"Ulm"}, {}};
+  EXPECT_EQ(said(orders.replace(same_city, ETag::any())), kTaken);
+  EXPECT_EQ(said(orders.merge(same_city, ETag::any())), kTaken);
+  EXPECT_EQ(said(orders.insert_or_replace(same_city)), kTaken);
+  EXPECT_EQ(said(orders.insert_or_merge(same_city)), kTaken);
+  EXPECT_EQ(said(orders.patch(TypedPatch<Order>("us", "3").set<&Order::address, &Address::city>("Ulm"), ETag::any())),
+            kTaken);
+  ASSERT_EQ(said(orders.replace(Order{"eu", "1", "Bob", 2.0, 1, {"Ulm"}, {}}, ETag::any())), kFine);
+  ASSERT_EQ(said(orders.merge(Order{"us", "3", "Ann", {}, 1, {"Rome"}, {}}, ETag::any())), kFine);
+  EXPECT_EQ(of_ann(), (Keys{"eu/2", "eu/3", "us/3"}));
+  ASSERT_EQ(said(orders.patch(TypedPatch<Order>("eu", "2").remove<&Order::total>(), ETag::any())), kFine);
+  ASSERT_EQ(said(orders.remove(Order{"eu", "3", "", {}, 0, {}, {}}, ETag::any())), kFine);
+  Result<StoreTransaction> begun = store().begin_transaction();
+  ASSERT_EQ(said(begun), kFine);
+  TypedTransaction<Order> transaction(*begun, orders);
+  ASSERT_EQ(said(transaction.insert(Order{"us", "4", "Ann", 5.0, 1, {"Rome"}, {}})), kFine);
+  ASSERT_EQ(said(transaction.insert(Order{"eu", "3", "Ann", 5.0, 1, {"Ulm"}, {}})), kFine);
+  ASSERT_EQ(said(begun->commit()), kFine);
+  EXPECT_EQ(of_ann(), (Keys{"eu/3", "us/3", "us/4"})) << "eu/2 lacks the second component";
+  ASSERT_EQ(said(orders.update_where(Query<Order>().where(field<&Order::total>() > 4.0),
+                                     TypedChanges<Order>().set<&Order::customer>("Cid"))),
+            kFine);
+  EXPECT_EQ(of_ann(), (Keys{"us/3"}));
+  bench_.store.reset();
+  const Result<VerifyReport> report = Store::verify(kStorePath, bench_.options());
+  ASSERT_EQ(said(report), kFine);
+  EXPECT_TRUE(report->sound()) << report->findings.front();
+  EXPECT_EQ(report->index_entries, 4U + 5U);
 }
 
 TEST_F(TypedDeclarations, ATypedPatchInATransactionReturnsTheEntityAfterwards) {

@@ -6,8 +6,10 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -221,6 +223,69 @@ TEST_F(IndexEntries, VerifyFindsAnIndexThatLacksAnEntry) {
   ASSERT_TRUE(report.ok()) << report.status().to_string();
   ASSERT_EQ(report->finding_count, 1U);
   EXPECT_NE(report->findings.front().find("ByValue"), std::string::npos) << report->findings.front();
+}
+
+struct StoredEntry {
+  std::string key;
+  std::string value;
+  std::uint64_t end = 0;
+};
+
+TEST_F(IndexEntries, VerifyFindsEntriesThatAreNotThoseOfTheEntities) {
+  constexpr std::uint64_t kEnd = io::ManualClock::kDefaultWall + 3600 * io::kTicksPerSecond;
+  ASSERT_EQ(said(core_->catalog().set_table_expiry(orders_, TableExpiry::at("Until"))), kFine);
+  format::IndexDefinition carrying = by_value();
+  carrying.carried = {"Name"};
+  const TableIndex index = add_index("ByValue", carrying);
+  ASSERT_TRUE(
+      write({{Kind::kInsert, with_values("p", "a", 1, "x").set("V", "one").set("Until", DateTime{kEnd}), ETag()}})
+          .ok());
+  ASSERT_TRUE(write({{Kind::kInsert, with_values("p", "b", 1, "y").set("V", "two"), ETag()}}).ok());
+  const Entries made = entries_in(core_->backend().view());
+  ASSERT_EQ(made.size(), 2U);
+  const StoredEntry one{made.begin()->first, made.begin()->second, kEnd};
+  const StoredEntry two{made.rbegin()->first, made.rbegin()->second};
+  const std::string third = *format::encode_sort_key(*Catalog::resolve_at(core_->backend().view(), orders_), "p", "c");
+  const std::string more = format::encode_index_key(index.id, std::string("\x18one\0", 5), third);
+  // Stores these entries alone, and returns the findings.
+  const auto verified = [&](const std::vector<StoredEntry>& entries) {
+    format::BatchBuilder batch;
+    std::set<std::string> put;
+    for (const StoredEntry& entry : entries) {
+      put.insert(entry.key);
+      std::string stored;
+      if (entry.end != 0) format::append_u64(stored, entry.end);
+      stored += entry.value;
+      entry.end == 0 ? batch.put(entry.key, stored) : batch.put_expiring(entry.key, stored);
+    }
+    for (const std::string& key : {one.key, two.key, more}) {
+      if (!put.contains(key)) batch.remove(key);
+    }
+    engine::CommitRequest request;
+    request.batch = batch.finish();
+    EXPECT_EQ(said(core_->backend().commit(std::move(request))), kFine);
+    close();
+    const Result<VerifyReport> report = Store::verify(kStorePath, bench_.options());
+    EXPECT_TRUE(report.ok()) << report.status().to_string();
+    open();
+    return report.ok() ? report->findings : std::vector<std::string>();
+  };
+  EXPECT_EQ(verified({one, two}), std::vector<std::string>());
+  const std::vector<std::pair<const char*, std::vector<StoredEntry>>> wrong = {
+      {"one too many", {one, two, {more, one.value}}},
+      {"one too few", {two}},
+      {"carried properties of another entity", {{one.key, two.value, kEnd}, two}},
+      {"exchanged properties", {{one.key, two.value, kEnd}, {two.key, one.value}}},
+      {"a later end", {{one.key, one.value, kEnd + 1}, two}},
+      {"no end", {{one.key, one.value}, two}},
+      {"an end too many", {one, {two.key, two.value, kEnd}}},
+      {"exchanged ends", {{one.key, one.value}, {two.key, two.value, kEnd}}}};
+  for (const auto& [what, entries] : wrong) {
+    const std::vector<std::string> findings = verified(entries);
+    ASSERT_EQ(findings.size(), 1U) << what;
+    EXPECT_NE(findings.front().find("ByValue"), std::string::npos) << findings.front();
+  }
+  EXPECT_EQ(verified({one, two}), std::vector<std::string>());
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "api/catalog/catalog_rows.h"
 #include "api/core/store_core.h"
 #include "engine/read/cursor.h"
+#include "format/bytes/bytes.h"
 #include "format/keys/entity.h"
 #include "format/keys/index_key.h"
 #include "format/keys/sort_key.h"
@@ -24,6 +25,13 @@ struct ComparedIndex {
   Entries found{};  // stored
 };
 
+/// Returns what an entry holds: its carried properties, and the end of its entity.
+std::string content_of_entry(std::string_view carried, std::uint64_t end) {
+  std::string content(carried);
+  format::append_u64(content, end);
+  return content;
+}
+
 std::string named(const ComparedIndex& compared, std::string_view what) {
   return "index " + compared.index.name + ": " + std::string(what);
 }
@@ -32,7 +40,7 @@ std::string index_fault(const ComparedIndex& compared) {
   for (const auto& [key, value] : compared.found) {
     const auto made = compared.made.find(key);
     if (made == compared.made.end()) return named(compared, "an entry that no entity makes");
-    if (made->second != value) return named(compared, "an entry whose carried properties are not its entity's");
+    if (made->second != value) return named(compared, "an entry whose carried properties or end are not its entity's");
   }
   const bool is_whole = compared.index.state == IndexState::kReady;
   const bool lacks_some = compared.found.size() < compared.made.size();
@@ -88,14 +96,14 @@ class IndexComparison {
           format::index_components(definition, cursor.key(), cursor.version(), *entity);
       if (!components) continue;
       compared->made[format::encode_index_key(compared->index.id, *components, cursor.key())] =
-          format::encode_index_value(definition, *entity);
+          content_of_entry(format::encode_index_value(definition, *entity), cursor.end());
     }
   }
 
   void look_at_entry(format::TableId id, const engine::Cursor& cursor, bool is_compacted) {
     const auto index = indexes_.find(id);
     if (index != indexes_.end()) {
-      index->second.found.emplace(cursor.key(), cursor.value());
+      index->second.found.emplace(cursor.key(), content_of_entry(cursor.value(), cursor.end()));
     } else if (!core_.engine().was_dropped(id)) {
       wrong_ = "an entry of an index that is no table's";
     } else if (is_compacted) {

@@ -1,5 +1,6 @@
 // Owns: the content of the golden stores: the limits of every type, every kind of file, and little data of each.
 // Must never: depend on the machine: one build always creates the same bytes.
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -19,10 +20,13 @@ namespace {
 constexpr std::uint64_t kSeed = 20'260'101;
 constexpr std::string_view kGoldenAccount = "golden1";
 
-void must_make(const Status& status) {
-  if (status.ok()) return;
+void must_end(const Status& status, Code code) {
+  if (status.code() == code) return;
   std::fprintf(stderr, "a golden store could not be made: %s\n", status.to_string().c_str());
   std::abort();
+}
+void must_make(const Status& status) {
+  must_end(status, Code::kOk);
 }
 template <typename T>
 T must_make(Result<T> result) {
@@ -73,10 +77,47 @@ std::vector<Entity> keyed_entities() {
   return all;
 }
 
-class GoldenMaker {
- public:
-  GoldenMaker() : machine_(kSeed, test::OneThreadAtATime{}), env_(machine_.env()) {}
+/// A store on a machine of its own.
+class Maker {
+ protected:
+  Maker() : machine_(kSeed, test::OneThreadAtATime{}), env_(machine_.env()) {}
 
+  void open() {
+    ResourceOptions scarce;
+    scarce.write_buffer_bytes = 64 << 10;
+    scarce.block_cache_bytes = 64 << 10;
+    StoreOptions options;
+    options.create_if_absent = true;
+    options.env = &env_;
+    options.resources = must_make(Resources::create(scarce));
+    store_.reset();
+    store_ = must_make(Store::open(kSamplePath, options));
+  }
+  void create_accounts() {
+    must_make(store_->create_account(kGoldenAccount));
+    must_make(store_->create_account("golden2"));
+  }
+  Table create(std::string_view name, const TableOptions& options = {}) {
+    return must_make(store_->create_table(kGoldenAccount, name, options));
+  }
+  void create_index(std::string_view table, const IndexDefinition& definition) {
+    must_make(store_->create_index(kGoldenAccount, table, definition));
+  }
+  /// Closes the store, and returns it with the content that it showed.
+  GoldenStore closed(std::string name) {
+    std::vector<std::string> expected = json_lines(must_make(read_store_content(*store_)));
+    must_make(store_->close());
+    store_.reset();
+    return {std::move(name), machine_.files->snapshot(), std::move(expected)};
+  }
+
+  test::Machine machine_;
+  io::Env env_;
+  std::unique_ptr<Store> store_;
+};
+
+class GoldenMaker : private Maker {
+ public:
   std::vector<GoldenStore> make() {
     std::vector<GoldenStore> stores;
     open();
@@ -103,23 +144,9 @@ class GoldenMaker {
   }
 
  private:
-  void open() {
-    ResourceOptions scarce;
-    scarce.write_buffer_bytes = 64 << 10;
-    scarce.block_cache_bytes = 64 << 10;
-    StoreOptions options;
-    options.create_if_absent = true;
-    options.env = &env_;
-    options.resources = must_make(Resources::create(scarce));
-    store_.reset();
-    store_ = must_make(Store::open(kSamplePath, options));
-  }
-  Table create(std::string_view name) { return must_make(store_->create_table(kGoldenAccount, name)); }
-
   /// Runs the first session: table files of the deepest level, one of them from a loader, and a log in use.
   void fill() {
-    must_make(store_->create_account(kGoldenAccount));
-    must_make(store_->create_account("golden2"));
+    create_accounts();
     Table types = create("Types");
     EntityGroupTransaction typed;
     std::vector<Entity> entities = typed_entities();
@@ -175,16 +202,121 @@ class GoldenMaker {
     for (int row = 0; row < 3; ++row)
       must_make(killed.insert(Entity("buffered", std::to_string(row)), buffered).status());
   }
+};
 
-  test::Machine machine_;
-  io::Env env_;
-  std::unique_ptr<Store> store_;
+/// A store of indexes: every part of a definition, a component of every type, every state, and entries in a table file
+/// and in the log.
+class IndexedMaker : private Maker {
+ public:
+  GoldenStore make() {
+    open();
+    create_accounts();
+    Table orders = create("Orders");
+    for (int row = 0; row < 30; ++row) must_make(orders.insert(order(row)).status());
+    create_index("Orders", {"ByCustomer", {{"Customer"}, {"Total", true}}, {"Note"}});
+    create_index("Orders", {"ByTime", {{"Timestamp", true}}});
+    create_index("Orders", {"BySerial", {{"Serial"}}, {}, true});
+    create_index("Orders", {"ByRow", {{"RowKey"}, {"PartitionKey", true}}});
+    create_index("Orders", {"Gone", {{"Note"}}});
+    Table values = create("Values");
+    for (const Entity& entity : typed_entities()) {
+      for (const Property& property : entity.properties()) {
+        must_make(values.insert(Entity("v", entity.row_key() + property.name).set("V", property.value)).status());
+      }
+    }
+    must_make(values.insert(Entity("v", "long").set("V", std::string(300, 'l'))).status());
+    create_index("Values", {"Up", {{"V"}}});
+    create_index("Values", {"Down", {{"V", true}}, {"V"}});
+    must_make(store_->compact());
+    must_make(store_->close());
+    open();
+    change();
+    return closed("indexed");
+  }
+
+ private:
+  static Entity order(int row) {
+    Entity entity("p" + std::to_string(row % 3), std::to_string(100 + row));
+    entity.set("Customer", "customer " + std::to_string(row % 7)).set("Total", row * 0.5);
+    if (row % 4 != 0) entity.set("Note", "note " + std::to_string(row));
+    if (row % 5 != 0) entity.set("Serial", std::int64_t{1000} + row);
+    return entity;
+  }
+
+  void change() {
+    Table orders = must_make(store_->open_table(kGoldenAccount, "Orders"));
+    must_make(orders.remove("p1", "101", ETag::any()));
+    must_make(orders.replace(order(2).set("Customer", "customer 0"), ETag::any()).status());
+    must_make(orders.merge(Entity("p0", "103").set("Serial", std::int64_t{7}), ETag::any()).status());
+    EntityGroupTransaction group;
+    group.insert(Entity("p3", "1").set("Customer", "customer 0").set("Total", -1.0));
+    group.insert(Entity("p3", "2").set("Serial", std::int64_t{1001}));  // of the entity that was removed
+    must_make(orders.execute(group).status());
+    must_make(store_->drop_index(kGoldenAccount, "Orders", "Gone"));
+    const Status stopped = store_->create_index(kGoldenAccount, "Orders", {"Unfinished", {{"Total"}}},
+                                                [](const IndexBuildProgress&) { return false; });
+    must_end(stopped, Code::kCancelled);
+    const Status failed = store_->create_index(kGoldenAccount, "Orders", {"Failed", {{"Customer"}}, {}, true});
+    must_end(failed, Code::kConflict);
+  }
+};
+
+/// A store whose entities end: at a property, at a long age and at a short one, with an index of them, a large value, and
+/// ends in a table file and in the log.
+class ExpiringMaker : private Maker {
+ public:
+  GoldenStore make() {
+    open();
+    create_accounts();
+    Table sessions = create("Sessions", {.expiry = TableExpiry::at("Until")});
+    create_index("Sessions", {"ByUser", {{"User"}}, {"Until"}});
+    for (int row = 0; row < 30; ++row) must_make(sessions.insert(session(row)).status());
+    Table aged = create("Aged", {.expiry = TableExpiry::after(TableExpiry::kAgeMax)});
+    must_make(aged.insert(Entity("a", "file").set("V", 1)).status());
+    must_make(aged.insert(Entity("a", "large").set("Text", letters(17'000))).status());
+    Table brief = create("Brief", {.expiry = TableExpiry::after(std::chrono::minutes(30))});
+    must_make(brief.insert(Entity("b", "file").set("V", 1)).status());
+    must_make(store_->compact());
+    pass_hours();
+    must_make(sessions.insert(session(1).set("User", "again")).status());  // over one that has ended
+    must_make(sessions.remove("s", "100", ETag::any()));
+    must_make(aged.insert(Entity("a", "log").set("V", 2)).status());
+    must_make(brief.insert(Entity("b", "log").set("V", 2)).status());
+    pass_hours();
+    sessions = must_make(store_->open_table(kGoldenAccount, "Sessions"));
+    must_make(sessions.insert(Entity("s", "last")).status());  // No later open has a time before this commit.
+    return closed("expiring");
+  }
+
+ private:
+  /// Returns an entity that ends in the year 2200, in an hour, or never.
+  Entity session(int row) {
+    Entity entity("s", std::to_string(100 + row));
+    entity.set("User", "user " + std::to_string(row % 4));
+    if (row % 3 == 0) entity.set("Until", must_make(DateTime::parse("2200-01-01T00:00:00Z")));
+    if (row % 3 == 1) entity.set("Until", DateTime{machine_.clock.wall() + 3600 * io::kTicksPerSecond});
+    if (row % 6 == 5) entity.set("Until", "is no time");
+    return entity;
+  }
+  std::string letters(std::size_t bytes) {
+    std::string text(bytes, ' ');
+    for (char& c : text) c = static_cast<char>('!' + io::random_below(machine_.random, 90));
+    return text;
+  }
+  void pass_hours() {
+    must_make(store_->close());
+    machine_.clock.advance(std::chrono::hours(2));
+    open();
+  }
 };
 
 }  // namespace
 
 std::vector<GoldenStore> make_golden_stores() {
-  return GoldenMaker().make();
+  std::vector<GoldenStore> stores = GoldenMaker().make();
+  stores.push_back(IndexedMaker().make());
+  stores.push_back(ExpiringMaker().make());
+  return stores;
 }
 
 }  // namespace varve::lab

@@ -12,6 +12,10 @@ IndexDefinition by_value() {
   return {"ByValue", {{"V", true}, {"RowKey"}}, {"W"}};
 }
 
+IndexDefinition by_unique_value() {
+  return {"ByUniqueValue", {{"V"}}, {}, true};
+}
+
 void rows_in_files(Stage& stage) {
   stage.account();
   stage.table("Orders");
@@ -44,6 +48,19 @@ void builds_beside_writes(Stage& stage) {
   stage.declare_index("Orders", by_value());
   write_some(stage, "1");
   stage.build_index("Orders", by_value(), [&stage] { write_some(stage, "2"); });
+  write_some(stage, "3");
+}
+
+void builds_a_unique_index(Stage& stage) {
+  stage.declare_index("Orders", by_unique_value());
+  write_some(stage, "1");
+  stage.build_index("Orders", by_unique_value(), [&stage] {
+    write_some(stage, "2");
+    stage.transact({{"Orders", {StageKind::kRemove, "p", "000001", ""}},
+                    {"Orders", {StageKind::kInsert, "q", "moved", "changed 1"}}});  // a value of an entity before
+  });
+  stage.write("Orders", {StageKind::kRemove, "q", "moved", ""}, Durability::kBuffered);
+  stage.write("Orders", {StageKind::kInsert, "p", "000001", "changed 1"});
   write_some(stage, "3");
 }
 
@@ -112,6 +129,7 @@ void compacts_what_has_ended(Stage& stage) {
 std::vector<Scenario> index_scripts() {
   return {
       {.name = "index-build", .tuning = kIndexed, .prepare = rows_in_files, .run = builds_beside_writes},
+      {.name = "index-unique-build", .tuning = kIndexed, .prepare = rows_in_files, .run = builds_a_unique_index},
       {.name = "index-drop", .tuning = kIndexed, .prepare = indexed_rows, .run = drops_an_index},
       {.name = "index-drop-in-build", .tuning = kIndexed, .prepare = rows_in_files, .run = drops_in_a_build},
       {.name = "index-writes", .tuning = kIndexed, .prepare = indexed_rows, .run = writes_with_an_index},
