@@ -50,12 +50,16 @@ Result<std::unique_ptr<RadosConnection>> RadosConnection::open(std::string_view 
 }
 
 Status RadosConnection::set_local_cache(std::string_view directory, std::uint64_t size_bytes) try {
+  io::RadosProcess& process = parts_->files.process();
+  if (process.read_cache() != nullptr || process.figures().ownerships > 0) {
+    return Status::invalid_argument("a local cache is set once, before a store is opened");
+  }
   Result<std::unique_ptr<io::CacheFile>> file = io::make_cache_file(directory);
   if (!file.ok()) return file.status();
   Result<std::unique_ptr<io::ReadCache>> cache =
       io::ReadCache::make(*std::move(file), size_bytes, parts_->machine.scheduler);
   if (!cache.ok()) return cache.status();
-  parts_->files.process().set_read_cache(*std::move(cache));
+  process.set_read_cache(*std::move(cache));
   return Status();
 } catch (const std::bad_alloc&) {
   return Status::out_of_memory();

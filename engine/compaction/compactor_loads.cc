@@ -33,6 +33,7 @@ Status Compactor::merge_beneath(const std::shared_ptr<LoadedEntries>& loaded, co
     loaded->is_stopped.store(true, std::memory_order_relaxed);
     while (!await_beneath(asked, false)) {
     }
+    loaded->streams.clear();
     throw;
   }
   loaded->streams.clear();  // The job may have failed before it read.

@@ -224,10 +224,10 @@ Status Manifest::State::confirm_owner() {
 /// Continues after a failed append. `next` is the set with the edit. On success, the failure is cleared.
 Status Manifest::State::begin_afresh(FileSet next) {
   io::probe("a manifest was begun afresh behind a failure");
-  if (failure.code() == Code::kNoSpace) {
-    if (Status given_up = directory.set_ballast(kBallastName, 0); !given_up.ok()) return failure = given_up;
-  }
   try {
+    if (failure.code() == Code::kNoSpace) {
+      if (Status given_up = directory.set_ballast(kBallastName, 0); !given_up.ok()) return failure = given_up;
+    }
     next = with_number_taken(std::move(next), next_number);
     Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, true);
     if (!fresh.ok()) return failure = fresh.status();

@@ -53,8 +53,12 @@ Status ManifestFile::append(const format::ManifestEdit& edit) {
   std::string bytes;
   format::append_record(bytes, record_header(), format::encode_manifest_edit(edit), {seed_, durable_bytes_});
   in_doubt_ = true;
-  if (Status written = file_->append(format::as_bytes(bytes)); !written.ok()) return written;
-  if (Status synced = file_->sync(sync_points::kManifestAppend); !synced.ok()) return synced;
+  try {
+    if (Status written = file_->append(format::as_bytes(bytes)); !written.ok()) return written;
+    if (Status synced = file_->sync(sync_points::kManifestAppend); !synced.ok()) return synced;
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();  // The record may follow, so the caller must not take the edit back.
+  }
   in_doubt_ = false;
   durable_bytes_ += bytes.size();
   return Status();

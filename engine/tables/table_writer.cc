@@ -52,7 +52,11 @@ Status TableWriter::make_file() {
 TableWriter::~TableWriter() {
   if (finished_ || !is_made_) return;
   file_.reset();
-  (void)directory_.remove(name_);  // A file that stays is a stray, which the next open removes.
+  try {
+    (void)directory_.remove(name_);
+  } catch (const std::bad_alloc&) {
+    // A file that stays is a stray, which the next open removes.
+  }
 }
 
 void TableWriter::keep_blocks_of(TableFiles& files, std::uint64_t number, BlockPriority data) {

@@ -13,6 +13,7 @@
 
 #include "io/os_error.h"
 #include "io/posix/posix_descriptor.h"
+#include "io/posix/posix_transfer.h"
 
 namespace varve::io {
 namespace {
@@ -22,14 +23,8 @@ class PosixCacheFile final : public CacheFile {
   explicit PosixCacheFile(Descriptor file) noexcept : file_(std::move(file)) {}
 
   bool write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept override {
-    while (!bytes.empty()) {
-      const ssize_t done = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (done < 0 && errno == EINTR) continue;
-      if (done <= 0) return false;
-      offset += static_cast<std::uint64_t>(done);
-      bytes = bytes.subspan(static_cast<std::size_t>(done));
-    }
-    return true;
+    constexpr std::string_view kName = "the local cache";
+    return write_all_at(file_.get(), offset, bytes, 1, {"pwrite", kName}).ok();
   }
 
   /// A read of a local file is short only at its end, where the cache has nothing.

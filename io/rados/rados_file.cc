@@ -126,7 +126,8 @@ RadosReadableFile::RadosReadableFile(std::shared_ptr<RadosRoot> root, std::strin
       is_patient_(mode != ReadMode::kDirect) {}
 
 Status RadosReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const {
-  const bool may_cache = !is_patient_ && entry_.phase == FilePhase::kFinished;
+  const bool may_cache =
+      !is_patient_ && entry_.phase == FilePhase::kFinished && root_->process().owner().is_this_process();
   return read_from(may_cache ? root_->process().read_cache() : nullptr, offset, bytes);
 }
 

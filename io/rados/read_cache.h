@@ -7,8 +7,8 @@
 //   entry      its place's hash (16 bytes), a checksum of head and bytes (8), the number of bytes (8), the bytes
 //   index      16 bytes an entry: half of the hash, and the position in the log. Eight entries share a bucket
 //
-// Bytes are taken at their second offer, so that a scan of all objects replaces nothing. The first one leaves its hash in
-// the index. Positions grow for ever. An entry is gone when the log has come round to its place.
+// Bytes are taken at their second offer, so that a scan of all objects replaces little. The first one leaves its hash in
+// the index, in place of the oldest entry where a bucket is full. Positions grow for ever. An entry is gone when the log has come round to its place.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ struct ReadCacheFigures {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t taken_bytes = 0;      // that were offered and taken
-  std::uint64_t damaged = 0;          // entries whose bytes were not those that were written
+  std::uint64_t damaged = 0;          // entries whose bytes were others than the written ones, or were not written
   std::uint64_t failed_segments = 0;  // that could not be written, for example because the disk is full
   std::uint64_t size_bytes = 0;
 };

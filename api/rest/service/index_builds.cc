@@ -132,7 +132,8 @@ struct IndexBuilds::State {
       if (!accounts.ok()) return accounts.status();
       for (const AccountInfo& account : accounts->accounts) {
         const Status resumed = resume_account(store, account.name, stop);
-        if (!resumed.ok() && resumed.code() != Code::kNotFound) return resumed;  // The account may be gone.
+        if (resumed.code() == Code::kCancelled) return resumed;
+        if (!resumed.ok() && resumed.code() != Code::kNotFound) report(account.name, resumed);  // It may be gone.
       }
       if (!accounts->continuation) return Status();
       page.continuation = *accounts->continuation;
@@ -146,7 +147,7 @@ struct IndexBuilds::State {
       for (const TableInfo& table : tables->tables) {
         if (stop.stop_requested()) return Status(Code::kCancelled);
         const Result<std::vector<IndexInfo>> indexes = store.indexes(account, table.name);
-        if (!indexes.ok() && indexes.code() != Code::kNotFound) return indexes.status();
+        if (!indexes.ok() && indexes.code() != Code::kNotFound) report(account + "/" + table.name, indexes.status());
         for (std::size_t i = 0; indexes.ok() && i < indexes->size(); ++i) {
           const IndexInfo& index = (*indexes)[i];
           if (index.state == IndexState::kBuilding) resume_build(store, account, table.name, index.definition, stop);

@@ -63,7 +63,7 @@ struct RadosLocalCache {
   std::uint64_t misses = 0;
   /// Bytes that were written into the cache.
   std::uint64_t taken_bytes = 0;
-  /// Bytes of the cache that were damaged. They were read from the cluster instead.
+  /// Entries that the local disk had damaged, or had not written. They were read from the cluster instead.
   std::uint64_t damaged = 0;
   /// Segments of 1 MiB that the local disk did not take.
   std::uint64_t failed_segments = 0;
@@ -123,7 +123,7 @@ class RadosConnection {
   /// Keeps what is read from the cluster more than once in a file of `size_bytes` in this local directory: from 4 MiB, in
   /// steps of 1 MiB. The index takes 16 bytes of memory for each 4 KiB. The file has no name, is never synced, and begins
   /// empty. Damaged bytes and a full disk make the cache smaller, and are no errors. A verification reads the cluster
-  /// alone. Call it once, before a store is opened. Errors: kInvalidArgument (the size), kOutOfMemory, kNotFound, kForbidden,
+  /// alone. Call it once, before a store is opened. Errors: kInvalidArgument (the size, or a second call), kOutOfMemory, kNotFound, kForbidden,
   /// kIoError (the directory).
   Status set_local_cache(std::string_view directory, std::uint64_t size_bytes);
 
