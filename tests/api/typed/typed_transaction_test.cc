@@ -138,7 +138,7 @@ TEST_F(TypedTransactionTest, ACheckedRangeComesInPages) {
   ASSERT_EQ(second->objects.size(), 1u);
   EXPECT_EQ(second->objects.front().number, "2");
   EXPECT_FALSE(second->continuation) << "take() counts in all pages together";
-  // The pages cover nothing behind the second entity.
+  // The pages cover nothing after the second entity.
   ASSERT_EQ(said(accounts_.table().remove("b", "3", ETag::any())), kFine);
   EXPECT_EQ(said(accounts.insert(Account{"other", "1", 1, {}, {}})), kFine);
   EXPECT_EQ(said(transaction.commit()), kFine);
