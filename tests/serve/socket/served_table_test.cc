@@ -1,6 +1,7 @@
 // Goal: patches, conditions, changes by filter and rules of expiry do the same beside a server that has the store open as
 // without one. A signal ends a change, and the server does not go on.
 // Method: the same lines run on a served store and on a store of their own. Exit codes, outputs and errors are compared.
+#include <chrono>
 #include <csignal>
 #include <regex>
 #include <string>
@@ -140,7 +141,9 @@ TEST_F(ServedTables, ASignalEndsAChangeAndTheServerDoesNotGoOn) {
   const std::string store = server_.data();
   ASSERT_EQ(run_program({"import", store, "Orders", "-", "--format", "csv"}, rows).exit_code, 0);
   RunningProgram change({"delete-where", store, "Orders", "--all", "--yes", "--batch", "1"});
-  while (run_program({"get", store, "Orders", "eu", std::to_string(kEntities)}).exit_code == 0) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (run_program({"get", store, "Orders", "eu", std::to_string(kEntities)}).exit_code == 0 &&
+         std::chrono::steady_clock::now() < deadline) {
   }
   ::kill(change.process(), SIGTERM);
   const ProgramResult stopped = change.finish();
