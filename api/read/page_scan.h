@@ -95,6 +95,12 @@ class PageScan {
     bounds_.deadline = deadline;
     order_time_max_ = time_max;
   }
+  /// Makes a page with an order walk its ranges in this direction, which has the order. So the page ends where it is
+  /// complete, and also at its deadline, once it has an entity. Called before set_ranges().
+  void walk_in_order(bool backward) noexcept {
+    backward_ = backward;
+    walks_in_order_ = true;
+  }
   /// Reads entities by their sort keys, in any order, and offers those that match to the order. Called before go_on().
   /// Errors: as go_on().
   Status offer_points(std::span<const std::string_view> points);
@@ -139,6 +145,8 @@ class PageScan {
   const KnownEntity* known_entity(std::size_t point) const noexcept;
   Ended look_up_together(std::span<const std::string_view> points);
   Ended end_by(Status failure);
+  /// Offers the entity to the order. Returns whether the page has ended, also by an error.
+  bool offer(const Candidate& candidate);
   // These return true if the page has ended. If it ended by an error, failure_ is that error.
   bool take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
   bool fail(Status failure);
@@ -175,6 +183,9 @@ class PageScan {
   io::Clock& clock_;
   const EntityReader* const reader_;
   FirstEntities* first_ = nullptr;  // null: the page has the order of keys
+  bool backward_;
+  bool walks_in_order_ = false;  // of first_
+  bool has_first_ = false;       // all of them
   std::chrono::milliseconds order_time_max_{0};
   EntityFold* fold_ = nullptr;
   format::EncodedEntity opened_;     // the candidate, if it was opened

@@ -108,6 +108,10 @@ class ScanRead {
   Result<bool> read_index(std::uint64_t entities_max);
   Status read_points(const IndexedScan& scan, const IndexesAsked& asked);
   Status read_rest();
+  void walk_in_order();
+  IndexedScan indexed() const;
+  /// Returns the ranges of keys inside within_.
+  std::span<const KeyRange> planned_ranges() const;
   std::optional<PartOfScan> next_part() const noexcept;
   PageBounds bounds(std::uint64_t entities_max);
   /// Returns the time by which a page with an order is complete, or fails.
@@ -123,12 +127,12 @@ class ScanRead {
   std::optional<PreparedScan> prepared_;
   std::optional<FirstEntities> first_;  // of a scan with an order
   std::optional<PageScan> walk_;        // unless the page is empty in any case
+  KeyRange within_;                     // what the page reads now
   // While an index gives the page its entities part by part:
   std::shared_ptr<const TableIndexes> indexes_;
   std::optional<PropertyNames> used_;     // of each entity
   std::size_t part_entries_ = 0;          // of the next part
   std::size_t lookups_left_ = 0;          // that the page may look up in this way
-  KeyRange within_;                       // of the present part
   std::optional<IndexOffer::Rest> rest_;  // behind it
 };
 
