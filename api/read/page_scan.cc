@@ -42,8 +42,9 @@ PageScan::PageScan(const engine::ReadView& view, const Filter& filter, const Sca
       reader_(reader),
       backward_(scan.backward) {}
 
-void PageScan::set_ranges(std::span<const KeyRange> ranges, const KeyRange& within) noexcept {
+void PageScan::set_ranges(std::span<const KeyRange> ranges, const KeyRange& within, bool others_follow) noexcept {
   ranges_ = ranges;
+  others_follow_ = others_follow;
   within_ = &within;
   next_range_ = 0;
   points_.clear();
@@ -73,7 +74,7 @@ Result<bool> PageScan::go_on(const PageShare& share) {
     if (has_first_) return keep_first();
     if (ended != Ended::kRange) return has_ended_;
   }
-  return first_ == nullptr ? Result<bool>(true) : keep_first();
+  return first_ == nullptr || others_follow_ ? Result<bool>(true) : keep_first();
 }
 
 Result<bool> PageScan::keep_first() {

@@ -80,8 +80,9 @@ class PageScan {
 
   /// Sets the ranges to read, first. They must be in order and disjoint, and outlive this object. Of each range
   /// only the part inside `within` is read. Inside `within`, the filter matches nothing outside the ranges. If the page has
-  /// read its ranges, and wants more, the ranges that follow may be set; the ones before may end then.
-  void set_ranges(std::span<const KeyRange> ranges, const KeyRange& within) noexcept;
+  /// read its ranges, and wants more, the ranges that follow may be set; the ones before may end then. A page with an order
+  /// is complete with its last ranges: `others_follow` says that these are not the last ones.
+  void set_ranges(std::span<const KeyRange> ranges, const KeyRange& within, bool others_follow = false) noexcept;
   /// Makes the page take the entities of these ranges, which are points, without a read, where they are known. There is one for
   /// each range, or nothing: what the filter, the fold and the selection use of the entity, with its version if entities are
   /// wanted. Called after set_ranges(). It outlives this object.
@@ -196,6 +197,7 @@ class PageScan {
 
   std::span<const KeyRange> ranges_;
   const KeyRange* within_ = nullptr;
+  bool others_follow_ = false;
   std::size_t next_range_ = 0;            // in the direction of the scan
   std::optional<engine::Cursor> cursor_;  // over the range that was begun, if it has more than a point
   std::vector<std::string_view> points_;  // that were begun

@@ -150,6 +150,7 @@ ScanRead::ScanRead(const TableCall& call, const Scan& scan, Wanted wanted, std::
       wanted_(wanted),
       stop_(std::move(stop)),
       reader_(reader),
+      is_backward_(scan.backward),
       begun_(call.core.backend().env().clock.monotonic()) {}
 
 /// Returns false if that may not wait and would.
@@ -182,7 +183,7 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
   if (!is_complete.ok()) return is_complete;
   if (first_) walk_->bound_order(order_deadline(), scan_.order_time_max);
   const std::span<const KeyRange> ranges = prepared_->points ? *prepared_->points : planned_ranges();
-  walk_->set_ranges(*is_complete ? std::span<const KeyRange>() : ranges, within_);
+  walk_->set_ranges(*is_complete ? std::span<const KeyRange>() : ranges, within_, rest_.has_value());
   walk_->know(prepared_->known);
   return true;
 }
@@ -197,7 +198,8 @@ void ScanRead::walk_in_order() {
   const std::string partition = only_partition(*prepared_);
   const std::optional<bool> backward = prepared_->order->is_backward_by_key(!partition.empty());
   if (!backward) return;
-  walk_->walk_in_order(*backward);
+  is_backward_ = *backward;
+  walk_->walk_in_order(is_backward_);
   if (!prepared_->after.last) return;
   const std::string& last = prepared_->after.last->sort_key;
   if (!partition.empty() && format::partition_of(last) != partition) return;  // The token is from another range.
@@ -254,22 +256,16 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
       begin_order(entities_max);
     }
   }
-  // The token of a page names the entity behind it.
-  const std::uint64_t wanted = std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX));
+  // The token of a page names the entity behind it. An order may need every entity.
+  const std::uint64_t wanted = first_ ? UINT64_MAX : std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX));
   part_entries_ = 1 + static_cast<std::size_t>(std::min<std::uint64_t>(wanted, kIndexEntriesMax - 1));
   lookups_left_ = kIndexLookupsMax;
-  const Status read = read_points(scan, {0, false, next_part()});
+  const Status read = read_points(scan, {0, false, PartOfScan{is_backward_, part_entries_}});
   return read.ok() ? Result<bool>(false) : read;
 }
 
 IndexedScan ScanRead::indexed() const {
   return {prepared_->table, *indexes_, prepared_->whole_filter(), planned_ranges(), within_, used_ ? &*used_ : nullptr};
-}
-
-/// Returns nothing if the page needs every entity.
-std::optional<PartOfScan> ScanRead::next_part() const noexcept {
-  if (first_) return std::nullopt;
-  return PartOfScan{scan_.backward, part_entries_};
 }
 
 /// Sets the points to which one of these indexes leads.
@@ -292,18 +288,21 @@ Status ScanRead::read_rest() {
   rest_.reset();
   if (prepared_->known.empty()) lookups_left_ -= std::min(lookups_left_, prepared_->points->size());
   part_entries_ = std::min(kPartGrowth * part_entries_, kIndexEntriesMax);
-  if (scan_.backward) {
-    within_ = {prepared_->range.lower, format::end_of_prefix(rest.next)};  // No other key begins with this one.
+  if (is_backward_) {
+    within_.upper = format::end_of_prefix(rest.next);  // No other key begins with this one.
   } else {
-    within_ = {rest.next, prepared_->range.upper};
+    within_.lower = rest.next;
   }
   prepared_->points.reset();
   prepared_->known.clear();
   const std::span<const KeyRange> ranges = planned_ranges();
   if (lookups_left_ > 0) {
-    if (Status read = read_points(indexed(), {0, false, next_part(), rest.index}); !read.ok()) return read;
+    if (Status read = read_points(indexed(), {0, false, PartOfScan{is_backward_, part_entries_}, rest.index});
+        !read.ok())
+      return read;
   }
-  walk_->set_ranges(prepared_->points ? std::span<const KeyRange>(*prepared_->points) : ranges, within_);
+  walk_->set_ranges(prepared_->points ? std::span<const KeyRange>(*prepared_->points) : ranges, within_,
+                    rest_.has_value());
   walk_->know(prepared_->known);
   return Status();
 }
@@ -411,9 +410,7 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   if (prepared.planned == nullptr) return described;
   const std::stop_token never;
   IndexReading reading{core.backend().env().clock, std::chrono::nanoseconds::max(), never};
-  IndexesAsked asked{0, true};
-  if (prepared.order == nullptr) asked.part = PartOfScan{scan.backward};
-  Result<IndexOffer> offer = offer_of_indexes(indexed, reading, asked);
+  Result<IndexOffer> offer = offer_of_indexes(indexed, reading, {0, true, PartOfScan{scan.backward}});
   if (!offer.ok()) return offer.status();
   described.indexes = std::move(offer->candidates);
   return described;

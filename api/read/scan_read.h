@@ -112,7 +112,6 @@ class ScanRead {
   IndexedScan indexed() const;
   /// Returns the ranges of keys inside within_.
   std::span<const KeyRange> planned_ranges() const;
-  std::optional<PartOfScan> next_part() const noexcept;
   PageBounds bounds(std::uint64_t entities_max);
   /// Returns the time by which a page with an order is complete, or fails.
   std::chrono::nanoseconds order_deadline() const noexcept;
@@ -122,6 +121,7 @@ class ScanRead {
   const Wanted wanted_;
   const std::stop_token stop_;
   const EntityReader* const reader_;
+  bool is_backward_;
   EntityFold* fold_ = nullptr;
   const std::chrono::nanoseconds begun_;
   std::optional<PreparedScan> prepared_;

@@ -189,6 +189,30 @@ TEST_F(IndexParts, ACountWithManyLookupsReadsTheRestOfItsRange) {
   EXPECT_EQ(counted(filtered("A eq 1")).cost.entities_examined, 0U) << "entries that have all need no look-up";
 }
 
+TEST_F(IndexParts, AnOrderOfManyEqualValuesReadsTheirEntitiesAlone) {
+  add_index("ByA", kByA);
+  fill({{0, 1'000}, {1, kIndexEntriesMax + 1}});
+  Scan scan = filtered("A eq 1");
+  scan.order_by = "B desc";
+  scan.take = 5;
+  const Page first = page_of(scan);
+  Keys wanted = expected([](const Row& row) { return row.a == 1 && row.b == 6; });
+  wanted.resize(5);
+  EXPECT_EQ(keys_of(first), wanted);
+  EXPECT_EQ(first.cost.entities_examined, kIndexEntriesMax + 1);
+  EXPECT_TRUE(plan_of(scan).indexes.front().is_taken);
+  // An order of keys ends in the first part.
+  scan.order_by = "PartitionKey desc, RowKey desc";
+  wanted = expected([](const Row& row) { return row.a == 1; }, true);
+  wanted.resize(5);
+  const Page last = page_of(scan);
+  EXPECT_EQ(keys_of(last), wanted);
+  EXPECT_LE(last.cost.entities_examined, 6U);
+  scan.take.reset();
+  scan.page_entities_max = 900;
+  EXPECT_EQ(answer(scan).keys, expected([](const Row& row) { return row.a == 1; }, true));
+}
+
 TEST_F(IndexParts, ShortPagesReadShortParts) {
   add_index("ByA", kByA);
   fill({{0, 1200}, {1, 300}});
