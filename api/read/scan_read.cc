@@ -256,7 +256,7 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
       begin_order(entities_max);
     }
   }
-  // The token of a page names the entity behind it. An order may need every entity.
+  // The token of a page names the next entity. An order may need every entity.
   const std::uint64_t wanted = first_ ? UINT64_MAX : std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX));
   part_entries_ = 1 + static_cast<std::size_t>(std::min<std::uint64_t>(wanted, kIndexEntriesMax - 1));
   lookups_left_ = kIndexLookupsMax;

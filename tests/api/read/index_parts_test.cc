@@ -1,5 +1,5 @@
 // Goal: an index whose components the filter all compares with `eq` gives a page its entities part by part, so a page never
-// reads what lies between them, however many entries there are (I7). The result is that of the ranges (I6).
+// reads the entities between them, however many entries there are (I7). The result is that of the ranges (I6).
 // Method: entities with few values, in a known order, so the test knows each answer and how many entities it may examine.
 #include <algorithm>
 #include <chrono>
@@ -176,7 +176,7 @@ TEST_F(IndexParts, ACountWithManyLookupsReadsTheRestOfItsRange) {
   const Count count = counted(scan);
   EXPECT_EQ(count.entities, expected([](const Row& row) { return row.a == 1 && row.b >= 3; }).size());
   EXPECT_FALSE(count.continuation);
-  // Behind the last part, the count examines the entities of the range, whatever they have in A.
+  // After the last part, the count examines the entities of the range, whatever they have in A.
   std::size_t of_index = 0;
   std::size_t examined = 0;
   for (const Row& row : rows_) {
@@ -314,7 +314,7 @@ TEST_F(IndexParts, TheIndexThatHasFewEnoughEntriesComesFirst) {
   EXPECT_EQ(both.examined, kIndexEntriesMax + 500);
 }
 
-/// Joins the parts that an index offers, each behind the one before.
+/// Joins the parts that an index offers, each after the one before.
 TEST_F(IndexParts, I6_PartsOfAnySizeGiveEachEntityOnce) {
   add_index("ByA", kByA);
   fill({{0, 60}, {1, 60}, {2, 60}});

@@ -173,7 +173,7 @@ TEST_F(KeyOrder, TakeAndBytesEndItsPages) {
   }
 }
 
-/// The same text orders what lies in several partitions, so a token may name an entity of another one.
+/// The same text orders entities of several partitions, so a token may name an entity of another one.
 TEST_F(KeyOrder, ATokenOfAnotherRangeGoesOnBehindItsPlace) {
   for (const std::string_view text : {"RowKey", "RowKey desc"}) {
     Scan scan;
