@@ -150,6 +150,20 @@ Result<EntityOrder> EntityOrder::parse(std::string_view text) {
   return order;
 }
 
+std::optional<bool> EntityOrder::is_backward_by_key(bool in_one_partition) const noexcept {
+  auto component = components_.begin();
+  const bool has_partition = component->subject == Comparison::Subject::kPartitionKey;
+  if (!has_partition && !in_one_partition) return std::nullopt;
+  if (has_partition) ++component;
+  if (component == components_.end()) {  // Entities of a partition come in the order of their keys.
+    const bool is_forward = in_one_partition || !components_.front().descending;
+    return is_forward ? std::optional(false) : std::nullopt;
+  }
+  if (component->subject != Comparison::Subject::kRowKey) return std::nullopt;
+  const bool is_mixed = !in_one_partition && component->descending != components_.front().descending;
+  return is_mixed ? std::nullopt : std::optional(component->descending);
+}
+
 std::string EntityOrder::text() const {
   std::string text;
   for (const Component& component : components_) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,9 @@ class EntityOrder {
   static Result<EntityOrder> parse(std::string_view text);
 
   const std::vector<Component>& components() const noexcept { return components_; }
+  /// Returns whether entities in the order of keys, or in that order backward, have this order: true for backward, and
+  /// nothing for neither. `in_one_partition`: all of them have one PartitionKey.
+  std::optional<bool> is_backward_by_key(bool in_one_partition) const noexcept;
   /// Returns the one text of this order.
   std::string text() const;
 

@@ -76,6 +76,8 @@ class FirstEntities {
   std::uint64_t size() const noexcept { return heap_.size(); }
   /// Returns whether only entities before last() are taken from now on.
   bool is_closed() const noexcept { return !heap_.empty() && (leaves_out_ || heap_.size() == count_); }
+  /// Returns whether the page has all its entities, if entities are offered in the order.
+  bool is_complete() const noexcept { return leaves_out_ || after_.remaining == heap_.size(); }
   /// Returns the last of the entities in the order. There must be one.
   const OrderedEntity& last() const noexcept { return *heap_.front(); }
   /// Says that entities may follow which are not offered. All of them come after last().

@@ -82,7 +82,8 @@ std::optional<IndexCover> cover_of(const IndexedScan& scan, const TableIndex& in
 std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan, const IndexesAsked& asked) {
   std::vector<PlannedIndex> planned;
   for (const TableIndex& index : scan.indexes.all) {
-    if (index.state != IndexState::kReady || asked.only.value_or(index.id) != index.id) continue;
+    if (index.state != IndexState::kReady) continue;
+    if (asked.only.value_or(index.id) != index.id) continue;
     std::optional<IndexPlan> plan =
         plan_index(scan.filter, index.id, index.definition, has_large_values(scan.table.id));
     if (!plan) continue;

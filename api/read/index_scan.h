@@ -84,7 +84,7 @@ struct IndexOffer {
   };
   /// Every entity that may match: points in order, inside the ranges. Nothing if no index serves the scan.
   std::optional<std::vector<KeyRange>> points{};
-  /// Set if the points are the first part only. It has no points if no range of the scan holds what was read.
+  /// Set if the points are the first part only. It has no points if no range of the scan holds the keys that were read.
   std::optional<Rest> rest{};
   /// What the scan uses of the entity of each point, or nothing if the entity must be read. Empty if that holds for all.
   std::vector<std::optional<KnownEntity>> known{};

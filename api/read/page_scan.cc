@@ -39,10 +39,12 @@ PageScan::PageScan(const engine::ReadView& view, const Filter& filter, const Sca
       bounds_(std::move(bounds)),
       wanted_(wanted),
       clock_(clock),
-      reader_(reader) {}
+      reader_(reader),
+      backward_(scan.backward) {}
 
-void PageScan::set_ranges(std::span<const KeyRange> ranges, const KeyRange& within) noexcept {
+void PageScan::set_ranges(std::span<const KeyRange> ranges, const KeyRange& within, bool others_follow) noexcept {
   ranges_ = ranges;
+  others_follow_ = others_follow;
   within_ = &within;
   next_range_ = 0;
   points_.clear();
@@ -69,9 +71,10 @@ Result<bool> PageScan::go_on(const PageShare& share) {
     const Ended ended = cursor_ ? walk() : known_entity(next_point_) != nullptr ? take_known() : look_up();
     if (!failure_.ok()) return failure_;
     has_ended_ = ended == Ended::kPage;
+    if (has_first_) return keep_first();
     if (ended != Ended::kRange) return has_ended_;
   }
-  return first_ == nullptr ? Result<bool>(true) : keep_first();
+  return first_ == nullptr || others_follow_ ? Result<bool>(true) : keep_first();
 }
 
 Result<bool> PageScan::keep_first() {
@@ -97,7 +100,7 @@ Page PageScan::take_page() noexcept {
 }
 
 const KeyRange& PageScan::next_range() const noexcept {
-  return ranges_[scan_.backward ? ranges_.size() - 1 - next_range_ : next_range_];
+  return ranges_[backward_ ? ranges_.size() - 1 - next_range_ : next_range_];
 }
 
 bool PageScan::begin_range() {
@@ -124,7 +127,7 @@ void PageScan::begin_walk(const KeyRange& range) {
   cursor_.emplace(view_.cursor(std::max(range.lower, within_->lower), std::min(range.upper, within_->upper),
                                &read_cost_, block_filter_.is_of_use() ? &block_filter_ : nullptr, entities_expected()));
   cursor_->stop_after(share_.entries_max);
-  scan_.backward ? cursor_->seek_to_last() : cursor_->seek_to_first();
+  backward_ ? cursor_->seek_to_last() : cursor_->seek_to_first();
 }
 
 PageScan::Ended PageScan::walk() {
@@ -133,7 +136,7 @@ PageScan::Ended PageScan::walk() {
   while (cursor.valid()) {
     if (cursor.entries_examined() - before >= share_.entries_max || bytes_ >= bytes_end_) return Ended::kShare;
     if (take(cursor.key(), cursor.version(), cursor.value())) return Ended::kPage;
-    scan_.backward ? cursor.previous() : cursor.next();
+    backward_ ? cursor.previous() : cursor.next();
   }
   if (read_cost_.wants_disk || cursor.has_stopped()) return Ended::kShare;
   if (Status walked = cursor.status(); !walked.ok()) return end_by(std::move(walked));
@@ -162,6 +165,7 @@ PageScan::Ended PageScan::end_by(Status failure) {
 /// A scan that continues is likely to fill its page, or to read even more if it has a filter.
 std::uint64_t PageScan::entities_expected() const noexcept {
   if (scan_.continuation.empty()) return 0;
+  if (walks_in_order_) return first_->count() - std::min(first_->count(), first_->size());
   return std::min(bounds_.entities_max, bounds_.remaining.value_or(UINT64_MAX)) - matched_;
 }
 
@@ -184,7 +188,7 @@ PageScan::Ended PageScan::look_up() {
 const KnownEntity* PageScan::known_entity(std::size_t point) const noexcept {
   if (known_.empty()) return nullptr;
   const std::size_t place = points_begin_ + point;
-  const std::optional<KnownEntity>& entity = known_[scan_.backward ? ranges_.size() - 1 - place : place];
+  const std::optional<KnownEntity>& entity = known_[backward_ ? ranges_.size() - 1 - place : place];
   return entity ? &*entity : nullptr;
 }
 
@@ -227,8 +231,11 @@ bool PageScan::take(std::string_view sort_key, format::CommitVersion version, st
   Candidate candidate{sort_key, version, value};
   if (is_over()) {
     if (first_ == nullptr) return end_before(candidate);
-    // The caller reports a stop itself.
-    return bounds_.stop.stop_requested() || fail(first_->takes_too_long(order_time_max_));
+    if (bounds_.stop.stop_requested()) return true;  // The caller reports a stop itself.
+    has_first_ = walks_in_order_ && first_->size() > 0;
+    if (!has_first_) return fail(first_->takes_too_long(order_time_max_));
+    first_->leave_out_rest();
+    return true;
   }
   if (bounds_.short_pages) {
     const ShortPages::Verdict verdict = bounds_.short_pages->judge(sort_key);
@@ -238,10 +245,7 @@ bool PageScan::take(std::string_view sort_key, format::CommitVersion version, st
   }
   ++page_.cost.entities_examined;
   if (!matches_everything_ && !matches(candidate)) return !failure_.ok();
-  if (first_ != nullptr) {
-    failure_ = first_->offer(sort_key, version, value);
-    return !failure_.ok();
-  }
+  if (first_ != nullptr) return offer(candidate);
   if (wanted_ == Wanted::kEntities) {
     const std::uint64_t bytes = bytes_of(candidate);
     const std::uint64_t left = bounds_.bytes_max - std::min(bounds_.bytes_max, bytes_);
@@ -252,6 +256,12 @@ bool PageScan::take(std::string_view sort_key, format::CommitVersion version, st
   if (fold_ != nullptr && !fold(candidate)) return true;
   ++matched_;
   return bounds_.remaining && matched_ == *bounds_.remaining;
+}
+
+bool PageScan::offer(const Candidate& candidate) {
+  failure_ = first_->offer(candidate.sort_key, candidate.version, candidate.value);
+  has_first_ = failure_.ok() && walks_in_order_ && first_->is_complete();
+  return has_first_ || !failure_.ok();
 }
 
 bool PageScan::keep(Candidate& candidate) {

@@ -80,8 +80,9 @@ class PageScan {
 
   /// Sets the ranges to read, first. They must be in order and disjoint, and outlive this object. Of each range
   /// only the part inside `within` is read. Inside `within`, the filter matches nothing outside the ranges. If the page has
-  /// read its ranges, and wants more, the ranges that follow may be set; the ones before may end then.
-  void set_ranges(std::span<const KeyRange> ranges, const KeyRange& within) noexcept;
+  /// read its ranges, and wants more, the ranges that follow may be set; the ones before may end then. A page with an order
+  /// is complete with its last ranges: `others_follow` says that these are not the last ones.
+  void set_ranges(std::span<const KeyRange> ranges, const KeyRange& within, bool others_follow = false) noexcept;
   /// Makes the page take the entities of these ranges, which are points, without a read, where they are known. There is one for
   /// each range, or nothing: what the filter, the fold and the selection use of the entity, with its version if entities are
   /// wanted. Called after set_ranges(). It outlives this object.
@@ -94,6 +95,12 @@ class PageScan {
   void bound_order(std::chrono::nanoseconds deadline, std::chrono::milliseconds time_max) noexcept {
     bounds_.deadline = deadline;
     order_time_max_ = time_max;
+  }
+  /// Makes a page with an order walk its ranges in this direction, which has the order. So the page ends where it is
+  /// complete, and also at its deadline, once it has an entity. Called before set_ranges().
+  void walk_in_order(bool backward) noexcept {
+    backward_ = backward;
+    walks_in_order_ = true;
   }
   /// Reads entities by their sort keys, in any order, and offers those that match to the order. Called before go_on().
   /// Errors: as go_on().
@@ -139,6 +146,8 @@ class PageScan {
   const KnownEntity* known_entity(std::size_t point) const noexcept;
   Ended look_up_together(std::span<const std::string_view> points);
   Ended end_by(Status failure);
+  /// Offers the entity to the order. Returns whether the page has ended, also by an error.
+  bool offer(const Candidate& candidate);
   // These return true if the page has ended. If it ended by an error, failure_ is that error.
   bool take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
   bool fail(Status failure);
@@ -175,6 +184,9 @@ class PageScan {
   io::Clock& clock_;
   const EntityReader* const reader_;
   FirstEntities* first_ = nullptr;  // null: the page has the order of keys
+  bool backward_;
+  bool walks_in_order_ = false;  // of first_
+  bool has_first_ = false;       // all of them
   std::chrono::milliseconds order_time_max_{0};
   EntityFold* fold_ = nullptr;
   format::EncodedEntity opened_;     // the candidate, if it was opened
@@ -185,6 +197,7 @@ class PageScan {
 
   std::span<const KeyRange> ranges_;
   const KeyRange* within_ = nullptr;
+  bool others_follow_ = false;
   std::size_t next_range_ = 0;            // in the direction of the scan
   std::optional<engine::Cursor> cursor_;  // over the range that was begun, if it has more than a point
   std::vector<std::string_view> points_;  // that were begun

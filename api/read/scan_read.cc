@@ -75,11 +75,6 @@ std::optional<PropertyNames> shown_names(const PreparedScan& prepared, const Sca
   return names;
 }
 
-/// The names may be null.
-IndexedScan indexed_scan(const PreparedScan& prepared, const TableIndexes& indexes, const PropertyNames* used) {
-  return {prepared.table, indexes, prepared.whole_filter(), prepared.planned_ranges(), prepared.range, used};
-}
-
 Status was_stopped() {
   return Status(Code::kCancelled, "the caller's stop token cancelled the scan");
 }
@@ -101,6 +96,21 @@ PageBounds bounds_of(StoreCore& core, const Scan& scan, PreparedScan& prepared, 
 bool is_in_one_partition(const KeyRange& range) {
   if (range.lower.find('\0', format::kTableIdBytes) == std::string::npos) return false;
   return !range.upper.empty() && range.upper <= format::end_of_prefix(format::partition_of(range.lower));
+}
+
+/// Returns the part of keys that all keys of the scan begin with, up to the end of the PartitionKey. Nothing if they may
+/// have several.
+std::string only_partition(const PreparedScan& prepared) {
+  std::string partition;
+  for (const KeyRange& planned : prepared.planned_ranges()) {
+    const KeyRange range{std::max(planned.lower, prepared.range.lower), std::min(planned.upper, prepared.range.upper),
+                         false};
+    if (!is_in_one_partition(range)) return std::string();
+    const std::string_view its = format::partition_of(range.lower);
+    if (!partition.empty() && partition != its) return std::string();
+    partition = its;
+  }
+  return partition;
 }
 
 /// Cuts the range at the end of the page. A page with an order covers the whole range.
@@ -140,6 +150,7 @@ ScanRead::ScanRead(const TableCall& call, const Scan& scan, Wanted wanted, std::
       wanted_(wanted),
       stop_(std::move(stop)),
       reader_(reader),
+      is_backward_(scan.backward),
       begun_(call.core.backend().env().clock.monotonic()) {}
 
 /// Returns false if that may not wait and would.
@@ -161,14 +172,42 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
   if (entities_max == 0 || prepared_->remaining == 0) return true;
   walk_.emplace(prepared_->table.view, prepared_->residual(), scan_, bounds(entities_max), wanted_,
                 call_.core.backend().env().clock, reader_);
-  if (prepared_->order != nullptr) begin_order(entities_max);
+  within_ = prepared_->range;
+  if (prepared_->order != nullptr) {
+    begin_order(entities_max);
+    walk_in_order();
+  }
   walk_->fold_into(fold_);
-  const Result<bool> is_complete = has_index ? read_index(entities_max) : Result<bool>(false);
+  const bool asks_index = has_index && !planned_ranges().empty();
+  const Result<bool> is_complete = asks_index ? read_index(entities_max) : Result<bool>(false);
   if (!is_complete.ok()) return is_complete;
   if (first_) walk_->bound_order(order_deadline(), scan_.order_time_max);
-  walk_->set_ranges(*is_complete ? std::span<const KeyRange>() : prepared_->ranges(), prepared_->range);
+  const std::span<const KeyRange> ranges = prepared_->points ? *prepared_->points : planned_ranges();
+  walk_->set_ranges(*is_complete ? std::span<const KeyRange>() : ranges, within_, rest_.has_value());
   walk_->know(prepared_->known);
   return true;
+}
+
+std::span<const KeyRange> ScanRead::planned_ranges() const {
+  if (within_.lower >= within_.upper) return {};
+  return prepared_->planned == nullptr ? std::span(&within_, 1) : ranges_within(prepared_->planned->plan, within_);
+}
+
+/// Lets a page end where it is complete, if its order is that of keys, forward or backward. It begins at the position.
+void ScanRead::walk_in_order() {
+  const std::string partition = only_partition(*prepared_);
+  const std::optional<bool> backward = prepared_->order->is_backward_by_key(!partition.empty());
+  if (!backward) return;
+  is_backward_ = *backward;
+  walk_->walk_in_order(is_backward_);
+  if (!prepared_->after.last) return;
+  const std::string& last = prepared_->after.last->sort_key;
+  if (!partition.empty() && format::partition_of(last) != partition) return;  // The token is from another range.
+  if (*backward) {
+    within_.upper = std::min(within_.upper, last);
+  } else {
+    within_.lower = std::max(within_.lower, format::end_of_prefix(last));  // No other key begins with this one.
+  }
 }
 
 PageBounds ScanRead::bounds(std::uint64_t entities_max) {
@@ -202,7 +241,7 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
   if (*indexes == nullptr) return false;
   indexes_ = *std::move(indexes);
   used_ = wanted_ == Wanted::kCount ? counted_names(*prepared_, fold_) : shown_names(*prepared_, scan_);
-  const IndexedScan scan = indexed_scan(*prepared_, *indexes_, used_ ? &*used_ : nullptr);
+  const IndexedScan scan = indexed();
   if (first_) {
     const Result<std::optional<IndexOrder>> order = index_of_order(scan, *prepared_->order, prepared_->after);
     if (!order.ok()) return order.status();
@@ -217,18 +256,16 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
       begin_order(entities_max);
     }
   }
-  // The token of a page names the entity behind it.
-  const std::uint64_t wanted = std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX));
+  // The token of a page names the next entity. An order may need every entity.
+  const std::uint64_t wanted = first_ ? UINT64_MAX : std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX));
   part_entries_ = 1 + static_cast<std::size_t>(std::min<std::uint64_t>(wanted, kIndexEntriesMax - 1));
   lookups_left_ = kIndexLookupsMax;
-  const Status read = read_points(scan, {0, false, next_part()});
+  const Status read = read_points(scan, {0, false, PartOfScan{is_backward_, part_entries_}});
   return read.ok() ? Result<bool>(false) : read;
 }
 
-/// Returns nothing if the page needs every entity.
-std::optional<PartOfScan> ScanRead::next_part() const noexcept {
-  if (first_) return std::nullopt;
-  return PartOfScan{scan_.backward, part_entries_};
+IndexedScan ScanRead::indexed() const {
+  return {prepared_->table, *indexes_, prepared_->whole_filter(), planned_ranges(), within_, used_ ? &*used_ : nullptr};
 }
 
 /// Sets the points to which one of these indexes leads.
@@ -251,20 +288,21 @@ Status ScanRead::read_rest() {
   rest_.reset();
   if (prepared_->known.empty()) lookups_left_ -= std::min(lookups_left_, prepared_->points->size());
   part_entries_ = std::min(kPartGrowth * part_entries_, kIndexEntriesMax);
-  if (scan_.backward) {
-    within_ = {prepared_->range.lower, format::end_of_prefix(rest.next)};  // No other key begins with this one.
+  if (is_backward_) {
+    within_.upper = format::end_of_prefix(rest.next);  // No other key begins with this one.
   } else {
-    within_ = {rest.next, prepared_->range.upper};
+    within_.lower = rest.next;
   }
   prepared_->points.reset();
   prepared_->known.clear();
-  const std::span<const KeyRange> ranges = ranges_within(prepared_->planned->plan, within_);
+  const std::span<const KeyRange> ranges = planned_ranges();
   if (lookups_left_ > 0) {
-    const IndexedScan scan{prepared_->table, *indexes_, prepared_->whole_filter(),
-                           ranges,           within_,   used_ ? &*used_ : nullptr};
-    if (Status read = read_points(scan, {0, false, next_part(), rest.index}); !read.ok()) return read;
+    if (Status read = read_points(indexed(), {0, false, PartOfScan{is_backward_, part_entries_}, rest.index});
+        !read.ok())
+      return read;
   }
-  walk_->set_ranges(prepared_->points ? std::span<const KeyRange>(*prepared_->points) : ranges, within_);
+  walk_->set_ranges(prepared_->points ? std::span<const KeyRange>(*prepared_->points) : ranges, within_,
+                    rest_.has_value());
   walk_->know(prepared_->known);
   return Status();
 }
@@ -357,8 +395,13 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   if (*indexes == nullptr) return described;
   const PropertyNames counted = counted_names(prepared, nullptr);
   const std::optional<PropertyNames> shown = shown_names(prepared, scan);
-  IndexedScan indexed = indexed_scan(prepared, **indexes, shown ? &*shown : nullptr);
-  indexed.counted = &counted;
+  const IndexedScan indexed{prepared.table,
+                            **indexes,
+                            prepared.whole_filter(),
+                            prepared.planned_ranges(),
+                            prepared.range,
+                            shown ? &*shown : nullptr,
+                            &counted};
   if (prepared.order != nullptr) {
     Result<std::optional<IndexOrder>> order = index_of_order(indexed, *prepared.order, prepared.after);
     if (!order.ok()) return order.status();
@@ -367,9 +410,7 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   if (prepared.planned == nullptr) return described;
   const std::stop_token never;
   IndexReading reading{core.backend().env().clock, std::chrono::nanoseconds::max(), never};
-  IndexesAsked asked{0, true};
-  if (prepared.order == nullptr) asked.part = PartOfScan{scan.backward};
-  Result<IndexOffer> offer = offer_of_indexes(indexed, reading, asked);
+  Result<IndexOffer> offer = offer_of_indexes(indexed, reading, {0, true, PartOfScan{scan.backward}});
   if (!offer.ok()) return offer.status();
   described.indexes = std::move(offer->candidates);
   return described;

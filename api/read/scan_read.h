@@ -108,7 +108,10 @@ class ScanRead {
   Result<bool> read_index(std::uint64_t entities_max);
   Status read_points(const IndexedScan& scan, const IndexesAsked& asked);
   Status read_rest();
-  std::optional<PartOfScan> next_part() const noexcept;
+  void walk_in_order();
+  IndexedScan indexed() const;
+  /// Returns the ranges of keys inside within_.
+  std::span<const KeyRange> planned_ranges() const;
   PageBounds bounds(std::uint64_t entities_max);
   /// Returns the time by which a page with an order is complete, or fails.
   std::chrono::nanoseconds order_deadline() const noexcept;
@@ -118,17 +121,18 @@ class ScanRead {
   const Wanted wanted_;
   const std::stop_token stop_;
   const EntityReader* const reader_;
+  bool is_backward_;
   EntityFold* fold_ = nullptr;
   const std::chrono::nanoseconds begun_;
   std::optional<PreparedScan> prepared_;
   std::optional<FirstEntities> first_;  // of a scan with an order
   std::optional<PageScan> walk_;        // unless the page is empty in any case
+  KeyRange within_;                     // what the page reads now
   // While an index gives the page its entities part by part:
   std::shared_ptr<const TableIndexes> indexes_;
   std::optional<PropertyNames> used_;     // of each entity
   std::size_t part_entries_ = 0;          // of the next part
   std::size_t lookups_left_ = 0;          // that the page may look up in this way
-  KeyRange within_;                       // of the present part
   std::optional<IndexOffer::Rest> rest_;  // behind it
 };
 

@@ -138,6 +138,8 @@ struct Scan {
   /// after them the property that comes first in the order, ascending or descending. What the filter compares with `eq`
   /// counts as no part of the order. The filter must compare each other property of the index in some way. The Timestamp
   /// may take the place of a property. ScanPlan::order_index names the index. It serves no order that begins with a key.
+  /// But an order of keys reads its own page only: `PartitionKey, RowKey`, both with `desc` too, `PartitionKey` alone, and
+  /// in one partition `RowKey`, with `desc` too.
   /// In a table with large values, the filter must also bound the property from below.
   ///
   /// With an index, a page reads its own entities and few others. It reads at most 2,048 entries, and four more for each
@@ -155,8 +157,8 @@ struct Scan {
   /// functions and comparisons of two properties are kUnsupported (NotImplemented), and `in` is kInvalidArgument
   /// (InvalidInput).
   bool filter_extensions = true;
-  /// Time that a page with an order may take. A page that an index serves ends early by then. Any other page cannot, since
-  /// it must see its whole range. It is then kTooLarge (InvalidInput), and the message names the property that an index
+  /// Time that a page with an order may take. A page that an index serves, or an order of keys, ends early by then. Any
+  /// other page cannot, since it must see its whole range. It is then kTooLarge (InvalidInput), and the message names the property that an index
   /// needs. By default the time is not bounded.
   std::chrono::milliseconds order_time_max = std::chrono::milliseconds::max();
 };

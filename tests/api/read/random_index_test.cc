@@ -297,7 +297,8 @@ class RandomIndexes {
     return query;
   }
 
-  /// `borders` receives the tokens between the pages.
+  /// `borders` receives how many entities come before each page but the first. A token may name an entity that does not match,
+  /// if no index leads past it. So a page without entities may follow the last ones, and counts for nothing.
   Texts answer(const Query& query, Texts* borders = nullptr) {
     Texts found;
     Scan scan = query.scan;
@@ -308,10 +309,14 @@ class RandomIndexes {
       if (!page.ok()) return found;
       for (const Entity& entity : page->entities) found.push_back(text_of(entity));
       covered_ += page->entities.size() - std::min(page->entities.size(), page->cost.entities_examined);
-      if (!page->continuation) return found;
+      if (!page->continuation) {
+        if (borders != nullptr && !borders->empty() && borders->back() == std::to_string(found.size()))
+          borders->pop_back();
+        return found;
+      }
       scan.continuation = *page->continuation;
       // An index may end a page with an order earlier.
-      if (borders != nullptr && scan.order_by.empty()) borders->push_back(scan.continuation);
+      if (borders != nullptr && scan.order_by.empty()) borders->push_back(std::to_string(found.size()));
     }
   }
   /// Returns the figures over the entities of the query, or the code of their error.
