@@ -311,6 +311,30 @@ TEST_F(Backup, GivesATableBackWithItsExpiry) {
   EXPECT_EQ(run_program({"export", store_, "Rows", "--format", "csv"}).out, rows);
 }
 
+TEST_F(Backup, GivesATableBackWithItsIndexes) {
+  const auto put = [this](const char* row, const char* mail, const char* town) {
+    return run_program({"put", store_, "Customers", "p", row, mail, town});
+  };
+  ASSERT_EQ(run_program({"table", "create", store_, "Customers"}).exit_code, 0);
+  ASSERT_EQ(put("1", "Mail=a@b", "Town=Ulm").exit_code, 0);
+  ASSERT_EQ(put("2", "Mail=c@d", "Town=Ulm").exit_code, 0);
+  ASSERT_EQ(run_program({"index", "create", store_, "Customers", "ByMail", "--on", "Mail", "--unique"}).exit_code, 0);
+  ASSERT_EQ(
+      run_program({"index", "create", store_, "Customers", "ByTown", "--on", "Town,RowKey:desc", "--carry", "Mail"})
+          .exit_code,
+      0);
+  const std::string indexes = run_program({"index", "list", store_, "Customers"}).out;
+  back_up();
+  ASSERT_EQ(run_program({"table", "drop", store_, "Customers"}).exit_code, 0);
+  const ProgramResult restored = run_program({"restore", backups_, store_, "--table", "Customers"});
+  ASSERT_EQ(restored.exit_code, 0) << restored.err;
+  EXPECT_EQ(run_program({"index", "list", store_, "Customers"}).out, indexes);
+  EXPECT_THAT(run_program({"query", store_, "Customers", "--filter", "Town eq 'Ulm'", "--all", "--explain"}).err,
+              HasSubstr("ByTown: 2 entities, taken"));
+  EXPECT_EQ(put("3", "Mail=a@b", "Town=Rome").exit_code, 1) << "the unique index refuses again";
+  EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
+}
+
 TEST_F(Backup, GivesEntitiesBackThatWereStoredBeforeARuleUnderWhichTheyWouldHaveEnded) {
   ASSERT_EQ(run_program({"table", "create", store_, "Events"}).exit_code, 0);
   ASSERT_EQ(

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/api/async/async_support.h"
+#include "tests/api/filter/slow_order.h"
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 #include "varve/async.h"
@@ -332,62 +333,6 @@ TEST_F(OrderedScan, OfATransactionCoversTheWholeRange) {
 
 // -- Against a sort ---------------------------------------------------------------------------------------------------
 
-struct Component {
-  std::string name;
-  bool descending = false;
-};
-
-/// The place of the type in the order.
-int rank_of(const Value& value) {
-  switch (value.type()) {
-    case PropertyType::kBoolean: return 0;
-    case PropertyType::kInt32:
-    case PropertyType::kInt64:
-    case PropertyType::kDouble: return 1;
-    case PropertyType::kDateTime: return 2;
-    case PropertyType::kGuid: return 3;
-    case PropertyType::kString: return 4;
-    case PropertyType::kBinary: return 5;
-    case PropertyType::kLargeValue: return 6;
-  }
-  return 7;
-}
-
-/// NaN is above all others. A long double holds every Int64.
-std::pair<bool, long double> number_of(const Value& value) {
-  if (const auto* const narrow = value.get_if<std::int32_t>()) return {false, *narrow};
-  if (const auto* const wide = value.get_if<std::int64_t>()) return {false, static_cast<long double>(*wide)};
-  const double real = *value.get_if<double>();
-  return std::isnan(real) ? std::pair(true, 0.0L) : std::pair(false, static_cast<long double>(real));
-}
-
-template <typename T>
-int compared(const T& a, const T& b) {
-  return a < b ? -1 : b < a ? 1 : 0;
-}
-
-/// The texts of the test are ASCII.
-int compared_values(const Value& a, const Value& b) {
-  if (rank_of(a) != rank_of(b)) return compared(rank_of(a), rank_of(b));
-  switch (rank_of(a)) {
-    case 0: return compared(*a.get_if<bool>(), *b.get_if<bool>());
-    case 1: return compared(number_of(a), number_of(b));
-    case 2: return compared(a.get_if<DateTime>()->ticks, b.get_if<DateTime>()->ticks);
-    case 3: return compared(a.get_if<Guid>()->to_string(), b.get_if<Guid>()->to_string());
-    case 4: return compared(*a.get_if<std::string>(), *b.get_if<std::string>());
-    case 5: return compared(a.get_if<Binary>()->bytes, b.get_if<Binary>()->bytes);
-    default: return 0;
-  }
-}
-
-std::optional<Value> value_of_component(const Entity& entity, const std::string& name) {
-  if (name == "PartitionKey") return Value(entity.partition_key());
-  if (name == "RowKey") return Value(entity.row_key());
-  if (name == "Timestamp") return Value(entity.timestamp());
-  const Value* const value = entity.find(name);
-  return value == nullptr ? std::nullopt : std::optional(*value);
-}
-
 class OrderedScanModel : public ::testing::TestWithParam<std::uint64_t> {
  protected:
   std::uint64_t below(std::uint64_t bound) { return random_.next() % bound; }
@@ -435,9 +380,9 @@ class OrderedScanModel : public ::testing::TestWithParam<std::uint64_t> {
       }
     }
   }
-  std::vector<Component> any_order() {
+  std::vector<IndexComponent> any_order() {
     Keys names = {"A", "B", "C", "PartitionKey", "RowKey", "Timestamp", "None"};
-    std::vector<Component> order;
+    std::vector<IndexComponent> order;
     for (std::uint64_t count = 1 + below(4); count > 0; --count) {
       const auto at = static_cast<std::ptrdiff_t>(below(names.size()));
       order.push_back({names[static_cast<std::size_t>(at)], below(2) == 0});
@@ -445,28 +390,10 @@ class OrderedScanModel : public ::testing::TestWithParam<std::uint64_t> {
     }
     return order;
   }
-  static std::string text_of(const std::vector<Component>& order) {
-    std::string text;
-    for (const Component& one : order) {
-      text += (text.empty() ? "" : ", ") + one.name + (one.descending ? " desc" : " asc");
-    }
-    return text;
-  }
   /// `entities` are in the order of keys.
-  static Keys sorted(std::vector<Entity> entities, const std::vector<Component>& order) {
-    std::stable_sort(entities.begin(), entities.end(), [&](const Entity& a, const Entity& b) {
-      for (const Component& one : order) {
-        const std::optional<Value> left = value_of_component(a, one.name);
-        const std::optional<Value> right = value_of_component(b, one.name);
-        if (!left || !right) {
-          if (left.has_value() != right.has_value()) return left.has_value();
-          continue;
-        }
-        const int found = compared_values(*left, *right);
-        if (found != 0) return one.descending ? found > 0 : found < 0;
-      }
-      return false;
-    });
+  static Keys sorted(std::vector<Entity> entities, const std::vector<IndexComponent>& order) {
+    std::stable_sort(entities.begin(), entities.end(),
+                     [&](const Entity& a, const Entity& b) { return is_before(order, a, b); });
     Keys keys;
     for (const Entity& entity : entities) keys.push_back(entity.partition_key() + "/" + entity.row_key());
     return keys;
@@ -489,7 +416,7 @@ TEST_P(OrderedScanModel, PagesAgreeWithASortOfAllEntities) {
                                          ScanRange::rows("2", "2", "6"), ScanRange::partitions("1")};
   const Keys filters = {"", "A ge 0", "not (B eq true)", "RowKey ge '4' or C lt 'x'"};
   for (int round = 0; round < effort(24); ++round) {
-    const std::vector<Component> order = any_order();
+    const std::vector<IndexComponent> order = any_order();
     Scan scan;
     scan.range = ranges[below(ranges.size())];
     scan.filter = filters[below(filters.size())];
@@ -498,7 +425,7 @@ TEST_P(OrderedScanModel, PagesAgreeWithASortOfAllEntities) {
     ASSERT_EQ(said(all), kFine) << all.status().to_string();
     ASSERT_FALSE(all->continuation.has_value());
     const Keys expected = sorted(all->entities, order);
-    scan.order_by = text_of(order);
+    scan.order_by = order_text(order);
     scan.page_entities_max = static_cast<std::uint32_t>(1 + below(40));
     if (below(3) == 0) scan.page_bytes_max = 200 + below(2'000);
     ASSERT_EQ(pages_of(table, scan), expected) << scan.order_by << " where " << scan.filter;

@@ -78,9 +78,9 @@ std::vector<Entity> keyed_entities() {
 }
 
 /// A store on a machine of its own.
-class Maker {
+class StoreMaker {
  protected:
-  Maker() : machine_(kSeed, test::OneThreadAtATime{}), env_(machine_.env()) {}
+  StoreMaker() : machine_(kSeed, test::OneThreadAtATime{}), env_(machine_.env()) {}
 
   void open() {
     ResourceOptions scarce;
@@ -100,6 +100,7 @@ class Maker {
   Table create(std::string_view name, const TableOptions& options = {}) {
     return must_make(store_->create_table(kGoldenAccount, name, options));
   }
+  Table table_named(std::string_view name) { return must_make(store_->open_table(kGoldenAccount, name)); }
   void create_index(std::string_view table, const IndexDefinition& definition) {
     must_make(store_->create_index(kGoldenAccount, table, definition));
   }
@@ -116,7 +117,7 @@ class Maker {
   std::unique_ptr<Store> store_;
 };
 
-class GoldenMaker : private Maker {
+class GoldenMaker : private StoreMaker {
  public:
   std::vector<GoldenStore> make() {
     std::vector<GoldenStore> stores;
@@ -168,7 +169,7 @@ class GoldenMaker : private Maker {
 
   /// Runs the second session: tombstones, a drop, policies, a table file of level 0, tags of commits.
   void change() {
-    Table keys = must_make(store_->open_table(kGoldenAccount, "Keys"));
+    Table keys = table_named("Keys");
     must_make(keys.remove("a", "r", ETag::any()));
     must_make(keys.merge(Entity("ab", "r").set("Merged", std::int64_t{1} << 40), ETag::any()).status());
     must_make(store_->drop_table(kGoldenAccount, "Dropped"));
@@ -206,7 +207,7 @@ class GoldenMaker : private Maker {
 
 /// A store of indexes: every part of a definition, a component of every type, every state, and entries in a table file
 /// and in the log.
-class IndexedMaker : private Maker {
+class IndexedMaker : private StoreMaker {
  public:
   GoldenStore make() {
     open();
@@ -244,7 +245,7 @@ class IndexedMaker : private Maker {
   }
 
   void change() {
-    Table orders = must_make(store_->open_table(kGoldenAccount, "Orders"));
+    Table orders = table_named("Orders");
     must_make(orders.remove("p1", "101", ETag::any()));
     must_make(orders.replace(order(2).set("Customer", "customer 0"), ETag::any()).status());
     must_make(orders.merge(Entity("p0", "103").set("Serial", std::int64_t{7}), ETag::any()).status());
@@ -263,7 +264,7 @@ class IndexedMaker : private Maker {
 
 /// A store whose entities end: at a property, at a long age and at a short one, with an index of them, a large value, and
 /// ends in a table file and in the log.
-class ExpiringMaker : private Maker {
+class ExpiringMaker : private StoreMaker {
  public:
   GoldenStore make() {
     open();
@@ -278,13 +279,14 @@ class ExpiringMaker : private Maker {
     must_make(brief.insert(Entity("b", "file").set("V", 1)).status());
     must_make(store_->compact());
     pass_hours();
+    sessions = table_named("Sessions");
     must_make(sessions.insert(session(1).set("User", "again")).status());  // over one that has ended
     must_make(sessions.remove("s", "100", ETag::any()));
-    must_make(aged.insert(Entity("a", "log").set("V", 2)).status());
-    must_make(brief.insert(Entity("b", "log").set("V", 2)).status());
+    must_make(table_named("Aged").insert(Entity("a", "log").set("V", 2)).status());
+    must_make(table_named("Brief").insert(Entity("b", "log").set("V", 2)).status());
     pass_hours();
-    sessions = must_make(store_->open_table(kGoldenAccount, "Sessions"));
-    must_make(sessions.insert(Entity("s", "last")).status());  // No later open has a time before this commit.
+    must_make(
+        table_named("Sessions").insert(Entity("s", "last")).status());  // No later open has a time before this commit.
     return closed("expiring");
   }
 

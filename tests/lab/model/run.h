@@ -161,6 +161,15 @@ class Run {
   void set_index(const TableName& name, const IndexRow& row);
   void compare_indexes(Store& store, const TableState& table, const TableName& name, const char* where);
 
+  // -- run_orders.cc ----------------------------------------------------------------------------------------------
+
+  /// Compares the first entities of the scan in an order that the index may have.
+  void compare_order(TableVerbs& table, Scan scan, std::vector<RowPointer> expected, const IndexDefinition& index,
+                     std::uint32_t seed);
+  /// Compares the counts of entities for each value of the property.
+  void compare_aggregates(TableVerbs& table, Scan scan, const std::vector<RowPointer>& expected,
+                          const std::string& property);
+
   // -- run_machine.cc: ends, beginnings, misfortunes --------------------------------------------------------------
 
   StoreOptions options(const io::Env& env) const;

@@ -182,14 +182,17 @@ void Run::query_index(const Numbers& numbers) {
   if (!table || rows == nullptr || failed()) return;
   const IndexDefinition drawn = index_of(numbers[1]);
   const auto index = rows->indexes.find(drawn.name);
-  const test::SlowFilter filter =
-      index_filter(index == rows->indexes.end() ? drawn : index->second.definition, numbers[2]);
+  const IndexDefinition& definition = index == rows->indexes.end() ? drawn : index->second.definition;
+  const test::SlowFilter filter = index_filter(definition, numbers[2]);
   Scan wanted;
   wanted.filter = filter.text();
   if (numbers[1] / 8 % 2 == 1) wanted.read.select = selection();
   if (numbers[3] != 0) wanted.page_entities_max = numbers[3] % 20 + 1;
   const auto matches = [&filter](const Entity& entity) { return filter.matches(entity); };
-  compare_scan(*table, wanted, rows_in(*rows, wanted.range, matches), "a query of an index");
+  const std::vector<RowPointer> expected = rows_in(*rows, wanted.range, matches);
+  compare_scan(*table, wanted, expected, "a query of an index");
+  if (!failed()) compare_order(*table, wanted, expected, definition, numbers[2]);
+  if (!failed()) compare_aggregates(*table, wanted, expected, definition.components.front().property);
   const bool is_ready = index != rows->indexes.end() && index->second.state == IndexState::kReady;
   count(is_ready ? "queries with an index" : "queries without an index");
   const std::optional<Held>& held = held_[numbers[4] % kSlots];
