@@ -116,10 +116,14 @@ TEST_F(TypedTransactionTest, ARangeThatWasCheckedMustNotHaveChanged) {
     EXPECT_EQ(page->objects.front().etag, account("1").etag);
     EXPECT_FALSE(page->continuation);
     EXPECT_EQ(page->cost.entities_examined, 2u);
-    if (changes) ASSERT_EQ(said(accounts_.insert(Account{"b", "3", 100, {}, {}})), kFine);
+    if (changes) {
+      ASSERT_EQ(said(accounts_.insert(Account{"b", "3", 100, {}, {}})), kFine);
+    }
     EXPECT_EQ(said(accounts.insert(Account{"other", "1", 1, {}, {}})), kFine);
     EXPECT_EQ(transaction.commit().status().code(), changes ? Code::kConflict : Code::kOk);
-    if (!changes) ASSERT_EQ(said(accounts_.table().remove("other", "1", ETag::any())), kFine);
+    if (!changes) {
+      ASSERT_EQ(said(accounts_.table().remove("other", "1", ETag::any())), kFine);
+    }
   }
 }
 
