@@ -86,7 +86,7 @@ class RocksDbOrders final : public OrderContender {
     return compact();
   }
 
-  /// A compaction filter drops what has ended, as RocksDB's TTL does.
+  /// A compaction filter drops ended orders, as RocksDB's TTL does.
   Result<Expired> expire(std::uint64_t count) override {
     if (statistics_ == nullptr) return Status(Code::kUnsupported);
     for (std::uint64_t n = 0; n < count; n += kOrdersOfBatch) {

@@ -130,7 +130,7 @@ class Program {
     return open_store("rados:" + pool_ + "/" + name, cache_bytes, env_.get());
   }
 
-  /// Keeps what is read more than once in a file of the directory.
+  /// Keeps blocks that were read more than once in a file of the directory.
   void set_local_cache(const std::string& directory, std::uint64_t bytes) {
     files_->process().set_read_cache(
         take(io::ReadCache::make(take(io::make_cache_file(directory)), bytes, io::system_env().scheduler)));

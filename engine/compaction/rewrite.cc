@@ -45,7 +45,7 @@ class Rewriter {
     return check_counts();
   }
 
-  /// Gives up what was not taken, also if memory ends.
+  /// Gives up the files that were not taken, also if memory ends.
   ~Rewriter() {
     apart_.end();
     writer_.reset();

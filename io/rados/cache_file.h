@@ -1,5 +1,5 @@
-// Owns: the place of a local cache: a file without a name, so that no crash leaves it behind.
-// Must never: report an error. What was not written or read is missing from the cache.
+// Owns: the place of a local cache: a file without a name, so that it goes with its process.
+// Must never: report an error. Bytes that were not written or read are missing from the cache.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class CacheFile {
   virtual ~CacheFile() = default;
   /// Returns whether all bytes were written.
   virtual bool write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept = 0;
-  /// Reads `head`, and `body` from behind it. Returns whether both were filled.
+  /// Reads `head`, and then `body` from the bytes after it. Returns whether both were filled.
   virtual bool read(std::uint64_t offset, std::span<std::byte> head, std::span<std::byte> body) noexcept = 0;
 };
 

@@ -50,7 +50,7 @@ class ReadCache {
 
   /// Fills `bytes` from the cache. Returns whether it has them. If not, `bytes` may be overwritten.
   bool read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes) noexcept;
-  /// Offers what was read from the cluster after a miss. May write a segment.
+  /// Offers bytes that were read from the cluster after a miss. May write a segment.
   void offer(std::string_view object, std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
   ReadCacheFigures figures() const noexcept;
 

@@ -1,4 +1,4 @@
-// Goal: the door for tables carries values as they are, changes one batch for each request, and refuses what is malformed.
+// Goal: the door for tables carries values as they are, changes one batch for each request, and refuses malformed requests.
 // Method: requests are handed to the door as values. The program's tests beside a server are in socket/served_table_test.cc.
 #include "tools/serve/local/table_door.h"
 

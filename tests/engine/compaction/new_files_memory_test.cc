@@ -1,4 +1,4 @@
-// Goal: background work that lacks memory between the end of a file and its edit leaves no file behind.
+// Goal: background work that lacks memory between the end of a file and its edit leaves no file.
 // Method: one allocation of the store's own threads fails during a flush and a merge, each in turn. Once the work is done, the
 // directory has the table files that the levels have.
 #include <algorithm>

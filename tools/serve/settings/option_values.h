@@ -21,7 +21,7 @@ struct AddressPort {
 /// Errors: kInvalidArgument.
 Result<AddressPort> parse_address_port(const std::string& text);
 
-/// A file that caches what is read from a cluster.
+/// A file that caches blocks of a cluster.
 struct LocalCacheDefinition {
   std::string directory;
   std::uint64_t size_bytes = 0;

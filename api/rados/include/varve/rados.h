@@ -120,7 +120,7 @@ class RadosConnection {
   RadosConnection(const RadosConnection&) = delete;
   RadosConnection& operator=(const RadosConnection&) = delete;
 
-  /// Keeps what is read from the cluster more than once in a file of `size_bytes` in this local directory: from 4 MiB, in
+  /// Keeps bytes that were read from the cluster more than once in a file of `size_bytes` in this local directory: from 4 MiB, in
   /// steps of 1 MiB. The index takes 16 bytes of memory for each 4 KiB. The file has no name, is never synced, and begins
   /// empty. Damaged bytes and a full disk make the cache smaller, and are no errors. A verification reads the cluster
   /// alone. Call it once, before a store is opened. Errors: kInvalidArgument (the size, or a second call), kOutOfMemory, kNotFound, kForbidden,
