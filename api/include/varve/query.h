@@ -158,8 +158,8 @@ struct Scan {
   /// (InvalidInput).
   bool filter_extensions = true;
   /// Time that a page with an order may take. A page that an index serves, or an order of keys, ends early by then. Any
-  /// other page cannot, since it must see its whole range. It is then kTooLarge (InvalidInput), and the message names the property that an index
-  /// needs. By default the time is not bounded.
+  /// other page cannot, since it must see its whole range. It is then kTooLarge (InvalidInput), and the message names the
+  /// property that an index needs. By default the time is not bounded.
   std::chrono::milliseconds order_time_max = std::chrono::milliseconds::max();
 };
 
