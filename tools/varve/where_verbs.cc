@@ -69,11 +69,13 @@ Result<WhereProgress> change(TableAccess& table, const WhereWords& words, const 
 }
 
 /// Counts at a terminal, and asks. Returns kSuccess if the change may begin.
-int confirm(TableAccess& table, const WhereWords& words, const AskedChange& asked) {
+int confirm(StoreAccess& store, const WhereWords& words, const AskedChange& asked) {
+  const Result<std::unique_ptr<TableAccess>> table = open_named_table(store, words.place);
+  if (!table.ok()) return fail(table.status());
   WhereOptions options;
   options.dry_run = true;
   options.continuation = words.continuation;
-  const Result<WhereProgress> matched = change(table, words, asked, options);
+  const Result<WhereProgress> matched = change(**table, words, asked, options);
   if (!matched.ok()) return fail(matched.status());
   const std::string question = std::string(words.deletes ? "Delete " : "Change ") +
                                counted(matched->matched, "entity", "entities") + " of table " + words.place.table + "?";
@@ -109,9 +111,6 @@ void print_how_to_continue(const std::optional<std::string>& continuation) {
 
 /// Changes the entities of the table. Returns the exit code.
 int change_entities(TableAccess& table, const WhereWords& words, const AskedChange& asked) {
-  if (!words.dry_run && !words.yes) {
-    if (const int refused = confirm(table, words, asked); refused != kSuccess) return refused;
-  }
   stop_reading_on_signals();
   Progress progress("entities", 0);
   std::stop_source stop;
@@ -155,6 +154,10 @@ int run_where(const WhereWords& words) {
   Result<std::unique_ptr<StoreAccess>> store =
       words.dry_run ? reach_briefly(words.place) : reach_for_writing(words.place);
   if (!store.ok()) return fail(store.status());
+  if (!words.dry_run && !words.yes) {
+    if (const int refused = confirm(**store, words, *asked); refused != kSuccess) return refused;
+    if (const Status reached = reach_after_question(words.place, *store); !reached.ok()) return fail(reached);
+  }
   const Result<std::unique_ptr<TableAccess>> table = open_named_table(**store, words.place);
   if (!table.ok()) return fail(table.status());
   const int exit_code = change_entities(**table, words, *asked);
