@@ -70,7 +70,7 @@ constexpr std::array<OptionRule, kOptions> kRules = {{
      false,
      "For a store on Ceph: keep what is read more than once in a local file of this size, such as "
      "/var/cache/varve:20G. "
-     "The file has no name, and needs memory of a 256th of its size, which is taken from --memory"},
+     "The file has no name, and needs memory of a 256th of its size, which is taken from the memory of the server"},
     {OptionId::kListen,
      "listen",
      "ADDRESS:PORT",
