@@ -130,7 +130,7 @@ int change_entities(TableAccess& table, const WhereWords& words, const AskedChan
   progress.clear();
   if (!done.ok()) {
     const int failed = fail(done.status());
-    print_how_to_continue(last);
+    if (done.code() != Code::kNotFound) print_how_to_continue(last);
     return failed;
   }
   print_outcome(words, *done);
@@ -189,7 +189,8 @@ void add_where_verbs(CLI::App& app, int& exit_code) {
       "At a terminal, counts the entities and asks for confirmation. Elsewhere it needs --yes; without it the exit\n"
       "code is 2. Each batch is one transaction for each partition. A signal ends the change after a batch, and the\n"
       "hint says how to continue. STORE must be given: VARVE_STORE does not count here. If a server has the store\n"
-      "open, it changes one batch after another for this program, and ends with it.\n";
+      "open, it changes one batch after another for this program. When the program ends, the server finishes the\n"
+      "batch that it has begun, and begins no other.\n";
   auto deleted = std::make_shared<WhereWords>();
   deleted->deletes = true;
   CLI::App* remove = app.add_subcommand("delete-where", "Delete the entities that match a filter");
