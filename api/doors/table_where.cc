@@ -54,7 +54,7 @@ Result<std::string> scan_token_of(std::string_view token, format::TableId table)
   }
   if (of != table) {
     return service_error::invalid_input(
-        "the continuation belongs to another table, or to one of this name that was dropped; start without it");
+        "the continuation belongs to another table, or to one of this name that was dropped");
   }
   return std::string(token.substr(kDigits + 1));
 }

@@ -299,6 +299,9 @@ class Verbs(WithStore):
                         write(verb, *arguments, only_if="N eq")
                     with self.assertRaises(TypeError):
                         write(verb, *arguments, only_if=b"true")
+                    with self.assertRaises(varve.InvalidArgument):
+                        write(verb, *arguments, parameters={"name": "Ann"})
+                    self.assertEqual(self.table.get("p", "000000").etag, before.etag)
                     write(verb, *arguments, only_if="N eq 0 and A eq @name", parameters={"name": "O'Hara"})
                     after = self.table.get("p", "000000")
                     self.assertEqual(after and dict(after),
@@ -469,6 +472,11 @@ class Verbs(WithStore):
         self.assertEqual(load.finish(progress=lambda *_: False), load.etag)
         self.assertEqual([index.name for index in load.unbuilt_indexes], ["ByN"])
         self.assertIsInstance(load.unbuilt_indexes[0].reason, varve.Cancelled)
+        self.store.create_table("shop", "Finished")
+        with self.store.load("shop", "Finished") as finished:
+            finished.add(Entity("p", "r", N=1))
+            etag = finished.finish(progress=lambda *_: True)
+        self.assertEqual(self.store.table("shop", "Finished").get("p", "r").etag, etag)
         self.store.create_table("shop", "Second")
         self.store.create_index("shop", "Second", "ByN", ["N"])
         second = self.store.load("shop", "Second")

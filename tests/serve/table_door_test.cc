@@ -94,6 +94,15 @@ TEST(TableFields, MalformedOnesAreRefused) {
     EXPECT_EQ(write_operation_of(Fields{{"kind", kind}}).code(), Code::kInvalidArgument) << kind;
     EXPECT_EQ(where_of(Fields{{"range", kind}}).code(), Code::kInvalidArgument) << kind;
   }
+  Fields where;
+  add_fields(where, Where{ScanRange::whole_table(), "", true});
+  EXPECT_TRUE((*where_of(where)).all);
+  where.emplace_back("all", "0");
+  EXPECT_FALSE((*where_of(where)).all);
+  for (const char* const all : {"", "yes"}) {
+    where.back().second = all;
+    EXPECT_EQ(where_of(where).code(), Code::kInvalidArgument) << all;
+  }
   EXPECT_EQ(where_progress_of(Fields{{"matched", "1"}, {"changed", "1"}}).code(), Code::kInvalidArgument);
   EXPECT_EQ(table_options_of(Fields{{"expire_after_ms", "x"}}).code(), Code::kInvalidArgument);
 }
@@ -144,8 +153,9 @@ TEST_F(TableDoor, ChangesNothingWithoutAConditionOrWithAMalformedRequest) {
   EXPECT_EQ(change("delete", everything).status().service_error(), "InvalidInput");
   Fields body;
   add_fields(body, Where{ScanRange::whole_table(), "Lines eq 7", false});
-  for (const char* const query : {"delete&batch=0", "delete&batch=101", "delete&batch=x", "delete&durability=2",
-                                  "remove", "delete&verb=delete", "update", "", "create", "expire&table=Other"}) {
+  for (const char* const query :
+       {"delete&batch=0", "delete&batch=101", "delete&batch=x", "delete&durability=2", "delete&dry_run=true",
+        "delete&dry_run=", "remove", "delete&verb=delete", "update", "", "create", "expire&table=Other"}) {
     EXPECT_EQ(change(query, body).code(), *query == 'c' ? Code::kExists : Code::kInvalidArgument) << query;
   }
   EXPECT_EQ(ask("delete", "3:abc").code(), Code::kInvalidArgument);

@@ -22,11 +22,20 @@ std::uint64_t local_cache_memory(const Settings& settings) {
 }
 
 Result<MemoryPlan> read_memory(const Settings& settings) {
-  if (!settings.has(OptionId::kMemory)) return plan_memory(std::nullopt, memory_limit());
-  const Result<std::uint64_t> asked = parse_size(settings.text(OptionId::kMemory));
-  if (!asked.ok()) return asked.status();
-  const std::uint64_t index = std::min(*asked, local_cache_memory(settings));
-  Result<MemoryPlan> plan = plan_memory(*asked - index, std::nullopt);
+  std::optional<std::uint64_t> asked;
+  std::optional<std::uint64_t> limit;
+  if (settings.has(OptionId::kMemory)) {
+    const Result<std::uint64_t> size = parse_size(settings.text(OptionId::kMemory));
+    if (!size.ok()) return size.status();
+    asked = *size;
+  } else {
+    limit = memory_limit();
+  }
+  const std::uint64_t index = local_cache_memory(settings);
+  for (std::optional<std::uint64_t>* const bytes : {&asked, &limit}) {
+    if (*bytes) **bytes -= std::min(**bytes, index);
+  }
+  Result<MemoryPlan> plan = plan_memory(asked, limit);
   if (plan.ok() || index == 0) return plan;
   return Status(plan.code(), std::string(plan.status().message()) + ", and " + std::to_string((index >> 20) + 1) +
                                  " MiB more for the index of --local-cache");
@@ -115,7 +124,8 @@ Result<ServePlan> plan_server(const Settings& settings) {
   if (!metrics.ok()) return metrics.status();
   listening.metrics = *metrics;
   made.store.create_if_absent = true;
-  if (Status set = set_memory(settings, made); !set.ok()) return at_place(settings.place(OptionId::kMemory), set);
+  const OptionId of_memory = settings.has(OptionId::kMemory) ? OptionId::kMemory : OptionId::kLocalCache;
+  if (Status set = set_memory(settings, made); !set.ok()) return at_place(settings.place(of_memory), set);
   return made;
 }
 

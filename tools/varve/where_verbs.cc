@@ -69,11 +69,13 @@ Result<WhereProgress> change(TableAccess& table, const WhereWords& words, const 
 }
 
 /// Counts at a terminal, and asks. Returns kSuccess if the change may begin.
-int confirm(TableAccess& table, const WhereWords& words, const AskedChange& asked) {
+int confirm(StoreAccess& store, const WhereWords& words, const AskedChange& asked) {
+  const Result<std::unique_ptr<TableAccess>> table = open_named_table(store, words.place);
+  if (!table.ok()) return fail(table.status());
   WhereOptions options;
   options.dry_run = true;
   options.continuation = words.continuation;
-  const Result<WhereProgress> matched = change(table, words, asked, options);
+  const Result<WhereProgress> matched = change(**table, words, asked, options);
   if (!matched.ok()) return fail(matched.status());
   const std::string question = std::string(words.deletes ? "Delete " : "Change ") +
                                counted(matched->matched, "entity", "entities") + " of table " + words.place.table + "?";
@@ -109,9 +111,6 @@ void print_how_to_continue(const std::optional<std::string>& continuation) {
 
 /// Changes the entities of the table. Returns the exit code.
 int change_entities(TableAccess& table, const WhereWords& words, const AskedChange& asked) {
-  if (!words.dry_run && !words.yes) {
-    if (const int refused = confirm(table, words, asked); refused != kSuccess) return refused;
-  }
   stop_reading_on_signals();
   Progress progress("entities", 0);
   std::stop_source stop;
@@ -131,7 +130,7 @@ int change_entities(TableAccess& table, const WhereWords& words, const AskedChan
   progress.clear();
   if (!done.ok()) {
     const int failed = fail(done.status());
-    print_how_to_continue(last);
+    if (done.code() != Code::kNotFound) print_how_to_continue(last);
     return failed;
   }
   print_outcome(words, *done);
@@ -155,6 +154,10 @@ int run_where(const WhereWords& words) {
   Result<std::unique_ptr<StoreAccess>> store =
       words.dry_run ? reach_briefly(words.place) : reach_for_writing(words.place);
   if (!store.ok()) return fail(store.status());
+  if (!words.dry_run && !words.yes) {
+    if (const int refused = confirm(**store, words, *asked); refused != kSuccess) return refused;
+    if (const Status reached = reach_after_question(words.place, *store); !reached.ok()) return fail(reached);
+  }
   const Result<std::unique_ptr<TableAccess>> table = open_named_table(**store, words.place);
   if (!table.ok()) return fail(table.status());
   const int exit_code = change_entities(**table, words, *asked);
@@ -186,7 +189,8 @@ void add_where_verbs(CLI::App& app, int& exit_code) {
       "At a terminal, counts the entities and asks for confirmation. Elsewhere it needs --yes; without it the exit\n"
       "code is 2. Each batch is one transaction for each partition. A signal ends the change after a batch, and the\n"
       "hint says how to continue. STORE must be given: VARVE_STORE does not count here. If a server has the store\n"
-      "open, it changes one batch after another for this program, and ends with it.\n";
+      "open, it changes one batch after another for this program. When the program ends, the server finishes the\n"
+      "batch that it has begun, and begins no other.\n";
   auto deleted = std::make_shared<WhereWords>();
   deleted->deletes = true;
   CLI::App* remove = app.add_subcommand("delete-where", "Delete the entities that match a filter");

@@ -109,6 +109,13 @@ def _filter_of(text: str, parameters: Optional[Mapping[str, Value]]) -> str:
     return with_parameters(text, parameters) if parameters is not None else text
 
 
+def _only_if(only_if: str, parameters: Optional[Mapping[str, Value]]) -> str:
+    """Returns the condition of a write. Parameters alone are a mistake, and the write would have no condition."""
+    if parameters is not None and not only_if:
+        raise InvalidArgument("`parameters` are those of `only_if`, which is not given")
+    return _filter_of(only_if, parameters)
+
+
 def _give_operation(to: Any, kind: int, entity: Record, etag: int, keep: list[Any]) -> None:
     """Writes one write to a varve_operation."""
     to.kind = kind
@@ -401,12 +408,12 @@ class GroupTransaction:
     def replace(self, entity: Record, if_match: Optional[ETag] = None, *, only_if: str = "",
                 parameters: Optional[Mapping[str, Value]] = None) -> None:
         """Appends :meth:`Table.replace`."""
-        self._operations.append((_REPLACE, entity, _condition_of(entity, if_match), _filter_of(only_if, parameters)))
+        self._operations.append((_REPLACE, entity, _condition_of(entity, if_match), _only_if(only_if, parameters)))
 
     def merge(self, entity: Record, if_match: Optional[ETag] = None, *, only_if: str = "",
               parameters: Optional[Mapping[str, Value]] = None) -> None:
         """Appends :meth:`Table.merge`."""
-        self._operations.append((_MERGE, entity, _condition_of(entity, if_match), _filter_of(only_if, parameters)))
+        self._operations.append((_MERGE, entity, _condition_of(entity, if_match), _only_if(only_if, parameters)))
 
     def insert_or_replace(self, entity: Record) -> None:
         """Appends :meth:`Table.insert_or_replace`."""
@@ -420,14 +427,14 @@ class GroupTransaction:
                parameters: Optional[Mapping[str, Value]] = None) -> None:
         """Appends :meth:`Table.remove`."""
         self._operations.append((_REMOVE, Entity(partition_key, row_key), _condition(if_match),
-                                 _filter_of(only_if, parameters)))
+                                 _only_if(only_if, parameters)))
 
     def patch(self, partition_key: str, row_key: str, set: Optional[Mapping[str, Value]] = None, *,
               remove: Iterable[str] = (), increment: Optional[Mapping[str, Union[int, float]]] = None,
               only_if: str = "", parameters: Optional[Mapping[str, Value]] = None, if_match: ETag = ETag.ANY,
               insert: bool = False) -> None:
         """Appends :meth:`Table.patch`. Patches come after the other writes, and count after them in ``operation_index``."""
-        condition = _filter_of(only_if, parameters)
+        condition = _only_if(only_if, parameters)
         self._patches.append(_patch(partition_key, row_key, set, remove, increment, condition, if_match, insert,
                                     self._keep))
 
@@ -496,14 +503,14 @@ class Table(_Handle):
         unchanged since; other entities need ``ETag.ANY``. `only_if` is a filter with `parameters`, as scan() takes them.
         If the stored entity does not meet it, the write raises PreconditionFailed (ConditionNotMet).
         """
-        return self._write(_REPLACE, entity, _condition_of(entity, if_match), _filter_of(only_if, parameters),
+        return self._write(_REPLACE, entity, _condition_of(entity, if_match), _only_if(only_if, parameters),
                            durability, wait, tag)
 
     def merge(self, entity: Record, if_match: Optional[ETag] = None, *, only_if: str = "",
               parameters: Optional[Mapping[str, Value]] = None, durability: Optional[str] = None,
               wait: Optional[float] = None, tag: bytes = b"") -> ETag:
         """Sets these properties of an existing entity and keeps the others. The conditions are those of replace()."""
-        return self._write(_MERGE, entity, _condition_of(entity, if_match), _filter_of(only_if, parameters), durability,
+        return self._write(_MERGE, entity, _condition_of(entity, if_match), _only_if(only_if, parameters), durability,
                            wait, tag)
 
     def insert_or_replace(self, entity: Record, *, durability: Optional[str] = None, wait: Optional[float] = None,
@@ -528,7 +535,7 @@ class Table(_Handle):
         (ConditionNotMet). With `insert`, an absent entity is inserted, and there may be no `only_if`.
         """
         keep: list[Any] = []
-        condition = _filter_of(only_if, parameters)
+        condition = _only_if(only_if, parameters)
         given = _patch(partition_key, row_key, set, remove, increment, condition, if_match, insert, keep)
         page = ffi.new("varve_page **")
         check(lib.varve_table_patch(_open(self), given, _write_options(durability, wait, tag, keep), page))
@@ -538,7 +545,7 @@ class Table(_Handle):
                parameters: Optional[Mapping[str, Value]] = None, durability: Optional[str] = None,
                wait: Optional[float] = None, tag: bytes = b"") -> None:
         """Deletes an entity, or raises NotFound. `only_if` is that of replace()."""
-        self._write(_REMOVE, Entity(partition_key, row_key), _condition(if_match), _filter_of(only_if, parameters),
+        self._write(_REMOVE, Entity(partition_key, row_key), _condition(if_match), _only_if(only_if, parameters),
                     durability, wait, tag)
 
     def delete_where(self, filter: str = "", *, parameters: Optional[Mapping[str, Value]] = None,
@@ -748,12 +755,12 @@ class Transaction(_Handle):
     def replace(self, table: Table, entity: Record, if_match: Optional[ETag] = None, *, only_if: str = "",
                 parameters: Optional[Mapping[str, Value]] = None) -> None:
         """Appends :meth:`Table.replace`."""
-        self._add(table, _REPLACE, entity, _condition_of(entity, if_match), _filter_of(only_if, parameters))
+        self._add(table, _REPLACE, entity, _condition_of(entity, if_match), _only_if(only_if, parameters))
 
     def merge(self, table: Table, entity: Record, if_match: Optional[ETag] = None, *, only_if: str = "",
               parameters: Optional[Mapping[str, Value]] = None) -> None:
         """Appends :meth:`Table.merge`."""
-        self._add(table, _MERGE, entity, _condition_of(entity, if_match), _filter_of(only_if, parameters))
+        self._add(table, _MERGE, entity, _condition_of(entity, if_match), _only_if(only_if, parameters))
 
     def insert_or_replace(self, table: Table, entity: Record) -> None:
         """Appends :meth:`Table.insert_or_replace`."""
@@ -766,7 +773,7 @@ class Transaction(_Handle):
     def remove(self, table: Table, partition_key: str, row_key: str, if_match: ETag = ETag.ANY, *, only_if: str = "",
                parameters: Optional[Mapping[str, Value]] = None) -> None:
         """Appends :meth:`Table.remove`."""
-        self._add(table, _REMOVE, Entity(partition_key, row_key), _condition(if_match), _filter_of(only_if, parameters))
+        self._add(table, _REMOVE, Entity(partition_key, row_key), _condition(if_match), _only_if(only_if, parameters))
 
     def patch(self, table: Table, partition_key: str, row_key: str, set: Optional[Mapping[str, Value]] = None, *,
               remove: Iterable[str] = (), increment: Optional[Mapping[str, Union[int, float]]] = None,
@@ -774,7 +781,7 @@ class Transaction(_Handle):
               insert: bool = False) -> None:
         """Appends :meth:`Table.patch`. After the commit, `patched_entities` has what it returns."""
         keep: list[Any] = []
-        condition = _filter_of(only_if, parameters)
+        condition = _only_if(only_if, parameters)
         given = _patch(partition_key, row_key, set, remove, increment, condition, if_match, insert, keep)
         check(lib.varve_transaction_patch(_open(self), _open(table), given))
         self._patches += 1
@@ -882,7 +889,7 @@ class Transaction(_Handle):
 class Loader(_Handle):
     """Fills a new or empty table without the log. ``with store.load(account, table) as load: load.add(entity)``.
 
-    The block's end makes the entities visible, all at once; an exception leaves nothing.
+    The block's end makes the entities visible, all at once, unless finish() has done so; an exception leaves nothing.
     """
 
     __slots__ = ("etag", "unbuilt_indexes")
@@ -921,7 +928,7 @@ class Loader(_Handle):
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         try:
-            if kind is None:
+            if kind is None and self.etag is None:
                 self.finish()
         finally:
             self.__del__()

@@ -73,6 +73,22 @@ TEST(ServeOptions, WithAFaultMakeNoStore) {
   EXPECT_FALSE(std::filesystem::exists(data));
 }
 
+TEST(ServeOptions, CountTheIndexOfALocalCacheAsMemoryOfTheServer) {
+  const ScratchDirectory scratch;
+  const std::vector<std::string> begin = {"serve", "--data", scratch.path("data"), "--local-cache"};
+  const auto refusal = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), begin.begin(), begin.end());
+    const ProgramResult refused = run_program(words);
+    EXPECT_EQ(refused.exit_code, 1);
+    return refused.err;
+  };
+  EXPECT_THAT(refusal({"/cache:64G", "--memory", "64MiB"}),
+              AllOf(HasSubstr("--memory is too little"), HasSubstr("and 257 MiB more for the index of --local-cache")));
+  EXPECT_THAT(refusal({"/cache:90000T"}), AllOf(HasSubstr("the memory that this process may have is too little"),
+                                                HasSubstr("and 368640001 MiB more for the index of --local-cache")));
+  EXPECT_THAT(refusal({"/cache:64M"}), HasSubstr("is for a store on Ceph")) << "so the plan was made";
+}
+
 /// Returns the messages of the lines, which must be JSON, without those of lower levels than an error.
 std::vector<std::string> errors_of_json(const std::string& log) {
   std::vector<std::string> messages;

@@ -162,6 +162,27 @@ TEST_F(ServedTables, ASignalEndsAChangeAndTheServerDoesNotGoOn) {
   EXPECT_EQ(run_program({"count", store, "Orders"}).out, "0\n");
 }
 
+/// The program is stopped between its batches while the table is replaced.
+TEST_F(ServedTables, AChangeLeavesATableAloneThatTookTheNameMeanwhile) {
+  constexpr int kEntities = 10'000;
+  std::string rows = "PartitionKey,RowKey\n";
+  for (int i = 0; i < kEntities; ++i) rows += "eu," + std::to_string(kEntities + i) + "\n";
+  const std::string store = server_.data();
+  ASSERT_EQ(run_program({"import", store, "Orders", "-", "--format", "csv"}, rows).exit_code, 0);
+  RunningProgram change({"delete-where", store, "Orders", "--all", "--yes", "--batch", "1"});
+  while (run_program({"get", store, "Orders", "eu", std::to_string(kEntities)}).exit_code == 0) {
+  }
+  ::kill(change.process(), SIGSTOP);
+  EXPECT_EQ(run_program({"table", "drop", store, "Orders"}).exit_code, 0);
+  EXPECT_EQ(run_program({"put", store, "Orders", "eu", "new", "N=1"}).exit_code, 0);
+  ::kill(change.process(), SIGCONT);
+  const ProgramResult ended = change.finish();
+  EXPECT_EQ(ended.exit_code, 1) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("TableNotFound"));
+  EXPECT_THAT(ended.err, ::testing::Not(HasSubstr("continu"))) << "the new table must not be emptied";
+  EXPECT_EQ(run_program({"count", store, "Orders"}).out, "1\n");
+}
+
 TEST_F(ServedTables, RulesOfExpiryAreTheSameAsWithoutAServer) {
   expect_both(0, "", {"table", "create", "STORE", "Sessions", "--expire-after", "90m"});
   expect_both(0, "now end 90m after their Timestamp", {"table", "expiry", "STORE", "Sessions"});

@@ -144,7 +144,7 @@ Status list(Container& container, BlobRequest& request, BlobAnswer& answer) {
   listing.delimiter = request.text("delimiter");
   listing.continuation = request.text("continuation");
   listing.page_max = request.small_number("names", listing.page_max);
-  listing.with_uncommitted = request.text("uncommitted") == "1";
+  listing.with_uncommitted = request.flag("uncommitted");
   if (!request.failure().ok()) return request.failure();
   return answer_with(container.list(listing), answer);
 }
@@ -170,7 +170,7 @@ Status read(Container& container, BlobRequest& request, BlobAnswer& answer) {
 
 Status begin(Container& container, BlobRequest& request, BlobAnswer& /*answer*/) {
   const BlobWriteOptions options = request.options();
-  const bool is_block = request.text("block") == "1";
+  const bool is_block = request.flag("block");
   const std::string id = request.text("id");
   if (!request.failure().ok()) return request.failure();
   if (request.request().kept == nullptr) {

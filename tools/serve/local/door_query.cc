@@ -41,6 +41,18 @@ std::chrono::milliseconds DoorQuery::time(std::string_view name, std::chrono::mi
   return std::chrono::milliseconds(number(name, static_cast<std::uint64_t>(standard.count())));
 }
 
+bool DoorQuery::flag(std::string_view name) {
+  const Result<std::optional<std::string>> word = query_value(query_, name);
+  if (!word.ok()) {
+    failure_ = word.status();
+    return false;
+  }
+  if (!*word || **word == "0") return false;
+  if (**word == "1") return true;
+  failure_ = refused("InvalidQueryParameterValue", std::string(name) + " must be 0 or 1");
+  return false;
+}
+
 std::optional<Durability> DoorQuery::durability() {
   const std::string word = text("durability");
   if (word == "sync") return Durability::kSync;

@@ -26,6 +26,8 @@ class DoorQuery {
   /// As number(), at most 2^32 - 1.
   std::uint32_t small_number(std::string_view name, std::uint32_t standard);
   std::chrono::milliseconds time(std::string_view name, std::chrono::milliseconds standard);
+  /// Returns whether the parameter is `1`. A missing one and `0` are false, and any other is malformed.
+  bool flag(std::string_view name);
   /// Returns the parameter `durability`: sync or buffered.
   std::optional<Durability> durability();
 

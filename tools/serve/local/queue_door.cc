@@ -198,7 +198,7 @@ Status list(Store& store, QueueRequest& request, JsonText& json) {
   options.prefix = request.text("prefix");
   options.continuation = request.text("continuation");
   options.page_names_max = request.small_number("names", options.page_names_max);
-  const bool with_figures = request.text("figures") == "1";
+  const bool with_figures = request.flag("figures");
   if (!request.failure().ok()) return request.failure();
   const Result<QueuePage> page = store.list_queues(request.account(), options);
   if (!page.ok()) return page.status();
@@ -250,7 +250,7 @@ Status update(Queue& queue, QueueRequest& request, JsonText& json) {
   const auto [id, receipt] = request.message();
   const milliseconds hold = request.time("hold", milliseconds(0));
   std::optional<std::string_view> text;
-  if (request.text("text") == "1") text = request.body();
+  if (request.flag("text")) text = request.body();
   WriteOptions options;
   options.durability = request.durability();
   if (!request.failure().ok()) return request.failure();

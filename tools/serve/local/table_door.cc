@@ -119,7 +119,7 @@ Status change_batch(Store& store, TableRequest& request, bool deletes, Fields& a
   std::stop_source batch_done;
   WhereOptions options;
   options.batch_entities_max = request.small_number("batch", limits::kTransactionOperationsMax);
-  options.dry_run = request.text("dry_run") == "1";
+  options.dry_run = request.flag("dry_run");
   options.write.durability = request.durability();
   options.stop = batch_done.get_token();
   options.progress = [&batch_done](const WhereProgress&) { batch_done.request_stop(); };

@@ -235,7 +235,9 @@ Result<WriteOperation> write_operation_of(const Fields& fields) {
 Result<Where> where_of(const Fields& fields) {
   Result<ScanRange> range = range_of(fields);
   if (!range.ok()) return range.status();
-  return Where{*std::move(range), field_text(fields, "filter"), find_field(fields, "all") != nullptr};
+  const std::string* const all = find_field(fields, "all");
+  if (all != nullptr && *all != "0" && *all != "1") return malformed_table_fields();
+  return Where{*std::move(range), field_text(fields, "filter"), all != nullptr && *all == "1"};
 }
 
 Result<PropertyChanges> changes_of(const Fields& fields) {

@@ -69,8 +69,9 @@ constexpr std::array<OptionRule, kOptions> kRules = {{
      check_local_cache,
      false,
      "For a store on Ceph: keep blocks that were read more than once in a local file of this size, such as "
-     "/var/cache/varve:20G. The file has no name, and needs memory of a 256th of its size, which is taken from "
-     "--memory"},
+     "/var/cache/varve:20G. The file has no name, and needs memory of a 256th of its size, which is taken from the "
+     "memory "
+     "of the server"},
     {OptionId::kListen,
      "listen",
      "ADDRESS:PORT",

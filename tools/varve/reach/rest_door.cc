@@ -1,5 +1,6 @@
 #include "tools/varve/reach/rest_door.h"
 
+#include "api/model/service_error.h"
 #include "api/security/query_fields.h"
 #include "tools/serve/local/table_fields.h"
 #include "tools/varve/reach/rest_answer.h"
@@ -71,8 +72,12 @@ Result<WhereProgress> TableDoor::change_where(const Where& where, const Property
   if (changes != nullptr) serve::add_fields(body, *changes);
   body.emplace_back("continuation", options.continuation);
   WhereProgress done;
-  for (;;) {
+  for (bool is_first = true;; is_first = false) {
     const Result<Fields> fields = send(query, body);
+    if (!is_first && fields.status().service_error() == "InvalidInput") {
+      // The server took the same words before. Only the table of the continuation can be another one now.
+      return service_error::table_not_found("table " + table_ + " was dropped, and created again, during the change");
+    }
     if (!fields.ok()) return fields.status();
     Result<WhereProgress> batch = read_table_answer(serve::where_progress_of(*fields));
     if (!batch.ok()) return batch.status();

@@ -17,8 +17,8 @@
 
 namespace varve::tool {
 
-/// The functions have the meaning and the errors of the verbs of varve/table.h and varve/store.h. Of WriteOptions, only the
-/// durability is used.
+/// The functions have the meaning and the errors of the verbs of varve/table.h and varve/store.h. They take only
+/// the durability of WriteOptions.
 class TableDoor {
  public:
   TableDoor(std::shared_ptr<Wire> wire, std::string account, std::string table)

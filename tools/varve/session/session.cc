@@ -78,6 +78,14 @@ Result<std::unique_ptr<StoreAccess>> reach_briefly(const Place& place) {
   });
 }
 
+Status reach_after_question(const Place& place, std::unique_ptr<StoreAccess>& store) {
+  if (store->local() != nullptr) return Status();
+  Result<std::unique_ptr<StoreAccess>> again = reach_for_writing(place);
+  if (!again.ok()) return again.status();
+  store = *std::move(again);
+  return Status();
+}
+
 std::optional<Durability> durability_of(const std::string& word) {
   if (word == "sync") return Durability::kSync;
   if (word == "buffered") return Durability::kBuffered;

@@ -43,6 +43,10 @@ Result<std::unique_ptr<StoreAccess>> reach_or_make(const Place& place);
 /// a checkpoint.
 Result<std::unique_ptr<StoreAccess>> reach_briefly(const Place& place);
 
+/// Reaches a store at a server again, for writing, after a question to a person: the server closes an idle connection. A
+/// store in this process stays as it is. Tables of the earlier access must not be used then.
+Status reach_after_question(const Place& place, std::unique_ptr<StoreAccess>& store);
+
 /// Parses "sync" or "buffered". An empty word means the store's default.
 std::optional<Durability> durability_of(const std::string& word);
 

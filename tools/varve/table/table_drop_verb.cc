@@ -101,11 +101,13 @@ void print(const DropWords& words, const std::optional<SpaceLeft>& left, std::ch
 int drop_table(const DropWords& words) {
   Result<std::unique_ptr<StoreAccess>> reached = reach_for_writing(words.place);
   if (!reached.ok()) return fail(reached.status());
+  const bool exists = (*reached)->open_table(words.place.account, words.place.table).ok();  // else the drop says why
+  if (exists && !words.yes && can_ask()) {
+    if (!asked_yes("Remove table " + words.place.table + " of " + words.place.store + " with all its entities?"))
+      return fail(kRefused, "nothing was removed");
+    if (const Status again = reach_after_question(words.place, *reached); !again.ok()) return fail(again);
+  }
   StoreAccess& store = **reached;
-  const bool exists = store.open_table(words.place.account, words.place.table).ok();  // else the drop says why
-  if (exists && !words.yes && can_ask() &&
-      !asked_yes("Remove table " + words.place.table + " of " + words.place.store + " with all its entities?"))
-    return fail(kRefused, "nothing was removed");
   const auto begun = std::chrono::steady_clock::now();
   if (Status dropped = store.drop_table(words.place.account, words.place.table); !dropped.ok())
     return fail(with_nearest_names(store, words.place, dropped));
