@@ -249,7 +249,9 @@ Status ScanRead::read_points(const IndexedScan& scan, const IndexesAsked& asked)
 Status ScanRead::read_rest() {
   const IndexOffer::Rest rest = *std::move(rest_);
   rest_.reset();
-  if (prepared_->known.empty()) lookups_left_ -= std::min(lookups_left_, prepared_->points->size());
+  const auto known = std::count_if(prepared_->known.begin(), prepared_->known.end(),
+                                   [](const std::optional<KnownEntity>& entity) { return entity.has_value(); });
+  lookups_left_ -= std::min(lookups_left_, prepared_->points->size() - static_cast<std::size_t>(known));
   part_entries_ = std::min(kPartGrowth * part_entries_, kIndexEntriesMax);
   if (scan_.backward) {
     within_ = {prepared_->range.lower, format::end_of_prefix(rest.next)};  // No other key begins with this one.
