@@ -228,6 +228,24 @@ TEST_F(OrderedIndex, I7_APageGoesOnBehindMoreEqualValuesThanItReadsEntries) {
   EXPECT_EQ(pages, 30U);
 }
 
+TEST_F(OrderedIndex, I7_AnIndexInTheOrderOfKeysIsTakenWhicheverWasDeclaredFirst) {
+  for (int i = 0; i < 6; ++i) put(Entity("p", std::to_string(i)).set("V", i / 2));
+  Scan scan;
+  scan.filter = "V ge 0";
+  scan.page_entities_max = 4;
+  for (const bool descending_first : {true, false}) {
+    create_index(descending_first ? "Down" : "Up", {{"V", descending_first}});
+    create_index(descending_first ? "Up" : "Down", {{"V", !descending_first}});
+    for (const auto& [order, index] : {std::pair("V", "Up"), std::pair("V desc", "Down")}) {
+      scan.order_by = order;
+      EXPECT_EQ(order_index(scan), index) << "the descending one first: " << descending_first;
+      EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order;
+    }
+    ASSERT_EQ(said(bench_.store->drop_index(kAccount, "Indexed", "Up")), kFine);
+    ASSERT_EQ(said(bench_.store->drop_index(kAccount, "Indexed", "Down")), kFine);
+  }
+}
+
 TEST_F(OrderedIndex, I6_ATokenWithAnyValueGoesOnAtTheSamePlace) {
   put_values_of_all_types();
   create_index("ByV", {{"V", false}});
