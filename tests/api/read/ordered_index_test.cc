@@ -186,6 +186,8 @@ TEST_F(OrderedIndex, I7_APageReadsOnlyItsEntitiesAlsoAmongEqualValues) {
         EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order << " of " << filter;
         Scan hasty = scan;
         hasty.order_time_max = std::chrono::milliseconds(0);
+        EXPECT_TRUE(page_of(*indexed_, hasty).starts_with("p"))
+            << "no key in the first page of " << order << " and " << filter;
         const std::string found = pages_of(*indexed_, hasty);
         EXPECT_TRUE(pages_of(*plain_, scan).starts_with(found.substr(0, found.find_first_of(".r")))) << order;
       }
