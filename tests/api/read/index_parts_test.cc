@@ -46,6 +46,16 @@ struct Answer {
   std::uint64_t empty_pages = 0;
 };
 
+/// Moves on by a nanosecond with each question.
+class TickingClock final : public io::Clock {
+ public:
+  io::Ticks wall() noexcept override { return io::kUnixEpochTicks; }
+  std::chrono::nanoseconds monotonic() noexcept override { return ++now_; }
+
+ private:
+  std::chrono::nanoseconds now_{0};
+};
+
 class IndexParts : public IndexBench {
  protected:
   /// Writes so many entities with each value of A, mixed, in ten partitions.
@@ -371,6 +381,69 @@ TEST_F(IndexParts, I6_PartsOfAnySizeGiveEachEntityOnce) {
     }
     ASSERT_EQ(found, wanted) << "seed " << kSeed << " round " << round << ": " << text;
   }
+}
+
+TEST_F(IndexParts, APartThatTheDeadlineEndsHasTheFirstEntities) {
+  add_index("ByA", kByA);
+  fill({{1, 200}});
+  const format::TableId id = *Catalog::resolve_at(core_->backend().view(), orders_);
+  const ResolvedTable table{core_->backend().view(), id};
+  const TableIndexes indexes = *Catalog::find_indexes(table.view, orders_);
+  const std::stop_token never;
+  const Filter filter = *Filter::parse("A eq 1");
+  const std::string prefix = format::encode_table(id);
+  const KeyRange within{prefix, format::end_of_prefix(prefix)};
+  const std::vector<KeyRange> ranges{within};
+  const auto offered = [&](int questions, bool backward) {
+    TickingClock clock;
+    IndexReading reading{clock, std::chrono::nanoseconds(questions), never};
+    Result<IndexOffer> offer =
+        offer_of_indexes({table, indexes, filter, ranges, within}, reading, {0, false, PartOfScan{backward}});
+    EXPECT_TRUE(offer.ok()) << offer.status().to_string();
+    return offer.ok() ? *std::move(offer) : IndexOffer();
+  };
+  const auto key_at = [&](std::size_t i) { return *format::encode_sort_key(id, rows_[i].partition, rows_[i].row); };
+  for (const bool backward : {false, true}) {
+    EXPECT_FALSE(offered(1, backward).points) << "no entry was read";
+    const IndexOffer offer = offered(6, backward);
+    ASSERT_TRUE(offer.points && offer.rest);
+    const std::size_t count = offer.points->size();
+    ASSERT_GT(count, 0U);
+    ASSERT_LT(count, rows_.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_EQ((*offer.points)[i].lower, key_at(backward ? rows_.size() - count + i : i));
+    }
+    EXPECT_EQ(offer.rest->next, key_at(backward ? rows_.size() - count - 1 : count));
+  }
+}
+
+TEST_F(IndexParts, ADeadlineOrAStopBehindTheFirstPartEndsThePage) {
+  add_index("ByA", kByA);
+  fill({{1, 300}});
+  const Keys wanted = expected([](const Row& row) { return row.b >= 3; });
+  Scan scan = filtered("A eq 1 and B ge 3");
+  scan.page_entities_max = 12;  // So the first part has 13 entries, and 7 of the entities match.
+  std::size_t seen = 0;
+  const EntityReader let_time_pass = [&](const EntityView&) {
+    if (++seen == 7) bench_.machine.clock.advance(scan.page_time_max);
+  };
+  const Result<Page> late = read_page(*core_, orders_, entry(), Grant(), scan, {}, &let_time_pass);
+  ASSERT_EQ(said(late), kFine);
+  ASSERT_TRUE(late->continuation);
+  EXPECT_EQ(late->cost.entities_examined, 17U) << "the page looks at its time once in 16 entities";
+  EXPECT_EQ(seen, 8U);
+  Scan rest = scan;
+  rest.continuation = *late->continuation;
+  EXPECT_EQ(answer(rest).keys, Keys(wanted.begin() + 8, wanted.end()));
+
+  std::stop_source stop;
+  seen = 0;
+  const EntityReader stop_it = [&](const EntityView&) {
+    if (++seen == 7) stop.request_stop();
+  };
+  const Result<Page> stopped = read_page(*core_, orders_, entry(), Grant(), scan, stop.get_token(), &stop_it);
+  EXPECT_EQ(stopped.code(), Code::kCancelled);
+  EXPECT_EQ(seen, 7U);
 }
 
 }  // namespace
