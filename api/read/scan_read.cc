@@ -221,8 +221,9 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
   const std::uint64_t wanted = std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX));
   part_entries_ = 1 + static_cast<std::size_t>(std::min<std::uint64_t>(wanted, kIndexEntriesMax - 1));
   lookups_left_ = kIndexLookupsMax;
-  const Status read = read_points(scan, {0, false, next_part()});
-  return read.ok() ? Result<bool>(false) : read;
+  if (Status read = read_points(scan, {0, false, next_part()}); !read.ok()) return read;
+  if (prepared_->points) walk_->walk_near_points();
+  return false;
 }
 
 /// Returns nothing if the page needs every entity.

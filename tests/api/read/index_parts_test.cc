@@ -63,6 +63,10 @@ class IndexParts : public IndexBench {
     std::vector<int> values;
     for (const auto& [value, count] : counts) values.insert(values.end(), count, value);
     for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random_.next() % i]);
+    fill_in_order(values);
+  }
+  /// Writes an entity with each value of A, in the order of their keys.
+  void fill_in_order(const std::vector<int>& values) {
     std::vector<WriteOperation> group;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t partition = 10 * i / values.size();
@@ -184,7 +188,6 @@ TEST_F(IndexParts, I7_EqualValuesAreReadAloneHoweverManyEntriesTheyHave) {
   EXPECT_TRUE(none.keys.empty());
   EXPECT_EQ(none.pages, 1U);
   EXPECT_EQ(none.examined, kMany);
-  // Counts and figures.
   const Scan scan = filtered("A eq 4 and B ge 3");
   const std::size_t wanted = expected([](const Row& row) { return row.a == 4 && row.b >= 3; }).size();
   EXPECT_EQ(counted(scan).entities, wanted);
@@ -262,6 +265,50 @@ TEST_F(IndexParts, ShortPagesReadShortParts) {
   const PageCost& cost = page_of(first).cost;
   EXPECT_EQ(cost.key_ranges, 4U) << "the page found more keys than it may need";
   EXPECT_EQ(cost.entities_examined, 3U);
+}
+
+TEST_F(IndexParts, I7_APageWalksWhereNearlyAllEntitiesHaveTheValue) {
+  add_index("ByA", kByA);
+  fill({{1, 1900}, {2, 100}});
+  ASSERT_EQ(said(core_->engine().compact()), kFine);
+  for (const bool backward : {false, true}) {
+    for (const int value : {1, 2}) {
+      Scan scan = filtered("A eq " + std::to_string(value));
+      scan.backward = backward;
+      const Page page = page_of(scan);
+      Keys wanted = expected([value](const Row& row) { return row.a == value; }, backward);
+      wanted.resize(std::min<std::size_t>(wanted.size(), 1000));
+      EXPECT_EQ(keys_of(page), wanted) << value;
+      EXPECT_EQ(page.cost.entities_examined, wanted.size()) << "entities between them are not examined";
+      const std::uint64_t blocks = page.cost.blocks_read + page.cost.blocks_from_cache;
+      if (value == 1) EXPECT_LT(blocks, wanted.size() / 2) << "a look-up needs a block at least";
+    }
+  }
+}
+
+TEST_F(IndexParts, I6_APageWalksAndLooksUpInTurnWhereTheValueIsDenseAndRare) {
+  add_index("ByA", kByA);
+  std::vector<int> values(200, 1);
+  for (int i = 0; i < 1800; ++i) values.push_back(i < 800 ? i % 8 == 0 : i % 50 == 0);
+  for (const int value : {1, 3, 1}) values.insert(values.end(), 150, value);
+  fill_in_order(values);
+  for (const Row& row : rows_) {
+    if (row.a == 3) ASSERT_TRUE(write({{Kind::kRemove, Entity(row.partition, row.row), ETag::any()}}).ok());
+  }
+  const auto is_one = [](const Row& row) { return row.a == 1; };
+  for (const bool is_compact : {false, true}) {
+    if (is_compact) ASSERT_EQ(said(core_->engine().compact()), kFine);
+    for (const bool backward : {false, true}) {
+      for (const std::uint32_t entities_max : {50U, 90U, 1000U}) {
+        Scan scan = filtered("A eq 1");
+        scan.backward = backward;
+        scan.page_entities_max = entities_max;
+        EXPECT_EQ(answer(scan).keys, expected(is_one, backward)) << entities_max;
+        scan.filter = "A eq 1 and B eq 2";
+        EXPECT_EQ(answer(scan).keys, expected([](const Row& row) { return row.a == 1 && row.b == 2; }, backward));
+      }
+    }
+  }
 }
 
 TEST_F(IndexParts, EntriesBetweenTheRangesOfAScanArePassed) {
