@@ -1,5 +1,5 @@
 // Goal: an index whose components the filter all compares with `eq` gives a page its entities part by part, so a page never
-// reads what lies between them, however many entries there are (I7). The result is that of the ranges (I6).
+// examines what lies between them, however many entries there are (I7). The result is that of the ranges (I6).
 // Method: entities with few values, in a known order, so the test knows each answer and how many entities it may examine.
 #include <algorithm>
 #include <chrono>
