@@ -69,7 +69,9 @@ Status build_indexes(StoreCore& core, const TableName& name,
     if (index.state != IndexState::kBuilding) continue;
     all[i].reason = guarded([&] { return build_index(core, name, index.id, progress); });
     if (all[i].reason.code() == Code::kNotFound) all[i].reason = Status();  // The index was dropped meanwhile.
-    if (!all[i].reason.ok()) core.log_failure("an index of a loaded table is not built: " + index.name, all[i].reason);
+    const bool was_stopped = all[i].reason.code() == Code::kCancelled;      // by the caller, which knows that
+    if (!all[i].reason.ok() && !was_stopped)
+      core.log_failure("an index of a loaded table is not built: " + index.name, all[i].reason);
   }
   std::erase_if(all, [](const UnbuiltIndex& each) { return each.reason.ok(); });
   unbuilt = std::move(all);

@@ -39,7 +39,8 @@ Result<EntityOrder::Component> parse_component(std::string_view text) {
   const std::string_view name = take_word(rest);
   const std::string_view direction = take_word(rest);
   const bool is_direction = direction.empty() || direction == kAscending || direction == kDescending;
-  if (name.empty() || !is_direction || !take_word(rest).empty() || !check_property_name(name).ok()) return bad_order(text);
+  if (name.empty() || !is_direction || !take_word(rest).empty() || !check_property_name(name).ok())
+    return bad_order(text);
   return EntityOrder::Component{subject_of(name), std::string(name), direction == kDescending};
 }
 

@@ -303,8 +303,14 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
     if (index.state != IndexState::kReady) continue;
     std::optional<OrderPlan> plan =
         plan_index_order(scan.filter, index.id, index.definition, has_large_values(scan.table.id), wanted);
-    if (!plan || (best && best->plan.component >= plan->component)) continue;
-    best = IndexOrder{index.name, *std::move(plan), component, ordering.descending, component + 1 == components.size()};
+    if (!plan) continue;
+    const bool is_last = component + 1 == components.size();
+    if (best && best->plan.component >= plan->component) {
+      // The order of keys helps only if the entries of one value need no further order.
+      const bool is_alike = best->plan.component == plan->component;
+      if (!is_alike || !is_last || best->plan.is_in_key_order || !plan->is_in_key_order) continue;
+    }
+    best = IndexOrder{index.name, *std::move(plan), component, ordering.descending, is_last};
   }
   return best;
 }

@@ -259,7 +259,7 @@ class OrderedEntries {
   std::vector<std::unique_ptr<OrderedSource>> sources_;  // a heap
 };
 
-/// Reads the first entries in the order of the entities' keys. Returns nothing if the time is over.
+/// Reads the first entries in the order of the entities' keys, by the deadline. Returns nothing if it finds none by then.
 Result<std::optional<FoundKeys>> collect_first_keys(const IndexedScan& scan, const PlannedIndex& index,
                                                     const PartOfScan& part, IndexReading& reading) {
   Collector collector(scan, index, reading);
@@ -281,7 +281,11 @@ Result<std::optional<FoundKeys>> collect_first_keys(const IndexedScan& scan, con
     }
     const Result<bool> goes_on = collector.has_time_for_entry();
     if (!goes_on.ok()) return goes_on.status();
-    if (!*goes_on) return std::optional<FoundKeys>();
+    if (!*goes_on) {
+      if (found.keys.empty()) return std::optional<FoundKeys>();
+      found.next = key;
+      break;
+    }
     const bool is_held = holds_key(scan, key);
     if (is_held) {
       if (Status taken = collector.take(key, entries.nearest().entry()); !taken.ok()) return taken;

@@ -17,6 +17,11 @@ namespace {
 
 /// Maximum number of points that one call of get_many() looks up.
 constexpr std::size_t kPointsAtOnce = 64;
+/// So many points at least are worth the try of a walk.
+constexpr std::size_t kWalkedPointsMin = 32;
+/// A walk to points passes so many other entities for each point, and for this many points more. A look-up costs about as much.
+constexpr std::size_t kPassedForPoint = 8;
+constexpr std::size_t kPointsAhead = 8;
 
 }  // namespace
 
@@ -216,7 +221,35 @@ Status PageScan::offer_points(std::span<const std::string_view> points) {
   return failure_;
 }
 
+bool PageScan::walk_points(std::span<const std::string_view> points, std::size_t& taken) {
+  const std::string_view first = backward_ ? points.back() : points.front();
+  const std::string_view last = backward_ ? points.front() : points.back();
+  engine::Cursor cursor = view_.cursor(first, format::end_of_prefix(last), &read_cost_, nullptr, points.size());
+  cursor.leave_values();
+  cursor.stop_after(kPassedForPoint * kPointsAhead);
+  backward_ ? cursor.seek_to_last() : cursor.seek_to_first();
+  std::size_t passed = 0;
+  while (cursor.valid() && passed <= kPassedForPoint * (kPointsAhead + taken)) {
+    if (cursor.key() != points[taken]) {
+      ++passed;
+    } else {
+      if (!cursor.has_value()) break;
+      ++taken;
+      if (take(cursor.key(), cursor.version(), cursor.value())) return true;
+      if (taken == points.size()) break;
+    }
+    backward_ ? cursor.previous() : cursor.next();
+  }
+  may_walk_points_ = taken == points.size();  // Whatever ended the walk early: the rest is looked up.
+  return false;
+}
+
 PageScan::Ended PageScan::look_up_together(std::span<const std::string_view> points) {
+  if (may_walk_points_ && points.size() >= kWalkedPointsMin) {
+    std::size_t taken = 0;
+    if (walk_points(points, taken)) return Ended::kPage;
+    points = points.subspan(taken);
+  }
   const auto found = view_.get_many(points, &read_cost_);
   if (!found.ok()) return end_by(found.status());
   next_point_ = points_.size();

@@ -83,10 +83,14 @@ class PageScan {
   /// read its ranges, and wants more, the ranges that follow may be set; the ones before may end then. A page with an order
   /// is complete with its last ranges: `others_follow` says that these are not the last ones.
   void set_ranges(std::span<const KeyRange> ranges, const KeyRange& within, bool others_follow = false) noexcept;
-  /// Makes the page take the entities of these ranges, which are points, without a read, where they are known. There is one for
-  /// each range, or nothing: what the filter, the fold and the selection use of the entity, with its version if entities are
-  /// wanted. Called after set_ranges(). It outlives this object.
+  /// Makes the page take the entities of these ranges, which are points, without a read, where they are known. The span is
+  /// empty, or has one element for each range: what the filter, the fold and the selection use of the entity, with its version
+  /// if entities are wanted. An empty element: the entity must be read. Called after each set_ranges(). The elements may end
+  /// when the ranges may.
   void know(std::span<const std::optional<KnownEntity>> entities) noexcept { known_ = entities; }
+  /// Makes the page walk from one point to the next, while few other entities lie between them. For points to which an index
+  /// leads: they may be most of a table. Called before go_on().
+  void walk_near_points() noexcept { may_walk_points_ = true; }
   /// Makes the page have these entities, whose order it is, in place of the first ones by key. Called before go_on(), with
   /// bounds that end no page. `first` outlives this object.
   void set_order(FirstEntities& first) noexcept { first_ = &first; }
@@ -145,6 +149,8 @@ class PageScan {
   /// Returns the entity of a point that was begun, or null if it must be read.
   const KnownEntity* known_entity(std::size_t point) const noexcept;
   Ended look_up_together(std::span<const std::string_view> points);
+  /// Takes the first points by a walk, as long as they are near. Adds how many to `taken`. Returns true if the page has ended.
+  bool walk_points(std::span<const std::string_view> points, std::size_t& taken);
   Ended end_by(Status failure);
   /// Offers the entity to the order. Returns whether the page has ended, also by an error.
   bool offer(const Candidate& candidate);
@@ -202,6 +208,7 @@ class PageScan {
   std::optional<engine::Cursor> cursor_;  // over the range that was begun, if it has more than a point
   std::vector<std::string_view> points_;  // that were begun
   std::size_t next_point_ = 0;            // of points_
+  bool may_walk_points_ = false;          // false once they were not near
   std::size_t points_begin_ = 0;          // the place of the first of points_ among the ranges, in the scan's direction
   std::span<const std::optional<KnownEntity>> known_;  // one for each range, or none
   std::uint64_t taken_known_ = 0;                      // of the examined entities; they were not read

@@ -260,8 +260,9 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
   const std::uint64_t wanted = first_ ? UINT64_MAX : std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX));
   part_entries_ = 1 + static_cast<std::size_t>(std::min<std::uint64_t>(wanted, kIndexEntriesMax - 1));
   lookups_left_ = kIndexLookupsMax;
-  const Status read = read_points(scan, {0, false, PartOfScan{is_backward_, part_entries_}});
-  return read.ok() ? Result<bool>(false) : read;
+  if (Status read = read_points(scan, {0, false, PartOfScan{is_backward_, part_entries_}}); !read.ok()) return read;
+  if (prepared_->points) walk_->walk_near_points();
+  return false;
 }
 
 IndexedScan ScanRead::indexed() const {
@@ -286,7 +287,9 @@ Status ScanRead::read_points(const IndexedScan& scan, const IndexesAsked& asked)
 Status ScanRead::read_rest() {
   const IndexOffer::Rest rest = *std::move(rest_);
   rest_.reset();
-  if (prepared_->known.empty()) lookups_left_ -= std::min(lookups_left_, prepared_->points->size());
+  const auto known = std::count_if(prepared_->known.begin(), prepared_->known.end(),
+                                   [](const std::optional<KnownEntity>& entity) { return entity.has_value(); });
+  lookups_left_ -= std::min(lookups_left_, prepared_->points->size() - static_cast<std::size_t>(known));
   part_entries_ = std::min(kPartGrowth * part_entries_, kIndexEntriesMax);
   if (is_backward_) {
     within_.upper = format::end_of_prefix(rest.next);  // No other key begins with this one.

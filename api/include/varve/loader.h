@@ -67,8 +67,8 @@ struct UnbuiltIndex {
 ///
 /// If the empty table has indexes, finish() builds them at its end, when the entities are visible. If a build fails, or the
 /// process ends before it, the load has succeeded all the same. unbuilt_indexes() then has the reason, and so has a line of
-/// the log. Store::indexes() shows the index as building, and Store::create_index() builds it. A table with a unique index
-/// cannot be loaded.
+/// the log, unless the caller stopped the build. Store::indexes() shows the index as building, and Store::create_index()
+/// builds it. A table with a unique index cannot be loaded.
 ///
 /// The store serves all other operations during a load, including other loads. Leave only the loaded table alone until
 /// finish(), or finish() fails. If a write to the replaced empty table arrives during finish(), it returns

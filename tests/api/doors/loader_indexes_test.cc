@@ -75,8 +75,7 @@ TEST_F(LoaderIndexes, AStoppedBuildIsShownAndTheLoadStays) {
   ASSERT_EQ(unbuilt(loader), (std::vector<std::string>{"ByValue"}));
   EXPECT_EQ(loader.unbuilt_indexes().front().reason.code(), Code::kCancelled);
   EXPECT_EQ(building(), unbuilt(loader));
-  ASSERT_EQ(lines_->all.size(), 1U);
-  EXPECT_NE(lines_->all.front().find("ByValue: Cancelled: "), std::string::npos) << lines_->all.front();
+  EXPECT_TRUE(lines_->all.empty()) << "the caller's own stop is no failure: " << lines_->all.front();
   EXPECT_EQ(value_in(*store().open_table(kAccount, "Orders"), "p", "2"), "v");
   EXPECT_EQ(said(store().create_index(kAccount, "Orders", kByValue)), kFine);
   EXPECT_TRUE(building().empty());

@@ -186,6 +186,8 @@ TEST_F(OrderedIndex, I7_APageReadsOnlyItsEntitiesAlsoAmongEqualValues) {
         EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order << " of " << filter;
         Scan hasty = scan;
         hasty.order_time_max = std::chrono::milliseconds(0);
+        EXPECT_TRUE(page_of(*indexed_, hasty).starts_with("p"))
+            << "no key in the first page of " << order << " and " << filter;
         const std::string found = pages_of(*indexed_, hasty);
         EXPECT_TRUE(pages_of(*plain_, scan).starts_with(found.substr(0, found.find_first_of(".r")))) << order;
       }
@@ -226,6 +228,24 @@ TEST_F(OrderedIndex, I7_APageGoesOnBehindMoreEqualValuesThanItReadsEntries) {
     scan.continuation = page->continuation.value_or("");
   } while (!scan.continuation.empty());
   EXPECT_EQ(pages, 30U);
+}
+
+TEST_F(OrderedIndex, I7_AnIndexInTheOrderOfKeysIsTakenWhicheverWasDeclaredFirst) {
+  for (int i = 0; i < 6; ++i) put(Entity("p", std::to_string(i)).set("V", i / 2));
+  Scan scan;
+  scan.filter = "V ge 0";
+  scan.page_entities_max = 4;
+  for (const bool descending_first : {true, false}) {
+    create_index(descending_first ? "Down" : "Up", {{"V", descending_first}});
+    create_index(descending_first ? "Up" : "Down", {{"V", !descending_first}});
+    for (const auto& [order, index] : {std::pair("V", "Up"), std::pair("V desc", "Down")}) {
+      scan.order_by = order;
+      EXPECT_EQ(order_index(scan), index) << "the descending one first: " << descending_first;
+      EXPECT_EQ(pages_of(*indexed_, scan), pages_of(*plain_, scan)) << order;
+    }
+    ASSERT_EQ(said(bench_.store->drop_index(kAccount, "Indexed", "Up")), kFine);
+    ASSERT_EQ(said(bench_.store->drop_index(kAccount, "Indexed", "Down")), kFine);
+  }
 }
 
 TEST_F(OrderedIndex, I6_ATokenWithAnyValueGoesOnAtTheSamePlace) {
