@@ -145,6 +145,7 @@ class VARVE_EXPORT AsyncTable {
   /// Counts the entities that a scan would return, as Table::count().
   Task<Result<Count>> count(Scan scan, std::stop_token stop = {}) const;
   /// Adds the entities that a scan would return to the figures, as Table::aggregate(), and returns the figures.
+  /// `part.entities` is no exact number for smallest and largest values alone: see Count::entities.
   Task<Result<Aggregated>> aggregate(Scan scan, Aggregation into, std::stop_token stop = {}) const;
   /// Explains a scan on a worker thread, as Table::explain().
   Task<Result<ScanPlan>> explain(Scan scan, std::stop_token stop = {}) const;

@@ -48,7 +48,7 @@ class VARVE_EXPORT PageCursor {
   const std::optional<std::string>& continuation() const& noexcept { return continuation_; }
   std::optional<std::string> continuation() && noexcept { return std::move(continuation_); }
   /// @}
-  /// Returns the cost so far. `key_ranges` is that of the first page; all other figures are sums over the pages.
+  /// Returns the cost so far. `key_ranges` is that of the first page (PageCost); all other figures are sums over the pages.
   /// @{
   const PageCost& cost() const& noexcept { return cost_; }
   PageCost cost() && noexcept { return std::move(cost_); }

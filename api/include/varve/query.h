@@ -165,10 +165,13 @@ struct Scan {
 
 /// The cost of a page.
 struct VARVE_EXPORT PageCost {
-  /// Key ranges to read, from the start of the page to the end of the scan. A point counts as a range.
+  /// Key ranges to read, from the start of the page to the end of the scan. A point counts as a range. An index may give the
+  /// entities part by part: then these are the points of the parts that the page has begun, and the ranges behind
+  /// them if it has begun those. Do not add the figures of several pages, since each may count the same ranges.
   std::uint64_t key_ranges = 0;
   /// Entities examined, including the returned ones. A count or a page may take what it needs from the entries of an index
-  /// alone, and does not examine those entities (IndexCandidate::answers_counts, answers_pages).
+  /// alone, and does not examine those entities (IndexCandidate::answers_counts, answers_pages). Nor does
+  /// it examine those that it passes on its way from one entity of an index to the next.
   std::uint64_t entities_examined = 0;
   /// Blocks of table files that were read from the device, including blocks of indexes and filters.
   std::uint64_t blocks_read = 0;
@@ -232,7 +235,9 @@ struct RowListingPage {
 
 /// The number of entities that a scan would return, as far as one call counted them.
 struct Count {
-  /// Entities counted by this call.
+  /// Entities counted by this call. An aggregation of smallest and largest values alone leaves out entities of blocks that it
+  /// passed. Then this depends on how the entities lie in blocks, and may differ between two calls over the same entities. Add
+  /// Aggregate::count() to the figures for an exact number.
   std::uint64_t entities = 0;
   /// The token to continue with, as Page::continuation. Add the counts of all calls. If all entities were counted,
   /// there is none.

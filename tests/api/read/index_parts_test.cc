@@ -305,7 +305,7 @@ TEST_F(IndexParts, I7_APageWalksWhereNearlyAllEntitiesHaveTheValue) {
       EXPECT_EQ(keys_of(page), wanted) << value;
       EXPECT_EQ(page.cost.entities_examined, wanted.size()) << "entities between them are not examined";
       const std::uint64_t blocks = page.cost.blocks_read + page.cost.blocks_from_cache;
-      if (value == 1) EXPECT_LT(blocks, wanted.size() / 2) << "a look-up needs a block at least";
+      EXPECT_LT(blocks, value == 1 ? wanted.size() / 2 : UINT64_MAX) << "a look-up needs a block at least";
     }
   }
 }
@@ -317,11 +317,12 @@ TEST_F(IndexParts, I6_APageWalksAndLooksUpInTurnWhereTheValueIsDenseAndRare) {
   for (const int value : {1, 3, 1}) values.insert(values.end(), 150, value);
   fill_in_order(values);
   for (const Row& row : rows_) {
-    if (row.a == 3) ASSERT_TRUE(write({{Kind::kRemove, Entity(row.partition, row.row), ETag::any()}}).ok());
+    if (row.a != 3) continue;
+    ASSERT_TRUE(write({{Kind::kRemove, Entity(row.partition, row.row), ETag::any()}}).ok());
   }
   const auto is_one = [](const Row& row) { return row.a == 1; };
   for (const bool is_compact : {false, true}) {
-    if (is_compact) ASSERT_EQ(said(core_->engine().compact()), kFine);
+    ASSERT_EQ(is_compact ? said(core_->engine().compact()) : kFine, kFine);
     for (const bool backward : {false, true}) {
       for (const std::uint32_t entities_max : {50U, 90U, 1000U}) {
         Scan scan = filtered("A eq 1");

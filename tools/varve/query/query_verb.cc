@@ -102,7 +102,8 @@ class QueryReader {
     return scan;
   }
 
-  /// Adds the cost of a page. The first page counts all key ranges. Later pages continue within them.
+  /// Adds the cost of a page. The first page counts all key ranges. Later pages continue within them, or take more points of an
+  /// index, which the sum leaves out.
   void add(const PageCost& cost) {
     const std::uint64_t ranges = ++pages_ == 1 ? cost.key_ranges : cost_.key_ranges;
     cost_ += cost;
