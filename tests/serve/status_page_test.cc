@@ -301,6 +301,7 @@ TEST_F(Page, ShowsTheIndexesOfAPlanAndAnOrder) {
   ASSERT_TRUE(bench_.service.bench.store->create_index(kAccount, "Orders", {"ByLines", {{"Lines"}}}).ok());
   const std::string filtered = bench_.look(std::string(kEntities) + "&filter=" + encoded("Lines eq 9")).body;
   EXPECT_THAT(filtered, HasSubstr(R"("indexes":[{"name":"ByLines","entities":1,"is_taken":true,"answers_counts":)"));
+  EXPECT_THAT(filtered, HasSubstr(R"(,"answers_pages":false}],)"));
   EXPECT_THAT(filtered, HasSubstr(R"("examined":1,)"));
   const std::string order = std::string(kEntities) + "&top=1&order_by=" + encoded("Lines desc");
   const std::string ordered = bench_.look(order).body;

@@ -159,6 +159,12 @@ TEST_F(TableDoor, ChangesNothingWithoutAConditionOrWithAMalformedRequest) {
     EXPECT_EQ(change(query, body).code(), *query == 'c' ? Code::kExists : Code::kInvalidArgument) << query;
   }
   EXPECT_EQ(ask("delete", "3:abc").code(), Code::kInvalidArgument);
+  const std::size_t fields_max = entity_fields_max(bench_.bench.store->limits());
+  Fields many(fields_max, {"x", ""});
+  EXPECT_THAT(ask("delete", fields_text(many)).status().message(), ::testing::Not(HasSubstr("more than")));
+  many.emplace_back();
+  EXPECT_THAT(ask("delete", fields_text(many)).status().message(),
+              HasSubstr("more than " + std::to_string(fields_max) + " fields"));
   EXPECT_EQ(ask("patch", "").code(), Code::kInvalidArgument);
   Fields write;
   add_fields(write, WriteOperation::remove("p", "1", ETag::any()));

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,9 @@ namespace detail {
 
 }  // namespace detail
 
-inline TerminalResult run_on_terminal(const std::vector<std::string>& arguments, unsigned short columns) {
+/// If the program shows `question`, `answer` is called once, and the program reads what it returns.
+inline TerminalResult run_on_terminal(const std::vector<std::string>& arguments, unsigned short columns,
+                                      const std::string& question = "", std::function<std::string()> answer = nullptr) {
   TerminalResult result;
   const int master = ::posix_openpt(O_RDWR | O_NOCTTY);
   std::array<char, 128> name{};
@@ -55,8 +58,13 @@ inline TerminalResult run_on_terminal(const std::vector<std::string>& arguments,
   ::close(held);
   std::array<char, 4096> buffer;
   ssize_t bytes = 0;
-  while ((bytes = ::read(master, buffer.data(), buffer.size())) > 0)
+  while ((bytes = ::read(master, buffer.data(), buffer.size())) > 0) {
     result.shown.append(buffer.data(), static_cast<std::size_t>(bytes));
+    if (!answer || result.shown.find(question) == std::string::npos) continue;
+    const std::string text = answer();
+    answer = nullptr;
+    if (::write(master, text.data(), text.size()) != static_cast<ssize_t>(text.size())) break;
+  }
   ::close(master);
   int status = 0;
   if (process > 0 && ::waitpid(process, &status, 0) == process && WIFEXITED(status))

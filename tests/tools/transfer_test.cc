@@ -114,8 +114,8 @@ TEST_F(Transfer, NamesTheIndexesAndTheRuleThatItLeavesOut) {
   ASSERT_EQ(run_program({"index", "create", from_, "Other", "ByRow", "--on", "RowKey"}).exit_code, 0);
   const ProgramResult pulled = run_program({"pull", from_, to_, "--json"});
   EXPECT_EQ(pulled.exit_code, 0) << pulled.err;
-  EXPECT_THAT(pulled.err, HasSubstr("of table Rows, the transfer leaves out its index ByI, and its rule of expiry\n"));
-  EXPECT_THAT(pulled.err, HasSubstr("of table Other, the transfer leaves out its indexes ByC, ByRow\n"));
+  EXPECT_THAT(pulled.err, HasSubstr("the transfer of table Rows leaves out its index ByI, and its rule of expiry\n"));
+  EXPECT_THAT(pulled.err, HasSubstr("the transfer of table Other leaves out its indexes ByC, ByRow\n"));
   EXPECT_THAT(run_program({"table", "expiry", to_, "Rows"}).out, HasSubstr("never end"));
   EXPECT_EQ(run_program({"index", "list", to_, "Rows"}).out, "");
 }

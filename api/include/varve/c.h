@@ -26,7 +26,8 @@
 // Growth    A struct whose first field is `size` may get more fields. Set `size` to sizeof the struct, and all other
 //           fields to zero or to their value: `varve_scan scan = {.size = sizeof scan};`. Zero always means the default.
 //           In an array of such structs, all have one size. A NULL in place of an options struct means defaults. A library
-//           that does not know a field which is set returns VARVE_UNSUPPORTED. Other structs never change.
+//           that does not know a field which is set returns VARVE_UNSUPPORTED. A new field begins at a multiple of 8 bytes, so
+//           it never takes the padding behind a last bool. Other structs never change.
 // Threads   Every thread may use all handles at the same time, except cursors, transactions, loaders and writers: one
 //           thread at a time may use these, and a second thread gets VARVE_INVALID_ARGUMENT. varve_store_close() waits for the
 //           calls that run on the store, and refuses later ones. It ends the waits of varve_queue_get() and
@@ -788,7 +789,7 @@ typedef struct varve_patch {
 } varve_patch;
 
 /// Patches one entity, with the errors of varve::Table::patch(). `page` receives the entity after the patch, and may be
-/// NULL. Errors besides: VARVE_UNKNOWN (the patch is committed, but there was no memory for the page).
+/// NULL. A further error: VARVE_UNKNOWN (the patch is committed, but there was no memory for the page).
 VARVE_API varve_status* varve_table_patch(const varve_table* table, const varve_patch* patch,
                                           const varve_write_options* options, varve_page** page);
 
@@ -862,18 +863,18 @@ VARVE_API varve_status* varve_table_execute(const varve_table* table, const varv
                                             const varve_write_options* options, varve_etag* etag);
 
 /// Does varve_table_execute(), and after the operations the patches, all in one commit on one partition. The index of a
-/// patch is its index after all operations. `page` receives the entity after each patch, and may be NULL. Errors besides:
-/// VARVE_UNKNOWN (as varve_table_patch()).
+/// patch is its index after all operations. `page` receives the entity after each patch, and may be NULL. Errors: those of
+/// varve_table_execute(), and VARVE_UNKNOWN (as varve_table_patch()).
 VARVE_API varve_status* varve_table_execute_patches(const varve_table* table, const varve_operation* operations,
                                                     size_t count, const varve_patch* patches, size_t patch_count,
                                                     const varve_write_options* options, varve_etag* etag,
                                                     varve_page** page);
 
-/// Does one operation, as varve::WriteOperation::only_if(): the stored entity must meet the filter `condition`, besides the
-/// ETag. VARVE_REPLACE, VARVE_MERGE and VARVE_REMOVE may have a condition; an absent or empty one is none. `etag` receives
-/// the new ETag, or VARVE_ETAG_NONE for a remove, and may be NULL. Errors besides those of the verb:
-/// VARVE_PRECONDITION_FAILED (ConditionNotMet: the entity does not meet the condition), VARVE_INVALID_ARGUMENT
-/// (InvalidInput: another operation has a condition), and those of a filter.
+/// Does one operation, as varve::WriteOperation::only_if(): the stored entity must have the ETag, and meet the filter
+/// `condition`. VARVE_REPLACE, VARVE_MERGE and VARVE_REMOVE may have a condition. An absent or empty one is none. `etag`
+/// receives the new ETag, or VARVE_ETAG_NONE for a remove, and may be NULL. Errors: those of the operation and of a filter,
+/// VARVE_PRECONDITION_FAILED (ConditionNotMet: the entity does not meet the condition), and VARVE_INVALID_ARGUMENT
+/// (InvalidInput: another operation has a condition).
 VARVE_API varve_status* varve_table_write_if(const varve_table* table, const varve_operation* operation,
                                              varve_text condition, const varve_write_options* options,
                                              varve_etag* etag);
@@ -889,7 +890,8 @@ typedef struct varve_group_writes {
   const varve_patch* patches;
   size_t patch_count;
 } varve_group_writes;
-/// Does varve_table_execute_patches() with these writes. Errors besides: as varve_table_write_if().
+/// Does varve_table_execute_patches() with these writes. Errors: those of varve_table_execute_patches() and of
+/// varve_table_write_if().
 VARVE_API varve_status* varve_table_execute_with(const varve_table* table, const varve_group_writes* writes,
                                                  const varve_write_options* options, varve_etag* etag,
                                                  varve_page** page);

@@ -240,6 +240,8 @@ TEST(BlobFields, RefuseTextsOfAnotherForm) {
   for (const char* text : {"x", "1", "1:", "1:a", "1:a2:b", "-1:a1:b", "9999999999999999999999:a", "1:a1:bc"}) {
     EXPECT_FALSE(parse_fields(text).ok()) << text;
   }
+  EXPECT_TRUE(parse_fields("1:a1:b0:0:", 2).ok());
+  EXPECT_FALSE(parse_fields("1:a1:b0:0:", 1).ok());
   for (const Fields& fields : {Fields{{"length", "x"}}, Fields{{"kind", "2"}}, Fields{{"etag", "x"}},
                                Fields{{"md5", "short"}}, Fields{{"lease", "9"}}, Fields{{"copy-id", "x"}}}) {
     EXPECT_FALSE(blob_of(fields).ok()) << fields.front().first;

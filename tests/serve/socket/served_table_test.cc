@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/serve/socket/served_program.h"
+#include "tests/tools/run_on_terminal.h"
 #include "tests/tools/run_program.h"
 
 namespace varve::serve::served_table_test {
@@ -181,6 +182,26 @@ TEST_F(ServedTables, AChangeLeavesATableAloneThatTookTheNameMeanwhile) {
   EXPECT_THAT(ended.err, HasSubstr("TableNotFound"));
   EXPECT_THAT(ended.err, ::testing::Not(HasSubstr("continu"))) << "the new table must not be emptied";
   EXPECT_EQ(run_program({"count", store, "Orders"}).out, "1\n");
+}
+
+/// The end of the server ends the connection, as a long wait for the answer does.
+TEST(ServedQuestions, MayOutlastTheConnection) {
+  for (const Words& verb :
+       {Words{"delete-where", "STORE", "Orders", "--all"}, Words{"table", "drop", "STORE", "Orders"}}) {
+    ServedProgram server{ProgramOptions{}};
+    ASSERT_TRUE(server.is_ready()) << server.err();
+    ASSERT_EQ(run_program({"put", server.data(), "Orders", "eu", "1", "N=1"}).exit_code, 0);
+    const auto answer = [&server] {
+      server.signal(SIGTERM);
+      EXPECT_EQ(server.finish(), 0) << server.err();
+      return std::string("y\n");
+    };
+    const varve::test::TerminalResult done =
+        varve::test::run_on_terminal(at_store(server.data(), verb), 200, "[y/N] ", answer);
+    EXPECT_EQ(done.exit_code, 0) << done.shown;
+    EXPECT_THAT(done.shown, HasSubstr("[y/N] ")) << verb[0];
+    EXPECT_NE(run_program({"get", server.data(), "Orders", "eu", "1"}).exit_code, 0) << verb[0];
+  }
 }
 
 TEST_F(ServedTables, RulesOfExpiryAreTheSameAsWithoutAServer) {

@@ -50,7 +50,7 @@ class BlobRequest : public DoorQuery {
 
   /// Parses the body as options.
   BlobWriteOptions options() {
-    const Result<Fields> fields = parse_fields(body());
+    const Result<Fields> fields = parse_fields(body(), kBlobFieldsMax);
     Result<BlobWriteOptions> options = fields.ok() ? write_options_of(*fields) : fields.status();
     if (options.ok()) return *std::move(options);
     fail(options.status());
@@ -190,7 +190,7 @@ Status show_blocks(Container& container, BlobRequest& request, BlobAnswer& answe
 Status commit(Container& container, BlobRequest& request, BlobAnswer& answer) {
   const BlobWriteOptions options = request.options();
   if (!request.failure().ok()) return request.failure();
-  const Result<Fields> fields = parse_fields(request.body());
+  const Result<Fields> fields = parse_fields(request.body(), kBlobFieldsMax);
   if (!fields.ok()) return fields.status();
   return answer_with(container.commit_blocks(request.blob(), block_choices_of(*fields), options), answer);
 }
@@ -207,7 +207,7 @@ Status lease(Container& container, BlobRequest& request, BlobAnswer& answer) {
   BlobChangeOptions options;
   options.conditions = request.conditions();
   if (!request.failure().ok()) return request.failure();
-  const Result<Fields> fields = parse_fields(request.body());
+  const Result<Fields> fields = parse_fields(request.body(), kBlobFieldsMax);
   if (!fields.ok()) return fields.status();
   const Result<LeaseRequest> wanted = lease_request_of(*fields);
   if (!wanted.ok()) return wanted.status();

@@ -216,9 +216,17 @@ std::string fields_text(const Fields& fields) {
   return text;
 }
 
-Result<Fields> parse_fields(std::string_view text) {
+std::size_t entity_fields_max(const StoreLimits& limits) noexcept {
+  constexpr std::size_t kFieldsOfAWrite = 100;
+  return std::size_t{limits.custom_properties_max} * 3 + kFieldsOfAWrite;
+}
+
+Result<Fields> parse_fields(std::string_view text, std::size_t fields_max) {
   Fields fields;
   while (!text.empty()) {
+    if (fields.size() == fields_max) {
+      return service_error::invalid_input("the request has more than " + std::to_string(fields_max) + " fields");
+    }
     auto& [name, value] = fields.emplace_back();
     if (!take_part(text, name) || !take_part(text, value)) return malformed_fields();
   }

@@ -2,6 +2,7 @@
 // Must never: need that a value is UTF-8, or has no zero byte.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,8 +10,10 @@
 #include <vector>
 
 #include "varve/blob.h"
+#include "varve/limits.h"
 #include "varve/result.h"
 #include "varve/store.h"
+#include "varve/store_limits.h"
 
 namespace varve::serve {
 
@@ -19,8 +22,14 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 
 /// Writes each name and each value as its length, a colon and its bytes: `4:name5:photo`.
 std::string fields_text(const Fields& fields);
-/// Errors: kInvalidArgument (InvalidInput: the text has another form).
-Result<Fields> parse_fields(std::string_view text);
+/// A server bounds the number of fields: an empty field of four bytes needs 64 bytes of memory.
+/// Errors: kInvalidArgument (InvalidInput: the text has another form, or more fields).
+Result<Fields> parse_fields(std::string_view text, std::size_t fields_max = SIZE_MAX);
+
+/// The options of a blob with its metadata, and the blocks of a commit.
+inline constexpr std::size_t kBlobFieldsMax = limits::kBlocksMax + limits::kMetadataBytesMax + 1'000;
+/// Returns the number for an entity or a change: set, counted and removed properties, and what else a write has.
+std::size_t entity_fields_max(const StoreLimits& limits) noexcept;
 
 /// Add the fields of a value to a list.
 /// @{

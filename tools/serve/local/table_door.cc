@@ -157,7 +157,7 @@ constexpr std::array<TableVerb, 7> kTableVerbs = {{{"create", &make_table},
                                                    {"write", &write_entity}}};
 
 Status carry_out_table_verb(Store& store, const HttpRequest& request, Fields& answer) {
-  Result<Fields> body = parse_fields(request.body);
+  Result<Fields> body = parse_fields(request.body, entity_fields_max(store.limits()));
   if (!body.ok()) return body.status();
   TableRequest asked(request, *std::move(body));
   const std::string verb = asked.text("verb");

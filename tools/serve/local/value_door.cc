@@ -115,8 +115,8 @@ Status go_on_with_value(const ValueRequest& request, bool is_end, Fields& answer
   return Status();
 }
 
-Result<WriteOperation> operation_of(ValueRequest& request) {
-  const Result<Fields> fields = parse_fields(request.request().body);
+Result<WriteOperation> operation_of(const Store& store, ValueRequest& request) {
+  const Result<Fields> fields = parse_fields(request.request().body, entity_fields_max(store.limits()));
   if (!fields.ok()) return fields.status();
   const Result<EntityFields> given = entity_fields_of(*fields);
   if (!given.ok()) return given.status();
@@ -134,7 +134,7 @@ Result<WriteOperation> operation_of(ValueRequest& request) {
 }
 
 Status write_entity_with_values(Store& store, ValueRequest& request, Fields& answer) {
-  const Result<WriteOperation> operation = operation_of(request);
+  const Result<WriteOperation> operation = operation_of(store, request);
   WriteOptions options;
   options.durability = request.durability();
   if (!request.failure().ok()) return request.failure();

@@ -244,9 +244,11 @@ function resultTable(entities) {
 }
 
 /// Returns an index that could serve, with the number of entities to which it leads.
-function candidateText({ name, entities, is_taken, answers_counts }) {
-  const reach = entities === null ? "too many entries" : `${whole(entities)} ${entities === 1 ? "entity" : "entities"}`;
-  return `${name}: ${reach}${is_taken ? ", taken" : ""}${answers_counts ? ", answers counts alone" : ""}`;
+function candidateText({ name, entities, is_taken, answers_counts, answers_pages }) {
+  const many = is_taken ? "many entities, read in parts" : "too many entries";
+  const reach = entities === null ? many : `${whole(entities)} ${entities === 1 ? "entity" : "entities"}`;
+  const alone = `${answers_counts ? ", answers counts alone" : ""}${answers_pages ? ", answers pages alone" : ""}`;
+  return `${name}: ${reach}${is_taken ? ", taken" : ""}${alone}`;
 }
 
 function showPlan(page) {

@@ -84,7 +84,8 @@ void write_plan(JsonText& json, const ScanPlan& plan) {
     } else {
       json.null();
     }
-    json.member("is_taken").boolean(index.is_taken).member("answers_counts").boolean(index.answers_counts).end_object();
+    json.member("is_taken").boolean(index.is_taken).member("answers_counts").boolean(index.answers_counts);
+    json.member("answers_pages").boolean(index.answers_pages).end_object();
   }
   json.end_array().member("order_index");
   if (plan.order_index.empty()) {

@@ -83,13 +83,14 @@ Result<std::string> left_out(const Store& store, const std::string& account, con
   return text;
 }
 
-/// Names what the tables have besides entities, one line for each. A source at an address does not show it.
+/// Prints for each table what the transfer leaves out: its indexes and its rule of expiry. A source at an address does
+/// not show them.
 void print_left_out(StoreAccess& source, const std::string& account, const std::vector<std::string>& tables) {
   const Store* const store = source.local();
   if (store == nullptr) return;
   for (const std::string& table : tables) {
     const Result<std::string> text = left_out(*store, account, table);
-    if (text.ok() && !text->empty()) print_hint("of table " + table + ", the transfer leaves out " + *text);
+    if (text.ok() && !text->empty()) print_hint("the transfer of table " + table + " leaves out " + *text);
   }
 }
 
