@@ -283,7 +283,7 @@ Result<std::optional<FoundKeys>> collect_first_keys(const IndexedScan& scan, con
     if (!goes_on.ok()) return goes_on.status();
     if (!*goes_on) {
       if (found.keys.empty()) return std::optional<FoundKeys>();
-      found.next = key;
+      found.next.emplace(key);
       break;
     }
     const bool is_held = holds_key(scan, key);

@@ -27,7 +27,7 @@
 //           fields to zero or to their value: `varve_scan scan = {.size = sizeof scan};`. Zero always means the default.
 //           In an array of such structs, all have one size. A NULL in place of an options struct means defaults. A library
 //           that does not know a field which is set returns VARVE_UNSUPPORTED. A new field begins at a multiple of 8 bytes, so
-//           it never takes the padding behind a last bool. Other structs never change.
+//           it never takes the padding after a last bool. Other structs never change.
 // Threads   Every thread may use all handles at the same time, except cursors, transactions, loaders and writers: one
 //           thread at a time may use these, and a second thread gets VARVE_INVALID_ARGUMENT. varve_store_close() waits for the
 //           calls that run on the store, and refuses later ones. It ends the waits of varve_queue_get() and

@@ -166,7 +166,7 @@ struct Scan {
 /// The cost of a page.
 struct VARVE_EXPORT PageCost {
   /// Key ranges to read, from the start of the page to the end of the scan. A point counts as a range. An index may give the
-  /// entities part by part: then these are the points of the parts that the page has begun, and the ranges behind
+  /// entities part by part: then these are the points of the parts that the page has begun, and the ranges after
   /// them if it has begun those. Do not add the figures of several pages, since each may count the same ranges.
   std::uint64_t key_ranges = 0;
   /// Entities examined, including the returned ones. A count or a page may take what it needs from the entries of an index
