@@ -112,7 +112,7 @@ TEST_F(Transfer, NamesTheIndexesAndTheRuleThatItLeavesOut) {
   ASSERT_EQ(run_program({"table", "expiry", from_, "Rows", "--expire-after", "30d"}).exit_code, 0);
   ASSERT_EQ(run_program({"index", "create", from_, "Other", "ByC", "--on", "C"}).exit_code, 0);
   ASSERT_EQ(run_program({"index", "create", from_, "Other", "ByRow", "--on", "RowKey"}).exit_code, 0);
-  const ProgramResult pulled = run_program({"pull", from_, to_, "--json"});
+  const ProgramResult pulled = run_program({"pull", from_, to_});
   EXPECT_EQ(pulled.exit_code, 0) << pulled.err;
   EXPECT_THAT(pulled.err, HasSubstr("the transfer of table Rows leaves out its index ByI, and its rule of expiry\n"));
   EXPECT_THAT(pulled.err, HasSubstr("the transfer of table Other leaves out its indexes ByC, ByRow\n"));

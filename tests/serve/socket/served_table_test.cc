@@ -34,11 +34,15 @@ Words at_store(const std::string& store, Words words) {
   return words;
 }
 
-/// Replaces what differs between two runs: times, tokens, and the path of the store.
+/// Replaces texts that differ between two runs: times, tokens, figures of a device, the path of the store, and the words for
+/// an absent table, which a server has from the service.
 std::string comparable(std::string text, const std::string& store) {
   for (std::size_t at = text.find(store); at != std::string::npos; at = text.find(store)) {
     text.replace(at, store.size(), "STORE");
   }
+  text = std::regex_replace(text, std::regex("The table does not exist\\.|account '[^']*' has no table '[^']*'"),
+                            "NO TABLE");
+  text = std::regex_replace(text, std::regex("\"(seconds|write_amplification)\":[0-9.e+-]+"), "FIGURE");
   text = std::regex_replace(text, std::regex("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.%A]+Z"), "TIME");
   return std::regex_replace(text, std::regex("[0-9a-f]{16}\\.[^'\"]+"), "TOKEN");
 }
