@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "tools/varve/reach/table_access.h"
 #include "tools/varve/reach/rest_door.h"
+#include "tools/varve/reach/table_access.h"
 #include "tools/varve/reach/wire.h"
 
 namespace varve::tool {
