@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <functional>
+#include <tuple>
+#include <utility>
 
 #include <gtest/gtest.h>
 
