@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <tuple>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -113,6 +115,8 @@ TEST_P(Golden, IsTheSameOnTheRealFileSystem) {
 
 INSTANTIATE_TEST_SUITE_P(Stores, Golden, ::testing::ValuesIn(kGoldenNames),
                          [](const auto& parameter) { return std::string(parameter.param); });
+INSTANTIATE_TEST_SUITE_P(Features, Golden, ::testing::ValuesIn(kGoldenFeatureNames),
+                         [](const auto& parameter) { return std::string(parameter.param); });
 
 TEST(GoldenKilled, HasWhatAKillLeaves) {
   const GoldenStore store = golden("killed");
@@ -131,6 +135,144 @@ TEST(GoldenExpected, HasEveryType) {
        {"Edm.Binary", "Edm.Boolean", "Edm.DateTime", "Edm.Double", "Edm.Guid", "Edm.Int32", "Edm.Int64", "Edm.String",
         "\"policies\":[{", "\"tag\":", "golden2"}) {
     EXPECT_NE(all.find(word), std::string::npos) << word;
+  }
+}
+
+// -- Indexes and ends ------------------------------------------------------------------------------------------------
+
+constexpr std::string_view kGoldenAccount = "golden1";
+using Keys = std::vector<std::string>;
+
+std::uint64_t incompatible_features(const GoldenStore& store) {
+  const auto bytes = store.disk.read_file(sample_path("CURRENT"));
+  const Result<format::Root> root = format::decode_root(format::as_text(*bytes));
+  EXPECT_TRUE(root.ok());
+  return root.ok() ? root->features.incompatible : 0;
+}
+
+/// Returns the RowKeys of the first page, which the index must have served. If it is empty: any index.
+Keys rows_by(const Store& store, std::string_view index, std::string_view table, std::string_view filter,
+             std::string_view order = {}) {
+  const Result<Table> opened = store.open_table(kGoldenAccount, table);
+  EXPECT_TRUE(opened.ok());
+  if (!opened.ok()) return {};
+  Scan scan;
+  scan.filter = filter;
+  scan.order_by = order;
+  if (!order.empty()) scan.page_entities_max = 3;
+  const Result<ScanPlan> plan = opened->explain(scan);
+  EXPECT_TRUE(plan.ok()) << plan.status().to_string();
+  const auto is_meant = [index](const std::string& name) { return index.empty() ? !name.empty() : name == index; };
+  const auto is_taken = [is_meant](const IndexCandidate& each) { return each.is_taken && is_meant(each.name); };
+  const bool has_order = plan.ok() && !order.empty() && is_meant(plan->order_index);
+  EXPECT_TRUE(has_order || (plan.ok() && std::any_of(plan->indexes.begin(), plan->indexes.end(), is_taken))) << filter;
+  const Result<Page> page = opened->scan(scan);
+  EXPECT_TRUE(page.ok()) << page.status().to_string();
+  Keys rows;
+  if (!page.ok()) return rows;
+  for (const Entity& entity : page->entities) rows.push_back(entity.row_key());
+  return rows;
+}
+
+TEST(GoldenIndexed, HasItsDefinitionsAndStates) {
+  const GoldenStore golden_store = golden("indexed");
+  EXPECT_EQ(incompatible_features(golden_store), 2u);
+  const test::DiskMachine machine(golden_store.disk);
+  const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(false));
+  ASSERT_TRUE(store.ok()) << store.status().to_string();
+  const std::vector<std::pair<IndexDefinition, IndexState>> expected = {
+      {{"ByCustomer", {{"Customer"}, {"Total", true}}, {"Note"}}, IndexState::kReady},
+      {{"ByTime", {{"Timestamp", true}}}, IndexState::kReady},
+      {{"BySerial", {{"Serial"}}, {}, true}, IndexState::kReady},
+      {{"ByRow", {{"RowKey"}, {"PartitionKey", true}}}, IndexState::kReady},
+      {{"Unfinished", {{"Total"}}}, IndexState::kBuilding},
+      {{"Failed", {{"Customer"}}, {}, true}, IndexState::kFailed}};
+  const Result<std::vector<IndexInfo>> found = (*store)->indexes(kGoldenAccount, "Orders");
+  ASSERT_TRUE(found.ok()) << found.status().to_string();
+  ASSERT_EQ(found->size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ((*found)[i].definition, expected[i].first) << (*found)[i].definition.name;
+    EXPECT_EQ((*found)[i].state, expected[i].second) << (*found)[i].definition.name;
+    EXPECT_EQ((*found)[i].failure.empty(), expected[i].second != IndexState::kFailed);
+  }
+  EXPECT_EQ((*(*store)->indexes(kGoldenAccount, "Values")).size(), 2u);
+}
+
+TEST(GoldenIndexed, AnswersByItsIndexes) {
+  const test::DiskMachine machine(golden("indexed").disk);
+  const Result<std::unique_ptr<Store>> opened = Store::open(kSamplePath, machine.options(false));
+  ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+  const Store& store = **opened;
+  EXPECT_EQ(rows_by(store, "ByCustomer", "Orders", "Customer eq 'customer 0' and Total ge -5.0"),
+            (Keys{"100", "121", "107", "128", "102", "114", "1"}));
+  EXPECT_EQ(rows_by(store, "ByCustomer", "Orders", "Customer eq 'customer 1' and Total gt 4.0"),
+            (Keys{"115", "122", "129"}));
+  EXPECT_EQ(rows_by(store, "BySerial", "Orders", "Serial eq 1001L"), (Keys{"2"}));
+  EXPECT_EQ(rows_by(store, "BySerial", "Orders", "Serial le 7L"), (Keys{"103"}));
+  EXPECT_EQ(rows_by(store, "ByRow", "Orders", "RowKey eq '105' and PartitionKey ge 'p2'"), (Keys{"105"}));
+  const Keys newest = rows_by(store, "ByTime", "Orders", "", "Timestamp desc");
+  ASSERT_EQ(newest.size(), 3u);
+  EXPECT_EQ(newest[0].size() + newest[1].size(), 2u) << "1 and 2 of the last group";
+  EXPECT_EQ(rows_by(store, "", "Values", "", "V desc").size(), 3u);
+  const std::vector<std::pair<std::string, const char*>> literals = {
+      {"true", "booleanTrue"},
+      {"datetime'9999-12-31T23:59:59.9999999Z'", "datetimeLast"},
+      {"0.0", "doubleMinusZero"},
+      {"guid'00000000-0000-0000-0000-000000000000'", "guidZero"},
+      {"2147483647", "int32Most"},
+      {"9223372036854775807L", "int64Most"},
+      {"X'00010d0aff'", "binaryBytes"},
+      {"''", "stringEmpty"},
+      {"'" + std::string(300, 'l') + "'", "long"}};
+  for (const auto& [literal, row] : literals) {
+    EXPECT_EQ(rows_by(store, "", "Values", "V eq " + literal), (Keys{row})) << literal;
+  }
+}
+
+TEST(GoldenIndexed, RefusesASecondValueAndEndsItsBuild) {
+  const test::DiskMachine machine(golden("indexed").disk);
+  {
+    const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(true));
+    ASSERT_TRUE(store.ok()) << store.status().to_string();
+    Result<Table> orders = (*store)->open_table(kGoldenAccount, "Orders");
+    ASSERT_TRUE(orders.ok());
+    const Status refused = orders->insert(Entity("new", "1").set("Serial", std::int64_t{1001})).status();
+    ASSERT_NE(refused.taken_value(), nullptr) << refused.to_string();
+    EXPECT_EQ(refused.taken_value()->row_key, "2");
+    EXPECT_TRUE(orders->insert(Entity("new", "1").set("Serial", std::int64_t{1003}).set("Total", 1e9)).ok())
+        << "103 has another value by now";
+    ASSERT_TRUE((*store)->create_index(kGoldenAccount, "Orders", {"Unfinished", {{"Total"}}}).ok());
+    EXPECT_EQ(rows_by(**store, "Unfinished", "Orders", "Total ge 14.5"), (Keys{"1", "129"}));
+    ASSERT_TRUE((*store)->compact().ok());
+    ASSERT_TRUE((*store)->close().ok());
+  }
+  EXPECT_EQ(index_difference(machine.env, kSamplePath, true), "");
+}
+
+TEST(GoldenExpiring, ItsEntitiesEndAtTheStoredTimes) {
+  const GoldenStore store = golden("expiring");
+  EXPECT_EQ(incompatible_features(store), 3u);
+  const std::vector<std::tuple<const char*, std::size_t, std::size_t, std::size_t>> years = {
+      {"2027-01-01T00:00:00Z", 3, 20, 4}, {"2127-01-01T00:00:00Z", 0, 20, 4}, {"2201-01-01T00:00:00Z", 0, 11, 2}};
+  for (const auto& [time, aged, sessions, of_user] : years) {
+    test::DiskMachine machine(store.disk);
+    machine.clock.set_wall((*DateTime::parse(time)).ticks);
+    const Result<std::unique_ptr<Store>> opened = Store::open(kSamplePath, machine.options(false));
+    ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+    const auto count = [&](const char* table) {
+      const Result<Table> of_store = (*opened)->open_table(kGoldenAccount, table);
+      const Result<Count> counted = of_store.ok() ? of_store->count(Scan()) : Result<Count>(of_store.status());
+      EXPECT_TRUE(counted.ok()) << counted.status().to_string();
+      return counted.ok() ? counted->entities : 0;
+    };
+    EXPECT_EQ(count("Aged"), aged) << time;
+    EXPECT_EQ(count("Brief"), 0u) << time;
+    EXPECT_EQ(count("Sessions"), sessions) << time;
+    EXPECT_EQ(rows_by(**opened, "ByUser", "Sessions", "User eq 'user 0'").size(), of_user) << time;
+    EXPECT_EQ(*(*opened)->table_expiry(kGoldenAccount, "Sessions"), TableExpiry::at("Until"));
+    EXPECT_EQ(*(*opened)->table_expiry(kGoldenAccount, "Aged"), TableExpiry::after(TableExpiry::kAgeMax));
+    EXPECT_TRUE((*Store::verify(kSamplePath, machine.options(false))).sound()) << time;
+    EXPECT_EQ(index_difference(machine.env, kSamplePath, false), "") << time;
   }
 }
 

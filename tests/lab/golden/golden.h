@@ -16,6 +16,8 @@
 namespace varve::lab {
 
 inline constexpr std::string_view kGoldenNames[] = {"clean", "killed", "checkpoint"};
+/// Stores with what came after the first release, each with a feature bit of its own.
+inline constexpr std::string_view kGoldenFeatureNames[] = {"indexed", "expiring"};
 
 struct GoldenStore {
   std::string name;
