@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/model/metrics_tables.h"
+#include "api/model/service_error.h"
 #include "api/rest/protocol/target.h"
 #include "api/rest/service/accounts.h"
 #include "api/security/http_date.h"
@@ -53,9 +54,10 @@ class RestStore final : public StoreAccess {
     const std::string root = root_of(account);
     const Status exists = send(service_request("GET", root + "/" + serve::table_reference(table)));
     // A signature for one table may not ask for it. The verbs of the table then find out.
-    if (!exists.ok() && exists.code() != Code::kForbidden) {
-      return exists.service_error() == "ResourceNotFound" ? exists.with_service_error("TableNotFound") : exists;
+    if (exists.service_error() == "ResourceNotFound") {  // The service names neither, so the program does.
+      return service_error::table_not_found("account '" + account + "' has no table '" + table + "'");
     }
+    if (!exists.ok() && exists.code() != Code::kForbidden) return exists;
     return table_through(wire_, root, table,
                          is_operator() ? std::optional<TableDoor>(door_of(account, table)) : std::nullopt);
   }
