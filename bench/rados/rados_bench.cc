@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <sstream>
@@ -54,7 +55,14 @@ struct Words {
   std::vector<int> osds;
   int turns = 15;
   double seconds = 0.6;
+  std::vector<std::string> goals;  // empty: all
   std::string json_file;
+
+  bool wants(std::initializer_list<std::string_view> rows) const {
+    return goals.empty() || std::any_of(rows.begin(), rows.end(), [this](std::string_view row) {
+             return std::find(goals.begin(), goals.end(), row) != goals.end();
+           });
+  }
 };
 
 std::string_view random_bytes() {
@@ -431,20 +439,22 @@ std::vector<GoalRow> starts(const Words& words, Raw& raw, Program& program, int 
 int run(const Words& words) {
   constexpr int kKilled = 3;
   // Before this process has threads.
-  for (int number = 0; number < kKilled; ++number) {
+  const bool wants_starts = words.wants({"RA-6", "RA-7", "RA-8"});
+  for (int number = 0; wants_starts && number < kKilled; ++number) {
     std::fprintf(stderr, "    a store that is killed\n");
     check(in_killed_process([&] { return write_a_log(words.pool, number); }));
   }
   Raw raw(words.pool);
   Program program(words.pool);
-  std::vector<GoalRow> rows = starts(words, raw, program, kKilled);
+  std::vector<GoalRow> rows;
   const auto add = [&rows](std::vector<GoalRow> more) {
     for (GoalRow& row : more) rows.push_back(std::move(row));
   };
-  add(commits(words, raw, program));
-  add({loads(words, raw, program)});
-  add(reads(words, raw, program));
-  add({cached_reads(words)});
+  if (wants_starts) add(starts(words, raw, program, kKilled));
+  if (words.wants({"RA-1", "RA-2"})) add(commits(words, raw, program));
+  if (words.wants({"RA-3"})) add({loads(words, raw, program)});
+  if (words.wants({"RA-4", "RA-5"})) add(reads(words, raw, program));
+  if (words.wants({"RA-9"})) add({cached_reads(words)});
   std::stable_sort(rows.begin(), rows.end(), [](const GoalRow& a, const GoalRow& b) { return a.goal < b.goal; });
   const nlohmann::json all = as_json(rows);
   std::fputs(as_table(all).c_str(), stdout);
@@ -465,6 +475,7 @@ int main(int argc, char** argv) {
   app.add_option("--osds", words.osds, "Processes of the OSDs, whose processor time is counted");
   app.add_option("--turns", words.turns, "Turns of each row")->check(CLI::PositiveNumber);
   app.add_option("--seconds", words.seconds, "Seconds of each side in a turn")->check(CLI::PositiveNumber);
+  app.add_option("--goals", words.goals, "Goals to measure with their neighbours, such as RA-3; else all");
   app.add_option("--json", words.json_file, "File that receives all rows as JSON");
   try {
     app.parse(argc, argv);

@@ -132,21 +132,28 @@ class AnswerList {
   RadosList list_ = nullptr;
 };
 
-/// A read in flight. Its completion may write into the memory of the read until wait() returns.
-class PendingRead {
+/// An operation in flight. Its completion may write into this object, and into the memory of a read, until wait()
+/// returns.
+class InFlight {
  public:
-  explicit PendingRead(const LibradosCalls& calls) : calls_(calls) {
-    if (calls_.aio_create_completion2(this, &PendingRead::finish, &completion_) < 0) completion_ = nullptr;
+  explicit InFlight(const LibradosCalls& calls) : calls_(calls) {
+    if (calls_.aio_create_completion2(this, &InFlight::finish, &completion_) < 0) completion_ = nullptr;
   }
-  ~PendingRead() {
+  ~InFlight() {
     if (completion_ != nullptr) calls_.aio_release(completion_);
   }
-  PendingRead(const PendingRead&) = delete;
-  PendingRead& operator=(const PendingRead&) = delete;
+  InFlight(const InFlight&) = delete;
+  InFlight& operator=(const InFlight&) = delete;
   bool is_made() const noexcept { return completion_ != nullptr; }
   RadosCompletion get() const noexcept { return completion_; }
 
-  /// Returns the result of the read. One that is given up has ended as well: the library then completes it at once.
+  /// Returns the result of the operation, also a second time.
+  int wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    finished_.wait(lock, [this] { return is_finished_; });
+    return calls_.aio_get_return_value(completion_);
+  }
+  /// Returns the result of a read. One that is given up has ended as well: the library then completes it at once.
   int wait(RadosContext context, std::chrono::milliseconds patience) {
     /// How often a read is given up again, in case that the library had not sent it yet.
     constexpr std::chrono::milliseconds kAgain{100};
@@ -165,10 +172,10 @@ class PendingRead {
  private:
   /// Called by a thread of the library, as the last use of this object by it.
   static void finish(RadosCompletion /*completion*/, void* argument) {
-    auto& pending = *static_cast<PendingRead*>(argument);
-    const std::lock_guard<std::mutex> lock(pending.mutex_);
-    pending.is_finished_ = true;
-    pending.finished_.notify_one();
+    auto& ended = *static_cast<InFlight*>(argument);
+    const std::lock_guard<std::mutex> lock(ended.mutex_);
+    ended.is_finished_ = true;
+    ended.finished_.notify_one();
   }
 
   const LibradosCalls& calls_;
@@ -176,6 +183,51 @@ class PendingRead {
   std::mutex mutex_;
   std::condition_variable finished_;
   bool is_finished_ = false;  // guarded by mutex_
+};
+
+/// A change that the library has, or one that it did not take.
+class LibradosChange final : public SentChange {
+ public:
+  /// Nothing fails after send() but the change itself.
+  explicit LibradosChange(const LibradosConnection& connection)
+      : connection_(connection), in_flight_(std::make_unique<InFlight>(connection.calls())) {}
+  ~LibradosChange() override {
+    if (!is_sent_) return;
+    if (is_foreign()) {
+      // The parent's threads write into it.
+      leave_to_parent(in_flight_);
+      return;
+    }
+    (void)in_flight_->wait();
+  }
+  LibradosChange(const LibradosChange&) = delete;
+  LibradosChange& operator=(const LibradosChange&) = delete;
+
+  void send(std::shared_ptr<PoolContext> context, const ObjectChange& change) {
+    if (!in_flight_->is_made()) return refuse(ENOMEM);
+    context_ = std::move(context);
+    BuiltWrite write(connection_.calls());
+    write.build(change);  // The library copies the bytes.
+    const int sent = connection_.calls().aio_write_op_operate(write.get(), context_->get(), in_flight_->get(),
+                                                              change.object.c_str(), nullptr, flags_of(change));
+    sent < 0 ? refuse(answer_of(sent)) : accept();
+  }
+  void refuse(ObjectAnswer answer) noexcept { refusal_ = answer; }
+
+  ObjectAnswer await() noexcept override {
+    if (!is_sent_) return refusal_;
+    return is_foreign() ? ENOTCONN : answer_of(in_flight_->wait());
+  }
+
+ private:
+  bool is_foreign() const noexcept { return !connection_.owner().is_this_process(); }
+  void accept() noexcept { is_sent_ = true; }
+
+  const LibradosConnection& connection_;
+  std::shared_ptr<PoolContext> context_;
+  std::unique_ptr<InFlight> in_flight_;
+  ObjectAnswer refusal_ = 0;
+  bool is_sent_ = false;
 };
 
 /// Returns the text of one pool in the monitors' list of all, or nothing.
@@ -282,6 +334,21 @@ class LibradosDoor final : public ObjectDoor {
         calls_.write_op_operate(write.get(), (*context)->get(), change.object.c_str(), nullptr, flags_of(change)));
   }
 
+  std::unique_ptr<SentChange> send(const ObjectChange& change) override {
+    auto sent = std::make_unique<LibradosChange>(*connection_);
+    if (is_foreign()) {
+      sent->refuse(ENOTCONN);
+      return sent;
+    }
+    Result<std::shared_ptr<PoolContext>> context = context_of(change.epoch);
+    if (context.ok()) {
+      sent->send(*std::move(context), change);
+    } else {
+      sent->refuse(context.status().os_error() == 0 ? ENOMEM : context.status().os_error());
+    }
+    return sent;
+  }
+
   ObjectAnswer look(std::string_view object, ObjectLook& found) override {
     if (is_foreign()) return ENOTCONN;
     AnswerList list(calls_.getxattrs_end);
@@ -367,7 +434,7 @@ class LibradosDoor final : public ObjectDoor {
 
   int read_in_time(const std::string& name, std::uint64_t offset, std::span<char> bytes,
                    std::chrono::milliseconds patience) const {
-    PendingRead pending(calls_);
+    InFlight pending(calls_);
     if (!pending.is_made()) return -ENOMEM;
     const int begun =
         calls_.aio_read(connection_->reader(), name.c_str(), pending.get(), bytes.data(), bytes.size(), offset);

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,14 +71,27 @@ struct PoolLook {
   std::uint64_t copies_min = 0;
 };
 
-/// Any thread may use it. A call waits for its answer. Changes by one client to one object are made in the order of the
-/// calls. An answered change has reached every copy.
+/// A change that was sent. One thread at a time may use it. The door outlives it.
+class SentChange {
+ public:
+  /// Waits for the answer.
+  virtual ~SentChange() = default;
+  /// Waits for the answer and returns it, each time the same.
+  virtual ObjectAnswer await() noexcept = 0;
+};
+
+/// Any thread may use it. A call waits for its answer, except send(). Changes by one client to one object are made in the
+/// order of the calls. An answered change has reached every copy.
 class ObjectDoor {
  public:
   virtual ~ObjectDoor() = default;
   /// Returns the name of this client for blocklist().
   virtual std::string client() const = 0;
   virtual ObjectAnswer change(const ObjectChange& change) = 0;
+  /// Sends a change without waiting for its answer. Changes of other objects may be made before it, also later ones. The
+  /// door copies the bytes, so that they need not outlive the call. Never returns null. Throws std::bad_alloc; then
+  /// nothing was sent.
+  virtual std::unique_ptr<SentChange> send(const ObjectChange& change) = 0;
   virtual ObjectAnswer look(std::string_view object, ObjectLook& found) = 0;
   /// Returns all entries of the object's sorted map.
   virtual ObjectAnswer entries(std::string_view object, TextMap& found) = 0;

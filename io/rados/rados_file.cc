@@ -28,6 +28,15 @@ RadosWritableFile::RadosWritableFile(std::shared_ptr<RadosRoot> root, std::strin
       entry_(entry),
       waiting_(std::move(waiting)) {}
 
+RadosWritableFile::~RadosWritableFile() {
+  if (!root_->process().owner().is_this_process()) return;
+  for (; answered_ < sent_; ++answered_) {
+    const RadosRoot::Sent& oldest = on_the_way_[answered_ % kStripesInFlight];
+    if (oldest.answer != nullptr) (void)oldest.answer->await();
+    root_->process().stripes_in_flight().fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
 Status RadosWritableFile::append(std::span<const std::byte> bytes) {
   if (Status usable = guard_.check("append"); !usable.ok()) return usable;
   const Status appended = append_once(bytes);
@@ -57,6 +66,7 @@ Status RadosWritableFile::sync(SyncPoint point) {
 Status RadosWritableFile::sync_once(SyncPoint point) {
   const FailedCall call{"sync", guard_.path(), std::nullopt, point.name};
   if (Status written = write_waiting(point.name); !written.ok()) return written;
+  if (Status answered = await_sent(0, point.name); !answered.ok()) return answered;
   FileEntry entry = entry_;
   entry.size_bytes = written_bytes_;
   // A table file is synced once, and its recorded size saves readers a look. A manifest is synced again and again; its
@@ -77,10 +87,11 @@ Status RadosWritableFile::sync_once(SyncPoint point) {
   return Status();
 }
 
-/// Writes the waiting bytes into the last object, which is made if it is new.
+/// Writes the waiting bytes into the last object, which is made if it is new. Before the first sync, it is only sent.
 Status RadosWritableFile::write_waiting(std::string_view point) {
   const FailedCall call{"write", guard_.path(), written_bytes_, point};
   if (waiting_bytes_ == 0) return root_->check(call);
+  if (!was_finished_ && written_bytes_ % kStripeBytes == 0) return send_waiting(point);
   if (entry_.phase == FilePhase::kFinished) {
     // It grows again. A takeover must know that, before the first object changes.
     FileEntry growing = entry_;
@@ -93,11 +104,41 @@ Status RadosWritableFile::write_waiting(std::string_view point) {
   writing.offset = written_bytes_ % kStripeBytes;
   if (writing.offset == 0) writing.presence = ObjectChange::Presence::kMustBeAbsent;
   writing.bytes = waiting_.bytes().first(waiting_bytes_);
-  // The manifest was admitted when its first object was made. A table file has no object that grows.
-  writing.may_exceed = writing.offset != 0 || was_finished_;
+  writing.may_exceed = true;  // It is a manifest, which was admitted with its first object.
   if (Status written = root_->change(std::move(writing), call); !written.ok()) return written;
   written_bytes_ += waiting_bytes_;
   waiting_bytes_ = 0;
+  return Status();
+}
+
+/// Sends the waiting bytes as a new object.
+Status RadosWritableFile::send_waiting(std::string_view point) {
+  std::atomic<std::uint64_t>& of_process = root_->process().stripes_in_flight();
+  const bool is_crowded = of_process.load(std::memory_order_relaxed) >= kStripesOfProcess;
+  if (Status has_place = await_sent(is_crowded ? 0 : kStripesInFlight - 1, point); !has_place.ok()) return has_place;
+  assert(written_bytes_ == sent_ * kStripeBytes);
+  ObjectChange making;
+  making.object = stripe_object(root_->store(), entry_.id(), sent_);
+  making.presence = ObjectChange::Presence::kMustBeAbsent;
+  making.bytes = waiting_.bytes().first(waiting_bytes_);
+  Result<RadosRoot::Sent> sent = root_->send(std::move(making), {"write", guard_.path(), written_bytes_, point});
+  if (!sent.ok()) return sent.status();
+  on_the_way_[sent_++ % kStripesInFlight] = *std::move(sent);
+  of_process.fetch_add(1, std::memory_order_relaxed);
+  written_bytes_ += waiting_bytes_;
+  waiting_bytes_ = 0;
+  return Status();
+}
+
+/// Waits until at most `left` objects are on their way, for the oldest first.
+Status RadosWritableFile::await_sent(std::uint64_t left, std::string_view point) {
+  for (; sent_ - answered_ > left; ++answered_) {
+    const FailedCall call{"write", guard_.path(), answered_ * kStripeBytes, point};
+    RadosRoot::Sent& oldest = on_the_way_[answered_ % kStripesInFlight];
+    if (Status made = root_->await(oldest, call); !made.ok()) return made;
+    oldest = RadosRoot::Sent();
+    root_->process().stripes_in_flight().fetch_sub(1, std::memory_order_relaxed);
+  }
   return Status();
 }
 

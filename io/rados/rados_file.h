@@ -2,6 +2,7 @@
 // Must never: write an object of a file that is not in the directory (S4), or after a failure.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -16,8 +17,9 @@
 
 namespace varve::io {
 
-/// A file in objects of kStripeBytes, which are made one after the other. Appended bytes wait in memory until they fill
-/// an object, or for sync(). A reader sees no byte before its sync.
+/// A file in objects of kStripeBytes. Appended bytes wait in memory until they fill an object, or for sync(). Before the
+/// first sync, up to kStripesInFlight objects are on their way at once, with copies of their bytes. That sync waits for
+/// all of them. From then on, objects are made one after the other. A reader sees no byte before its sync.
 class RadosWritableFile final : public WritableFile {
  public:
   /// `entry` was just added under `name`. Errors: kOutOfMemory.
@@ -26,6 +28,10 @@ class RadosWritableFile final : public WritableFile {
   /// Only make() calls it.
   RadosWritableFile(std::shared_ptr<RadosRoot> root, std::string_view name, const FileEntry& entry,
                     AlignedBuffer waiting);
+  /// Waits for the objects that are on their way.
+  ~RadosWritableFile() override;
+  RadosWritableFile(const RadosWritableFile&) = delete;
+  RadosWritableFile& operator=(const RadosWritableFile&) = delete;
 
   Status append(std::span<const std::byte> bytes) override;
   Status sync(SyncPoint point) override;
@@ -35,6 +41,8 @@ class RadosWritableFile final : public WritableFile {
   Status append_once(std::span<const std::byte> bytes);
   Status sync_once(SyncPoint point);
   Status write_waiting(std::string_view point);
+  Status send_waiting(std::string_view point);
+  Status await_sent(std::uint64_t left, std::string_view point);
 
   const std::shared_ptr<RadosRoot> root_;
   const std::string name_;
@@ -42,8 +50,12 @@ class RadosWritableFile final : public WritableFile {
   FileEntry entry_;
   AlignedBuffer waiting_;  // the end of the file that no object has, within one object
   std::size_t waiting_bytes_ = 0;
-  std::uint64_t written_bytes_ = 0;  // in objects
+  std::uint64_t written_bytes_ = 0;  // in objects, or on their way to them
   bool was_finished_ = false;        // a sync recorded the size, once
+  /// Before that, the objects from `answered_` to `sent_`, each at its number modulo the size.
+  std::array<RadosRoot::Sent, kStripesInFlight> on_the_way_;
+  std::uint64_t answered_ = 0;
+  std::uint64_t sent_ = 0;
 };
 
 class RadosReadableFile final : public ReadableFile {

@@ -128,6 +128,27 @@ Status RadosRoot::change(ObjectChange change, const FailedCall& call) {
     change.may_exceed = true;
     answer = process_->door().change(change);
   }
+  return judge(change.object, answer, call);
+}
+
+/// While new objects may use a ballast, each waits for its answer: it is sent again if the pool refuses it.
+Result<RadosRoot::Sent> RadosRoot::send(ObjectChange change, const FailedCall& call) {
+  if (excess_left_.load(std::memory_order_relaxed) > 0) {
+    if (Status made = this->change(std::move(change), call); !made.ok()) return made;
+    return Sent();
+  }
+  if (Status owned = check(call); !owned.ok()) return owned;
+  change.epoch = epoch();
+  std::unique_ptr<SentChange> answer = process_->door().send(change);
+  return Sent{std::move(change.object), std::move(answer)};
+}
+
+Status RadosRoot::await(Sent& sent, const FailedCall& call) {
+  return sent.answer == nullptr ? Status() : judge(sent.object, sent.answer->await(), call);
+}
+
+/// Returns the status of a change of an object.
+Status RadosRoot::judge(const std::string& object, ObjectAnswer answer, const FailedCall& call) {
   switch (answer) {
     case 0: return Status();
     case kStaleEpoch:
@@ -141,7 +162,7 @@ Status RadosRoot::change(ObjectChange change, const FailedCall& call) {
     case EEXIST: {
       // A change that was sent again finds its own object. A seal is the mark of a later owner.
       ObjectLook found;
-      const ObjectAnswer look = process_->door().look(change.object, found);
+      const ObjectAnswer look = process_->door().look(object, found);
       if (look != 0) return os_error(look, call);
       if (found.attributes.contains("sealed")) return fenced(call);
       return Status();
@@ -392,20 +413,32 @@ Status RadosRoot::forget(const std::string& id, std::uint64_t stripes, const Fai
   return change_root(std::move(forgetting), call);
 }
 
-/// Goes on past `stripes`, since a former owner may have made more objects than its entry says.
+/// Returns the number after that of the last object. A former owner may have made more objects than the entry says. A file
+/// that was synced, so that its entry has a size, grows by one object at a time.
+Result<std::uint64_t> RadosRoot::end_of_objects(const std::string& id, std::uint64_t stripes) {
+  const std::uint64_t missing_max = stripes == 0 ? kStripesInFlight : 1;
+  std::uint64_t end = stripes;
+  for (std::uint64_t stripe = stripes; stripe < end + missing_max; ++stripe) {
+    const std::string object = stripe_object(store_, id, stripe);
+    ObjectLook found;
+    const ObjectAnswer look = process_->door().look(object, found);
+    if (look != 0 && look != ENOENT) return os_error(look, {"look for the object", object});
+    if (look == 0) end = stripe + 1;
+  }
+  return end;
+}
+
+/// Removes the last object first, so that the rule of end_of_objects() finds the others if this owner dies.
 Status RadosRoot::remove_objects(const std::string& id, std::uint64_t stripes) {
-  for (std::uint64_t stripe = 0;; ++stripe) {
+  const Result<std::uint64_t> end = end_of_objects(id, stripes);
+  if (!end.ok()) return end.status();
+  for (std::uint64_t left = *end; left > 0; --left) {
     ObjectChange removing;
-    removing.object = stripe_object(store_, id, stripe);
+    removing.object = stripe_object(store_, id, left - 1);
     removing.removes = true;
     removing.epoch = epoch();
     const FailedCall call{"remove the object", removing.object};
     if (Status owned = check(call); !owned.ok()) return owned;
-    ObjectLook found;
-    const ObjectAnswer look = process_->door().look(removing.object, found);
-    if (look == ENOENT && stripe >= stripes) return Status();
-    if (look == ENOENT) continue;
-    if (look != 0) return os_error(look, call);
     const ObjectAnswer removed = process_->door().change(removing);
     if (removed == kStaleEpoch || removed == ESHUTDOWN) {
       note_fenced();
@@ -413,6 +446,7 @@ Status RadosRoot::remove_objects(const std::string& id, std::uint64_t stripes) {
     }
     if (removed != 0 && removed != ENOENT) return os_error(removed, call);
   }
+  return Status();
 }
 
 Result<std::uint64_t> RadosRoot::size_of(const FileEntry& entry, const FailedCall& call) {

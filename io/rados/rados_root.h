@@ -3,8 +3,10 @@
 //
 // Rules (with S1 and S6 of object_door.h)
 //   S2  Epochs of a root only rise. An epoch has one owner. It is taken by one conditional change of the root.
-//   S3  take() seals every object that a former owner may still write, before the directory may be used.
-//   S4  A file is in the directory before its first object is made.
+//   S3  take() seals every object that a former owner may still write and that a reader looks at, before the directory may
+//       be used. Of a file that was never synced, this includes the first object that is missing, and none after that.
+//   S4  A file is in the directory before its first object is made. Its entry says that it is finished only after each of
+//       its objects was answered.
 //   S5  An object's name has the epoch and a number of that epoch, so no two owners ever make one name.
 //   S13 Only the owner of a root removes its objects, after no name leads to them. Those of the owner before it wait until
 //       that one is blocklisted: what it sent before could make them anew, and no name would lead to them.
@@ -70,6 +72,15 @@ class RadosRoot {
   /// Makes one change of an object of this store under the epoch. Errors: kFenced; EEXIST, if the object was to be
   /// absent and is not one that a repeated change made; kIoError.
   Status change(ObjectChange change, const FailedCall& call);
+  /// A change of an object that was sent. It has no answer to wait for if it was made at once.
+  struct Sent {
+    std::string object;
+    std::unique_ptr<SentChange> answer;
+  };
+  /// Sends one change, as change() does, without waiting for its answer. It copies the bytes. Errors: those of change().
+  Result<Sent> send(ObjectChange change, const FailedCall& call);
+  /// Waits for the answer. Errors: those of change(); kNoSpace, also if a ballast was given up since the change was sent.
+  Status await(Sent& sent, const FailedCall& call);
 
   Result<FileMap> files();
   /// Errors: ENOENT.
@@ -104,8 +115,10 @@ class RadosRoot {
   Status raise_epoch(const Claim& former, const std::string& owner);
   Status end_lease(const Claim& former, const std::string& owner);
   Status take_directory();
+  Status judge(const std::string& object, ObjectAnswer answer, const FailedCall& call);
   Status seal(const FileEntry& entry);
   Result<bool> seal_stripe(const std::string& object);
+  Result<std::uint64_t> end_of_objects(const std::string& id, std::uint64_t stripes);
   Status remove_objects(const std::string& id, std::uint64_t stripes);
   Status remove_nameless(const std::string& id, std::uint64_t stripes, const FailedCall& call) VARVE_REQUIRES(mutex_);
   Status remove_waiting(const FailedCall& call) VARVE_REQUIRES(mutex_);

@@ -247,7 +247,8 @@ Status RadosRoot::take_directory() {
 }
 
 /// Refuses each later write of the file's former owner. A growing file also gets one sealed, empty object after its
-/// last one, so that its owner cannot make that object.
+/// last one, so that its owner cannot make that object. An object after that one has no reader, and is removed with the
+/// file.
 Status RadosRoot::seal(const FileEntry& entry) {
   if (entry.is_segment()) return seal_stripe(stripe_object(store_, entry.id(), 0)).status();
   for (std::uint64_t stripe = 0;; ++stripe) {

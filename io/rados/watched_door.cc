@@ -3,6 +3,7 @@
 #include "io/rados/watched_door.h"
 
 #include <cerrno>
+#include <utility>
 
 namespace varve::io {
 
@@ -41,6 +42,26 @@ class WatchedDoor::Watched {
   ObjectAnswer answer_ = 0;
 };
 
+class WatchedDoor::WatchedChange final : public SentChange {
+ public:
+  WatchedChange(WatchedDoor& door, const ObjectChange& change) : door_(door), object_(change.object) {}
+  void set_sent(std::unique_ptr<SentChange> sent) noexcept { sent_ = std::move(sent); }
+
+  ObjectAnswer await() noexcept override {
+    if (sent_ == nullptr) return answer_;
+    Watched watched(door_, door_.changes_, object_);
+    answer_ = watched.answered(sent_->await());
+    sent_.reset();
+    return answer_;
+  }
+
+ private:
+  WatchedDoor& door_;
+  const std::string object_;
+  std::unique_ptr<SentChange> sent_;  // null once it is answered
+  ObjectAnswer answer_ = 0;
+};
+
 DoorFigures WatchedDoor::figures_of(const Kind& kind) const {
   const std::lock_guard<std::mutex> guard(mutex_);
   DoorFigures figures = kind.figures;
@@ -54,6 +75,12 @@ DoorFigures WatchedDoor::figures_of(const Kind& kind) const {
 ObjectAnswer WatchedDoor::change(const ObjectChange& change) {
   Watched watched(*this, changes_, change.object);
   return watched.answered(door_.change(change));
+}
+
+std::unique_ptr<SentChange> WatchedDoor::send(const ObjectChange& change) {
+  auto watched = std::make_unique<WatchedChange>(*this, change);
+  watched->set_sent(door_.send(change));
+  return watched;
 }
 
 ObjectAnswer WatchedDoor::look(std::string_view object, ObjectLook& found) {

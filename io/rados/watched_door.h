@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -38,6 +39,8 @@ class WatchedDoor final : public ObjectDoor {
 
   std::string client() const override { return door_.client(); }
   ObjectAnswer change(const ObjectChange& change) override;
+  /// The change counts as waiting while its maker is in await().
+  std::unique_ptr<SentChange> send(const ObjectChange& change) override;
   ObjectAnswer look(std::string_view object, ObjectLook& found) override;
   ObjectAnswer entries(std::string_view object, TextMap& found) override;
   ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes, std::size_t& count,
@@ -62,6 +65,7 @@ class WatchedDoor final : public ObjectDoor {
     DoorFigures figures;  // without what waits
   };
   class Watched;
+  class WatchedChange;
 
   DoorFigures figures_of(const Kind& kind) const;
 

@@ -26,6 +26,53 @@ bool inside_object_cluster() noexcept {
   return calls_inside > 0;
 }
 
+/// A change that was sent without a wait for its answer, with its own copy of the bytes.
+class ModelSentChange final : public SentChange {
+ public:
+  ModelSentChange(ObjectCluster& cluster, std::string client, const ObjectChange& change)
+      : cluster_(cluster),
+        client_(std::move(client)),
+        bytes_(change.bytes.begin(), change.bytes.end()),
+        change_(change) {
+    change_.bytes = bytes_;
+  }
+  ~ModelSentChange() override { (void)await(); }
+  ModelSentChange(const ModelSentChange&) = delete;
+  ModelSentChange& operator=(const ModelSentChange&) = delete;
+
+  const std::string& object() const noexcept { return change_.object; }
+
+  /// Called under the lock.
+  void arrive(ObjectCluster::Client& own) {
+    arrival_ = cluster_.arrive(own, change_);
+    std::erase(own.on_the_way, this);
+  }
+
+  ObjectAnswer await() noexcept override {
+    if (is_answered_) return arrival_->answer;
+    const InsideModel inside;
+    cluster_.scheduler_.yield();
+    (void)cluster_.await(change_.object);
+    {
+      const std::lock_guard<std::mutex> guard(cluster_.mutex_);
+      if (!arrival_) arrive(cluster_.client(client_));
+    }
+    cluster_.scheduler_.yield();
+    const std::lock_guard<std::mutex> guard(cluster_.mutex_);
+    if (arrival_->is_repeated) arrival_->answer = cluster_.arrive_again(cluster_.client(client_), change_);
+    is_answered_ = true;
+    return arrival_->answer;
+  }
+
+ private:
+  ObjectCluster& cluster_;
+  const std::string client_;
+  const std::vector<std::byte> bytes_;
+  ObjectChange change_;
+  std::optional<ObjectCluster::Arrival> arrival_;  // guarded by the lock until is_answered_
+  bool is_answered_ = false;
+};
+
 /// The door of one client.
 class ModelDoor final : public ObjectDoor {
  public:
@@ -37,26 +84,31 @@ class ModelDoor final : public ObjectDoor {
     const InsideModel inside;
     cluster_.scheduler_.yield();
     (void)cluster_.await(change.object);
-    bool is_repeated = false;
-    ObjectAnswer answer = 0;
+    ObjectCluster::Arrival arrival;
     {
       const std::lock_guard<std::mutex> guard(cluster_.mutex_);
-      ++cluster_.change_count_;
       ObjectCluster::Client& own = cluster_.client(client_);
-      if (own.is_blocked) return ESHUTDOWN;
-      if (own.changes_left == 0) {
-        keep(own, change);
-        return ETIMEDOUT;
-      }
-      if (own.changes_left != UINT64_MAX) --own.changes_left;
-      is_repeated = random_below(cluster_.random_, 100) < cluster_.repeat_percent_;
-      answer = cluster_.apply(change);
+      bring_earlier(own, change.object);
+      arrival = cluster_.arrive(own, change);
     }
     cluster_.scheduler_.yield();
-    if (!is_repeated) return answer;
+    if (!arrival.is_repeated) return arrival.answer;
     // Others may have made changes since.
     const std::lock_guard<std::mutex> guard(cluster_.mutex_);
-    return cluster_.client(client_).is_blocked ? ESHUTDOWN : cluster_.apply(change);
+    return cluster_.arrive_again(cluster_.client(client_), change);
+  }
+
+  std::unique_ptr<SentChange> send(const ObjectChange& change) override {
+    const InsideModel inside;
+    cluster_.scheduler_.yield();
+    auto sent = std::make_unique<ModelSentChange>(cluster_, client_, change);
+    const bool is_standing = cluster_.stands_still(change.object);
+    const std::lock_guard<std::mutex> guard(cluster_.mutex_);
+    ObjectCluster::Client& own = cluster_.client(client_);
+    bring_earlier(own, change.object);
+    own.on_the_way.push_back(sent.get());
+    if (!is_standing && random_below(cluster_.random_, 100) >= cluster_.delay_percent_) sent->arrive(own);
+    return sent;
   }
 
   ObjectAnswer look(std::string_view object, ObjectLook& found) override {
@@ -98,10 +150,12 @@ class ModelDoor final : public ObjectDoor {
   }
 
  private:
-  static void keep(ObjectCluster::Client& own, const ObjectChange& change) {
-    if (own.late_left == 0) return;
-    --own.late_left;
-    own.late.push_back({change, {change.bytes.begin(), change.bytes.end()}});
+  /// Lets changes of the object arrive that the client sent before. Called under the lock.
+  static void bring_earlier(ObjectCluster::Client& own, std::string_view object) {
+    const std::vector<ModelSentChange*> sent = own.on_the_way;
+    for (ModelSentChange* const earlier : sent) {
+      if (earlier->object() == object) earlier->arrive(own);
+    }
   }
 
   template <typename Use>
@@ -111,7 +165,9 @@ class ModelDoor final : public ObjectDoor {
     cluster_.scheduler_.yield();
     if (!cluster_.await(object, patience)) return ETIMEDOUT;
     const std::lock_guard<std::mutex> guard(cluster_.mutex_);
-    if (const ObjectAnswer refused = cluster_.refusal(cluster_.client(client_)); refused != 0) return refused;
+    ObjectCluster::Client& own = cluster_.client(client_);
+    bring_earlier(own, object);
+    if (const ObjectAnswer refused = cluster_.refusal(own); refused != 0) return refused;
     const auto found = cluster_.objects_.find(object);
     if (found == cluster_.objects_.end()) return ENOENT;
     use(found->second);
@@ -136,6 +192,12 @@ bool ObjectCluster::await(std::string_view object, std::chrono::milliseconds pat
     }
   }
   return true;
+}
+
+bool ObjectCluster::stands_still(std::string_view object) {
+  if (!has_still_.load(std::memory_order_acquire)) return false;
+  const MutexGuard guard(standing_);
+  return still_prefix_.has_value() && object.starts_with(*still_prefix_);
 }
 
 void ObjectCluster::stand_still(std::string_view prefix) {
@@ -188,6 +250,11 @@ void ObjectCluster::repeat(unsigned percent) {
   repeat_percent_ = percent;
 }
 
+void ObjectCluster::delay_sent(unsigned percent) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  delay_percent_ = percent;
+}
+
 void ObjectCluster::cut_off(std::string_view name, std::uint64_t changes, std::size_t late_max) {
   const std::lock_guard<std::mutex> guard(mutex_);
   Client& cut = client(name);
@@ -211,6 +278,12 @@ std::size_t ObjectCluster::deliver(std::string_view name, std::size_t count) {
     if (!sender.is_blocked && apply(kept.change) == 0) ++made;
   }
   return made;
+}
+
+void ObjectCluster::lose(std::string_view name) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  std::vector<Kept>& late = client(name).late;
+  if (!late.empty()) late.erase(late.begin());
 }
 
 void ObjectCluster::set_full(bool is_full) {
@@ -256,6 +329,25 @@ bool ObjectCluster::has_expected(const Object& object, const ObjectChange& chang
     const auto found = object.attributes.find(expected.first);
     return found == object.attributes.end() ? expected.second.empty() : found->second == expected.second;
   });
+}
+
+ObjectCluster::Arrival ObjectCluster::arrive(Client& own, const ObjectChange& change) {
+  ++change_count_;
+  if (own.is_blocked) return {ESHUTDOWN};
+  if (own.changes_left == 0) {
+    if (own.late_left > 0) {
+      --own.late_left;
+      own.late.push_back({change, {change.bytes.begin(), change.bytes.end()}});
+    }
+    return {ETIMEDOUT};
+  }
+  if (own.changes_left != UINT64_MAX) --own.changes_left;
+  const bool is_repeated = random_below(random_, 100) < repeat_percent_;
+  return {apply(change), is_repeated};
+}
+
+ObjectAnswer ObjectCluster::arrive_again(const Client& own, const ObjectChange& change) {
+  return own.is_blocked ? ESHUTDOWN : apply(change);
 }
 
 ObjectAnswer ObjectCluster::apply(const ObjectChange& change) {

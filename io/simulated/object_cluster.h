@@ -2,7 +2,8 @@
 // Must never: make a change in part, or remember an object's epoch after the object was removed. RADOS forgets it too.
 //
 // A change arrives once, or twice (it was sent again, and its maker sees the second answer), or late, or never. The
-// changes of one client arrive in the order in which they were sent. A client that is cut off gets no answer any more.
+// changes of one client arrive in the order in which they were sent. One whose answer is not awaited may arrive as late as
+// the wait for it, after later ones of other objects. A client that is cut off gets no answer any more.
 #pragma once
 
 #include <atomic>
@@ -24,6 +25,8 @@
 
 namespace varve::io {
 
+class ModelSentChange;
+
 /// Any thread may use it. Doors must not outlive it.
 class ObjectCluster {
  public:
@@ -35,6 +38,9 @@ class ObjectCluster {
 
   /// Sets how many of 100 changes are made twice.
   void repeat(unsigned percent);
+  /// Sets how many of 100 changes that are sent without a wait arrive when their answers are awaited (50). Others arrive
+  /// at once.
+  void delay_sent(unsigned percent);
   /// Cuts a client off after `changes` further changes: nothing that it sends is answered (ETIMEDOUT). Its next
   /// `late_max` changes are kept and may arrive later. All others never arrive.
   void cut_off(std::string_view name, std::uint64_t changes, std::size_t late_max);
@@ -42,6 +48,8 @@ class ObjectCluster {
   void reconnect(std::string_view name);
   /// Lets up to `count` kept changes of a client arrive now, the oldest first. Returns how many succeeded.
   std::size_t deliver(std::string_view name, std::size_t count);
+  /// Lets the oldest kept change of a client never arrive.
+  void lose(std::string_view name);
 
   /// Makes the pool full, or frees it.
   void set_full(bool is_full);
@@ -68,6 +76,7 @@ class ObjectCluster {
 
  private:
   friend class ModelDoor;
+  friend class ModelSentChange;
   static constexpr std::uint64_t kCopiesMin = 2;
 
   struct Object {
@@ -86,16 +95,25 @@ class ObjectCluster {
     std::uint64_t changes_left = UINT64_MAX;  // before it is cut off
     std::size_t late_left = 0;
     std::vector<Kept> late;
+    std::vector<ModelSentChange*> on_the_way;  // in the order in which they were sent
+  };
+  /// What became of a change that arrived.
+  struct Arrival {
+    ObjectAnswer answer = 0;
+    bool is_repeated = false;  // It arrives again.
   };
 
   // The functions below are called under the lock.
   ObjectAnswer apply(const ObjectChange& change);
+  Arrival arrive(Client& own, const ObjectChange& change);
+  ObjectAnswer arrive_again(const Client& own, const ObjectChange& change);
   PoolLook look_at_pool() const;
   static bool has_expected(const Object& object, const ObjectChange& change);
   Client& client(std::string_view name);
   /// Returns the answer if the client gets one that depends on no object.
   ObjectAnswer refusal(const Client& client) const;
 
+  bool stands_still(std::string_view object);
   /// Waits while operations on the object wait, without the lock. Returns false if that outlasts a patience that is not zero.
   bool await(std::string_view object, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
 
@@ -107,6 +125,7 @@ class ObjectCluster {
   mutable std::mutex mutex_;  // guards the members below; held briefly
   SeededRandom random_;
   unsigned repeat_percent_ = 0;
+  unsigned delay_percent_ = 50;
   bool is_full_ = false;
   std::uint64_t copies_ = kCopiesMin;
   bool heeds_epochs_ = true;

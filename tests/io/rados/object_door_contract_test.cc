@@ -132,6 +132,31 @@ TEST_P(ObjectDoorContract, EpochsAreWhollyKept) {
   EXPECT_EQ(door_->change(removing("a", kLarge + 2)), 0);
 }
 
+TEST_P(ObjectDoorContract, ASentChangeIsMadeAsOneThatWaits) {
+  std::string text = "first";
+  ObjectChange change = making("a", 5);
+  change.bytes = bytes_view(text);
+  const std::unique_ptr<SentChange> made = door_->send(change);
+  text = "other";  // The door has a copy.
+  EXPECT_EQ(door_->change(setting("a", 5, "1")), 0) << "it was sent later";
+  EXPECT_EQ(made->await(), 0);
+  EXPECT_EQ(made->await(), 0);
+  std::vector<std::byte> bytes(9);
+  std::size_t count = 0;
+  ASSERT_EQ(other_->read(name("a"), 0, bytes, count, std::chrono::milliseconds(0)), 0);
+  bytes.resize(count);
+  EXPECT_EQ(bytes, bytes_of("first"));
+  EXPECT_EQ(door_->send(making("a", 5))->await(), EEXIST);
+  EXPECT_EQ(other_->send(setting("a", 4, "2"))->await(), kStaleEpoch);
+  EXPECT_EQ(value_of("a"), "1");
+  {
+    std::vector<std::unique_ptr<SentChange>> sent;
+    for (const char* const object : {"b", "c", "d"}) sent.push_back(door_->send(making(object, 5)));
+    EXPECT_EQ(sent.back()->await(), 0);
+  }
+  for (const char* const object : {"b", "c"}) EXPECT_EQ(other_->change(setting(object, 5, "1")), 0);
+}
+
 TEST_P(ObjectDoorContract, ARefusedChangeRaisesNoEpoch) {
   ASSERT_EQ(door_->change(making("a", 1)), 0);
   ObjectChange refused = setting("a", 9, "2");

@@ -233,6 +233,15 @@ TEST_P(RadosLease, TwoStandbysFollowEachOther) {
   EXPECT_LT(epochs[0], epochs[1]);
 }
 
+class AnsweredChange final : public SentChange {
+ public:
+  explicit AnsweredChange(ObjectAnswer answer) noexcept : answer_(answer) {}
+  ObjectAnswer await() noexcept override { return answer_; }
+
+ private:
+  const ObjectAnswer answer_;
+};
+
 /// The nth operation of this door answers EIO. A change may have been made all the same.
 class FailingDoor final : public ObjectDoor {
  public:
@@ -246,6 +255,10 @@ class FailingDoor final : public ObjectDoor {
     if (!fails()) return door_->change(change);
     if (makes_changes_) (void)door_->change(change);
     return EIO;
+  }
+  /// Waits for the answer at once, so that a failure is counted as one of change().
+  std::unique_ptr<SentChange> send(const ObjectChange& sent) override {
+    return std::make_unique<AnsweredChange>(change(sent));
   }
   ObjectAnswer look(std::string_view object, ObjectLook& found) override {
     return fails() ? EIO : door_->look(object, found);
