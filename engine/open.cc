@@ -57,7 +57,7 @@ constexpr std::uint64_t kMemtableBytesMax = std::uint64_t{64} << 20;
 /// Bounds of the blocks read ahead of scans. They are pinned beyond the cache's budget, so they must be small beside
 /// it.
 constexpr std::uint64_t kWalkAheadPart = 8;
-constexpr std::uint64_t kWalkAheadBytesMax = std::uint64_t{4} << 20;
+constexpr std::uint64_t kWalkAheadReadsMax = 16;
 
 /// Starts the parts that read, from the recovered state.
 Status start_reading(EngineState& state, const FileSet& files, std::unique_ptr<Memtable> memtable) {
@@ -75,8 +75,9 @@ Status start_reading(EngineState& state, const FileSet& files, std::unique_ptr<M
   if (!levels.ok()) return levels.status();
   state.states = std::make_unique<ReadStates>(
       scheduler, ReadState{std::shared_ptr<Memtable>(std::move(memtable)), {}, *std::move(levels)});
-  state.walk_ahead = std::make_unique<WalkAhead>(
-      *state.blocks, *state.read_queues, std::min(state.cache->bytes_max() / kWalkAheadPart, kWalkAheadBytesMax));
+  const std::uint64_t ahead_bytes_max = kWalkAheadReadsMax * state.env.files.good_read_bytes();
+  state.walk_ahead = std::make_unique<WalkAhead>(*state.blocks, *state.read_queues,
+                                                 std::min(state.cache->bytes_max() / kWalkAheadPart, ahead_bytes_max));
   state.blocks->set_ahead(state.walk_ahead.get());
   return Status();
 }

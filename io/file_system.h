@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -114,6 +115,9 @@ class Directory {
   virtual Status set_ballast(std::string_view name, std::uint64_t bytes) = 0;
 };
 
+/// Bytes of one read from which larger reads gain little, where a file system does not name another number.
+inline constexpr std::size_t kGoodReadBytes = std::size_t{256} << 10;
+
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -131,6 +135,10 @@ class FileSystem {
   /// Makes a queue for up to `depth` concurrent reads (1 to kReadDepthMax) of files opened in this file system. If the
   /// queue needs threads, `scheduler` starts them and must outlive the queue. Errors: kInvalidArgument (the depth).
   virtual Result<std::unique_ptr<ReadQueue>> make_read_queue(Scheduler& scheduler, std::size_t depth) = 0;
+
+  /// Returns the bytes of one read from which larger reads gain little. Long scans read so many at once, and have four such
+  /// reads in flight.
+  virtual std::size_t good_read_bytes() const noexcept { return kGoodReadBytes; }
 };
 
 }  // namespace varve::io

@@ -20,6 +20,8 @@ class ReadQueues {
   explicit ReadQueues(const io::Env& env) noexcept : env_(env), mutex_(env.scheduler) {}
 
   io::Scheduler& scheduler() const noexcept { return env_.scheduler; }
+  /// Returns the bytes of one read, as FileSystem::good_read_bytes().
+  std::size_t good_read_bytes() const noexcept { return env_.files.good_read_bytes(); }
   /// Returns an idle queue or makes one. Errors: those of FileSystem::make_read_queue().
   Result<std::unique_ptr<io::ReadQueue>> take();
   /// Takes a queue back. It must have no reads in flight.

@@ -29,13 +29,17 @@ Result<std::unique_ptr<TableWriter>> TableWriter::create(const io::Env& env, io:
   if (!builder.ok()) return builder.status();
   // The writer, which removes the file in its destructor, is created before the file.
   std::unique_ptr<TableWriter> writer(
-      new TableWriter(directory, format::file_name(format::FileType::kTable, number), *std::move(builder)));
+      new TableWriter(env, directory, format::file_name(format::FileType::kTable, number), *std::move(builder)));
   if (Status made = writer->make_file(); !made.ok()) return made;
   return writer;
 }
 
-TableWriter::TableWriter(io::Directory& directory, std::string name, std::unique_ptr<format::TableBuilder> builder)
-    : directory_(directory), name_(std::move(name)), builder_(std::move(builder)) {}
+TableWriter::TableWriter(const io::Env& env, io::Directory& directory, std::string name,
+                         std::unique_ptr<format::TableBuilder> builder)
+    : directory_(directory),
+      late_piece_bytes_(env.files.good_read_bytes()),
+      name_(std::move(name)),
+      builder_(std::move(builder)) {}
 
 Status TableWriter::make_file() {
   Result<std::unique_ptr<io::WritableFile>> file = directory_.create(name_);
@@ -112,13 +116,13 @@ Status TableWriter::write(std::string_view bytes) {
   if (Status written = file_->append(format::as_bytes(bytes)); !written.ok()) return written;
   // An open file ends for its reader where it ended at the open. So each write is read by an open of its own.
   const Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, name_, io::ReadMode::kCached);
-  return file.ok() ? read_back(**file) : file.status();
+  return file.ok() ? read_back(**file, kPieceBytes) : file.status();
 }
 
 /// Reads the bytes that the file shows and that were not read back yet.
-Status TableWriter::read_back(const io::ReadableFile& file) {
+Status TableWriter::read_back(const io::ReadableFile& file, std::size_t piece_bytes) {
   while (read_back_bytes_ < file.size_bytes()) {
-    piece_.resize(std::min<std::uint64_t>(kPieceBytes, file.size_bytes() - read_back_bytes_));
+    piece_.resize(std::min<std::uint64_t>(piece_bytes, file.size_bytes() - read_back_bytes_));
     const std::span<std::byte> piece = std::as_writable_bytes(std::span(piece_));
     if (Status read = file.read_exactly(read_back_bytes_, piece); !read.ok()) return read;
     hasher_.update(piece_);
@@ -137,7 +141,7 @@ Status TableWriter::check_finished(const format::TableFileEntry& entry) {
                               " were written")
         .in_file(format::named_file(name_));
   }
-  if (Status read = read_back(**file); !read.ok()) return read;
+  if (Status read = read_back(**file, late_piece_bytes_); !read.ok()) return read;
   if (hasher_.digest() == entry.content_hash) return Status();
   return Status::corruption("reads back differently from what was written").in_file(format::named_file(name_));
 }

@@ -62,14 +62,16 @@ class TableWriter {
   Result<format::TableFileEntry> finish(std::uint32_t level);
 
  private:
-  TableWriter(io::Directory& directory, std::string name, std::unique_ptr<format::TableBuilder> builder);
+  TableWriter(const io::Env& env, io::Directory& directory, std::string name,
+              std::unique_ptr<format::TableBuilder> builder);
   Status make_file();
   Status write_pending();
   Status write(std::string_view bytes);
-  Status read_back(const io::ReadableFile& file);
+  Status read_back(const io::ReadableFile& file, std::size_t piece_bytes);
   Status check_finished(const format::TableFileEntry& entry);
 
   io::Directory& directory_;
+  const std::size_t late_piece_bytes_;  // of one read after the sync
   const std::string name_;
   std::unique_ptr<io::WritableFile> file_;
   format::ContentHasher hasher_;        // of the bytes read back

@@ -13,12 +13,9 @@ namespace varve::engine {
 
 namespace {
 
-/// Largest bytes of one read of the device. Larger reads gain little.
-constexpr std::uint64_t kReadBytesMax = std::uint64_t{256} << 10;
 constexpr std::uint64_t kAheadBytesMin = std::uint64_t{64} << 10;
-constexpr std::uint64_t kAheadBytesMax = std::uint64_t{1} << 20;
-/// The stored bytes ahead of a scan are at most this part of the bound, since decompressed bytes take more.
-constexpr std::uint64_t kStoredPart = 4;
+/// A stream has so many reads ahead of its scan.
+constexpr std::uint64_t kAheadReadsMax = 4;
 /// Smallest useful bound in bytes. Below it, a scan by itself reads as much at once.
 constexpr std::uint64_t kWorthBytes = std::uint64_t{1} << 20;
 /// Bytes beyond a stream's edge at which a scan may still belong to the stream. The index and filter are between two
@@ -108,7 +105,7 @@ bool WalkAhead::wants_more(const Stream& stream) const noexcept {
   if (stream.cache_id == 0 || stream.place.is_end || stream.is_planned) return false;
   const std::uint64_t edge = stream.place.edge;
   const std::uint64_t ahead_bytes = std::max(edge, stream.walk_offset) - std::min(edge, stream.walk_offset);
-  return ahead_bytes < stream.window_bytes && used_bytes_ + kReadBytesMax <= bytes_max_;
+  return ahead_bytes < stream.window_bytes && used_bytes_ + read_bytes_max_ <= bytes_max_;
 }
 
 bool WalkAhead::start_thread() noexcept {
@@ -245,8 +242,9 @@ std::optional<WalkAhead::Work> WalkAhead::reading() noexcept {
     work.file = stream.file;
     work.way = stream.way;
     work.place = stream.place;
-    work.bytes = std::min(stream.window_bytes, kReadBytesMax);
-    stream.window_bytes = std::min({2 * stream.window_bytes, kAheadBytesMax, bytes_max_ / kStoredPart});
+    work.bytes = std::min(stream.window_bytes, read_bytes_max_);
+    stream.window_bytes =
+        std::min({2 * stream.window_bytes, kAheadReadsMax * read_bytes_max_, bytes_max_ / kStoredPart});
     return work;
   }
   return std::nullopt;

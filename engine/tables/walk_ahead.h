@@ -8,6 +8,7 @@
 // blocks that it reaches first, the thread decodes later blocks.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include "engine/tables/block_reader.h"
 #include "engine/tables/stored_bytes.h"
 #include "engine/tables/table_file.h"
+#include "io/file_system.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {
@@ -35,6 +37,8 @@ class WalkAhead {
       : blocks_(blocks),
         queues_(queues),
         bytes_max_(bytes_max),
+        read_bytes_max_(
+            std::min<std::uint64_t>(queues.good_read_bytes(), std::max(bytes_max / kStoredPart, kReadBytesMin))),
         mutex_(queues.scheduler()),
         wake_(queues.scheduler()),
         changed_(queues.scheduler()) {}
@@ -61,6 +65,10 @@ class WalkAhead {
  private:
   /// Number of streams: as many scans as are likely to run at once. Other scans have no stream.
   static constexpr std::size_t kStreams = 4;
+  /// The stored bytes ahead of a scan are at most this part of the bound, since decompressed bytes take more.
+  static constexpr std::uint64_t kStoredPart = 4;
+  /// Largest bytes of one read of the device, if the bound is small.
+  static constexpr std::uint64_t kReadBytesMin = io::kGoodReadBytes;
 
   /// The progress of a block. Its bytes are being read or have arrived; the thread or the scan decodes it; it is ready;
   /// or its read failed.
@@ -156,6 +164,7 @@ class WalkAhead {
   BlockReader& blocks_;
   ReadQueues& queues_;
   const std::uint64_t bytes_max_;
+  const std::uint64_t read_bytes_max_;  // of one read of the device; larger reads gain little
   io::Mutex mutex_;
   io::Condition wake_;     // wakes the thread
   io::Condition changed_;  // wakes scans that wait for the thread

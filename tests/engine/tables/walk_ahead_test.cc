@@ -53,24 +53,48 @@ struct Walked {
   Status status;
 };
 
+/// The files of another file system, which are best read a MiB at a time.
+class FarFiles final : public io::FileSystem {
+ public:
+  explicit FarFiles(io::FileSystem& files) : files_(files) {}
+  std::string_view name() const noexcept override { return files_.name(); }
+  Result<std::unique_ptr<io::Directory>> open_directory(std::string_view path) override {
+    return files_.open_directory(path);
+  }
+  Status create_directory(std::string_view path, io::SyncPoint point) override {
+    return files_.create_directory(path, point);
+  }
+  Result<std::unique_ptr<io::ReadQueue>> make_read_queue(io::Scheduler& scheduler, std::size_t depth) override {
+    return files_.make_read_queue(scheduler, depth);
+  }
+  std::size_t good_read_bytes() const noexcept override { return std::size_t{1} << 20; }
+
+ private:
+  io::FileSystem& files_;
+};
+
 /// The parts of a store that scan the file.
 class WalkedStore {
  public:
-  enum class Ahead : std::uint8_t { kNobody, kThread };
+  enum class Ahead : std::uint8_t { kNobody, kThread, kThreadFromAfar };
 
   WalkedStore(std::uint64_t seed, Ahead ahead, const std::string& bytes = walked_file().bytes) {
     io::MemoryDisk disk;
     const std::string name = format::file_name(format::FileType::kTable, walked_file().entry.number);
     disk.write_file(std::string(test::kStorePath) + "/" + name, format::as_bytes(bytes));
     machine_ = std::make_unique<test::Machine>(seed, test::OneThreadAtATime(), std::move(disk));
-    env_ = std::make_unique<io::Env>(machine_->env());
+    const io::Env env = machine_->env();
+    far_files_ = std::make_unique<FarFiles>(env.files);
+    io::FileSystem& files = ahead == Ahead::kThreadFromAfar ? *far_files_ : env.files;
+    env_ = std::make_unique<io::Env>(io::Env{files, env.clock, env.random, env.scheduler});
     directory_ = *env_->files.open_directory(test::kStorePath);
     cache_ = std::make_shared<BlockCache>(machine_->scheduler(), 64 << 10);
     files_ = std::make_unique<TableFiles>(*env_, *directory_, cache_, test::few_open_files(env_->scheduler), [] {});
     reader_ = std::make_unique<BlockReader>(machine_->scheduler(), *cache_);
     queues_ = std::make_unique<ReadQueues>(*env_);
-    if (ahead == Ahead::kThread) {
-      ahead_ = std::make_unique<WalkAhead>(*reader_, *queues_, kBytesMax);
+    if (ahead != Ahead::kNobody) {
+      const std::uint64_t bytes_max = ahead == Ahead::kThread ? kBytesMax : 8 * kBytesMax;
+      ahead_ = std::make_unique<WalkAhead>(*reader_, *queues_, bytes_max);
       reader_->set_ahead(ahead_.get());
     }
     table_ = files_->add(walked_file().entry);
@@ -125,6 +149,7 @@ class WalkedStore {
 
  private:
   std::unique_ptr<test::Machine> machine_;
+  std::unique_ptr<FarFiles> far_files_;
   std::unique_ptr<io::Env> env_;
   std::unique_ptr<io::Directory> directory_;
   std::shared_ptr<BlockCache> cache_;
@@ -152,6 +177,16 @@ TEST(WalkAheadTest, WalksShowEveryRowEitherWayAndHoldNoMoreThanTheBound) {
   }
   EXPECT_GT(held_bytes_max, std::uint64_t{64} << 10);  // otherwise there was no read-ahead
   EXPECT_LE(held_bytes_max, kBytesMax + (std::uint64_t{64} << 10));
+}
+
+TEST(WalkAheadTest, AFileSystemWithLargerGoodReadsHasFewerOfThem) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    WalkedStore near(seed, Ahead::kThread);
+    EXPECT_EQ(near.forward().keys, walked_file().keys);
+    WalkedStore far(seed, Ahead::kThreadFromAfar);
+    EXPECT_EQ(far.forward().keys, walked_file().keys);
+    EXPECT_LT(far.reads() + 4, near.reads());
+  }
 }
 
 TEST(WalkAheadTest, PagesGoOnWithWhatWasReadAheadOfTheOneBefore) {
