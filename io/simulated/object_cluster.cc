@@ -136,8 +136,12 @@ class ModelDoor final : public ObjectDoor {
     cluster_.scheduler_.yield();
     const std::lock_guard<std::mutex> guard(cluster_.mutex_);
     if (const ObjectAnswer refused = cluster_.refusal(cluster_.client(client_)); refused != 0) return refused;
-    if (cluster_.delays_blocklists_) return EINPROGRESS;
-    cluster_.client(client).is_blocked = cluster_.heeds_blocklists_;
+    ObjectCluster::Client& other = cluster_.client(client);
+    if (other.questions < cluster_.delayed_questions_) {
+      ++other.questions;
+      return EINPROGRESS;
+    }
+    other.is_blocked = cluster_.heeds_blocklists_;
     return 0;
   }
 
@@ -291,9 +295,9 @@ void ObjectCluster::set_full(bool is_full) {
   is_full_ = is_full;
 }
 
-void ObjectCluster::delay_blocklists() {
+void ObjectCluster::delay_blocklists(std::uint64_t questions) {
   const std::lock_guard<std::mutex> guard(mutex_);
-  delays_blocklists_ = true;
+  delayed_questions_ = questions;
 }
 
 void ObjectCluster::hold_blocklists() {

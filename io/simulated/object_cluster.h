@@ -63,8 +63,9 @@ class ObjectCluster {
 
   /// Lets no blocklist reach the objects from now on, and answers as if it had. The fence alone must suffice.
   void hold_blocklists();
-  /// Answers that blocklists are still on their way. None arrives.
-  void delay_blocklists();
+  /// Answers the first questions about each client with a blocklist that is on its way. It then takes effect. By default,
+  /// none ever does.
+  void delay_blocklists(std::uint64_t questions = UINT64_MAX);
   /// Leaves out a half of the fence, for tests that show what each half is for.
   void ignore_epochs();
   void ignore_presence();
@@ -92,6 +93,7 @@ class ObjectCluster {
   };
   struct Client {
     bool is_blocked = false;
+    std::uint64_t questions = 0;              // about its blocklist, which were answered that it is on its way
     std::uint64_t changes_left = UINT64_MAX;  // before it is cut off
     std::size_t late_left = 0;
     std::vector<Kept> late;
@@ -131,7 +133,7 @@ class ObjectCluster {
   bool heeds_epochs_ = true;
   bool heeds_presence_ = true;
   bool heeds_blocklists_ = true;
-  bool delays_blocklists_ = false;
+  std::uint64_t delayed_questions_ = 0;
   std::uint64_t change_count_ = 0;
   std::map<std::string, Object, std::less<>> objects_;
   std::map<std::string, Client, std::less<>> clients_;

@@ -3,7 +3,7 @@
 // Method: owners follow each other on one store over a model of RADOS. A former owner lives on and commits while its
 // successor opens, and later. Changes arrive twice, late or never. Flushes let the log be truncated. A ledger beside the
 // store has the acknowledged values. By the seed, blocklists have no effect, so that the fence alone must suffice, or they
-// are on their way without an end. Then no object may lack an entry.
+// take effect late or never. In the last two cases no object may lack an entry.
 // VARVE_TAKEOVERS=<number> makes a long run. The same run goes over a real cluster, that of CEPH_CONF, if VARVE_CEPH_POOL
 // names a pool of it; tools/check-cluster sets both. The threads are real ones then, and the former owner commits until the
 // cluster refuses it.
@@ -48,12 +48,12 @@ class TakeoverRun {
  public:
   /// `pool` is one of a real cluster. Without it, the run goes over the model.
   explicit TakeoverRun(std::uint64_t seed, std::string pool = "")
-      : machine(seed), pool_(std::move(pool)), delays_blocklists_((seed + seed / 1000) % 2 == 0) {
+      : machine(seed), pool_(std::move(pool)), blocklists_(static_cast<Blocklists>((seed + seed / 1000) % 3)) {
     if (!pool_.empty()) path_ = "rados:pool/takeovers-" + std::to_string(io::system_env().random.next());
-    if (delays_blocklists_) {
-      machine.cluster.delay_blocklists();
-    } else {
-      machine.cluster.hold_blocklists();
+    switch (blocklists_) {
+      case Blocklists::kNever: machine.cluster.delay_blocklists(); break;
+      case Blocklists::kWithoutEffect: machine.cluster.hold_blocklists(); break;
+      case Blocklists::kLate: machine.cluster.delay_blocklists(1 + draw(4)); break;
     }
     machine.cluster.repeat(10);
     machine.simulation.set_decisions_max(UINT64_MAX);
@@ -62,7 +62,7 @@ class TakeoverRun {
   /// Returns what went wrong first, or nothing.
   std::string run(int count) {
     for (int takeover = 0; takeover < count && failure_.empty(); ++takeover) take_over();
-    if (pool_.empty() && delays_blocklists_) {
+    if (pool_.empty() && blocklists_ != Blocklists::kWithoutEffect) {
       for (const std::string& object : machine.strays()) fail("no entry names the object " + object);
     }
     return failure_;
@@ -73,6 +73,7 @@ class TakeoverRun {
   std::uint64_t refused = 0;
 
  private:
+  enum class Blocklists : std::uint8_t { kNever, kWithoutEffect, kLate };
   struct Owner {
     RadosProgram* program = nullptr;
     std::unique_ptr<Engine> engine;
@@ -168,7 +169,7 @@ class TakeoverRun {
   }
 
   const std::string pool_;
-  const bool delays_blocklists_;
+  const Blocklists blocklists_;
   std::string path_ = test::kRadosPath;
   std::map<std::string, Row> rows_;
   int values_ = 0;
@@ -229,7 +230,7 @@ constexpr int kTakeoversMax = 60;
 
 /// Returns whether some seed sees something go wrong.
 bool is_killed(void (*change)(io::ObjectCluster&)) {
-  for (std::uint64_t seed = 1; seed <= 5; seed += 2) {  // Blocklists have no effect.
+  for (std::uint64_t seed = 1; seed <= 7; seed += 3) {  // Blocklists have no effect.
     TakeoverRun run(seed);
     change(run.machine.cluster);
     if (!run.run(kTakeoversMax / 3).empty()) return true;
