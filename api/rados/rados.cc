@@ -49,6 +49,9 @@ Result<std::unique_ptr<RadosConnection>> RadosConnection::open(std::string_view 
   return Status(Code::kOutOfMemory, "there is not enough memory to connect to a cluster");
 }
 
+static_assert(RadosConnection::kLocalCacheBytesMin == io::ReadCache::kSizeMin);
+static_assert(RadosConnection::kLocalCacheBytesForOneOfMemory == io::ReadCache::kBytesForOneOfIndex);
+
 Status RadosConnection::set_local_cache(std::string_view directory, std::uint64_t size_bytes) try {
   io::RadosProcess& process = parts_->files.process();
   if (process.read_cache() != nullptr || process.figures().ownerships > 0) {

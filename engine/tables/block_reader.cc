@@ -38,7 +38,7 @@ Result<PinnedBlock> BlockReader::read(const BlockWanted& wanted) {
 Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, const StoredBytes& stored) {
   try {
     std::unique_ptr<Tools> tools = take_tools();
-    Result<PinnedBlock> block = take_with(wanted, stored, *tools, priority_of(wanted.type));
+    Result<PinnedBlock> block = take_checked(wanted, stored, *tools, priority_of(wanted.type));
     give_back(std::move(tools));
     return block;
   } catch (const std::bad_alloc&) {
@@ -53,7 +53,7 @@ Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, Tools& tools, B
 Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools,
                                       BlockPriority priority) {
   try {
-    return take_with(wanted, stored, tools, priority);
+    return take_checked(wanted, stored, tools, priority);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
@@ -77,7 +77,23 @@ Result<PinnedBlock> BlockReader::read_with(const BlockWanted& wanted, Tools& too
     return read.in_file(wanted.name(), wanted.handle.offset);
   }
   count_read(stored.bytes().size());
-  return take_with(wanted, stored, tools, priority_of(wanted.type));
+  return take_checked(wanted, stored, tools, priority_of(wanted.type));
+}
+
+/// The damage may have come about in memory, or in a cache of the file system. So a damaged block is read once more.
+Result<PinnedBlock> BlockReader::take_checked(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools,
+                                              BlockPriority priority) {
+  Result<PinnedBlock> block = take_with(wanted, stored, tools, priority);
+  if (block.status().code() != Code::kCorruption) [[likely]]
+    return block;
+  const HeldFile& file = wanted.file();
+  StoredBytes again;
+  if (Status ready = again.prepare(wanted.handle.offset, wanted.handle.bytes, file.size_bytes()); !ready.ok()) {
+    return block;
+  }
+  if (!file.read_past_cache(again.offset(), again.bytes()).ok()) return block;
+  count_read(again.bytes().size());
+  return take_with(wanted, again, tools, priority);
 }
 
 Result<PinnedBlock> BlockReader::take_value(const BlockWanted& wanted, const StoredBytes& stored,

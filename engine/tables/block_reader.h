@@ -58,7 +58,8 @@ class BlockReader {
 
   // For callers that read several blocks at once:
 
-  /// Decodes the block from `stored`, which contains all of it, and caches it if there is room. Errors: as get().
+  /// Decodes the block from `stored`, which contains all of it, and caches it if there is room. A damaged block is read
+  /// once more, past any cache of the file system. Errors: as get().
   Result<PinnedBlock> take(const BlockWanted& wanted, const StoredBytes& stored);
   /// The objects that a read needs, kept for reuse. Creating a zstd context costs more than decompressing a block.
   /// Allocating memory for many blocks costs more than reading them.
@@ -89,6 +90,8 @@ class BlockReader {
 
   std::unique_ptr<Tools> take_tools();
   Result<PinnedBlock> read_with(const BlockWanted& wanted, Tools& tools);
+  Result<PinnedBlock> take_checked(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools,
+                                   BlockPriority priority);
   Result<PinnedBlock> take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools,
                                 BlockPriority priority);
   Result<PinnedBlock> take_value(const BlockWanted& wanted, const StoredBytes& stored, BlockPriority priority);

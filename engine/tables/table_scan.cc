@@ -110,14 +110,12 @@ bool TableScan::open_run(std::size_t run) {
   wants_ahead_ = reads_ != nullptr && run_ends_inside_ && run + 1 < table_->index.runs().size();
   if (Status read = read_run(entry); !read.ok()) return fail(read);
   read_bytes_.fetch_add(entry.bytes(), std::memory_order_relaxed);
-  const format::BlockHandle handle = entry.index();
-  Result<std::string> content =
-      format::decode_block(frame_at(handle.offset - entry.offset, handle.bytes), {table_->seed, handle.offset},
-                           format::BlockType::kIndexPartition, decompressor_, nullptr);
-  if (!content.ok()) return fail(content.status().in_file(table_->name, handle.offset));
+  Result<std::string> content = decode_index(entry);
+  if (!content.ok() && reread_run(content.status())) content = decode_index(entry);
+  if (!content.ok()) return fail(content.status().in_file(table_->name, entry.index().offset));
   index_content_ = *std::move(content);
   if (Status opened = index_.open(index_content_, entry); !opened.ok()) {
-    return fail(opened.in_file(table_->name, handle.offset));
+    return fail(opened.in_file(table_->name, entry.index().offset));
   }
   index_.seek_to_first();
   at_run_start_ = true;
@@ -126,6 +124,7 @@ bool TableScan::open_run(std::size_t run) {
 
 /// Reads the run with its first and last whole sectors, as a direct read requires. So nothing is copied.
 Status TableScan::read_run(const format::RunEntry& run) {
+  is_reread_ = false;
   const Sectors sectors = sectors_of(run, table_->file->size_bytes());
   if (!ahead_.take(sectors.begin, sectors.bytes, run_memory_)) {
     if (run_memory_.bytes().size() < sectors.bytes) {
@@ -138,6 +137,19 @@ Status TableScan::read_run(const format::RunEntry& run) {
   }
   run_bytes_ = format::as_text(run_memory_.bytes().subspan(run.offset - sectors.begin, run.bytes()));
   return Status();
+}
+
+/// Reads the current run once more after damage, past any cache of the file system. Returns whether it has been read.
+bool TableScan::reread_run(const Status& damage) noexcept {
+  if (damage.code() != Code::kCorruption || std::exchange(is_reread_, true)) return false;
+  const Sectors sectors = sectors_of(table_->index.runs()[run_], table_->file->size_bytes());
+  return table_->file->read_past_cache(sectors.begin, run_memory_.bytes().first(sectors.bytes)).ok();
+}
+
+Result<std::string> TableScan::decode_index(const format::RunEntry& run) {
+  const format::BlockHandle handle = run.index();
+  return format::decode_block(frame_at(handle.offset - run.offset, handle.bytes), {table_->seed, handle.offset},
+                              format::BlockType::kIndexPartition, decompressor_, nullptr);
 }
 
 /// Begins to read the next run, if the span has it.
@@ -156,21 +168,24 @@ bool TableScan::open_block() {
     if (run_ + 1 == table_->index.runs().size()) return false;
     if (!open_run(run_ + 1)) return false;
   }
-  const format::RunEntry& run = table_->index.runs()[run_];
   const format::BlockHandle handle = index_.block();
-  const std::uint64_t offset = handle.offset;
-  const Result<format::BlockFrame> frame =
-      format::open_block(frame_at(offset - run.offset, handle.bytes), {table_->seed, offset}, format::BlockType::kData);
-  if (!frame.ok()) return fail(frame.status().in_file(table_->name, offset));
-  block_content_.resize(frame->raw_bytes);
-  if (Status decoded = format::read_block(*frame, decompressor_, table_->dictionary_of(run), block_content_);
-      !decoded.ok()) {
-    return fail(decoded.in_file(table_->name, offset));
-  }
-  if (Status opened = data_.open(block_content_); !opened.ok()) return fail(opened.in_file(table_->name, offset));
+  Status decoded = decode_block(handle);
+  if (!decoded.ok() && reread_run(decoded)) decoded = decode_block(handle);
+  if (decoded.ok()) decoded = data_.open(block_content_);
+  if (!decoded.ok()) return fail(decoded.in_file(table_->name, handle.offset));
   data_.seek_to_first();
-  block_is_cached_ = file_.caches(offset);
+  block_is_cached_ = file_.caches(handle.offset);
   return true;
+}
+
+/// Decodes a data block of the current run into block_content_.
+Status TableScan::decode_block(const format::BlockHandle& handle) {
+  const format::RunEntry& run = table_->index.runs()[run_];
+  const Result<format::BlockFrame> frame = format::open_block(frame_at(handle.offset - run.offset, handle.bytes),
+                                                              {table_->seed, handle.offset}, format::BlockType::kData);
+  if (!frame.ok()) return frame.status();
+  block_content_.resize(frame->raw_bytes);
+  return format::read_block(*frame, decompressor_, table_->dictionary_of(run), block_content_);
 }
 
 void TableScan::settle() {

@@ -41,6 +41,9 @@ class TableScan final : public EntryStream {
   bool open_run(std::size_t run);
   Status read_run(const format::RunEntry& run);
   void read_ahead() noexcept;
+  bool reread_run(const Status& damage) noexcept;
+  Result<std::string> decode_index(const format::RunEntry& run);
+  Status decode_block(const format::BlockHandle& handle);
   bool open_block();
   void settle();
   bool fail(const Status& status);
@@ -56,6 +59,7 @@ class TableScan final : public EntryStream {
   std::size_t run_ = 0;
   io::PageMemory run_memory_;   // room for the largest run so far
   std::string_view run_bytes_;  // in run_memory_: the whole run, as it is in the file
+  bool is_reread_ = false;      // the run was read a second time, because of damage
   std::string index_content_;
   format::IndexCursor index_;
   format::Decompressor decompressor_;

@@ -166,17 +166,22 @@ RadosReadableFile::RadosReadableFile(std::shared_ptr<RadosRoot> root, std::strin
       key_(key_of(root_->store(), entry)),
       is_patient_(mode != ReadMode::kDirect) {}
 
-Status RadosReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const {
+/// Returns the local cache if it may have bytes of this file, else null.
+ReadCache* RadosReadableFile::cache() const noexcept {
   const bool may_cache =
       !is_patient_ && entry_.phase == FilePhase::kFinished && root_->process().owner().is_this_process();
-  return read_from(may_cache ? root_->process().read_cache() : nullptr, offset, bytes);
+  return may_cache ? root_->process().read_cache() : nullptr;
+}
+
+Status RadosReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const {
+  return read_from(CacheUse::kRead, offset, bytes);
 }
 
 Status RadosReadableFile::read_past_cache(std::uint64_t offset, std::span<std::byte> bytes) const {
-  return read_from(nullptr, offset, bytes);
+  return read_from(CacheUse::kForget, offset, bytes);
 }
 
-Status RadosReadableFile::read_from(ReadCache* cache, std::uint64_t offset, std::span<std::byte> bytes) const {
+Status RadosReadableFile::read_from(CacheUse use, std::uint64_t offset, std::span<std::byte> bytes) const {
   if (offset > size_bytes_ || bytes.size() > size_bytes_ - offset) {
     return call_error(Code::kCorruption, {"read", path_, offset},
                       {"the file ends at ", std::to_string(size_bytes_), ", before the end of the ",
@@ -187,21 +192,22 @@ Status RadosReadableFile::read_from(ReadCache* cache, std::uint64_t offset, std:
     const std::uint64_t begin = offset - stripe * kStripeBytes;
     const std::uint64_t room = entry_.is_segment() ? bytes.size() : kStripeBytes - begin;
     const std::span<std::byte> part = bytes.first(std::min<std::uint64_t>(room, bytes.size()));
-    if (Status read = read_object(cache, stripe, begin, part); !read.ok()) return read;
+    if (Status read = read_object(use, stripe, begin, part); !read.ok()) return read;
     offset += part.size();
     bytes = bytes.subspan(part.size());
   }
   return Status();
 }
 
-/// `cache` may be null.
-Status RadosReadableFile::read_object(ReadCache* cache, std::uint64_t stripe, std::uint64_t offset,
+Status RadosReadableFile::read_object(CacheUse use, std::uint64_t stripe, std::uint64_t offset,
                                       std::span<std::byte> bytes) const {
   const std::string object = stripe_object(root_->store(), entry_.id(), stripe);
-  if (cache == nullptr) return read_from_cluster(object, stripe, offset, bytes);
-  if (cache->read(object, offset, bytes)) return Status();
+  ReadCache* const from = cache();
+  if (from != nullptr && use == CacheUse::kForget) from->forget(object, offset, bytes.size());
+  if (from == nullptr || use == CacheUse::kForget) return read_from_cluster(object, stripe, offset, bytes);
+  if (from->read(object, offset, bytes)) return Status();
   const Status read = read_from_cluster(object, stripe, offset, bytes);
-  if (read.ok()) cache->offer(object, offset, bytes);
+  if (read.ok()) from->offer(object, offset, bytes);
   return read;
 }
 

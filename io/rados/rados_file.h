@@ -67,11 +67,14 @@ class RadosReadableFile final : public ReadableFile {
   std::uint64_t size_bytes() const noexcept override { return size_bytes_; }
   FileKey key() const noexcept override { return key_; }
   Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const override;
+  /// The local cache forgets the bytes, if it has them as one entry.
   Status read_past_cache(std::uint64_t offset, std::span<std::byte> bytes) const override;
 
  private:
-  Status read_from(ReadCache* cache, std::uint64_t offset, std::span<std::byte> bytes) const;
-  Status read_object(ReadCache* cache, std::uint64_t stripe, std::uint64_t offset, std::span<std::byte> bytes) const;
+  enum class CacheUse : std::uint8_t { kRead, kForget };
+  ReadCache* cache() const noexcept;
+  Status read_from(CacheUse use, std::uint64_t offset, std::span<std::byte> bytes) const;
+  Status read_object(CacheUse use, std::uint64_t stripe, std::uint64_t offset, std::span<std::byte> bytes) const;
   Status read_from_cluster(std::string_view object, std::uint64_t stripe, std::uint64_t offset,
                            std::span<std::byte> bytes) const;
 

@@ -35,6 +35,7 @@ RadosProcess::RadosProcess(ObjectDoor& door, Clock& clock, RandomSource& random,
 RadosProcess::~RadosProcess() {
   if (!owner_.is_this_process()) {
     leave_to_parent(thread_);
+    leave_to_parent(read_cache_);
     return;
   }
   bool had_lease = false;

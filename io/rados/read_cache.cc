@@ -1,5 +1,5 @@
 // Owns: the steps of a look-up in the local cache, and of an offer (read_cache.h).
-// Must never: hold the mutex while the file is read or written.
+// Must never: hold the mutex while the file is read or written, or write it on the thread of a reader.
 #include "io/rados/read_cache.h"
 
 #include <algorithm>
@@ -29,8 +29,6 @@ struct ReadCache::Head {
 
 namespace {
 
-/// Mean size of an entry that the index has room for.
-constexpr std::uint64_t kEntryBytesExpected = 4096;
 constexpr std::size_t kAlignment = 8;
 
 constexpr std::size_t aligned(std::size_t bytes) noexcept {
@@ -45,10 +43,14 @@ Result<std::unique_ptr<ReadCache>> ReadCache::make(std::unique_ptr<CacheFile> fi
     return Status::invalid_argument("a local cache has at least " + std::to_string(kSizeMin >> 20) + " MiB");
   }
   const std::uint64_t whole = size_bytes / kSegmentBytes * kSegmentBytes;
-  const std::size_t buckets = whole / kEntryBytesExpected / std::tuple_size_v<Bucket>;
-  return std::unique_ptr<ReadCache>(new ReadCache(std::move(file), whole, scheduler, std::vector<Bucket>(buckets),
-                                                  std::vector<std::byte>(kSegmentBytes),
-                                                  std::vector<std::byte>(kSegmentBytes)));
+  const std::size_t buckets = whole / kBytesForOneOfIndex / sizeof(Bucket);
+  std::unique_ptr<ReadCache> cache(new ReadCache(std::move(file), whole, scheduler, std::vector<Bucket>(buckets),
+                                                 std::vector<std::byte>(kSegmentBytes),
+                                                 std::vector<std::byte>(kSegmentBytes)));
+  Result<Thread> thread = scheduler.start("varve-cache", [cache = cache.get()] { cache->run(); });
+  if (!thread.ok()) return thread.status();
+  cache->thread_ = *std::move(thread);
+  return cache;
 } catch (const std::bad_alloc&) {
   return Status::out_of_memory();
 }
@@ -58,11 +60,18 @@ ReadCache::ReadCache(std::unique_ptr<CacheFile> file, std::uint64_t size_bytes, 
     : file_(std::move(file)),
       size_bytes_(size_bytes),
       mutex_(scheduler),
+      changed_(scheduler),
       index_(std::move(index)),
       open_(std::move(open)),
       open_begin_(size_bytes + kSegmentBytes),  // So no entry has position zero.
       written_(std::move(written)) {
   figures_.size_bytes = size_bytes;
+}
+
+ReadCache::~ReadCache() {
+  const MutexGuard guard(mutex_);
+  is_ending_ = true;
+  changed_.notify_all();
 }
 
 /// Returns nothing for a place that is not cached.
@@ -111,7 +120,8 @@ bool ReadCache::read(std::string_view object, std::uint64_t offset, std::span<st
     const Entry* const entry = find(*hash);
     const std::uint64_t in_file_end = is_writing_ ? open_begin_ - kSegmentBytes : open_begin_;
     const bool is_open = entry != nullptr && entry->position >= open_begin_;
-    if (entry == nullptr || entry->position < oldest() || (!is_open && entry->position >= in_file_end)) {
+    const bool is_in_file = !is_open && !is_slow_ && entry != nullptr && entry->position < in_file_end;
+    if (entry == nullptr || entry->position < oldest() || !(is_open || is_in_file)) {
       ++figures_.misses;
       return false;
     }
@@ -144,24 +154,28 @@ bool ReadCache::read_at(std::uint64_t position, const Hash& hash, std::span<std:
 void ReadCache::offer(std::string_view object, std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
   const std::optional<Hash> hash = hash_of(object, offset, bytes.size());
   if (!hash) return;
+  if (!wants(*hash)) return;
+  const Head head = Head::of(*hash, bytes);
   const MutexGuard guard(mutex_);
-  Entry* entry = find(*hash);
-  if (entry == nullptr) {
-    replaced(bucket_of(*hash)) = {hash->low, 0};
-    return;
-  }
-  if (entry->position >= oldest()) return;  // Another thread was faster.
   if (open_bytes_ + aligned(sizeof(Head) + bytes.size()) > kSegmentBytes) {
-    if (is_writing_) return;  // The disk is slower than the cluster.
-    write_segment();
-    entry = find(*hash);
-    if (entry == nullptr || entry->position >= oldest()) return;
+    is_slow_ = is_writing_;
+    if (is_slow_) return;
+    begin_segment();
   }
-  put(*entry, *hash, bytes);
+  // Another thread may have changed the index meanwhile, and a new segment ends the oldest one.
+  Entry* const entry = find(*hash);
+  if (entry != nullptr && entry->position < oldest()) put(*entry, head, bytes);
 }
 
-void ReadCache::put(Entry& entry, const Hash& hash, std::span<const std::byte> bytes) noexcept {
-  const Head head = Head::of(hash, bytes);
+/// Returns whether the bytes of an offer are to be taken. Notes the first offer of a place.
+bool ReadCache::wants(const Hash& hash) noexcept {
+  const MutexGuard guard(mutex_);
+  const Entry* const entry = find(hash);
+  if (entry == nullptr) replaced(bucket_of(hash)) = {hash.low, 0};
+  return entry != nullptr && entry->position < oldest();
+}
+
+void ReadCache::put(Entry& entry, const Head& head, std::span<const std::byte> bytes) noexcept {
   std::byte* const at = open_.data() + open_bytes_;
   std::memcpy(at, &head, sizeof(Head));
   std::memcpy(at + sizeof(Head), bytes.data(), bytes.size());
@@ -170,19 +184,44 @@ void ReadCache::put(Entry& entry, const Hash& hash, std::span<const std::byte> b
   figures_.taken_bytes += bytes.size();
 }
 
-/// Writes the open segment, without the mutex, and begins the next one before that.
-void ReadCache::write_segment() noexcept {
-  const std::uint64_t place = open_begin_ % size_bytes_;
-  const std::size_t bytes = open_bytes_;
-  is_writing_ = true;
+void ReadCache::forget(std::string_view object, std::uint64_t offset, std::size_t size) noexcept {
+  const std::optional<Hash> hash = hash_of(object, offset, size);
+  if (!hash) return;
+  const MutexGuard guard(mutex_);
+  if (Entry* const entry = find(*hash); entry != nullptr) *entry = Entry();
+}
+
+/// Gives the open segment to the thread, which writes nothing now, and begins the next one.
+void ReadCache::begin_segment() noexcept {
   std::swap(open_, written_);
+  written_bytes_ = open_bytes_;
   open_begin_ += kSegmentBytes;
   open_bytes_ = 0;
-  mutex_.unlock();
-  const bool was_written = file_->write(place, std::span(written_).first(bytes));
+  is_writing_ = true;
+  changed_.notify_all();
+}
+
+void ReadCache::run() noexcept {
   mutex_.lock();
-  is_writing_ = false;
-  if (!was_written) ++figures_.failed_segments;
+  for (;;) {
+    while (!is_writing_ && !is_ending_) changed_.wait(mutex_);
+    if (!is_writing_) break;
+    const std::uint64_t place = (open_begin_ - kSegmentBytes) % size_bytes_;
+    const std::size_t bytes = written_bytes_;
+    mutex_.unlock();
+    const bool was_written = file_->write(place, std::span(written_).first(bytes));
+    mutex_.lock();
+    is_writing_ = false;
+    is_slow_ = false;
+    if (!was_written) ++figures_.failed_segments;
+    changed_.notify_all();
+  }
+  mutex_.unlock();
+}
+
+void ReadCache::settle() noexcept {
+  const MutexGuard guard(mutex_);
+  while (is_writing_) changed_.wait(mutex_);
 }
 
 ReadCacheFigures ReadCache::figures() const noexcept {

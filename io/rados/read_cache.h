@@ -40,18 +40,29 @@ class ReadCache {
  public:
   static constexpr std::uint64_t kSegmentBytes = std::uint64_t{1} << 20;
   static constexpr std::uint64_t kSizeMin = 4 * kSegmentBytes;
+  /// Bytes of the cache for each byte of memory that its index has.
+  static constexpr std::uint64_t kBytesForOneOfIndex = 256;
   /// Longer reads are those of scans, and pass the cache.
   static constexpr std::size_t kEntryBytesMax = std::size_t{128} << 10;
 
-  /// The cache has `size_bytes`, rounded down to whole segments. Its index has 16 bytes of memory for each 4 KiB.
-  /// Errors: kInvalidArgument (less than kSizeMin), kOutOfMemory.
+  /// The cache has `size_bytes`, rounded down to whole segments. A thread of its own writes them. Errors:
+  /// kInvalidArgument (less than kSizeMin), kOutOfMemory, kIoError (no thread).
   static Result<std::unique_ptr<ReadCache>> make(std::unique_ptr<CacheFile> file, std::uint64_t size_bytes,
                                                  Scheduler& scheduler);
 
+  /// Waits for a write in progress. A forked child leaves the cache to its parent.
+  ~ReadCache();
+  ReadCache(const ReadCache&) = delete;
+  ReadCache& operator=(const ReadCache&) = delete;
+
   /// Fills `bytes` from the cache. Returns whether it has them. If not, `bytes` may be overwritten.
   bool read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes) noexcept;
-  /// Offers bytes that were read from the cluster after a miss. May write a segment.
+  /// Offers bytes that were read from the cluster after a miss. They are not taken while the disk is slow.
   void offer(std::string_view object, std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
+  /// Forgets an entry, whose bytes may have been damaged before they were offered.
+  void forget(std::string_view object, std::uint64_t offset, std::size_t size) noexcept;
+  /// Waits until no segment is being written.
+  void settle() noexcept;
   ReadCacheFigures figures() const noexcept;
 
  private:
@@ -76,19 +87,27 @@ class ReadCache {
   /// Returns the first position that the log has not overwritten, also by a write that has begun.
   std::uint64_t oldest() const noexcept VARVE_REQUIRES(mutex_);
   bool read_at(std::uint64_t position, const Hash& hash, std::span<std::byte> bytes) noexcept;
-  void put(Entry& entry, const Hash& hash, std::span<const std::byte> bytes) noexcept VARVE_REQUIRES(mutex_);
-  void write_segment() noexcept VARVE_REQUIRES(mutex_);
+  bool wants(const Hash& hash) noexcept;
+  void put(Entry& entry, const Head& head, std::span<const std::byte> bytes) noexcept VARVE_REQUIRES(mutex_);
+  void begin_segment() noexcept VARVE_REQUIRES(mutex_);
+  void run() noexcept;
 
   const std::unique_ptr<CacheFile> file_;
   const std::uint64_t size_bytes_;
   mutable Mutex mutex_;
+  Condition changed_;  // is_writing_ or is_ending_
   std::vector<Bucket> index_ VARVE_GUARDED_BY(mutex_);
   std::vector<std::byte> open_ VARVE_GUARDED_BY(mutex_);  // the segment that entries are appended to
   std::size_t open_bytes_ VARVE_GUARDED_BY(mutex_) = 0;
   std::uint64_t open_begin_ VARVE_GUARDED_BY(mutex_);  // its position in the log
-  std::vector<std::byte> written_;                     // the segment that is being written, by one thread
+  std::vector<std::byte> written_;                     // the segment that the thread writes while is_writing_
+  std::size_t written_bytes_ VARVE_GUARDED_BY(mutex_) = 0;
   bool is_writing_ VARVE_GUARDED_BY(mutex_) = false;
+  /// The open segment became full before the last one was written. Until then, no read asks the disk.
+  bool is_slow_ VARVE_GUARDED_BY(mutex_) = false;
+  bool is_ending_ VARVE_GUARDED_BY(mutex_) = false;
   ReadCacheFigures figures_ VARVE_GUARDED_BY(mutex_);
+  Thread thread_;  // last: it uses all members above
 };
 
 }  // namespace varve::io

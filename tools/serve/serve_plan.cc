@@ -9,16 +9,16 @@
 
 #include "tools/serve/settings/option_values.h"
 #include "tools/serve/transport/memory_plan.h"
+#include "varve/rados.h"
 
 namespace varve::serve {
 namespace {
 
 /// Returns the memory of the index of the local cache.
 std::uint64_t local_cache_memory(const Settings& settings) {
-  constexpr std::uint64_t kBytesForOneOfMemory = 256;
   if (!settings.has(OptionId::kLocalCache)) return 0;
   const Result<LocalCacheDefinition> cache = parse_local_cache(settings.text(OptionId::kLocalCache));
-  return cache.ok() ? cache->size_bytes / kBytesForOneOfMemory : 0;
+  return cache.ok() ? cache->size_bytes / RadosConnection::kLocalCacheBytesForOneOfMemory : 0;
 }
 
 Result<MemoryPlan> read_memory(const Settings& settings) {

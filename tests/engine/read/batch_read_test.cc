@@ -142,5 +142,28 @@ TEST_F(BatchReadTest, AFlippedBitInAnyBlockIsAnErrorAndNeverAnAnswer) {
   }
 }
 
+TEST_F(BatchReadTest, ABlockIsReadOnceMoreBeforeItCountsAsDamaged) {
+  const std::vector<std::string> wanted = keys(40);
+  ASSERT_TRUE(read(wanted).ok());  // opens the files
+  std::uint64_t flips = 0;
+  for (std::uint64_t skipped = 0; skipped < 20; ++skipped) {
+    io::FaultRule rule;
+    rule.kind = io::OperationKind::kRead;
+    rule.name_suffix = ".sst";
+    rule.predicate = [&flips, left = skipped](const io::Operation&) mutable {
+      const bool is_due = left-- == 0;
+      if (is_due) ++flips;
+      return is_due;
+    };
+    rule.effect = io::FaultEffect::kFlipBitOnce;
+    machine_.files->faults().add(rule);
+    const auto found = read(wanted);
+    machine_.files->faults().clear();
+    ASSERT_TRUE(found.ok()) << found.status().to_string();
+    for (std::size_t i = 0; i < wanted.size(); ++i) ASSERT_TRUE((*found)[i]);
+  }
+  EXPECT_GT(flips, 10U);
+}
+
 }  // namespace
 }  // namespace varve::engine::batch_read_test

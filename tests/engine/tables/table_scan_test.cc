@@ -99,6 +99,23 @@ class TableScanSpan : public testing::TestWithParam<std::uint64_t> {
   int runs_passed_ = 0;
 };
 
+TEST_P(TableScanSpan, ReadsARunOnceMoreBeforeItCountsAsDamaged) {
+  ASSERT_TRUE(scanned({}, false) == expected({}));  // opens the file
+  for (const bool reads_ahead : {false, true}) {
+    for (int skipped = 0; skipped < 4; ++skipped) {
+      io::FaultRule rule;
+      rule.kind = io::OperationKind::kRead;
+      rule.name_suffix = ".sst";
+      rule.predicate = [left = skipped](const io::Operation&) mutable { return left-- == 0; };
+      rule.effect = io::FaultEffect::kFlipBitOnce;
+      machine_->files->faults().add(rule);
+      RunReads reads(*queues_);
+      EXPECT_TRUE(scanned({}, false, reads_ahead ? &reads : nullptr) == expected({}));
+      machine_->files->faults().clear();
+    }
+  }
+}
+
 TEST_P(TableScanSpan, HasTheEntriesOfTheFileBetweenItsBounds) {
   for (int round = 0; round < 30; ++round) {
     const std::string from = io::one_in(random_, 4) ? "" : key_of(static_cast<int>(io::random_below(random_, 5'010)));

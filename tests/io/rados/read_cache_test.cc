@@ -32,6 +32,7 @@ class FaultyFile final : public CacheFile {
   explicit FaultyFile(std::uint64_t size) : bytes_(size) {}
 
   bool write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept override {
+    hung.wait(true);
     if (refuses_writes || offset + bytes.size() > bytes_.size()) return false;
     if (loses_writes) return true;
     std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
@@ -51,6 +52,7 @@ class FaultyFile final : public CacheFile {
   bool loses_writes = false;  // and reports them as done
   bool refuses_reads = false;
   std::atomic<std::uint64_t> reads = 0;
+  std::atomic<bool> hung = false;  // Writes wait while it is set.
 
  private:
   Bytes bytes_;
@@ -88,6 +90,7 @@ class LocalCache : public testing::Test {
       return true;
     }
     cache_->offer(place.object, place.offset, content_of(place));
+    cache_->settle();  // so that no offer meets a slow disk
     return false;
   }
   void take(const Place& place) {
@@ -182,6 +185,35 @@ TEST_F(LocalCache, ADiskThatRefusesIsNoError) {
   EXPECT_FALSE(read(place_of(1001)));
 }
 
+TEST_F(LocalCache, AHungDiskHoldsUpNoReader) {
+  fill(0, 2);
+  EXPECT_TRUE(read(place_of(0)));
+  file_->hung = true;
+  const std::uint64_t reads = file_->reads;
+  for (std::uint64_t i = 1000; i < 1200; ++i) {
+    const Place place = place_of(i);
+    for (int offer = 0; offer < 2; ++offer) cache_->offer(place.object, place.offset, content_of(place));
+  }
+  Bytes bytes(place_of(0).size);
+  EXPECT_FALSE(cache_->read(place_of(0).object, place_of(0).offset, bytes)) << "it would wait for the disk";
+  EXPECT_EQ(file_->reads, reads);
+  file_->hung = false;
+  file_->hung.notify_all();
+  cache_->settle();
+  EXPECT_TRUE(read(place_of(0)));
+  EXPECT_TRUE(read(place_of(1000)));
+}
+
+TEST_F(LocalCache, ForgetsWhatIsReadPastIt) {
+  const Place place = place_of(1);
+  take(place);
+  EXPECT_TRUE(read(place));
+  cache_->forget(place.object, place.offset, place.size + 1);
+  EXPECT_TRUE(read(place));
+  cache_->forget(place.object, place.offset, place.size);
+  EXPECT_FALSE(read(place));
+}
+
 TEST_F(LocalCache, GivesNoWrongByteWhateverTheFileDoes) {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     SCOPED_TRACE(seed);
@@ -230,6 +262,7 @@ TEST(LocalCacheFile, HasNoNameAndKeepsItsBytes) {
     const Place place = place_of(i);
     cache->offer(place.object, place.offset, content_of(place));
     cache->offer(place.object, place.offset, content_of(place));
+    cache->settle();
   }
   Bytes bytes(place_of(0).size);
   EXPECT_TRUE(cache->read(place_of(0).object, place_of(0).offset, bytes));
@@ -265,6 +298,7 @@ TEST(LocalCacheOfObjects, AnswersReadsOfTablesAndOfNothingElse) {
   EXPECT_EQ(reads_of(**file, false), 1U);
   EXPECT_EQ(reads_of(**file, false), 0U);
   EXPECT_EQ(reads_of(**file, true), 1U) << "a verification";
+  EXPECT_EQ(reads_of(**file, false), 1U) << "the cache has forgotten the bytes";
   const auto cached = (*directory)->open("1.sst", ReadMode::kCached);
   ASSERT_TRUE(is_ok(cached));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(reads_of(**cached, false), 1U) << "a part of a change";

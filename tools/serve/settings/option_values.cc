@@ -10,6 +10,7 @@
 #include "tools/serve/transport/memory_plan.h"
 #include "varve/names.h"
 #include "varve/queue.h"
+#include "varve/rados.h"
 
 namespace varve::serve {
 namespace {
@@ -51,14 +52,13 @@ Result<AddressPort> parse_address_port(const std::string& text) {
 }
 
 Result<LocalCacheDefinition> parse_local_cache(const std::string& text) {
-  constexpr std::uint64_t kSizeMin = 4 << 20;
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0) {
     return Status::invalid_argument("\"" + text + "\" must be DIRECTORY:SIZE");
   }
   const Result<std::uint64_t> size = parse_size(text.substr(colon + 1));
   if (!size.ok()) return size.status();
-  if (*size < kSizeMin) return Status::invalid_argument("a local cache has at least 4MiB");
+  if (*size < RadosConnection::kLocalCacheBytesMin) return Status::invalid_argument("a local cache has at least 4MiB");
   return LocalCacheDefinition{text.substr(0, colon), *size};
 }
 

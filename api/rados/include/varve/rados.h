@@ -120,11 +120,15 @@ class RadosConnection {
   RadosConnection(const RadosConnection&) = delete;
   RadosConnection& operator=(const RadosConnection&) = delete;
 
-  /// Keeps bytes that were read from the cluster more than once in a file of `size_bytes` in this local directory: from 4 MiB, in
-  /// steps of 1 MiB. The index takes 16 bytes of memory for each 4 KiB. The file has no name, is never synced, and begins
-  /// empty. Damaged bytes and a full disk make the cache smaller, and are no errors. A verification reads the cluster
-  /// alone. Call it once, before a store is opened. Errors: kInvalidArgument (the size, or a second call), kOutOfMemory, kNotFound, kForbidden,
-  /// kIoError (the directory).
+  /// The least size of a local cache, in bytes.
+  static constexpr std::uint64_t kLocalCacheBytesMin = std::uint64_t{4} << 20;
+  /// Bytes of a local cache for each byte of memory that its index takes.
+  static constexpr std::uint64_t kLocalCacheBytesForOneOfMemory = 256;
+  /// Keeps bytes that were read from the cluster more than once in a file of `size_bytes` in this local directory, in steps
+  /// of 1 MiB. The file has no name, is never synced, and begins empty. A thread writes it. Damaged bytes, a full disk and
+  /// a slow one make the cache smaller, and are no errors. A verification reads the cluster alone. Call it once, before a
+  /// store is opened. Errors: kInvalidArgument (the size, or a second call), kOutOfMemory, kNotFound, kForbidden, kIoError
+  /// (the directory, or no thread).
   Status set_local_cache(std::string_view directory, std::uint64_t size_bytes);
 
   /// Returns what StoreOptions::env, VerifyOptions::env and RepairOptions::env take. It lives as long as the connection.
