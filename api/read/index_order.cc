@@ -217,8 +217,8 @@ class Source {
   bool is_in_key_order() const noexcept {
     return has_place() && order_.plan.is_in_key_order && depth_ == order_.plan.components.size();
   }
-  /// Returns whether the entity's value could come before the other's, though its beginning comes after. The value is not before
-  /// its beginning in ascending order.
+  /// Returns whether the entity's value could come before the other's, though its beginning comes after. In ascending order,
+  /// the value is not before its beginning.
   bool may_be_before(const OrderedEntity& entity) const noexcept {
     const std::size_t last = order_.component + depth_ - 1;
     const SortValue& value = values_[last];

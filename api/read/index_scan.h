@@ -100,9 +100,9 @@ bool holds_key(const IndexedScan& scan, std::string_view key);
 
 /// Returns whether an index could be better than the ranges.
 bool is_index_of_use(std::span<const KeyRange> ranges) noexcept;
-/// Chooses an index, and collects the keys. All indexes read the same number of entries, more and more, until one of them has
-/// ended, or gives the part. So that takes a few times the entries that the best one needs. An index whose entries cannot be read by the deadline is not
-/// taken, unless it gives a part: then that ends at the deadline.
+/// Chooses an index, and collects the keys. All indexes read the same number of entries, more and more, until one of
+/// them has ended, or gives the part. So that takes a few times the entries that the best one needs. An index whose
+/// entries cannot be read by the deadline is not taken, unless it gives a part: then that ends at the deadline.
 /// Errors: those of reading; kCancelled (the stop token).
 Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, const IndexesAsked& asked = {});
 

@@ -191,6 +191,7 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
   if (!is_complete.ok()) return is_complete;
   if (first_) walk_->bound_order(order_deadline(), scan_.order_time_max);
   const std::span<const KeyRange> ranges = prepared_->points ? *prepared_->points : planned_ranges();
+  if (prepared_->points) walk_->note_part(prepared_->points->size());
   walk_->set_ranges(*is_complete ? std::span<const KeyRange>() : ranges, within_, rest_.has_value());
   walk_->know(prepared_->known);
   return true;
@@ -314,6 +315,7 @@ Status ScanRead::read_rest() {
   if (lookups_left_ > 0) {
     if (Status read = read_points(indexed(), asked); !read.ok()) return read;
   }
+  if (prepared_->points) walk_->note_part(prepared_->points->size());
   walk_->set_ranges(prepared_->points ? std::span<const KeyRange>(*prepared_->points) : ranges, within_,
                     rest_.has_value());
   walk_->know(prepared_->known);
@@ -418,7 +420,10 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   if (prepared.order != nullptr) {
     Result<std::optional<IndexOrder>> order = index_of_order(indexed, *prepared.order, prepared.after);
     if (!order.ok()) return order.status();
-    if (*order) described.order_index = (*order)->name;
+    if (*order) {
+      described.order_index = (*order)->name;
+      described.order_components = (*order)->served();
+    }
   }
   if (prepared.planned == nullptr) return described;
   const std::stop_token never;

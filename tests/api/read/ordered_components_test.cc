@@ -66,6 +66,7 @@ TEST_F(OrderedComponents, I7_APageReadsItsEntitiesWhereverItBegins) {
   for (const char* const order : {"Country,Total desc", "Country desc,Total"}) {
     scan.order_by = order;
     EXPECT_EQ(order_index(scan), "ByCountryAndTotal");
+    EXPECT_EQ((*indexed_->explain(scan)).order_components, 2U);
     EXPECT_LE(compare_pages(scan), 20U) << order;
   }
   for (const char* const order : {"Country,Total desc,Note", "Country desc,Total,Note desc"}) {
