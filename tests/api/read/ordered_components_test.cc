@@ -173,5 +173,53 @@ TEST_F(OrderedComponents, I6_TheTokenOfAnotherFilterGoesOnAtTheSamePlace) {
   }
 }
 
+TEST_F(OrderedComponents, I6_APropertyOfSeveralTypesIsFoundAndOrderedAsWithoutItsIndex) {
+  const std::vector<Value> values = {std::int32_t{-1},
+                                     std::int32_t{3},
+                                     std::int64_t{-1},
+                                     std::int64_t{3},
+                                     INT64_MAX,
+                                     -1.0,
+                                     3.0,
+                                     3.5,
+                                     "",
+                                     "3",
+                                     "a",
+                                     "\xEF\xBF\xBD",
+                                     true,
+                                     false};
+  for (std::size_t i = 0; i < 5 * values.size(); ++i) {
+    put(Entity("p" + std::to_string(i % 3), std::to_string(100 + i * 29 % 83)).set("V", values[i % values.size()]));
+  }
+  put(Entity("p0", "none"));
+  for (const bool is_descending : {false, true}) {
+    create_index("ByV", {{"V", is_descending}});
+    std::vector<std::string> filters = {"exists(V)",           "V in (3, '3', true, 3.5)", "startswith(V, '')",
+                                        "V ge 0 and V lt 3.5", "V gt -1L and V le 3.0",    "V ge 'a' or V ge 3"};
+    for (const char* const literal :
+         {"-1", "3", "3L", "9223372036854775807L", "-1.0", "3.0", "3.5", "''", "'3'", "'a'", "true", "false"}) {
+      for (const char* const compare : {" eq ", " ne ", " ge ", " gt ", " le ", " lt "}) {
+        filters.push_back(std::string("V").append(compare).append(literal));
+      }
+    }
+    std::uint64_t served = 0;
+    for (const std::string& filter : filters) {
+      for (const char* const order : {"", "V", "V desc"}) {
+        Scan scan;
+        scan.filter = filter;
+        scan.order_by = order;
+        scan.page_entities_max = 7;
+        compare_pages(scan);
+        const Result<ScanPlan> plan = indexed_->explain(scan);
+        ASSERT_EQ(said(plan), kFine);
+        served += plan->order_index.empty() && plan->indexes.empty() ? 0U : 1U;
+      }
+      ASSERT_FALSE(HasFailure()) << filter;
+    }
+    EXPECT_GE(served, 2 * filters.size()) << "the index serves each order, and most filters";
+    ASSERT_EQ(said(bench_.store->drop_index(kAccount, "Indexed", "ByV")), kFine);
+  }
+}
+
 }  // namespace
 }  // namespace varve::test::ordered_components_test
