@@ -3,15 +3,12 @@
 #include "api/filter/index_plan.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "format/bytes/bytes.h"
+#include "api/filter/index_bounds.h"
 #include "format/keys/entity.h"
 
 namespace varve {
@@ -19,15 +16,10 @@ namespace {
 
 using format::PropertyType;
 
-constexpr std::initializer_list<PropertyType> kIndexedTypes = {
-    PropertyType::kBinary, PropertyType::kBoolean, PropertyType::kDateTime, PropertyType::kDouble,
-    PropertyType::kGuid,   PropertyType::kInt32,   PropertyType::kInt64,    PropertyType::kString};
-
 /// The most ranges of an index that are read for a filter, and that are merged for an order. A number may be stored with
 /// several types, and the literals of several components multiply each other.
 constexpr std::size_t kIndexRangesMax = 256;
 constexpr std::size_t kOrderedRangesMax = 128;
-constexpr double kTwoTo63 = 9223372036854775808.0;
 
 /// What the filter says about one property of every entity that matches.
 struct NecessaryCondition {
@@ -151,148 +143,6 @@ bool has_each_component(const format::IndexDefinition& definition, const Necessa
                      });
 }
 
-std::string stored(std::uint64_t value) {
-  std::string bytes;
-  format::append_u64(bytes, value);
-  return bytes;
-}
-std::string stored(double value) {
-  return stored(std::bit_cast<std::uint64_t>(value));
-}
-std::string stored(std::int64_t value) {
-  return stored(static_cast<std::uint64_t>(value));
-}
-std::string stored(std::int32_t value) {
-  std::string bytes;
-  format::append_u32(bytes, static_cast<std::uint32_t>(value));
-  return bytes;
-}
-
-enum class Side : std::uint8_t { kEqual, kLower, kUpper };
-
-/// Returns the Double that bounds those that compare with the number, or that equals it.
-std::optional<std::string> double_for(std::int64_t number, Side side) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const auto near = static_cast<double>(number);  // rounded above 2^53
-  if (side == Side::kLower) return stored(std::nextafter(near, -kInfinity));
-  if (side == Side::kUpper) return stored(std::nextafter(near, kInfinity));
-  const bool is_exact = near < kTwoTo63 && static_cast<std::int64_t>(near) == number;
-  return is_exact ? std::optional(stored(near)) : std::nullopt;
-}
-
-/// Returns the value of this type, as it is stored, that equals the literal, or that bounds the values on this side of it.
-/// Returns nothing if no value of the type equals the literal, or if the two do not compare.
-std::optional<std::string> value_for(PropertyType type, const Value& literal, Side side) {
-  const auto* const narrow = literal.get_if<std::int32_t>();
-  const auto* const wide = literal.get_if<std::int64_t>();
-  const auto* const real = literal.get_if<double>();
-  switch (type) {
-    case PropertyType::kBinary:
-      if (const auto* const binary = literal.get_if<Binary>()) return binary->bytes;
-      return std::nullopt;
-    case PropertyType::kBoolean:
-      if (const auto* const boolean = literal.get_if<bool>()) return std::string(1, *boolean ? '\1' : '\0');
-      return std::nullopt;
-    case PropertyType::kDateTime:
-      if (const auto* const time = literal.get_if<DateTime>()) return stored(std::uint64_t{time->ticks});
-      return std::nullopt;
-    case PropertyType::kDouble:
-      if (real != nullptr) return std::isnan(*real) ? std::nullopt : std::optional(stored(*real));
-      if (narrow != nullptr) return double_for(*narrow, side);
-      return wide != nullptr ? double_for(*wide, side) : std::nullopt;
-    case PropertyType::kGuid:
-      if (const auto* const guid = literal.get_if<Guid>()) return std::string(guid->bytes.begin(), guid->bytes.end());
-      return std::nullopt;
-    case PropertyType::kInt32: return narrow != nullptr ? std::optional(stored(*narrow)) : std::nullopt;
-    case PropertyType::kInt64:
-      if (narrow != nullptr) return stored(std::int64_t{*narrow});
-      return wide != nullptr ? std::optional(stored(*wide)) : std::nullopt;
-    case PropertyType::kString:
-      if (const auto* const text = literal.get_if<std::string>()) return *text;
-      return std::nullopt;
-    case PropertyType::kLargeValue: return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-struct IntegerBounds {
-  std::int64_t smallest = 0;
-  std::int64_t largest = 0;
-};
-
-/// Returns the values that a type of integers has, or nothing for another type.
-std::optional<IntegerBounds> bounds_of_integers(PropertyType type) noexcept {
-  if (type == PropertyType::kInt32) return IntegerBounds{INT32_MIN, INT32_MAX};
-  if (type == PropertyType::kInt64) return IntegerBounds{INT64_MIN, INT64_MAX};
-  return std::nullopt;
-}
-
-/// Returns the first integer in an order that is not before a number, or nothing if all of them are. NaN is above all.
-std::optional<std::int64_t> integer_at(const Value& number, bool is_descending, IntegerBounds bounds) {
-  std::int64_t at = is_descending ? bounds.largest : bounds.smallest;
-  if (const auto* const real = number.get_if<double>()) {
-    const double whole = is_descending ? std::floor(*real) : std::ceil(*real);
-    const bool is_above = std::isnan(*real) || whole >= kTwoTo63;
-    const bool is_below = !is_above && whole < -kTwoTo63;
-    if (is_descending ? is_below : is_above) return std::nullopt;
-    if (is_above || is_below) return at;
-    at = static_cast<std::int64_t>(whole);
-  } else if (const auto* const narrow = number.get_if<std::int32_t>()) {
-    at = *narrow;
-  } else if (const auto* const wide = number.get_if<std::int64_t>()) {
-    at = *wide;
-  }
-  if (is_descending ? at < bounds.smallest : at > bounds.largest) return std::nullopt;
-  return std::clamp(at, bounds.smallest, bounds.largest);
-}
-
-/// Appends a value to components. Returns whether it was cut.
-bool append_value(std::string& bytes, const format::IndexComponent& component, PropertyType type,
-                  std::string_view value, bool is_descending) {
-  if (component.source != format::IndexSource::kTimestamp) {
-    return format::append_index_component(bytes, type, value, is_descending);
-  }
-  format::append_index_timestamp(bytes, format::load_u64(value.data()), is_descending);
-  return false;
-}
-
-/// Returns whether values of the component may have the type.
-bool may_have_type(const format::IndexComponent& component, PropertyType type) noexcept {
-  switch (component.source) {
-    case format::IndexSource::kProperty: return true;
-    case format::IndexSource::kTimestamp: return type == PropertyType::kDateTime;
-    default: return type == PropertyType::kString;
-  }
-}
-
-/// Returns the bytes with which the components of a value begin that bounds a range. It includes every value that is cut to
-/// the same bytes.
-std::string bound_of(const format::IndexComponent& component, PropertyType type, std::string_view value) {
-  std::string bytes;
-  if (append_value(bytes, component, type, value, false)) bytes.pop_back();
-  return bytes;
-}
-
-/// Returns the bytes with which the components of all values of the type begin: the tag.
-std::string all_of(const format::IndexComponent& component, PropertyType type) {
-  std::string bytes = bound_of(component, type, std::string(format::fixed_value_bytes(type).value_or(0), '\0'));
-  bytes.resize(1);
-  return bytes;
-}
-
-/// Returns the bytes with which the components of all texts begin that begin with this one.
-std::string beginning_of(std::string_view text) {
-  std::string bytes;
-  format::append_index_component(bytes, PropertyType::kString, text, false);
-  bytes.pop_back();
-  return bytes;
-}
-
-std::string inverted(std::string bytes) {
-  for (char& byte : bytes) byte = static_cast<char>(~static_cast<unsigned char>(byte));
-  return bytes;
-}
-
 /// Makes the ranges of one index from its first component on.
 class IndexPlanner {
  public:
@@ -306,23 +156,30 @@ class IndexPlanner {
     const bool has_next = plan_.equal_components < definition_.components.size();
     if (!has_next || !add_range()) {
       if (plan_.equal_components == 0) return std::nullopt;
-      for (const std::string& prefix : prefixes_) add(prefix, prefix);
+      for (const std::string& prefix : prefixes_) add(prefix, {});
     }
     return std::move(plan_);
   }
 
   /// Returns nothing if another component comes before the one that orders.
-  std::optional<OrderPlan> plan_order(const IndexedOrder& order) {
-    while (!is_next(order) && add_equal_component()) {
-      if (plan_.equal_components == definition_.components.size()) return std::nullopt;
+  std::optional<OrderPlan> plan_order(std::span<const IndexedOrder> order) {
+    const std::size_t components = definition_.components.size();
+    while (!is_next(order.front()) && add_equal_component()) {
+      if (plan_.equal_components == components) return std::nullopt;
     }
-    if (!is_next(order) || prefixes_.size() * order.types.size() > ranges_max_) return std::nullopt;
+    if (!is_next(order.front()) || prefixes_.size() * order.front().types.size() > ranges_max_) return std::nullopt;
     OrderPlan planned;
+    planned.index = index_;
     planned.component = plan_.equal_components;
-    planned.is_reversed = order.is_descending != next_component().is_descending;
-    planned.is_in_key_order = !planned.is_reversed && planned.component + 1 == definition_.components.size();
-    for (const IndexedOrder::Type& type : order.types) add_values(type, order);
-    planned.ranges = std::move(plan_.ranges);
+    planned.is_reversed = is_against(order.front());
+    for (const IndexedOrder& next : order) {
+      if (plan_.equal_components == components || !is_next(next) || is_against(next) != planned.is_reversed) break;
+      const bool is_bounded = find(is_lower_bound) != nullptr || find(is_upper_bound) != nullptr;
+      planned.components.push_back({all_values(), values_after(next), is_bounded});
+      ++plan_.equal_components;  // Within one value of it, the next component orders.
+    }
+    planned.is_in_key_order = !planned.is_reversed && plan_.equal_components == components;
+    planned.prefixes = std::move(prefixes_);
     return planned;
   }
 
@@ -333,39 +190,42 @@ class IndexPlanner {
     }
     return next_component().source == format::IndexSource::kProperty && next_component().property == order.property;
   }
+  bool is_against(const IndexedOrder& order) const { return order.is_descending != next_component().is_descending; }
 
-  /// Adds the values of a type that the filter's bounds and the position leave.
-  void add_values(const IndexedOrder::Type& type, const IndexedOrder& order) {
-    if (!may_have_type(next_component(), type.type)) return;
-    std::string first = all_of(next_component(), type.type);
-    std::string last = first;
-    if (const Comparison* const lower = find(is_lower_bound)) {
-      const std::optional<std::string> from = value_for(type.type, lower->literal, Side::kLower);
-      if (!from) return;  // Values of this type are less than the literal.
-      first = bound_of(next_component(), type.type, *from);
-    }
-    if (const Comparison* const upper = find(is_upper_bound)) {
-      if (const auto to = value_for(type.type, upper->literal, Side::kUpper)) {
-        last = bound_of(next_component(), type.type, *to);
-      }
-    }
-    if (type.is_bounded && order.position != nullptr) {
-      std::optional<std::string> at;
-      if (const std::optional<IntegerBounds> integers = bounds_of_integers(type.type)) {
-        const std::optional<std::int64_t> number = integer_at(*order.position, order.is_descending, *integers);
-        if (!number) return;  // All values of the type are before the position.
-        at = type.type == PropertyType::kInt32 ? stored(static_cast<std::int32_t>(*number)) : stored(*number);
-      } else {
-        at = value_for(type.type, *order.position, order.is_descending ? Side::kUpper : Side::kLower);
-      }
-      if (at) (order.is_descending ? last : first) = bound_of(next_component(), type.type, *at);
-    }
-    for (const std::string& prefix : prefixes_) add_between(prefix, first, last);
+  /// Returns the bounds of the next component's values of the type that the filter leaves.
+  std::optional<ComponentBounds> bounds_of(PropertyType type) const {
+    const Comparison* const lower = find(is_lower_bound);
+    const Comparison* const upper = find(is_upper_bound);
+    return bounds_of_type(next_component(), type, lower == nullptr ? nullptr : &lower->literal,
+                          upper == nullptr ? nullptr : &upper->literal);
   }
-
-  void add_between(const std::string& prefix, const std::string& first, const std::string& last) {
-    next_component().is_descending ? add(prefix + inverted(last), prefix + inverted(first))
-                                   : add(prefix + first, prefix + last);
+  std::vector<ComponentBounds> all_values() const {
+    std::vector<ComponentBounds> values;
+    for (const PropertyType type : kIndexedTypes) {
+      if (std::optional<ComponentBounds> bounds = bounds_of(type)) add_bounds(*std::move(bounds), values);
+    }
+    sort_bounds(values);
+    return values;
+  }
+  /// Returns those that follow the position.
+  std::vector<ComponentBounds> values_after(const IndexedOrder& order) const {
+    std::vector<ComponentBounds> values;
+    for (const IndexedOrder::Type& type : order.types) {
+      std::optional<ComponentBounds> bounds = bounds_of(type.type);
+      if (!bounds) continue;
+      const Value* const from = type.is_bounded ? order.position : nullptr;
+      if (from != nullptr && !begin_at(next_component(), type.type, *from, order.is_descending, *bounds)) continue;
+      add_bounds(*std::move(bounds), values);
+    }
+    sort_bounds(values);
+    return values;
+  }
+  void add_bounds(ComponentBounds bounds, std::vector<ComponentBounds>& to) const {
+    to.push_back(in_index(next_component(), std::move(bounds)));
+  }
+  static void sort_bounds(std::vector<ComponentBounds>& bounds) {
+    std::sort(bounds.begin(), bounds.end(),
+              [](const ComponentBounds& a, const ComponentBounds& b) { return a.first < b.first; });
   }
 
   std::size_t count_types() const {
@@ -400,13 +260,9 @@ class IndexPlanner {
     std::set<std::string> longer;  // Numbers of several types may be one stored value, and so may texts that are cut.
     for (const Value* const literal : equal->literals) {
       for (const PropertyType type : kIndexedTypes) {
-        if (!may_have_type(next_component(), type)) continue;
-        const std::optional<std::string> value = value_for(type, *literal, Side::kEqual);
-        if (!value) continue;
-        for (std::string prefix : prefixes_) {
-          append_value(prefix, next_component(), type, *value, next_component().is_descending);
-          longer.insert(std::move(prefix));
-        }
+        const std::optional<std::string> component = component_of(next_component(), type, *literal);
+        if (!component) continue;
+        for (const std::string& prefix : prefixes_) longer.insert(prefix + *component);
         if (longer.size() > ranges_max_) return false;
       }
     }
@@ -420,36 +276,26 @@ class IndexPlanner {
       return condition.comparison->kind == Comparison::Kind::kStartsWith;
     });
     if (prefix != nullptr) {
-      const std::string first = beginning_of(prefix->comparison->text());
-      for (const std::string& components : prefixes_) add_between(components, first, first);
+      add_between(bounds_of_beginning(prefix->comparison->text()));
       return plan_.has_range = plan_.has_two_bounds = true;
     }
-    const Comparison* const lower = find(is_lower_bound);
-    const Comparison* const upper = find(is_upper_bound);
-    if (lower == nullptr && upper == nullptr) return false;
+    const bool has_lower = find(is_lower_bound) != nullptr;
+    const bool has_upper = find(is_upper_bound) != nullptr;
+    if (!has_lower && !has_upper) return false;
     if (prefixes_.size() * count_types() > ranges_max_) return false;
     for (const PropertyType type : kIndexedTypes) {
-      if (!may_have_type(next_component(), type)) continue;
-      std::string first = all_of(next_component(), type);
-      std::string last = first;
-      if (lower != nullptr) {
-        const std::optional<std::string> from = value_for(type, lower->literal, Side::kLower);
-        if (!from) continue;  // Values of this type are less than the literal.
-        first = bound_of(next_component(), type, *from);
-      }
-      if (upper != nullptr) {
-        if (const auto to = value_for(type, upper->literal, Side::kUpper)) last = bound_of(next_component(), type, *to);
-      }
-      for (const std::string& components : prefixes_) add_between(components, first, last);
+      if (std::optional<ComponentBounds> bounds = bounds_of(type)) add_between(*std::move(bounds));
     }
-    plan_.has_two_bounds = lower != nullptr && upper != nullptr;
+    plan_.has_two_bounds = has_lower && has_upper;
     return plan_.has_range = true;
   }
 
-  /// Adds the range from the first key that begins with `first` to the last one that begins with `last`.
-  void add(const std::string& first, const std::string& last) {
-    KeyRange range{format::index_prefix(index_, first), {}, false};
-    range.upper = format::end_of_prefix(first == last ? range.lower : format::index_prefix(index_, last));
+  void add_between(ComponentBounds ascending) {
+    const ComponentBounds bounds = in_index(next_component(), std::move(ascending));
+    for (const std::string& prefix : prefixes_) add(prefix, bounds);
+  }
+  void add(const std::string& prefix, const ComponentBounds& bounds) {
+    KeyRange range = index_range(index_, prefix, bounds);
     if (range.lower < range.upper) plan_.ranges.push_back(std::move(range));
   }
 
@@ -471,9 +317,16 @@ const Value* fixed_value(const Filter& filter, Comparison::Subject subject, std:
   return nullptr;
 }
 
+KeyRange index_range(format::TableId index, const std::string& prefix, const ComponentBounds& bounds) {
+  KeyRange range{format::index_prefix(index, prefix + bounds.first), {}, false};
+  const bool is_one = bounds.first == bounds.last;
+  range.upper = format::end_of_prefix(is_one ? range.lower : format::index_prefix(index, prefix + bounds.last));
+  return range;
+}
+
 std::optional<OrderPlan> plan_index_order(const Filter& filter, format::TableId index,
                                           const format::IndexDefinition& definition, bool may_have_large_values,
-                                          const IndexedOrder& order) {
+                                          std::span<const IndexedOrder> order) {
   const NecessaryConditions conditions = necessary_conditions(filter);
   std::optional<OrderPlan> planned = IndexPlanner(index, definition, conditions, kOrderedRangesMax).plan_order(order);
   if (!planned) return planned;

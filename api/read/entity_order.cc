@@ -196,13 +196,15 @@ Result<EntityOrder::Values> EntityOrder::values_of(std::string_view sort_key, fo
   return values;
 }
 
+int EntityOrder::Component::compare(const SortValue& a, const SortValue& b) const noexcept {
+  const bool is_one_absent = a.of == Of::kAbsent || b.of == Of::kAbsent;
+  return descending && !is_one_absent ? compare_sort_values(b, a) : compare_sort_values(a, b);
+}
+
 bool EntityOrder::is_before(const Values& a, std::string_view sort_key_a, const Values& b,
                             std::string_view sort_key_b) const noexcept {
   for (std::size_t i = 0; i < components_.size(); ++i) {
-    const int compared = compare_sort_values(a[i], b[i]);
-    if (compared == 0) continue;
-    const bool is_one_absent = a[i].of == Of::kAbsent || b[i].of == Of::kAbsent;
-    return components_[i].descending && !is_one_absent ? compared > 0 : compared < 0;
+    if (const int compared = components_[i].compare(a[i], b[i]); compared != 0) return compared < 0;
   }
   return sort_key_a < sort_key_b;
 }

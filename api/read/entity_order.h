@@ -55,6 +55,8 @@ class EntityOrder {
     bool may_have_index() const noexcept {
       return subject == Comparison::Subject::kCustom || subject == Comparison::Subject::kTimestamp;
     }
+    /// Returns a negative number if a comes before b in the component, 0 if they are at one place, else a positive one.
+    int compare(const SortValue& a, const SortValue& b) const noexcept;
   };
 
   /// Parses the text of Scan::order_by. Errors: kInvalidArgument (InvalidInput).

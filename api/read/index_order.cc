@@ -3,14 +3,19 @@
 #include "api/read/index_order.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "engine/read/cursor.h"
+#include "format/bytes/bytes.h"
 #include "format/keys/index_key.h"
 #include "format/keys/sort_key.h"
 
@@ -18,6 +23,10 @@ namespace varve {
 namespace {
 
 constexpr std::size_t kLookedUpAtOnce = 64;
+/// So many entries of one value are read before they are divided by the types of the next component.
+constexpr std::size_t kUndividedMax = 8;
+/// Each source has a cursor, which holds blocks.
+constexpr std::size_t kSourcesMax = 256;
 constexpr std::initializer_list<format::PropertyType> kOrderedTypes = {
     format::PropertyType::kBoolean, format::PropertyType::kDouble,   format::PropertyType::kInt32,
     format::PropertyType::kInt64,   format::PropertyType::kDateTime, format::PropertyType::kGuid,
@@ -47,6 +56,7 @@ Value literal_of(const SortValue& value) {
 /// Returns the types whose values may follow the position.
 std::vector<IndexedOrder::Type> types_after(const SortValue* position, bool is_descending) {
   std::vector<IndexedOrder::Type> types;
+  if (position != nullptr && position->of == SortValue::Of::kAbsent) return types;  // They come last in any order.
   for (const format::PropertyType type : kOrderedTypes) {
     const SortValue::Of of = sorted_as(type);
     if (position != nullptr && (is_descending ? of > position->of : of < position->of)) continue;
@@ -85,86 +95,167 @@ SortValue value_of_entry(const format::IndexValue& entry) noexcept {
   return sort_value_of(property);
 }
 
-/// Returns a negative number if the first value comes before the second one in the order, 0 if they are at one place.
-int compare_in(const IndexOrder& order, const SortValue& a, const SortValue& b) noexcept {
-  return order.is_descending ? compare_sort_values(b, a) : compare_sort_values(a, b);
+/// Returns the values that an entry has in the components of the order that the index has. They point into the entry.
+EntityOrder::Values values_of_entry(const IndexOrder& order, const std::vector<format::IndexValue>& entry) noexcept {
+  EntityOrder::Values values;
+  for (std::size_t i = 0; i < order.plan.components.size(); ++i) {
+    values[order.component + i] = value_of_entry(entry[order.plan.component + i]);
+  }
+  return values;
 }
 
-/// Returns whether the place comes after that of the entity. The order has no component after the index's.
-bool is_place_after(const IndexOrder& order, const SortValue& value, std::string_view key,
+/// Compares values in the first `count` components of the order that the index has. Returns a negative number if a comes before
+/// b, 0 if they are at one place.
+int compare_in(const IndexOrder& order, std::size_t count, const EntityOrder::Values& a,
+               const EntityOrder::Values& b) noexcept {
+  for (std::size_t i = order.component; i < order.component + count; ++i) {
+    if (const int compared = order.of->components()[i].compare(a[i], b[i]); compared != 0) return compared;
+  }
+  return 0;
+}
+int compare_all_in(const IndexOrder& order, const EntityOrder::Values& a, const EntityOrder::Values& b) noexcept {
+  return compare_in(order, order.plan.components.size(), a, b);
+}
+
+/// Returns whether the place comes after that of the entity. The index has the whole order.
+bool is_place_after(const IndexOrder& order, const EntityOrder::Values& values, std::string_view key,
                     const OrderedEntity& entity) noexcept {
-  const int compared = compare_in(order, value, entity.values[order.component]);
+  const int compared = compare_all_in(order, values, entity.values);
   return compared > 0 || (compared == 0 && key > entity.sort_key);
 }
 
-/// A range of the index, and its present entry.
+/// A range of the index, and its present entry. The entries have one value in each ordering component before the last one by
+/// which the range is ordered, and one type in that.
 class Source {
  public:
-  Source(engine::Cursor cursor, const IndexOrder& order, format::TableId table)
-      : cursor_(std::move(cursor)), order_(&order), table_(table) {
+  /// `prefix` is what their components begin with before that component. `depth` is how many components order the range.
+  Source(engine::Cursor cursor, const IndexOrder& order, format::TableId table, std::string prefix, std::size_t depth)
+      : cursor_(std::move(cursor)), order_(order), table_(table), prefix_(std::move(prefix)), depth_(depth) {
     cursor_.leave_values();
   }
 
-  /// Moves to the first entry. Where the order of keys allows it, passes entries of the value of `after` up to its key.
+  /// Moves to the first entry. Where the order of keys allows it, passes entries with the values of `after` up to its key.
   Status begin(const OrderedEntity* after) {
-    order_->plan.is_reversed ? cursor_.seek_to_last() : cursor_.seek_to_first();
+    order_.plan.is_reversed ? cursor_.seek_to_last() : cursor_.seek_to_first();
     Status loaded = load();
-    if (!loaded.ok() || !is_valid() || after == nullptr || !has_place() || !order_->plan.is_in_key_order) return loaded;
-    if (compare_in(*order_, value_, after->values[order_->component]) != 0) return loaded;
+    if (!loaded.ok() || !is_valid() || after == nullptr || !is_in_key_order()) return loaded;
+    if (compare_all_in(order_, values_, after->values) != 0) return loaded;
     std::string_view components = format::partition_of(cursor_.key());
     components.remove_suffix(1);  // the end of the part
     cursor_.seek(format::index_bound(components, after->sort_key));
     return load();
   }
   Status next() {
-    order_->plan.is_reversed ? cursor_.previous() : cursor_.next();
+    order_.plan.is_reversed ? cursor_.previous() : cursor_.next();
     return load();
   }
   bool is_valid() const noexcept { return cursor_.valid(); }
   /// Returns the key of the entity. next() invalidates it.
   std::string& key() noexcept { return key_; }
-  /// Returns the value that orders the entry, and what it was made of.
-  const SortValue& value() const noexcept { return value_; }
-  const format::IndexValue& entry() const noexcept { return entry_; }
-  /// Returns whether the value and the key are the entity's place in the order.
-  bool has_place() const noexcept { return order_->is_last && !entry_.was_cut; }
+  /// Returns the values that order the entry, and what they were made of.
+  const EntityOrder::Values& values() const noexcept { return values_; }
+  const std::vector<format::IndexValue>& entry() const noexcept { return entry_; }
+  std::size_t depth() const noexcept { return depth_; }
+  /// Returns whether the values and the key are the entity's place in the order.
+  bool has_place() const noexcept { return order_.is_whole() && !was_cut_; }
 
   /// Returns whether the entry comes before that of another range.
   bool is_before(const Source& other) const noexcept {
-    const int compared = compare_in(*order_, value_, other.value_);
+    const int compared = compare_all_in(order_, values_, other.values_);
     return compared < 0 || (compared == 0 && key_ < other.key_);
   }
   /// Returns whether this entity and those of all entries that follow certainly come after another one.
   bool is_after(const OrderedEntity& entity) const noexcept {
-    const SortValue& value = entity.values[order_->component];
-    const int compared = compare_in(*order_, value_, value);
-    if (compared == 0) return has_place() && order_->plan.is_in_key_order && key_ > entity.sort_key;
-    // The entity's value is not before its beginning, in ascending order.
-    const bool may_be_before =
-        order_->is_descending && entry_.was_cut && value_.of == value.of && value.bytes.starts_with(value_.bytes);
-    return compared > 0 && !may_be_before;
+    const int compared = compare_in(order_, depth_, values_, entity.values);
+    if (compared == 0) return is_in_key_order() && key_ > entity.sort_key;
+    return compared > 0 && !may_be_before(entity);
+  }
+
+  /// Returns whether the entries that have the present value are better divided by the types of the next component. They are
+  /// if there are many, and if some of them belong to the page and others do not: by its place, or by the filter.
+  bool wants_division(const FirstEntities& first) const noexcept {
+    if (depth_ == order_.plan.components.size() || ordering().was_cut) return false;
+    const bool is_bounded = order_.plan.components[depth_].is_bounded;
+    return passed_ >= kUndividedMax || is_bounded || first.is_closed() || is_at(first.after());
+  }
+  /// Returns whether the present entry has the entity's values in all components that order the range.
+  bool is_at(const OrderedEntity* entity) const noexcept {
+    return entity != nullptr && compare_in(order_, depth_, values_, entity->values) == 0;
+  }
+  /// Returns what the components of all entries with the present value begin with.
+  std::string components_of_value() const {
+    std::string components = prefix_;
+    const format::IndexValue& value = ordering();
+    if (value.is_timestamp) {
+      format::append_index_timestamp(components, format::load_u64(value.value.data()), value.is_descending);
+    } else {
+      format::append_index_component(components, value.type, value.value, value.is_descending);
+    }
+    return components;
+  }
+  /// Passes the entries that have the present value. `components` is what they begin with. Returns the range of those that are
+  /// left, the present one among them.
+  Result<KeyRange> pass_value(std::string_view components) {
+    KeyRange left{format::index_prefix(order_.plan.index, components), {}, false};
+    left.upper = format::end_of_prefix(left.lower);
+    const KeyRange all = left;
+    if (order_.plan.is_reversed) {
+      left.upper = cursor_.key();
+      left.upper.push_back('\0');  // No key lies between.
+      cursor_.seek_before(all.lower);
+    } else {
+      left.lower = cursor_.key();
+      cursor_.seek(all.upper);
+    }
+    if (Status loaded = load(); !loaded.ok()) return loaded;
+    return left;
   }
 
  private:
+  const format::IndexValue& ordering() const noexcept { return entry_[order_.plan.component + depth_ - 1]; }
+  /// Returns whether the entries with the present values are in the order of the entities' keys, which are their places.
+  bool is_in_key_order() const noexcept {
+    return has_place() && order_.plan.is_in_key_order && depth_ == order_.plan.components.size();
+  }
+  /// Returns whether the entity's value could come before the other's, though its beginning comes after. In ascending order,
+  /// the value is not before its beginning.
+  bool may_be_before(const OrderedEntity& entity) const noexcept {
+    const std::size_t last = order_.component + depth_ - 1;
+    const SortValue& value = values_[last];
+    return order_.of->components()[last].descending && ordering().was_cut &&
+           compare_in(order_, depth_ - 1, values_, entity.values) == 0 && value.of == entity.values[last].of &&
+           entity.values[last].bytes.starts_with(value.bytes);
+  }
+
   Status load() {
     if (!cursor_.valid()) return cursor_.status();
     Result<std::vector<format::IndexValue>> components = format::decode_index_components(cursor_.key());
     if (!components.ok()) return components.status();
-    if (components->size() <= order_->plan.component) return Status::corruption("index key: it has too few components");
+    const std::size_t end = order_.plan.component + order_.plan.components.size();
+    if (components->size() < end) return Status::corruption("index key: it has too few components");
     Result<std::string> key = format::entity_key_of(cursor_.key(), table_);
     if (!key.ok()) return key.status();
     key_ = *std::move(key);
-    entry_ = std::move((*components)[order_->plan.component]);
-    value_ = value_of_entry(entry_);
+    const std::size_t last = order_.plan.component + depth_ - 1;
+    passed_ = !entry_.empty() && (*components)[last] == entry_[last] ? passed_ + 1 : 0;
+    entry_ = *std::move(components);
+    values_ = values_of_entry(order_, entry_);
+    was_cut_ = std::any_of(entry_.begin() + static_cast<std::ptrdiff_t>(order_.plan.component),
+                           entry_.begin() + static_cast<std::ptrdiff_t>(end),
+                           [](const format::IndexValue& value) { return value.was_cut; });
     return Status();
   }
 
   engine::Cursor cursor_;
-  const IndexOrder* order_;
-  format::TableId table_;
+  const IndexOrder& order_;
+  const format::TableId table_;
+  const std::string prefix_;
+  const std::size_t depth_;
   std::string key_;
-  format::IndexValue entry_;
-  SortValue value_;  // points into entry_
+  std::vector<format::IndexValue> entry_;
+  EntityOrder::Values values_;  // point into entry_
+  bool was_cut_ = false;        // a value that orders
+  std::size_t passed_ = 0;      // entries before the present one that have its value
 };
 
 /// The walk of one page.
@@ -174,12 +265,10 @@ class OrderedWalk {
       : scan_(scan), order_(order), page_(page), first_(first), entries_left_(kIndexEntriesMax + 4 * first.count()) {}
 
   Status begin() {
-    sources_.reserve(order_.plan.ranges.size());
-    for (const KeyRange& range : order_.plan.ranges) {
-      sources_.emplace_back(scan_.table.view.cursor(range.lower, range.upper, &page_.read_cost()), order_,
-                            scan_.table.id);
-      if (Status begun = sources_.back().begin(first_.after()); !begun.ok()) return begun;
-      if (!sources_.back().is_valid()) sources_.pop_back();  // A cursor holds blocks, and most types have no entry.
+    for (const std::string& prefix : order_.plan.prefixes) {
+      KeyRange all{format::index_prefix(order_.plan.index, prefix), {}, false};
+      all.upper = format::end_of_prefix(all.lower);
+      if (Status opened = open(prefix, 0, true, all); !opened.ok()) return opened;
     }
     return Status();
   }
@@ -195,6 +284,8 @@ class OrderedWalk {
         take_tied(keys, wanted);
       } else if (source == nullptr || is_exhausted()) {
         break;
+      } else if (source->wants_division(first_)) {
+        if (Status divided = divide(*source); !divided.ok()) return divided;
       } else if (Status taken = take(*source, keys); !taken.ok()) {
         return taken;
       }
@@ -209,9 +300,9 @@ class OrderedWalk {
   bool end_early() {
     const auto least = std::min_element(tied_.begin(), tied_.end());
     const auto is_before_rest = [&](const OrderedEntity& entity) {
-      if (least != tied_.end() && !is_place_after(order_, value_of_entry(tied_entry_), *least, entity)) return false;
+      if (least != tied_.end() && !is_place_after(order_, tied_values_, *least, entity)) return false;
       return std::all_of(sources_.begin(), sources_.end(),
-                         [&](const Source& source) { return !source.is_valid() || source.is_after(entity); });
+                         [&](const auto& source) { return !source->is_valid() || source->is_after(entity); });
     };
     const auto& found = first_.entities();
     if (std::none_of(found.begin(), found.end(), [&](const auto& entity) { return is_before_rest(*entity); })) {
@@ -223,33 +314,78 @@ class OrderedWalk {
   }
   /// Returns whether every entry was read.
   bool has_read_all() const noexcept {
-    return std::none_of(sources_.begin(), sources_.end(), [](const Source& source) { return source.is_valid(); });
+    return std::none_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->is_valid(); });
   }
 
  private:
+  /// Adds a source for each type of the component after `depth` ordering ones. `prefix` is what the entries' components begin
+  /// with before it. `is_at_position`: they are the position's, so that only what follows it is left. Of each type, only what
+  /// is `within` is added.
+  Status open(const std::string& prefix, std::size_t depth, bool is_at_position, const KeyRange& within) {
+    const OrderPlan::Component& component = order_.plan.components[depth];
+    engine::Cursor types = scan_.table.view.cursor(within.lower, within.upper, &page_.read_cost());
+    types.leave_values();
+    bool has_begun = false;
+    for (const ComponentBounds& bounds : is_at_position ? component.after : component.all) {
+      KeyRange range = index_range(order_.plan.index, prefix, bounds);
+      range.lower = std::max(range.lower, within.lower);
+      range.upper = std::min(range.upper, within.upper);
+      if (range.lower >= range.upper) continue;
+      if (!has_begun || types.key() < range.lower) {
+        types.seek(range.lower);
+        has_begun = true;
+        spend();
+        if (!types.valid()) break;
+      }
+      if (types.key() >= range.upper) continue;  // The type has no entry.
+      if (sources_.size() == kSourcesMax) entries_left_ = 0;
+      if (is_exhausted()) return Status();
+      sources_.push_back(std::make_unique<Source>(scan_.table.view.cursor(range.lower, range.upper, &page_.read_cost()),
+                                                  order_, scan_.table.id, prefix, depth + 1));
+      if (Status begun = sources_.back()->begin(first_.after()); !begun.ok()) return begun;
+    }
+    return types.status();
+  }
+
+  /// Divides the entries that have the source's present value by the types of the next component.
+  Status divide(Source& source) {
+    const std::string components = source.components_of_value();
+    const std::size_t depth = source.depth();
+    const bool is_at_position = source.is_at(first_.after());
+    const Result<KeyRange> left = source.pass_value(components);
+    if (!left.ok()) return left.status();
+    sources_.erase(std::remove_if(sources_.begin(), sources_.end(), [](const auto& each) { return !each->is_valid(); }),
+                   sources_.end());
+    return open(components, depth, is_at_position, *left);
+  }
+  void spend() noexcept { entries_left_ -= std::min<std::uint64_t>(entries_left_, 1); }
+
   /// Returns the source whose entry comes first. Null if no entity of theirs that is left belongs to the page.
   Source* nearest() noexcept {
     Source* found = nullptr;
-    for (Source& source : sources_) {
-      if (!source.is_valid() || (first_.is_closed() && source.is_after(first_.last()))) continue;
-      if (found == nullptr || source.is_before(*found)) found = &source;
+    for (const auto& source : sources_) {
+      if (!source->is_valid() || (first_.is_closed() && source->is_after(first_.last()))) continue;
+      if (found == nullptr || source->is_before(*found)) found = source.get();
     }
     return found;
   }
 
   bool is_tied(const Source& source) const noexcept {
-    return source.has_place() && compare_sort_values(source.value(), value_of_entry(tied_entry_)) == 0;
+    return source.has_place() && compare_all_in(order_, source.values(), tied_values_) == 0;
   }
 
   /// Takes the source's entry. If others may come before it, whose value is the same, it waits for them.
   Status take(Source& source, std::vector<std::string>& keys) {
-    --entries_left_;
+    spend();
     const OrderedEntity* const after = first_.after();
     const bool is_before_page =
-        source.has_place() && after != nullptr && !is_place_after(order_, source.value(), source.key(), *after);
+        source.has_place() && after != nullptr && !is_place_after(order_, source.values(), source.key(), *after);
     if (!is_before_page && holds_key(scan_, source.key())) {
       const bool waits = source.has_place() && !order_.plan.is_in_key_order && tied_.size() < kIndexEntriesMax;
-      if (waits && tied_.empty()) tied_entry_ = source.entry();
+      if (waits && tied_.empty()) {
+        tied_entry_ = source.entry();
+        tied_values_ = values_of_entry(order_, tied_entry_);
+      }
       (waits ? tied_ : keys).push_back(std::move(source.key()));
     }
     return source.next();
@@ -259,7 +395,7 @@ class OrderedWalk {
   void take_tied(std::vector<std::string>& keys, std::uint64_t wanted) {
     std::sort(tied_.begin(), tied_.end(), std::greater<>());
     for (; !tied_.empty() && keys.size() < wanted; tied_.pop_back()) {
-      if (first_.is_closed() && is_place_after(order_, value_of_entry(tied_entry_), tied_.back(), first_.last())) {
+      if (first_.is_closed() && is_place_after(order_, tied_values_, tied_.back(), first_.last())) {
         first_.leave_out_rest();
         tied_.clear();
         return;
@@ -272,10 +408,11 @@ class OrderedWalk {
   const IndexOrder& order_;
   PageScan& page_;
   FirstEntities& first_;
-  std::vector<Source> sources_;
-  /// Keys of entities with one value, which was not cut, and the entry of one of them.
+  std::vector<std::unique_ptr<Source>> sources_;
+  /// Keys of entities at one place but for their keys, the entry of one of them, and its values.
   std::vector<std::string> tied_;
-  format::IndexValue tied_entry_;
+  std::vector<format::IndexValue> tied_entry_;
+  EntityOrder::Values tied_values_;
   std::uint64_t entries_left_;
 };
 
@@ -292,25 +429,30 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
     // The token of another filter is before or after all entities that this one matches.
     if (after.last && !is_at(after.last->values[component], *fixed)) return best;
   }
-  if (component == components.size() || !components[component].may_have_index()) return best;
-  const EntityOrder::Component& ordering = components[component];
-  const SortValue* const position = after.last ? &after.last->values[component] : nullptr;
-  if (position != nullptr && position->of == SortValue::Of::kAbsent) return best;
-  const std::optional<Value> literal = position != nullptr ? std::optional(literal_of(*position)) : std::nullopt;
-  const IndexedOrder wanted{ordering.subject, ordering.property, ordering.descending,
-                            types_after(position, ordering.descending), literal ? &*literal : nullptr};
+  const OrderedEntity* const last = after.last.get();
+  if (component == components.size()) return best;
+  if (last != nullptr && last->values[component].of == SortValue::Of::kAbsent) return best;
+  std::array<Value, EntityOrder::kComponentsMax> literals;
+  std::vector<IndexedOrder> wanted;
+  for (std::size_t i = component; i < components.size() && components[i].may_have_index(); ++i) {
+    const SortValue* const position = last != nullptr ? &last->values[i] : nullptr;
+    if (position != nullptr) literals[i] = literal_of(*position);
+    wanted.push_back({components[i].subject, components[i].property, components[i].descending,
+                      types_after(position, components[i].descending), position != nullptr ? &literals[i] : nullptr});
+  }
+  if (wanted.empty()) return best;
+  const auto rank = [](const IndexOrder& index) {
+    // The order of keys helps only if the entries of one value need no further order.
+    const bool is_in_order = index.is_whole() && index.plan.is_in_key_order;
+    return std::tuple(index.plan.component, index.plan.components.size(), is_in_order);
+  };
   for (const TableIndex& index : scan.indexes.all) {
     if (index.state != IndexState::kReady) continue;
     std::optional<OrderPlan> plan =
         plan_index_order(scan.filter, index.id, index.definition, has_large_values(scan.table.id), wanted);
     if (!plan) continue;
-    const bool is_last = component + 1 == components.size();
-    if (best && best->plan.component >= plan->component) {
-      // The order of keys helps only if the entries of one value need no further order.
-      const bool is_alike = best->plan.component == plan->component;
-      if (!is_alike || !is_last || best->plan.is_in_key_order || !plan->is_in_key_order) continue;
-    }
-    best = IndexOrder{index.name, *std::move(plan), component, ordering.descending, is_last};
+    IndexOrder found{index.name, *std::move(plan), &order, component};
+    if (!best || rank(found) > rank(*best)) best = std::move(found);
   }
   return best;
 }

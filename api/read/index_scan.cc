@@ -3,6 +3,7 @@
 #include "api/read/index_scan.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -14,6 +15,8 @@
 namespace varve {
 namespace {
 
+/// While no index has ended or gives a part, each reads up to this many times the entries that it has read.
+constexpr std::size_t kBudgetGrowth = 4;
 /// The clock and the stop token are asked before each range, and once in this many entries.
 constexpr std::size_t kEntriesBetween = 16;
 /// The entries of at most this many ranges are merged. Each has a cursor, which holds blocks.
@@ -102,14 +105,39 @@ std::vector<PlannedIndex> planned_indexes(const IndexedScan& scan, const Indexes
   return planned;
 }
 
-/// Takes the entities of entries, and asks whether to go on.
-class Collector {
+/// Why a reading of entries stopped.
+enum class Reached : std::uint8_t { kEnd, kBudget, kTime };
+
+/// Reads the entries of an index, budget by budget, and takes their entities.
+class IndexWalk {
  public:
-  Collector(const IndexedScan& scan, const PlannedIndex& index, IndexReading& reading)
+  IndexWalk(const IndexedScan& scan, const PlannedIndex& index, IndexReading& reading)
       : scan_(scan), index_(index), reading_(reading) {}
+  virtual ~IndexWalk() = default;
+  IndexWalk(const IndexWalk&) = delete;
+  IndexWalk& operator=(const IndexWalk&) = delete;
+
+  /// Reads on until it has read so many entries in all. Errors: kCancelled, those of reading.
+  Status read(std::size_t entries_max) {
+    if (reached_ != Reached::kBudget) return Status();
+    const Result<Reached> reached = go_on(entries_max);
+    if (!reached.ok()) return reached.status();
+    reached_ = *reached;
+    return Status();
+  }
+  bool has_ended() const noexcept { return reached_ == Reached::kEnd; }
+  /// Returns whether the entities so far are the first ones of the scan. Then they may be a part of it.
+  virtual bool has_part() const noexcept { return false; }
+  /// Returns the entities of all entries that were read, in order.
+  virtual FoundKeys take() = 0;
+
+ protected:
+  virtual Result<Reached> go_on(std::size_t entries_max) = 0;
+  Reached reached() const noexcept { return reached_; }
 
   engine::Cursor cursor_over(const KeyRange& range) const {
-    engine::Cursor cursor = scan_.table.view.cursor(range.lower, range.upper, &reading_.cost);
+    const KeyRange read = narrowed(scan_, index_, range);
+    engine::Cursor cursor = scan_.table.view.cursor(read.lower, read.upper, &reading_.cost);
     if (!index_.cover || !index_.cover->uses_values()) cursor.leave_values();
     return cursor;
   }
@@ -123,7 +151,7 @@ class Collector {
   /// Returns whether this many entries were read.
   bool is_full(std::size_t entries_max) const noexcept { return entries_ >= entries_max; }
   /// Takes the entity of the cursor's entry, which a range of the scan holds.
-  Status take(std::string key, const engine::Cursor& entry) {
+  Status take_entry(std::string key, const engine::Cursor& entry) {
     FoundKey& found = found_.keys.emplace_back(FoundKey{std::move(key)});
     if (!index_.cover || known_bytes_ >= kKnownBytesMax) return Status();
     Result<std::optional<KnownEntity>> known = index_.cover->entity_of(entry.key(), entry.value());
@@ -132,44 +160,60 @@ class Collector {
     if (found.known) known_bytes_ += found.known->properties.size();
     return Status();
   }
-  FoundKeys& found() noexcept { return found_; }
 
- private:
   const IndexedScan& scan_;
   const PlannedIndex& index_;
   IndexReading& reading_;
   FoundKeys found_;
+
+ private:
   std::size_t entries_ = 0;
   std::size_t known_bytes_ = 0;
+  Reached reached_ = Reached::kBudget;
 };
 
-/// Reads the entries in the plan's ranges. Returns nothing if there are too many, or if the time is over.
-Result<std::optional<FoundKeys>> collect_keys(const IndexedScan& scan, const PlannedIndex& index,
-                                              IndexReading& reading) {
-  Collector collector(scan, index, reading);
-  for (const KeyRange& planned : index.plan.ranges) {
-    Result<bool> goes_on = collector.has_time();
-    if (!goes_on.ok()) return goes_on.status();
-    if (!*goes_on) return std::optional<FoundKeys>();
-    engine::Cursor cursor = collector.cursor_over(narrowed(scan, index, planned));
-    for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
-      if (collector.is_full(kIndexEntriesMax)) return std::optional<FoundKeys>();
-      goes_on = collector.has_time_for_entry();
-      if (!goes_on.ok()) return goes_on.status();
-      if (!*goes_on) return std::optional<FoundKeys>();
-      Result<std::string> key = format::entity_key_of(cursor.key(), scan.table.id);
-      if (!key.ok()) return key.status();
-      if (!holds_key(scan, *key)) continue;
-      if (Status taken = collector.take(*std::move(key), cursor); !taken.ok()) return taken;
-    }
-    if (!cursor.status().ok()) return cursor.status();
+/// Reads the plan's ranges one after the other.
+class CollectingWalk final : public IndexWalk {
+ public:
+  using IndexWalk::IndexWalk;
+
+  FoundKeys take() override {
+    std::vector<FoundKey>& keys = found_.keys;
+    std::sort(keys.begin(), keys.end(), [](const FoundKey& a, const FoundKey& b) { return a.key < b.key; });
+    const auto is_same = [](const FoundKey& a, const FoundKey& b) { return a.key == b.key; };
+    keys.erase(std::unique(keys.begin(), keys.end(), is_same), keys.end());
+    return std::move(found_);
   }
-  std::vector<FoundKey>& keys = collector.found().keys;
-  std::sort(keys.begin(), keys.end(), [](const FoundKey& a, const FoundKey& b) { return a.key < b.key; });
-  const auto is_same = [](const FoundKey& a, const FoundKey& b) { return a.key == b.key; };
-  keys.erase(std::unique(keys.begin(), keys.end(), is_same), keys.end());
-  return std::optional(std::move(collector.found()));
-}
+
+ private:
+  Result<Reached> go_on(std::size_t entries_max) override {
+    for (; next_range_ < index_.plan.ranges.size(); ++next_range_) {
+      if (!cursor_) {
+        const Result<bool> goes_on = has_time();
+        if (!goes_on.ok()) return goes_on.status();
+        if (!*goes_on) return Reached::kTime;
+        cursor_.emplace(cursor_over(index_.plan.ranges[next_range_]));
+        cursor_->seek_to_first();
+      }
+      for (; cursor_->valid(); cursor_->next()) {
+        if (is_full(entries_max)) return Reached::kBudget;
+        const Result<bool> goes_on = has_time_for_entry();
+        if (!goes_on.ok()) return goes_on.status();
+        if (!*goes_on) return Reached::kTime;
+        Result<std::string> key = format::entity_key_of(cursor_->key(), scan_.table.id);
+        if (!key.ok()) return key.status();
+        if (!holds_key(scan_, *key)) continue;
+        if (Status taken = take_entry(*std::move(key), *cursor_); !taken.ok()) return taken;
+      }
+      if (!cursor_->status().ok()) return cursor_->status();
+      cursor_.reset();
+    }
+    return Reached::kEnd;
+  }
+
+  std::size_t next_range_ = 0;
+  std::optional<engine::Cursor> cursor_;  // over that range, if it was begun
+};
 
 /// A range of an index whose entries are in the order of the entities' keys, and its present entry.
 class OrderedSource {
@@ -259,46 +303,55 @@ class OrderedEntries {
   std::vector<std::unique_ptr<OrderedSource>> sources_;  // a heap
 };
 
-/// Reads the first entries in the order of the entities' keys, by the deadline. Returns nothing if it finds none by then.
-Result<std::optional<FoundKeys>> collect_first_keys(const IndexedScan& scan, const PlannedIndex& index,
-                                                    const PartOfScan& part, IndexReading& reading) {
-  Collector collector(scan, index, reading);
-  OrderedEntries entries(part.backward);
-  for (const KeyRange& planned : index.plan.ranges) {
-    const Result<bool> goes_on = collector.has_time();
-    if (!goes_on.ok()) return goes_on.status();
-    if (!*goes_on) return std::optional<FoundKeys>();
-    auto source = std::make_unique<OrderedSource>(scan, planned.lower,
-                                                  collector.cursor_over(narrowed(scan, index, planned)), part.backward);
-    if (Status added = entries.add(std::move(source)); !added.ok()) return added;
-  }
-  FoundKeys& found = collector.found();
-  while (entries.is_valid()) {
-    const std::string& key = entries.nearest().key();
-    if (collector.is_full(part.entries)) {
-      found.next = key;
-      break;
-    }
-    const Result<bool> goes_on = collector.has_time_for_entry();
-    if (!goes_on.ok()) return goes_on.status();
-    if (!*goes_on) {
-      if (found.keys.empty()) return std::optional<FoundKeys>();
-      found.next.emplace(key);
-      break;
-    }
-    const bool is_held = holds_key(scan, key);
-    if (is_held) {
-      if (Status taken = collector.take(key, entries.nearest().entry()); !taken.ok()) return taken;
-    }
-    if (Status moved = entries.move(!is_held); !moved.ok()) return moved;
-  }
-  if (part.backward) std::reverse(found.keys.begin(), found.keys.end());
-  return std::optional(std::move(found));
-}
+/// Merges the plan's ranges, whose entries are in the order of the entities' keys.
+class MergingWalk final : public IndexWalk {
+ public:
+  MergingWalk(const IndexedScan& scan, const PlannedIndex& index, bool backward, IndexReading& reading)
+      : IndexWalk(scan, index, reading), backward_(backward), entries_(backward) {}
 
-/// Returns whether the first entities of the scan can be read before the others, by the index.
-bool gives_parts(const PlannedIndex& index) noexcept {
-  return index.has_each_value && index.plan.ranges.size() <= kMergedRangesMax;
+  /// Without a key, only a reading that has used its budget says where the next part begins.
+  bool has_part() const noexcept override { return reached() == Reached::kBudget || !found_.keys.empty(); }
+  FoundKeys take() override {
+    if (entries_.is_valid()) found_.next.emplace(entries_.nearest().key());
+    if (backward_) std::reverse(found_.keys.begin(), found_.keys.end());
+    return std::move(found_);
+  }
+
+ private:
+  Result<Reached> go_on(std::size_t entries_max) override {
+    for (; next_range_ < index_.plan.ranges.size(); ++next_range_) {
+      const Result<bool> goes_on = has_time();
+      if (!goes_on.ok()) return goes_on.status();
+      if (!*goes_on) return Reached::kTime;
+      const KeyRange& range = index_.plan.ranges[next_range_];
+      auto source = std::make_unique<OrderedSource>(scan_, range.lower, cursor_over(range), backward_);
+      if (Status added = entries_.add(std::move(source)); !added.ok()) return added;
+    }
+    while (entries_.is_valid()) {
+      if (is_full(entries_max)) return Reached::kBudget;
+      const Result<bool> goes_on = has_time_for_entry();
+      if (!goes_on.ok()) return goes_on.status();
+      if (!*goes_on) return Reached::kTime;
+      const std::string& key = entries_.nearest().key();
+      const bool is_held = holds_key(scan_, key);
+      if (is_held) {
+        if (Status taken = take_entry(key, entries_.nearest().entry()); !taken.ok()) return taken;
+      }
+      if (Status moved = entries_.move(!is_held); !moved.ok()) return moved;
+    }
+    return Reached::kEnd;
+  }
+
+  const bool backward_;
+  std::size_t next_range_ = 0;  // to be added to the entries
+  OrderedEntries entries_;
+};
+
+std::unique_ptr<IndexWalk> walk_of(const IndexedScan& scan, const PlannedIndex& index, const IndexesAsked& asked,
+                                   IndexReading& reading) {
+  const bool merges = asked.part && index.has_each_value && index.plan.ranges.size() <= kMergedRangesMax;
+  if (merges) return std::make_unique<MergingWalk>(scan, index, asked.part->backward, reading);
+  return std::make_unique<CollectingWalk>(scan, index, reading);
 }
 
 void take_points(FoundKeys&& found, const PlannedIndex& index, IndexOffer& offer) {
@@ -318,40 +371,38 @@ bool is_index_of_use(std::span<const KeyRange> ranges) noexcept {
 }
 
 Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, const IndexesAsked& asked) {
-  IndexOffer offer;
   const std::vector<PlannedIndex> planned = planned_indexes(scan, asked);
-  std::optional<FoundKeys> part;  // of the first index that gives some, if no index gives all
-  std::size_t part_of = 0;
-  for (std::size_t i = 0; i < planned.size(); ++i) {
-    const PlannedIndex& index = planned[i];
+  std::vector<std::unique_ptr<IndexWalk>> walks;
+  for (const PlannedIndex& index : planned) {
     if (index.plan.equal_components < asked.equal_components_min) break;  // So have all that follow.
+    walks.push_back(walk_of(scan, index, asked, reading));
+  }
+  const std::size_t part_entries = asked.part ? asked.part->entries : asked.entries_max;
+  std::size_t taken = walks.size();  // none
+  // Each index reads the same number of entries, so the choice costs no more than a few times what the best one needs.
+  for (std::size_t budget = std::min(part_entries, asked.entries_max);;) {
+    for (std::size_t i = 0; i < walks.size() && (asked.all || taken == walks.size()); ++i) {
+      if (Status read = walks[i]->read(budget); !read.ok()) return read;
+      if (taken == walks.size() && walks[i]->has_ended()) taken = i;
+    }
+    for (std::size_t i = 0; i < walks.size() && taken == walks.size() && asked.part; ++i) {
+      if (walks[i]->has_part()) taken = i;
+    }
+    const bool is_over = budget == asked.entries_max || (!asked.all && taken < walks.size());
+    if (is_over) break;
+    budget = std::min(kBudgetGrowth * budget, asked.entries_max);
+  }
+  IndexOffer offer;
+  for (std::size_t i = 0; i < walks.size(); ++i) {
+    const PlannedIndex& index = planned[i];
     IndexCandidate candidate{index.index->name, index.plan.equal_components, index.plan.has_range};
     candidate.answers_counts = cover_of(scan, *index.index, scan.counted).has_value();
     candidate.answers_pages = index.cover.has_value();
-    const bool gives_part = asked.part && gives_parts(index);
-    // Another index may lead to fewer entities than the part that is enough.
-    const bool is_alone = planned.size() == 1 && !asked.all;
-    Result<std::optional<FoundKeys>> found =
-        gives_part
-            ? collect_first_keys(scan, index, {asked.part->backward, is_alone ? asked.part->entries : kIndexEntriesMax},
-                                 reading)
-            : collect_keys(scan, index, reading);
-    if (!found.ok()) return found.status();
-    const bool has_all = *found && !(*found)->next;
-    if (has_all) candidate.entities = (*found)->keys.size();
-    candidate.is_taken = has_all && !offer.points;
+    candidate.is_taken = i == taken;
+    FoundKeys found = walks[i]->take();
+    if (walks[i]->has_ended()) candidate.entities = found.keys.size();
     offer.candidates.push_back(std::move(candidate));
-    if (*found && !has_all && !part) {
-      part = std::move(*found);
-      part_of = i;
-    }
-    if (!has_all || offer.points) continue;
-    take_points(*std::move(*found), index, offer);
-    if (!asked.all) return offer;
-  }
-  if (part && !offer.points) {
-    offer.candidates[part_of].is_taken = true;
-    take_points(*std::move(part), planned[part_of], offer);
+    if (i == taken) take_points(std::move(found), index, offer);
   }
   return offer;
 }

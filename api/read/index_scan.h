@@ -53,7 +53,7 @@ struct PartOfScan {
   std::size_t entries = kIndexEntriesMax;
 };
 
-/// Which indexes a scan asks.
+/// Which indexes a scan asks, and for what.
 struct IndexesAsked {
   /// The fewest components that the filter compares with `eq`.
   std::size_t equal_components_min = 0;
@@ -63,6 +63,8 @@ struct IndexesAsked {
   std::optional<PartOfScan> part{};
   /// If set, no other index is asked.
   std::optional<format::TableId> only{};
+  /// An index with more entries is not taken, unless it gives a part. Not zero.
+  std::size_t entries_max = kIndexEntriesMax;
 };
 
 /// Bounds the reading of entries by the time of a page and by its stop token, and counts what it costs. All of it outlives
@@ -98,8 +100,9 @@ bool holds_key(const IndexedScan& scan, std::string_view key);
 
 /// Returns whether an index could be better than the ranges.
 bool is_index_of_use(std::span<const KeyRange> ranges) noexcept;
-/// Chooses an index, and collects the keys. An index whose entries cannot be read by the deadline is not
-/// taken, unless it gives a part: then that ends at the deadline.
+/// Chooses an index, and collects the keys. All indexes read the same number of entries, more and more, until one of
+/// them has ended, or gives the part. So that takes a few times the entries that the best one needs. An index whose
+/// entries cannot be read by the deadline is not taken, unless it gives a part: then that ends at the deadline.
 /// Errors: those of reading; kCancelled (the stop token).
 Result<IndexOffer> offer_of_indexes(const IndexedScan& scan, IndexReading& reading, const IndexesAsked& asked = {});
 

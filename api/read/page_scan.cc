@@ -31,6 +31,9 @@ PageCost& PageCost::operator+=(const PageCost& more) noexcept {
   blocks_read += more.blocks_read;
   blocks_from_cache += more.blocks_from_cache;
   blocks_skipped += more.blocks_skipped;
+  if (index_parts == 0) first_part_entities = more.first_part_entities;
+  if (more.index_parts > 0) last_part_entities = more.last_part_entities;
+  index_parts += more.index_parts;
   return *this;
 }
 
@@ -55,6 +58,13 @@ void PageScan::set_ranges(std::span<const KeyRange> ranges, const KeyRange& with
   points_.clear();
   next_point_ = 0;
   page_.cost.key_ranges += ranges.size();
+}
+
+void PageScan::note_part(std::size_t entities) noexcept {
+  PageCost part;
+  part.index_parts = 1;
+  part.first_part_entities = part.last_part_entities = entities;
+  page_.cost += part;
 }
 
 void PageScan::fold_into(EntityFold* fold) noexcept {

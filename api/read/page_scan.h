@@ -83,6 +83,8 @@ class PageScan {
   /// read its ranges, and wants more, the ranges that follow may be set; the ones before may end then. A page with an order
   /// is complete with its last ranges: `others_follow` says that these are not the last ones.
   void set_ranges(std::span<const KeyRange> ranges, const KeyRange& within, bool others_follow = false) noexcept;
+  /// Notes that the ranges are the points to which a part of an index leads.
+  void note_part(std::size_t entities) noexcept;
   /// Makes the page take the entities of these ranges, which are points, without a read, where they are known. The span is
   /// empty, or has one element for each range: what the filter, the fold and the selection use of the entity, with its version
   /// if entities are wanted. An empty element: the entity must be read. Called after each set_ranges(). The elements may end

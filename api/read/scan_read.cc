@@ -32,6 +32,14 @@ namespace {
 /// The parts of a page that an index gives become longer, since a filter may reject most of their entities.
 constexpr std::size_t kPartGrowth = 4;
 
+/// Returns how many entries of an index are enough for the first part of a page.
+std::size_t entries_of_page(const PreparedScan& prepared, std::uint64_t entities_max) {
+  if (prepared.order != nullptr) return kIndexEntriesMax;  // An order may need every entity.
+  const std::uint64_t wanted = std::min(entities_max, prepared.remaining.value_or(UINT64_MAX));
+  // The token of a page names the next entity.
+  return 1 + static_cast<std::size_t>(std::min<std::uint64_t>(wanted, kIndexEntriesMax - 1));
+}
+
 /// Returns whether an index of the table may serve the scan. Answers yes if that is not known without a read.
 bool may_have_index(const TableCall& call, const Scan& scan, const PreparedScan& prepared) {
   if (!call.core.backend().has_indexes()) [[likely]]
@@ -183,6 +191,7 @@ Result<bool> ScanRead::prepare(const PageShare& share) {
   if (!is_complete.ok()) return is_complete;
   if (first_) walk_->bound_order(order_deadline(), scan_.order_time_max);
   const std::span<const KeyRange> ranges = prepared_->points ? *prepared_->points : planned_ranges();
+  if (prepared_->points) walk_->note_part(prepared_->points->size());
   walk_->set_ranges(*is_complete ? std::span<const KeyRange>() : ranges, within_, rest_.has_value());
   walk_->know(prepared_->known);
   return true;
@@ -247,7 +256,9 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
     if (!order.ok()) return order.status();
     if (*order) {
       // An index that compares more with `eq` may lead to less than the page looks up in any case.
-      if (Status read = read_points(scan, {(*order)->plan.component + 1}); !read.ok()) return read;
+      IndexesAsked few{(*order)->plan.component + 1};
+      few.entries_max = static_cast<std::size_t>(std::min<std::uint64_t>(4 * first_->count(), kIndexEntriesMax));
+      if (Status read = read_points(scan, few); !read.ok()) return read;
       if (prepared_->points && prepared_->points->size() <= first_->count()) return false;
       prepared_->points.reset();
       const OrderReading reading{call_.core.backend().env().clock, order_deadline(), stop_};
@@ -256,9 +267,7 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
       begin_order(entities_max);
     }
   }
-  // The token of a page names the next entity. An order may need every entity.
-  const std::uint64_t wanted = first_ ? UINT64_MAX : std::min(entities_max, prepared_->remaining.value_or(UINT64_MAX));
-  part_entries_ = 1 + static_cast<std::size_t>(std::min<std::uint64_t>(wanted, kIndexEntriesMax - 1));
+  part_entries_ = entries_of_page(*prepared_, entities_max);
   lookups_left_ = kIndexLookupsMax;
   if (Status read = read_points(scan, {0, false, PartOfScan{is_backward_, part_entries_}}); !read.ok()) return read;
   if (prepared_->points) walk_->walk_near_points();
@@ -290,7 +299,11 @@ Status ScanRead::read_rest() {
   const auto known = std::count_if(prepared_->known.begin(), prepared_->known.end(),
                                    [](const std::optional<KnownEntity>& entity) { return entity.has_value(); });
   lookups_left_ -= std::min(lookups_left_, prepared_->points->size() - static_cast<std::size_t>(known));
+  // A longer part may show that another index leads to fewer entities, but once the parts are as long as they can be.
+  IndexesAsked asked;
+  if (part_entries_ == kIndexEntriesMax) asked.only = rest.index;
   part_entries_ = std::min(kPartGrowth * part_entries_, kIndexEntriesMax);
+  asked.part = PartOfScan{is_backward_, part_entries_};
   if (is_backward_) {
     within_.upper = format::end_of_prefix(rest.next);  // No other key begins with this one.
   } else {
@@ -300,10 +313,9 @@ Status ScanRead::read_rest() {
   prepared_->known.clear();
   const std::span<const KeyRange> ranges = planned_ranges();
   if (lookups_left_ > 0) {
-    if (Status read = read_points(indexed(), {0, false, PartOfScan{is_backward_, part_entries_}, rest.index});
-        !read.ok())
-      return read;
+    if (Status read = read_points(indexed(), asked); !read.ok()) return read;
   }
+  if (prepared_->points) walk_->note_part(prepared_->points->size());
   walk_->set_ranges(prepared_->points ? std::span<const KeyRange>(*prepared_->points) : ranges, within_,
                     rest_.has_value());
   walk_->know(prepared_->known);
@@ -408,12 +420,16 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   if (prepared.order != nullptr) {
     Result<std::optional<IndexOrder>> order = index_of_order(indexed, *prepared.order, prepared.after);
     if (!order.ok()) return order.status();
-    if (*order) described.order_index = (*order)->name;
+    if (*order) {
+      described.order_index = (*order)->name;
+      described.order_components = (*order)->served();
+    }
   }
   if (prepared.planned == nullptr) return described;
   const std::stop_token never;
   IndexReading reading{core.backend().env().clock, std::chrono::nanoseconds::max(), never};
-  Result<IndexOffer> offer = offer_of_indexes(indexed, reading, {0, true, PartOfScan{scan.backward}});
+  const PartOfScan part{scan.backward, entries_of_page(prepared, scan.page_entities_max)};
+  Result<IndexOffer> offer = offer_of_indexes(indexed, reading, {0, true, part});
   if (!offer.ok()) return offer.status();
   described.indexes = std::move(offer->candidates);
   return described;

@@ -1,9 +1,7 @@
 // Goal: a server that allows extensions declares, builds, lists and drops indexes of tables, and any other answers as a
 // service without indexes.
 // Method: requests of every kind, and a build that outlasts its request.
-#include <atomic>
 #include <chrono>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +13,7 @@
 #include "api/rest/protocol/wire_error.h"
 #include "api/rest/service/index_builds.h"
 #include "tests/serve/batch_bench.h"
+#include "tests/serve/held_calls.h"
 #include "tests/serve/service_bench.h"
 #include "varve/security/account_sas.h"
 #include "varve/verify.h"
@@ -195,39 +194,6 @@ TEST_F(IndexService, ABuildIsForgottenUnlessItHasFailed) {
   EXPECT_TRUE(builds.of_table(kAccount, "Orders").empty());
 }
 
-/// Occupies all threads of the store's calls, so that no build begins.
-class HeldCalls {
- public:
-  explicit HeldCalls(Store& store) : closed_(gate_) {
-    for (int i = 0; i < kThreads; ++i) {
-      start(AsyncStore(store).run([this](Store&) {
-        ++running_;
-        const std::lock_guard wait(gate_);
-        return Status();
-      }),
-            [this](const Status&) { ++ended_; });
-    }
-    while (running_ < kThreads) {
-    }
-  }
-  ~HeldCalls() {
-    if (closed_.owns_lock()) let_go();
-    while (ended_ < kThreads) {
-    }
-  }
-  HeldCalls(const HeldCalls&) = delete;
-  HeldCalls& operator=(const HeldCalls&) = delete;
-
-  void let_go() { closed_.unlock(); }
-
- private:
-  static constexpr int kThreads = 64;
-  std::mutex gate_;
-  std::unique_lock<std::mutex> closed_;
-  std::atomic<int> running_{0};
-  std::atomic<int> ended_{0};
-};
-
 TEST_F(IndexService, ABuildThatIsForgottenBeforeItBeginsDeclaresNothing) {
   HeldCalls calls(*service_.bench.store);
   IndexBuilds builds(*service_.bench.store);
@@ -239,7 +205,7 @@ TEST_F(IndexService, ABuildThatIsForgottenBeforeItBeginsDeclaresNothing) {
             (Said{Code::kExists, "ResourceAlreadyExists"}));
   EXPECT_FALSE(builds.wait(*build, std::chrono::milliseconds(0)));
   EXPECT_TRUE(builds.forget(kAccount, "Orders", "ByV"));
-  calls.let_go();
+  calls.let_all_go();
   EXPECT_EQ(builds.wait(*build, std::chrono::minutes(1))->code(), Code::kCancelled);
   EXPECT_TRUE((*service_.bench.store->indexes(kAccount, "Orders")).empty());
 }
@@ -295,23 +261,6 @@ TEST_F(IndexService, ABuildThatEndedWithItsServerGoesOnInTheNext) {
   EXPECT_EQ(state_of("Orders", "ByV"), IndexState::kReady);
   EXPECT_EQ(state_of("Orders", "ByW"), IndexState::kReady);
   EXPECT_EQ(state_of("Orders", "Fails"), IndexState::kFailed);
-}
-
-TEST_F(IndexService, BuildsThatAreLeftEndWithTheServer) {
-  Store& store = *service_.bench.store;
-  const auto stop = [](const IndexBuildProgress&) { return false; };
-  ASSERT_EQ(store.create_index(kAccount, "Orders", {"Left", {{"V"}}}, stop).code(), Code::kCancelled);
-  IndexBuilds builds(store);
-  std::stop_source stopping;
-  {
-    HeldCalls calls(store);
-    for (const char* const name : {"A", "B", "C", "D"}) {
-      ASSERT_EQ(said(builds.begin(kAccount, "Orders", {name, {{"V"}}}, stopping.get_token())), kFine);
-    }
-    builds.resume(stopping.get_token());
-    stopping.request_stop();
-  }
-  EXPECT_EQ(said(store.close()), kFine) << "it waits for the builds";
 }
 
 TEST_F(IndexService, RefusesMoreNamesThanAnIndexMayHaveBeforeItKeepsThem) {

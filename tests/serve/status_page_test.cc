@@ -297,7 +297,7 @@ TEST_F(Page, ShowsTheIndexesOfAPlanAndAnOrder) {
     ASSERT_TRUE(bench_.service.orders.insert(Entity("p", row).set("Lines", std::int32_t{row[0] == '2' ? 9 : 1})).ok());
   }
   const std::string plain = bench_.look(kEntities).body;
-  EXPECT_THAT(plain, HasSubstr(R"("indexes":[],"order_index":null})"));
+  EXPECT_THAT(plain, HasSubstr(R"("indexes":[],"order_index":null,"order_components":0})"));
   ASSERT_TRUE(bench_.service.bench.store->create_index(kAccount, "Orders", {"ByLines", {{"Lines"}}}).ok());
   const std::string filtered = bench_.look(std::string(kEntities) + "&filter=" + encoded("Lines eq 9")).body;
   EXPECT_THAT(filtered, HasSubstr(R"("indexes":[{"name":"ByLines","entities":1,"is_taken":true,"answers_counts":)"));

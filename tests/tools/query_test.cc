@@ -142,7 +142,7 @@ TEST_F(Query, ExplainNamesTheIndexThatHasTheOrder) {
   EXPECT_THAT(lines.err, Not(HasSubstr("judged  60 entities")));
   Words as_json = first;
   as_json.emplace_back("--json");
-  EXPECT_THAT(query(as_json).err, HasSubstr("\"order_index\":\"ByN\""));
+  EXPECT_THAT(query(as_json).err, HasSubstr("\"order_index\":\"ByN\",\"order_components\":1,"));
   EXPECT_THAT(query({"--explain", "--json"}).err, HasSubstr("\"order_index\":null"));
 }
 
@@ -151,6 +151,7 @@ TEST_F(Query, ExplainMarksAnIndexThatAnswersAlone) {
   ASSERT_EQ(run_program({"index", "create", store_, "Rows", "ByN", "--on", "N,Timestamp"}).exit_code, 0);
   const Words words{"--filter", "N eq 7", "--explain"};
   EXPECT_THAT(query(words).err, HasSubstr(", taken, answers counts alone\n"));
+  EXPECT_THAT(query(words).err, HasSubstr("parts   1 part of an index, which led to 3 entities\n"));
   Words narrow = words;
   narrow.insert(narrow.end(), {"--select", "N"});
   const ProgramResult lines = query(narrow);
@@ -158,6 +159,19 @@ TEST_F(Query, ExplainMarksAnIndexThatAnswersAlone) {
   EXPECT_THAT(lines.err, HasSubstr("judged  0 entities"));
   narrow.emplace_back("--json");
   EXPECT_THAT(query(narrow).err, HasSubstr("\"answers_pages\":true"));
+}
+
+TEST_F(Query, ExplainCountsThePartsInWhichAnIndexGivesManyEntities) {
+  std::string lines;
+  for (int row = 0; row < 1500; ++row) {
+    lines += json{{"PartitionKey", "p"}, {"RowKey", std::to_string(10'000 + row)}, {"N", 7}, {"M", row}}.dump() + "\n";
+  }
+  import_lines(lines);
+  ASSERT_EQ(run_program({"index", "create", store_, "Rows", "ByN", "--on", "N"}).exit_code, 0);
+  EXPECT_THAT(query({"--filter", "N eq 7", "--explain"}).err,
+              HasSubstr("parts   2 parts of an index, which led to 1,001 at first, and at last to 500 entities\n"));
+  EXPECT_THAT(query({"--filter", "N eq 7 and M gt 1400", "--top", "3", "--explain", "--json"}).err,
+              HasSubstr("\"index_parts\":6,\"first_part_entities\":4,\"last_part_entities\":136,"));
 }
 
 TEST_F(Query, AFilterThatDoesNotParseIsRefusedWithThePlace) {

@@ -135,11 +135,13 @@ struct Scan {
   /// come last, with `desc` too. Entities that are equal in all components come in the order of their keys.
   ///
   /// An index of the table may have the order. Its components are then those that the filter compares with `eq`, and
-  /// after them the property that comes first in the order, ascending or descending. What the filter compares with `eq`
-  /// counts as no part of the order. The filter must compare each other property of the index in some way. The Timestamp
-  /// may take the place of a property. ScanPlan::order_index names the index. It serves no order that begins with a key.
-  /// But an order of keys reads its own page only: `PartitionKey, RowKey`, both with `desc` too, `PartitionKey` alone, and
-  /// in one partition `RowKey`, with `desc` too.
+  /// after them the property that comes first in the order, ascending or descending. The properties that follow may be
+  /// those that follow in the order, if the index has all of them in the order's directions, or all in the opposite
+  /// ones. Entities that are equal in them are sorted by the rest. What the filter compares with `eq` counts as no part
+  /// of the order. The filter must compare each other property of the index in some way. The Timestamp may take the
+  /// place of a property. ScanPlan::order_index names the index. It serves no order that begins with a key. But an
+  /// order of keys reads its own page only: `PartitionKey, RowKey`, both with `desc` too, `PartitionKey` alone, and in
+  /// one partition `RowKey`, with `desc` too.
   /// In a table with large values, the filter must also bound the property from below.
   ///
   /// With an index, a page reads its own entities and few others. It reads at most 2,048 entries, and four more for each
@@ -179,8 +181,16 @@ struct VARVE_EXPORT PageCost {
   std::uint64_t blocks_from_cache = 0;
   /// Blocks that were skipped because an index or a filter showed that they hold nothing for this page.
   std::uint64_t blocks_skipped = 0;
+  /// Parts in which an index gave the entities, and the entities to which the first and the last part led. A page reads a
+  /// longer part after each other one, until it is complete. All zero if no index led to the entities, or an index gave them in
+  /// the order of Scan::order_by. These figures of several pages may be added.
+  /// @{
+  std::uint64_t index_parts = 0;
+  std::uint64_t first_part_entities = 0;
+  std::uint64_t last_part_entities = 0;
+  /// @}
 
-  /// Adds each figure of `more`.
+  /// Adds each figure of `more`, which is the cost of what was read later.
   PageCost& operator+=(const PageCost& more) noexcept;
 };
 

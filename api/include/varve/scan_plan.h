@@ -80,8 +80,9 @@ struct IndexCandidate {
   /// The entities of the scan's ranges to which the index leads. Nothing if more entries would have to be read than a scan
   /// reads of an index at once.
   std::optional<std::uint64_t> entities{};
-  /// Whether the scan reads these entities alone, in place of its ranges. If there are too many for `entities`, it reads them
-  /// part by part, since the filter compares each component with `eq` and the entries are in the order of keys.
+  /// Whether the scan reads these entities alone, in place of its ranges. If there are more than a page needs, it reads
+  /// them part by part, since the filter compares each component with `eq` and the entries are in the order of keys.
+  /// Then a later part may come from another index, if that has fewer entries left than the part.
   bool is_taken = false;
   /// Whether the entries have all properties that the filter names. Then Table::count() of the scan examines 0 entities. An
   /// entity is examined in spite of that if its entry lacks the exact value: of a text or Binary above 256 bytes, of a Double
@@ -109,6 +110,9 @@ struct ScanPlan {
   /// that compares more components with `eq`, if that leads to no more entities than the page may have. It reads the ranges
   /// if that costs too much, or if entities that lack the property belong to it. Empty if no index has the order.
   std::string order_index{};
+  /// How many components of the order, from the first one on, the index has or the filter fixes by `eq`. The page sorts
+  /// entities that are equal in all of these by the rest. Zero if no index has the order.
+  std::size_t order_components = 0;
 };
 
 }  // namespace varve

@@ -1,5 +1,6 @@
 #include "api/rest/service/index_builds.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -20,6 +21,15 @@ constexpr std::size_t kFailuresMax = 64;
 
 std::string prefix_of_table(std::string_view account, std::string_view table) {
   return std::string(account).append("/").append(lower_case(table)).append("/");
+}
+
+/// The longest wait between two attempts at a build that is left, in times of the first one.
+constexpr int kBusyWaitsMax = 64;
+
+/// Returns whether the cause may pass by itself: something is busy, or the owner of the store does not know now whether it
+/// still is.
+bool may_pass(Code code) noexcept {
+  return code == Code::kBusy || code == Code::kUnknown;
 }
 
 /// A build that was stopped, or whose index was dropped, has not failed.
@@ -66,6 +76,9 @@ struct IndexBuilds::State {
   std::map<std::string, Handle> builds{};  // those that go on and those that have failed, unless forgotten
   std::size_t going_on = 0;                // forgotten ones too
   std::size_t waiting = 0;                 // threads
+  std::size_t resuming = 0;                // calls of resume()
+  std::size_t left_waiting = 0;            // those that wait
+  std::chrono::milliseconds busy_wait{std::chrono::seconds(1)};
 
   /// Enters a build that goes on from now on. Returns it, or the one that goes on already. Errors: those of begin().
   Result<Handle> enter(const Handle& build) {
@@ -86,13 +99,36 @@ struct IndexBuilds::State {
   }
   /// Waits until another build may be entered. Returns false after a stop.
   bool wait_for_place(const std::stop_token& stop) {
+    return wait_left(stop, [&](std::unique_lock<std::mutex>& lock) {
+      ended.wait(lock, [&] { return going_on < kAtOnceMax || stop.stop_requested(); });
+    });
+  }
+  /// Waits for `times` times the wait of a busy store. Returns false after a stop.
+  bool wait_while_busy(int times, const std::stop_token& stop) {
+    return wait_left(stop, [&](std::unique_lock<std::mutex>& lock) {
+      ended.wait_for(lock, times * busy_wait, [&] { return stop.stop_requested(); });
+    });
+  }
+  template <typename Wait>
+  bool wait_left(const std::stop_token& stop, const Wait& wait) {
     const std::stop_callback wake(stop, [this] {
       const std::lock_guard guard(mutex);
       ended.notify_all();
     });
     std::unique_lock lock(mutex);
-    ended.wait(lock, [&] { return going_on < kAtOnceMax || stop.stop_requested(); });
+    ++left_waiting;
+    wait(lock);
+    --left_waiting;
     return !stop.stop_requested();
+  }
+  /// Repeats the call while it fails by what may pass. Returns its result, or kCancelled after a stop.
+  template <typename Call>
+  auto repeated(const std::stop_token& stop, const Call& call) -> decltype(call()) {
+    for (int times = 1;; times = std::min(2 * times, kBusyWaitsMax)) {
+      auto result = call();
+      if (!may_pass(result.code())) return result;
+      if (!wait_while_busy(times, stop)) return Status(Code::kCancelled);
+    }
   }
   /// Notes how far the build is. Returns whether it goes on.
   bool note(Build& build, const IndexBuildProgress& built, const std::stop_token& stop) {
@@ -124,11 +160,20 @@ struct IndexBuilds::State {
     ended.notify_all();
   }
 
+  void begin_resuming() noexcept {
+    const std::lock_guard guard(mutex);
+    ++resuming;
+  }
+  void end_resuming(std::string_view what, const Status& result) noexcept {
+    report(what, result);
+    const std::lock_guard guard(mutex);
+    --resuming;
+  }
   /// Does IndexBuilds::resume() on a thread of the store's calls.
   Status resume(Store& store, const std::stop_token& stop) {
     ListOptions page;
     for (;;) {
-      const Result<AccountPage> accounts = store.list_accounts(page);
+      const Result<AccountPage> accounts = repeated(stop, [&] { return store.list_accounts(page); });
       if (!accounts.ok()) return accounts.status();
       for (const AccountInfo& account : accounts->accounts) {
         const Status resumed = resume_account(store, account.name, stop);
@@ -142,11 +187,13 @@ struct IndexBuilds::State {
   Status resume_account(Store& store, const std::string& account, const std::stop_token& stop) {
     ListOptions page;
     for (;;) {
-      const Result<TablePage> tables = store.list_tables(account, page);
+      const Result<TablePage> tables = repeated(stop, [&] { return store.list_tables(account, page); });
       if (!tables.ok()) return tables.status();
       for (const TableInfo& table : tables->tables) {
         if (stop.stop_requested()) return Status(Code::kCancelled);
-        const Result<std::vector<IndexInfo>> indexes = store.indexes(account, table.name);
+        const Result<std::vector<IndexInfo>> indexes =
+            repeated(stop, [&] { return store.indexes(account, table.name); });
+        if (indexes.code() == Code::kCancelled) return indexes.status();
         if (!indexes.ok() && indexes.code() != Code::kNotFound) report(account + "/" + table.name, indexes.status());
         for (std::size_t i = 0; indexes.ok() && i < indexes->size(); ++i) {
           const IndexInfo& index = (*indexes)[i];
@@ -157,7 +204,7 @@ struct IndexBuilds::State {
       page.continuation = *tables->continuation;
     }
   }
-  /// Builds the index, unless a request does so or has dropped it.
+  /// Builds the index, unless a request does so or has dropped it. It begins anew while the store is busy.
   void resume_build(Store& store, const std::string& account, const std::string& table,
                     const IndexDefinition& definition, const std::stop_token& stop) {
     const Handle build = make_build(account, table, definition);
@@ -169,8 +216,10 @@ struct IndexBuilds::State {
       if (entered.ok() && *entered == build) break;
       if (entered.code() != Code::kBusy || !wait_for_place(stop)) return;
     }
-    end(build,
-        may_begin(*build) ? store.build_index(account, table, definition.name, progress) : Status(Code::kCancelled));
+    end(build, repeated(stop, [&] {
+          if (!may_begin(*build)) return Status(Code::kCancelled);
+          return store.build_index(account, table, definition.name, progress);
+        }));
   }
 };
 
@@ -194,13 +243,25 @@ Result<IndexBuilds::Handle> IndexBuilds::begin(std::string_view account, std::st
 
 void IndexBuilds::resume(const std::stop_token& stop) noexcept {
   static constexpr std::string_view kWhat = "the builds of indexes that are left";
+  state_->begin_resuming();
   try {
     Task<Status> resuming =
         AsyncStore(store_).run([state = state_, stop](Store& store) { return state->resume(store, stop); }, stop);
-    start(std::move(resuming), [state = state_](const Status& ended) { state->report(kWhat, ended); });
+    start(std::move(resuming), [state = state_](const Status& ended) { state->end_resuming(kWhat, ended); });
   } catch (const std::bad_alloc&) {
-    state_->report(kWhat, Status::out_of_memory());
+    state_->end_resuming(kWhat, Status::out_of_memory());
   }
+}
+
+void IndexBuilds::set_busy_wait(std::chrono::milliseconds time) {
+  const std::lock_guard guard(state_->mutex);
+  state_->busy_wait = time;
+}
+
+IndexBuilds::Left IndexBuilds::left() const {
+  const std::lock_guard guard(state_->mutex);
+  if (state_->left_waiting > 0) return Left::kWait;
+  return state_->resuming > 0 ? Left::kGoOn : Left::kEnded;
 }
 
 std::optional<Status> IndexBuilds::wait(const Handle& build, std::chrono::milliseconds time) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -49,7 +50,8 @@ class IndexBuilds {
   Result<Handle> begin(std::string_view account, std::string_view table, const IndexDefinition& definition,
                        const std::stop_token& stop);
   /// Builds each index of the store that was declared and is not ready, one after the other, until `stop`. Returns at
-  /// once. So the builds of an earlier server go on: each begins anew.
+  /// once. So the builds of an earlier server go on: each begins anew. It waits while kAtOnceMax builds go on, and while the
+  /// store is busy, for example because the owner of a shared store cannot renew its lease.
   void resume(const std::stop_token& stop) noexcept;
   /// Waits for the end of the build, for `time` at most, and blocks the thread meanwhile. Returns how it ended, or nothing
   /// if it goes on. Does not wait if kAtOnceMax threads wait.
@@ -59,6 +61,12 @@ class IndexBuilds {
   bool forget(std::string_view account, std::string_view table, std::string_view index);
   /// Returns the builds of this table's indexes that go on, and those that have failed.
   ShownBuilds of_table(std::string_view account, std::string_view table) const;
+
+  /// Sets the time between the first two attempts while the store is busy. Each further one takes up to twice as long.
+  void set_busy_wait(std::chrono::milliseconds time);
+  /// What resume() does: all builds that were left have ended, they go on, or the next one waits for a place or for the store.
+  enum class Left : std::uint8_t { kEnded, kGoOn, kWait };
+  Left left() const;
 
   /// How long a request waits for the end of a build.
   /// @{

@@ -289,6 +289,15 @@ TEST_F(IndexParts, ShortPagesReadShortParts) {
   const PageCost& cost = page_of(first).cost;
   EXPECT_EQ(cost.key_ranges, 4U) << "the page found more keys than it may need";
   EXPECT_EQ(cost.entities_examined, 3U);
+  EXPECT_EQ(cost.index_parts, 1U);
+  const PageCost& parts = page_of(filtered("A eq 1 and B eq 9")).cost;
+  EXPECT_EQ(parts.index_parts, 1U) << "a page of 1,000 entities takes all 300 at once";
+  first = filtered("A eq 1 and B eq 9");
+  first.page_entities_max = 9;
+  const PageCost& several = page_of(first).cost;
+  EXPECT_EQ(several.index_parts, 4U) << "10, 40, 160 and the rest";
+  EXPECT_EQ(several.first_part_entities, 10U);
+  EXPECT_EQ(several.last_part_entities, 90U);
 }
 
 TEST_F(IndexParts, I7_APageWalksWhereNearlyAllEntitiesHaveTheValue) {

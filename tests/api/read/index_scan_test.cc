@@ -256,6 +256,45 @@ TEST_F(IndexScan, BeyondItsBudgetTheScanReadsItsRanges) {
   EXPECT_TRUE(all_pages(orders_, filtered("A eq 2")).empty());
 }
 
+TEST_F(IndexScan, I7_AChoiceOfTwoIndexesReadsAFewTimesWhatThePageNeeds) {
+  add_index("ByA", {{{IndexSource::kProperty, "A"}}});
+  add_index("ByB", {{{IndexSource::kProperty, "B"}}});
+  constexpr int kEntities = 5000;
+  std::vector<WriteOperation> operations;
+  for (int i = 0; i < kEntities; ++i) {
+    Entity entity{"p", std::to_string(10'000 + i)};
+    entity.set("A", std::int32_t{1}).set("B", std::int32_t{i < kEntities - 40 ? i % 2 : 7});
+    operations.push_back({Kind::kInsert, entity, ETag()});
+    if (operations.size() < 100) continue;
+    ASSERT_TRUE(write(operations).ok());
+    operations.clear();
+  }
+  ASSERT_EQ(said(core_->engine().compact()), kFine);
+  const auto page_of = [&](std::string_view filter) {
+    Scan scan = filtered(filter);
+    scan.page_entities_max = 5;
+    const Result<Page> page = read_page(*core_, orders_, entry(), Grant(), scan);
+    EXPECT_TRUE(page.ok()) << page.status().to_string();
+    return page.ok() ? *page : Page();
+  };
+  const auto blocks_of = [](const Page& page) { return page.cost.blocks_read + page.cost.blocks_from_cache; };
+  const Page both = page_of("A eq 1 and B in (0, 1)");
+  EXPECT_EQ(keys_of(both).front(), "p/10000");
+  EXPECT_LE(both.cost.entities_examined, 6U);
+  const Page alone = page_of("A eq 1");
+  EXPECT_LE(blocks_of(both), 4 * blocks_of(alone)) << "the second index has six ranges, each in blocks of its own";
+  // The first parts of the other index show few matches. So the one with few entries takes over.
+  const Page late = page_of("A eq 1 and B eq 7");
+  EXPECT_EQ(keys_of(late).front(), "p/14960");
+  EXPECT_LE(late.cost.entities_examined, 6U + 24U + 6U);
+  EXPECT_LE(blocks_of(late), 12 * blocks_of(alone));
+  // Entries of ranges are in no order of keys. So the choice ends with the first index that has ended.
+  const Page ranges = page_of("A ge 1 and B gt 6");
+  EXPECT_EQ(keys_of(ranges).front(), "p/14960");
+  EXPECT_LE(ranges.cost.entities_examined, 6U);
+  EXPECT_LE(blocks_of(ranges), 4 * blocks_of(alone));
+}
+
 TEST_F(IndexScan, APageReadsNoEntryOfAnEarlierPage) {
   add_index("ByA", {{{IndexSource::kProperty, "A"}}});
   std::vector<WriteOperation> operations;

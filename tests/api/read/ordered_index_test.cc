@@ -15,6 +15,7 @@
 #include "api/model/continuation_token.h"
 #include "format/keys/entity.h"
 #include "tests/api/blob/large_value_bench.h"
+#include "tests/api/read/ordered_tables.h"
 #include "tests/api/store_bench.h"
 #include "varve/limits.h"
 #include "varve/table_index.h"
@@ -22,50 +23,8 @@
 namespace varve::test::ordered_index_test {
 namespace {
 
-using Keys = std::vector<std::string>;
-
-/// One page as text, or its refusal.
-std::string page_of(const Table& table, const Scan& scan) {
-  const Result<Page> page = table.scan(scan);
-  if (!page.ok()) return "refused " + std::string(page.status().service_error());
-  std::string text;
-  for (const std::string& key : keys_of(*page)) text += key + " ";
-  return text;
-}
-
-/// Returns what all pages have, at most ten.
-std::string pages_of(const Table& table, Scan scan) {
-  std::string text;
-  for (int i = 0; i < 10; ++i) {
-    const Result<Page> page = table.scan(scan);
-    if (!page.ok()) return text + "refused " + std::string(page.status().service_error());
-    for (const std::string& key : keys_of(*page)) text += key + " ";
-    if (!page->continuation) return text;
-    scan.continuation = *page->continuation;
-  }
-  return text + "...";
-}
-
-class OrderedIndex : public ::testing::Test {
+class OrderedIndex : public OrderedTables {
  protected:
-  void SetUp() override {
-    plain_.emplace(bench_.table("Plain"));
-    indexed_.emplace(bench_.table("Indexed"));
-  }
-  void put(const Entity& entity) {
-    ASSERT_EQ(said(plain_->insert_or_replace(entity)), kFine);
-    ASSERT_EQ(said(indexed_->insert_or_replace(entity)), kFine);
-  }
-  void create_index(const std::string& name, std::vector<IndexComponent> components) {
-    IndexDefinition definition{name, {}, {}};
-    definition.components = std::move(components);
-    ASSERT_EQ(said(bench_.store->create_index(kAccount, "Indexed", definition)), kFine);
-  }
-  std::string order_index(const Scan& scan) const {
-    const Result<ScanPlan> plan = indexed_->explain(scan);
-    EXPECT_EQ(said(plan), kFine);
-    return plan.ok() ? plan->order_index : std::string();
-  }
   /// Puts one entity for each value, and two without one.
   void put_values_of_all_types() {
     const std::string text(256, 'k');
@@ -99,10 +58,6 @@ class OrderedIndex : public ::testing::Test {
     put(Entity("p", "0"));
     put(Entity("p", "1").set("W", 1));
   }
-
-  StoreBench bench_;
-  std::optional<Table> plain_;
-  std::optional<Table> indexed_;
 };
 
 /// Returns a token whose first component has these bytes, or is away.

@@ -258,15 +258,26 @@ class RandomIndexes {
     }
     return filter;
   }
+  /// Half of the orders are those of an index from one of its components on, forward or backward. Others may follow.
   std::string random_order() {
     constexpr std::array<const char*, 6> kOrdered = {"A", "B", "C", "RowKey", "PartitionKey", "Timestamp"};
-    const auto component = [&] { return kOrdered[below(kOrdered.size())] + std::string(one_in(2) ? " desc" : ""); };
-    std::string first = component();
-    if (one_in(2)) {  // an order that an index may have
-      first = definitions_[below(kIndexes)].components.back().property + (one_in(2) ? " desc" : "");
+    std::vector<IndexComponent> order;
+    if (one_in(2)) {
+      order = definitions_[below(kIndexes)].components;
+      order.erase(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(below(order.size())));
+      const bool is_backward = one_in(2);
+      for (IndexComponent& component : order) component.is_descending = component.is_descending != is_backward;
     }
-    const std::string second = component();
-    return one_in(2) || first.substr(0, 1) == second.substr(0, 1) ? first : first + "," + second;
+    while (order.empty() || (order.size() < 3 && one_in(2))) {
+      const std::string name = kOrdered[below(kOrdered.size())];
+      const auto has_name = [&name](const IndexComponent& component) { return component.property == name; };
+      if (std::none_of(order.begin(), order.end(), has_name)) order.push_back({name, one_in(2)});
+    }
+    std::string text;
+    for (const IndexComponent& component : order) {
+      text += (text.empty() ? "" : ",") + component.property + (component.is_descending ? " desc" : "");
+    }
+    return text;
   }
   /// Most selections have only names that some index has.
   Texts random_selection() {

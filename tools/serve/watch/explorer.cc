@@ -93,7 +93,7 @@ void write_plan(JsonText& json, const ScanPlan& plan) {
   } else {
     json.text(plan.order_index);
   }
-  json.end_object();
+  json.member("order_components").number(std::to_string(plan.order_components)).end_object();
 }
 
 std::string_view index_state_name(IndexState state) noexcept {

@@ -44,7 +44,10 @@ void print_ranges(const ScanPlan& plan) {
     if (index.answers_counts) std::cerr << ", answers counts alone";
     std::cerr << (index.answers_pages ? ", answers pages alone\n" : "\n");
   }
-  if (!plan.order_index.empty()) std::cerr << "order   from index " << plan.order_index << "\n";
+  if (!plan.order_index.empty()) {
+    const std::string several = ", " + std::to_string(plan.order_components) + " components";
+    std::cerr << "order   from index " << plan.order_index << (plan.order_components > 1 ? several : "") << "\n";
+  }
   std::cerr << "judges  " << (plan.residual.empty() ? "nothing" : show_text(plan.residual, SIZE_MAX).text) << "\n";
 }
 
@@ -59,6 +62,13 @@ void print_keys(const Explanation& explained) {
   if (figures.reads > 1) std::cerr << "reads   twice: first for the names of the columns\n";
 }
 
+void print_parts(const PageCost& cost) {
+  if (cost.index_parts == 0) return;
+  std::cerr << "parts   " << counted(cost.index_parts, "part", "parts") << " of an index, which led to ";
+  if (cost.index_parts > 1) std::cerr << with_commas(cost.first_part_entities) << " at first, and at last to ";
+  std::cerr << counted(cost.last_part_entities, "entity", "entities") << "\n";
+}
+
 void print_lines(const Explanation& explained) {
   const ReadFigures& figures = explained.figures;
   const PageCost& cost = figures.cost;
@@ -70,8 +80,9 @@ void print_lines(const Explanation& explained) {
     if (!figures.filter.empty()) std::cerr << "filter  " << show_text(figures.filter, SIZE_MAX).text << "\n";
     std::cerr << "judged  " << counted(cost.entities_examined, "entity", "entities");
     if (cost.key_ranges > 0) std::cerr << " in " << counted(cost.key_ranges, "range of keys", "ranges of keys");
-    std::cerr << "\n"
-              << "blocks  " << with_commas(cost.blocks_read) << " read, " << with_commas(cost.blocks_from_cache)
+    std::cerr << "\n";
+    print_parts(cost);
+    std::cerr << "blocks  " << with_commas(cost.blocks_read) << " read, " << with_commas(cost.blocks_from_cache)
               << " from the cache, " << with_commas(cost.blocks_skipped) << " skipped\n";
   }
   std::cerr << "gave    " << counted(figures.entities, "entity", "entities");
@@ -123,8 +134,12 @@ void print_json(const Explanation& explained) {
                   {"residual", explained.ranges.residual},
                   {"indexes", indexes},
                   {"order_index", order_index},
+                  {"order_components", explained.ranges.order_components},
                   {"entities_examined", figures.cost.entities_examined},
                   {"key_ranges", figures.cost.key_ranges},
+                  {"index_parts", figures.cost.index_parts},
+                  {"first_part_entities", figures.cost.first_part_entities},
+                  {"last_part_entities", figures.cost.last_part_entities},
                   {"blocks_read", figures.cost.blocks_read},
                   {"blocks_from_cache", figures.cost.blocks_from_cache},
                   {"blocks_skipped", figures.cost.blocks_skipped},

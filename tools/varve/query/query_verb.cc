@@ -103,7 +103,7 @@ class QueryReader {
   }
 
   /// Adds the cost of a page. The first page counts all key ranges. Later pages continue within them, or take more points of an
-  /// index, which the sum leaves out.
+  /// index. The sum leaves these out, and counts the parts of the index.
   void add(const PageCost& cost) {
     const std::uint64_t ranges = ++pages_ == 1 ? cost.key_ranges : cost_.key_ranges;
     cost_ += cost;
