@@ -145,6 +145,7 @@ int main(int argc, char** argv) {
   int moved = 0;
   const bool is_so = each_is_in_one_table(company, moved);
   example.show(kills >= 12, "the worker was killed " + std::to_string(kills) + " times, between each two of its steps");
+  example.reads(kEmployees);  // a worker that is not killed reads each employee once
   example.show(is_so && moved == kEmployees, "each employee is in exactly one table: the archive");
   example.show(Example::must(company.moves->figures()).messages == 0, "no order is left");
   return example.end();

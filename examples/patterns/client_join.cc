@@ -62,6 +62,7 @@ int main() {
   }
 
   example.show(keys.size() == 2, "30 orders are of two customers: each is read once, both by one call");
+  example.reads(found.size() + keys.size());
   std::size_t joined = 0;
   for (const Order& order : found) joined += by_id.contains(order.customer) ? 1U : 0U;
   example.show(joined == 30 && by_id.at("c3").name == "name of c3",

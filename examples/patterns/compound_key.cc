@@ -43,5 +43,6 @@ int main() {
   Cursor<Entity> two = with_employee.run(employees);
   example.show(Example::must(two.all()).size() == 2 && two.cost().key_ranges == 2,
                "the employee with the last review: one query, two lookups");
+  example.reads(three.cost().entities_examined + reviews.size() + two.cost().entities_examined);
   return example.end();
 }

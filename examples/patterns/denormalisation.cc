@@ -40,6 +40,7 @@ int main() {
   const Department shown = Example::must(departments.get("Sales", "department"));
   example.show(shown.employees == 128 && shown.manager.email == "ann@example.com",
                "the page about Sales is one point read");
+  example.reads(1);
 
   sales.manager.email = "ann.jones@example.com";
   Example::must(departments.merge(sales));

@@ -35,6 +35,7 @@ int main() {
   const std::vector<Entity> sales = Example::must(together.all());
   example.show(sales.size() == 3 && together.cost().entities_examined == 3,
                "a department with all of its employees: one range");
+  example.reads(together.cost().entities_examined);
   example.show(*sales[0].get<std::int32_t>("Employees") == 2, "its count agrees, as one transaction changes both");
   const Status twice = hire(company, "Sales", "000224", "Bob");
   const Entity department = Example::must(company.get("Sales", "department"));

@@ -34,6 +34,7 @@ int main() {
   const auto both = Example::must(employees.get_many(keys));
   example.show(both[0] && both[1] && *both[1]->get<std::int32_t>("Salary") == 4000,
                "both halves of one employee: one call, one state of the store");
+  example.reads(entities + keys.size());
 
   EntityGroupTransaction leaves;
   leaves.remove("Sales", "profile_000224", both[0]->etag()).remove("Sales", "file_000224", both[1]->etag());

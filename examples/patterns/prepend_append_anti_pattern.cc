@@ -49,6 +49,7 @@ int main() {
   example.show(to_the_end.cost().entities_examined == kEntries && *all.back().get<std::int64_t>("N") == kEntries - 1,
                "the last 10 behind ascending keys: " + std::to_string(to_the_end.cost().entities_examined) +
                    " entities examined");
+  example.reads(to_the_end.cost().entities_examined);
   Cursor<Entity> from_the_front = Query<>().in(ScanRange::partition("log")).take(10).run(prepended);
   const std::vector<Entity> latest = Example::must(from_the_front.all());
   example.show(from_the_front.cost().entities_examined == 10 && *latest[0].get<std::int64_t>("N") == kEntries - 1,

@@ -39,12 +39,14 @@ int main() {
   Query<> whole_day;
   whole_day.in(ScanRange::rows_with_prefix("sensor7", prefix));
   std::size_t minutes = 0;
-  for (const Result<Entity>& part : whole_day.run(sensors)) minutes += Example::must(part).properties().size();
+  Cursor<Entity> parts = whole_day.run(sensors);
+  for (const Result<Entity>& part : parts) minutes += Example::must(part).properties().size();
   example.show(minutes == kMinutes, "six entities, written by one transaction, read by one range");
 
   const std::uint64_t wanted = 777;
   const std::string row = prefix + minute_name(wanted - wanted % kPerEntity);
   const Entity part = Example::must(sensors.get("sensor7", row, {.select = {minute_name(wanted)}}));
+  example.reads(parts.cost().entities_examined + 1);
   example.show(*part.get<double>(minute_name(wanted)) == 27.77, "one minute is a point read: its entity is known");
   return example.end();
 }
