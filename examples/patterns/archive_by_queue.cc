@@ -67,6 +67,7 @@ void order_moves(Company& company) {
   }
 }
 
+// [shown]
 /// Moves one employee by steps that may be repeated. The message is deleted last.
 void move(Company& company, const ReceivedMessage& message, Fuse& fuse) {
   fuse.step();
@@ -82,15 +83,18 @@ void move(Company& company, const ReceivedMessage& message, Fuse& fuse) {
   Example::must(company.moves->remove(message));
   fuse.step();
 }
+// [/shown]
 
 int work(const std::string& directory, int steps) {
   Company company(directory);
   Fuse fuse(steps);
+  // [shown]
   while (Example::must(company.moves->figures()).messages > 0) {
     for (const ReceivedMessage& message : Example::must(company.moves->get({.hold = kHold, .wait = 2 * kHold}))) {
       move(company, message, fuse);
     }
   }
+  // [/shown]
   return 0;
 }
 

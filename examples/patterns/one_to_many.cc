@@ -7,6 +7,7 @@ namespace {
 using namespace varve;
 using patterns::Example;
 
+// [shown]
 /// Adds a new employee and updates the department's count together. kPreconditionFailed: another writer hires, so read
 /// again.
 Status hire(Table& table, const std::string& department, const std::string& number, const std::string& name) {
@@ -18,6 +19,7 @@ Status hire(Table& table, const std::string& department, const std::string& numb
   both.replace(counted, counted.etag()).insert(Entity(department, "employee_" + number).set("Name", name));
   return table.execute(both).status();
 }
+// [/shown]
 
 }  // namespace
 

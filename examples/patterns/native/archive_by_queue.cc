@@ -20,6 +20,7 @@ struct Company {
   Queue moves;
 };
 
+// [shown]
 /// Reads the employee of a message, and collects the whole move.
 StoreTransaction begin_move(const Company& company, const ReceivedMessage& message) {
   StoreTransaction move = Example::must(company.store.begin_transaction());
@@ -28,6 +29,7 @@ StoreTransaction begin_move(const Company& company, const ReceivedMessage& messa
   move.remove(company.moves, message);
   return move;
 }
+// [/shown]
 
 std::vector<ReceivedMessage> next_order(Company& company, std::chrono::milliseconds hold) {
   return Example::must(company.moves.get({.hold = hold, .wait = 10s}));
@@ -49,12 +51,14 @@ int main() {
   StoreTransaction late =
       begin_move(company, next_order(company, 1ms).front());  // a worker that stops before its commit
 
+  // [shown]
   while (Example::must(company.moves.figures()).messages > 0) {
     for (const ReceivedMessage& message : next_order(company, 30s)) {
       Example::must(begin_move(company, message).commit());
       example.reads(1);
     }
   }
+  // [/shown]
   example.show(late.commit().code() == Code::kConflict, "a worker whose message another one did is refused");
   example.show(Example::must(company.archive.count({})).entities == kEmployees &&
                    Example::must(company.current.count({})).entities == 0,

@@ -15,6 +15,7 @@ int main() {
   for (const std::string id : {"c1", "c2", "c3"}) {
     Example::must(customers.insert(Entity("eu", id).set("Name", "name of " + id)));
   }
+  // [shown]
   Example::must(example.store().create_index("examples", "Orders", {"ByDay", {{"Day"}}, {"Customer"}}));
   for (int i = 0; i < 30; ++i) {
     Entity order("eu", std::to_string(1000 + i));
@@ -32,6 +33,7 @@ int main() {
   std::vector<EntityKey> keys;
   for (const AggregateRow& group : groups) keys.push_back({"eu", *group.group[0]->get_if<std::string>()});
   const auto joined = Example::must(customers.get_many(keys, {.select = {}, .snapshot = of_day.read.snapshot}));
+  // [/shown]
   example.show(counted.entities == 30 && !counted.continuation && keys.size() == 2,
                "30 orders are of two customers: each is read once, both by one call");
   const bool has_names = joined[0] && joined[1] && *joined[1]->get<std::string>("Name") == "name of c3";

@@ -8,6 +8,7 @@ using patterns::Example;
 int main() {
   Example example("Compound key, natively: an index on employee and year");
   Table reviews = example.table("Reviews");
+  // [shown]
   Example::must(example.store().create_index("examples", "Reviews", {"ByYear", {{"Employee"}, {"Year"}}}));
   for (const std::string number : {"000223", "0002231"}) {
     for (std::int32_t year = 2019; year <= 2026; ++year) {
@@ -25,6 +26,7 @@ int main() {
   newest.where(of_employee && field("Year").exists()).order_by("Year", SortDirection::kDescending).take(1);
   Cursor<Entity> last = newest.run(reviews);
   const Entity found = Example::must(last.first());
+  // [/shown]
   example.show(has_three && three.cost().entities_examined == 3, "three years of reviews: three entities read");
   example.show(all.size() == 8 && *all[7].get<std::int32_t>("Year") == 2026,
                "all reviews of 000223, and none of 0002231, in the order of years");

@@ -8,12 +8,14 @@ using patterns::Example;
 int main() {
   Example example("Denormalisation, natively: an index by the page that shows the entities");
   Table company = example.table("Company");
+  // [shown]
   Example::must(example.store().create_index("examples", "Company", {"ByPage", {{"ShownOn"}}}));
   Example::must(company.insert(Entity("Sales", "department").set("EmployeeCount", 128).set("ShownOn", "Sales")));
   Example::must(company.insert(Entity("Employees", "000223").set("Email", "ann@example.com").set("ShownOn", "Sales")));
 
   Cursor<Entity> page = Query<>().where(field("ShownOn") == "Sales").run(company);
   const std::vector<Entity> shown = Example::must(page.all());  // in the order of keys: the manager, the department
+  // [/shown]
   example.show(shown.size() == 2 && *shown[0].get<std::string>("Email") == "ann@example.com" &&
                    *shown[1].get<std::int32_t>("EmployeeCount") == 128,
                "the page about Sales is one query of two entities");

@@ -7,12 +7,14 @@ namespace {
 using namespace varve;
 using patterns::Example;
 
+// [shown]
 Status hire(Table& table, const std::string& department, const std::string& number, const std::string& name) {
   EntityGroupTransaction both;
   both.patch(Patch(department, "department").increment("Employees", 1), ETag::any());
   both.insert(Entity(department, "employee_" + number).set("Name", name));
   return table.execute(both).status();
 }
+// [/shown]
 
 }  // namespace
 

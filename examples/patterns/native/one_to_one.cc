@@ -8,6 +8,7 @@ using patterns::Example;
 int main() {
   Example example("One to one, natively: an index that carries what the list shows");
   Table employees = example.table("Employees");
+  // [shown]
   const IndexDefinition listed{"Listed", {{"Department"}, {"Timestamp"}}, {"Name"}};
   Example::must(example.store().create_index("examples", "Employees", listed));
   for (const std::string number : {"000223", "000224", "000225"}) {
@@ -19,6 +20,7 @@ int main() {
   Query<> list;
   list.where(field("Department") == "Sales").select({"Name"});
   Cursor<Entity> names = list.run(employees);
+  // [/shown]
   std::size_t bytes = 0;
   const std::vector<Entity> found = Example::must(names.all());
   for (const Entity& employee : found) bytes += accounted_size_bytes(employee);

@@ -8,6 +8,7 @@ using patterns::Example;
 int main() {
   Example example("Prepend and append, natively: keys without a time, and an index on the Timestamp");
   Table log = example.table("Log");
+  // [shown]
   Example::must(example.store().create_index("examples", "Log", {"Latest", {{"Timestamp", true}}}));
   for (std::int64_t i = 0; i < 2000; ++i) {
     Entity entry("server" + std::to_string(i % 16), std::to_string(i));
@@ -17,6 +18,7 @@ int main() {
   Query<> last_ten;
   last_ten.order_by("Timestamp", SortDirection::kDescending).take(10);
   Cursor<Entity> latest = last_ten.run(log);
+  // [/shown]
   const std::vector<Entity> found = Example::must(latest.all());
   example.show(
       found.size() == 10 && *found[0].get<std::int64_t>("N") == 1999 && *found[9].get<std::int64_t>("N") == 1990,

@@ -14,6 +14,7 @@ std::string minute_name(std::uint64_t minute) {
 }  // namespace
 
 int main() {
+  // [shown]
   Example example("Wide entities, natively: 1440 properties in one entity", {.custom_properties_max = 1440});
   Table sensors = example.table("Sensors");
 
@@ -25,6 +26,7 @@ int main() {
 
   const Entity whole_day = Example::must(sensors.get("sensor7", "2026-03-03"));
   const Entity one_minute = Example::must(sensors.get("sensor7", "2026-03-03", {.select = {minute_name(777)}}));
+  // [/shown]
   example.show(whole_day.properties().size() == 1440, "one entity, written by one insert, read by one point read");
   example.show(one_minute.properties().size() == 1 && *one_minute.get<double>(minute_name(777)) == 27.77,
                "one minute is a point read too");
