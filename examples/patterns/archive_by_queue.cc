@@ -67,6 +67,7 @@ void order_moves(Company& company) {
   }
 }
 
+// [shown]
 /// Moves one employee by steps that may be repeated. The message is deleted last.
 void move(Company& company, const ReceivedMessage& message, Fuse& fuse) {
   fuse.step();
@@ -82,15 +83,18 @@ void move(Company& company, const ReceivedMessage& message, Fuse& fuse) {
   Example::must(company.moves->remove(message));
   fuse.step();
 }
+// [/shown]
 
 int work(const std::string& directory, int steps) {
   Company company(directory);
   Fuse fuse(steps);
+  // [shown]
   while (Example::must(company.moves->figures()).messages > 0) {
     for (const ReceivedMessage& message : Example::must(company.moves->get({.hold = kHold, .wait = 2 * kHold}))) {
       move(company, message, fuse);
     }
   }
+  // [/shown]
   return 0;
 }
 
@@ -145,6 +149,7 @@ int main(int argc, char** argv) {
   int moved = 0;
   const bool is_so = each_is_in_one_table(company, moved);
   example.show(kills >= 12, "the worker was killed " + std::to_string(kills) + " times, between each two of its steps");
+  example.reads(kEmployees);  // a worker that is not killed reads each employee once
   example.show(is_so && moved == kEmployees, "each employee is in exactly one table: the archive");
   example.show(Example::must(company.moves->figures()).messages == 0, "no order is left");
   return example.end();

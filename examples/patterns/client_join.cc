@@ -43,9 +43,12 @@ int main() {
     Example::must(orders.insert(order));
   }
 
+  // [shown]
   const Snapshot moment = Example::must(example.store().snapshot());
+  // [/shown]
   Example::must(customers.table().remove("eu", "c3", ETag::any()));  // after the moment of the snapshot
 
+  // [shown]
   Query<Order> of_day;
   of_day.where(field<&Order::day>() == "2026-03-03").at(moment);
   const std::vector<Order> found = Example::must(orders.run(of_day).all());
@@ -60,8 +63,10 @@ int main() {
     Customer customer = Example::must(from_entity<Customer>(*entity));
     by_id.emplace(customer.id, std::move(customer));
   }
+  // [/shown]
 
   example.show(keys.size() == 2, "30 orders are of two customers: each is read once, both by one call");
+  example.reads(found.size() + keys.size());
   std::size_t joined = 0;
   for (const Order& order : found) joined += by_id.contains(order.customer) ? 1U : 0U;
   example.show(joined == 30 && by_id.at("c3").name == "name of c3",

@@ -7,9 +7,11 @@ namespace {
 using namespace varve;
 using patterns::Example;
 
+// [shown]
 std::string review_key(std::string_view number, std::uint64_t year) {
   return Example::must(composite_key({number, Example::must(zero_padded(year, 4))}));
 }
+// [/shown]
 
 }  // namespace
 
@@ -24,24 +26,31 @@ int main() {
     }
   }
 
+  // [shown]
   Query<> some_years;
   some_years.where(field("PartitionKey") == "Sales" && field("RowKey") >= review_key("000223", 2022) &&
                    field("RowKey") <= review_key("000223", 2024));
   Cursor<Entity> three = some_years.run(employees);
+  // [/shown]
   example.show(Example::must(three.all()).size() == 3 && three.cost().entities_examined == 3,
                "three years of reviews: three entities read");
 
+  // [shown]
   Query<> all_years;
   all_years.in(ScanRange::rows_with_prefix("Sales", Example::must(composite_prefix({"000223"}))));
   const std::vector<Entity> reviews = Example::must(all_years.run(employees).all());
+  // [/shown]
   example.show(reviews.size() == 8, "all reviews of 000223, and none of 0002231, are one prefix");
   example.show(Example::must(split_composite_key(reviews.back().row_key()))[1] == "2026", "in the order of years");
 
+  // [shown]
   Query<> with_employee;
   with_employee.where(field("PartitionKey") == "Sales" &&
                       (field("RowKey") == "000223" || field("RowKey") == review_key("000223", 2026)));
   Cursor<Entity> two = with_employee.run(employees);
+  // [/shown]
   example.show(Example::must(two.all()).size() == 2 && two.cost().key_ranges == 2,
                "the employee with the last review: one query, two lookups");
+  example.reads(three.cost().entities_examined + reviews.size() + two.cost().entities_examined);
   return example.end();
 }

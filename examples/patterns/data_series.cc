@@ -7,15 +7,19 @@ namespace {
 using namespace varve;
 using patterns::Example;
 
+// [shown]
 std::string hour_name(std::uint64_t hour) {
   return "H" + Example::must(zero_padded(hour, 2));
 }
+// [/shown]
 
+// [shown]
 /// Counts messages of one hour. A writer of another hour does not conflict with it.
 Status count(Table& table, const std::string& employee, const std::string& day, std::uint64_t hour, std::int32_t n) {
   Entity change(employee, day);
   return table.insert_or_merge(change.set(hour_name(hour), n)).status();
 }
+// [/shown]
 
 }  // namespace
 
@@ -27,7 +31,9 @@ int main() {
   }
   Example::must(count(messages, "000223", "2026-03-03", 9, 91));  // corrected later
 
+  // [shown]
   const Entity day = Example::must(messages.get("000223", "2026-03-03"));
+  // [/shown]
   example.reads(1);
   example.show(day.properties().size() == 24, "24 hours in one entity, read by one point read");
   example.show(*day.get<std::int32_t>("H09") == 91 && *day.get<std::int32_t>("H10") == 100,

@@ -34,15 +34,22 @@ using patterns::Example;
 int main() {
   Example example("Denormalisation: the manager's contact stands in the department");
   TypedTable<Department> departments(example.table("Departments"));
+  // [shown]
   Department sales{"Sales", "department", 128, {"Ann", "ann@example.com"}, {}};
   Example::must(departments.insert(sales));
+  // [/shown]
 
+  // [shown]
   const Department shown = Example::must(departments.get("Sales", "department"));
+  // [/shown]
   example.show(shown.employees == 128 && shown.manager.email == "ann@example.com",
                "the page about Sales is one point read");
+  example.reads(1);
 
+  // [shown]
   sales.manager.email = "ann.jones@example.com";
   Example::must(departments.merge(sales));
+  // [/shown]
   const Entity stored = Example::must(departments.table().get("Sales", "department"));
   example.show(*stored.get<std::string>("ManagerEmail") == "ann.jones@example.com",
                "who changes the address changes the copy, by a merge under its ETag");

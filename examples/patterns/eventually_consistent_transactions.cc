@@ -15,6 +15,7 @@ struct Tables {
   Table work;
 };
 
+// [shown]
 /// Does one work item. If `steps` is below three, the worker stops on its way.
 Status archive_one(Tables& tables, const Entity& item, int steps) {
   const std::string department = *item.get<std::string>("Department");
@@ -32,7 +33,9 @@ Status archive_one(Tables& tables, const Entity& item, int steps) {
   if (steps < 3) return Status();
   return remove_if_exists(tables.work, item.partition_key(), item.row_key()).status();
 }
+// [/shown]
 
+// [shown]
 Status run_worker(Tables& tables, int steps) {
   for (const Result<Entity>& item : Query<>().run(tables.work)) {
     if (!item.ok()) return item.status();
@@ -40,6 +43,7 @@ Status run_worker(Tables& tables, int steps) {
   }
   return Status();
 }
+// [/shown]
 
 bool has(const Table& table, std::string_view number) {
   const auto found = table.get("Sales", number);

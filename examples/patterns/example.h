@@ -27,14 +27,15 @@ namespace varve::patterns {
 
 class Example {
  public:
-  explicit Example(std::string_view title) {
+  /// `limits` are those of the store.
+  explicit Example(std::string_view title, const StoreLimits& limits = {}) {
     std::cout << title << "\n";
     std::string name = (std::filesystem::temp_directory_path() / "varve-pattern-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) fail("no temporary directory");
     directory_ = name;
     // Buffered: a power cut may lose the last milliseconds of an example.
-    store_ =
-        must(Store::open(name + "/store", {.create_if_absent = true, .default_durability = Durability::kBuffered}));
+    store_ = must(Store::open(
+        name + "/store", {.create_if_absent = true, .default_durability = Durability::kBuffered, .limits = limits}));
     must(store_->create_account("examples"));
   }
   ~Example() {

@@ -22,15 +22,19 @@ Status record_day(Table& table) {
 
 int main() {
   Example example("High-volume delete: a table a day, dropped when it is old");
+  // [shown]
   for (const std::string_view day : {"Logins20260301", "Logins20260302", "Logins20260303"}) {
     Table table = example.table(day);
     Example::must(record_day(table));
   }
+  // [/shown]
 
   const std::uint64_t before = Example::must(example.store().statistics()).commits;
+  // [shown]
   for (const TableInfo& table : Example::must(example.store().list_tables("examples", {.prefix = "Logins"})).tables) {
     if (table.name < "Logins20260303") Example::must(drop_table_if_exists(example.store(), "examples", table.name));
   }
+  // [/shown]
   const std::uint64_t commits = Example::must(example.store().statistics()).commits - before;
   example.show(commits == 2, "two days, 2000 logins, are gone by two commits");
 

@@ -14,6 +14,7 @@ std::string index_key(const std::string& last_name) {
   return "index_" + last_name;
 }
 
+// [shown]
 /// Writes the employee and the list together. kPreconditionFailed: the list was changed meanwhile, so read it again.
 Status hire(Table& table, const std::string& department, const std::string& number, const std::string& last_name) {
   const Result<std::optional<Entity>> list = table.get(department, index_key(last_name));
@@ -29,7 +30,9 @@ Status hire(Table& table, const std::string& department, const std::string& numb
   }
   return table.execute(both).status();
 }
+// [/shown]
 
+// [shown]
 /// Reads the list, and then each listed employee.
 std::vector<Entity> by_last_name(const Table& table, const std::string& department, const std::string& last_name) {
   const Entity list = Example::must(table.get(department, index_key(last_name)));
@@ -42,6 +45,7 @@ std::vector<Entity> by_last_name(const Table& table, const std::string& departme
   }
   return found;
 }
+// [/shown]
 
 }  // namespace
 

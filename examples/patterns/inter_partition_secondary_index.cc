@@ -15,6 +15,7 @@ Entity copy_of(const std::string& partition, const std::string& row, const std::
   return entity;
 }
 
+// [shown]
 /// If `stop_early`, the process dies between the two steps.
 Status save(Table& table, const std::string& number, const std::string& email, const std::string& name,
             bool stop_early = false) {
@@ -22,6 +23,7 @@ Status save(Table& table, const std::string& number, const std::string& email, c
   if (!by_number.ok() || stop_early) return by_number.status();
   return table.insert_or_replace(copy_of("email_Sales", email, number, email, name)).status();
 }
+// [/shown]
 
 }  // namespace
 
@@ -37,12 +39,16 @@ int main() {
   example.show(missing.ok() && !missing->has_value(), "Bob is not in the second index: the writer stopped between");
 
   Example::must(save(employees, "000224", "bob@example.com", "Bob"));
+  // [shown]
   const Entity bob = Example::must(employees.get("email_Sales", "bob@example.com"));
+  // [/shown]
   example.show(*bob.get<std::string>("Number") == "000224", "the writer does it all again, and Bob is in both");
 
+  // [shown]
   Query<> by_letter;
   by_letter.where(field("PartitionKey") == "email_Sales" && field("RowKey").starts_with("b"));
   Cursor<Entity> found = by_letter.run(employees);
+  // [/shown]
   example.show(Example::must(found.all()).size() == 1 && found.cost().entities_examined == 1,
                "addresses that begin with b: a range of one partition");
   example.reads(1 + found.cost().entities_examined);

@@ -22,11 +22,14 @@ namespace {
 using namespace varve;
 using patterns::Example;
 
+// [shown]
 Entity under(Employee employee, const std::string& key) {
   employee.key = key;
   return Example::must(to_entity(employee));
 }
+// [/shown]
 
+// [shown]
 /// Writes both copies, or neither.
 Status save(Table& table, const Employee& employee) {
   EntityGroupTransaction both;
@@ -34,6 +37,7 @@ Status save(Table& table, const Employee& employee) {
   both.insert_or_replace(under(employee, "email_" + employee.email));
   return table.execute(both).status();
 }
+// [/shown]
 
 }  // namespace
 
@@ -43,8 +47,10 @@ int main() {
   Example::must(save(employees.table(), {"Sales", "", "000223", "ann@example.com", "Ann"}));
   Example::must(save(employees.table(), {"Sales", "", "000224", "bob@example.com", "Bob"}));
 
+  // [shown]
   const Employee by_number = Example::must(employees.get("Sales", "number_000223"));
   const Employee by_email = Example::must(employees.get("Sales", "email_bob@example.com"));
+  // [/shown]
   example.reads(2);
   example.show(by_number.name == "Ann", "number 000223 is Ann, by one point read");
   example.show(by_email.number == "000224", "bob@example.com has number 000224, by one point read");

@@ -14,6 +14,7 @@ std::string piece_key(std::string_view revision, std::uint64_t piece) {
   return Example::must(composite_key({revision, Example::must(zero_padded(piece, 6))}));
 }
 
+// [shown]
 /// Writes the pieces of a new revision first, and then the head, which names the revision.
 Status store_document(Table& table, const std::string& name, const std::string& revision, const std::string& bytes) {
   EntityGroupTransaction pieces;
@@ -27,7 +28,9 @@ Status store_document(Table& table, const std::string& name, const std::string& 
   head.set("Revision", revision).set("Pieces", count).set("Size", static_cast<std::int64_t>(bytes.size()));
   return table.insert_or_replace(head).status();
 }
+// [/shown]
 
+// [shown]
 std::string read_document(const Table& table, const std::string& name) {
   const Entity head = Example::must(table.get(name, "head"));
   Query<> pieces;
@@ -36,6 +39,7 @@ std::string read_document(const Table& table, const std::string& name) {
   for (const Result<Entity>& piece : pieces.run(table)) bytes += (*Example::must(piece).get<Binary>("Bytes")).bytes;
   return bytes;
 }
+// [/shown]
 
 }  // namespace
 

@@ -47,8 +47,10 @@ int main() {
     write(of_day, lines_of_day);
   }
 
+  // [shown]
   const Condition wanted = field("Day") == day_name(3) && field("Server") == "s5";
   Cursor<Entity> by_property = Query<>().where(wanted).run(everything);
+  // [/shown]
   const std::size_t found = Example::must(by_property.all()).size();
   example.show(found == 25 && by_property.cost().entities_examined == kDays * kLines,
                "a server's day in one table: " + std::to_string(by_property.cost().entities_examined) +
@@ -60,11 +62,13 @@ int main() {
                "in the table of that day, by key: 25 entities examined for 25");
 
   const std::uint64_t before = batch_bytes(example);
+  // [shown]
   EntityGroupTransaction deletes;
   for (const Result<Entity>& old : Query<>().where(field("Day") == day_name(0)).run(everything)) {
     deletes.remove("log", Example::must(old).row_key(), ETag::any());
   }
   write(everything, deletes);
+  // [/shown]
   const std::uint64_t one_by_one = batch_bytes(example) - before;
   Example::must(example.store().drop_table("examples", "Log" + day_name(0)));
   const std::uint64_t by_drop = batch_bytes(example) - before - one_by_one;

@@ -28,14 +28,18 @@ int main() {
   TypedTable<Expense> expenses(example.table("Expenses"));
   const DateTime first_day = Example::must(DateTime::parse("2026-01-01T12:00:00Z"));
   for (std::uint64_t day = 0; day < 200; ++day) {
+    // [shown]
     const DateTime time{first_day.ticks + day * kTicksPerDay};
     const Expense expense{"000223", inverted_ticks(time), static_cast<double>(day)};
     Example::must(expenses.insert(expense));
+    // [/shown]
   }
 
+  // [shown]
   Query<Expense> latest;
   latest.where(field<&Expense::employee>() == "000223").take(3);
   Cursor<Expense> cursor = expenses.run(latest);
+  // [/shown]
   const std::vector<Expense> found = Example::must(cursor.all());
   example.show(found.size() == 3 && found[0].amount == 199 && found[2].amount == 197, "the last three of 200 claims");
   example.show(cursor.cost().entities_examined == 3, "cost three entities");

@@ -7,6 +7,7 @@ namespace {
 using namespace varve;
 using patterns::Example;
 
+// [shown]
 /// Adds a new employee and updates the department's count together. kPreconditionFailed: another writer hires, so read
 /// again.
 Status hire(Table& table, const std::string& department, const std::string& number, const std::string& name) {
@@ -18,6 +19,7 @@ Status hire(Table& table, const std::string& department, const std::string& numb
   both.replace(counted, counted.etag()).insert(Entity(department, "employee_" + number).set("Name", name));
   return table.execute(both).status();
 }
+// [/shown]
 
 }  // namespace
 
@@ -35,6 +37,7 @@ int main() {
   const std::vector<Entity> sales = Example::must(together.all());
   example.show(sales.size() == 3 && together.cost().entities_examined == 3,
                "a department with all of its employees: one range");
+  example.reads(together.cost().entities_examined);
   example.show(*sales[0].get<std::int32_t>("Employees") == 2, "its count agrees, as one transaction changes both");
   const Status twice = hire(company, "Sales", "000224", "Bob");
   const Entity department = Example::must(company.get("Sales", "department"));

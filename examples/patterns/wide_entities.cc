@@ -25,6 +25,7 @@ int main() {
   const Status refused = sensors.insert(too_wide).status();
   example.show(refused.service_error() == "TooManyProperties", "one entity cannot hold 1440 properties");
 
+  // [shown]
   EntityGroupTransaction day;
   for (std::uint64_t begin = 0; begin < kMinutes; begin += kPerEntity) {
     Entity part("sensor7", Example::must(composite_key({"2026-03-03", minute_name(begin)})));
@@ -34,17 +35,24 @@ int main() {
     day.insert(std::move(part));
   }
   Example::must(sensors.execute(day));
+  // [/shown]
 
+  // [shown]
   const std::string prefix = Example::must(composite_prefix({"2026-03-03"}));
   Query<> whole_day;
   whole_day.in(ScanRange::rows_with_prefix("sensor7", prefix));
   std::size_t minutes = 0;
-  for (const Result<Entity>& part : whole_day.run(sensors)) minutes += Example::must(part).properties().size();
+  Cursor<Entity> parts = whole_day.run(sensors);
+  for (const Result<Entity>& part : parts) minutes += Example::must(part).properties().size();
+  // [/shown]
   example.show(minutes == kMinutes, "six entities, written by one transaction, read by one range");
 
+  // [shown]
   const std::uint64_t wanted = 777;
   const std::string row = prefix + minute_name(wanted - wanted % kPerEntity);
   const Entity part = Example::must(sensors.get("sensor7", row, {.select = {minute_name(wanted)}}));
+  // [/shown]
+  example.reads(parts.cost().entities_examined + 1);
   example.show(*part.get<double>(minute_name(wanted)) == 27.77, "one minute is a point read: its entity is known");
   return example.end();
 }

@@ -7,6 +7,7 @@ namespace {
 using namespace varve;
 using patterns::Example;
 
+// [shown]
 /// Moves an employee: others see the state before it or after it. If the employee was changed meanwhile, it begins again.
 Status archive(Store& store, const Table& current, const Table& archived, const std::string& number) {
   const auto move_employee = [&](StoreTransaction& transaction) -> Status {
@@ -18,6 +19,7 @@ Status archive(Store& store, const Table& current, const Table& archived, const 
   };
   return store.transact(move_employee).status();
 }
+// [/shown]
 
 }  // namespace
 

@@ -7,6 +7,7 @@ using patterns::Example;
 
 int main() {
   Example example("High-volume delete, natively: entities that end by themselves");
+  // [shown]
   Table logins =
       Example::must(example.store().create_table("examples", "Logins", {.expiry = TableExpiry::at("KeepUntil")}));
   for (const std::string_view day : {"2020-03-01", "2020-03-02", "2999-03-03"}) {
@@ -18,6 +19,7 @@ int main() {
     }
     Example::must(execute_in_parts(logins, of_day.operations()).status);
   }
+  // [/shown]
 
   const std::uint64_t before = Example::must(example.store().statistics()).commits;
   Cursor<Entity> left = Query<>().run(logins);

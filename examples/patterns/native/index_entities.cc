@@ -8,6 +8,7 @@ using patterns::Example;
 int main() {
   Example example("Index entities, natively: an index on the last name");
   Table employees = example.table("Employees");
+  // [shown]
   Example::must(example.store().create_index("examples", "Employees", {"ByName", {{"PartitionKey"}, {"LastName"}}}));
   Example::must(employees.insert(Entity("Sales", "000223").set("LastName", "Jones")));
   Example::must(employees.insert(Entity("Sales", "000224").set("LastName", "Smith")));
@@ -16,6 +17,7 @@ int main() {
   Cursor<Entity> joneses =
       Query<>().where(field("PartitionKey") == "Sales" && field("LastName") == "Jones").run(employees);
   const std::vector<Entity> found = Example::must(joneses.all());
+  // [/shown]
   example.show(found.size() == 2 && found[1].row_key() == "000225", "two are called Jones");
   example.reads(joneses.cost().entities_examined);
   return example.end();
