@@ -123,6 +123,23 @@ const steps = {
     }
   },
 
+  async "containers are looked into, by directories"() {
+    const page = await open();
+    await page.click("#containers button:text-is('manuals')");
+    await page.waitForSelector("#result td[data-name=Name]:text-is('readme.txt')");
+    assert.ok(await page.isHidden("#query"), "a filter is for tables");
+    await page.click("#result td button:text-is('eu/')");
+    await page.waitForSelector("#result td[data-name=Name]:text-is('0001.txt')");
+    assert.equal(await page.textContent("#result .path"), "manualseu/");
+    assert.equal(await page.locator("#result td").filter({ hasText: kMarkup }).count(), 1);
+    assert.equal(await page.locator("#result img").count(), 0);
+    await page.click("#result .path button:text-is('manuals')");
+    await page.waitForSelector("#result td[data-name=Name]:text-is('readme.txt')");
+    await page.click("#tables button:text-is('Orders')");
+    await page.waitForSelector("#result td.key");
+    assert.ok(await page.isVisible("#query"));
+  },
+
   async "what tables hold stays text"() {
     const page = await open();
     await page.click("#tables button:text-is('Notes')");

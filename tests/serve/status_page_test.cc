@@ -19,6 +19,11 @@ using ::testing::StartsWith;
 
 constexpr std::string_view kEntities = "api/entities?account=devstoreaccount1&table=Orders";
 constexpr std::string_view kMessages = "api/messages?account=devstoreaccount1&queue=orders";
+constexpr std::string_view kBlobs = "api/blobs?account=devstoreaccount1&container=files";
+/// Every answer that shows something of the store's content.
+constexpr std::string_view kExplored[] = {
+    kEntities,    "api/tables", "api/table?table=Orders", "api/description?table=Orders",
+    "api/queues", kMessages,    "api/containers",         kBlobs};
 
 Headers with_host(std::string_view host, Headers more = {}) {
   more.emplace_back("Host", host);
@@ -158,12 +163,11 @@ TEST_F(Page, IsForThisMachineAlone) {
 TEST(PageRights, FiguresMayBePublicAndTablesNeverAre) {
   WatchBench bench({true, true});
   ASSERT_TRUE(bench.service.bench.store->create_queue(kAccount, "orders").ok());
+  ASSERT_TRUE(bench.service.bench.store->create_container(kAccount, "files").ok());
   HttpRequest request = WatchBench::page_request("api/status", with_host("tables.example"));
   request.arrival.client_ip = "192.0.2.1";
   EXPECT_EQ(bench.send(request).status, 200);
-  for (const std::string_view name :
-       {kEntities, std::string_view("api/tables"), std::string_view("api/table?table=Orders"),
-        std::string_view("api/description?table=Orders"), std::string_view("api/queues"), kMessages}) {
+  for (const std::string_view name : kExplored) {
     HttpRequest exploring = WatchBench::page_request(name, with_host("tables.example"));
     exploring.arrival.client_ip = "192.0.2.1";
     EXPECT_EQ(bench.send(exploring).status, 403) << name;
@@ -178,9 +182,7 @@ TEST(PageRights, TablesAreShownWhereThatIsAllowed) {
   WatchBench bench({false, false});
   EXPECT_EQ(bench.look("api/status").status, 200);
   EXPECT_THAT(bench.look("api/status").body, HasSubstr("\"has_explorer\":false"));
-  for (const std::string_view name :
-       {kEntities, std::string_view("api/tables"), std::string_view("api/table?table=Orders"),
-        std::string_view("api/description?table=Orders"), std::string_view("api/queues"), kMessages}) {
+  for (const std::string_view name : kExplored) {
     EXPECT_EQ(bench.look(name).status, 403) << name;
     EXPECT_THAT(bench.look(name).body, HasSubstr("--status-page explore"));
   }
@@ -244,6 +246,57 @@ TEST_F(Page, PeeksMessagesAndChangesNothing) {
   EXPECT_EQ(bench_.look("api/messages?queue=none").status, 404);
   EXPECT_EQ(bench_.look("api/messages").status, 404);
   EXPECT_EQ(bench_.look("api/messages?account=stranger&queue=orders").status, 404);
+}
+
+TEST_F(Page, ListsContainers) {
+  Store& store = *bench_.service.bench.store;
+  EXPECT_EQ(bench_.look("api/containers").body,
+            R"({"account":"devstoreaccount1","containers":[],"continuation":null})");
+  ASSERT_TRUE(store.create_container(kAccount, "files").ok());
+  ContainerOptions open;
+  open.public_access = PublicAccess::kBlobs;
+  ASSERT_TRUE(store.create_container(kAccount, "photos", open).ok());
+  const std::string text = bench_.look("api/containers").body;
+  EXPECT_THAT(text, StartsWith(R"({"account":"devstoreaccount1","containers":[{"name":"files","modified":"20)"));
+  EXPECT_THAT(text, HasSubstr(R"(","public_access":"none"},{"name":"photos","modified":"20)"));
+  EXPECT_THAT(text, HasSubstr(R"(","public_access":"blobs"}],"continuation":null})"));
+  EXPECT_EQ(bench_.look("api/containers?account=stranger").status, 404);
+  EXPECT_EQ(bench_.look("api/containers?continuation=x").status, 400);
+}
+
+TEST_F(Page, ListsBlobsByDirectories) {
+  Result<Container> files = bench_.service.bench.store->create_container(kAccount, "files");
+  ASSERT_TRUE(files.ok());
+  EXPECT_EQ(bench_.look(kBlobs).body, R"({"directories":[],"blobs":[],"continuation":null})");
+  ASSERT_TRUE(files->put("a/b/one", "1").ok());
+  ASSERT_TRUE(files->put("a/two", "22", {.properties = {.content_type = "text/plain"}}).ok());
+  ASSERT_TRUE(files->create_append_blob("log").ok());
+  const std::string top = bench_.look(kBlobs).body;
+  EXPECT_THAT(top,
+              StartsWith(R"({"directories":["a/"],"blobs":[{"name":"log","kind":"append","bytes":0,"modified":"20)"));
+  const std::string below = bench_.look(std::string(kBlobs) + "&prefix=a/").body;
+  EXPECT_THAT(below, StartsWith(R"({"directories":["a/b/"],"blobs":[{"name":"a/two","kind":"block","bytes":2,)"));
+  EXPECT_THAT(below, HasSubstr(R"("content_type":"text/plain"}],"continuation":null})"));
+  EXPECT_EQ(bench_.look("api/blobs?container=none").status, 404);
+  EXPECT_EQ(bench_.look("api/blobs").status, 404);
+  EXPECT_EQ(bench_.look("api/blobs?account=stranger&container=files").status, 404);
+  EXPECT_EQ(bench_.look(std::string(kBlobs) + "&continuation=x").status, 400);
+}
+
+TEST_F(Page, ListsBlobsByPages) {
+  Result<Container> files = bench_.service.bench.store->create_container(kAccount, "files");
+  ASSERT_TRUE(files.ok());
+  for (int i = 0; i < 103; ++i) ASSERT_TRUE(files->put("blob " + std::to_string(1000 + i), "").ok());
+  const std::string first = bench_.look(kBlobs).body;
+  EXPECT_THAT(first, HasSubstr("\"blob 1099\""));
+  EXPECT_THAT(first, Not(HasSubstr("\"blob 1100\"")));
+  const std::string mark = "\"continuation\":\"";
+  const std::size_t begin = first.find(mark);
+  ASSERT_NE(begin, std::string::npos);
+  const std::string token = first.substr(begin + mark.size(), first.size() - begin - mark.size() - 2);
+  const std::string rest = bench_.look(std::string(kBlobs) + "&continuation=" + encoded(token)).body;
+  EXPECT_THAT(rest, StartsWith(R"({"directories":[],"blobs":[{"name":"blob 1100",)"));
+  EXPECT_THAT(rest, HasSubstr(R"("continuation":null)"));
 }
 
 TEST_F(Page, ShowsEntitiesByPagesWithTheirPlan) {

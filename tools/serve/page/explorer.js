@@ -1,5 +1,5 @@
-// Owns: the look into tables and queues: their lists, the indexes of a table and its rule of expiry, a filter and an
-// order, pages of entities, the plan by which these were found, and visible messages.
+// Owns: the look into tables, queues and containers: their lists, the indexes of a table and its rule of expiry, a filter
+// and an order, pages of entities, the plan by which these were found, visible messages, and the names of blobs.
 // Must never: change anything, or ask again for a page that nobody looks at.
 import { bytes, cell, duration, element, numberCell, short, whole } from "/_varve/picture.js";
 
@@ -8,9 +8,12 @@ const kPageSize = 20;
 const kColumnsMax = 30;
 
 let account = "";
-/// The chosen table or queue; the name of the other is empty.
+/// The chosen table, queue or container; the names of the others are empty.
 let table = "";
 let queue = "";
+let container = "";
+/// The names of the chosen container's blobs begin with it. It is empty, or ends in a slash.
+let directory = "";
 /// The tokens of the pages before this one; the first one is empty.
 let tokens = [""];
 /// Of the newest question; answers to older ones come too late.
@@ -58,8 +61,11 @@ async function listTables(continuation) {
   by("no-tables").hidden = by("tables").children.length > 0;
   by("more-tables").hidden = page.continuation === null;
   by("more-tables").onclick = () => listTables(page.continuation);
-  if (table === "" && queue === "" && page.tables.length > 0) choose(page.tables[0]);
-  if (continuation === "") await listQueues("");
+  if (table === "" && queue === "" && container === "" && page.tables.length > 0) choose(page.tables[0]);
+  if (continuation === "") {
+    await listQueues("");
+    await listContainers("");
+  }
   for (const { measured } of rows) await measured();  // one after the other: the server has other work
 }
 
@@ -73,30 +79,39 @@ function showAccounts(accounts) {
 
 function changeAccount() {
   account = by("accounts").value;
-  table = "";
-  queue = "";
-  markChosen();
+  chosen({});
   by("pager").hidden = true;
-  by("plan").hidden = true;
-  by("design").hidden = true;
-  by("result").replaceChildren(element("p", { className: "empty" }, "Choose a table or a queue."));
+  by("result").replaceChildren(element("p", { className: "empty" }, "Choose a table, a queue or a container."));
   listTables("");
 }
 
-function markChosen() {
+/// Chooses one of them. What belongs to the last choice is hidden.
+function chosen(names) {
+  table = names.table ?? "";
+  queue = names.queue ?? "";
+  container = names.container ?? "";
+  tokens = [""];
   for (const row of by("tables").children) row.classList.toggle("chosen", row.dataset.table === table);
   for (const row of by("queues").children) row.classList.toggle("chosen", row.dataset.queue === queue);
-  by("query").hidden = queue !== "";
+  for (const row of by("containers").children) row.classList.toggle("chosen", row.dataset.container === container);
+  by("query").hidden = queue !== "" || container !== "";
+  by("design").hidden = true;
+  by("plan").hidden = true;
+  by("query-error").hidden = true;
+}
+
+function showError(error) {
+  by("query-error").textContent = error.message;
+  by("query-error").hidden = false;
+  by("plan").hidden = true;
+  by("pager").hidden = true;
+  by("result").replaceChildren();
 }
 
 function choose(name) {
-  table = name;
-  queue = "";
-  tokens = [""];
   by("filter").value = "";
   by("order").value = "";
-  by("design").hidden = true;
-  markChosen();
+  chosen({ table: name });
   showPage();
   showDesign(account, name);
 }
@@ -170,13 +185,8 @@ function messageRow(message) {
 
 async function chooseQueue(name) {
   const question = ++asked;
-  table = "";
-  queue = name;
-  markChosen();
-  by("design").hidden = true;
-  by("plan").hidden = true;
+  chosen({ queue: name });
   by("pager").hidden = true;
-  by("query-error").hidden = true;
   try {
     const page = await get("messages", { account, queue: name });
     if (question !== asked) return;
@@ -185,10 +195,90 @@ async function chooseQueue(name) {
     const rows = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...page.messages.map(messageRow)));
     by("result").replaceChildren(...(page.messages.length > 0 ? [rows] : []), element("p", { className: "note" }, shown));
   } catch (error) {
+    if (question === asked) showError(error);
+  }
+}
+
+// -- Containers --------------------------------------------------------------------------------------------------
+
+const kReaders = { none: "none", blobs: "of blobs", container: "of blobs and the list" };
+
+function containerRow({ name, modified, public_access }) {
+  const button = element("button", { type: "button", title: name }, name);
+  const row = element("tr", { title: `changed ${modified}` }, element("td", {}, button), cell(kReaders[public_access]));
+  row.dataset.container = name;
+  button.addEventListener("click", () => chooseContainer(name));
+  return row;
+}
+
+/// A store without containers shows no list of them.
+async function listContainers(continuation) {
+  const of = account;
+  const page = await get("containers", { account, continuation });
+  if (of !== account) return;
+  if (continuation === "") by("containers").replaceChildren();
+  by("containers").append(...page.containers.map(containerRow));
+  by("containers-pick").hidden = by("containers").children.length === 0;
+  by("more-containers").hidden = page.continuation === null;
+  by("more-containers").onclick = () => listContainers(page.continuation);
+}
+
+function chooseContainer(name) {
+  directory = "";
+  chosen({ container: name });
+  showBlobs();
+}
+
+/// Shows the blobs below a common beginning of their names, as a directory.
+function showDirectory(prefix) {
+  directory = prefix;
+  tokens = [""];
+  showBlobs();
+}
+
+/// One button for the container, and one for each slash of the directory.
+function pathLine() {
+  const parts = [element("button", { type: "button" }, container)];
+  parts[0].addEventListener("click", () => showDirectory(""));
+  for (let end = directory.indexOf("/"); end >= 0; end = directory.indexOf("/", end + 1)) {
+    const prefix = directory.slice(0, end + 1);
+    const begin = directory.lastIndexOf("/", end - 1) + 1;
+    const button = element("button", { type: "button", title: prefix }, directory.slice(begin, end + 1));
+    button.addEventListener("click", () => showDirectory(prefix));
+    parts.push(button);
+  }
+  return element("p", { className: "path" }, ...parts);
+}
+
+function directoryRow(prefix) {
+  const button = element("button", { type: "button", title: prefix }, prefix.slice(directory.length));
+  button.addEventListener("click", () => showDirectory(prefix));
+  return element("tr", {}, element("td", {}, button), cell(""), cell(""), cell(""), cell(""));
+}
+
+function blobRow(blob) {
+  const named = (made, name) => {
+    made.dataset.name = name;
+    return made;
+  };
+  return element("tr", {},
+    named(cell(blob.name.slice(directory.length), "key"), "Name"), named(numberCell(bytes(blob.bytes)), "Bytes"),
+    named(cell(blob.kind), "Kind"), named(timeCell(blob.modified), "Changed"), named(cell(blob.content_type), "Type"));
+}
+
+async function showBlobs() {
+  const question = ++asked;
+  try {
+    const page = await get("blobs", { account, container, prefix: directory, continuation: tokens[tokens.length - 1] });
     if (question !== asked) return;
-    by("query-error").textContent = error.message;
-    by("query-error").hidden = false;
-    by("result").replaceChildren();
+    const heads = ["Name", "Bytes", "Kind", "Changed", "Type"].map((head) => element("th", {}, head));
+    const rows = [...page.directories.map(directoryRow), ...page.blobs.map(blobRow)];
+    const list = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
+    const shown = rows.length > 0 ? list : element("p", { className: "empty" }, "No blobs.");
+    by("result").replaceChildren(pathLine(), shown);
+    showPager(page, showBlobs);
+  } catch (error) {
+    if (question === asked) showError(error);
   }
 }
 
@@ -270,7 +360,8 @@ function showPlan(page) {
   by("plan").hidden = false;
 }
 
-function showPager(page) {
+/// `show` asks for the page of the last token.
+function showPager(page, show) {
   const number = tokens.length;
   by("pager").hidden = number === 1 && page.continuation === null;
   by("place").textContent = `Page ${whole(number)}`;
@@ -278,11 +369,11 @@ function showPager(page) {
   by("next").disabled = page.continuation === null;
   by("previous").onclick = () => {
     tokens.pop();
-    showPage();
+    show();
   };
   by("next").onclick = () => {
     tokens.push(page.continuation);
-    showPage();
+    show();
   };
 }
 
@@ -296,16 +387,11 @@ async function showPage() {
     if (question !== asked) return;
     by("query-error").hidden = true;
     showPlan(page);
-    showPager(page);
+    showPager(page, showPage);
     const empty = page.continuation === null ? "No entities." : "No entities on this page; later pages may have some.";
     by("result").replaceChildren(...(page.value.length > 0 ? resultTable(page.value) : [element("p", { className: "empty" }, empty)]));
   } catch (error) {
-    if (question !== asked) return;
-    by("query-error").textContent = error.message;
-    by("query-error").hidden = false;
-    by("plan").hidden = true;
-    by("pager").hidden = true;
-    by("result").replaceChildren();
+    if (question === asked) showError(error);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "api/rest/encoding/json_text.h"
 #include "api/rest/protocol/query_value.h"
 #include "api/rest/protocol/wire_error.h"
+#include "varve/blob.h"
 #include "varve/limits.h"
 #include "varve/queue.h"
 #include "varve/store.h"
@@ -199,6 +200,29 @@ Status read_messages(Store& store, const std::string& account, const std::string
   return Status();
 }
 
+std::string_view public_access_name(PublicAccess access) noexcept {
+  if (access == PublicAccess::kNone) return "none";
+  return access == PublicAccess::kBlobs ? "blobs" : "container";
+}
+
+Status read_blobs(Store& store, const std::string& account, const std::string& name, const BlobListing& listing,
+                  BlobPage* blobs) {
+  const Result<Container> container = store.open_container(account, name);
+  if (container.code() == Code::kNotFound) return service_error::resource_not_found("The container does not exist.");
+  if (!container.ok()) return container.status();
+  Result<BlobPage> page = container->list(listing);
+  if (!page.ok()) return page.status();
+  *blobs = *std::move(page);
+  return Status();
+}
+
+void write_blob(JsonText& json, const BlobState& blob) {
+  json.begin_object().member("name").text(blob.name);
+  json.member("kind").text(blob.kind == BlobKind::kAppend ? "append" : "block");
+  json.member("bytes").number(std::to_string(blob.length)).member("modified").text(blob.modified.to_string());
+  json.member("content_type").text(blob.properties.content_type).end_object();
+}
+
 }  // namespace
 
 struct Explorer::Named {
@@ -375,6 +399,69 @@ Task<Result<std::string>> Explorer::peek_messages(ExplorerCall call) const {
   for (const Message& message : messages) write_message(json, message);
   json.end_array().member("count").number(std::to_string(figures.messages));
   json.member("text_bytes").number(std::to_string(figures.text_bytes)).end_object();
+  co_return json.take();
+}
+
+Task<Result<std::string>> Explorer::list_containers(ExplorerCall call) const {
+  const Result<Named> place = named(call.query, "container");
+  if (!place.ok()) co_return place.status();
+  Result<std::string> continuation = query_text(call.query, "continuation");
+  if (!continuation.ok()) co_return continuation.status();
+  ListOptions options;
+  options.page_names_max = kShownMax;
+  options.continuation = *std::move(continuation);
+  ContainerPage page;
+  Task<Status> listing = AsyncStore(*store_).run(
+      [&](Store& store) {
+        Result<ContainerPage> listed = store.list_containers(place->account, options);
+        if (!listed.ok()) return listed.status();
+        page = *std::move(listed);
+        return Status();
+      },
+      call.stop);
+  const Status listed = co_await at_home(call.home, std::move(listing));
+  if (!listed.ok()) co_return listed;
+  JsonText json;
+  json.begin_object().member("account").text(place->account).member("containers").begin_array();
+  for (const ContainerState& container : page.containers) {
+    json.begin_object().member("name").text(container.name).member("modified").text(container.modified.to_string());
+    json.member("public_access").text(public_access_name(container.public_access)).end_object();
+  }
+  json.end_array();
+  write_continuation(json, page.continuation);
+  json.end_object();
+  co_return json.take();
+}
+
+Task<Result<std::string>> Explorer::list_blobs(ExplorerCall call) const {
+  const Result<Named> place = named(call.query, "container");
+  if (!place.ok()) co_return place.status();
+  Result<std::string> prefix = query_text(call.query, "prefix");
+  if (!prefix.ok()) co_return prefix.status();
+  Result<std::string> continuation = query_text(call.query, "continuation");
+  if (!continuation.ok()) co_return continuation.status();
+  BlobListing wanted;
+  wanted.prefix = *std::move(prefix);
+  wanted.delimiter = "/";
+  wanted.continuation = *std::move(continuation);
+  wanted.page_max = kShownMax;
+  BlobPage page;
+  Task<Status> listing = AsyncStore(*store_).run(
+      [&](Store& store) { return read_blobs(store, place->account, place->name, wanted, &page); }, call.stop);
+  const Status listed = co_await at_home(call.home, std::move(listing));
+  if (!listed.ok()) co_return listed;
+  JsonText json;
+  json.begin_object().member("directories").begin_array();
+  for (const BlobListed& entry : page.entries) {
+    if (!entry.prefix.empty()) json.text(entry.prefix);
+  }
+  json.end_array().member("blobs").begin_array();
+  for (const BlobListed& entry : page.entries) {
+    if (entry.prefix.empty()) write_blob(json, entry.blob);
+  }
+  json.end_array();
+  write_continuation(json, page.continuation);
+  json.end_object();
   co_return json.take();
 }
 

@@ -1,5 +1,5 @@
-// Owns: the tables and queues on the status page: their names and sizes, the indexes and the rule of expiry of a table,
-// entities with the plan and cost of a query, and messages.
+// Owns: the tables, queues and containers on the status page: their names and sizes, the indexes and the rule of expiry of a
+// table, entities with the plan and cost of a query, messages, and the names of blobs.
 // Must never: write, or read an account that the server does not serve. It checks no signature: page_guard.h admits the
 // caller before.
 #pragma once
@@ -56,11 +56,20 @@ class Explorer {
   /// `{"messages":[{"id":"","inserted":"","expires":null,"deliveries":0,"origin":"","text":"","is_cut":false}],
   /// "count":1,"text_bytes":1}`. Errors: those of Store::open_queue() and Queue::peek().
   Task<Result<std::string>> peek_messages(ExplorerCall call) const;
+  /// Lists the containers of `account`, starting at the token `continuation`:
+  /// `{"account":"","containers":[{"name":"","modified":"","public_access":"none"}],"continuation":""}`.
+  /// Errors: kNotFound (ResourceNotFound); those of Store::list_containers().
+  Task<Result<std::string>> list_containers(ExplorerCall call) const;
+  /// Lists blobs of `container` of `account` whose names begin with `prefix`, starting at the token `continuation`. Names
+  /// that have a slash after the prefix are folded, as in a directory:
+  /// `{"directories":[],"blobs":[{"name":"","kind":"block","bytes":1,"modified":"","content_type":""}],"continuation":""}`.
+  /// Errors: those of Store::open_container() and Container::list().
+  Task<Result<std::string>> list_blobs(ExplorerCall call) const;
 
  private:
   struct Named;
   std::vector<std::string> accounts() const;
-  /// Returns the account, and what the parameter `kind` ("table" or "queue") names.
+  /// Returns the account, and what the parameter `kind` ("table", "queue" or "container") names.
   Result<Named> named(std::string_view query, std::string_view kind) const;
   Task<Result<Table>> open_table(ExplorerCall call) const;
 

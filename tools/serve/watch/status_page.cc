@@ -1,5 +1,7 @@
 #include "tools/serve/watch/status_page.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "api/rest/encoding/json_text.h"
@@ -47,9 +49,26 @@ const PageFile* find_page_file(std::string_view name) noexcept {
   return nullptr;
 }
 
+using Exploring = Task<Result<std::string>> (Explorer::*)(ExplorerCall) const;
+
+struct ExplorerPage {
+  std::string_view name;
+  Exploring answer;
+};
+constexpr ExplorerPage kExplorerPages[] = {
+    {"api/tables", &Explorer::list_tables},         {"api/table", &Explorer::measure_table},
+    {"api/description", &Explorer::describe_table}, {"api/entities", &Explorer::read_entities},
+    {"api/queues", &Explorer::list_queues},         {"api/messages", &Explorer::peek_messages},
+    {"api/containers", &Explorer::list_containers}, {"api/blobs", &Explorer::list_blobs}};
+
+/// Returns null if the name is none of them.
+const ExplorerPage* find_explorer_page(std::string_view name) noexcept {
+  const auto* const found = std::find_if(std::begin(kExplorerPages), std::end(kExplorerPages),
+                                         [name](const ExplorerPage& page) { return page.name == name; });
+  return found == std::end(kExplorerPages) ? nullptr : found;
+}
 bool is_of_explorer(std::string_view name) noexcept {
-  return name == "api/tables" || name == "api/table" || name == "api/description" || name == "api/entities" ||
-         name == "api/queues" || name == "api/messages";
+  return find_explorer_page(name) != nullptr;
 }
 
 }  // namespace
@@ -73,38 +92,6 @@ Status StatusPage::admit(const HttpRequest& request, std::string_view name) cons
   return find_page_file(name) != nullptr ? Status() : check_same_origin(request);
 }
 
-Task<Result<std::string>> StatusPage::explore(const HttpRequest& request, std::string_view name, HomeThread* home) {
-  const ExplorerCall call{request.head.query, home, stop_.get_token()};
-  if (name == "api/tables") {
-    Task<Result<std::string>> listing = explorer_.list_tables(call);
-    Result<std::string> listed = co_await listing;
-    co_return listed;
-  }
-  if (name == "api/table") {
-    Task<Result<std::string>> measuring = explorer_.measure_table(call);
-    Result<std::string> measured = co_await measuring;
-    co_return measured;
-  }
-  if (name == "api/description") {
-    Task<Result<std::string>> describing = explorer_.describe_table(call);
-    Result<std::string> description = co_await describing;
-    co_return description;
-  }
-  if (name == "api/queues") {
-    Task<Result<std::string>> listing = explorer_.list_queues(call);
-    Result<std::string> listed = co_await listing;
-    co_return listed;
-  }
-  if (name == "api/messages") {
-    Task<Result<std::string>> peeking = explorer_.peek_messages(call);
-    Result<std::string> peeked = co_await peeking;
-    co_return peeked;
-  }
-  Task<Result<std::string>> reading = explorer_.read_entities(call);
-  Result<std::string> entities = co_await reading;
-  co_return entities;
-}
-
 Task<Result<HttpResponse>> StatusPage::serve(HttpRequest request, HomeThread* home) {
   const bool is_root = request.head.path.size() == kPageRoot.size();
   const std::string name = is_root ? std::string() : request.head.path.substr(kPageRoot.size() + 1);
@@ -117,8 +104,9 @@ Task<Result<HttpResponse>> StatusPage::serve(HttpRequest request, HomeThread* ho
     response = page_response(200, file->type, std::string(file->content));
   } else if (name == "api/status") {
     response = page_response(200, kJsonType, status_json(observed_, rules_.has_explorer));
-  } else if (is_of_explorer(name)) {
-    Task<Result<std::string>> exploring = explore(request, name, home);
+  } else if (const ExplorerPage* const page = find_explorer_page(name); page != nullptr) {
+    Task<Result<std::string>> exploring =
+        (explorer_.*page->answer)(ExplorerCall{request.head.query, home, stop_.get_token()});
     Result<std::string> found = co_await exploring;
     response = found.ok() ? page_response(200, kJsonType, *std::move(found)) : failure_response(found.status());
   } else {

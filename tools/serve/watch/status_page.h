@@ -42,7 +42,6 @@ class StatusPage {
 
  private:
   Status admit(const HttpRequest& request, std::string_view name) const;
-  Task<Result<std::string>> explore(const HttpRequest& request, std::string_view name, HomeThread* home);
 
   const Observed& observed_;
   Explorer explorer_;
