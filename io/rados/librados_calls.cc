@@ -60,6 +60,7 @@ void find_operations(Finder& finder, LibradosCalls& calls) noexcept {
   finder.find(calls.write_op_omap_set, "rados_write_op_omap_set");
   finder.find(calls.write_op_omap_rm_keys, "rados_write_op_omap_rm_keys");
   finder.find(calls.write_op_operate, "rados_write_op_operate");
+  finder.find(calls.aio_write_op_operate, "rados_aio_write_op_operate");
   finder.find(calls.create_read_op, "rados_create_read_op");
   finder.find(calls.release_read_op, "rados_release_read_op");
   finder.find(calls.read_op_stat, "rados_read_op_stat");

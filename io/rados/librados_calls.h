@@ -55,6 +55,8 @@ struct LibradosCalls {
                             const std::size_t* sizes, std::size_t count);
   void (*write_op_omap_rm_keys)(RadosWrite write, const char* const* keys, std::size_t count);
   int (*write_op_operate)(RadosWrite write, RadosContext context, const char* object, std::time_t* time, int flags);
+  int (*aio_write_op_operate)(RadosWrite write, RadosContext context, RadosCompletion completion, const char* object,
+                              std::time_t* time, int flags);
 
   RadosRead (*create_read_op)();
   void (*release_read_op)(RadosRead read);

@@ -80,8 +80,7 @@ Status check_fence(ObjectDoor& door, std::string_view pool, const Status& lacks)
   making.presence = ObjectChange::Presence::kMustBeAbsent;
   making.attributes["checked"] = "1";
   making.entries["checked"] = "1";
-  making.may_exceed = true;  // A full pool must not keep a new owner out.
-  const ObjectAnswer made = door.change(making);
+  const ObjectAnswer made = make_in_reserve(door, making);  // A full pool must not keep a new owner out.
   if (made == EACCES || made == EPERM) return lacks;
   if (made == EOPNOTSUPP) return unfit(pool, "it is erasure-coded; use a replicated pool");
   if (made != 0 && made != EEXIST) return os_error(made, {"check the pool", pool});

@@ -132,23 +132,24 @@ class AnswerList {
   RadosList list_ = nullptr;
 };
 
-/// A read in flight. Its completion may write into the memory of the read until wait() returns.
-class PendingRead {
+/// An operation in flight. Its completion may write into this object, and into the memory of a read, until wait()
+/// returns.
+class InFlight {
  public:
-  explicit PendingRead(const LibradosCalls& calls) : calls_(calls) {
-    if (calls_.aio_create_completion2(this, &PendingRead::finish, &completion_) < 0) completion_ = nullptr;
+  explicit InFlight(const LibradosCalls& calls) : calls_(calls) {
+    if (calls_.aio_create_completion2(this, &InFlight::finish, &completion_) < 0) completion_ = nullptr;
   }
-  ~PendingRead() {
+  ~InFlight() {
     if (completion_ != nullptr) calls_.aio_release(completion_);
   }
-  PendingRead(const PendingRead&) = delete;
-  PendingRead& operator=(const PendingRead&) = delete;
+  InFlight(const InFlight&) = delete;
+  InFlight& operator=(const InFlight&) = delete;
   bool is_made() const noexcept { return completion_ != nullptr; }
   RadosCompletion get() const noexcept { return completion_; }
 
-  /// Returns the result of the read. One that is given up has ended as well: the library then completes it at once.
+  /// Returns the result of the operation. One that is given up has ended as well: the library then completes it at once.
   int wait(RadosContext context, std::chrono::milliseconds patience) {
-    /// How often a read is given up again, in case that the library had not sent it yet.
+    /// How often an operation is given up again, in case that the library had not sent it yet.
     constexpr std::chrono::milliseconds kAgain{100};
     bool is_given_up = false;
     std::unique_lock<std::mutex> lock(mutex_);
@@ -165,10 +166,10 @@ class PendingRead {
  private:
   /// Called by a thread of the library, as the last use of this object by it.
   static void finish(RadosCompletion /*completion*/, void* argument) {
-    auto& pending = *static_cast<PendingRead*>(argument);
-    const std::lock_guard<std::mutex> lock(pending.mutex_);
-    pending.is_finished_ = true;
-    pending.finished_.notify_one();
+    auto& ended = *static_cast<InFlight*>(argument);
+    const std::lock_guard<std::mutex> lock(ended.mutex_);
+    ended.is_finished_ = true;
+    ended.finished_.notify_one();
   }
 
   const LibradosCalls& calls_;
@@ -278,6 +279,7 @@ class LibradosDoor final : public ObjectDoor {
     if (!context.ok()) return context.status().os_error() == 0 ? ENOMEM : context.status().os_error();
     BuiltWrite write(calls_);
     write.build(change);
+    if (change.patience.count() > 0) return answer_of(change_in_time(write, change, (*context)->get()));
     return answer_of(
         calls_.write_op_operate(write.get(), (*context)->get(), change.object.c_str(), nullptr, flags_of(change)));
   }
@@ -365,9 +367,17 @@ class LibradosDoor final : public ObjectDoor {
  private:
   bool is_foreign() const noexcept { return !connection_->owner().is_this_process(); }
 
+  int change_in_time(const BuiltWrite& write, const ObjectChange& change, RadosContext context) const {
+    InFlight pending(calls_);
+    if (!pending.is_made()) return -ENOMEM;
+    const int begun = calls_.aio_write_op_operate(write.get(), context, pending.get(), change.object.c_str(), nullptr,
+                                                  flags_of(change));
+    return begun < 0 ? begun : pending.wait(context, change.patience);
+  }
+
   int read_in_time(const std::string& name, std::uint64_t offset, std::span<char> bytes,
                    std::chrono::milliseconds patience) const {
-    PendingRead pending(calls_);
+    InFlight pending(calls_);
     if (!pending.is_made()) return -ENOMEM;
     const int begun =
         calls_.aio_read(connection_->reader(), name.c_str(), pending.get(), bytes.data(), bytes.size(), offset);

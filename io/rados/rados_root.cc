@@ -11,6 +11,8 @@ namespace varve::io {
 
 namespace {
 
+constexpr const char* kRootFormat = "1";
+
 /// Returns the number of objects that a file of this size has.
 std::uint64_t stripes_of(const FileEntry& entry) noexcept {
   return entry.is_segment() ? 1 : (entry.size_bytes + kStripeBytes - 1) / kStripeBytes;
@@ -42,22 +44,28 @@ class Entered {
   bool is_kept_ = false;
 };
 
-/// Returns whether the pool refused a change because it is full.
-bool is_full(ObjectAnswer answer) noexcept {
-  return answer == ENOSPC || answer == EDQUOT;
-}
-
 }  // namespace
 
 RadosRoot::RadosRoot(std::shared_ptr<RadosProcess> process, std::string_view path, std::string_view name,
                      std::string store)
     : process_(std::move(process)), path_(path), name_(name), store_(std::move(store)), mutex_(process_->scheduler()) {}
 
+Status RadosRoot::check_root(std::string_view name, std::string_view path, const ObjectLook& root) {
+  const auto format = root.attributes.find("format");
+  if (format == root.attributes.end()) {
+    return Status::unsupported("the object " + root_object(name) + " is no root of a store").in_file(path);
+  }
+  if (format->second == kRootFormat) return Status();
+  return Status::unsupported("the root has format " + format->second + ", and this build knows format " + kRootFormat +
+                             "; open it with a later build")
+      .in_file(path);
+}
+
 Status RadosRoot::make(RadosProcess& process, std::string_view path, std::string_view name) {
   ObjectChange making;
   making.object = root_object(name);
   making.presence = ObjectChange::Presence::kMustBeAbsent;
-  making.attributes = {{"format", "1"}, {"id", process.draw_id()}, {"epoch", "0"}, {"owner", ""}};
+  making.attributes = {{"format", kRootFormat}, {"id", process.draw_id()}, {"epoch", "0"}, {"owner", ""}};
   const ObjectAnswer made = process.door().change(making);
   // An owner of the root has raised its epoch above that of its making.
   const bool is_there = made == 0 || made == EEXIST || made == kStaleEpoch;
@@ -70,9 +78,7 @@ Result<std::shared_ptr<RadosRoot>> RadosRoot::find(std::shared_ptr<RadosProcess>
   if (const ObjectAnswer answer = process->door().look(root_object(name), root); answer != 0) {
     return os_error(answer, {"open", path});
   }
-  if (root.attributes["format"] != "1") {
-    return Status::unsupported("the root has a format that this build does not know").in_file(path);
-  }
+  if (Status known = check_root(name, path, root); !known.ok()) return known;
   return std::make_shared<RadosRoot>(std::move(process), path, name, root.attributes["id"]);
 }
 
@@ -112,42 +118,63 @@ Status RadosRoot::confirm() {
   if (Status owned = check(call); !owned.ok()) return owned;
   ObjectLook root;
   const ObjectAnswer answer = process_->door().look(root_object(name_), root);
-  if (answer != 0 && answer != ENOENT) return os_error(answer, call);
-  if (answer == 0 && root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(epoch())) {
+  if (answer == ENOENT) return root_lost(call);
+  if (answer != 0) return os_error(answer, call);
+  if (root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(epoch())) {
     return Status();
   }
   note_fenced();
   return fenced(call);
 }
 
+/// No later owner removes a root.
+Status RadosRoot::root_lost(const FailedCall& call) const {
+  return call_error(Code::kCorruption, call,
+                    {"the cluster has lost the object ", root_object(name_), ", or the store was removed"});
+}
+
 Status RadosRoot::change(ObjectChange change, const FailedCall& call) {
   if (Status owned = check(call); !owned.ok()) return owned;
   change.epoch = epoch();
-  ObjectAnswer answer = process_->door().change(change);
-  if (is_full(answer) && !change.may_exceed && take_excess(change.bytes.size())) {
+  ObjectDoor& door = process_->door();
+  const bool makes = change.presence == ObjectChange::Presence::kMustBeAbsent;
+  ObjectAnswer answer = makes && change.may_exceed ? make_in_reserve(door, change) : door.change(change);
+  if (is_full_answer(answer) && !change.may_exceed && take_excess(change.bytes.size())) {
     change.may_exceed = true;
-    answer = process_->door().change(change);
+    answer = makes ? make_in_reserve(door, change) : door.change(change);
   }
+  return judge(change.object, answer, call);
+}
+
+/// Returns the status of a change of an object.
+Status RadosRoot::judge(const std::string& object, ObjectAnswer answer, const FailedCall& call) {
   switch (answer) {
     case 0: return Status();
     case kStaleEpoch:
     case ESHUTDOWN: note_fenced(); return fenced(call);
-    case ENOENT: {
-      // The object was removed, by this owner or by a later one. No reader would find the bytes.
-      const Status owned = confirm();
-      if (!owned.ok() && owned.code() != Code::kFenced) return owned;
-      return call_error(Code::kFenced, call, {"the object was removed"});
-    }
+    case ENOENT: return lost(object, call);
     case EEXIST: {
       // A change that was sent again finds its own object. A seal is the mark of a later owner.
       ObjectLook found;
-      const ObjectAnswer look = process_->door().look(change.object, found);
+      const ObjectAnswer look = process_->door().look(object, found);
       if (look != 0) return os_error(look, call);
       if (found.attributes.contains("sealed")) return fenced(call);
       return Status();
     }
     default: return os_error(answer, call);
   }
+}
+
+/// Returns the status of a change whose object is missing. Errors: kFenced (a later owner has the root, or this owner removed
+/// the file), kCorruption (the cluster has lost the object).
+Status RadosRoot::lost(const std::string& object, const FailedCall& call) {
+  if (Status owned = confirm(); !owned.ok()) return owned;
+  const MutexGuard guard(mutex_);
+  const auto has_object = [&](const auto& named) { return object.starts_with(store_ + "/" + named.second.id() + "."); };
+  if (files_.has_value() && std::any_of(files_->begin(), files_->end(), has_object)) {
+    return call_error(Code::kCorruption, call, {"the cluster has lost the object ", object});
+  }
+  return call_error(Code::kFenced, call, {"the object was removed"});
 }
 
 Status RadosRoot::missing(const FailedCall& call) {
@@ -167,11 +194,12 @@ Status RadosRoot::change_root(ObjectChange change, const FailedCall& call) {
   change.expected_attributes = {{"id", store_}, {"epoch", std::to_string(epoch())}};
   const ObjectAnswer answer = process_->door().change(change);
   if (answer == 0) return Status();
-  if (answer == kStaleEpoch || answer == ECANCELED || answer == ENOENT || answer == ESHUTDOWN) {
+  if (answer == kStaleEpoch || answer == ECANCELED || answer == ESHUTDOWN) {
     note_fenced();
     return fenced(call);
   }
-  if (is_full(answer)) return os_error(answer, call);
+  if (answer == ENOENT) return failure_ = root_lost(call);
+  if (is_full_answer(answer)) return os_error(answer, call);
   return failure_ = os_error(answer, call);
 }
 
@@ -217,9 +245,9 @@ Status RadosRoot::probe_space(const FailedCall& call) {
   making.bytes = {&byte, 1};
   const ObjectAnswer made = process_->door().change(making);
   // An object that may still be made keeps its entry, and the next owner removes it.
-  if (made != 0 && made != EEXIST && !is_full(made)) return os_error(made, call);
+  if (made != 0 && made != EEXIST && !is_full_answer(made)) return os_error(made, call);
   if (Status removed = remove_nameless(entry.id(), 1, call); !removed.ok()) return removed;
-  return is_full(made) ? os_error(made, call) : Status();
+  return is_full_answer(made) ? os_error(made, call) : Status();
 }
 
 Result<TextMap> RadosRoot::read_entries() {

@@ -37,6 +37,7 @@ class ModelDoor final : public ObjectDoor {
     const InsideModel inside;
     cluster_.scheduler_.yield();
     (void)cluster_.await(change.object);
+    if (!cluster_.await_reserve(change)) return ETIMEDOUT;
     bool is_repeated = false;
     ObjectAnswer answer = 0;
     {
@@ -138,6 +139,26 @@ bool ObjectCluster::await(std::string_view object, std::chrono::milliseconds pat
   return true;
 }
 
+bool ObjectCluster::await_reserve(const ObjectChange& change) {
+  if (!change.may_exceed || !has_still_.load(std::memory_order_acquire)) return true;
+  const MutexGuard guard(standing_);
+  while (past_reserve_ != nullptr && past_reserve_(change.object)) {
+    if (change.patience.count() == 0) {
+      gone_on_.wait(standing_);
+    } else if (!gone_on_.wait_for(standing_, change.patience)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void ObjectCluster::fill_reserve(std::function<bool(std::string_view)> has) {
+  set_full(true);
+  const MutexGuard guard(standing_);
+  past_reserve_ = std::move(has);
+  has_still_.store(true, std::memory_order_release);
+}
+
 void ObjectCluster::stand_still(std::string_view prefix) {
   const MutexGuard guard(standing_);
   still_prefix_ = prefix;
@@ -147,7 +168,7 @@ void ObjectCluster::stand_still(std::string_view prefix) {
 void ObjectCluster::go_on() {
   const MutexGuard guard(standing_);
   still_prefix_.reset();
-  has_still_.store(false, std::memory_order_release);
+  has_still_.store(past_reserve_ != nullptr, std::memory_order_release);
   gone_on_.notify_all();
 }
 
@@ -214,8 +235,15 @@ std::size_t ObjectCluster::deliver(std::string_view name, std::size_t count) {
 }
 
 void ObjectCluster::set_full(bool is_full) {
-  const std::lock_guard<std::mutex> guard(mutex_);
-  is_full_ = is_full;
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    is_full_ = is_full;
+  }
+  if (is_full || !has_still_.load(std::memory_order_acquire)) return;
+  const MutexGuard guard(standing_);
+  past_reserve_ = nullptr;
+  has_still_.store(still_prefix_.has_value(), std::memory_order_release);
+  gone_on_.notify_all();
 }
 
 void ObjectCluster::delay_blocklists() {

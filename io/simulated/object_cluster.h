@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,6 +46,9 @@ class ObjectCluster {
 
   /// Makes the pool full, or frees it.
   void set_full(bool is_full);
+  /// Makes the pool full, and some disks full past their last reserve: they drop changes that may exceed the limit, of
+  /// the objects for which `has` returns true. Each of those waits for its patience, or until the pool is freed.
+  void fill_reserve(std::function<bool(std::string_view)> has);
 
   /// From now on, operations on objects whose names begin with `prefix` wait: their OSD hangs, or too few copies are left.
   void stand_still(std::string_view prefix);
@@ -98,12 +102,15 @@ class ObjectCluster {
 
   /// Waits while operations on the object wait, without the lock. Returns false if that outlasts a patience that is not zero.
   bool await(std::string_view object, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
+  /// The same for a change that a disk past its last reserve drops. Returns false if nobody awaits its answer any more.
+  bool await_reserve(const ObjectChange& change);
 
   Scheduler& scheduler_;
   std::atomic<bool> has_still_{false};  // saves the others a look under the mutex, and their schedules a turn
   Mutex standing_;                      // never held with mutex_
   Condition gone_on_;
   std::optional<std::string> still_prefix_ VARVE_GUARDED_BY(standing_);
+  std::function<bool(std::string_view)> past_reserve_ VARVE_GUARDED_BY(standing_);
   mutable std::mutex mutex_;  // guards the members below; held briefly
   SeededRandom random_;
   unsigned repeat_percent_ = 0;

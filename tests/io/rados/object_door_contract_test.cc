@@ -191,6 +191,18 @@ TEST_P(ObjectDoorContract, AReadWithPatienceIsAnsweredAsOneWithout) {
   EXPECT_EQ(door_->change(removing("a", 1)), 0);
 }
 
+TEST_P(ObjectDoorContract, AChangeWithPatienceIsAnsweredAsOneWithout) {
+  ObjectChange patient = making("a", 1);
+  patient.may_exceed = true;
+  patient.patience = std::chrono::minutes(1);
+  EXPECT_EQ(door_->change(patient), 0);
+  EXPECT_EQ(door_->change(patient), EEXIST);
+  EXPECT_EQ(make_in_reserve(*other_, making("a", 2)), EEXIST);
+  EXPECT_EQ(make_in_reserve(*other_, making("b", 2)), 0);
+  expect_object("a", "|value=made");
+  for (const char* const object : {"a", "b"}) EXPECT_EQ(other_->change(removing(object, 2)), 0);
+}
+
 TEST_P(ObjectDoorContract, ThePoolHasRoomAndCopies) {
   PoolLook pool;
   pool.is_full = true;

@@ -89,6 +89,28 @@ TEST_F(ObjectClusterTest, WhatAClientSentBeforeItWasCutOffArrivesLateOrNever) {
   EXPECT_EQ(value_of("a"), "new");
 }
 
+TEST_F(ObjectClusterTest, ADiskPastItsReserveDropsWhatMayExceedAndAnswersTheRest) {
+  ASSERT_EQ(door_->change(making("a/1", 1)), 0);
+  cluster_.fill_reserve([](std::string_view object) { return object.starts_with("a/"); });
+  ObjectChange growing = making("a/2", 1);
+  EXPECT_EQ(door_->change(growing), ENOSPC);
+  growing.may_exceed = true;
+  growing.patience = std::chrono::milliseconds(1);
+  EXPECT_EQ(door_->change(growing), ETIMEDOUT);
+  growing.object = "b";
+  EXPECT_EQ(door_->change(growing), 0) << "on another disk";
+  ObjectChange sealing = setting("a/1", 2, "sealed");
+  sealing.may_exceed = true;
+  sealing.patience = std::chrono::milliseconds(1);
+  EXPECT_EQ(door_->change(sealing), ETIMEDOUT) << "even if nothing grows";
+  sealing.may_exceed = false;
+  EXPECT_EQ(door_->change(sealing), 0);
+  cluster_.set_full(false);
+  growing.object = "a/2";
+  EXPECT_EQ(door_->change(growing), 0);
+  EXPECT_EQ(cluster_.names(), (std::vector<std::string>{"a/1", "a/2", "b"}));
+}
+
 TEST_F(ObjectClusterTest, ABlocklistedClientIsRefused) {
   ASSERT_EQ(door_->change(making("a", 1)), 0);
   ASSERT_EQ(other_->blocklist(door_->client()), 0);
