@@ -38,8 +38,9 @@ class ModelDoor final : public ObjectDoor {
     cluster_.scheduler_.yield();
     (void)cluster_.await(change.object);
     if (!cluster_.await_reserve(change)) return ETIMEDOUT;
-    bool is_repeated = false;
-    ObjectAnswer answer = 0;
+    (void)cluster_.await_network(client_, ObjectCluster::Loss::kRequests);
+    ObjectCluster::Repeat repeat{&change};
+    unsigned turns = 0;
     {
       const std::lock_guard<std::mutex> guard(cluster_.mutex_);
       ++cluster_.change_count_;
@@ -50,14 +51,23 @@ class ModelDoor final : public ObjectDoor {
         return ETIMEDOUT;
       }
       if (own.changes_left != UINT64_MAX) --own.changes_left;
-      is_repeated = random_below(cluster_.random_, 100) < cluster_.repeat_percent_;
-      answer = cluster_.apply(change);
+      const bool is_repeated = random_below(cluster_.random_, 100) < cluster_.repeat_percent_;
+      cluster_.arrive_again(own, change.object);
+      repeat.answer = cluster_.apply(change);
+      if (is_repeated) {
+        own.repeats.push_back(&repeat);
+        turns = 1 + static_cast<unsigned>(random_below(cluster_.random_, 12));
+      }
     }
-    cluster_.scheduler_.yield();
-    if (!is_repeated) return answer;
-    // Others may have made changes since.
+    // Others may make changes meanwhile, and this client's other threads too.
+    for (unsigned turn = 0; turn < std::max(turns, 1u); ++turn) cluster_.scheduler_.yield();
+    const auto passed = cluster_.await_network(client_, ObjectCluster::Loss::kAnswers);
     const std::lock_guard<std::mutex> guard(cluster_.mutex_);
-    return cluster_.client(client_).is_blocked ? ESHUTDOWN : cluster_.apply(change);
+    ObjectCluster::Client& own = cluster_.client(client_);
+    if (passed == ObjectCluster::Passed::kAfterAWait) own.repeats.push_back(&repeat);
+    cluster_.arrive_again(own, change.object);
+    std::erase(own.repeats, &repeat);
+    return repeat.answer;
   }
 
   ObjectAnswer look(std::string_view object, ObjectLook& found) override {
@@ -111,6 +121,7 @@ class ModelDoor final : public ObjectDoor {
     const InsideModel inside;
     cluster_.scheduler_.yield();
     if (!cluster_.await(object, patience)) return ETIMEDOUT;
+    if (cluster_.await_network(client_, std::nullopt, patience) == ObjectCluster::Passed::kNever) return ETIMEDOUT;
     const std::lock_guard<std::mutex> guard(cluster_.mutex_);
     if (const ObjectAnswer refused = cluster_.refusal(cluster_.client(client_)); refused != 0) return refused;
     const auto found = cluster_.objects_.find(object);
@@ -152,23 +163,51 @@ bool ObjectCluster::await_reserve(const ObjectChange& change) {
   return true;
 }
 
+ObjectCluster::Passed ObjectCluster::await_network(std::string_view client, std::optional<Loss> loss,
+                                                   std::chrono::milliseconds patience) {
+  if (!has_still_.load(std::memory_order_acquire)) return Passed::kAtOnce;
+  const MutexGuard guard(standing_);
+  Passed passed = Passed::kAtOnce;
+  for (;;) {
+    const auto found = losses_.find(client);
+    if (found == losses_.end() || (loss.has_value() && found->second != *loss)) return passed;
+    passed = Passed::kAfterAWait;
+    if (patience.count() == 0) {
+      gone_on_.wait(standing_);
+    } else if (!gone_on_.wait_for(standing_, patience)) {
+      return Passed::kNever;
+    }
+  }
+}
+
+void ObjectCluster::note_still() {
+  const bool has_still = still_prefix_.has_value() || past_reserve_ != nullptr || !losses_.empty();
+  has_still_.store(has_still, std::memory_order_release);
+}
+
+void ObjectCluster::lose(std::string_view name, Loss loss) {
+  const MutexGuard guard(standing_);
+  losses_[std::string(name)] = loss;
+  note_still();
+}
+
 void ObjectCluster::fill_reserve(std::function<bool(std::string_view)> has) {
   set_full(true);
   const MutexGuard guard(standing_);
   past_reserve_ = std::move(has);
-  has_still_.store(true, std::memory_order_release);
+  note_still();
 }
 
 void ObjectCluster::stand_still(std::string_view prefix) {
   const MutexGuard guard(standing_);
   still_prefix_ = prefix;
-  has_still_.store(true, std::memory_order_release);
+  note_still();
 }
 
 void ObjectCluster::go_on() {
   const MutexGuard guard(standing_);
   still_prefix_.reset();
-  has_still_.store(past_reserve_ != nullptr, std::memory_order_release);
+  note_still();
   gone_on_.notify_all();
 }
 
@@ -217,8 +256,15 @@ void ObjectCluster::cut_off(std::string_view name, std::uint64_t changes, std::s
 }
 
 void ObjectCluster::reconnect(std::string_view name) {
-  const std::lock_guard<std::mutex> guard(mutex_);
-  client(name).changes_left = UINT64_MAX;
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    client(name).changes_left = UINT64_MAX;
+  }
+  if (!has_still_.load(std::memory_order_acquire)) return;
+  const MutexGuard guard(standing_);
+  losses_.erase(std::string(name));
+  note_still();
+  gone_on_.notify_all();
 }
 
 std::size_t ObjectCluster::deliver(std::string_view name, std::size_t count) {
@@ -226,8 +272,11 @@ std::size_t ObjectCluster::deliver(std::string_view name, std::size_t count) {
   Client& sender = client(name);
   std::size_t made = 0;
   for (; count > 0 && !sender.late.empty(); --count) {
-    Kept kept = std::move(sender.late.front());
-    sender.late.erase(sender.late.begin());
+    const std::string drawn = sender.late[random_below(random_, sender.late.size())].change.object;
+    const auto first = std::find_if(sender.late.begin(), sender.late.end(),
+                                    [&](const Kept& kept) { return kept.change.object == drawn; });
+    Kept kept = std::move(*first);
+    sender.late.erase(first);
     kept.change.bytes = kept.bytes;
     if (!sender.is_blocked && apply(kept.change) == 0) ++made;
   }
@@ -242,7 +291,7 @@ void ObjectCluster::set_full(bool is_full) {
   if (is_full || !has_still_.load(std::memory_order_acquire)) return;
   const MutexGuard guard(standing_);
   past_reserve_ = nullptr;
-  has_still_.store(still_prefix_.has_value(), std::memory_order_release);
+  note_still();
   gone_on_.notify_all();
 }
 
@@ -284,6 +333,14 @@ bool ObjectCluster::has_expected(const Object& object, const ObjectChange& chang
     const auto found = object.attributes.find(expected.first);
     return found == object.attributes.end() ? expected.second.empty() : found->second == expected.second;
   });
+}
+
+void ObjectCluster::arrive_again(Client& client, std::string_view object) {
+  for (Repeat* const repeat : client.repeats) {
+    if (repeat->has_arrived || repeat->change->object != object) continue;
+    repeat->has_arrived = true;
+    repeat->answer = client.is_blocked ? ESHUTDOWN : apply(*repeat->change);
+  }
 }
 
 ObjectAnswer ObjectCluster::apply(const ObjectChange& change) {

@@ -1,8 +1,9 @@
 // Owns: a model of a RADOS pool in memory: objects, epochs, clients, and what may happen to a change on its way.
 // Must never: make a change in part, or remember an object's epoch after the object was removed. RADOS forgets it too.
 //
-// A change arrives once, or twice (it was sent again, and its maker sees the second answer), or late, or never. The
-// changes of one client arrive in the order in which they were sent. A client that is cut off gets no answer any more.
+// A change arrives once, or twice (it was sent again, and its maker sees the second answer), or late, or never. What arrives
+// late or again may come after later changes of other objects. The changes of one client to one object arrive in the order
+// in which they were sent. A client that is cut off gets no answer any more, or none until the network is whole again.
 #pragma once
 
 #include <atomic>
@@ -39,9 +40,15 @@ class ObjectCluster {
   /// Cuts a client off after `changes` further changes: nothing that it sends is answered (ETIMEDOUT). Its next
   /// `late_max` changes are kept and may arrive later. All others never arrive.
   void cut_off(std::string_view name, std::uint64_t changes, std::size_t late_max);
-  /// Ends a cut: the client's later operations are answered again.
+  /// What a network in one direction loses.
+  enum class Loss : std::uint8_t { kRequests, kAnswers };
+  /// Cuts a client off in one direction. Its operations wait until reconnect(). Then those whose requests were lost arrive.
+  /// Those whose answers were lost have arrived before, and arrive again.
+  void lose(std::string_view name, Loss loss);
+  /// Ends a cut: the client's operations are answered again.
   void reconnect(std::string_view name);
-  /// Lets up to `count` kept changes of a client arrive now, the oldest first. Returns how many succeeded.
+  /// Lets up to `count` kept changes of a client arrive now, in any order that keeps that of each object. Returns how many
+  /// succeeded.
   std::size_t deliver(std::string_view name, std::size_t count);
 
   /// Makes the pool full, or frees it.
@@ -85,15 +92,24 @@ class ObjectCluster {
     ObjectChange change;
     std::vector<std::byte> bytes;
   };
+  /// A change on its way for the second time. Its maker waits for it.
+  struct Repeat {
+    const ObjectChange* change = nullptr;
+    ObjectAnswer answer = 0;
+    bool has_arrived = false;
+  };
   struct Client {
     bool is_blocked = false;
     std::uint64_t changes_left = UINT64_MAX;  // before it is cut off
     std::size_t late_left = 0;
     std::vector<Kept> late;
+    std::vector<Repeat*> repeats;
   };
 
   // The functions below are called under the lock.
   ObjectAnswer apply(const ObjectChange& change);
+  /// Lets the client's repeats of changes of one object arrive, before a later one does.
+  void arrive_again(Client& client, std::string_view object);
   PoolLook look_at_pool() const;
   static bool has_expected(const Object& object, const ObjectChange& change);
   Client& client(std::string_view name);
@@ -104,6 +120,11 @@ class ObjectCluster {
   bool await(std::string_view object, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
   /// The same for a change that a disk past its last reserve drops. Returns false if nobody awaits its answer any more.
   bool await_reserve(const ObjectChange& change);
+  /// The same for what the network loses of a client.
+  enum class Passed : std::uint8_t { kAtOnce, kAfterAWait, kNever };
+  Passed await_network(std::string_view client, std::optional<Loss> loss,
+                       std::chrono::milliseconds patience = std::chrono::milliseconds(0));
+  void note_still() VARVE_REQUIRES(standing_);
 
   Scheduler& scheduler_;
   std::atomic<bool> has_still_{false};  // saves the others a look under the mutex, and their schedules a turn
@@ -111,6 +132,7 @@ class ObjectCluster {
   Condition gone_on_;
   std::optional<std::string> still_prefix_ VARVE_GUARDED_BY(standing_);
   std::function<bool(std::string_view)> past_reserve_ VARVE_GUARDED_BY(standing_);
+  std::map<std::string, Loss, std::less<>> losses_ VARVE_GUARDED_BY(standing_);
   mutable std::mutex mutex_;  // guards the members below; held briefly
   SeededRandom random_;
   unsigned repeat_percent_ = 0;

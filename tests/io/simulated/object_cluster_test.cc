@@ -2,9 +2,14 @@
 #include "io/simulated/object_cluster.h"
 
 #include <cerrno>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/io/io_test_support.h"
 
 namespace varve::io::object_cluster_test {
@@ -88,6 +93,101 @@ TEST_F(ObjectClusterTest, WhatAClientSentBeforeItWasCutOffArrivesLateOrNever) {
   EXPECT_EQ(cluster_.deliver(door_->client(), 9), 0U);
   EXPECT_EQ(value_of("a"), "new");
 }
+
+TEST_F(ObjectClusterTest, LateChangesKeepTheOrderOfTheirObjectAlone) {
+  ASSERT_EQ(door_->change(making("a", 1)), 0);
+  ASSERT_EQ(door_->change(making("b", 1)), 0);
+  bool has_overtaken = false;
+  for (int round = 0; round < 20; ++round) {
+    cluster_.cut_off(door_->client(), 0, 4);
+    for (const char* const value : {"1", "2"}) {
+      EXPECT_EQ(door_->change(setting("a", 1, value)), ETIMEDOUT);
+      EXPECT_EQ(door_->change(setting("b", 1, value)), ETIMEDOUT);
+    }
+    EXPECT_EQ(cluster_.deliver(door_->client(), 2), 2U);
+    EXPECT_NE(value_of("a") + value_of("b"), "22");
+    has_overtaken |= value_of("b") == "2";
+    EXPECT_EQ(cluster_.deliver(door_->client(), 9), 2U);
+    EXPECT_EQ(value_of("a") + value_of("b"), "22");
+    cluster_.reconnect(door_->client());
+    for (const char* const object : {"a", "b"}) EXPECT_EQ(door_->change(setting(object, 1, "0")), 0);
+  }
+  EXPECT_TRUE(has_overtaken);
+}
+
+/// With threads that follow a seed.
+class ObjectClusterSchedules : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  std::string value_of(std::string_view object) {
+    ObjectLook found;
+    return other_->look(object, found) == 0 ? found.attributes["value"] : "-";
+  }
+  void rest() {
+    Mutex mutex(simulation_.scheduler());
+    Condition never(simulation_.scheduler());
+    const MutexGuard guard(mutex);
+    (void)never.wait_for(mutex, std::chrono::milliseconds(1));
+  }
+  ManualClock clock_;
+  SeededScheduler simulation_{GetParam(), clock_};
+  ObjectCluster cluster_{simulation_.scheduler(), GetParam()};
+  std::unique_ptr<ObjectDoor> door_ = cluster_.make_door();
+  std::unique_ptr<ObjectDoor> other_ = cluster_.make_door();
+};
+
+TEST_P(ObjectClusterSchedules, ARepeatComesAfterChangesOfOtherObjectsAndBeforeLaterOnesOfItsOwn) {
+  cluster_.repeat(100);
+  ObjectChange first = setting("a", 1, "1");
+  ASSERT_EQ(door_->change(making("a", 1)), EEXIST);
+  ASSERT_EQ(door_->change(making("b", 1)), EEXIST);
+  int others = 0;
+  bool is_answered = false;
+  int others_before_the_answer = 0;
+  Thread maker = *simulation_.scheduler().start("maker", [&] {
+    EXPECT_EQ(door_->change(first), 0);
+    is_answered = true;
+    others_before_the_answer = others;
+  });
+  for (int i = 0; i < 9; ++i) {
+    EXPECT_EQ(other_->change(setting("b", 1, std::to_string(i))), 0);
+    ++others;
+  }
+  EXPECT_EQ(door_->change(setting("a", 1, "2")), 0);
+  const bool was_later = is_answered;
+  maker = Thread();
+  // The first change was sent before or after the second one. A repeat alone changes nothing behind a later change.
+  if (was_later) {
+    EXPECT_EQ(value_of("a"), "2");
+  }
+  EXPECT_EQ(value_of("b"), "8");
+}
+
+TEST_P(ObjectClusterSchedules, LostAnswersAreOfChangesThatArrivedAndLostRequestsOfOthers) {
+  ASSERT_EQ(door_->change(making("a", 1)), 0);
+  for (const ObjectCluster::Loss loss : {ObjectCluster::Loss::kRequests, ObjectCluster::Loss::kAnswers}) {
+    const bool arrives = loss == ObjectCluster::Loss::kAnswers;
+    ASSERT_EQ(other_->change(setting("a", 1, "before")), 0);
+    cluster_.lose(door_->client(), loss);
+    bool is_answered = false;
+    Thread maker = *simulation_.scheduler().start("maker", [&] {
+      EXPECT_EQ(door_->change(setting("a", 1, "sent")), 0);
+      is_answered = true;
+    });
+    rest();
+    EXPECT_FALSE(is_answered);
+    EXPECT_EQ(value_of("a"), arrives ? "sent" : "before");
+    std::vector<std::byte> bytes(1);
+    std::size_t count = 0;
+    EXPECT_EQ(door_->read("a", 0, bytes, count, std::chrono::milliseconds(5)), ETIMEDOUT);
+    EXPECT_EQ(other_->change(setting("a", 1, "meanwhile")), 0);
+    cluster_.reconnect(door_->client());
+    maker = Thread();
+    EXPECT_EQ(value_of("a"), "sent") << "it arrives now, or again";
+    EXPECT_EQ(door_->read("a", 0, bytes, count, std::chrono::milliseconds(5)), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ObjectClusterSchedules, testing::Range(std::uint64_t{1}, std::uint64_t{5}));
 
 TEST_F(ObjectClusterTest, ADiskPastItsReserveDropsWhatMayExceedAndAnswersTheRest) {
   ASSERT_EQ(door_->change(making("a/1", 1)), 0);
