@@ -295,6 +295,11 @@ void ObjectCluster::set_full(bool is_full) {
   gone_on_.notify_all();
 }
 
+void ObjectCluster::limit_objects(std::uint64_t bytes) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  object_bytes_max_ = bytes;
+}
+
 void ObjectCluster::delay_blocklists() {
   const std::lock_guard<std::mutex> guard(mutex_);
   delays_blocklists_ = true;
@@ -352,10 +357,11 @@ ObjectAnswer ObjectCluster::apply(const ObjectChange& change) {
   if (!is_there && change.removes) return ENOENT;
   if (is_there && !must_exist) return EEXIST;
   const std::uint64_t end = change.bytes.empty() ? 0 : change.offset + change.bytes.size();
-  const bool grows = !is_there || end > found->second.content.size_bytes();
-  if (is_full_ && grows && !change.may_exceed) return ENOSPC;
   if (!is_there && !change.expected_attributes.empty()) return ENOENT;  // RADOS finds nothing to compare with
   if (is_there && !has_expected(found->second, change)) return ECANCELED;
+  if (end > object_bytes_max_) return EFBIG;
+  const bool grows = !is_there || end > found->second.content.size_bytes();
+  if (is_full_ && grows && !change.may_exceed) return ENOSPC;  // Last: what is refused anyway is refused as ever.
   Object& object = objects_[change.object];
   if (change.removes) {
     objects_.erase(change.object);

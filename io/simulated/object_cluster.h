@@ -57,6 +57,9 @@ class ObjectCluster {
   /// the objects for which `has` returns true. Each of those waits for its patience, or until the pool is freed.
   void fill_reserve(std::function<bool(std::string_view)> has);
 
+  /// Refuses objects above this size with EFBIG, as the OSDs do by a setting of theirs.
+  void limit_objects(std::uint64_t bytes);
+
   /// From now on, operations on objects whose names begin with `prefix` wait: their OSD hangs, or too few copies are left.
   void stand_still(std::string_view prefix);
   /// Lets them go on.
@@ -118,7 +121,7 @@ class ObjectCluster {
 
   /// Waits while operations on the object wait, without the lock. Returns false if that outlasts a patience that is not zero.
   bool await(std::string_view object, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
-  /// The same for a change that a disk past its last reserve drops. Returns false if nobody awaits its answer any more.
+  /// The same for a change that a disk past its last reserve drops. Returns false if its patience has ended.
   bool await_reserve(const ObjectChange& change);
   /// The same for what the network loses of a client.
   enum class Passed : std::uint8_t { kAtOnce, kAfterAWait, kNever };
@@ -137,6 +140,7 @@ class ObjectCluster {
   SeededRandom random_;
   unsigned repeat_percent_ = 0;
   bool is_full_ = false;
+  std::uint64_t object_bytes_max_ = std::uint64_t{128} << 20;
   std::uint64_t copies_ = kCopiesMin;
   bool heeds_epochs_ = true;
   bool heeds_presence_ = true;

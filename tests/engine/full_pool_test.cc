@@ -133,7 +133,7 @@ TEST_P(FullPool, ATakeoverBesideADiskPastItsReserveWorksWhereNothingMustBeMadeTh
   EXPECT_TRUE(is_ok(owner->compact()));
   const std::vector<std::string> left = machine_.cluster.names();
   EXPECT_LT(std::count_if(left.begin(), left.end(), [&](const std::string& name) { return there.contains(name); }),
-            std::ptrdiff_t(there.size()));
+            static_cast<std::ptrdiff_t>(there.size()));
   EXPECT_EQ(value_of(*owner, "p", "0"), "-");
   EXPECT_TRUE(is_ok(owner->close()));
   former.reset();

@@ -2,7 +2,7 @@
 // the fence is needed for that.
 // Method: owners follow each other on one store over a model of RADOS. A former owner lives on and commits while its
 // successor opens, and later. Changes arrive twice, late, in another order or never. The network loses what goes in one
-// direction. Some owners are waited for, with clocks that stand or are slow: only reads rest on them, and the ledger asks
+// direction. Some owners are waited for, with clocks that stop or are slow: only reads rest on them, and the ledger asks
 // none of a former owner. Flushes let the log be truncated. A ledger beside the store has the acknowledged values. By the
 // seed, blocklists have no effect, so that the fence alone must suffice, or they
 // are on their way without an end. Then no object may lack an entry.
@@ -125,8 +125,8 @@ class TakeoverRun {
       late = 4;
     }
     if (has_former && draw(2) == 0) {
-      const bool stands = draw(2) == 0;
-      former_.program->lease_clock->set_rate(stands ? 0 : 9, 10);
+      const bool stops = draw(2) == 0;
+      former_.program->lease_clock->set_rate(stops ? 0 : 9, 10);
     }
     {
       io::Thread writer;

@@ -45,7 +45,7 @@ inline std::vector<std::string> strays_in(io::ObjectCluster& cluster) {
   return strays;
 }
 
-/// A process's clock for leases, which can go at another rate than the others, or stand.
+/// A process's clock for leases, which can go at another rate than the others, or stop.
 class LeaseClock final : public io::Clock {
  public:
   explicit LeaseClock(io::Clock& real) : real_(real), real_base_(real.since_boot()), base_(real_base_) {}

@@ -141,9 +141,9 @@ TEST_P(RadosLease, AnOwnerWhoseClockIsSlowerByATenthAnswersNothingBesideItsSucce
   EXPECT_FALSE(first.files->process().is_fresh());
 }
 
-// What does not hold: an owner whose clock stands may answer reads from memory beside its successor, until it hears from
+// What does not hold: an owner whose clock has stopped may answer reads from memory beside its successor, until it hears from
 // the cluster. What holds all the same: it changes nothing, and is told so.
-TEST_P(RadosLease, AnOwnerWhoseClockStandsStaysFreshAndChangesNothing) {
+TEST_P(RadosLease, AnOwnerWhoseClockStopsStaysFreshAndChangesNothing) {
   machine_.cluster.hold_blocklists();
   RadosProgram& first = machine_.start();
   const std::unique_ptr<Directory> owned = open(first);

@@ -162,6 +162,25 @@ TEST_F(RadosRootTest, S5AHandleOfAStoreThatWasRemovedChangesNothingOfItsSuccesso
   EXPECT_TRUE(is_ok(again->confirm_owner()));
 }
 
+// The root compares the epoch by itself. The epochs of changes are a second guard, as they are of all other objects.
+TEST_F(RadosRootTest, S2AFormerOwnerDoesNotChangeTheRootEvenIfThePoolIgnoresEpochs) {
+  machine_.cluster.hold_blocklists();
+  machine_.cluster.ignore_epochs();
+  RadosOptions options;
+  options.takeover_wait = false;
+  options.renewal_time = std::chrono::hours(1);
+  const std::unique_ptr<Directory> owned = open(machine_.start(options));
+  auto owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  const std::unique_ptr<Directory> other = open(machine_.start(options));
+  const auto successor = lock(*other);
+  ASSERT_TRUE(is_ok(successor));
+  const std::string root = root_text();
+  EXPECT_TRUE(fails_with(owned->create("a"), Code::kFenced));
+  owner->reset();
+  EXPECT_EQ(root_text(), root) << "its end does not let the successor go";
+}
+
 TEST_F(RadosRootTest, S5TheEndOfAHandleLeavesTheStoreThatWasMadeAgainItsOwner) {
   const std::unique_ptr<Directory> owned = open(machine_.start());
   auto owner = lock(*owned);
