@@ -1,4 +1,4 @@
-// Goal: a checkpoint never changes what is at the address that it is given: another store, its own, or what is no store.
+// Goal: a checkpoint changes nothing at the address that it is given, if another store, its own, or a foreign root is there.
 // Method: two stores over one model of RADOS. The contents of all objects but the leases are compared.
 #include <memory>
 #include <string>

@@ -1,11 +1,10 @@
 // Goal: no takeover loses, doubles or changes an acknowledged commit, whatever the former owners still send. Each half of
 // the fence is needed for that.
 // Method: owners follow each other on one store over a model of RADOS. A former owner lives on and commits while its
-// successor opens, and later. Changes arrive twice, late, in another order or never. The network loses what goes in one
-// direction. Some owners are waited for, with clocks that stop or are slow: only reads rest on them, and the ledger asks
-// none of a former owner. Flushes let the log be truncated. A ledger beside the store has the acknowledged values. By the
-// seed, blocklists have no effect, so that the fence alone must suffice, or they
-// are on their way without an end. Then no object may lack an entry.
+// successor opens, and later. Changes arrive twice, late, in another order or never. The network loses requests or answers.
+// Some owners are waited for, with clocks that stop or are slow: only reads rest on them, and the ledger asks none of a former
+// owner. Flushes let the log be truncated. A ledger beside the store has the acknowledged values. By the seed, blocklists have
+// no effect, so that the fence alone must suffice, or they are on their way without an end. Then no object may lack an entry.
 // VARVE_TAKEOVERS=<number> makes a long run. The same run goes over a real cluster, that of CEPH_CONF, if VARVE_CEPH_POOL
 // names a pool of it; tools/check-cluster sets both. The threads are real ones then, and the former owner commits until the
 // cluster refuses it.

@@ -176,7 +176,7 @@ class FileSystemContract : public testing::TestWithParam<Implementation> {
 };
 
 /// What a directory of one machine promises besides: directories in it, links, several handles that change it, memory that
-/// outlives a process, what was appended and not synced, and files that stay for their handles.
+/// outlives a process, bytes that were appended and not synced, and files that stay for their handles.
 class LocalFileSystemContract : public FileSystemContract {};
 
 inline auto every_file_system() {

@@ -142,7 +142,7 @@ TEST_P(RadosLease, AnOwnerWhoseClockIsSlowerByATenthAnswersNothingBesideItsSucce
 }
 
 // What does not hold: an owner whose clock has stopped may answer reads from memory beside its successor, until it hears from
-// the cluster. What holds all the same: it changes nothing, and is told so.
+// the cluster. What holds all the same: it changes nothing, and learns of the fence.
 TEST_P(RadosLease, AnOwnerWhoseClockStopsStaysFreshAndChangesNothing) {
   machine_.cluster.hold_blocklists();
   RadosProgram& first = machine_.start();
