@@ -14,8 +14,12 @@ namespace varve::io {
 
 namespace {
 
-/// Made in a pool after its snapshots have become the clients' own. This is done once for a pool.
+/// Made in a pool after its snapshots have become the clients' own, and after it took a large object. Both are done once for
+/// a pool.
 constexpr const char* kSnapshotsObject = "check/snapshots";
+
+/// A log segment is one object of at most this size.
+constexpr std::uint64_t kObjectBytesNeeded = std::uint64_t{64} << 20;
 
 Status unfit(std::string_view pool, std::string_view what) {
   std::string text("the pool ");
@@ -32,6 +36,8 @@ std::optional<std::uint64_t> number_in(std::string_view text, std::string_view n
   const Result<std::uint64_t> number = parse_number(text.substr(0, text.find_first_not_of("0123456789")));
   return number.ok() ? std::optional<std::uint64_t>(*number) : std::nullopt;
 }
+
+}  // namespace
 
 /// A change that was acknowledged by one copy alone is lost with it.
 Status check_copies(const LibradosConnection& connection) {
@@ -51,6 +57,28 @@ Status check_copies(const LibradosConnection& connection) {
       .with_hint("ceph osd pool set " + connection.pool() + " min_size 2");
 }
 
+Status check_object_size(ObjectDoor& door, std::string_view pool) {
+  const std::byte last{1};
+  ObjectChange making;
+  making.object = "check/" + door.client() + "/large";
+  making.presence = ObjectChange::Presence::kMustBeAbsent;
+  making.offset = kObjectBytesNeeded - 1;  // No bytes are kept for the gap.
+  making.bytes = {&last, 1};
+  const ObjectAnswer made = door.change(making);
+  if (made == EFBIG) {
+    return unfit(pool, "its objects must be smaller than the 64 MiB of a log segment")
+        .with_hint("ceph config set osd osd_max_object_size 134217728");
+  }
+  if (made != 0 && made != EEXIST) return os_error(made, {"check the pool", pool});
+  ObjectChange removal;
+  removal.object = making.object;
+  removal.removes = true;
+  const ObjectAnswer removed = door.change(removal);
+  return removed == 0 || removed == ENOENT ? Status() : os_error(removed, {"check the pool", pool});
+}
+
+namespace {
+
 /// A snapshot of the whole pool would put its own number in the place of the epochs.
 Status end_pool_snapshots(const LibradosConnection& connection, ObjectDoor& door, const Status& lacks) {
   ObjectLook found;
@@ -62,6 +90,7 @@ Status end_pool_snapshots(const LibradosConnection& connection, ObjectDoor& door
   if (begun == EINVAL) return unfit(connection.pool(), "it has snapshots of the whole pool; use a pool without them");
   if (begun == EACCES || begun == EPERM) return lacks;
   if (begun != 0) return os_error(begun, {"check the pool", connection.pool()});
+  if (Status large = check_object_size(door, connection.pool()); !large.ok()) return large;
   ObjectChange note;
   note.object = kSnapshotsObject;
   note.presence = ObjectChange::Presence::kMustBeAbsent;
@@ -80,8 +109,7 @@ Status check_fence(ObjectDoor& door, std::string_view pool, const Status& lacks)
   making.presence = ObjectChange::Presence::kMustBeAbsent;
   making.attributes["checked"] = "1";
   making.entries["checked"] = "1";
-  making.may_exceed = true;  // A full pool must not keep a new owner out.
-  const ObjectAnswer made = door.change(making);
+  const ObjectAnswer made = make_in_reserve(door, making);  // A full pool must not keep a new owner out.
   if (made == EACCES || made == EPERM) return lacks;
   if (made == EOPNOTSUPP) return unfit(pool, "it is erasure-coded; use a replicated pool");
   if (made != 0 && made != EEXIST) return os_error(made, {"check the pool", pool});

@@ -81,6 +81,10 @@ class LibradosConnection {
 /// Returns the error of a user who lacks a right, with the rights that suffice.
 Status lacks_right(std::string_view user, std::string_view pool, std::string_view what);
 
+/// Asks the monitors for the copies that the pool keeps, and for those that acknowledge a change. Errors: kUnsupported (one
+/// acknowledges it alone, though there are others), those of ask_monitors().
+Status check_copies(const LibradosConnection& connection);
+
 std::unique_ptr<ObjectDoor> make_librados_door(std::unique_ptr<LibradosConnection> connection);
 
 }  // namespace varve::io

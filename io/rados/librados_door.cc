@@ -153,9 +153,9 @@ class InFlight {
     finished_.wait(lock, [this] { return is_finished_; });
     return calls_.aio_get_return_value(completion_);
   }
-  /// Returns the result of a read. One that is given up has ended as well: the library then completes it at once.
+  /// Returns the result of the operation. One that is given up has ended as well: the library then completes it at once.
   int wait(RadosContext context, std::chrono::milliseconds patience) {
-    /// How often a read is given up again, in case that the library had not sent it yet.
+    /// How often an operation is given up again, in case that the library had not sent it yet.
     constexpr std::chrono::milliseconds kAgain{100};
     bool is_given_up = false;
     std::unique_lock<std::mutex> lock(mutex_);
@@ -330,6 +330,7 @@ class LibradosDoor final : public ObjectDoor {
     if (!context.ok()) return context.status().os_error() == 0 ? ENOMEM : context.status().os_error();
     BuiltWrite write(calls_);
     write.build(change);
+    if (change.patience.count() > 0) return answer_of(change_in_time(write, change, (*context)->get()));
     return answer_of(
         calls_.write_op_operate(write.get(), (*context)->get(), change.object.c_str(), nullptr, flags_of(change)));
   }
@@ -431,6 +432,14 @@ class LibradosDoor final : public ObjectDoor {
 
  private:
   bool is_foreign() const noexcept { return !connection_->owner().is_this_process(); }
+
+  int change_in_time(const BuiltWrite& write, const ObjectChange& change, RadosContext context) const {
+    InFlight pending(calls_);
+    if (!pending.is_made()) return -ENOMEM;
+    const int begun = calls_.aio_write_op_operate(write.get(), context, pending.get(), change.object.c_str(), nullptr,
+                                                  flags_of(change));
+    return begun < 0 ? begun : pending.wait(context, change.patience);
+  }
 
   int read_in_time(const std::string& name, std::uint64_t offset, std::span<char> bytes,
                    std::chrono::milliseconds patience) const {

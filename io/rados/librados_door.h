@@ -20,4 +20,9 @@ Result<std::unique_ptr<ObjectDoor>> connect_to_pool(std::string_view pool);
 /// breaks a rule), `lacks` (the user lacks a right), kIoError.
 Status check_fence(ObjectDoor& door, std::string_view pool, const Status& lacks);
 
+/// Shows that objects of the pool may have the size of a log segment. The limit is a setting of the OSDs that no client can
+/// ask for, so a client makes such an object and removes it, once for a pool. A limit that is lowered later shows as
+/// kNoSpace of a commit. Errors: kUnsupported (they may not), kNoSpace, kIoError.
+Status check_object_size(ObjectDoor& door, std::string_view pool);
+
 }  // namespace varve::io

@@ -8,6 +8,7 @@
 //   S6  An answer other than those named here means that the change may have been made.
 #pragma once
 
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -54,6 +55,9 @@ struct ObjectChange {
   /// A pool that is full refuses a change that makes an object or lets one grow (RADOS: FULL_TRY). With this, the change
   /// is made all the same, up to the last reserve of the disks (FULL_FORCE). No change has both flags.
   bool may_exceed = false;
+  /// How long the answer to a change that may exceed is awaited, or without end if it is zero. A disk past its last reserve
+  /// drops such a change and never answers. After that time, the answer is ETIMEDOUT, and the change may have been made.
+  std::chrono::milliseconds patience{0};
 };
 
 /// What an object shows in one look.
@@ -106,5 +110,25 @@ class ObjectDoor {
   /// Asks the monitors, not the object. Waits for some seconds at most.
   virtual ObjectAnswer look_at_pool(std::string_view object, PoolLook& found) = 0;
 };
+
+/// Returns whether the pool refused a change because it is full.
+inline bool is_full_answer(ObjectAnswer answer) noexcept {
+  return answer == ENOSPC || answer == EDQUOT;
+}
+
+/// How long an object may be on its way into the reserve of a full pool. A disk past that reserve never answers.
+inline constexpr std::chrono::milliseconds kReservePatience{10'000};
+
+/// Makes an object that an owner needs even if the pool is full. The answer is ENOSPC if its disk is past the last reserve.
+/// The object may then be made late, so nothing may depend on its absence.
+inline ObjectAnswer make_in_reserve(ObjectDoor& door, ObjectChange making) {
+  making.may_exceed = false;  // A disk past its reserve answers this one.
+  const ObjectAnswer refused = door.change(making);
+  if (!is_full_answer(refused)) return refused;
+  making.may_exceed = true;
+  making.patience = kReservePatience;
+  const ObjectAnswer made = door.change(making);
+  return made == ETIMEDOUT ? ENOSPC : made;
+}
 
 }  // namespace varve::io

@@ -105,7 +105,9 @@ Result<FileEntry> parse_entry(std::string_view text) {
     case FilePhase::kFinished:
     case FilePhase::kSegment:
     case FilePhase::kCutSegment: break;
-    default: return bad_entry(text);
+    default:
+      return Status::unsupported("the root has a file of the state " + std::string(parts[0]) +
+                                 ", which this build does not know; open it with a later build");
   }
   const Result<std::uint64_t> epoch = parse_number(id[0]);
   const Result<std::uint64_t> number = parse_number(id[1]);

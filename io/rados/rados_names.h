@@ -56,7 +56,7 @@ struct FileEntry {
   bool is_open() const noexcept { return phase == FilePhase::kGrowing || phase == FilePhase::kSegment; }
 };
 std::string entry_text(const FileEntry& entry);
-/// Errors: kCorruption.
+/// Errors: kCorruption, kUnsupported (the state is one of a later build).
 Result<FileEntry> parse_entry(std::string_view text);
 /// Parses a decimal number of at most 19 digits. Errors: kCorruption.
 Result<std::uint64_t> parse_number(std::string_view text);

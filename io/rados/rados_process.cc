@@ -76,9 +76,9 @@ Status RadosProcess::start_lease() {
   making.epoch = kRenewalEpoch;
   making.presence = ObjectChange::Presence::kMustBeAbsent;
   making.attributes["renewal"] = "0";
-  making.may_exceed = true;  // Without an owner, nothing in a full pool could be removed.
   const std::int64_t sent = clock_.since_boot().count();
-  const ObjectAnswer made = door_.change(making);
+  // Without an owner, nothing in a full pool could be removed.
+  const ObjectAnswer made = make_in_reserve(door_, making);
   // The name was drawn here, so an object that exists is the one that a repeated change made.
   if (made != 0 && made != EEXIST) return os_error(made, {"make the lease", making.object});
   renewed_at_.store(sent, std::memory_order_release);

@@ -42,39 +42,11 @@ class Entered {
   bool is_kept_ = false;
 };
 
-/// Returns whether the pool refused a change because it is full.
-bool is_full(ObjectAnswer answer) noexcept {
-  return answer == ENOSPC || answer == EDQUOT;
-}
-
 }  // namespace
 
 RadosRoot::RadosRoot(std::shared_ptr<RadosProcess> process, std::string_view path, std::string_view name,
                      std::string store)
     : process_(std::move(process)), path_(path), name_(name), store_(std::move(store)), mutex_(process_->scheduler()) {}
-
-Status RadosRoot::make(RadosProcess& process, std::string_view path, std::string_view name) {
-  ObjectChange making;
-  making.object = root_object(name);
-  making.presence = ObjectChange::Presence::kMustBeAbsent;
-  making.attributes = {{"format", "1"}, {"id", process.draw_id()}, {"epoch", "0"}, {"owner", ""}};
-  const ObjectAnswer made = process.door().change(making);
-  // An owner of the root has raised its epoch above that of its making.
-  const bool is_there = made == 0 || made == EEXIST || made == kStaleEpoch;
-  return is_there ? Status() : os_error(made, {"make the root", path});
-}
-
-Result<std::shared_ptr<RadosRoot>> RadosRoot::find(std::shared_ptr<RadosProcess> process, std::string_view path,
-                                                   std::string_view name) {
-  ObjectLook root;
-  if (const ObjectAnswer answer = process->door().look(root_object(name), root); answer != 0) {
-    return os_error(answer, {"open", path});
-  }
-  if (root.attributes["format"] != "1") {
-    return Status::unsupported("the root has a format that this build does not know").in_file(path);
-  }
-  return std::make_shared<RadosRoot>(std::move(process), path, name, root.attributes["id"]);
-}
 
 Status RadosRoot::fenced(const FailedCall& call) const noexcept {
   return call_error(Code::kFenced, call, {"another owner has taken the store over"});
@@ -112,8 +84,9 @@ Status RadosRoot::confirm() {
   if (Status owned = check(call); !owned.ok()) return owned;
   ObjectLook root;
   const ObjectAnswer answer = process_->door().look(root_object(name_), root);
-  if (answer != 0 && answer != ENOENT) return os_error(answer, call);
-  if (answer == 0 && root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(epoch())) {
+  if (answer == ENOENT) return root_lost(call);
+  if (answer != 0) return os_error(answer, call);
+  if (root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(epoch())) {
     return Status();
   }
   note_fenced();
@@ -123,10 +96,12 @@ Status RadosRoot::confirm() {
 Status RadosRoot::change(ObjectChange change, const FailedCall& call) {
   if (Status owned = check(call); !owned.ok()) return owned;
   change.epoch = epoch();
-  ObjectAnswer answer = process_->door().change(change);
-  if (is_full(answer) && !change.may_exceed && take_excess(change.bytes.size())) {
+  ObjectDoor& door = process_->door();
+  const bool makes = change.presence == ObjectChange::Presence::kMustBeAbsent;
+  ObjectAnswer answer = makes && change.may_exceed ? make_in_reserve(door, change) : door.change(change);
+  if (is_full_answer(answer) && !change.may_exceed && take_excess(change.bytes.size())) {
     change.may_exceed = true;
-    answer = process_->door().change(change);
+    answer = makes ? make_in_reserve(door, change) : door.change(change);
   }
   return judge(change.object, answer, call);
 }
@@ -153,12 +128,7 @@ Status RadosRoot::judge(const std::string& object, ObjectAnswer answer, const Fa
     case 0: return Status();
     case kStaleEpoch:
     case ESHUTDOWN: note_fenced(); return fenced(call);
-    case ENOENT: {
-      // The object was removed, by this owner or by a later one. No reader would find the bytes.
-      const Status owned = confirm();
-      if (!owned.ok() && owned.code() != Code::kFenced) return owned;
-      return call_error(Code::kFenced, call, {"the object was removed"});
-    }
+    case ENOENT: return lost(object, call);
     case EEXIST: {
       // A change that was sent again finds its own object. A seal is the mark of a later owner.
       ObjectLook found;
@@ -188,11 +158,12 @@ Status RadosRoot::change_root(ObjectChange change, const FailedCall& call) {
   change.expected_attributes = {{"id", store_}, {"epoch", std::to_string(epoch())}};
   const ObjectAnswer answer = process_->door().change(change);
   if (answer == 0) return Status();
-  if (answer == kStaleEpoch || answer == ECANCELED || answer == ENOENT || answer == ESHUTDOWN) {
+  if (answer == kStaleEpoch || answer == ECANCELED || answer == ESHUTDOWN) {
     note_fenced();
     return fenced(call);
   }
-  if (is_full(answer)) return os_error(answer, call);
+  if (answer == ENOENT) return failure_ = root_lost(call);
+  if (is_full_answer(answer)) return os_error(answer, call);
   return failure_ = os_error(answer, call);
 }
 
@@ -238,9 +209,9 @@ Status RadosRoot::probe_space(const FailedCall& call) {
   making.bytes = {&byte, 1};
   const ObjectAnswer made = process_->door().change(making);
   // An object that may still be made keeps its entry, and the next owner removes it.
-  if (made != 0 && made != EEXIST && !is_full(made)) return os_error(made, call);
+  if (made != 0 && made != EEXIST && !is_full_answer(made)) return os_error(made, call);
   if (Status removed = remove_nameless(entry.id(), 1, call); !removed.ok()) return removed;
-  return is_full(made) ? os_error(made, call) : Status();
+  return is_full_answer(made) ? os_error(made, call) : Status();
 }
 
 Result<TextMap> RadosRoot::read_entries() {

@@ -66,11 +66,11 @@ class RadosRoot {
   /// Returns Ok while this owner may answer from memory: between the end of take() and the beginning of let_go(), while
   /// the lease is fresh. Errors: those of Lease::check().
   Status check_answer() const noexcept;
-  /// Asks the root whether its epoch is still that of this handle. Errors: kFenced.
+  /// Asks the root whether its epoch is still that of this handle. Errors: kFenced, kCorruption (the root is gone).
   Status confirm();
 
   /// Makes one change of an object of this store under the epoch. Errors: kFenced; EEXIST, if the object was to be
-  /// absent and is not one that a repeated change made; kIoError.
+  /// absent and is not one that a repeated change made; kCorruption (the cluster has lost the object); kIoError.
   Status change(ObjectChange change, const FailedCall& call);
   /// A change of an object that was sent. It has no answer to wait for if it was made at once.
   struct Sent {
@@ -124,6 +124,11 @@ class RadosRoot {
   Status remove_waiting(const FailedCall& call) VARVE_REQUIRES(mutex_);
   bool may_be_made_anew(std::string_view id) VARVE_REQUIRES(mutex_);
   Status forget(const std::string& id, std::uint64_t stripes, const FailedCall& call) VARVE_REQUIRES(mutex_);
+  /// Errors: kUnsupported (a later build made the root, or it is none).
+  static Status check_root(std::string_view name, std::string_view path, const ObjectLook& root);
+  Status judge(const std::string& object, ObjectAnswer answer, const FailedCall& call);
+  Status lost(const std::string& object, const FailedCall& call);
+  Status root_lost(const FailedCall& call) const;
   Status change_root(ObjectChange change, const FailedCall& call) VARVE_REQUIRES(mutex_);
   /// Takes bytes of a ballast that was given up, for a new object.
   bool take_excess(std::uint64_t bytes) noexcept;

@@ -92,6 +92,7 @@ Result<RadosRoot::Claim> RadosRoot::look_at_root() {
   ObjectLook root;
   const ObjectAnswer answer = process_->door().look(root_object(name_), root);
   if (answer != 0) return os_error(answer, {"lock", path_});
+  if (Status known = check_root(name_, path_, root); !known.ok()) return known;
   if (root.attributes["id"] != store_) {
     return call_error(Code::kFenced, {"lock", path_}, {"the store was removed and made again"});
   }
@@ -223,7 +224,9 @@ Status RadosRoot::take_directory() {
       if (!stripes.ok()) return Status(stripes.status()).in_file(path_);
       nameless.emplace_back(key.substr(kNamelessPrefix.size()), *stripes);
     } else {
-      return Status::unsupported("the root has a key that this build does not know").in_file(path_);
+      return Status::unsupported("the root has the key " + key +
+                                 ", which this build does not know; open it with a later build")
+          .in_file(path_);
     }
   }
   for (const auto& [name, entry] : files) {
@@ -258,18 +261,18 @@ Status RadosRoot::seal(const FileEntry& entry) {
   }
 }
 
-/// Returns whether the object had bytes. An object that was absent is made.
+/// Returns whether the object had bytes. An object that was absent is made. A full pool refuses that alone, and only if the
+/// object's disk is past its last reserve.
 Result<bool> RadosRoot::seal_stripe(const std::string& object) {
   const FailedCall call{"seal", object};
   ObjectChange sealing;
   sealing.object = object;
   sealing.epoch = epoch();
   sealing.attributes["sealed"] = std::to_string(epoch());
-  sealing.may_exceed = true;  // A full pool must not keep a new owner out.
   ObjectAnswer sealed = process_->door().change(sealing);
   if (sealed == ENOENT) {
     sealing.presence = ObjectChange::Presence::kMustBeAbsent;
-    sealed = process_->door().change(sealing);
+    sealed = make_in_reserve(process_->door(), sealing);  // A full pool must not keep a new owner out.
     if (sealed == EEXIST) {
       // The former owner's change came first, or this one was sent twice.
       sealing.presence = ObjectChange::Presence::kMustExist;

@@ -44,24 +44,23 @@ class ModelSentChange final : public SentChange {
 
   /// Called under the lock.
   void arrive(ObjectCluster::Client& own) {
-    arrival_ = cluster_.arrive(own, change_);
+    cluster_.arrive(own, passage_);
+    has_arrived_ = true;
     std::erase(own.on_the_way, this);
   }
 
   ObjectAnswer await() noexcept override {
-    if (is_answered_) return arrival_->answer;
+    if (is_answered_) return passage_.answer;
     const InsideModel inside;
     cluster_.scheduler_.yield();
     (void)cluster_.await(change_.object);
+    (void)cluster_.await_network(client_, ObjectCluster::Loss::kRequests);
     {
       const std::lock_guard<std::mutex> guard(cluster_.mutex_);
-      if (!arrival_) arrive(cluster_.client(client_));
+      if (!has_arrived_) arrive(cluster_.client(client_));
     }
-    cluster_.scheduler_.yield();
-    const std::lock_guard<std::mutex> guard(cluster_.mutex_);
-    if (arrival_->is_repeated) arrival_->answer = cluster_.arrive_again(cluster_.client(client_), change_);
     is_answered_ = true;
-    return arrival_->answer;
+    return cluster_.await_answer(client_, passage_);
   }
 
  private:
@@ -69,7 +68,8 @@ class ModelSentChange final : public SentChange {
   const std::string client_;
   const std::vector<std::byte> bytes_;
   ObjectChange change_;
-  std::optional<ObjectCluster::Arrival> arrival_;  // guarded by the lock until is_answered_
+  ObjectCluster::Passage passage_{&change_};
+  bool has_arrived_ = false;  // guarded by the lock
   bool is_answered_ = false;
 };
 
@@ -84,30 +84,28 @@ class ModelDoor final : public ObjectDoor {
     const InsideModel inside;
     cluster_.scheduler_.yield();
     (void)cluster_.await(change.object);
-    ObjectCluster::Arrival arrival;
+    if (!cluster_.await_reserve(change)) return ETIMEDOUT;
+    (void)cluster_.await_network(client_, ObjectCluster::Loss::kRequests);
+    ObjectCluster::Passage passage{&change};
     {
       const std::lock_guard<std::mutex> guard(cluster_.mutex_);
       ObjectCluster::Client& own = cluster_.client(client_);
       bring_earlier(own, change.object);
-      arrival = cluster_.arrive(own, change);
+      cluster_.arrive(own, passage);
     }
-    cluster_.scheduler_.yield();
-    if (!arrival.is_repeated) return arrival.answer;
-    // Others may have made changes since.
-    const std::lock_guard<std::mutex> guard(cluster_.mutex_);
-    return cluster_.arrive_again(cluster_.client(client_), change);
+    return cluster_.await_answer(client_, passage);
   }
 
   std::unique_ptr<SentChange> send(const ObjectChange& change) override {
     const InsideModel inside;
     cluster_.scheduler_.yield();
     auto sent = std::make_unique<ModelSentChange>(cluster_, client_, change);
-    const bool is_standing = cluster_.stands_still(change.object);
+    const bool is_held_up = cluster_.is_held_up(client_, change.object);
     const std::lock_guard<std::mutex> guard(cluster_.mutex_);
     ObjectCluster::Client& own = cluster_.client(client_);
     bring_earlier(own, change.object);
     own.on_the_way.push_back(sent.get());
-    if (!is_standing && random_below(cluster_.random_, 100) >= cluster_.delay_percent_) sent->arrive(own);
+    if (!is_held_up && random_below(cluster_.random_, 100) >= cluster_.delay_percent_) sent->arrive(own);
     return sent;
   }
 
@@ -168,6 +166,7 @@ class ModelDoor final : public ObjectDoor {
     const InsideModel inside;
     cluster_.scheduler_.yield();
     if (!cluster_.await(object, patience)) return ETIMEDOUT;
+    if (cluster_.await_network(client_, std::nullopt, patience) == ObjectCluster::Passed::kNever) return ETIMEDOUT;
     const std::lock_guard<std::mutex> guard(cluster_.mutex_);
     ObjectCluster::Client& own = cluster_.client(client_);
     bring_earlier(own, object);
@@ -198,22 +197,72 @@ bool ObjectCluster::await(std::string_view object, std::chrono::milliseconds pat
   return true;
 }
 
-bool ObjectCluster::stands_still(std::string_view object) {
+bool ObjectCluster::is_held_up(std::string_view client, std::string_view object) {
   if (!has_still_.load(std::memory_order_acquire)) return false;
   const MutexGuard guard(standing_);
-  return still_prefix_.has_value() && object.starts_with(*still_prefix_);
+  if (still_prefix_.has_value() && object.starts_with(*still_prefix_)) return true;
+  const auto found = losses_.find(client);
+  return found != losses_.end() && found->second == Loss::kRequests;
+}
+
+bool ObjectCluster::await_reserve(const ObjectChange& change) {
+  if (!change.may_exceed || !has_still_.load(std::memory_order_acquire)) return true;
+  const MutexGuard guard(standing_);
+  while (past_reserve_ != nullptr && past_reserve_(change.object)) {
+    if (change.patience.count() == 0) {
+      gone_on_.wait(standing_);
+    } else if (!gone_on_.wait_for(standing_, change.patience)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+ObjectCluster::Passed ObjectCluster::await_network(std::string_view client, std::optional<Loss> loss,
+                                                   std::chrono::milliseconds patience) {
+  if (!has_still_.load(std::memory_order_acquire)) return Passed::kAtOnce;
+  const MutexGuard guard(standing_);
+  Passed passed = Passed::kAtOnce;
+  for (;;) {
+    const auto found = losses_.find(client);
+    if (found == losses_.end() || (loss.has_value() && found->second != *loss)) return passed;
+    passed = Passed::kAfterAWait;
+    if (patience.count() == 0) {
+      gone_on_.wait(standing_);
+    } else if (!gone_on_.wait_for(standing_, patience)) {
+      return Passed::kNever;
+    }
+  }
+}
+
+void ObjectCluster::note_still() {
+  const bool has_still = still_prefix_.has_value() || past_reserve_ != nullptr || !losses_.empty();
+  has_still_.store(has_still, std::memory_order_release);
+}
+
+void ObjectCluster::lose(std::string_view name, Loss loss) {
+  const MutexGuard guard(standing_);
+  losses_[std::string(name)] = loss;
+  note_still();
+}
+
+void ObjectCluster::fill_reserve(std::function<bool(std::string_view)> has) {
+  set_full(true);
+  const MutexGuard guard(standing_);
+  past_reserve_ = std::move(has);
+  note_still();
 }
 
 void ObjectCluster::stand_still(std::string_view prefix) {
   const MutexGuard guard(standing_);
   still_prefix_ = prefix;
-  has_still_.store(true, std::memory_order_release);
+  note_still();
 }
 
 void ObjectCluster::go_on() {
   const MutexGuard guard(standing_);
   still_prefix_.reset();
-  has_still_.store(false, std::memory_order_release);
+  note_still();
   gone_on_.notify_all();
 }
 
@@ -267,8 +316,15 @@ void ObjectCluster::cut_off(std::string_view name, std::uint64_t changes, std::s
 }
 
 void ObjectCluster::reconnect(std::string_view name) {
-  const std::lock_guard<std::mutex> guard(mutex_);
-  client(name).changes_left = UINT64_MAX;
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    client(name).changes_left = UINT64_MAX;
+  }
+  if (!has_still_.load(std::memory_order_acquire)) return;
+  const MutexGuard guard(standing_);
+  losses_.erase(std::string(name));
+  note_still();
+  gone_on_.notify_all();
 }
 
 std::size_t ObjectCluster::deliver(std::string_view name, std::size_t count) {
@@ -276,23 +332,38 @@ std::size_t ObjectCluster::deliver(std::string_view name, std::size_t count) {
   Client& sender = client(name);
   std::size_t made = 0;
   for (; count > 0 && !sender.late.empty(); --count) {
-    Kept kept = std::move(sender.late.front());
-    sender.late.erase(sender.late.begin());
+    const std::string drawn = sender.late[random_below(random_, sender.late.size())].change.object;
+    const auto first = std::find_if(sender.late.begin(), sender.late.end(),
+                                    [&](const Kept& kept) { return kept.change.object == drawn; });
+    Kept kept = std::move(*first);
+    sender.late.erase(first);
     kept.change.bytes = kept.bytes;
     if (!sender.is_blocked && apply(kept.change) == 0) ++made;
   }
   return made;
 }
 
-void ObjectCluster::lose(std::string_view name) {
+void ObjectCluster::drop_late(std::string_view name) {
   const std::lock_guard<std::mutex> guard(mutex_);
   std::vector<Kept>& late = client(name).late;
   if (!late.empty()) late.erase(late.begin());
 }
 
 void ObjectCluster::set_full(bool is_full) {
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    is_full_ = is_full;
+  }
+  if (is_full || !has_still_.load(std::memory_order_acquire)) return;
+  const MutexGuard guard(standing_);
+  past_reserve_ = nullptr;
+  note_still();
+  gone_on_.notify_all();
+}
+
+void ObjectCluster::limit_objects(std::uint64_t bytes) {
   const std::lock_guard<std::mutex> guard(mutex_);
-  is_full_ = is_full;
+  object_bytes_max_ = bytes;
 }
 
 void ObjectCluster::delay_blocklists(std::uint64_t questions) {
@@ -335,23 +406,49 @@ bool ObjectCluster::has_expected(const Object& object, const ObjectChange& chang
   });
 }
 
-ObjectCluster::Arrival ObjectCluster::arrive(Client& own, const ObjectChange& change) {
+void ObjectCluster::arrive(Client& own, Passage& passage) {
+  const ObjectChange& change = *passage.change;
   ++change_count_;
-  if (own.is_blocked) return {ESHUTDOWN};
+  passage.is_refused = own.is_blocked || own.changes_left == 0;
+  if (own.is_blocked) {
+    passage.answer = ESHUTDOWN;
+    return;
+  }
   if (own.changes_left == 0) {
-    if (own.late_left > 0) {
-      --own.late_left;
-      own.late.push_back({change, {change.bytes.begin(), change.bytes.end()}});
-    }
-    return {ETIMEDOUT};
+    passage.answer = ETIMEDOUT;
+    if (own.late_left == 0) return;
+    --own.late_left;
+    own.late.push_back({change, {change.bytes.begin(), change.bytes.end()}});
+    return;
   }
   if (own.changes_left != UINT64_MAX) --own.changes_left;
   const bool is_repeated = random_below(random_, 100) < repeat_percent_;
-  return {apply(change), is_repeated};
+  repeat_earlier(own, change.object);
+  passage.answer = apply(change);
+  if (!is_repeated) return;
+  own.repeats.push_back(&passage);
+  passage.turns = 1 + static_cast<unsigned>(random_below(random_, 12));
 }
 
-ObjectAnswer ObjectCluster::arrive_again(const Client& own, const ObjectChange& change) {
-  return own.is_blocked ? ESHUTDOWN : apply(change);
+ObjectAnswer ObjectCluster::await_answer(std::string_view name, Passage& passage) {
+  // Others may make changes meanwhile, and this client's other threads too.
+  for (unsigned turn = 0; turn < passage.turns; ++turn) scheduler_.yield();
+  if (passage.is_refused) return passage.answer;
+  const Passed passed = await_network(name, Loss::kAnswers);
+  const std::lock_guard<std::mutex> guard(mutex_);
+  Client& own = client(name);
+  if (passed == Passed::kAfterAWait) own.repeats.push_back(&passage);
+  repeat_earlier(own, passage.change->object);
+  std::erase(own.repeats, &passage);
+  return passage.answer;
+}
+
+void ObjectCluster::repeat_earlier(Client& own, std::string_view object) {
+  for (Passage* const earlier : own.repeats) {
+    if (earlier->has_come_again || earlier->change->object != object) continue;
+    earlier->has_come_again = true;
+    earlier->answer = own.is_blocked ? ESHUTDOWN : apply(*earlier->change);
+  }
 }
 
 ObjectAnswer ObjectCluster::apply(const ObjectChange& change) {
@@ -363,10 +460,11 @@ ObjectAnswer ObjectCluster::apply(const ObjectChange& change) {
   if (!is_there && change.removes) return ENOENT;
   if (is_there && !must_exist) return EEXIST;
   const std::uint64_t end = change.bytes.empty() ? 0 : change.offset + change.bytes.size();
-  const bool grows = !is_there || end > found->second.content.size_bytes();
-  if (is_full_ && grows && !change.may_exceed) return ENOSPC;
   if (!is_there && !change.expected_attributes.empty()) return ENOENT;  // RADOS finds nothing to compare with
   if (is_there && !has_expected(found->second, change)) return ECANCELED;
+  if (end > object_bytes_max_) return EFBIG;
+  const bool grows = !is_there || end > found->second.content.size_bytes();
+  if (is_full_ && grows && !change.may_exceed) return ENOSPC;  // Last: what is refused anyway is refused as ever.
   Object& object = objects_[change.object];
   if (change.removes) {
     objects_.erase(change.object);

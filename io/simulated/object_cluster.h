@@ -1,14 +1,16 @@
 // Owns: a model of a RADOS pool in memory: objects, epochs, clients, and what may happen to a change on its way.
 // Must never: make a change in part, or remember an object's epoch after the object was removed. RADOS forgets it too.
 //
-// A change arrives once, or twice (it was sent again, and its maker sees the second answer), or late, or never. The
-// changes of one client arrive in the order in which they were sent. One whose answer is not awaited may arrive as late as
-// the wait for it, after later ones of other objects. A client that is cut off gets no answer any more.
+// A change arrives once, or twice (it was sent again, and its maker sees the second answer), or late, or never. What arrives
+// late or again may come after later changes of other objects. So may a change whose answer is not awaited: it arrives at
+// the latest with the wait for it. The changes of one client to one object arrive in the order in which they were sent. A
+// client that is cut off gets no answer any more, or none until the network is whole again.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -44,15 +46,27 @@ class ObjectCluster {
   /// Cuts a client off after `changes` further changes: nothing that it sends is answered (ETIMEDOUT). Its next
   /// `late_max` changes are kept and may arrive later. All others never arrive.
   void cut_off(std::string_view name, std::uint64_t changes, std::size_t late_max);
-  /// Ends a cut: the client's later operations are answered again.
+  /// What a network in one direction loses.
+  enum class Loss : std::uint8_t { kRequests, kAnswers };
+  /// Cuts a client off in one direction. Its operations wait until reconnect(). Then those whose requests were lost arrive.
+  /// Those whose answers were lost have arrived before, and arrive again.
+  void lose(std::string_view name, Loss loss);
+  /// Ends a cut: the client's operations are answered again.
   void reconnect(std::string_view name);
-  /// Lets up to `count` kept changes of a client arrive now, the oldest first. Returns how many succeeded.
+  /// Lets up to `count` kept changes of a client arrive now, in any order that keeps that of each object. Returns how many
+  /// succeeded.
   std::size_t deliver(std::string_view name, std::size_t count);
   /// Lets the oldest kept change of a client never arrive.
-  void lose(std::string_view name);
+  void drop_late(std::string_view name);
 
   /// Makes the pool full, or frees it.
   void set_full(bool is_full);
+  /// Makes the pool full, and some disks full past their last reserve: they drop changes that may exceed the limit, of
+  /// the objects for which `has` returns true. Each of those waits for its patience, or until the pool is freed.
+  void fill_reserve(std::function<bool(std::string_view)> has);
+
+  /// Refuses objects above this size with EFBIG, as the OSDs do by a setting of theirs.
+  void limit_objects(std::uint64_t bytes);
 
   /// From now on, operations on objects whose names begin with `prefix` wait: their OSD hangs, or too few copies are left.
   void stand_still(std::string_view prefix);
@@ -91,6 +105,14 @@ class ObjectCluster {
     ObjectChange change;
     std::vector<std::byte> bytes;
   };
+  /// A change on its way. Its maker waits for it.
+  struct Passage {
+    const ObjectChange* change = nullptr;
+    ObjectAnswer answer = 0;
+    bool is_refused = false;  // without a look at the object
+    bool has_come_again = false;
+    unsigned turns = 1;  // of the scheduler, before its maker has the answer
+  };
   struct Client {
     bool is_blocked = false;
     std::uint64_t questions = 0;              // about its blocklist, which were answered that it is on its way
@@ -98,37 +120,48 @@ class ObjectCluster {
     std::size_t late_left = 0;
     std::vector<Kept> late;
     std::vector<ModelSentChange*> on_the_way;  // in the order in which they were sent
-  };
-  /// What became of a change that arrived.
-  struct Arrival {
-    ObjectAnswer answer = 0;
-    bool is_repeated = false;  // It arrives again.
+    std::vector<Passage*> repeats;             // changes that arrived, and come again
   };
 
   // The functions below are called under the lock.
   ObjectAnswer apply(const ObjectChange& change);
-  Arrival arrive(Client& own, const ObjectChange& change);
-  ObjectAnswer arrive_again(const Client& own, const ObjectChange& change);
+  /// Lets a change arrive for the first time.
+  void arrive(Client& own, Passage& passage);
+  /// Lets the client's repeats of changes of one object arrive, before a later one does.
+  void repeat_earlier(Client& own, std::string_view object);
   PoolLook look_at_pool() const;
   static bool has_expected(const Object& object, const ObjectChange& change);
   Client& client(std::string_view name);
   /// Returns the answer if the client gets one that depends on no object.
   ObjectAnswer refusal(const Client& client) const;
 
-  bool stands_still(std::string_view object);
+  /// Waits, without the lock, for the answer to a change that arrived. It may arrive again meanwhile.
+  ObjectAnswer await_answer(std::string_view name, Passage& passage);
+  /// Returns whether a change of the object, by the client, cannot arrive now.
+  bool is_held_up(std::string_view client, std::string_view object);
   /// Waits while operations on the object wait, without the lock. Returns false if that outlasts a patience that is not zero.
   bool await(std::string_view object, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
+  /// The same for a change that a disk past its last reserve drops. Returns false if its patience has ended.
+  bool await_reserve(const ObjectChange& change);
+  /// The same for what the network loses of a client.
+  enum class Passed : std::uint8_t { kAtOnce, kAfterAWait, kNever };
+  Passed await_network(std::string_view client, std::optional<Loss> loss,
+                       std::chrono::milliseconds patience = std::chrono::milliseconds(0));
+  void note_still() VARVE_REQUIRES(standing_);
 
   Scheduler& scheduler_;
   std::atomic<bool> has_still_{false};  // saves the others a look under the mutex, and their schedules a turn
   Mutex standing_;                      // never held with mutex_
   Condition gone_on_;
   std::optional<std::string> still_prefix_ VARVE_GUARDED_BY(standing_);
+  std::function<bool(std::string_view)> past_reserve_ VARVE_GUARDED_BY(standing_);
+  std::map<std::string, Loss, std::less<>> losses_ VARVE_GUARDED_BY(standing_);
   mutable std::mutex mutex_;  // guards the members below; held briefly
   SeededRandom random_;
   unsigned repeat_percent_ = 0;
   unsigned delay_percent_ = 50;
   bool is_full_ = false;
+  std::uint64_t object_bytes_max_ = std::uint64_t{128} << 20;
   std::uint64_t copies_ = kCopiesMin;
   bool heeds_epochs_ = true;
   bool heeds_presence_ = true;

@@ -1,9 +1,12 @@
 // Goal: a full pool refuses writes and loses nothing that was acknowledged. Reads, takeovers and drops go on, and a freed
 // pool is used again without another open.
 // Method: a store over a model of RADOS whose pool becomes full. Threads and time follow a seed.
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -35,6 +38,14 @@ class FullPool : public testing::TestWithParam<std::uint64_t> {
     auto opened = Engine::open(machine_.env_of(program), test::kRadosPath, test::Machine::writable());
     EXPECT_TRUE(is_ok(opened));
     return opened.ok() ? *std::move(opened) : nullptr;
+  }
+
+  void expect_refused() {
+    io::RadosOptions options;
+    options.takeover_wait = false;
+    RadosProgram& program = machine_.start(options);
+    auto opened = Engine::open(machine_.env_of(program), test::kRadosPath, test::Machine::writable());
+    EXPECT_TRUE(fails_with(opened.status(), Code::kNoSpace));
   }
 
   Status write(Engine& engine) {
@@ -101,6 +112,67 @@ TEST_P(FullPool, ANewOwnerTakesOverAndADropFreesSpace) {
   EXPECT_TRUE(is_ok(owner->compact()));
   EXPECT_LT(machine_.cluster.names().size(), objects);
   former.reset();
+  EXPECT_TRUE(is_ok(owner->close()));
+  expect_no_strays();
+}
+
+/// A disk that is full past its last reserve drops what may exceed the limit. What exists there is sealed, read and removed.
+TEST_P(FullPool, ATakeoverBesideADiskPastItsReserveWorksWhereNothingMustBeMadeThere) {
+  std::unique_ptr<Engine> former = open();
+  ASSERT_NE(former, nullptr);
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(is_ok(write(*former)));
+  ASSERT_TRUE(is_ok(former->flush()));
+  const std::vector<std::string> all = machine_.cluster.names();
+  const std::set<std::string, std::less<>> there(all.begin(), all.end());
+  machine_.cluster.fill_reserve([there](std::string_view object) { return there.contains(object); });
+
+  const std::unique_ptr<Engine> owner = open();
+  ASSERT_NE(owner, nullptr);
+  expect_all(*owner);
+  ASSERT_TRUE(is_ok(Change().retire(test::kTable).commit(*owner)));
+  EXPECT_TRUE(is_ok(owner->compact()));
+  const std::vector<std::string> left = machine_.cluster.names();
+  EXPECT_LT(std::count_if(left.begin(), left.end(), [&](const std::string& name) { return there.contains(name); }),
+            static_cast<std::ptrdiff_t>(there.size()));
+  EXPECT_EQ(value_of(*owner, "p", "0"), "-");
+  EXPECT_TRUE(is_ok(owner->close()));
+  former.reset();
+  expect_no_strays();
+}
+
+TEST_P(FullPool, WhereAllDisksArePastTheirReserveATakeoverIsRefusedAndReadsGoOn) {
+  const std::unique_ptr<Engine> former = open();
+  ASSERT_NE(former, nullptr);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(is_ok(write(*former)));
+  ASSERT_TRUE(is_ok(former->flush()));
+  const std::vector<std::string> objects = machine_.cluster.names();
+  machine_.cluster.fill_reserve([](std::string_view) { return true; });
+  const auto began = machine_.clock.monotonic();
+  expect_refused();
+  EXPECT_LT(machine_.clock.monotonic() - began, std::chrono::minutes(1));
+  EXPECT_EQ(machine_.cluster.names(), objects);
+  expect_all(*former);
+
+  machine_.cluster.set_full(false);
+  EXPECT_TRUE(is_ok(write(*former))) << "no other owner has come";
+  const std::unique_ptr<Engine> owner = open();
+  ASSERT_NE(owner, nullptr);
+  expect_all(*owner);
+}
+
+// The takeover begins, and cannot seal the place of an object that the former owner might still make.
+TEST_P(FullPool, ATakeoverThatCannotSealEndsWithNoSpaceAndKeepsNoLaterOwnerOut) {
+  const std::unique_ptr<Engine> former = open();
+  ASSERT_NE(former, nullptr);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(is_ok(write(*former)));
+  machine_.cluster.fill_reserve([](std::string_view object) { return !object.ends_with("/lease"); });
+  const auto began = machine_.clock.monotonic();
+  expect_refused();
+  EXPECT_LT(machine_.clock.monotonic() - began, std::chrono::minutes(1));
+  machine_.cluster.set_full(false);
+  const std::unique_ptr<Engine> owner = open();
+  ASSERT_NE(owner, nullptr);
+  expect_all(*owner);
   EXPECT_TRUE(is_ok(owner->close()));
   expect_no_strays();
 }

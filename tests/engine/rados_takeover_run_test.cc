@@ -1,9 +1,11 @@
 // Goal: no takeover loses, doubles or changes an acknowledged commit, whatever the former owners still send. Each half of
 // the fence is needed for that.
 // Method: owners follow each other on one store over a model of RADOS. A former owner lives on and commits while its
-// successor opens, and later. Changes arrive twice, late or never. Flushes let the log be truncated. A ledger beside the
-// store has the acknowledged values. By the seed, blocklists have no effect, so that the fence alone must suffice, or they
-// take effect late or never. In the last two cases no object may lack an entry.
+// successor opens, and later. Changes arrive twice, late, in another order or never. The network loses requests or answers.
+// Some owners are waited for, with clocks that stop or are slow: only reads rest on them, and the ledger asks none of a former
+// owner. Flushes let the log be truncated. A ledger beside the store has the acknowledged values. By the seed, blocklists have
+// no effect, so that the fence alone must suffice, or they take effect late or never. In the last two cases no object may lack
+// an entry.
 // VARVE_TAKEOVERS=<number> makes a long run. The same run goes over a real cluster, that of CEPH_CONF, if VARVE_CEPH_POOL
 // names a pool of it; tools/check-cluster sets both. The threads are real ones then, and the former owner commits until the
 // cluster refuses it.
@@ -101,9 +103,15 @@ class TakeoverRun {
   }
 
   void take_over() {
+    // The former owner commits beside the open, or it is cut off with changes on their way, or in one direction.
+    const bool is_model = pool_.empty();
+    const bool has_former = is_model && former_.engine != nullptr;
+    const bool is_cut = has_former && draw(3) == 0;
+    const bool is_lost = has_former && !is_cut && draw(3) == 0;
     io::RadosOptions options;
-    options.takeover_wait = false;  // No reader asks a former owner here.
-    options.renewal_time = std::chrono::hours(1);
+    options.takeover_wait = (is_cut || is_lost) && draw(2) == 0;  // Otherwise, no lease is asked for.
+    options.owner_wait = std::chrono::minutes(options.takeover_wait ? 1 : 0);
+    if (!options.takeover_wait) options.renewal_time = std::chrono::hours(1);
     std::unique_ptr<io::ObjectDoor> door;
     if (!pool_.empty()) {
       auto connected = io::connect_to_pool(pool_);
@@ -112,15 +120,18 @@ class TakeoverRun {
     }
     Owner next{pool_.empty() ? &machine.start(options) : &machine.start_real(options, std::move(door)), nullptr};
     const io::Env env = pool_.empty() ? machine.env_of(*next.program) : RadosMachine::real_env_of(*next.program);
-
-    // The former owner commits beside the open, or it is cut off with changes on their way.
     std::size_t late = 0;
-    if (pool_.empty() && former_.engine != nullptr && draw(3) == 0) {
+    if (is_cut) {
       machine.cluster.cut_off(former_.program->door->client(), draw(12), draw(4));
       late = 4;
     }
+    if (has_former && draw(2) == 0) {
+      const bool stops = draw(2) == 0;
+      former_.program->lease_clock->set_rate(stops ? 0 : 9, 10);
+    }
     {
       io::Thread writer;
+      io::Thread network;
       // Without a commit beside the open, the former owner has not been refused when its successor removes its log.
       const std::uint64_t commits = former_.engine == nullptr ? 0 : draw(2) * (pool_.empty() ? 8 : 1000);
       if (commits > 0) {
@@ -128,7 +139,16 @@ class TakeoverRun {
           for (std::uint64_t i = 0; i < commits && write(*former_.engine); ++i) env.scheduler.yield();
         });
       }
+      if (is_lost) lose_one_direction(*former_.program, draw(40));
+      if (is_model && draw(6) == 0) {
+        lose_one_direction(*next.program, 0);
+        network = *env.scheduler.start("network", [this, &env, &next, turns = draw(200)] {
+          for (std::uint64_t turn = 0; turn < turns; ++turn) env.scheduler.yield();
+          machine.cluster.reconnect(next.program->door->client());
+        });
+      }
       auto opened = Engine::open(env, path_, test::Machine::writable());
+      if (is_lost) machine.cluster.reconnect(former_.program->door->client());
       if (!opened.ok()) return fail("the open failed: " + opened.status().to_string());
       next.engine = *std::move(opened);
     }
@@ -148,6 +168,13 @@ class TakeoverRun {
     former_.engine.reset();
     if (former_.program != nullptr) machine.stop(*former_.program);
     former_ = std::move(next);
+  }
+
+  /// After some turns of other threads, so that a commit may be on its way.
+  void lose_one_direction(RadosProgram& program, std::uint64_t turns) {
+    for (std::uint64_t turn = 0; turn < turns; ++turn) machine.scheduler().yield();
+    machine.cluster.lose(program.door->client(),
+                         draw(2) == 0 ? io::ObjectCluster::Loss::kRequests : io::ObjectCluster::Loss::kAnswers);
   }
 
   void try_as_former() {

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 // -- File system ------------------------------------------------------------------------------------------------------
 
 TEST_P(FileSystemContract, TellsItsName) {
-  EXPECT_EQ(files().name(), GetParam().name);
+  EXPECT_EQ(files().name(), GetParam().file_system);
 }
 
 TEST_P(FileSystemContract, DirectoryTellsThePathItWasOpenedBy) {
@@ -28,12 +28,12 @@ TEST_P(FileSystemContract, CreatingADirectoryThatIsThereSucceedsAndKeepsItsConte
   expect_content("a", bytes_of("kept"));
 }
 
-TEST_P(FileSystemContract, CreatingADirectoryMakesOneLevelOnly) {
+TEST_P(LocalFileSystemContract, CreatingADirectoryMakesOneLevelOnly) {
   EXPECT_TRUE(fails_with(files().create_directory(path() + "/b/c", kPoint), ENOENT, path()));
   EXPECT_TRUE(fails_with(files().open_directory(path() + "/b"), ENOENT));
 }
 
-TEST_P(FileSystemContract, AFileIsNoDirectory) {
+TEST_P(LocalFileSystemContract, AFileIsNoDirectory) {
   ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("x"))));
   EXPECT_TRUE(fails_with(files().open_directory(path() + "/a"), ENOTDIR, path()));
   EXPECT_TRUE(fails_with(files().create_directory(path() + "/a", kPoint), ENOTDIR, path()));
@@ -46,7 +46,7 @@ TEST_P(FileSystemContract, OpeningADirectoryThatIsAbsentIsNotFound) {
 
 // -- Names and lists --------------------------------------------------------------------------------------------------
 
-TEST_P(FileSystemContract, NamesThatAreNoSingleComponentAreRefusedByEveryVerb) {
+TEST_P(LocalFileSystemContract, NamesThatAreNoSingleComponentAreRefusedByEveryVerb) {
   ASSERT_TRUE(is_ok(files().create_directory(path() + "/sub", kPoint)));
   const Bytes content = bytes_of("x");
   for (const std::string_view name : {"", "/", "sub/a", "/a", "a/"}) {
@@ -72,7 +72,7 @@ TEST_P(FileSystemContract, AbsentFilesAreNotFoundAndNamedWithTheirWholePath) {
   EXPECT_TRUE(names_in(directory()).empty());
 }
 
-TEST_P(FileSystemContract, ListTellsNamesSizesAndWhatIsARegularFile) {
+TEST_P(LocalFileSystemContract, ListTellsNamesSizesAndWhatIsARegularFile) {
   ASSERT_TRUE(is_ok(write_whole(directory(), "five", bytes_of("12345"))));
   ASSERT_TRUE(is_ok(directory().create("empty")));
   ASSERT_TRUE(is_ok(files().create_directory(path() + "/sub", kPoint)));
@@ -90,7 +90,7 @@ TEST_P(FileSystemContract, ListTellsNamesSizesAndWhatIsARegularFile) {
   EXPECT_FALSE((*entries)[2].regular_file);
 }
 
-TEST_P(FileSystemContract, TwoHandlesOfOneDirectorySeeTheSameFiles) {
+TEST_P(LocalFileSystemContract, TwoHandlesOfOneDirectorySeeTheSameFiles) {
   std::unique_ptr<Directory> other = open_again();
   ASSERT_TRUE(is_ok(write_whole(*other, "a", bytes_of("x"))));
   expect_content("a", bytes_of("x"));
@@ -99,7 +99,7 @@ TEST_P(FileSystemContract, TwoHandlesOfOneDirectorySeeTheSameFiles) {
 
 // -- Written once, read at offsets ------------------------------------------------------------------------------------
 
-TEST_P(FileSystemContract, CreateMakesAnEmptyFileAndRefusesASecond) {
+TEST_P(LocalFileSystemContract, CreateMakesAnEmptyFileAndRefusesASecond) {
   Result<std::unique_ptr<WritableFile>> file = directory().create("a");
   ASSERT_TRUE(is_ok(file));
   EXPECT_EQ((*file)->size_bytes(), 0U);
@@ -160,7 +160,7 @@ TEST_P(FileSystemContract, ReadingPastTheEndIsCorruptionThatNamesFileAndOffset) 
   }
 }
 
-TEST_P(FileSystemContract, ReadableFileTellsTheSizeItHadWhenOpened) {
+TEST_P(LocalFileSystemContract, ReadableFileTellsTheSizeItHadWhenOpened) {
   Result<std::unique_ptr<WritableFile>> file = directory().create("a");
   ASSERT_TRUE(is_ok(file));
   ASSERT_TRUE(is_ok((*file)->append(bytes_of("12345"))));
@@ -197,7 +197,7 @@ TEST_P(FileSystemContract, ManyThreadsReadOneFile) {
   }
 }
 
-TEST_P(FileSystemContract, ARemovedFileGoesFromTheDirectoryAndStaysValidForItsHandles) {
+TEST_P(LocalFileSystemContract, ARemovedFileGoesFromTheDirectoryAndStaysValidForItsHandles) {
   Result<std::unique_ptr<WritableFile>> writer = directory().create("a");
   ASSERT_TRUE(is_ok(writer));
   ASSERT_TRUE(is_ok((*writer)->append(bytes_of("old"))));
@@ -220,7 +220,7 @@ TEST_P(FileSystemContract, ARemovedFileGoesFromTheDirectoryAndStaysValidForItsHa
 
 // -- Links ------------------------------------------------------------------------------------------------------------
 
-TEST_P(FileSystemContract, ALinkedFileIsOneFileUnderTwoNamesAndStaysAsLongAsEither) {
+TEST_P(LocalFileSystemContract, ALinkedFileIsOneFileUnderTwoNamesAndStaysAsLongAsEither) {
   ASSERT_TRUE(is_ok(files().create_directory(child_path("other"), kPoint)));
   Result<std::unique_ptr<Directory>> other = files().open_directory(child_path("other"));
   ASSERT_TRUE(is_ok(other));
@@ -242,7 +242,7 @@ TEST_P(FileSystemContract, ALinkedFileIsOneFileUnderTwoNamesAndStaysAsLongAsEith
   expect_content("a", content);
 }
 
-TEST_P(FileSystemContract, ALinkNeverTakesANameThatIsThere) {
+TEST_P(LocalFileSystemContract, ALinkNeverTakesANameThatIsThere) {
   ASSERT_TRUE(is_ok(files().create_directory(child_path("other"), kPoint)));
   Result<std::unique_ptr<Directory>> other = files().open_directory(child_path("other"));
   ASSERT_TRUE(is_ok(other));
@@ -255,7 +255,7 @@ TEST_P(FileSystemContract, ALinkNeverTakesANameThatIsThere) {
   EXPECT_TRUE(*found == bytes_of("kept"));
 }
 
-TEST_P(FileSystemContract, OnlyRegularFilesThatAreThereAreLinked) {
+TEST_P(LocalFileSystemContract, OnlyRegularFilesThatAreThereAreLinked) {
   ASSERT_TRUE(is_ok(files().create_directory(child_path("other"), kPoint)));
   ASSERT_TRUE(is_ok(files().create_directory(path() + "/sub", kPoint)));
   Result<std::unique_ptr<Directory>> other = files().open_directory(child_path("other"));
@@ -265,7 +265,7 @@ TEST_P(FileSystemContract, OnlyRegularFilesThatAreThereAreLinked) {
   EXPECT_TRUE(names_in(**other).empty());
 }
 
-TEST_P(FileSystemContract, DirectoriesOfDifferentFileSystemsAreNotLinked) {
+TEST_P(LocalFileSystemContract, DirectoriesOfDifferentFileSystemsAreNotLinked) {
   MemoryFileSystem elsewhere;
   ASSERT_TRUE(is_ok(elsewhere.create_directory("/far", kPoint)));
   Result<std::unique_ptr<Directory>> far = elsewhere.open_directory("/far");
@@ -317,7 +317,7 @@ TEST_P(FileSystemContract, ReplaceTakesOneByteToFourMebibytes) {
 
 // -- Locks ------------------------------------------------------------------------------------------------------------
 
-TEST_P(FileSystemContract, AnExclusiveLockExcludesEveryOtherAlsoInThisProcess) {
+TEST_P(LocalFileSystemContract, AnExclusiveLockExcludesEveryOtherAlsoInThisProcess) {
   std::unique_ptr<Directory> other = open_again();
   {
     Result<std::unique_ptr<DirectoryLock>> lock = directory().lock("LOCK", LockMode::kExclusive, milliseconds(0));
@@ -334,7 +334,7 @@ TEST_P(FileSystemContract, AnExclusiveLockExcludesEveryOtherAlsoInThisProcess) {
   EXPECT_TRUE(is_ok(other->lock("LOCK", LockMode::kExclusive, milliseconds(0)))) << "its destruction released it";
 }
 
-TEST_P(FileSystemContract, SharedLocksExcludeExclusiveOnesAlone) {
+TEST_P(LocalFileSystemContract, SharedLocksExcludeExclusiveOnesAlone) {
   {
     const auto shared = directory().lock("LOCK", LockMode::kShared, milliseconds(0));
     ASSERT_TRUE(is_ok(shared));
@@ -355,7 +355,7 @@ TEST_P(FileSystemContract, SharedLocksExcludeExclusiveOnesAlone) {
   EXPECT_TRUE(is_ok(directory().lock("LOCK", LockMode::kExclusive, milliseconds(0))));
 }
 
-TEST_P(FileSystemContract, TheLockHoldsWithoutItsFileAndUnderAnyName) {
+TEST_P(LocalFileSystemContract, TheLockHoldsWithoutItsFileAndUnderAnyName) {
   const std::unique_ptr<Directory> other = open_again();
   Result<std::unique_ptr<DirectoryLock>> lock = directory().lock("LOCK", LockMode::kExclusive, milliseconds(0));
   ASSERT_TRUE(is_ok(lock));
@@ -376,7 +376,7 @@ TEST_P(FileSystemContract, ALogSegmentThatLostItsNameTakesNoMoreWrites) {
   EXPECT_TRUE(fails_with((*segment)->write(kSectorBytes, sector.bytes(), kPoint), Code::kFenced, path() + "/1.wal"));
 }
 
-TEST_P(FileSystemContract, LocksOfOtherDirectoriesAreOthers) {
+TEST_P(LocalFileSystemContract, LocksOfOtherDirectoriesAreOthers) {
   ASSERT_TRUE(is_ok(files().create_directory(child_path("other"), kPoint)));
   Result<std::unique_ptr<Directory>> other = files().open_directory(child_path("other"));
   ASSERT_TRUE(is_ok(other));
@@ -386,7 +386,7 @@ TEST_P(FileSystemContract, LocksOfOtherDirectoriesAreOthers) {
   EXPECT_TRUE(is_ok(second));
 }
 
-TEST_P(FileSystemContract, LockWaitsForAHolderThatIsGoingAway) {
+TEST_P(LocalFileSystemContract, LockWaitsForAHolderThatIsGoingAway) {
   Result<std::unique_ptr<DirectoryLock>> held = directory().lock("LOCK", LockMode::kExclusive, milliseconds(0));
   ASSERT_TRUE(is_ok(held));
   std::atomic<bool> waiting{false};
@@ -403,7 +403,7 @@ TEST_P(FileSystemContract, LockWaitsForAHolderThatIsGoingAway) {
 
 // -- Ballast ----------------------------------------------------------------------------------------------------------
 
-TEST_P(FileSystemContract, BallastHasNoContentAtAnySize) {
+TEST_P(LocalFileSystemContract, BallastHasNoContentAtAnySize) {
   for (const std::uint64_t bytes : {2 * kMiB, 3 * kMiB, kMiB, std::uint64_t{0}, kMiB, std::uint64_t{0}}) {
     SCOPED_TRACE(bytes);
     ASSERT_TRUE(is_ok(directory().set_ballast("BALLAST", bytes)));
@@ -417,15 +417,14 @@ TEST_P(FileSystemContract, BallastHasNoContentAtAnySize) {
   EXPECT_TRUE(is_ok(directory().remove("BALLAST")));
 }
 
-TEST_P(FileSystemContract, GivingUpBallastThatWasNeverHeldMakesTheFile) {
+TEST_P(LocalFileSystemContract, GivingUpBallastThatWasNeverHeldMakesTheFile) {
   ASSERT_TRUE(is_ok(directory().set_ballast("BALLAST", 0)));
   EXPECT_EQ(names_in(directory()), std::vector<std::string>{"BALLAST"});
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, FileSystemContract,
-                         testing::Values(Implementation{"posix", &make_world<PosixWorld>},
-                                         Implementation{"io_uring", &make_world<UringWorld>},
-                                         Implementation{"memory", &make_world<MemoryWorld>}),
+INSTANTIATE_TEST_SUITE_P(Every, FileSystemContract, every_file_system(),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(Every, LocalFileSystemContract, every_local_file_system(),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

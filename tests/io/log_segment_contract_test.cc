@@ -147,7 +147,7 @@ TEST_P(FileSystemContract, CutEndsTheFileAndTheWriting) {
 
 // -- Recycled segments ------------------------------------------------------------------------------------------------
 
-TEST_P(FileSystemContract, ARecycledSegmentKeepsItsOldBytesUnderTheNewNameAndReadsAsZerosBehindThem) {
+TEST_P(LocalFileSystemContract, ARecycledSegmentKeepsItsOldBytesUnderTheNewNameAndReadsAsZerosBehindThem) {
   const AlignedBuffer old_bytes = sectors_by_seed(1, 4 * kSectorBytes);
   {
     std::unique_ptr<LogSegment> segment = make_segment("1.wal", 8 * kSectorBytes);
@@ -183,7 +183,7 @@ TEST_P(FileSystemContract, ARecycledSegmentKeepsItsOldBytesUnderTheNewNameAndRea
   expect_content("2.wal", expected);
 }
 
-TEST_P(FileSystemContract, AFileThatCannotBeRecycledStaysAsItIs) {
+TEST_P(LocalFileSystemContract, AFileThatCannotBeRecycledStaysAsItIs) {
   const AlignedBuffer old_bytes = sectors_by_seed(1, 4 * kSectorBytes);
   for (const char* const name : {"1.wal", "2.wal"}) {
     std::unique_ptr<LogSegment> segment = make_segment(name, 4 * kSectorBytes);
@@ -226,7 +226,7 @@ TEST_P(FileSystemContract, FillingByStepsPreparesAsFarAsAsked) {
 
 // -- Shared memory ----------------------------------------------------------------------------------------------------
 
-TEST_P(FileSystemContract, SharedMemoryIsZeroAlignedAndReadByOpening) {
+TEST_P(LocalFileSystemContract, SharedMemoryIsZeroAlignedAndReadByOpening) {
   constexpr std::size_t kBytes = 5 * kSectorBytes;
   const Bytes text = bytes_by_seed(5, kBytes);
   {
@@ -250,7 +250,7 @@ TEST_P(FileSystemContract, SharedMemoryIsZeroAlignedAndReadByOpening) {
   EXPECT_TRUE(*seen == text) << "after it was let go";
 }
 
-TEST_P(FileSystemContract, SharedMemoryStaysValidWhenItsFileIsRemoved) {
+TEST_P(LocalFileSystemContract, SharedMemoryStaysValidWhenItsFileIsRemoved) {
   Result<std::unique_ptr<SharedMemory>> memory = directory().create_shared_memory("buffer", kSectorBytes);
   ASSERT_TRUE(is_ok(memory));
   ASSERT_TRUE(is_ok(directory().remove("buffer")));

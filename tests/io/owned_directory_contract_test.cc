@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "io/env.h"
+#include "io/rados/librados_door.h"
 #include "io/rados/rados_file_system.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
@@ -69,6 +73,36 @@ struct RadosWorld final : World {
   std::vector<std::unique_ptr<RadosFileSystem>> processes;
 };
 
+/// The same over a cluster. VARVE_CEPH_POOL names a pool of it.
+struct ClusterWorld final : World {
+  explicit ClusterWorld(std::string pool_name) : pool(std::move(pool_name)) {}
+  std::unique_ptr<Directory> open() override {
+    RadosOptions options;
+    options.takeover_wait = false;
+    Result<std::unique_ptr<ObjectDoor>> door = connect_to_pool(pool);
+    EXPECT_TRUE(is_ok(door));
+    const Env& system = system_env();
+    doors.push_back(*std::move(door));
+    processes.push_back(
+        std::make_unique<RadosFileSystem>(pool, *doors.back(), system.clock, system.random, system.scheduler, options));
+    EXPECT_TRUE(is_ok(processes.back()->create_directory(path, kPoint)));
+    return *processes.back()->open_directory(path);
+  }
+  Result<std::unique_ptr<DirectoryLock>> take(Directory& directory) override {
+    return directory.lock("LOCK", LockMode::kExclusive, milliseconds(0));
+  }
+  const std::string pool;
+  const std::string path = "rados:" + pool + "/owned-" + std::to_string(system_env().random.next());
+  std::vector<std::unique_ptr<ObjectDoor>> doors;
+  std::vector<std::unique_ptr<RadosFileSystem>> processes;
+};
+
+/// Returns null if no variable names a pool.
+std::unique_ptr<World> make_cluster_world() {
+  const char* const pool = std::getenv("VARVE_CEPH_POOL");
+  return pool == nullptr ? nullptr : std::make_unique<ClusterWorld>(pool);
+}
+
 struct Implementation {
   const char* name;
   std::unique_ptr<World> (*make)();
@@ -79,6 +113,7 @@ class OwnedDirectoryContract : public testing::TestWithParam<Implementation> {
  protected:
   void SetUp() override {
     world_ = GetParam().make();
+    if (world_ == nullptr) GTEST_SKIP() << "VARVE_CEPH_POOL names no pool of a cluster";
     first_ = world_->open();
     Result<std::unique_ptr<DirectoryLock>> lock = world_->take(*first_);
     ASSERT_TRUE(is_ok(lock));
@@ -227,7 +262,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, OwnedDirectoryContract,
     testing::Values(Implementation{"memory",
                                    []() -> std::unique_ptr<World> { return std::make_unique<MemoryWorld>(); }},
-                    Implementation{"rados", []() -> std::unique_ptr<World> { return std::make_unique<RadosWorld>(); }}),
+                    Implementation{"rados", []() -> std::unique_ptr<World> { return std::make_unique<RadosWorld>(); }},
+                    Implementation{"librados", &make_cluster_world}),
     [](const testing::TestParamInfo<Implementation>& tested) { return std::string(tested.param.name); });
 
 }  // namespace

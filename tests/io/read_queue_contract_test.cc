@@ -56,6 +56,7 @@ class ReadQueueContract : public FileSystemContract {
 
   Scheduler scheduler_;
 };
+class LocalReadQueueContract : public ReadQueueContract {};
 
 /// Looks repeatedly at memory of which every sector is zero. A read that is still in flight would change some of them.
 void expect_stays_zero(std::span<const std::byte> bytes, int looks) {
@@ -275,7 +276,7 @@ TEST_P(ReadQueueContract, TheEndOfAQueueWaitsForItsReads) {
   }
 }
 
-TEST_P(ReadQueueContract, ARemovedFileIsReadToItsEnd) {
+TEST_P(LocalReadQueueContract, ARemovedFileIsReadToItsEnd) {
   const Bytes expected = bytes_by_seed(17, 50'000);
   ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
   const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kDirect);
@@ -444,10 +445,9 @@ TEST_P(ReadQueueContract, AQueueThatIsWokenPassesFromThreadToThread) {
   std::thread([&] { queue.reset(); }).join();
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, ReadQueueContract,
-                         testing::Values(Implementation{"posix", &make_world<PosixWorld>},
-                                         Implementation{"io_uring", &make_world<UringWorld>},
-                                         Implementation{"memory", &make_world<MemoryWorld>}),
+INSTANTIATE_TEST_SUITE_P(Every, ReadQueueContract, every_file_system(),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(Every, LocalReadQueueContract, every_local_file_system(),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

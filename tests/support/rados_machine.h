@@ -2,8 +2,10 @@
 // Must never: be destroyed before the handles and engines of its processes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -43,8 +45,41 @@ inline std::vector<std::string> strays_in(io::ObjectCluster& cluster) {
   return strays;
 }
 
+/// A process's clock for leases, which can go at another rate than the others, or stop.
+class LeaseClock final : public io::Clock {
+ public:
+  explicit LeaseClock(io::Clock& real) : real_(real), real_base_(real.since_boot()), base_(real_base_) {}
+  io::Ticks wall() noexcept override { return real_.wall(); }
+  std::chrono::nanoseconds monotonic() noexcept override { return real_.monotonic(); }
+  std::chrono::nanoseconds since_boot() noexcept override {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    return now();
+  }
+  /// From now on, so many seconds pass here while `real` pass elsewhere.
+  void set_rate(std::int64_t own, std::int64_t real) noexcept {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    base_ = now();
+    real_base_ = real_.since_boot();
+    own_seconds_ = own;
+    real_seconds_ = real;
+  }
+
+ private:
+  std::chrono::nanoseconds now() const noexcept {
+    return base_ + (real_.since_boot() - real_base_) * own_seconds_ / real_seconds_;
+  }
+
+  io::Clock& real_;
+  std::mutex mutex_;
+  std::chrono::nanoseconds real_base_;
+  std::chrono::nanoseconds base_;
+  std::int64_t own_seconds_ = 1;
+  std::int64_t real_seconds_ = 1;
+};
+
 /// A process with its own connection.
 struct RadosProgram {
+  std::unique_ptr<LeaseClock> lease_clock;
   std::unique_ptr<io::ObjectDoor> door;
   std::unique_ptr<io::RadosFileSystem> files;
 };
@@ -87,9 +122,10 @@ class RadosMachine {
   RadosProgram& start(const io::RadosOptions& options, std::unique_ptr<io::ObjectDoor> door, io::Clock& its_clock,
                       io::RandomSource& its_random, io::Scheduler& its_scheduler) {
     auto program = std::make_unique<RadosProgram>();
+    program->lease_clock = std::make_unique<LeaseClock>(its_clock);
     program->door = std::move(door);
-    program->files =
-        std::make_unique<io::RadosFileSystem>("pool", *program->door, its_clock, its_random, its_scheduler, options);
+    program->files = std::make_unique<io::RadosFileSystem>("pool", *program->door, *program->lease_clock, its_random,
+                                                           its_scheduler, options);
     programs_.push_back(std::move(program));
     return *programs_.back();
   }

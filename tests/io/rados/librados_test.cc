@@ -113,5 +113,21 @@ TEST(PoolCheck, APoolThatLacksAHalfOfTheFenceIsRefused) {
   }
 }
 
+TEST(PoolCheck, APoolWhoseObjectsMayNotHaveTheSizeOfALogSegmentIsRefused) {
+  constexpr std::uint64_t kNeeded = std::uint64_t{64} << 20;
+  Scheduler scheduler;
+  ObjectCluster cluster(scheduler, 1);
+  const std::unique_ptr<ObjectDoor> door = cluster.make_door();
+  EXPECT_TRUE(is_ok(check_object_size(*door, "tables")));
+  cluster.limit_objects(kNeeded);
+  EXPECT_TRUE(is_ok(check_object_size(*door, "tables")));
+  cluster.limit_objects(kNeeded - 1);
+  EXPECT_TRUE(fails_with(check_object_size(*door, "tables"), Code::kUnsupported, "64 MiB"));
+  cluster.set_full(true);
+  cluster.limit_objects(kNeeded);
+  EXPECT_TRUE(fails_with(check_object_size(*door, "tables"), Code::kNoSpace));
+  EXPECT_EQ(cluster.names(), std::vector<std::string>());
+}
+
 }  // namespace
 }  // namespace varve::io::librados_test

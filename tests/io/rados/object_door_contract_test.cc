@@ -216,6 +216,18 @@ TEST_P(ObjectDoorContract, AReadWithPatienceIsAnsweredAsOneWithout) {
   EXPECT_EQ(door_->change(removing("a", 1)), 0);
 }
 
+TEST_P(ObjectDoorContract, AChangeWithPatienceIsAnsweredAsOneWithout) {
+  ObjectChange patient = making("a", 1);
+  patient.may_exceed = true;
+  patient.patience = std::chrono::minutes(1);
+  EXPECT_EQ(door_->change(patient), 0);
+  EXPECT_EQ(door_->change(patient), EEXIST);
+  EXPECT_EQ(make_in_reserve(*other_, making("a", 2)), EEXIST);
+  EXPECT_EQ(make_in_reserve(*other_, making("b", 2)), 0);
+  expect_object("a", "|value=made");
+  for (const char* const object : {"a", "b"}) EXPECT_EQ(other_->change(removing(object, 2)), 0);
+}
+
 TEST_P(ObjectDoorContract, ThePoolHasRoomAndCopies) {
   PoolLook pool;
   pool.is_full = true;
@@ -274,6 +286,8 @@ ObjectChange random_change(RandomSource& random, const std::string& prefix) {
   ObjectChange change;
   change.object = prefix + std::to_string(draw(3));
   change.epoch = draw(6);
+  change.may_exceed = draw(4) == 0;
+  if (change.may_exceed && draw(2) == 0) change.patience = std::chrono::minutes(1);
   change.presence = draw(4) == 0 ? Presence::kMustBeAbsent : Presence::kMustExist;
   if (draw(4) == 0)
     change.expected_attributes["a" + std::to_string(draw(2))] = draw(4) == 0 ? "" : std::to_string(draw(2));
@@ -293,6 +307,61 @@ ObjectChange random_change(RandomSource& random, const std::string& prefix) {
   return change;
 }
 
+/// Two clients of a cluster and two of the model, which are asked for the same.
+struct Doors {
+  explicit Doors(ObjectCluster& cluster, const std::unique_ptr<ObjectDoor> (&clients)[2])
+      : real{clients[0].get(), clients[1].get()} {
+    for (auto& door : model) door = cluster.make_door();
+  }
+  void expect_same(const ObjectChange& change, std::uint64_t client) {
+    ASSERT_EQ(real[client]->change(change), model[client]->change(change));
+    ASSERT_EQ(shown(*real[1], change.object), shown(*model[1], change.object));
+  }
+  ObjectDoor* const real[2];
+  std::unique_ptr<ObjectDoor> model[2];
+};
+
+/// Runs a history, with an event in its middle. Then removes its objects.
+template <typename Event>
+void run_history(std::uint64_t seed, ObjectCluster& cluster, Doors& doors, const Event& happens) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  SeededRandom random(seed);
+  const std::string prefix = "history-" + std::to_string(seed) + "/";
+  const auto run_steps = [&](int count) {
+    for (int step = 0; step < count && !testing::Test::HasFatalFailure(); ++step) {
+      SCOPED_TRACE("step " + std::to_string(step));
+      const std::uint64_t client = random_below(random, 2);
+      doors.expect_same(random_change(random, prefix), client);
+    }
+  };
+  run_steps(50);
+  happens();
+  run_steps(50);
+  ObjectChange removal;
+  removal.removes = true;
+  removal.epoch = 9;
+  for (const std::string& object : cluster.names()) {
+    removal.object = object;
+    EXPECT_EQ(doors.real[1]->change(removal), 0);
+  }
+}
+
+/// Waits until the cluster makes this change, or refuses it as full. Its map reaches the OSDs some time after the command.
+void await_full(ObjectDoor& door, bool is_full) {
+  ObjectChange making;
+  making.object = drawn_prefix() + "probe";
+  making.presence = Presence::kMustBeAbsent;
+  ObjectChange removal;
+  removal.object = making.object;
+  removal.removes = true;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  for (bool was_full = !is_full; was_full != is_full;) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    was_full = is_full_answer(door.change(making));
+    (void)door.change(removal);
+  }
+}
+
 TEST(ObjectDoorHistories, TheModelAnswersAsTheClusterDoes) {
   if (pool_of_environment() == nullptr) GTEST_SKIP() << "VARVE_CEPH_POOL names no pool of a cluster";
   const char* const chosen = std::getenv("VARVE_CEPH_HISTORIES");
@@ -302,26 +371,65 @@ TEST(ObjectDoorHistories, TheModelAnswersAsTheClusterDoes) {
   ASSERT_TRUE(real[0] != nullptr && real[1] != nullptr);
   const std::uint64_t first = system_env().random.next() >> 16;
   for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(count); ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
     ObjectCluster cluster(scheduler, seed);
-    const std::unique_ptr<ObjectDoor> model[2] = {cluster.make_door(), cluster.make_door()};
-    SeededRandom random(seed);
-    const std::string prefix = "history-" + std::to_string(seed) + "/";
-    for (int step = 0; step < 100; ++step) {
-      SCOPED_TRACE("step " + std::to_string(step));
-      const std::uint64_t client = random_below(random, 2);
-      const ObjectChange change = random_change(random, prefix);
-      ASSERT_EQ(real[client]->change(change), model[client]->change(change));
-      ASSERT_EQ(shown(*real[1 - client], change.object), shown(*model[1 - client], change.object));
-    }
-    ObjectChange removal;
-    removal.removes = true;
-    removal.epoch = 9;
-    for (const std::string& object : cluster.names()) {
-      removal.object = object;
-      EXPECT_EQ(real[0]->change(removal), 0);
-    }
+    Doors doors(cluster, real);
+    run_history(seed, cluster, doors, [] {});
+    if (HasFatalFailure()) return;
   }
+}
+
+// VARVE_CEPH_FILL and VARVE_CEPH_FREE are commands that let the cluster take its OSDs for full, and no longer.
+TEST(ObjectDoorHistories, TheModelAnswersAsTheClusterDoesWhenThePoolIsFull) {
+  const char* const fill = std::getenv("VARVE_CEPH_FILL");
+  const char* const free = std::getenv("VARVE_CEPH_FREE");
+  if (pool_of_environment() == nullptr || fill == nullptr || free == nullptr) {
+    GTEST_SKIP() << "there is no cluster that may be full";
+  }
+  Scheduler scheduler;
+  const std::unique_ptr<ObjectDoor> real[2] = {real_door(), real_door()};
+  ASSERT_TRUE(real[0] != nullptr && real[1] != nullptr);
+  const std::uint64_t first = system_env().random.next() >> 16;
+  ObjectCluster cluster(scheduler, first);
+  Doors doors(cluster, real);
+  // Half of the steps before, and some histories whose objects exist or do not when the pool is full.
+  run_history(first, cluster, doors, [&] {
+    ASSERT_EQ(std::system(fill), 0);
+    for (const auto& door : real) await_full(*door, true);
+    cluster.set_full(true);
+  });
+  for (std::uint64_t seed = first + 1; seed < first + 5 && !HasFatalFailure(); ++seed) {
+    ObjectCluster full(scheduler, seed);
+    full.set_full(true);
+    Doors again(full, real);
+    run_history(seed, full, again, [] {});
+  }
+  ASSERT_EQ(std::system(free), 0);
+  for (const auto& door : real) await_full(*door, false);
+}
+
+TEST(ObjectDoorHistories, TheModelAnswersAsTheClusterDoesWhenAClientIsBlocked) {
+  if (pool_of_environment() == nullptr) GTEST_SKIP() << "VARVE_CEPH_POOL names no pool of a cluster";
+  Scheduler scheduler;
+  const std::unique_ptr<ObjectDoor> real[2] = {real_door(), real_door()};
+  ASSERT_TRUE(real[0] != nullptr && real[1] != nullptr);
+  const std::uint64_t seed = system_env().random.next() >> 16;
+  ObjectCluster cluster(scheduler, seed);
+  Doors doors(cluster, real);
+  run_history(seed, cluster, doors, [&] {
+    ObjectAnswer blocked = EINPROGRESS;
+    for (int i = 0; i < 100'000 && blocked == EINPROGRESS; ++i) {
+      blocked = real[1]->blocklist(real[0]->client());
+    }
+    ASSERT_EQ(blocked, 0);
+    ASSERT_EQ(doors.model[1]->blocklist(doors.model[0]->client()), 0);
+    // With an operation of the other client, the map with the entry reaches the OSD of each object.
+    for (int i = 0; i < 3; ++i) {
+      ObjectChange nothing;
+      nothing.object = "history-" + std::to_string(seed) + "/" + std::to_string(i);
+      nothing.expected_attributes["none"] = "x";
+      doors.expect_same(nothing, 1);
+    }
+  });
 }
 
 // VARVE_CEPH_HANG and VARVE_CEPH_GO_ON are commands that stop the cluster's OSDs and let them go on.

@@ -126,6 +126,70 @@ TEST_P(RadosLease, WithoutTheWaitAFormerOwnerIsStillFresh) {
   EXPECT_TRUE(first.files->process().is_fresh());
 }
 
+// What holds of S8 with clocks of different rates: a tenth is allowed for.
+TEST_P(RadosLease, AnOwnerWhoseClockIsSlowerByATenthAnswersNothingBesideItsSuccessor) {
+  machine_.cluster.hold_blocklists();
+  RadosProgram& first = machine_.start();
+  const std::unique_ptr<Directory> owned = open(first);
+  const std::unique_ptr<DirectoryLock> owner = take(*owned);
+  ASSERT_NE(owner, nullptr);
+  first.lease_clock->set_rate(10, 11);  // Eleven seconds pass for the successor while ten pass here.
+  first.files->process().renew();
+  machine_.cluster.cut_off(first.door->client(), 0, 0);
+  const std::unique_ptr<Directory> other = open(machine_.start());
+  ASSERT_NE(take(*other), nullptr);
+  EXPECT_FALSE(first.files->process().is_fresh());
+}
+
+// What does not hold: an owner whose clock has stopped may answer reads from memory beside its successor, until it hears from
+// the cluster. What holds all the same: it changes nothing, and learns of the fence.
+TEST_P(RadosLease, AnOwnerWhoseClockStopsStaysFreshAndChangesNothing) {
+  machine_.cluster.hold_blocklists();
+  RadosProgram& first = machine_.start();
+  const std::unique_ptr<Directory> owned = open(first);
+  const std::unique_ptr<DirectoryLock> owner = take(*owned);
+  ASSERT_NE(owner, nullptr);
+  ASSERT_TRUE(is_ok(write_whole(*owned, "a", bytes_of("x"))));
+  first.files->process().renew();
+  first.lease_clock->set_rate(0, 1);
+  machine_.cluster.lose(first.door->client(), ObjectCluster::Loss::kRequests);
+  const std::unique_ptr<Directory> other = open(machine_.start());
+  const std::unique_ptr<DirectoryLock> successor = take(*other);
+  ASSERT_NE(successor, nullptr);
+  ASSERT_TRUE(is_ok(other->remove("a")));
+  EXPECT_TRUE(first.files->process().is_fresh()) << "its reads may be old";
+
+  machine_.cluster.reconnect(first.door->client());
+  EXPECT_TRUE(fails_with(write_whole(*owned, "b", bytes_of("y")), Code::kFenced));
+  EXPECT_TRUE(fails_with(owned->remove("a"), Code::kFenced));
+  let_pass(milliseconds(1000));
+  EXPECT_TRUE(first.files->process().is_fenced()) << "the renewal that was on its way has told it";
+  EXPECT_FALSE(first.files->process().is_fresh());
+  EXPECT_EQ(names_in(*other), std::vector<std::string>());
+}
+
+// An owner that hears nothing answers nothing once its lease is over. Its successor waits that long and no longer: at most
+// one renewal is on its way.
+TEST_P(RadosLease, AnOwnerWhoseAnswersAreLostIsReplacedAndAnswersNothing) {
+  machine_.cluster.hold_blocklists();
+  RadosProgram& first = machine_.start();
+  const std::unique_ptr<Directory> owned = open(first);
+  const std::unique_ptr<DirectoryLock> owner = take(*owned);
+  ASSERT_NE(owner, nullptr);
+  machine_.cluster.lose(first.door->client(), ObjectCluster::Loss::kAnswers);
+  let_pass(milliseconds(700));
+  const std::unique_ptr<Directory> other = open(machine_.start());
+  const auto began = machine_.clock.monotonic();
+  const std::unique_ptr<DirectoryLock> successor = take(*other);
+  ASSERT_NE(successor, nullptr);
+  EXPECT_LT(machine_.clock.monotonic() - began, kLapse + milliseconds(500));
+  EXPECT_FALSE(first.files->process().is_fresh());
+  machine_.cluster.reconnect(first.door->client());
+  let_pass(milliseconds(1000));
+  EXPECT_TRUE(first.files->process().is_fenced());
+  EXPECT_TRUE(is_ok(successor->check()));
+}
+
 TEST_P(RadosLease, AForcedTakeoverEndsTheProcessOfTheFormerOwner) {
   machine_.cluster.hold_blocklists();
   RadosProgram& first = machine_.start();

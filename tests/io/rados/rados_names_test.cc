@@ -42,11 +42,12 @@ TEST(RadosNames, AnEntryIsReadAsItIsWritten) {
 }
 
 TEST(RadosNames, AnEntryThatIsNoneIsDamage) {
-  for (const char* const text : {"", "s", "s 1.2", "s 1.2 3 4", "x 1.2 3", "s 1 3", "s 1.2.3 4", "s 1.2 -3", "s 01.2 3",
+  for (const char* const text : {"", "s", "s 1.2", "s 1.2 3 4", "s 1 3", "s 1.2.3 4", "s 1.2 -3", "s 01.2 3",
                                  "s 1.2 3 ", "ss 1.2 3", "s 1.2 99999999999999999999"}) {
     SCOPED_TRACE(text);
     EXPECT_TRUE(fails_with(parse_entry(text), Code::kCorruption));
   }
+  EXPECT_TRUE(fails_with(parse_entry("x 1.2 3"), Code::kUnsupported, "the state x"));
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ TEST_F(RadosStripes, ANewOwnerRemovesThoseThatLiePastMissingOnes) {
     cluster_.cut_off(client, 0, kStripesInFlight);
     file.reset();
     for (int pair = 0; pair < 2; ++pair) {
-      cluster_.lose(client);
+      cluster_.drop_late(client);
       ASSERT_EQ(cluster_.deliver(client, 1), 1U);
     }
     EXPECT_EQ(stripes(), "13");

@@ -1,0 +1,67 @@
+// Owns: making and finding roots, and what it means that a root or an object is not as expected (rados_root.h).
+// Must never: change a root that exists.
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "io/rados/rados_root.h"
+
+namespace varve::io {
+
+namespace {
+
+constexpr const char* kRootFormat = "1";
+
+}  // namespace
+
+Status RadosRoot::check_root(std::string_view name, std::string_view path, const ObjectLook& root) {
+  const auto format = root.attributes.find("format");
+  if (format == root.attributes.end()) {
+    return Status::unsupported("the object " + root_object(name) + " is no root of a store").in_file(path);
+  }
+  if (format->second == kRootFormat) return Status();
+  return Status::unsupported("the root has format " + format->second + ", and this build knows format " + kRootFormat +
+                             "; open it with a later build")
+      .in_file(path);
+}
+
+Status RadosRoot::make(RadosProcess& process, std::string_view path, std::string_view name) {
+  ObjectChange making;
+  making.object = root_object(name);
+  making.presence = ObjectChange::Presence::kMustBeAbsent;
+  making.attributes = {{"format", kRootFormat}, {"id", process.draw_id()}, {"epoch", "0"}, {"owner", ""}};
+  const ObjectAnswer made = process.door().change(making);
+  // An owner of the root has raised its epoch above that of its making.
+  const bool is_there = made == 0 || made == EEXIST || made == kStaleEpoch;
+  return is_there ? Status() : os_error(made, {"make the root", path});
+}
+
+Result<std::shared_ptr<RadosRoot>> RadosRoot::find(std::shared_ptr<RadosProcess> process, std::string_view path,
+                                                   std::string_view name) {
+  ObjectLook root;
+  if (const ObjectAnswer answer = process->door().look(root_object(name), root); answer != 0) {
+    return os_error(answer, {"open", path});
+  }
+  if (Status known = check_root(name, path, root); !known.ok()) return known;
+  return std::make_shared<RadosRoot>(std::move(process), path, name, root.attributes["id"]);
+}
+
+/// No later owner removes a root.
+Status RadosRoot::root_lost(const FailedCall& call) const {
+  return call_error(Code::kCorruption, call,
+                    {"the cluster has lost the object ", root_object(name_), ", or the store was removed"});
+}
+
+/// Returns the status of a change whose object is missing. Errors: kFenced (a later owner has the root, or this owner removed
+/// the file), kCorruption (the cluster has lost the object).
+Status RadosRoot::lost(const std::string& object, const FailedCall& call) {
+  if (Status owned = confirm(); !owned.ok()) return owned;
+  const MutexGuard guard(mutex_);
+  const auto has_object = [&](const auto& named) { return object.starts_with(store_ + "/" + named.second.id() + "."); };
+  if (files_.has_value() && std::any_of(files_->begin(), files_->end(), has_object)) {
+    return call_error(Code::kCorruption, call, {"the cluster has lost the object ", object});
+  }
+  return call_error(Code::kFenced, call, {"the object was removed"});
+}
+
+}  // namespace varve::io
