@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "io/parents_object.h"
+
 namespace varve::io {
 
 namespace {
@@ -52,6 +54,10 @@ bool is_full(ObjectAnswer answer) noexcept {
 RadosRoot::RadosRoot(std::shared_ptr<RadosProcess> process, std::string_view path, std::string_view name,
                      std::string store)
     : process_(std::move(process)), path_(path), name_(name), store_(std::move(store)), mutex_(process_->scheduler()) {}
+
+RadosRoot::~RadosRoot() {
+  if (!process_->owner().is_this_process()) leave_to_parent(question_);
+}
 
 Status RadosRoot::make(RadosProcess& process, std::string_view path, std::string_view name) {
   ObjectChange making;
@@ -107,12 +113,18 @@ Status RadosRoot::check_answer() const noexcept {
                     {"the cluster has not confirmed the ownership in time; repeat the call when it answers again"});
 }
 
+Status RadosRoot::confirm_answer() const noexcept {
+  Status fresh = check_answer();
+  if (!fresh.ok() || question_ == nullptr) return fresh;
+  return question_->ask(process_->read_patience());
+}
+
 Status RadosRoot::confirm() {
   const FailedCall call{"confirm the owner", path_};
   if (Status owned = check(call); !owned.ok()) return owned;
   ObjectLook root;
   const ObjectAnswer answer = process_->door().look(root_object(name_), root);
-  if (answer != 0 && answer != ENOENT) return os_error(answer, call);
+  if (answer != 0 && answer != ENOENT && answer != ESHUTDOWN) return os_error(answer, call);
   if (answer == 0 && root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(epoch())) {
     return Status();
   }

@@ -31,12 +31,16 @@ constexpr int kMachineFailed = 4;
 /// RadosConnection::open().
 Result<std::shared_ptr<const RadosConnection>> cluster_of(const std::string& data, const Settings& settings) {
   const bool has_cache = settings.has(OptionId::kLocalCache);
+  RadosConnectionOptions options;
+  options.verified_reads = settings.text(OptionId::kVerifiedReads) == "on";
   if (!is_rados_address(data)) {
-    if (!has_cache) return std::shared_ptr<const RadosConnection>();
-    return at_place(settings.place(OptionId::kLocalCache),
-                    Status::invalid_argument("--local-cache is for a store on Ceph, and " + data + " is a directory"));
+    if (!has_cache && !options.verified_reads) return std::shared_ptr<const RadosConnection>();
+    const OptionId given = has_cache ? OptionId::kLocalCache : OptionId::kVerifiedReads;
+    const std::string name = has_cache ? "--local-cache" : "--verified-reads";
+    return at_place(settings.place(given),
+                    Status::invalid_argument(name + " is for a store on Ceph, and " + data + " is a directory"));
   }
-  Result<std::unique_ptr<RadosConnection>> connected = RadosConnection::open(data);
+  Result<std::unique_ptr<RadosConnection>> connected = RadosConnection::open(data, options);
   if (!connected.ok()) return connected.status();
   if (has_cache) {
     const Result<LocalCacheDefinition> cache = parse_local_cache(settings.text(OptionId::kLocalCache));

@@ -103,6 +103,16 @@ struct RadosFigures {
   std::optional<RadosLocalCache> local_cache;
 };
 
+/// Choices of a connection, for all stores that are opened with it.
+struct RadosConnectionOptions {
+  /// True: each read also asks the root of the store, after the read came, whether this process still owns it. All reads of
+  /// that moment share one question, which takes as long as one small read of the cluster. Without it, freshness of reads
+  /// rests on the lease, and so on the rate of this machine's clock: a virtual machine that is paused without its clock
+  /// noticing may answer reads from before a takeover. Writes rest on no clock either way. A snapshot is confirmed when it
+  /// is taken and again by each read of it.
+  bool verified_reads = false;
+};
+
 /// A connection to one pool, with the machine's clocks and threads. Stores of the pool can share it, and then have one
 /// lease. Any thread may use it. A fork of the process cannot: opening a store there returns kLocked.
 class RadosConnection {
@@ -115,6 +125,7 @@ class RadosConnection {
   /// missing, or the pool is unfit), kNotFound (the cluster has no such pool), kForbidden (the user lacks a right),
   /// kIoError (the cluster does not answer), kOutOfMemory. The message or its hint says what to do.
   static Result<std::unique_ptr<RadosConnection>> open(std::string_view address);
+  static Result<std::unique_ptr<RadosConnection>> open(std::string_view address, const RadosConnectionOptions& options);
   /// Every store that was opened with env(), and every handle made from it, must be gone.
   ~RadosConnection();
   RadosConnection(const RadosConnection&) = delete;
