@@ -490,6 +490,7 @@ Statistics Engine::statistics() const {
   figures.load_written_bytes = state.load_counters.written_bytes.load(std::memory_order_relaxed);
   const FileSet files = state.manifest->files();
   figures.log_segments = files.segments.size();
+  figures.buffered_dies_with_process = !files.log_buffer.has_value();
   for (const auto& [number, segment] : files.segments) figures.live_log_bytes += segment.size_bytes;
   return figures;
 }

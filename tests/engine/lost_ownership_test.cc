@@ -148,6 +148,12 @@ TEST_P(LostOwnership, ABufferedCommitWhoseLeaseEndsMeanwhileIsNotAcknowledged) {
   EXPECT_TRUE(is_ok(Change().put("p", "r", "b").buffered().commit(**opened)));
 }
 
+TEST_P(LostOwnership, TheFiguresSayThatBufferedCommitsDieWithTheProcess) {
+  const std::unique_ptr<Engine> engine = open(machine_.start());
+  ASSERT_NE(engine, nullptr);
+  EXPECT_TRUE(engine->statistics().buffered_dies_with_process);
+}
+
 TEST_P(LostOwnership, ACloseEndsTheAnswersBeforeTheNextOwnerBegins) {
   RadosProgram& first = machine_.start();
   const std::unique_ptr<Engine> former = open(first);
