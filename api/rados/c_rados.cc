@@ -36,6 +36,7 @@ varve_status* varve_rados_store_open(varve_text address, const varve_rados_optio
     }
     varve::RadosConnectionOptions read;
     read.verified_reads = chosen->verified_reads;
+    read.owner_wait = vc::to_milliseconds(chosen->owner_wait_ms);
     varve::Result<std::unique_ptr<varve::RadosConnection>> opened = varve::RadosConnection::open(*path, read);
     if (!opened.ok()) return opened.status();
     const std::shared_ptr<varve::RadosConnection> connection(*std::move(opened));

@@ -2,6 +2,8 @@
 // Must never: hold a store.
 #include "varve/rados.h"
 
+#include <algorithm>
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -43,6 +45,8 @@ namespace {
 io::RadosOptions options_of(const RadosConnectionOptions& chosen) noexcept {
   io::RadosOptions options;
   options.verified_reads = chosen.verified_reads;
+  options.owner_wait = std::min<std::chrono::milliseconds>(chosen.owner_wait, std::chrono::hours(24 * 365));
+  options.takeover_wait = chosen.takeover_wait;
   return options;
 }
 

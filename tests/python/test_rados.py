@@ -17,7 +17,7 @@ class Addresses(unittest.TestCase):
         self.assertFalse(os.path.exists("rados:tables"))
 
     def test_its_choices_are_for_addresses_alone(self):
-        for choice in ({"verified_reads": True}, {"read_patience": 1.0}, {"local_cache": ("/tmp", 1 << 22)}):
+        for choice in ({"verified_reads": True}, {"read_patience": 1.0}, {"local_cache": ("/tmp", 1 << 22)}, {"owner_wait": 1.0}):
             with self.assertRaises(varve.InvalidArgument):
                 varve.open("orders.store", create=True, **choice)
         self.assertFalse(os.path.exists("orders.store"))

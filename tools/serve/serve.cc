@@ -24,6 +24,9 @@ namespace {
 /// A read that waits longer for the cluster is answered with 503. So a part of it that hangs does not hold up all threads.
 constexpr std::chrono::seconds kReadPatience{5};
 
+/// How often a standby shows that it lives in the time after which the service manager takes it for hung.
+constexpr int kSignsOfLife = 4;
+
 /// The program's exit code for a failure of the machine, after which a service manager starts it again.
 constexpr int kMachineFailed = 4;
 
@@ -103,25 +106,23 @@ Result<std::unique_ptr<Store>> open_in_turn(const StorePlace& place, const Serve
                                             const ServiceManager& manager,
                                             const std::function<void(std::uint16_t metrics_port)>& on_standby) {
   std::unique_ptr<StandbyServer> standby;
-  return open_as_owner(
-      place, plan.store,
-      [&] {
-        if (plan.listening.metrics) {
-          Result<std::unique_ptr<StandbyServer>> started =
-              StandbyServer::start(*plan.listening.metrics, plan.listening);
-          if (started.ok()) {
-            standby = *std::move(started);
-          } else {
-            log_line("this standby has no /health and no /metrics: " + started.status().to_string());
-          }
-        }
-        note_sent(manager.ready("Standing by for " + place.path));
-        on_standby(standby ? standby->port() : std::uint16_t{0});
-      },
-      [&] {
-        manager.alive();
-        return true;
-      });
+  StandbyHooks hooks;
+  hooks.on_standby = [&] {
+    if (plan.listening.metrics) {
+      Result<std::unique_ptr<StandbyServer>> started = StandbyServer::start(*plan.listening.metrics, plan.listening);
+      if (started.ok()) {
+        standby = *std::move(started);
+      } else {
+        log_line("this standby has no /health and no /metrics: " + started.status().to_string());
+      }
+    }
+    note_sent(manager.ready("Standing by for " + place.path));
+    on_standby(standby ? standby->port() : std::uint16_t{0});
+  };
+  hooks.may_wait = [] { return true; };
+  hooks.alive = [&manager] { manager.alive(); };
+  hooks.alive_every = manager.watchdog() / kSignsOfLife;
+  return open_as_owner(place, plan.store, hooks);
 }
 
 }  // namespace

@@ -35,6 +35,9 @@ typedef struct varve_rados_options {
   varve_text local_cache_directory;
   /// The size of that file: from 4 MiB.
   uint64_t local_cache_bytes;
+  /// The open waits this long for the end of an owner that lives, before it returns VARVE_LOCKED: a standby. Zero: half a
+  /// second.
+  uint64_t owner_wait_ms;
 } varve_rados_options;
 
 /// Returns whether the path of a store is an address on Ceph: whether it begins with "rados:".

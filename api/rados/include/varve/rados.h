@@ -111,6 +111,14 @@ struct RadosConnectionOptions {
   /// noticing may answer reads from before a takeover. Writes rest on no clock either way. A snapshot is confirmed when it
   /// is taken and again by each read of it.
   bool verified_reads = false;
+  /// Store::open() waits this long for the end of an owner that lives, before it returns kLocked: a standby. It then takes
+  /// the store over about two seconds after the owner died. Zero, the default: half a second. At most a year.
+  std::chrono::milliseconds owner_wait{0};
+  /// False: an open takes the store from another owner at once, as if that one had died. The former process loses all stores
+  /// of its connection. Its writes are kFenced. It may answer reads from memory for two more seconds, unless they are
+  /// verified. So does this process, if a later owner does the same to it. For a program whose caller knows that the owner
+  /// is dead, or never reads through it.
+  bool takeover_wait = true;
 };
 
 /// A connection to one pool, with the machine's clocks and threads. Stores of the pool can share it, and then have one
