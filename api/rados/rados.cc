@@ -93,8 +93,11 @@ RadosOperations operations_of(const io::DoorFigures& door) {
 }  // namespace
 
 Result<RadosFigures> RadosConnection::figures() const try {
-  (void)parts_->pool_watch.start();  // Without a thread, the figures have no pool.
   io::RadosProcess& process = parts_->files.process();
+  if (!process.owner().is_this_process()) {
+    return Status(Code::kLocked, "the connection belongs to the parent of this forked process; open another one");
+  }
+  (void)parts_->pool_watch.start();  // Without a thread, the figures have no pool.
   const io::OwnershipFigures ownership = process.figures();
   const io::DoorFigures reads = parts_->watched.reads();
   const io::DoorFigures changes = parts_->watched.changes();

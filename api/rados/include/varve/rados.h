@@ -150,7 +150,7 @@ class RadosConnection {
   const io::Env* env() const noexcept;
 
   /// Returns the figures without waiting for the cluster. The first call starts a thread that asks the monitors about the
-  /// pool every five seconds. Errors: kOutOfMemory.
+  /// pool every five seconds. Errors: kOutOfMemory, kLocked (a fork of the process).
   Result<RadosFigures> figures() const;
   /// From now on, a read of a file that waits longer than this is given up: the verb returns kBusy, and may be repeated. So
   /// one part of a cluster that hangs does not hold up all threads of a program. Zero, the default, waits without end.
