@@ -86,7 +86,7 @@ Status RadosRoot::fenced(const FailedCall& call) const noexcept {
   return call_error(Code::kFenced, call, {"another owner has taken the store over"});
 }
 
-void RadosRoot::note_fenced() noexcept {
+void RadosRoot::note_fenced() const noexcept {
   if (!is_fenced_.exchange(true, std::memory_order_acq_rel)) process_->note_fence();
 }
 
@@ -94,7 +94,11 @@ Status RadosRoot::check(const FailedCall& call) const noexcept {
   if (!process_->owner().is_this_process()) {
     return call_error(Code::kLocked, call, {"this process is a fork of the one that opened it"});
   }
-  if (is_fenced_.load(std::memory_order_acquire) || process_->is_fenced()) return fenced(call);
+  if (is_fenced_.load(std::memory_order_acquire)) return fenced(call);
+  if (process_->is_fenced()) {
+    if (epoch() != 0) note_fenced();  // It owned the root until then.
+    return fenced(call);
+  }
   if (epoch() == 0) return call_error(Code::kLocked, call, {"the store is not locked by this handle"});
   return Status();
 }

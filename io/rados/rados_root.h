@@ -125,7 +125,7 @@ class RadosRoot {
   Status probe_space(const FailedCall& call) VARVE_REQUIRES(mutex_);
   Result<TextMap> read_entries();
   Status fenced(const FailedCall& call) const noexcept;
-  void note_fenced() noexcept;
+  void note_fenced() const noexcept;
   Status lock_failure() const;
 
   const std::shared_ptr<RadosProcess> process_;
@@ -133,7 +133,7 @@ class RadosRoot {
   const std::string name_;
   const std::string store_;
   std::atomic<std::uint64_t> epoch_{0};
-  std::atomic<bool> is_fenced_{false};
+  mutable std::atomic<bool> is_fenced_{false};
   std::atomic<bool> may_answer_{false};
   std::atomic<std::uint64_t> next_number_{1};
 
