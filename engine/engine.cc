@@ -159,7 +159,8 @@ Status check_committable(const EngineState& state) {
 }
 
 Status check_durability(const EngineState& state, Durability durability) {
-  return durability == Durability::kSync ? Status() : state.may_answer();
+  // A buffered commit reads nothing: the lease suffices, as for its end.
+  return durability == Durability::kSync || !state.lease ? Status() : state.lease->check();
 }
 
 Result<CommitVersion> acknowledged(const EngineState& state, Durability durability, Result<CommitVersion> committed) {
@@ -225,6 +226,10 @@ bool Engine::is_published(CommitVersion version) const noexcept {
 
 Status Engine::may_answer() const noexcept {
   return state_->may_answer();
+}
+
+bool Engine::answers_wait() const noexcept {
+  return state_->answers_wait();
 }
 
 Status Engine::sync() {
@@ -485,6 +490,7 @@ Statistics Engine::statistics() const {
   figures.load_written_bytes = state.load_counters.written_bytes.load(std::memory_order_relaxed);
   const FileSet files = state.manifest->files();
   figures.log_segments = files.segments.size();
+  figures.buffered_dies_with_process = !files.log_buffer.has_value();
   for (const auto& [number, segment] : files.segments) figures.live_log_bytes += segment.size_bytes;
   return figures;
 }

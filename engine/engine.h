@@ -84,18 +84,23 @@ class ReadView {
       : state_(other.state_),
         pin_(std::move(other.pin_)),
         version_(other.version_),
-        time_(other.time_.load(std::memory_order_relaxed)) {}
+        time_(other.time_.load(std::memory_order_relaxed)),
+        is_confirmed_(other.is_confirmed_.load(std::memory_order_relaxed)) {}
   ReadView& operator=(ReadView&& other) noexcept {
     state_ = other.state_;
     pin_ = std::move(other.pin_);
     version_ = other.version_;
     time_.store(other.time_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    is_confirmed_.store(other.is_confirmed_.load(std::memory_order_relaxed), std::memory_order_relaxed);
     return *this;
   }
 
   CommitVersion version() const noexcept { return version_; }
   /// Returns the view's time, which never changes.
   CommitVersion time() const noexcept;
+  /// Returns Ok if what the view shows was not out of date when it was made. Each read asks it. Errors: those of
+  /// Engine::may_answer().
+  Status may_answer() const noexcept;
   /// Returns the version and the time; without a time if no entity of the store can have an end.
   Moment moment() const noexcept;
   /// Removes deletes, and entities that have ended, from entries found at this view: they become empty.
@@ -150,12 +155,16 @@ class ReadView {
   /// Returns whether a put with this end, or without one (zero), is visible.
   bool is_live(CommitVersion end) const noexcept { return end == 0 || !has_ended(end); }
   bool has_ended(CommitVersion end) const noexcept;
+  Status check_lease() const noexcept;
 
   const EngineState* state_;
   ReadStates::Pin pin_;
   CommitVersion version_;
   /// Zero if no entity could have an end when the view was made; then newest() takes a time when it first needs one.
   mutable std::atomic<CommitVersion> time_;
+  /// Whether the file system confirmed the owner since the view was made. What the view shows does not change, so one
+  /// confirmation serves all its reads.
+  mutable std::atomic<bool> is_confirmed_{false};
 };
 
 class Engine {
@@ -229,6 +238,8 @@ class Engine {
   /// Returns Ok if an answer from memory is not out of date. A refusal is such an answer. Errors: kFenced (another owner
   /// took over), kBusy (this process does not know whether it still owns the store; repeat the call).
   Status may_answer() const noexcept;
+  /// Returns whether may_answer() and the first read of a view may wait for the file system, whatever they find in memory.
+  bool answers_wait() const noexcept;
   /// Waits until the commit with this version is published. A refusal based on an unpublished version is returned only
   /// after that. Errors: kPoisoned, kFenced, kBusy (may_answer()).
   Status await_published(CommitVersion version);

@@ -101,12 +101,14 @@ class EngineState {
   std::atomic<bool> has_indexes{false};
 
   /// Returns Ok if an answer from what this process has in memory is not out of date. Called after the view was made or
-  /// the commit published, and before the answer. Errors: those of io::Lease::check().
+  /// the commit published, and before the answer. May wait if answers_wait(). Errors: those of io::Lease::confirm().
   Status may_answer() const noexcept {
     if (!lease) [[likely]]
       return Status();
-    return lease->check();
+    return lease->confirm();
   }
+  /// Returns whether may_answer() may wait for the file system.
+  bool answers_wait() const noexcept { return lease && lease->may_wait(); }
 
   CommitVersion visible() const noexcept { return queue ? queue->visible() : recovered_version; }
   VersionClock& clock() const noexcept { return queue ? queue->clock() : *reading_clock; }

@@ -16,10 +16,23 @@
 
 namespace varve::engine {
 
+Status ReadView::may_answer() const noexcept {
+  if (!state_->lease) [[likely]]
+    return Status();
+  return check_lease();
+}
+
+Status ReadView::check_lease() const noexcept {
+  if (is_confirmed_.load(std::memory_order_relaxed)) return state_->lease->check();
+  Status confirmed = state_->lease->confirm();
+  if (confirmed.ok()) is_confirmed_.store(true, std::memory_order_relaxed);
+  return confirmed;
+}
+
 Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key, ReadCost* cost) const {
   Result<std::optional<FoundEntry>> found = read_point(*pin_, *state_->blocks, sort_key, version_, cost);
   if (!found.ok()) return found;
-  if (Status fresh = state_->may_answer(); !fresh.ok()) return fresh;
+  if (Status fresh = may_answer(); !fresh.ok()) return fresh;
   if (!*found) return found;
   if ((*found)->kind != Kind::kPut || !is_live((*found)->end)) return std::optional<FoundEntry>();
   return found;
@@ -30,20 +43,20 @@ Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<cons
   Result<std::vector<std::optional<FoundEntry>>> found =
       read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, version_, EntryPart::kAll, cost);
   if (!found.ok()) return found;
-  if (Status fresh = state_->may_answer(); !fresh.ok()) return fresh;
+  if (Status fresh = may_answer(); !fresh.ok()) return fresh;
   keep_live(*found);
   return found;
 }
 
 Result<std::optional<FoundPlace>> ReadView::locate(std::string_view sort_key, ReadCost* cost) const {
   Result<std::optional<FoundPlace>> found = locate_point(*pin_, *state_->blocks, sort_key, version_, cost);
-  if (Status fresh = state_->may_answer(); !fresh.ok()) return fresh;
+  if (Status fresh = may_answer(); !fresh.ok()) return fresh;
   if (found.ok() && *found && !is_live((*found)->end)) return std::optional<FoundPlace>();
   return found;
 }
 
 Status ReadView::read_part(const FoundPlace& place, std::uint64_t offset, std::span<char> out, ReadCost* cost) const {
-  if (Status fresh = state_->may_answer(); !fresh.ok()) return fresh;
+  if (Status fresh = may_answer(); !fresh.ok()) return fresh;
   return read_found_part(*pin_, *state_->blocks, place, {offset, out}, cost);
 }
 
@@ -154,7 +167,7 @@ Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost
       cursor_over(*pin_, *state_->blocks, cost, {judge, std::string(lower), std::string(upper), entries_expected});
   const ExternalValues values(*state_->blocks, *pin_->tables, cost);
   Cursor cursor(pin_.again(), std::move(entries), lower, upper, version_, values);
-  cursor.answer_under(state_->lease.get());
+  cursor.answer_under(state_->lease.get(), is_confirmed_.load(std::memory_order_relaxed));
   if (state_->has_ends.load(std::memory_order_acquire)) cursor.judge_ends(this->time(), state_->clock());
   if (state_->queue) {
     cursor.know(state_->queue->stretches(), judge == nullptr ? WalkSees::kAll : WalkSees::kWhatItWants);

@@ -125,6 +125,11 @@ class Lease {
   /// (another owner took over, for good), kBusy (the last renewal is too long ago; a later one may succeed), kLocked (the
   /// lock was released, or this is a forked child).
   virtual Status check() const noexcept = 0;
+  /// As check(). If the owner asked for it, also asks the file system, after this call began, whether a later owner is there;
+  /// so it needs no clock. Errors also: those of the file system.
+  virtual Status confirm() const noexcept { return check(); }
+  /// Returns whether confirm() may wait for the file system.
+  virtual bool may_wait() const noexcept { return false; }
 };
 
 /// The lock of a directory, held until the object is destroyed.

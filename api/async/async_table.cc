@@ -106,6 +106,12 @@ struct VARVE_LOCAL AsyncTable::Verbs {
     const Result<WantedKeys> wanted = wanted_keys(table->id, keys, call.core().limits());
     if (!wanted.ok()) co_return wanted.status();
     const std::vector<std::string_view> sort_keys = wanted->views();
+    if (call.core().backend().answers_wait()) {
+      co_await call.to_worker();
+      const Status confirmed = table->view.may_answer();  // for all reads of the view
+      co_await call.back();
+      if (!confirmed.ok()) co_return confirmed;
+    }
     auto found = co_await PointReads(call, table->view, sort_keys, table->view.version(), engine::EntryPart::kAll);
     if (!found.ok()) co_return found.status();
     if (Status stopped = call.check_stop(); !stopped.ok()) co_return stopped;
@@ -140,7 +146,8 @@ struct VARVE_LOCAL AsyncTable::Verbs {
   template <typename Read>
   static Task<Status> read_page(AsyncCall& call, Read& read) {
     const PageShare share = call.async().is_on_its_thread() ? PageShare::of_executor() : PageShare::of_caller();
-    Result<bool> is_complete = guarded([&] { return read.go_on(share); });
+    Result<bool> is_complete = false;
+    if (!call.core().backend().answers_wait()) is_complete = guarded([&] { return read.go_on(share); });
     if (is_complete.ok() && !*is_complete) {
       co_await call.to_worker();
       is_complete = guarded([&] { return read.go_on(PageShare()); });
@@ -245,7 +252,7 @@ struct VARVE_LOCAL AsyncTable::Verbs {
   }
 
   static Task<Status> report(AsyncCall& call, const Refusal& refusal) {
-    if (call.core().backend().is_published(refusal.rests_on)) {
+    if (call.core().backend().is_published(refusal.rests_on) && !call.core().backend().answers_wait()) {
       const Status fresh = call.core().backend().may_answer();
       co_return fresh.ok() ? refusal.status : fresh;
     }

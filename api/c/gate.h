@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <stop_token>
+#include <utility>
 
 #include "io/posix/posix_process.h"
 
@@ -13,6 +15,8 @@ namespace varve::c {
 /// Counts running calls. Any thread may use it.
 class Gate {
  public:
+  /// Every object of the store keeps its gate. So `environment`, which may be null, ends after the last of them.
+  explicit Gate(std::shared_ptr<const void> environment = nullptr) noexcept : environment_(std::move(environment)) {}
   /// Begins a call. Returns false if the store is being closed or is closed.
   bool enter() noexcept;
   /// Ends a call for which enter() returned true.
@@ -32,6 +36,7 @@ class Gate {
  private:
   static constexpr std::uint64_t kClosing = std::uint64_t{1} << 63;
 
+  const std::shared_ptr<const void> environment_;
   const io::OwnerProcess owner_ = io::OwnerProcess::current();
   std::atomic<std::uint64_t> state_{0};  // the number of calls, and kClosing
   std::stop_source closing_;

@@ -5,10 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "api/c/handles.h"
+#include "varve/c.h"
 #include "varve/loader.h"
 #include "varve/store.h"
 
@@ -31,6 +33,16 @@ struct StoreObject : Object {
   const std::unique_ptr<Store> store;
 };
 
+/// What a store runs on. Null: this machine.
+struct StoreGround {
+  const io::Env* env = nullptr;
+  /// Owns `env`, and ends after the last handle made from the store.
+  std::shared_ptr<const void> owner{};
+};
+
+/// Opens a store and gives its handle; `store` is not null. Errors: those of varve_store_open().
+Status open_store(std::string_view path, const varve_store_options* options, StoreGround ground, varve_store** store);
+
 /// varve_table.
 struct TableObject : Object {
   static constexpr Kind kKind = Kind::kTable;
@@ -45,7 +57,9 @@ struct TableObject : Object {
 struct SnapshotObject : Object {
   static constexpr Kind kKind = Kind::kSnapshot;
   static constexpr bool kOneThread = false;
-  explicit SnapshotObject(Snapshot taken) noexcept : Object(kKind), snapshot(std::move(taken)) {}
+  SnapshotObject(Snapshot taken, std::shared_ptr<Gate> store) noexcept
+      : Object(kKind), of_store(std::move(store)), snapshot(std::move(taken)) {}
+  const std::shared_ptr<Gate> of_store;  // ends after the snapshot
   const Snapshot snapshot;
 };
 

@@ -21,6 +21,7 @@ varve_statistics figures_of(const Statistics& from) {
   to.default_durability = static_cast<int32_t>(from.default_durability);
   to.read_only = from.read_only;
   to.direct_io = from.direct_io;
+  to.buffered_dies_with_process = from.buffered_dies_with_process;
   to.clock_jump_ignored = from.clock_jump_ignored;
   to.recovery_clean = from.recovery.clean;
   to.visible_version = from.visible_version.ticks;

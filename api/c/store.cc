@@ -88,6 +88,23 @@ Result<StoreOptions> read_store_options(const varve_store_options* options) {
   return read;
 }
 
+}  // namespace
+
+Status open_store(std::string_view path, const varve_store_options* options, StoreGround ground, varve_store** store) {
+  if (path.empty() || path.find('\0') != std::string_view::npos) {
+    return Status::invalid_argument("the path of a store must not be empty or contain a zero byte");
+  }
+  Result<StoreOptions> read = read_store_options(options);
+  if (!read.ok()) return read.status();
+  read->env = ground.env;
+  auto gate = std::make_shared<Gate>(std::move(ground.owner));
+  Result<std::unique_ptr<Store>> opened = Store::open(path, *read);
+  if (!opened.ok()) return opened.status();
+  return give_handle(std::make_unique<StoreObject>(*std::move(opened), std::move(gate)), store);
+}
+
+namespace {
+
 Status give_table(const StoreObject& store, Result<Table> table, varve_table** opened) {
   if (!table.ok()) return table.status();
   if (opened == nullptr) return Status();
@@ -128,15 +145,7 @@ varve_status* varve_store_open(varve_text path, const varve_store_options* optio
     *store = nullptr;
     const varve::Result<std::string_view> directory = vc::read_text(path, "path");
     if (!directory.ok()) return directory.status();
-    if (directory->empty() || directory->find('\0') != std::string_view::npos) {
-      return varve::Status::invalid_argument("the path of a store must not be empty or contain a zero byte");
-    }
-    const varve::Result<varve::StoreOptions> read = vc::read_store_options(options);
-    if (!read.ok()) return read.status();
-    auto gate = std::make_shared<vc::Gate>();
-    varve::Result<std::unique_ptr<varve::Store>> opened = varve::Store::open(*directory, *read);
-    if (!opened.ok()) return opened.status();
-    return vc::give_handle(std::make_unique<vc::StoreObject>(*std::move(opened), std::move(gate)), store);
+    return vc::open_store(*directory, options, vc::StoreGround(), store);
   });
 }
 
@@ -181,7 +190,7 @@ varve_status* varve_store_snapshot(varve_store* store, varve_snapshot** snapshot
     *snapshot = nullptr;
     varve::Result<varve::Snapshot> taken = held.store->snapshot();
     if (!taken.ok()) return taken.status();
-    return vc::give_handle(std::make_unique<vc::SnapshotObject>(*std::move(taken)), snapshot);
+    return vc::give_handle(std::make_unique<vc::SnapshotObject>(*std::move(taken), held.gate()), snapshot);
   });
 }
 

@@ -48,6 +48,7 @@ class Backend {
   virtual bool has_indexes() const noexcept = 0;
   virtual bool is_published(engine::CommitVersion version) const noexcept = 0;
   virtual Status may_answer() const noexcept = 0;
+  virtual bool answers_wait() const noexcept = 0;
   virtual Status await_published(engine::CommitVersion version) = 0;
   virtual Result<std::unique_ptr<engine::Load>> begin_load() = 0;
   virtual Result<std::unique_ptr<engine::BeneathLoad>> begin_load_beneath(format::TableId table) = 0;
@@ -83,6 +84,7 @@ class EngineBackend final : public Backend {
   bool has_indexes() const noexcept override { return engine_.has_indexes(); }
   bool is_published(engine::CommitVersion version) const noexcept override { return engine_.is_published(version); }
   Status may_answer() const noexcept override { return engine_.may_answer(); }
+  bool answers_wait() const noexcept override { return engine_.answers_wait(); }
   Status await_published(engine::CommitVersion version) override { return engine_.await_published(version); }
   Result<std::unique_ptr<engine::Load>> begin_load() override { return engine_.begin_load(); }
   Result<std::unique_ptr<engine::BeneathLoad>> begin_load_beneath(format::TableId table) override {

@@ -2,6 +2,8 @@
 // Must never: hold a store.
 #include "varve/rados.h"
 
+#include <algorithm>
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -17,10 +19,10 @@
 namespace varve {
 
 struct RadosConnection::Parts {
-  Parts(std::string_view pool, std::unique_ptr<io::ObjectDoor> opened)
+  Parts(std::string_view pool, std::unique_ptr<io::ObjectDoor> opened, const io::RadosOptions& options)
       : door(std::move(opened)),
         watched(*door, machine.clock),
-        files(pool, watched, machine.clock, machine.random, machine.scheduler) {}
+        files(pool, watched, machine.clock, machine.random, machine.scheduler, options) {}
 
   const io::Env& machine = io::system_env();
   std::unique_ptr<io::ObjectDoor> door;
@@ -38,12 +40,29 @@ RadosConnection::RadosConnection(std::unique_ptr<Parts> parts) noexcept : parts_
 
 RadosConnection::~RadosConnection() = default;
 
-Result<std::unique_ptr<RadosConnection>> RadosConnection::open(std::string_view address) try {
+namespace {
+
+io::RadosOptions options_of(const RadosConnectionOptions& chosen) noexcept {
+  io::RadosOptions options;
+  options.verified_reads = chosen.verified_reads;
+  options.owner_wait = std::min<std::chrono::milliseconds>(chosen.owner_wait, std::chrono::hours(24 * 365));
+  options.takeover_wait = chosen.takeover_wait;
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RadosConnection>> RadosConnection::open(std::string_view address) {
+  return open(address, RadosConnectionOptions());
+}
+
+Result<std::unique_ptr<RadosConnection>> RadosConnection::open(std::string_view address,
+                                                               const RadosConnectionOptions& options) try {
   const Result<io::RadosAddress> parsed = io::parse_rados_address(address);
   if (!parsed.ok()) return parsed.status();
   Result<std::unique_ptr<io::ObjectDoor>> door = io::connect_to_pool(parsed->pool);
   if (!door.ok()) return door.status();
-  auto parts = std::make_unique<Parts>(parsed->pool, *std::move(door));
+  auto parts = std::make_unique<Parts>(parsed->pool, *std::move(door), options_of(options));
   return std::unique_ptr<RadosConnection>(new RadosConnection(std::move(parts)));
 } catch (const std::bad_alloc&) {
   return Status(Code::kOutOfMemory, "there is not enough memory to connect to a cluster");
@@ -77,8 +96,11 @@ RadosOperations operations_of(const io::DoorFigures& door) {
 }  // namespace
 
 Result<RadosFigures> RadosConnection::figures() const try {
-  (void)parts_->pool_watch.start();  // Without a thread, the figures have no pool.
   io::RadosProcess& process = parts_->files.process();
+  if (!process.owner().is_this_process()) {
+    return Status(Code::kLocked, "the connection belongs to the parent of this forked process; open another one");
+  }
+  (void)parts_->pool_watch.start();  // Without a thread, the figures have no pool.
   const io::OwnershipFigures ownership = process.figures();
   const io::DoorFigures reads = parts_->watched.reads();
   const io::DoorFigures changes = parts_->watched.changes();

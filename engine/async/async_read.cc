@@ -64,7 +64,7 @@ void AsyncRead::begin(Step& end) noexcept {
 
 Result<std::vector<std::optional<FoundEntry>>> AsyncRead::take() {
   if (is_answer_) {
-    if (Status fresh = view_.state_->may_answer(); !fresh.ok()) return fresh;
+    if (Status fresh = view_.may_answer(); !fresh.ok()) return fresh;
   }
   for (const std::unique_ptr<KeySearch>& search : searches_) {
     Result<std::optional<FoundEntry>> entry = search->take();

@@ -21,8 +21,11 @@ Cursor::Cursor(ReadStates::Pin pin, std::unique_ptr<EntryCursor> entries, std::s
 bool Cursor::is_refused() {
   if (lease_ == nullptr) [[likely]]
     return false;
-  refused_ = lease_->check();
-  if (refused_.ok()) return false;
+  refused_ = is_confirmed_ ? lease_->check() : lease_->confirm();
+  if (refused_.ok()) {
+    is_confirmed_ = true;
+    return false;
+  }
   valid_ = false;
   has_stopped_ = false;
   return true;

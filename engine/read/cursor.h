@@ -35,8 +35,12 @@ class Cursor {
     time_ = time;
     clock_ = &clock;
   }
-  /// Makes each seek check this lease, which outlives the cursor. Null: there is nothing to check.
-  void answer_under(const io::Lease* lease) noexcept { lease_ = lease; }
+  /// Makes each seek check this lease, which outlives the cursor. Null: there is nothing to check. `is_confirmed`: the file
+  /// system confirmed the owner since the view was made; otherwise the first seek asks it.
+  void answer_under(const io::Lease* lease, bool is_confirmed) noexcept {
+    lease_ = lease;
+    is_confirmed_ = is_confirmed;
+  }
   /// Makes the cursor report every stretch that it finds, even of few keys.
   void tell_all() noexcept { row_.tell_all(); }
   /// Makes the cursor leave values in their value files, for iterations that need keys alone. value() is valid only if
@@ -136,6 +140,7 @@ class Cursor {
   PinnedBlock brought_;  // a value from a value file
   Status failure_;       // of reading such a value
   const io::Lease* lease_ = nullptr;
+  bool is_confirmed_ = false;
   Status refused_;  // by the lease
   CommitVersion shown_version_ = 0;
   CommitVersion shown_end_ = 0;

@@ -25,8 +25,16 @@ Status path_error(int error, const FailedCall& failed) {
 }
 
 Status check_path(std::string_view path) {
-  if (!path.empty() && path.find('\0') == std::string_view::npos) return Status();
-  return Status::invalid_argument("the path of a directory is empty or contains NUL");
+  if (path.empty() || path.find('\0') != std::string_view::npos) {
+    return Status::invalid_argument("the path of a directory is empty or contains NUL");
+  }
+  if (path.starts_with("rados:")) {
+    constexpr std::string_view kAddress =
+        "the address of a store on Ceph needs a connection: StoreOptions::env of varve/rados.h, or "
+        "varve_rados_store_open() of varve/c_rados.h";
+    return Status::unsupported(kAddress).in_file(path).with_hint("a directory of this name is ./" + std::string(path));
+  }
+  return Status();
 }
 
 Result<Descriptor> open_path(const std::string& path, int flags) {

@@ -21,6 +21,8 @@ class RadosLease final : public Lease {
  public:
   explicit RadosLease(std::shared_ptr<RadosRoot> root) noexcept : root_(std::move(root)) {}
   Status check() const noexcept override { return root_->check_answer(); }
+  Status confirm() const noexcept override { return root_->confirm_answer(); }
+  bool may_wait() const noexcept override { return root_->process().options().verified_reads; }
 
  private:
   const std::shared_ptr<RadosRoot> root_;
@@ -37,7 +39,8 @@ class RadosLock final : public DirectoryLock {
   std::uint64_t epoch() const noexcept override { return epoch_; }
   Status check() const noexcept override { return root_->check({"write under the lock of", root_->path()}); }
   std::shared_ptr<const Lease> lease() const override {
-    if (!root_->process().options().takeover_wait) return nullptr;
+    const RadosOptions& options = root_->process().options();
+    if (!options.takeover_wait && !options.verified_reads) return nullptr;
     return std::make_shared<RadosLease>(root_);
   }
 

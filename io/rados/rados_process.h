@@ -29,6 +29,9 @@ struct RadosOptions {
   /// False: a new owner takes a root from a dead or living owner at once. For programs that never read through the
   /// handles of a former owner.
   bool takeover_wait = true;
+  /// True: a read of a store also asks its root, after the read came, whether this process still owns it. So no answer is
+  /// stale because a clock was paused, as that of a virtual machine may be.
+  bool verified_reads = false;
   /// A lock waits so long for the end of an owner that lives: a standby. It then takes the store over within T and a tenth.
   /// With zero, it is refused as it is for a directory.
   std::chrono::milliseconds owner_wait{0};

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "io/parents_object.h"
+
 namespace varve::io {
 
 namespace {
@@ -48,11 +50,15 @@ RadosRoot::RadosRoot(std::shared_ptr<RadosProcess> process, std::string_view pat
                      std::string store)
     : process_(std::move(process)), path_(path), name_(name), store_(std::move(store)), mutex_(process_->scheduler()) {}
 
+RadosRoot::~RadosRoot() {
+  if (!process_->owner().is_this_process()) leave_to_parent(question_);
+}
+
 Status RadosRoot::fenced(const FailedCall& call) const noexcept {
   return call_error(Code::kFenced, call, {"another owner has taken the store over"});
 }
 
-void RadosRoot::note_fenced() noexcept {
+void RadosRoot::note_fenced() const noexcept {
   if (!is_fenced_.exchange(true, std::memory_order_acq_rel)) process_->note_fence();
 }
 
@@ -60,7 +66,11 @@ Status RadosRoot::check(const FailedCall& call) const noexcept {
   if (!process_->owner().is_this_process()) {
     return call_error(Code::kLocked, call, {"this process is a fork of the one that opened it"});
   }
-  if (is_fenced_.load(std::memory_order_acquire) || process_->is_fenced()) return fenced(call);
+  if (is_fenced_.load(std::memory_order_acquire)) return fenced(call);
+  if (process_->is_fenced()) {
+    if (epoch() != 0) note_fenced();  // It owned the root until then.
+    return fenced(call);
+  }
   if (epoch() == 0) return call_error(Code::kLocked, call, {"the store is not locked by this handle"});
   return Status();
 }
@@ -79,14 +89,20 @@ Status RadosRoot::check_answer() const noexcept {
                     {"the cluster has not confirmed the ownership in time; repeat the call when it answers again"});
 }
 
+Status RadosRoot::confirm_answer() const noexcept {
+  Status fresh = check_answer();
+  if (!fresh.ok() || question_ == nullptr) return fresh;
+  return question_->ask(process_->read_patience());
+}
+
 Status RadosRoot::confirm() {
   const FailedCall call{"confirm the owner", path_};
   if (Status owned = check(call); !owned.ok()) return owned;
   ObjectLook root;
   const ObjectAnswer answer = process_->door().look(root_object(name_), root);
   if (answer == ENOENT) return root_lost(call);
-  if (answer != 0) return os_error(answer, call);
-  if (root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(epoch())) {
+  if (answer != 0 && answer != ESHUTDOWN) return os_error(answer, call);
+  if (answer == 0 && root.attributes["id"] == store_ && root.attributes["epoch"] == std::to_string(epoch())) {
     return Status();
   }
   note_fenced();

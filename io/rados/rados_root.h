@@ -27,6 +27,7 @@
 
 #include "io/os_error.h"
 #include "io/rados/object_door.h"
+#include "io/rados/owner_question.h"
 #include "io/rados/rados_names.h"
 #include "io/rados/rados_process.h"
 #include "io/scheduler.h"
@@ -46,6 +47,9 @@ class RadosRoot {
                                                  std::string_view name);
   /// Only find() calls it.
   RadosRoot(std::shared_ptr<RadosProcess> process, std::string_view path, std::string_view name, std::string store);
+  ~RadosRoot();
+  RadosRoot(const RadosRoot&) = delete;
+  RadosRoot& operator=(const RadosRoot&) = delete;
 
   const std::string& path() const noexcept { return path_; }
   /// Returns the whole path of a file, for messages.
@@ -66,6 +70,9 @@ class RadosRoot {
   /// Returns Ok while this owner may answer from memory: between the end of take() and the beginning of let_go(), while
   /// the lease is fresh. Errors: those of Lease::check().
   Status check_answer() const noexcept;
+  /// As check_answer(). With RadosOptions::verified_reads, it then asks the root, by one question for all who call at that
+  /// moment. Waits for RadosProcess::read_patience(). Errors also: kBusy (no answer in time), kIoError, kOutOfMemory.
+  Status confirm_answer() const noexcept;
   /// Asks the root whether its epoch is still that of this handle. Errors: kFenced, kCorruption (the root is gone).
   Status confirm();
 
@@ -136,7 +143,7 @@ class RadosRoot {
   Status probe_space(const FailedCall& call) VARVE_REQUIRES(mutex_);
   Result<TextMap> read_entries();
   Status fenced(const FailedCall& call) const noexcept;
-  void note_fenced() noexcept;
+  void note_fenced() const noexcept;
   Status lock_failure() const;
 
   const std::shared_ptr<RadosProcess> process_;
@@ -144,7 +151,7 @@ class RadosRoot {
   const std::string name_;
   const std::string store_;
   std::atomic<std::uint64_t> epoch_{0};
-  std::atomic<bool> is_fenced_{false};
+  mutable std::atomic<bool> is_fenced_{false};
   std::atomic<bool> may_answer_{false};
   std::atomic<std::uint64_t> next_number_{1};
 
@@ -165,6 +172,7 @@ class RadosRoot {
   /// Objects without a name that wait for that: ids, and the numbers of objects. They have keys in the root.
   std::vector<std::pair<std::string, std::uint64_t>> waiting_ VARVE_GUARDED_BY(mutex_);
   Status failure_ VARVE_GUARDED_BY(mutex_);  // of a change of the root with an unknown outcome
+  std::unique_ptr<OwnerQuestion> question_;  // made by the first take(), if reads are verified
 };
 
 }  // namespace varve::io

@@ -111,6 +111,11 @@ Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
   }
   if (Status leased = process_->start_lease(); !leased.ok()) return leased;
   if (process_->is_fenced()) return fenced({"lock", path_});
+  if (process_->options().verified_reads && question_ == nullptr) {
+    auto question = std::make_unique<OwnerQuestion>(process_->scheduler(), [this] { return confirm(); });
+    if (Status started = question->start(); !started.ok()) return started;
+    question_ = std::move(question);
+  }
 
   const std::string owner = process_->id() + " " + process_->door().client() + " " + process_->draw_id();
   const bool was_foreign = is_foreign();

@@ -46,6 +46,7 @@ void large_value_suite(void);
 void lease_suite(void);
 void blob_transaction_suite(void);
 void index_suite(void);
+void rados_suite(void);
 void conformance_suite(void);
 
 #endif

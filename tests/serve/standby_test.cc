@@ -4,9 +4,11 @@
 #include "tools/serve/standby.h"
 
 #include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,6 +45,13 @@ class Standby : public testing::Test {
     return chosen;
   }
 
+  static StandbyHooks hooks_of(std::function<void()> on_standby, std::function<bool()> may_wait) {
+    StandbyHooks hooks;
+    hooks.on_standby = std::move(on_standby);
+    hooks.may_wait = std::move(may_wait);
+    return hooks;
+  }
+
   varve::test::RadosMachine machine_{1};
 };
 
@@ -52,17 +61,18 @@ TEST_F(Standby, WaitsForTheOwnerAndTakesOverWhenItIsGone) {
   const std::unique_ptr<Process> second = start();
   int told = 0;
   const auto count = [&told] { ++told; };
-  Result<std::unique_ptr<Store>> owner = open_as_owner(first->place, options(), count, [] { return true; });
+  Result<std::unique_ptr<Store>> owner = open_as_owner(first->place, options(), hooks_of(count, [] { return true; }));
   ASSERT_TRUE(owner.ok()) << owner.status().to_string();
   EXPECT_EQ(told, 0);
   ASSERT_TRUE((*owner)->create_account("account1").ok());
   EXPECT_TRUE(find_loss(**owner).ok());
 
   int attempts = 0;
-  Result<std::unique_ptr<Store>> successor = open_as_owner(second->place, options(), count, [&] {
-    if (++attempts == 3) machine_.cluster.cut_off(first->program.door->client(), 0, 0);
-    return attempts < 20;
-  });
+  Result<std::unique_ptr<Store>> successor =
+      open_as_owner(second->place, options(), hooks_of(count, [&] {
+                      if (++attempts == 3) machine_.cluster.cut_off(first->program.door->client(), 0, 0);
+                      return attempts < 20;
+                    }));
   ASSERT_TRUE(successor.ok()) << successor.status().to_string();
   EXPECT_EQ(told, 1) << "one line, however long it waits";
   EXPECT_GE(attempts, 3);
@@ -78,11 +88,11 @@ TEST_F(Standby, EndsItsWaitWhenItMustNotGoOn) {
   const std::unique_ptr<Process> first = start();
   const std::unique_ptr<Process> second = start();
   const auto ignore = [] {};
-  Result<std::unique_ptr<Store>> owner = open_as_owner(first->place, options(), ignore, [] { return true; });
+  Result<std::unique_ptr<Store>> owner = open_as_owner(first->place, options(), hooks_of(ignore, [] { return true; }));
   ASSERT_TRUE(owner.ok());
-  EXPECT_EQ(open_as_owner(second->place, options(), ignore, [] { return false; }).code(), Code::kLocked);
+  EXPECT_EQ(open_as_owner(second->place, options(), hooks_of(ignore, [] { return false; })).code(), Code::kLocked);
   second->place.is_shared = false;
-  EXPECT_EQ(open_as_owner(second->place, options(), ignore, [] { return true; }).code(), Code::kLocked);
+  EXPECT_EQ(open_as_owner(second->place, options(), hooks_of(ignore, [] { return true; })).code(), Code::kLocked);
 }
 
 // The watch has a thread of its own, so this test has real threads.

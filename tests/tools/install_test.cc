@@ -18,6 +18,7 @@ namespace varve::install_test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -142,6 +143,14 @@ TEST_F(InstallLong, ATestLinksTheSimulatorBesideTheStaticLibrary) {
   build_by_cmake("-DTESTED=ON");
   EXPECT_TRUE(run("out/tested")) << log();
   EXPECT_THAT(log(), HasSubstr("power cuts, nothing lost"));
+}
+
+TEST_F(InstallLong, AProgramOnCephLinksWithoutCephAndSaysWhatItLacks) {
+  build_by_cmake("-DCEPH=ON");
+  ASSERT_TRUE(run("cp out/on_ceph embedding")) << log();
+  EXPECT_THAT(needed_libraries(), Not(HasSubstr("librados")));
+  EXPECT_TRUE(run("CEPH_CONF=/nowhere/ceph.conf ./embedding rados:tables/shop; [ $? = 1 ]")) << log();
+  EXPECT_THAT(log(), AnyOf(HasSubstr("CEPH_CONF"), HasSubstr("librados")));
 }
 
 TEST_F(InstallLong, TheExampleInCBuildsWithEitherLibrary) {

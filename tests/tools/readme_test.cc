@@ -32,6 +32,16 @@ std::string without_indentation(const std::string& text) {
   return out;
 }
 
+/// InstallLong compiles and links ceph_program.cc.
+TEST(CephPage, ShowsTheProgramThatIsBuiltAgainstTheInstalledLibrary) {
+  const std::string source = test::content_of(VARVE_SOURCE_DIR "/tests/embedding/ceph_program.cc");
+  const std::size_t begin = source.find("#include <memory>");
+  const std::size_t end = source.find("\n}\n", begin);
+  ASSERT_NE(end, std::string::npos);
+  const std::string page = test::content_of(VARVE_SOURCE_DIR "/docs/ceph.md");
+  EXPECT_THAT(page, HasSubstr("```cpp\n" + source.substr(begin, end + 3 - begin) + "```\n"));
+}
+
 std::size_t occurrences_in(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;

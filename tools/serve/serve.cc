@@ -24,6 +24,9 @@ namespace {
 /// A read that waits longer for the cluster is answered with 503. So a part of it that hangs does not hold up all threads.
 constexpr std::chrono::seconds kReadPatience{5};
 
+/// How often a standby shows that it lives in the time after which the service manager takes it for hung.
+constexpr int kSignsOfLife = 4;
+
 /// The program's exit code for a failure of the machine, after which a service manager starts it again.
 constexpr int kMachineFailed = 4;
 
@@ -31,12 +34,16 @@ constexpr int kMachineFailed = 4;
 /// RadosConnection::open().
 Result<std::shared_ptr<const RadosConnection>> cluster_of(const std::string& data, const Settings& settings) {
   const bool has_cache = settings.has(OptionId::kLocalCache);
+  RadosConnectionOptions options;
+  options.verified_reads = settings.text(OptionId::kVerifiedReads) == "on";
   if (!is_rados_address(data)) {
-    if (!has_cache) return std::shared_ptr<const RadosConnection>();
-    return at_place(settings.place(OptionId::kLocalCache),
-                    Status::invalid_argument("--local-cache is for a store on Ceph, and " + data + " is a directory"));
+    if (!has_cache && !options.verified_reads) return std::shared_ptr<const RadosConnection>();
+    const OptionId given = has_cache ? OptionId::kLocalCache : OptionId::kVerifiedReads;
+    const std::string name = has_cache ? "--local-cache" : "--verified-reads";
+    return at_place(settings.place(given),
+                    Status::invalid_argument(name + " is for a store on Ceph, and " + data + " is a directory"));
   }
-  Result<std::unique_ptr<RadosConnection>> connected = RadosConnection::open(data);
+  Result<std::unique_ptr<RadosConnection>> connected = RadosConnection::open(data, options);
   if (!connected.ok()) return connected.status();
   if (has_cache) {
     const Result<LocalCacheDefinition> cache = parse_local_cache(settings.text(OptionId::kLocalCache));
@@ -99,25 +106,23 @@ Result<std::unique_ptr<Store>> open_in_turn(const StorePlace& place, const Serve
                                             const ServiceManager& manager,
                                             const std::function<void(std::uint16_t metrics_port)>& on_standby) {
   std::unique_ptr<StandbyServer> standby;
-  return open_as_owner(
-      place, plan.store,
-      [&] {
-        if (plan.listening.metrics) {
-          Result<std::unique_ptr<StandbyServer>> started =
-              StandbyServer::start(*plan.listening.metrics, plan.listening);
-          if (started.ok()) {
-            standby = *std::move(started);
-          } else {
-            log_line("this standby has no /health and no /metrics: " + started.status().to_string());
-          }
-        }
-        note_sent(manager.ready("Standing by for " + place.path));
-        on_standby(standby ? standby->port() : std::uint16_t{0});
-      },
-      [&] {
-        manager.alive();
-        return true;
-      });
+  StandbyHooks hooks;
+  hooks.on_standby = [&] {
+    if (plan.listening.metrics) {
+      Result<std::unique_ptr<StandbyServer>> started = StandbyServer::start(*plan.listening.metrics, plan.listening);
+      if (started.ok()) {
+        standby = *std::move(started);
+      } else {
+        log_line("this standby has no /health and no /metrics: " + started.status().to_string());
+      }
+    }
+    note_sent(manager.ready("Standing by for " + place.path));
+    on_standby(standby ? standby->port() : std::uint16_t{0});
+  };
+  hooks.may_wait = [] { return true; };
+  hooks.alive = [&manager] { manager.alive(); };
+  hooks.alive_every = manager.watchdog() / kSignsOfLife;
+  return open_as_owner(place, plan.store, hooks);
 }
 
 }  // namespace

@@ -3,7 +3,11 @@
 #include "tools/serve/standby.h"
 
 #include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace varve::serve {
@@ -13,19 +17,62 @@ namespace {
 /// A server that lost its store answers nothing from it. It ends this soon after it could know.
 constexpr std::chrono::milliseconds kAskEvery{500};
 
+/// Calls hooks.alive() in the background until its end.
+class LifeSigns {
+ public:
+  explicit LifeSigns(const StandbyHooks& hooks) : hooks_(hooks), thread_([this] { run(); }) {}
+  ~LifeSigns() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_ending_ = true;
+      ending_.notify_all();
+    }
+    thread_.join();
+  }
+  LifeSigns(const LifeSigns&) = delete;
+  LifeSigns& operator=(const LifeSigns&) = delete;
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (!is_ending_) {
+      hooks_.alive();
+      ending_.wait_for(lock, hooks_.alive_every, [this] { return is_ending_; });
+    }
+  }
+
+  const StandbyHooks& hooks_;
+  std::mutex mutex_;
+  std::condition_variable ending_;
+  bool is_ending_ = false;
+  std::thread thread_;  // begins last
+};
+
+/// Returns nothing if it is not asked for, or if the system cannot start another thread.
+std::unique_ptr<LifeSigns> show_life(const StandbyHooks& hooks) {
+  if (!hooks.alive || hooks.alive_every.count() <= 0) return nullptr;
+  try {
+    return std::make_unique<LifeSigns>(hooks);
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_as_owner(const StorePlace& place, StoreOptions options,
-                                             const std::function<void()>& on_standby,
-                                             const std::function<bool()>& may_wait) {
+Result<std::unique_ptr<Store>> open_as_owner(const StorePlace& place, StoreOptions options, const StandbyHooks& hooks) {
   if (place.env != nullptr) options.env = place.env;
   bool has_told = false;
+  std::unique_ptr<LifeSigns> life;
   for (;;) {
     // An attempt watches the owner's lease for a while, so this loop is slow.
     Result<std::unique_ptr<Store>> opened = Store::open(place.path, options);
     if (opened.code() != Code::kLocked || !place.is_shared) return opened;
-    if (!std::exchange(has_told, true)) on_standby();
-    if (!may_wait()) return opened;
+    if (!std::exchange(has_told, true)) {
+      hooks.on_standby();
+      life = show_life(hooks);
+    }
+    if (!hooks.may_wait()) return opened;
   }
 }
 

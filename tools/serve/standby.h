@@ -2,6 +2,7 @@
 // Must never: serve a request, or know where a store lies.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -31,12 +32,20 @@ struct StorePlace {
   bool is_shared = false;
 };
 
-/// Opens the store. If another process owns a shared one, calls `on_standby` once, and waits until that owner is gone.
-/// `may_wait` is called before each attempt but the first; if it returns false, the result is kLocked.
-/// Errors: those of Store::open().
-Result<std::unique_ptr<Store>> open_as_owner(const StorePlace& place, StoreOptions options,
-                                             const std::function<void()>& on_standby,
-                                             const std::function<bool()>& may_wait);
+/// What a process does while it waits for its store.
+struct StandbyHooks {
+  /// Called once, when the wait begins.
+  std::function<void()> on_standby{};
+  /// Called before each attempt but the first. If it returns false, the result is kLocked.
+  std::function<bool()> may_wait{};
+  /// If it is not empty, called at least once in `alive_every` from on_standby() until the end, on a thread of its own. A
+  /// takeover takes as long as the cluster needs, and must not seem hung meanwhile. It must not throw.
+  std::function<void()> alive{};
+  std::chrono::microseconds alive_every{0};
+};
+
+/// Opens the store. If another process owns a shared one, waits until that owner is gone. Errors: those of Store::open().
+Result<std::unique_ptr<Store>> open_as_owner(const StorePlace& place, StoreOptions options, const StandbyHooks& hooks);
 
 /// Returns Ok, or kFenced if another owner has taken the store over. Reads the store.
 Status find_loss(const Store& store);

@@ -23,7 +23,8 @@ struct RecoveryStatistics {
   std::uint64_t commits = 0;
   /// Bytes of log that these records take.
   std::uint64_t log_bytes = 0;
-  /// Commits that only the log buffer held. A killed process does not lose them; a power cut would have lost them.
+  /// Commits that only the log buffer held. The process was killed, which did not lose them; a power cut would have. Zero
+  /// where the log buffer dies with its process; see Statistics::buffered_dies_with_process.
   std::uint64_t commits_from_buffer = 0;
   /// Bytes after the last whole record of the log. They belong to writes that were never acknowledged.
   std::uint64_t torn_bytes = 0;
@@ -94,6 +95,10 @@ struct Statistics {
   bool read_only = false;
   /// The durability of writes that do not choose one.
   Durability default_durability = Durability::kSync;
+  /// True if a killed process loses the `buffered` commits of its last 10 ms, the newest ones: so on Ceph, where no memory
+  /// outlives its process. False if only a failure of the machine loses them, as in a directory, or if the store is
+  /// read-only.
+  bool buffered_dies_with_process = false;
   /// The last commit that reads see.
   DateTime visible_version;
 

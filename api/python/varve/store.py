@@ -951,11 +951,17 @@ class Store:
     """An open store. ``with varve.open(path, create=True) as store: ...`` closes it at the end of the block."""
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False,
-                 durability: Optional[str] = None, write_buffer_bytes: int = 0, block_cache_bytes: int = 0) -> None:
-        """Opens the store in a directory.
+                 durability: Optional[str] = None, write_buffer_bytes: int = 0, block_cache_bytes: int = 0,
+                 verified_reads: bool = False, read_patience: Optional[Seconds] = None,
+                 local_cache: Optional[tuple[Path, int]] = None, owner_wait: Optional[Seconds] = None) -> None:
+        """Opens the store in a directory, or at its address ``rados:POOL/NAME`` on Ceph.
 
         `create` makes it if it does not exist. `durability` (``"sync"`` or ``"buffered"``) is that of writes which choose
         none; it is stored when the store is created. The two sizes are 256 MiB each if they are zero.
+
+        The last four are for an address. With `verified_reads`, each read asks the cluster who owns the store. A read
+        that waits longer than `read_patience` raises Busy. `local_cache` is a local directory and the size of the file
+        there. An open waits for `owner_wait` before it raises Locked: a standby. docs/ceph.md explains them. An address needs ``librados.so.2``, or raises Unsupported.
         """
         keep: list[Any] = []
         self._handle: Any = None
@@ -971,10 +977,23 @@ class Store:
             check(lib.varve_resources_create(memory, resources))
             options.resources = resources[0]
         raw = os.fsencode(path)
-        keep.append(raw)
+        place = (ffi.from_buffer(raw), len(raw))
         store = ffi.new("varve_store **")
         try:
-            check(lib.varve_store_open((ffi.from_buffer(raw), len(raw)), options, store))
+            if lib.varve_rados_is_address(place):
+                rados = _sized("varve_rados_options")
+                rados.verified_reads = verified_reads
+                rados.read_patience_ms = 0 if read_patience is None else milliseconds_of(read_patience, "read_patience")
+                rados.owner_wait_ms = 0 if owner_wait is None else milliseconds_of(owner_wait, "owner_wait")
+                if local_cache is not None:
+                    directory, rados.local_cache_bytes = os.fsencode(local_cache[0]), local_cache[1]
+                    keep.append(directory)
+                    rados.local_cache_directory = (ffi.from_buffer(directory), len(directory))
+                check(lib.varve_rados_store_open(place, rados, options, store))
+            elif verified_reads or (read_patience, local_cache, owner_wait) != (None, None, None):
+                raise InvalidArgument("verified_reads, read_patience, local_cache and owner_wait are for a store on Ceph")
+            else:
+                check(lib.varve_store_open(place, options, store))
         finally:
             lib.varve_resources_free(resources[0])
         self._handle = store[0]

@@ -63,6 +63,7 @@ class RecordingBackend final : public Backend {
   engine::CommitVersion time() const noexcept override { return to_.time(); }
   bool is_published(engine::CommitVersion version) const noexcept override { return to_.is_published(version); }
   Status may_answer() const noexcept override { return to_.may_answer(); }
+  bool answers_wait() const noexcept override { return to_.answers_wait(); }
   Status await_published(engine::CommitVersion version) override { return to_.await_published(version); }
   Result<std::unique_ptr<engine::Load>> begin_load() override { return to_.begin_load(); }
   Result<std::unique_ptr<engine::BeneathLoad>> begin_load_beneath(format::TableId table) override {

@@ -18,15 +18,16 @@ namespace {
 
 class LostStore : public testing::Test {
  protected:
-  LostStore() : program_(start()), env_(machine_.env_of(program_)) {
+  explicit LostStore(bool verified = false) : program_(start(verified)), env_(machine_.env_of(program_)) {
     store_ = open(env_);
     EXPECT_TRUE(store_->create_account("account1").ok());
     table_.emplace(*store_->create_table("account1", "Orders"));
     EXPECT_TRUE(table_->insert(test::with_value("p", "r", "x")).ok());
   }
 
-  test::RadosProgram& start() {
+  test::RadosProgram& start(bool verified = false) {
     io::RadosOptions options;
+    options.verified_reads = verified;
     options.renewal_time = std::chrono::hours(1);
     return machine_.start(options);
   }
@@ -79,6 +80,28 @@ TEST_F(LostStore, SaysThatItIsFencedAfterATakeoverAndCloses) {
   EXPECT_TRUE(store_->statistics().ok());
   (void)store_->close();
   EXPECT_EQ(table_->get("p", "r").code(), Code::kClosed);
+}
+
+class LostVerifiedStore : public LostStore {
+ protected:
+  LostVerifiedStore() : LostStore(true) {}
+};
+
+TEST_F(LostVerifiedStore, FindsOutByEachReadThoughItsLeaseIsFresh) {
+  EXPECT_TRUE(test::await(machine_.scheduler(), AsyncTable(*table_).get("p", "r")).ok());
+  EXPECT_TRUE(test::await(machine_.scheduler(), AsyncTable(*table_).scan(Scan{})).ok());
+  EXPECT_EQ(test::await(machine_.scheduler(), AsyncTable(*table_).insert(test::with_value("p", "r", "x"))).code(),
+            Code::kExists);
+  io::RadosOptions hasty;
+  hasty.takeover_wait = false;
+  test::RadosProgram& second = machine_.start(hasty);
+  machine_.cluster.hold_blocklists();
+  const io::Env env = machine_.env_of(second);
+  const std::unique_ptr<Store> owner = open(env);
+  ASSERT_NE(owner, nullptr);
+  EXPECT_TRUE(program_.files->process().is_fresh());
+  EXPECT_EQ(test::await(machine_.scheduler(), AsyncTable(*table_).scan(Scan{})).code(), Code::kFenced);
+  expect_no_answer(Code::kFenced);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ TEST(StoreOpen, KeepsItsDefaultDurabilityAndRefusesAnother) {
   options.default_durability = Durability::kBuffered;
   EXPECT_EQ((*bench.open(options).statistics()).default_durability, Durability::kBuffered);
   EXPECT_EQ((*bench.open().statistics()).default_durability, Durability::kBuffered);
+  EXPECT_FALSE((*bench.open().statistics()).buffered_dies_with_process);
   bench.store.reset();
   options.default_durability = Durability::kSync;
   EXPECT_EQ(Store::open(kStorePath, options).code(), Code::kInvalidArgument);

@@ -1,6 +1,7 @@
 // What the door to a real cluster does before there is one: the words of CEPH_ARGS, a missing client library, and the check
 // of a pool, on the model.
 #include <cerrno>
+#include <chrono>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include "io/rados/librados_door.h"
 #include "io/rados/librados_user.h"
 #include "io/simulated/object_cluster.h"
+#include "tests/io/child_process.h"
 #include "tests/io/io_test_support.h"
 
 namespace varve::io::librados_test {
@@ -87,6 +89,35 @@ TEST(Librados, ABlocklistingDoesNotWaitForTheMonitorsAndTheEndOfTheDoorWaitsForE
   EXPECT_EQ(door->blocklist("first"), 0);
   door.reset();
   EXPECT_EQ(silent.blocklisted, (std::set<std::string>{"first", "second", "third"}));
+}
+
+// No function of this library may be called: it has none.
+TEST(Librados, AForkedChildCallsNothingOfTheLibrary) {
+  std::unique_ptr<ObjectDoor> door =
+      make_librados_door(std::make_unique<LibradosConnection>(LibradosCalls{}, "tables"));
+  const std::string answers = in_child([&] {
+    std::string wrong;
+    const auto expect_refusal = [&wrong](const char* verb, ObjectAnswer answer) {
+      if (answer != ENOTCONN) wrong += std::string(verb) + ": " + std::to_string(answer) + "; ";
+    };
+    ObjectChange change;
+    change.object = "shop/root";
+    ObjectLook look;
+    TextMap entries;
+    std::byte byte{};
+    std::size_t count = 0;
+    PoolLook pool;
+    expect_refusal("change", door->change(change));
+    expect_refusal("look", door->look(change.object, look));
+    expect_refusal("entries", door->entries(change.object, entries));
+    expect_refusal("read", door->read(change.object, 0, {&byte, 1}, count, std::chrono::milliseconds(0)));
+    expect_refusal("read in time", door->read(change.object, 0, {&byte, 1}, count, std::chrono::milliseconds(1)));
+    expect_refusal("blocklist", door->blocklist("client"));
+    expect_refusal("look at the pool", door->look_at_pool(change.object, pool));
+    door.reset();
+    return wrong;
+  });
+  EXPECT_EQ(answers, "");
 }
 
 Status check_pool(void (*change)(ObjectCluster&)) {

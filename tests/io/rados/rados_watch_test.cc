@@ -158,6 +158,24 @@ TEST_P(RadosWatch, ATakeoverIsCountedByBothOwners) {
   EXPECT_TRUE(files_->process().figures().is_fenced);
 }
 
+TEST_P(RadosWatch, ATakeoverThatTheRenewalFindsIsCounted) {
+  machine_.cluster.hold_blocklists();
+  RadosOptions options;
+  options.takeover_wait = false;
+  test::RadosProgram& second = machine_.start(options);
+  const auto directory = second.files->open_directory(test::kRadosPath);
+  ASSERT_TRUE(is_ok(directory));
+  const auto lock = (*directory)->lock("LOCK", LockMode::kExclusive, milliseconds(0));
+  ASSERT_TRUE(is_ok(lock));
+  files_->process().renew();
+  EXPECT_TRUE(files_->process().figures().is_fenced);
+  EXPECT_TRUE(fails_with(lock_->check(), Code::kFenced));
+  EXPECT_TRUE(fails_with(lock_->check(), Code::kFenced));
+  EXPECT_TRUE(fails_with(directory_->confirm_owner(), Code::kFenced));
+  EXPECT_EQ(files_->process().figures().fences, 1U) << "once for a handle";
+  EXPECT_EQ(second.files->process().figures().fences, 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RadosWatch, testing::Range(std::uint64_t{1}, std::uint64_t{4}));
 
 }  // namespace

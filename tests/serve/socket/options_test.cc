@@ -73,6 +73,18 @@ TEST(ServeOptions, WithAFaultMakeNoStore) {
   EXPECT_FALSE(std::filesystem::exists(data));
 }
 
+TEST(ServeOptions, ForAStoreOnCephAreRefusedForADirectory) {
+  const ScratchDirectory scratch;
+  const std::string data = scratch.path("data");
+  const ProgramResult verified = run_program({"serve", "--data", data, "--verified-reads", "on"});
+  EXPECT_EQ(verified.exit_code, 1);
+  EXPECT_THAT(verified.err, HasSubstr("--verified-reads is for a store on Ceph, and " + data + " is a directory"));
+  const ProgramResult cached = run_program({"serve", "--data", data, "--local-cache", scratch.path("cache") + ":8M"});
+  EXPECT_EQ(cached.exit_code, 1);
+  EXPECT_THAT(cached.err, HasSubstr("--local-cache is for a store on Ceph"));
+  EXPECT_FALSE(std::filesystem::exists(data));
+}
+
 TEST(ServeOptions, CountTheIndexOfALocalCacheAsMemoryOfTheServer) {
   const ScratchDirectory scratch;
   const std::vector<std::string> begin = {"serve", "--data", scratch.path("data"), "--local-cache"};

@@ -6,9 +6,12 @@
 #include <array>
 #include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <future>
 #include <map>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +20,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "io/env.h"
 #include "tests/serve/socket/served_program.h"
+#include "tools/serve/standby.h"
 #include "tools/serve/transport/heartbeat.h"
 
 namespace varve::serve::service_manager_test {
@@ -45,6 +50,7 @@ class Manager {
     EXPECT_EQ(::bind(socket_.number(), reinterpret_cast<const sockaddr*>(&name), size), 0) << std::strerror(errno);
   }
 
+  const std::string& address() const noexcept { return address_; }
   ProgramOptions options(std::vector<std::string> words = {}) const {
     ProgramOptions made{std::move(words)};
     made.environment["NOTIFY_SOCKET"] = address_;
@@ -143,6 +149,62 @@ TEST(ServiceManager, IsToldAgainAndAgainThatTheServerLives) {
   program.signal(SIGTERM);
   EXPECT_THAT(manager.next_state(), StartsWith("STOPPING=1\n"));
   EXPECT_EQ(program.finish(), 0);
+}
+
+/// The files of this machine. The first open of a directory finds another owner. The second one takes until it is let go.
+class SlowTakeover final : public io::FileSystem {
+ public:
+  std::string_view name() const noexcept override { return files_.name(); }
+  Result<std::unique_ptr<io::Directory>> open_directory(std::string_view path) override {
+    if (opens_++ == 0) return Status(Code::kLocked, "another process has it open");
+    if (opens_ == 2) let_go_.get_future().wait();
+    return files_.open_directory(path);
+  }
+  Status create_directory(std::string_view path, io::SyncPoint point) override {
+    return files_.create_directory(path, point);
+  }
+  Result<std::unique_ptr<io::ReadQueue>> make_read_queue(io::Scheduler& scheduler, std::size_t depth) override {
+    return files_.make_read_queue(scheduler, depth);
+  }
+  void let_go() { let_go_.set_value(); }
+
+ private:
+  io::FileSystem& files_ = io::system_env().files;
+  std::promise<void> let_go_;
+  int opens_ = 0;  // by one thread
+};
+
+TEST(ServiceManager, IsToldThatAStandbyLivesDuringALongTakeover) {
+  const Manager manager;
+  const varve::test::ScratchDirectory scratch;
+  // NOLINTBEGIN(concurrency-mt-unsafe): this test has one thread so far
+  ::setenv("NOTIFY_SOCKET", manager.address().c_str(), 1);
+  ::setenv("WATCHDOG_USEC", "40000", 1);
+  const ServiceManager service;
+  ::unsetenv("NOTIFY_SOCKET");
+  ::unsetenv("WATCHDOG_USEC");
+  // NOLINTEND(concurrency-mt-unsafe)
+  SlowTakeover files;
+  const io::Env& machine = io::system_env();
+  const io::Env env{files, machine.clock, machine.random, machine.scheduler};
+  StorePlace place;
+  place.path = scratch.path("store");
+  place.env = &env;
+  place.is_shared = true;
+  StoreOptions options;
+  options.create_if_absent = true;
+  StandbyHooks hooks;
+  hooks.on_standby = [&] { EXPECT_TRUE(service.ready("Standing by").ok()); };
+  hooks.may_wait = [] { return true; };
+  hooks.alive = [&] { service.alive(); };
+  hooks.alive_every = service.watchdog() / 4;
+  Status opened(Code::kUnknown);
+  std::thread open([&] { opened = open_as_owner(place, options, hooks).status(); });
+  EXPECT_THAT(manager.next(), StartsWith("READY=1\nSTATUS=Standing by"));
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(manager.next(), "WATCHDOG=1");  // for longer than the manager waits
+  files.let_go();
+  open.join();
+  EXPECT_TRUE(opened.ok()) << opened.to_string();
 }
 
 TEST(ServiceManager, ThatWatchesAnotherProcessIsNotTold) {

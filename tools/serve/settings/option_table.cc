@@ -10,6 +10,7 @@ namespace varve::serve {
 namespace {
 
 constexpr std::array<std::string_view, 4> kStatusPages = {"auto", "off", "figures", "explore"};
+constexpr std::array<std::string_view, 2> kVerifiedReads = {"off", "on"};
 constexpr std::array<std::string_view, 2> kPublicBlobs = {"off", "allow"};
 constexpr std::array<std::string_view, 2> kCompressBlobs = {"off", "on"};
 constexpr std::array<std::string_view, 2> kExtensions = {"deny", "allow"};
@@ -72,6 +73,12 @@ constexpr std::array<OptionRule, kOptions> kRules = {{
      "/var/cache/varve:20G. The file has no name, and needs memory of a 256th of its size, which is taken from the "
      "memory "
      "of the server"},
+    {OptionId::kVerifiedReads, "verified-reads", "WHETHER", ValueKind::kText, "off", kVerifiedReads, accept, false,
+     "For a store on Ceph: whether each read asks the cluster if this server still owns the store. off: reads rest on "
+     "a "
+     "lease, and so on the clock of this machine. on: they rest on no clock of this machine, and take one more answer "
+     "of "
+     "the cluster, which all reads of a moment share"},
     {OptionId::kListen,
      "listen",
      "ADDRESS:PORT",

@@ -16,6 +16,7 @@ namespace varve::serve {
 enum class OptionId : std::uint8_t {
   kData,
   kLocalCache,
+  kVerifiedReads,
   kListen,
   kListenQueues,
   kListenBlobs,
@@ -33,7 +34,7 @@ enum class OptionId : std::uint8_t {
   kLogFormat,
   kDrainSeconds,
 };
-inline constexpr std::size_t kOptions = 18;
+inline constexpr std::size_t kOptions = 19;
 
 /// The type of an option's value in the configuration file. The command line has texts only.
 enum class ValueKind : std::uint8_t { kText, kNumber, kTexts };

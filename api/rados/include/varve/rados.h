@@ -103,6 +103,24 @@ struct RadosFigures {
   std::optional<RadosLocalCache> local_cache;
 };
 
+/// Choices of a connection, for all stores that are opened with it.
+struct RadosConnectionOptions {
+  /// True: each read also asks the root of the store, after the read came, whether this process still owns it. All reads of
+  /// that moment share one question, which takes as long as one small read of the cluster. Without it, freshness of reads
+  /// rests on the lease, and so on the rate of this machine's clock: a virtual machine that is paused without its clock
+  /// noticing may answer reads from before a takeover. Writes rest on no clock either way. A snapshot is confirmed when it
+  /// is taken and again by each read of it.
+  bool verified_reads = false;
+  /// Store::open() waits this long for the end of an owner that lives, before it returns kLocked: a standby. It then takes
+  /// the store over about two seconds after the owner died. Zero, the default: half a second. At most a year.
+  std::chrono::milliseconds owner_wait{0};
+  /// False: an open takes the store from another owner at once, as if that one had died. The former process loses all stores
+  /// of its connection. Its writes are kFenced. It may answer reads from memory for two more seconds, unless they are
+  /// verified. So does this process, if a later owner does the same to it. For a program whose caller knows that the owner
+  /// is dead, or never reads through it.
+  bool takeover_wait = true;
+};
+
 /// A connection to one pool, with the machine's clocks and threads. Stores of the pool can share it, and then have one
 /// lease. Any thread may use it. A fork of the process cannot: opening a store there returns kLocked.
 class RadosConnection {
@@ -115,6 +133,7 @@ class RadosConnection {
   /// missing, or the pool is unfit), kNotFound (the cluster has no such pool), kForbidden (the user lacks a right),
   /// kIoError (the cluster does not answer), kOutOfMemory. The message or its hint says what to do.
   static Result<std::unique_ptr<RadosConnection>> open(std::string_view address);
+  static Result<std::unique_ptr<RadosConnection>> open(std::string_view address, const RadosConnectionOptions& options);
   /// Every store that was opened with env(), and every handle made from it, must be gone.
   ~RadosConnection();
   RadosConnection(const RadosConnection&) = delete;
@@ -135,7 +154,7 @@ class RadosConnection {
   const io::Env* env() const noexcept;
 
   /// Returns the figures without waiting for the cluster. The first call starts a thread that asks the monitors about the
-  /// pool every five seconds. Errors: kOutOfMemory.
+  /// pool every five seconds. Errors: kOutOfMemory, kLocked (a fork of the process).
   Result<RadosFigures> figures() const;
   /// From now on, a read of a file that waits longer than this is given up: the verb returns kBusy, and may be repeated. So
   /// one part of a cluster that hangs does not hold up all threads of a program. Zero, the default, waits without end.
