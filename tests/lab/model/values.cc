@@ -234,7 +234,7 @@ IndexDefinition index_of(std::uint32_t number) {
 
 std::optional<TableExpiry> expiry_of(std::uint32_t number) {
   if (number >= kLater) {
-    constexpr std::array<std::chrono::seconds, 3> kAges = {std::chrono::seconds(90), std::chrono::seconds(1050),
+    constexpr std::array<std::chrono::seconds, 3> kAges = {std::chrono::seconds(90), std::chrono::seconds(1080),
                                                            std::chrono::seconds(19'830)};
     return number % 4 == 3 ? TableExpiry::at("Until") : TableExpiry::after(kAges[number % 4]);
   }
