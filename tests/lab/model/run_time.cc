@@ -58,7 +58,7 @@ void Run::pass_near_ends() {
   ask_time();
   for (std::uint64_t end = next_end(*state_, time_); end != kNoEnd && end <= time_ + kNear && !failed();
        end = next_end(*state_, time_)) {
-    // The clock may be behind the versions.
+    // The versions may be ahead of the clock.
     const std::uint64_t missing = end - std::min({clock_time(), time_, end}) + 1;
     machine_->clock.advance(std::chrono::nanoseconds(missing * 100));
     count("ends passed");
