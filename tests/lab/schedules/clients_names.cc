@@ -123,7 +123,7 @@ void Client::read_name(std::size_t cell) {
   recorder_.add(kNamesObject, std::move(operation));
 }
 
-/// Of an increment that ended in kUnknown, only the sum with the later ones shows whether it happened.
+/// If an increment ends in kUnknown, only the sums of later ones show whether it happened.
 void Client::increment() {
   constexpr std::size_t kCell = 1;
   const auto change = static_cast<std::int64_t>(1 + below(5));
