@@ -1,5 +1,5 @@
 // Owns: the operations of the clients of a schedule (clients.h) on a table with a unique index and a counter.
-// Must never: decide who has a name. The search for an order does.
+// Must never: decide which entity has a name. The search for an order does.
 #include <string>
 #include <utility>
 
