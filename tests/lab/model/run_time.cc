@@ -2,7 +2,7 @@
 // Must never: let an end pass in the middle of an operation. The answer would depend on the moment.
 //
 // Readers judge ends at max(clock, newest version, highest end that was judged as passed). The clock is the wall clock,
-// unless it jumped ahead by more than an hour since the open: then it is the time of the open and what has passed since.
+// unless it jumped ahead by more than an hour since the open: then it is the time of the open plus the time since.
 #include <algorithm>
 
 #include "api/core/store_core.h"
