@@ -106,7 +106,9 @@ void Client::end_write(std::size_t object, HistoryOperation operation, const Sta
     commit.version = etag.timestamp().ticks;
     commit.invoked = operation.invoked;
     commit.returned = operation.returned;
-    for (const Assignment& set : operation.sets) commit.sets[{object, set.cell}] = set.value;
+    for (const Assignment& set : operation.sets) {
+      if (!set.adds) commit.sets[{object, set.cell}] = set.value;
+    }
     recorder_.add(std::move(commit));
   }
   recorder_.add(object, std::move(operation));

@@ -130,7 +130,7 @@ void World::run_threads() {
     Client& client = *clients.back();
     const bool maintains = i == count;
     Result<io::Thread> thread =
-        scheduler().start("client", [&client, maintains] { maintains ? client.maintain(6) : client.run(12); });
+        scheduler().start("client", [&client, maintains] { maintains ? client.maintain(6) : client.run(16); });
     if (!thread.ok()) return recorder.broken("a thread: " + thread.status().to_string());
     threads.push_back(*std::move(thread));
   }
