@@ -5,6 +5,7 @@
 #include "engine/base/snapshots.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/manifest/file_set.h"
+#include "format/log/manifest_edit.h"
 #include "format/log/root.h"
 
 namespace varve::engine {
@@ -18,6 +19,12 @@ inline CommitVersion ended_for_all(const FileSet& files, const Snapshots& snapsh
     queue.pass(time);  // Readers that begin later are at or above it.
     return time;
   });
+}
+
+/// Notes in the edit of files from which entities that had ended by `ended_for_all` are removed, that no reader is below that
+/// time, also after a crash.
+inline void raise_ceiling(CommitVersion ended_for_all, format::ManifestEdit& edit) noexcept {
+  if (ended_for_all > 0) edit.version_ceiling = ended_for_all;
 }
 
 }  // namespace varve::engine

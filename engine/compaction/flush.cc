@@ -248,6 +248,7 @@ Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed, 
   view.dead = DeadRanges(dead_ids, view.horizon.front());
   view.levels = tree_.levels();
   view.ended_for_all = ended_for_all(files, snapshots_, queue_);
+  raise_ceiling(view.ended_for_all, edit);
   if (Status written = write_entries(sealed, is_oldest, view, edit); !written.ok()) return written;
   unadded.release();
   return edit;
@@ -297,7 +298,8 @@ Status Flusher::write_entries(const SealedMemtable& sealed, bool is_oldest, cons
 void Flusher::describe_log(const SealedMemtable& sealed, format::ManifestEdit& edit) const {
   const FileSet files = tree_.manifest().files();
   edit.flushed_version = sealed.last_version;  // L2
-  edit.version_ceiling = std::max(files.version_ceiling, wal_.tracker().durable_ceiling());
+  edit.version_ceiling =
+      std::max({edit.version_ceiling.value_or(0), files.version_ceiling, wal_.tracker().durable_ceiling()});
   if (sealed.tag && (!files.commit_tag || files.commit_tag->version < sealed.tag->version))
     edit.commit_tag = sealed.tag;
   add_dead_ids(sealed.retired, files, edit);

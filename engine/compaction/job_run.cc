@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/compaction/bottom_check.h"
+#include "engine/compaction/ended.h"
 #include "engine/compaction/output_cuts.h"
 #include "engine/compaction/retention.h"
 #include "engine/compaction/rewrite.h"
@@ -186,6 +187,7 @@ class Merge {
     edit.added_tables = std::move(written.files);
     const UnaddedFiles unadded(sink.tables, edit.added_tables);
     edit.oldest_readable_version = view_.horizon.back();
+    raise_ceiling(view_.ended_for_all, edit);
     add_numbers(range.overlapped, edit.removed_tables);
     const io::MutexGuard guard(mutex_);
     const bool is_last = unpublished_ == 1;
@@ -234,6 +236,7 @@ Status perform_job(const Job& job, const JobView& view, const JobTools& tools) {
     case JobKind::kUnlink:
       io::probe("a file of dropped tables went unread");
       if (job.inputs.front()->entry.ends.count > 0) io::probe("a file of ended entities went unread");
+      raise_ceiling(view.ended_for_all, edit);
       add_numbers(job.inputs, edit.removed_tables);
       tools.figures.unlinked_files.fetch_add(job.inputs.size(), std::memory_order_relaxed);
       break;

@@ -304,6 +304,7 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
       // A long compaction has an earlier horizon than a flush that finished first.
       edit.oldest_readable_version = std::max(*edit.oldest_readable_version, before.oldest_readable_version);
     }
+    if (edit.version_ceiling) edit.version_ceiling = std::max(*edit.version_ceiling, before.version_ceiling);
     FileSet after = before;
     if (Status applied = after.apply(edit); !applied.ok()) return applied;
     Result<Rearranged> made = rearrange(before, after, edit, merged);

@@ -163,5 +163,36 @@ TEST(ExpiryCrash, E1_E3_AcknowledgedIsAcknowledgedAtEveryStep) {
   }
 }
 
+/// Removes an entity that has ended, and returns the time of readers after a kill and a wall clock that was set back.
+CommitVersion time_after(Status (Engine::*remove)(), CommitVersion* end) {
+  std::optional<io::MemoryDisk> disk;
+  io::Ticks wall = 0;
+  {
+    Machine machine(1, test::OneThreadAtATime{});
+    io::SeededRandom picks(1);
+    wall = machine.clock.wall();
+    const std::unique_ptr<Engine> engine = *machine.open();
+    EXPECT_EQ(engine->allow_ends().to_string(), "Ok");
+    *end = engine->time() + 10 * kSecond;
+    EXPECT_TRUE(Change().put_until("p", "r", *end, "value").commit(*engine).ok());
+    if (remove == &Engine::compact) EXPECT_EQ(engine->flush().to_string(), "Ok");
+    machine.clock.advance(std::chrono::seconds(20));
+    EXPECT_EQ(((*engine).*remove)().to_string(), "Ok");
+    disk = machine.files->process_death(picks);
+  }
+  Machine after(2, *std::move(disk));
+  after.clock.set_wall(wall);
+  const auto engine = after.open();
+  if (!engine.ok()) return 0;
+  EXPECT_FALSE((*(*engine)->view().get(key_of("p", "r"))).has_value());
+  return (*engine)->view().time();
+}
+
+TEST(ExpiryCrash, E3_NoReaderIsBelowTheTimeAtWhichEndedEntitiesWereRemoved) {
+  CommitVersion end = 0;
+  EXPECT_GE(time_after(&Engine::flush, &end), end);
+  EXPECT_GE(time_after(&Engine::compact, &end), end);
+}
+
 }  // namespace
 }  // namespace varve::engine::expiry_crash_test

@@ -56,7 +56,13 @@ TEST(LabModel, AFixedShareOfRoundsHasNoFinding) {
   at_least("indexes dropped", 40);
   at_least("queries with an index", 40);
   at_least("queries at snapshots", 50);
+  at_least("builds that found a value twice", 10);
+  at_least("writes refused by unique indexes", 50);
+  at_least("loads refused by unique indexes", 1);
   at_least("rules of expiry", 100);
+  at_least("ends passed", 1);
+  at_least("clocks set back over ends", 1);
+  at_least("entities that ended", 100);
   at_least("groups", 1500);
   at_least("groups refused", 1500);
   at_least("faults", 100);
@@ -94,6 +100,14 @@ TEST(LabModel, ADurableWriteThatIsLostIsFoundAndShrunk) {
 
 TEST(LabModel, ADroppedTableThatComesBackIsFoundAndShrunk) {
   expect_found_and_shrunk(Planted::kDropKeepsEntities, 4);
+}
+
+TEST(LabModel, AnEntityThatStaysAfterItsEndIsFoundAndShrunk) {
+  expect_found_and_shrunk(Planted::kNoEnds, 8);
+}
+
+TEST(LabModel, AValueOfAUniqueIndexThatTwoEntitiesHaveIsFoundAndShrunk) {
+  expect_found_and_shrunk(Planted::kSharedValues, 8);
 }
 
 TEST(LabModel, TheSameListRunsTheSameWayTwice) {

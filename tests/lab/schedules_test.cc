@@ -96,6 +96,25 @@ TEST(LabHistory, WhatEndedUnknownCannotHaveHappenedAndThenNot) {
   EXPECT_EQ(verdict_of({reads(1, 2, 1), perhaps(writes(3, 0, 1))}), Verdict::kNotLinearizable);
 }
 
+TEST(LabHistory, ALostIncrementIsRefused) {
+  HistoryOperation first = writes(1, 10, 2);
+  first.sets = {{0, 2, true}};
+  HistoryOperation second = writes(2, 9, 3);
+  second.sets = {{0, 3, true}};
+  EXPECT_EQ(verdict_of({first, second, reads(11, 12, 5)}), Verdict::kLinearizable);
+  EXPECT_EQ(verdict_of({first, second, reads(11, 12, 3)}), Verdict::kNotLinearizable);
+  EXPECT_EQ(verdict_of({first, perhaps(second), reads(11, 12, 2)}), Verdict::kLinearizable);
+}
+
+TEST(LabHistory, TwoWhoTookOneNameAreRefused) {
+  HistoryOperation taken;
+  taken.invoked = 2;
+  taken.returned = 9;
+  taken.needs = {{0, true, 7}};
+  EXPECT_EQ(verdict_of({swaps(1, 10, 0, 7), taken}), Verdict::kLinearizable);
+  EXPECT_EQ(verdict_of({swaps(1, 10, 0, 7), swaps(2, 9, 0, 8)}), Verdict::kNotLinearizable);
+}
+
 TEST(LabHistory, ABatchIsSeenWholeOrNotAtAll) {
   HistoryOperation batch = writes(1, 10, 1);
   batch.sets.push_back({1, 1});
@@ -199,7 +218,9 @@ TEST(LabSchedules, AFixedShareOfRoundsHasNoFinding) {
   };
   at_least("schedules", kRounds);
   at_least("determinism pairs", kRounds);
-  at_least("histories checked", 4 * kRounds);
+  at_least("histories checked", 6 * kRounds);
+  at_least("names that were taken", kRounds / 2);
+  at_least("increments", kRounds);
   at_least("operations checked", 10'000);
   at_least("commits", 2500);
   at_least("views at one version", 1000);

@@ -21,18 +21,18 @@ constexpr std::array<Weight, kOperationNames> kWeights = {{
     {OperationName::kGroup, 90},          {OperationName::kTransact, 50},
     {OperationName::kPatch, 40},          {OperationName::kGet, 80},
     {OperationName::kGetMany, 30},        {OperationName::kScan, 80},
-    {OperationName::kCount, 20},          {OperationName::kQueryIndex, 40},
+    {OperationName::kCount, 20},          {OperationName::kQueryIndex, 60},
     {OperationName::kBeginWalk, 10},      {OperationName::kContinueWalk, 30},
     {OperationName::kTakeSnapshot, 14},   {OperationName::kReadSnapshot, 14},
     {OperationName::kReleaseSnapshot, 6}, {OperationName::kCreateTable, 40},
     {OperationName::kDropTable, 12},      {OperationName::kCreateAccount, 8},
     {OperationName::kDropAccount, 3},     {OperationName::kList, 8},
     {OperationName::kSetPolicies, 8},     {OperationName::kReadPolicies, 8},
-    {OperationName::kSetExpiry, 8},       {OperationName::kDeclareIndex, 24},
-    {OperationName::kDropIndex, 6},       {OperationName::kLoad, 14},
+    {OperationName::kSetExpiry, 8},       {OperationName::kDeclareIndex, 36},
+    {OperationName::kDropIndex, 6},       {OperationName::kLoad, 18},
     {OperationName::kCheckpoint, 3},      {OperationName::kCompact, 8},
     {OperationName::kSync, 12},           {OperationName::kLastTag, 6},
-    {OperationName::kCompareAll, 2},      {OperationName::kJumpClock, 8},
+    {OperationName::kCompareAll, 2},      {OperationName::kJumpClock, 16},
     {OperationName::kReopen, 5},          {OperationName::kVerify, 1},
     {OperationName::kReadOnlyOpen, 2},    {OperationName::kKill, 8},
     {OperationName::kPowerCut, 14},       {OperationName::kCrashImage, 14},
@@ -103,6 +103,9 @@ class Generator {
     if (name == "minutes") return one_in(2) ? below(60) : below(10'000);
     if (name == "pages") return one_in(2) ? below(20) : below(600);
     if (name == "step") return one_in(2) ? below(8) : below(64);
+    if (name == "entity" || name == "changes" || name == "seed" || name == "index" || name == "rule") {
+      return below(1 << 20) + (one_in(2) ? kLater : 0);
+    }
     if (name == "lasting") return one_in(3) ? 1 : 0;
     return below(1 << 20);
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -87,6 +88,8 @@ class Run {
   /// never existed.
   std::optional<TableVerbs> verbs(const TableName& name);
   DateTime visible();
+  /// Returns the table at the present time, or null: without the entities that have ended.
+  TablePointer table_now(const TableName& name) const { return living(state_->table(name), time_); }
   /// Returns whether a present fault can cause this status.
   bool is_excused(const Status& status) const;
   /// Compares the result of a write with the expected one, and updates the model. Returns true if the write happened.
@@ -94,7 +97,20 @@ class Run {
   /// Records a commit with the present state, at the present visible version.
   void note_version(bool durable);
   void expect_unchanged();
+  /// Returns whether a unique index refused a write as expected.
+  bool is_taken_as_expected(const Status& status, const Expected& expected);
   WriteOptions write_options(std::uint32_t durability, const std::string& tag, bool* durable) const;
+
+  // -- run_time.cc: the time at which entities end ------------------------------------------------------------------
+
+  /// Asks for the time at which readers judge ends, and compares it with the clock. If no entity ends, it does not matter.
+  void ask_time();
+  /// Sets the clock beyond each end that is so near that an operation might pass it.
+  void pass_near_ends();
+  void jump_clock(const Numbers& numbers);
+  /// Returns the time of the store's clock by the rules of versions.
+  std::uint64_t clock_time();
+  void note_clock_at_open();
 
   // -- run_writes.cc ----------------------------------------------------------------------------------------------
 
@@ -158,7 +174,11 @@ class Run {
   void note_builds_of_load();
   /// Sets the states in which a load has left the indexes of its table.
   void settle_builds_of_load(const TableName& name, const std::vector<UnbuiltIndex>& unbuilt, bool is_stopped);
-  void set_index(const TableName& name, const IndexRow& row);
+  /// Sets the state of an index, which may be a new one.
+  void set_index(const TableName& name, const IndexDefinition& definition, std::optional<IndexState> state);
+  /// Judges the end of a build because two entities have one value, or a value is too long.
+  void settle_failed_build(const TableName& name, const IndexDefinition& definition, const Status& ended,
+                           bool is_expected);
   void compare_indexes(Store& store, const TableState& table, const TableName& name, const char* where);
 
   // -- run_orders.cc ----------------------------------------------------------------------------------------------
@@ -212,7 +232,7 @@ class Run {
   };
   struct Held {
     Snapshot snapshot;
-    StatePointer state;
+    StatePointer state;                   // without the entities that had ended
     std::map<std::string, Table> tables;  // by "account/lower"
   };
 
@@ -238,9 +258,14 @@ class Run {
   std::map<std::uint64_t, StatePointer> history_;  // by version
   std::map<std::uint64_t, Build> builds_;          // by their last versions
   std::uint64_t version_ = 0;                      // of state_
-  std::uint64_t highest_ = 0;                      // the highest version that this store has shown
-  std::uint64_t promised_ = 0;                     // must survive a power cut
-  std::uint64_t acknowledged_ = 0;                 // must survive the death of the process
+  std::uint64_t time_ = 0;                         // at which reads judge the ends of entities
+  std::uint64_t latest_time_ = 0;                  // of all opens
+  std::uint64_t seen_end_ = 0;                     // the highest end that readers have judged as passed since the open
+  io::Ticks wall_at_open_ = 0;
+  std::chrono::nanoseconds monotonic_at_open_{0};
+  std::uint64_t highest_ = 0;       // the highest version that this store has shown
+  std::uint64_t promised_ = 0;      // must survive a power cut
+  std::uint64_t acknowledged_ = 0;  // must survive the death of the process
   std::optional<Change> unknown_;
   bool misfortune_ = false;  // since the last open
   bool faults_ = false;      // other than a full disk

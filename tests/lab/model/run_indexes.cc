@@ -6,6 +6,7 @@
 
 #include "tests/api/filter/slow_filter.h"
 #include "tests/lab/model/run.h"
+#include "tests/lab/model/unique.h"
 
 namespace varve::lab {
 namespace {
@@ -31,6 +32,7 @@ test::SlowFilter index_filter(const IndexDefinition& definition, std::uint32_t s
       one.operator_name = "ge";
       one.literal = Value(DateTime{limits::kDateTimeTicksMin});
     }
+    if (component.property == "Tag") one.literal = tag_value(static_cast<std::uint32_t>(random()));
     if (component.property == "Count") one.literal = Value(std::int32_t{static_cast<std::int32_t>(random() % 9)});
     test::SlowFilter both;
     both.kind = test::SlowFilter::Kind::kAnd;
@@ -42,10 +44,12 @@ test::SlowFilter index_filter(const IndexDefinition& definition, std::uint32_t s
 
 }  // namespace
 
-void Run::set_index(const TableName& name, const IndexRow& row) {
+void Run::set_index(const TableName& name, const IndexDefinition& definition, std::optional<IndexState> state) {
   auto next = std::make_shared<State>(*state_);
   auto table = std::make_shared<TableState>(*next->table(name));
-  table->indexes[row.definition.name] = row;
+  IndexRow& row = table->indexes.try_emplace(definition.name, IndexRow{{}, {}, version_}).first->second;
+  row.definition = definition;
+  row.state = state;
   next->accounts[name.account][name.lower] = std::move(table);
   state_ = std::move(next);
   history_[version_] = state_;
@@ -57,9 +61,9 @@ void Run::note_build(const TableName& name, const IndexDefinition& definition, s
   if (version == before || failed()) return;
   if (version < highest_) return broken("a build: its version is not above all others");
   version_ = highest_ = acknowledged_ = version;
-  set_index(name, {definition, std::nullopt});
+  set_index(name, definition, std::nullopt);
   builds_[version] = {before, state_};
-  set_index(name, {definition, reached});
+  set_index(name, definition, reached);
 }
 
 bool Run::interrupt_build(const Numbers& numbers) {
@@ -68,7 +72,8 @@ bool Run::interrupt_build(const Numbers& numbers) {
     case Meanwhile::kStop: return true;
     case Meanwhile::kWrite:
     case Meanwhile::kWriteToo:
-      write(OperationName::kInsertOrReplace, {numbers[0], numbers[3], numbers[3], plain_entity(numbers[2]), 0, 1});
+      write(OperationName::kInsertOrReplace,
+            {numbers[0], numbers[3], numbers[3], plain_entity(numbers[2] + (numbers[1] >= kLater ? kLater : 0)), 0, 1});
       return false;
     case Meanwhile::kDropIndex: drop_index(numbers); return version_ != before;
     case Meanwhile::kDropTable: drop_table(numbers[0]); return version_ != before;
@@ -94,14 +99,15 @@ void Run::settle_builds_of_load(const TableName& name, const std::vector<Unbuilt
   const std::map<std::string, IndexRow> indexes = state_->table(name)->indexes;
   const bool are_known = unbuilt.empty() || !unbuilt.front().name.empty();
   for (const auto& [index, row] : indexes) {
+    if (row.definition.is_unique) continue;  // Its build has failed, or it would have refused the load.
     const auto left = std::find_if(unbuilt.begin(), unbuilt.end(),
                                    [&index = index](const UnbuiltIndex& each) { return each.name == index; });
     if (left == unbuilt.end() && are_known) {
       count("builds of loads");
-      set_index(name, {row.definition, IndexState::kReady});
+      set_index(name, row.definition, IndexState::kReady);
     } else if (left != unbuilt.end() && left->reason.code() == Code::kCancelled && is_stopped) {
       count("builds of loads, stopped");
-      set_index(name, {row.definition, IndexState::kBuilding});
+      set_index(name, row.definition, IndexState::kBuilding);
     }
   }
   for (const UnbuiltIndex& left : unbuilt) {
@@ -123,6 +129,11 @@ void Run::declare_index(const Numbers& numbers) {
   Expected expected;
   if (table == nullptr) expected = {Code::kNotFound, "", {}};
   if (is_there && present->second.definition != definition) expected = {Code::kExists, "ResourceAlreadyExists", {}};
+  const bool is_failed = is_there && present->second.state == IndexState::kFailed;
+  const bool is_doubtful = is_there && !present->second.state;
+  bool may_fail = definition.is_unique && expected.fine() &&
+                  (is_failed || is_doubtful || breaks_index(*table_now(name), definition));
+  if (planted_ == Planted::kSharedValues) may_fail = false;
   const std::uint64_t before = version_;
   bool is_interrupted = false;
   const Status ended =
@@ -147,6 +158,7 @@ void Run::declare_index(const Numbers& numbers) {
     return;
   }
   answer(code_name(ended.code()));
+  if (ended.code() == Code::kConflict) return settle_failed_build(name, definition, ended, may_fail);
   if (ended.code() != expected.code) {
     return broken("a build: expected " + std::string(code_name(expected.code)) + ", found " + ended.to_string());
   }
@@ -157,7 +169,26 @@ void Run::declare_index(const Numbers& numbers) {
     note_build(name, definition, IndexState::kReady);
     promised_ = version_;
   }
-  set_index(name, {definition, IndexState::kReady});
+  if (definition.is_unique && (is_failed || breaks_index(*table_now(name), definition))) {
+    return broken("a build: the index " + definition.name + " is ready, but two entities have one value");
+  }
+  set_index(name, definition, IndexState::kReady);
+}
+
+void Run::settle_failed_build(const TableName& name, const IndexDefinition& definition, const Status& ended,
+                              bool is_expected) {
+  if (!is_expected) return broken("a build failed in vain: " + ended.to_string());
+  const TakenValue* const taken = ended.taken_value();
+  if (taken != nullptr) {
+    const bool is_named = taken->index == definition.name && taken->has_keys &&
+                          table_now(name)->find(taken->partition_key, taken->row_key) != nullptr;
+    if (!is_named) return broken("a build: it does not name an entity that has the value: " + ended.to_string());
+  }
+  const std::uint64_t before = version_;
+  note_build(name, definition, IndexState::kFailed);
+  if (version_ != before) promised_ = version_;
+  set_index(name, definition, IndexState::kFailed);
+  count("builds that found a value twice");
 }
 
 void Run::drop_index(const Numbers& numbers) {
@@ -178,7 +209,7 @@ void Run::drop_index(const Numbers& numbers) {
 void Run::query_index(const Numbers& numbers) {
   const TableName name = table_name(numbers[0]);
   std::optional<TableVerbs> table = verbs(name);
-  const TablePointer rows = state_->table(name);
+  const TablePointer rows = table_now(name);
   if (!table || rows == nullptr || failed()) return;
   const IndexDefinition drawn = index_of(numbers[1]);
   const auto index = rows->indexes.find(drawn.name);

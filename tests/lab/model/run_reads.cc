@@ -2,6 +2,7 @@
 // Must never: change the store.
 #include <algorithm>
 
+#include "api/core/store_core.h"
 #include "tests/api/filter/slow_filter.h"
 #include "tests/lab/model/run.h"
 
@@ -56,7 +57,7 @@ void Run::get(const Numbers& numbers) {
     if (found.code() != Code::kInvalidArgument) broken("a read: of a forbidden key: " + found.status().to_string());
     return;
   }
-  const TablePointer rows = state_->table(name);
+  const TablePointer rows = table_now(name);
   if (rows == nullptr) {
     if (found.status().service_error() != "TableNotFound") broken("a read: of no table: " + found.status().to_string());
     return;
@@ -72,7 +73,7 @@ void Run::get(const Numbers& numbers) {
 void Run::get_many(const Numbers& numbers) {
   const TableName name = table_name(numbers[0]);
   std::optional<TableVerbs> table = verbs(name);
-  const TablePointer rows = state_->table(name);
+  const TablePointer rows = table_now(name);
   if (!table || rows == nullptr || failed()) return;
   io::SeededRandom random(numbers[1]);
   std::vector<EntityKey> keys;
@@ -122,7 +123,7 @@ void Run::compare_scan(TableVerbs& table, Scan scan, const std::vector<RowPointe
 void Run::scan(const Numbers& numbers) {
   const TableName name = table_name(numbers[0]);
   std::optional<TableVerbs> table = verbs(name);
-  const TablePointer rows = state_->table(name);
+  const TablePointer rows = table_now(name);
   if (!table || rows == nullptr || failed()) return;
   const std::optional<test::SlowFilter> filter = filter_of(numbers[2]);
   Scan wanted;
@@ -144,7 +145,7 @@ void Run::scan(const Numbers& numbers) {
 void Run::count_entities(const Numbers& numbers) {
   const TableName name = table_name(numbers[0]);
   std::optional<TableVerbs> table = verbs(name);
-  const TablePointer rows = state_->table(name);
+  const TablePointer rows = table_now(name);
   if (!table || rows == nullptr || failed()) return;
   const std::optional<test::SlowFilter> filter = filter_of(numbers[2]);
   Scan wanted;
@@ -182,7 +183,7 @@ void Run::continue_walk() {
   if (!walk_) return;
   const TableName name = table_name(walk_->table);
   std::optional<TableVerbs> table = verbs(name);
-  const TablePointer rows = state_->table(name);
+  const TablePointer rows = table_now(name);
   if (!table || rows == nullptr || failed()) return walk_.reset();
   std::vector<RowPointer> expected = rows_in(*rows, walk_->scan.range, {});
   if (walk_->scan.backward) std::reverse(expected.begin(), expected.end());
@@ -217,7 +218,7 @@ void Run::continue_walk() {
 void Run::take_snapshot(std::uint32_t slot) {
   const Result<Snapshot> snapshot = store_->snapshot();
   if (!snapshot.ok()) return broken("a snapshot: " + snapshot.status().to_string());
-  Held held{*snapshot, state_, {}};
+  Held held{*snapshot, living(*state_, StoreCore::time_of(*snapshot)), {}};
   for (const auto& [account, tables] : state_->accounts) {
     for (const auto& [lower, table] : tables) {
       const Result<Table> opened = store_->open_table(account, lower);
@@ -265,7 +266,11 @@ void Run::compare_tables(Store& store, const State& state, const std::string& ac
   }
 }
 
-void Run::compare_store(Store& store, const State& state, const char* where) {
+void Run::compare_store(Store& store, const State& versions, const char* where) {
+  const Result<Snapshot> snapshot = store.snapshot();
+  if (!snapshot.ok()) return broken(std::string(where) + ": a snapshot: " + snapshot.status().to_string());
+  const StatePointer shown = living(versions, StoreCore::time_of(*snapshot));
+  const State& state = *shown;
   const Result<AccountPage> page = store.list_accounts();
   if (!page.ok()) return broken(std::string(where) + ": accounts: " + page.status().to_string());
   if (page->accounts.size() != state.accounts.size()) {

@@ -5,6 +5,7 @@
 
 #include "tests/lab/content/index_comparison.h"
 #include "tests/lab/model/run.h"
+#include "tests/lab/model/unique.h"
 #include "varve/loader.h"
 
 namespace varve::lab {
@@ -111,7 +112,8 @@ std::vector<Entity> entities_to_load(std::uint32_t seed, std::uint32_t count, bo
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::string& partition = key_of(i * 4 / count).text;
     const std::string row = std::to_string(10'000 + i);
-    entities.push_back(entity_of(partition, row, plain_entity(static_cast<std::uint32_t>(random.next() >> 40))));
+    const auto number = static_cast<std::uint32_t>(random.next() >> 40);
+    entities.push_back(entity_of(partition, row, plain_entity(number + (seed >= kLater ? kLater : 0))));
   }
   if (duplicate && !entities.empty()) entities.push_back(entities.front());
   if (seed % 2 == 1 || duplicate) {
@@ -120,19 +122,35 @@ std::vector<Entity> entities_to_load(std::uint32_t seed, std::uint32_t count, bo
   return entities;
 }
 
+/// Returns whether the table has a unique index, whose values a load does not compare.
+bool may_refuse_loads(const TableState& table) {
+  return std::any_of(table.indexes.begin(), table.indexes.end(),
+                     [](const auto& index) { return may_refuse(index.second); });
+}
+
+bool refuses_loads(const TableState& table) {
+  return std::any_of(table.indexes.begin(), table.indexes.end(),
+                     [](const auto& index) { return may_refuse(index.second) && index.second.state.has_value(); });
+}
+
 }  // namespace
 
 void Run::load(const Numbers& numbers) {
   const TableName name = table_name(numbers[0]);
   const auto end = static_cast<LoadEnd>(numbers[3] % kLoadEnds);
   Expected expected;
-  const TablePointer table = state_->table(name);
+  const TablePointer table = table_now(name);
   if (!state_->accounts.contains(name.account)) {
     expected = {Code::kNotFound, "ResourceNotFound", {}};
+  } else if (table != nullptr && refuses_loads(*table)) {
+    expected = {Code::kInvalidArgument, "InvalidInput", {}};
   } else if (table != nullptr && !table->rows.empty()) {
     expected = {Code::kExists, "TableAlreadyExists", {}};
   }
   Result<Loader> loader = store_->load_table(name.account, name.spelling);
+  if (table != nullptr && may_refuse_loads(*table) && loader.status().service_error() == "InvalidInput") {
+    return count("loads refused by unique indexes");
+  }
   if (!settle(loader.status(), expected, true, [](State&, ETag) {})) return;
   count("loads begun");
   const std::vector<Entity> entities = entities_to_load(numbers[1], numbers[2] % 64, end == LoadEnd::kDuplicate);
@@ -178,15 +196,20 @@ void Run::finish_load(const Numbers& numbers, Loader& loader, const std::vector<
   Expected expected;
   if (refused) expected = {Code::kExists, "TableAlreadyExists", {}};
   if (twice) expected = {Code::kExists, "EntityAlreadyExists", {}};
-  const Change change = [name, rows](State& state, ETag) {
+  const Planted planted = planted_;
+  const Change change = [name, rows, planted](State& state, ETag given) {
     const TablePointer before = state.table(name);
     auto table = before == nullptr ? std::make_shared<TableState>() : std::make_shared<TableState>(*before);
     if (before == nullptr) table->spelling = name.spelling;
     table->rows.clear();
     for (const RowPointer& row : rows) {
-      if (!has_ended(*table, row->entity)) table->rows.push_back(row);
+      const std::uint64_t end = end_of(*table, row->entity, row->entity.etag().timestamp().ticks, planted);
+      if (end <= given.timestamp().ticks) continue;
+      table->rows.push_back(std::make_shared<const ModelRow>(ModelRow{row->units, row->entity, end}));
     }
-    for (auto& [index, row] : table->indexes) row.state.reset();  // They are built after the commit.
+    for (auto& [index, row] : table->indexes) {
+      if (!row.definition.is_unique) row.state.reset();  // They are built after the commit.
+    }
     state.accounts[name.account][name.lower] = std::move(table);
   };
   bool is_visible = false;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tests/lab/model/run.h"
+#include "tests/lab/model/unique.h"
 
 namespace varve::lab {
 namespace {
@@ -28,7 +29,7 @@ Expected blamed(Expected expected, std::size_t index) {
 }
 
 /// Returns the expected result of a group. Groups are planned so that at most one rule for the whole group is broken.
-Expected judge_group(const TableState* table, const std::vector<WriteOperation>& writes, Planted planted) {
+Expected judge_group(const TablePointer& table, const std::vector<WriteOperation>& writes, Planted planted) {
   for (std::size_t i = 0; i < writes.size(); ++i) {
     if (writes[i].entity.partition_key() != writes[0].entity.partition_key()) {
       return {Code::kInvalidArgument, "CommandsInBatchActOnDifferentPartitions", static_cast<std::uint32_t>(i)};
@@ -46,7 +47,17 @@ Expected judge_group(const TableState* table, const std::vector<WriteOperation>&
   for (std::size_t i = 0; i < writes.size(); ++i) {
     if (const Expected inside = judge_in(*table, writes[i], planted); !inside.fine()) return blamed(inside, i);
   }
-  return {};
+  std::vector<JudgedWrite> judged;
+  for (std::size_t i = 0; i < writes.size(); ++i)
+    judged.push_back({"", table, writes[i], static_cast<std::uint32_t>(i)});
+  return judge_values(judged, planted);
+}
+
+/// Judges a write that is the only one of its commit.
+Expected judge_lone(const TablePointer& table, const WriteOperation& write, Planted planted) {
+  if (table == nullptr) return {Code::kNotFound, "TableNotFound", {}};
+  const Expected inside = judge_in(*table, write, planted);
+  return inside.fine() ? judge_values(std::vector<JudgedWrite>{{"", table, write}}, planted) : inside;
 }
 
 }  // namespace
@@ -81,7 +92,7 @@ void Run::write(OperationName operation, const Numbers& numbers) {
   const TableName name = table_name(numbers[0]);
   std::optional<TableVerbs> table = verbs(name);
   if (!table || failed()) return;
-  const TablePointer rows = state_->table(name);
+  const TablePointer rows = table_now(name);
   const KeyText& partition = key_of(numbers[1]);
   const KeyText& row = key_of(numbers[2]);
   const auto kind = static_cast<WriteKind>(operation);
@@ -89,7 +100,7 @@ void Run::write(OperationName operation, const Numbers& numbers) {
   Expected expected = judge_alone(planned, std::max(partition.problem, row.problem));
   if (partition.problem == KeyProblem::kForbidden) expected = judge_alone(planned, KeyProblem::kForbidden);
   if (expected.fine()) {
-    expected = rows == nullptr ? Expected{Code::kNotFound, "TableNotFound", {}} : judge_in(*rows, planned, planted_);
+    expected = judge_lone(rows, planned, planted_);
   }
   const std::string tag = tag_of(numbers[3]);
   bool durable = false;
@@ -108,14 +119,14 @@ void Run::patch(const Numbers& numbers) {
   const TableName name = table_name(numbers[0]);
   std::optional<TableVerbs> table = verbs(name);
   if (!table || failed()) return;
-  const TablePointer rows = state_->table(name);
+  const TablePointer rows = table_now(name);
   const KeyText& partition = key_of(numbers[1]);
   const KeyText& row = key_of(numbers[2]);
   const WriteOperation planned = planned_write(WriteKind::kPatch, rows, partition, row, numbers[3], numbers[4]);
   Expected expected = judge_alone(planned, std::max(partition.problem, row.problem));
   if (partition.problem == KeyProblem::kForbidden) expected = judge_alone(planned, KeyProblem::kForbidden);
   if (expected.fine()) {
-    expected = rows == nullptr ? Expected{Code::kNotFound, "TableNotFound", {}} : judge_in(*rows, planned, planted_);
+    expected = judge_lone(rows, planned, planted_);
   }
   bool durable = false;
   const Result<Entity> patched = table->patch(planned, write_options(numbers[5], "", &durable));
@@ -132,7 +143,7 @@ void Run::group(const Numbers& numbers) {
   const TableName name = table_name(numbers[0]);
   std::optional<TableVerbs> table = verbs(name);
   if (!table || failed()) return;
-  const TablePointer rows = state_->table(name);
+  const TablePointer rows = table_now(name);
   io::SeededRandom random(numbers[2]);
   const std::uint32_t flaw = below(random, 24);
   const std::uint32_t planned_count = 1 + numbers[3] % 12;
@@ -145,14 +156,14 @@ void Run::group(const Numbers& numbers) {
     if (twice && flaw != 0) continue;
     const std::uint32_t partition = flaw == 1 && i == 3 ? numbers[1] + 1 : numbers[1];
     const auto kind = static_cast<WriteKind>(flaw < 12 ? below(random, 6) : 3 + below(random, 2));
-    const std::uint32_t drawn = below(random, 1 << 20);
+    const std::uint32_t drawn = below(random, 1 << 20) + (numbers[2] >= kLater ? kLater : 0);
     // all entities must fit into a small write buffer
     const std::uint32_t entity = i == 0 ? drawn : plain_entity(drawn);
     const std::uint32_t condition = flaw == 2 ? below(random, 6) : below(random, 5);
     writes.push_back(planned_write(kind, rows, key_of(partition % kLegalKeys), key_of(row), entity, condition));
     transaction.add(writes.back());
   }
-  const Expected expected = judge_group(rows.get(), writes, planted_);
+  const Expected expected = judge_group(rows, writes, planted_);
   const std::string tag = tag_of(numbers[2]);
   bool durable = false;
   const Result<std::vector<ETag>> etags = table->execute(transaction, write_options(numbers[4], tag, &durable));
@@ -187,7 +198,7 @@ void Run::transact(const Numbers& numbers) {
 
 /// Returns false if there was nothing to read.
 bool Run::read_in(StoreTransaction& transaction, const Place& at) {
-  const TablePointer rows = state_->table(table_name(at.table));
+  const TablePointer rows = table_now(table_name(at.table));
   std::optional<TableVerbs> table = verbs(table_name(at.table));
   if (!table || rows == nullptr || failed()) return false;
   const std::string& partition = key_of(at.partition).text;
@@ -206,28 +217,34 @@ bool Run::read_in(StoreTransaction& transaction, const Place& at) {
 void Run::commit_writes(const Numbers& numbers, io::SeededRandom& random, bool conflicts,
                         StoreTransaction& transaction) {
   std::vector<std::pair<TableName, WriteOperation>> writes;
+  std::vector<JudgedWrite> judged;
   std::set<std::array<std::uint32_t, 3>> used;
   Expected expected;
   for (std::uint32_t i = 0; i < numbers[1] % 8; ++i) {
     const Place at = random_place(random);
     const TableName name = table_name(at.table);
-    const TablePointer rows = state_->table(name);
+    const TablePointer rows = table_now(name);
     std::optional<TableVerbs> table = verbs(name);
     if (!table || rows == nullptr || failed()) continue;
     if (!used.insert({at.table, at.partition, at.row}).second) continue;
     // If there is a conflict, no other rule is broken, so that the expected error is unique.
     const auto kind = conflicts ? WriteKind::kInsertOrReplace : static_cast<WriteKind>(below(random, 6));
-    const std::uint32_t entity = plain_entity(below(random, 1 << 20));
+    const std::uint32_t entity = plain_entity(below(random, 1 << 20) + (numbers[0] >= kLater ? kLater : 0));
     WriteOperation planned = planned_write(kind, rows, key_of(at.partition), key_of(at.row), entity, below(random, 5));
     if (expected.fine()) {
       expected = judge_in(*rows, planned, planted_);
       if (!expected.fine()) expected = blamed(expected, writes.size());
     }
     transaction.add(table->table(), planned);
+    judged.push_back({name.account + "/" + name.lower, rows, planned, static_cast<std::uint32_t>(writes.size())});
     writes.emplace_back(name, std::move(planned));
   }
   if (writes.empty()) return;
-  if (conflicts) expected = {Code::kConflict, "", {}};
+  if (expected.fine()) expected = judge_values(judged, planted_);
+  if (conflicts) {
+    expected = {Code::kConflict, "", {}, std::move(expected.taken), expected.code == Code::kTooLarge};
+    for (TakenByModel& taken : expected.taken) taken.is_certain = false;
+  }
   bool durable = false;
   const Result<std::vector<ETag>> etags = transaction.commit(write_options(numbers[4], "", &durable));
   const Planted planted = planted_;

@@ -75,10 +75,6 @@ Expected increment_all(Entity& entity, const WriteOperation& operation) {
   return {};
 }
 
-Units units_of(const Entity& entity) {
-  return {code_units(entity.partition_key()), code_units(entity.row_key())};
-}
-
 /// Returns the place of the key's row, or the place where it would be inserted.
 std::vector<RowPointer>::const_iterator place_of(const std::vector<RowPointer>& rows, const Units& units) {
   return std::lower_bound(rows.begin(), rows.end(), units,
@@ -90,7 +86,12 @@ const Entity* find_by_units(const TableState& table, const Units& units) {
   return at != table.rows.end() && (*at)->units == units ? &(*at)->entity : nullptr;
 }
 
-/// Returns the entity after the write.
+}  // namespace
+
+Units units_of(const Entity& entity) {
+  return {code_units(entity.partition_key()), code_units(entity.row_key())};
+}
+
 Entity result_of(const Entity* stored, const WriteOperation& operation, Planted planted) {
   const bool keeps = merges(operation.kind) && planted != Planted::kMergeReplaces;
   if (!is_patch(operation.kind) && (stored == nullptr || !keeps)) return operation.entity;
@@ -101,6 +102,8 @@ Entity result_of(const Entity* stored, const WriteOperation& operation, Planted 
   (void)increment_all(merged, operation);  // judge_in() has refused what cannot be incremented
   return merged;
 }
+
+namespace {
 
 /// A range in code units.
 struct UnitRange {
@@ -186,26 +189,62 @@ Expected judge_in(const TableState& table, const WriteOperation& operation, Plan
   return {};
 }
 
-bool has_ended(const TableState& table, const Entity& entity) {
-  if (!table.expiry || table.expiry->property.empty()) return false;
-  const Value* const end = entity.find(table.expiry->property);
-  return end != nullptr && end->get_if<DateTime>() != nullptr;  // see expiry_of()
+std::uint64_t end_of(const TableState& table, const Entity& entity, std::uint64_t version, Planted planted) {
+  if (!table.expiry || planted == Planted::kNoEnds) return kNoEnd;
+  constexpr std::uint64_t kTicksPerMillisecond = 10'000;
+  const std::string& property = table.expiry->property;
+  if (property.empty()) return version + static_cast<std::uint64_t>(table.expiry->age.count()) * kTicksPerMillisecond;
+  const Value* const value = entity.find(property);
+  const auto* const end = value == nullptr ? nullptr : value->get_if<DateTime>();
+  return end == nullptr ? kNoEnd : end->ticks;
+}
+
+TablePointer living(const TablePointer& table, std::uint64_t time) {
+  if (table == nullptr) return nullptr;
+  const auto has_ended = [time](const RowPointer& row) { return row->end <= time; };
+  if (std::none_of(table->rows.begin(), table->rows.end(), has_ended)) return table;
+  auto left = std::make_shared<TableState>(*table);
+  std::erase_if(left->rows, has_ended);
+  return left;
+}
+
+StatePointer living(const State& state, std::uint64_t time) {
+  auto left = std::make_shared<State>(state);
+  for (auto& [account, tables] : left->accounts) {
+    for (auto& [name, table] : tables) table = living(table, time);
+  }
+  return left;
+}
+
+std::uint64_t next_end(const State& state, std::uint64_t time) {
+  std::uint64_t next = kNoEnd;
+  for (const auto& [account, tables] : state.accounts) {
+    for (const auto& [name, table] : tables) {
+      for (const RowPointer& row : table->rows) {
+        if (row->end > time) next = std::min(next, row->end);
+      }
+    }
+  }
+  return next;
 }
 
 void apply(TableState& table, const WriteOperation& operation, ETag etag, Planted planted) {
   const Units units = units_of(operation.entity);
+  const std::uint64_t version = etag.timestamp().ticks;
   const auto at = place_of(table.rows, units);
   const bool is_there = at != table.rows.end() && (*at)->units == units;
   Entity entity;
   if (operation.kind != WriteKind::kRemove) {
-    entity = result_of(is_there ? &(*at)->entity : nullptr, operation, planted);
+    const bool is_alive = is_there && (*at)->end > version;
+    entity = result_of(is_alive ? &(*at)->entity : nullptr, operation, planted);
   }
-  if (operation.kind == WriteKind::kRemove || has_ended(table, entity)) {
+  const std::uint64_t end = end_of(table, entity, version, planted);
+  if (operation.kind == WriteKind::kRemove || end <= version) {  // No view at this version or above shows it.
     if (is_there) table.rows.erase(at);
     return;
   }
   entity.set_etag(etag);
-  auto row = std::make_shared<const ModelRow>(ModelRow{units, std::move(entity)});
+  auto row = std::make_shared<const ModelRow>(ModelRow{units, std::move(entity), end});
   if (is_there) {
     table.rows[static_cast<std::size_t>(at - table.rows.begin())] = std::move(row);
   } else {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
+#include <limits>
 
+#include "io/simulated/manual_clock.h"
 #include "tests/api/filter/slow_filter.h"
 #include "varve/limits.h"
 
@@ -80,6 +83,17 @@ Large large_of(std::uint32_t number) {
   }
 }
 
+/// Sets the properties that were added later. No end is near another one or near a multiple of a minute after the
+/// beginning of a run, where the clock's jumps lead.
+void set_later(Entity& entity, std::uint32_t number) {
+  constexpr std::array<std::uint64_t, 7> kMinutes = {1, 20, 45, 130, 600, 3000, 9000};
+  constexpr std::uint64_t kHalfMinute = 30 * io::kTicksPerSecond;
+  if (number % 4 != 0) entity.set("Tag", tag_value(number / 4));
+  if (number % 3 != 0) return;
+  const std::uint64_t minutes = kMinutes[number / 3 % kMinutes.size()];
+  entity.set("Until", DateTime{io::ManualClock::kDefaultWall + (2 * minutes + 1) * kHalfMinute});
+}
+
 void add_numbered(Entity& entity, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) entity.add("N" + std::to_string(i), static_cast<std::int32_t>(i));
 }
@@ -101,13 +115,28 @@ const KeyText& key_of(std::uint32_t number) {
   return keys[number % keys.size()];
 }
 
+Value tag_value(std::uint32_t number) {
+  constexpr std::uint32_t kTags = 400;
+  const auto tag = static_cast<std::int32_t>(number % kTags);
+  if (tag < 2) return Value(0.0);
+  if (tag < 3) return Value(-0.0);
+  if (tag < 12) return Value(std::numeric_limits<double>::quiet_NaN());
+  if (tag < 16) return Value(std::string(257 + static_cast<std::size_t>(tag) % 2, 'l'));
+  if (tag < 20) return Value(Binary{std::string(256, static_cast<char>('a' + tag % 2))});
+  if (tag < 60) return Value("tag " + std::to_string(tag / 2));
+  if (tag < 100) return Value(std::int64_t{tag});
+  return Value(tag < 140 ? tag - 40 : tag);
+}
+
 Entity entity_of(const std::string& partition, const std::string& row, std::uint32_t number) {
   test::RandomEngine random(number);
   Entity entity(partition, row);
   const Entity drawn = test::random_entity(random);
   for (const Property& property : drawn.properties()) entity.add(property.name, property.value);
   switch (large_of(number)) {
-    case Large::kNone: break;
+    case Large::kNone:
+      if (number >= kLater) set_later(entity, number);
+      break;
     case Large::kLongString: entity.set("S", std::string(limits::kStringCodeUnitsMax, 's')); break;
     case Large::kManyProperties: add_numbered(entity, limits::kCustomPropertiesMax - entity.properties().size()); break;
     case Large::kTooManyProperties:
@@ -135,6 +164,7 @@ WriteOperation patch_of(const std::string& partition, const std::string& row, st
     if (use == 5 && number % 3 == 0) patch.increment(property.name, std::int64_t{5});
     if (use == 6 && number % 3 == 0) patch.increment(property.name, 0.5);
   }
+  if (number >= kLater && number % 3 == 0) patch.set("Tag", tag_value(number / 3));
   if (number % 4 == 1) return WriteOperation::insert_or_patch(patch);
   if (number % 4 == 2) patch.only_if("Count ge " + std::to_string(number % 9));
   return WriteOperation::patch(patch, ETag());
@@ -186,6 +216,13 @@ const std::vector<std::string>& selection() {
 }
 
 IndexDefinition index_of(std::uint32_t number) {
+  if (number >= kLater) {
+    switch (number % 3) {
+      case 0: return {"Only", {{"Tag"}}, {}, true};
+      case 1: return {"Only", {{"Tag", true}, {"RowKey"}}, {"A"}, true};
+      default: return {"OnlyInPartition", {{"PartitionKey"}, {"Tag"}}, {}, true};
+    }
+  }
   const bool is_first = number / 4 % 2 == 0;
   switch (number % 4) {
     case 0: return {"First", {{is_first ? "A" : "B"}, {"Timestamp", is_first}}, {"A", "C", "Fluss_", "N7", "NotThere"}};
@@ -196,6 +233,11 @@ IndexDefinition index_of(std::uint32_t number) {
 }
 
 std::optional<TableExpiry> expiry_of(std::uint32_t number) {
+  if (number >= kLater) {
+    constexpr std::array<std::chrono::seconds, 3> kAges = {std::chrono::seconds(90), std::chrono::seconds(1080),
+                                                           std::chrono::seconds(19'830)};
+    return number % 4 == 3 ? TableExpiry::at("Until") : TableExpiry::after(kAges[number % 4]);
+  }
   switch (number % 4) {
     case 0: return TableExpiry::at("D");
     case 1: return TableExpiry::at("A");

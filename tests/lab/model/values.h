@@ -39,6 +39,13 @@ inline constexpr std::uint32_t kLegalKeys = 24;
 inline constexpr std::uint32_t kKeys = kLegalKeys + 3;
 const KeyText& key_of(std::uint32_t number);
 
+/// Numbers from here on have the values that were added later: entities with a `Tag` and an `Until`, unique indexes of the
+/// tags, and rules under which entities end during a run.
+inline constexpr std::uint32_t kLater = 1 << 24;
+
+/// Returns one of a few hundred values of `Tag`. Some are equal though they are spelled differently, and some are too long
+/// for a unique index.
+Value tag_value(std::uint32_t number);
 /// Returns an entity. Most have a few properties of all types. Some are as large as the limits allow, or slightly
 /// larger.
 Entity entity_of(const std::string& partition, const std::string& row, std::uint32_t number);
@@ -62,8 +69,8 @@ const std::vector<std::string>& selection();
 /// Returns one of a few indexes of properties and keys of entity_of(). Some of them have the same name. Some have all that
 /// the selection names.
 IndexDefinition index_of(std::uint32_t number);
-/// Returns a rule under which entities end at once or long after the run, or none: each DateTime of entity_of() lies before
-/// every time of a run.
+/// Returns a rule under which entities end, or none. Below kLater they end at once or long after the run: each DateTime
+/// of entity_of() but `Until` lies before every time of a run.
 std::optional<TableExpiry> expiry_of(std::uint32_t number);
 
 /// Returns the text as UTF-16 code units, whose order is that of keys.

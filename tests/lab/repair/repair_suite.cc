@@ -8,17 +8,10 @@
 namespace varve::lab {
 namespace {
 
-using repair::Damage;
-using repair::Expectation;
-using repair::Harm;
-using repair::Verdict;
-using repair::World;
-using repair::WorldEnd;
-
 constexpr std::uint64_t kRepairsOfARound = 40;
 constexpr std::uint64_t kDamagesMax = 4;
 
-void take(const Verdict& verdict, std::uint64_t seed, const std::string& what, Report& report) {
+void take(const repair::Verdict& verdict, std::uint64_t seed, const std::string& what, Report& report) {
   report.count("repairs");
   if (verdict.is_exact) report.count("exact");
   if (!verdict.figures.losses.empty()) report.count("with losses");
@@ -40,24 +33,24 @@ void take(const Verdict& verdict, std::uint64_t seed, const std::string& what, R
 }
 
 void run_round(std::uint64_t seed, Report& report) {
-  const WorldEnd end = seed % 2 == 0 ? WorldEnd::kClosed : WorldEnd::kKilled;
-  const World world = repair::make_world(seed, end);
-  const World other = repair::make_world(seed + 1'000'003, end);
+  const repair::WorldEnd end = seed % 2 == 0 ? repair::WorldEnd::kClosed : repair::WorldEnd::kKilled;
+  const repair::World world = repair::make_world(seed, end);
+  const repair::World other = repair::make_world(seed + 1'000'003, end);
   report.count("stores");
-  Expectation sound;
+  repair::Expectation sound;
   sound.nothing_is_lost = true;
   take(repair::judge_repair(world, world.disk, sound), seed, "untouched", report);
   for (std::uint64_t i = 0; i < kRepairsOfARound; ++i) {
     const std::uint64_t draw = seed * 1'000 + i;
     io::MemoryDisk disk = world.disk;
     std::string what;
-    Expectation expected;
+    repair::Expectation expected;
     for (std::uint64_t count = 1 + draw % kDamagesMax; count > 0; --count) {
-      const Damage damage = repair::random_damage(world.disk, other.disk, draw * kDamagesMax + count);
+      const repair::Damage damage = repair::random_damage(world.disk, other.disk, draw * kDamagesMax + count);
       damage.apply(disk, other.disk);
-      if (damage.harm == Harm::kForeign) expected.may_be_foreign = true;
+      if (damage.harm == repair::Harm::kForeign) expected.may_be_foreign = true;
       const bool is_of_log = damage.file.ends_with(".wal") || damage.file.ends_with(".buf");
-      if (is_of_log && end == WorldEnd::kKilled) expected.may_end_torn = true;
+      if (is_of_log && end == repair::WorldEnd::kKilled) expected.may_end_torn = true;
       what += damage.to_string() + "; ";
     }
     take(repair::judge_repair(world, disk, expected), seed, what, report);
@@ -74,14 +67,14 @@ Report run_repair(const Share& share) {
 
 Report sweep_repairs(std::uint64_t seed, std::uint64_t stride) {
   Report report;
-  const World world = repair::make_world(seed, WorldEnd::kClosed);
-  const World other = repair::make_world(seed + 1'000'003, WorldEnd::kClosed);
-  for (const Damage& damage : repair::every_damage(world.disk, other.disk, stride)) {
+  const repair::World world = repair::make_world(seed, repair::WorldEnd::kClosed);
+  const repair::World other = repair::make_world(seed + 1'000'003, repair::WorldEnd::kClosed);
+  for (const repair::Damage& damage : repair::every_damage(world.disk, other.disk, stride)) {
     io::MemoryDisk disk = world.disk;
     damage.apply(disk, other.disk);
-    Expectation expected;
-    expected.may_be_foreign = damage.harm == Harm::kForeign;
-    const Verdict verdict = repair::judge_repair(world, disk, expected);
+    repair::Expectation expected;
+    expected.may_be_foreign = damage.harm == repair::Harm::kForeign;
+    const repair::Verdict verdict = repair::judge_repair(world, disk, expected);
     const std::string type = repair::type_of(damage.file);
     report.count("damaged " + type);
     if (verdict.is_exact) report.count("exact though damaged " + type);

@@ -1,7 +1,6 @@
 #include "tests/lab/scenario/stage.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "varve/loader.h"
@@ -35,7 +34,8 @@ Result<std::uint64_t> version_of(const Result<ETag>& etag) {
   return etag->timestamp().ticks;
 }
 
-/// Returns whether a fault of the machine or of memory, or its consequences, can explain this code.
+}  // namespace
+
 bool is_misfortune(Code code) {
   switch (code) {
     case Code::kNotFound:
@@ -48,8 +48,6 @@ bool is_misfortune(Code code) {
     default: return true;
   }
 }
-
-}  // namespace
 
 Result<StoreOptions> make_options(const Tuning& tuning, const io::Env& env) {
   test::set_tree_size(tuning.file_bytes);
@@ -94,26 +92,6 @@ LabsOwn::~LabsOwn() {
 
 bool is_not_the_stores_memory() noexcept {
   return labs_own > 0 || io::inside_memory_file_system();
-}
-
-template <typename Call>
-auto Stage::call(const Call& call) {
-  if (hook_) hook_(true);
-  auto answer = call();
-  if (hook_) hook_(false);
-  return answer;
-}
-
-/// Calls the store. Its functions return kOutOfMemory, so an exception is a problem.
-template <typename Call>
-auto Stage::call_or_tell(const Call& act) {
-  try {
-    return call(act);
-  } catch (const std::bad_alloc&) {
-    if (hook_) hook_(false);
-    problem("a verb threw std::bad_alloc");
-    return decltype(act())(Status(Code::kOutOfMemory));
-  }
 }
 
 Status Stage::note(const Status& status) {
@@ -272,66 +250,6 @@ void Stage::dated_table(std::string_view table) {
       [name = table_name(kAccount, table)](Content& content, std::uint64_t) { content[name] = {}; });
 }
 
-void Stage::note_index(const std::string& what, std::uint64_t before, const Status& ended, std::string_view table,
-                       std::string_view index) {
-  const std::string name = index_name(kAccount, table, index);
-  const Result<std::vector<IndexInfo>> shown = store_->indexes(kAccount, table);
-  if (shown.ok()) {
-    for (const IndexInfo& info : *shown) {
-      if (info.definition.name != index) continue;
-      const std::uint64_t now = visible_version();
-      const bool durable = ended.ok() || ended.code() == Code::kCancelled;
-      ledger_.acknowledged(
-          what, {std::min(now, before + 1), now}, durable,
-          [name, state = info.state](Content& content, std::uint64_t) { content[name] = index_row(state); });
-    }
-  }
-  const bool is_in_doubt = ended.code() == Code::kUnknown || !shown.ok();
-  if (!is_in_doubt || !is_misfortune(ended.code()) || ended.ok() || ended.code() == Code::kCancelled) return;
-  const IndexState next = what.starts_with("declare") ? IndexState::kBuilding : IndexState::kReady;
-  ledger_.unknown(what, [name, next](Content& content, std::uint64_t) { content[name] = index_row(next); });
-}
-
-void Stage::declare_index(std::string_view table, const IndexDefinition& definition) {
-  if (!store_) return;
-  const std::uint64_t before = visible_version();
-  const std::function<bool(const IndexBuildProgress&)> stop = [](const IndexBuildProgress&) { return false; };
-  const Status ended = call_or_tell([&] { return store_->create_index(kAccount, table, definition, stop); });
-  if (ended.code() != Code::kCancelled) (void)note(ended);
-  if (ended.ok() && errors_.empty()) problem("a build was not stopped");
-  note_index("declare index " + definition.name, before, ended, table, definition.name);
-}
-
-void Stage::build_index(std::string_view table, const IndexDefinition& definition,
-                        const std::function<void()>& meanwhile, Code ending) {
-  if (!store_) return;
-  const std::uint64_t before = visible_version();
-  bool is_called = false;
-  const std::function<bool(const IndexBuildProgress&)> progress = [&](const IndexBuildProgress&) {
-    if (!meanwhile || std::exchange(is_called, true)) return true;
-    if (hook_) hook_(false);
-    meanwhile();
-    if (hook_) hook_(true);
-    return true;
-  };
-  const Status ended = call_or_tell([&] { return store_->create_index(kAccount, table, definition, progress); });
-  if (ended.code() != ending) {
-    if (!is_misfortune(ended.code()) && errors_.empty()) problem("a build of an index: " + ended.to_string());
-    (void)note(ended);
-  }
-  note_index("build index " + definition.name, before, ended, table, definition.name);
-}
-
-void Stage::drop_index(std::string_view table, std::string_view index) {
-  commit(
-      "drop index " + std::string(index), Durability::kSync,
-      [&]() -> Result<std::uint64_t> {
-        if (Status dropped = store_->drop_index(kAccount, table, index); !dropped.ok()) return dropped;
-        return version_seen();
-      },
-      [name = index_name(kAccount, table, index)](Content& content, std::uint64_t) { content.erase(name); });
-}
-
 void Stage::policies(std::string_view table, int count) {
   std::vector<AccessPolicy> made;
   for (int i = 0; i < count; ++i) made.push_back({.id = "policy" + std::to_string(i)});
@@ -482,42 +400,6 @@ std::vector<Stage::Write> Stage::loaded_rows(int count, std::size_t bytes, int s
     writes.push_back({Kind::kInsertOrReplace, "loaded", row_key_of(i * step % count), letters(bytes)});
   }
   return writes;
-}
-
-void Stage::load_indexed(std::string_view table, std::string_view index, int count, std::size_t bytes) {
-  if (!store_) return;
-  const std::vector<Write> writes = loaded_rows(count, bytes, 9);
-  const auto row_version = std::make_shared<std::uint64_t>(0);
-  std::uint64_t adopted = 0;  // seen between the commit of the load and that of its build
-  Status built(Code::kUnknown);
-  const std::function<bool(const IndexBuildProgress&)> progress = [&](const IndexBuildProgress&) {
-    if (adopted == 0) adopted = visible_version();
-    return true;
-  };
-  const auto act = [&]() -> Result<std::uint64_t> {
-    Result<Loader> loader = store_->load_table(kAccount, table);
-    if (!loader.ok()) return loader.status();
-    for (const Write& write : writes) {
-      if (Status added = loader->add(entity_of(write)); !added.ok()) return added;
-    }
-    const Result<ETag> etag = loader->finish(progress);
-    if (!etag.ok()) return etag.status();
-    *row_version = etag->timestamp().ticks;
-    built = loader->unbuilt_indexes().empty() ? Status() : loader->unbuilt_indexes().front().reason;
-    return adopted != 0 ? Result<std::uint64_t>(adopted) : Result<std::uint64_t>(version_seen());
-  };
-  const std::size_t errors_before = errors_.size();
-  commit("load " + std::string(table), Durability::kSync, act,
-         [name = std::string(table), of_index = index_name(kAccount, table, index), writes, row_version](
-             Content& content, std::uint64_t) {
-           content[table_name(kAccount, name)] = {};
-           content[of_index] = index_row(IndexState::kBuilding);
-           for (const Write& write : writes) apply(content, name, write, *row_version);
-         });
-  if (errors_.size() != errors_before || adopted == 0) return;
-  if (!built.ok() && !is_misfortune(built.code()) && errors_.empty()) problem("a load: " + built.to_string());
-  (void)note(built);
-  note_index("build index " + std::string(index), adopted, built, table, index);
 }
 
 // -- Other operations -----------------------------------------------------------------------------------------------

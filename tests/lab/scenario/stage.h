@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -161,6 +162,26 @@ class Stage {
   std::vector<std::string> problems_;
 };
 
+template <typename Call>
+auto Stage::call(const Call& call) {
+  if (hook_) hook_(true);
+  auto answer = call();
+  if (hook_) hook_(false);
+  return answer;
+}
+
+/// Calls the store. Its functions return kOutOfMemory, so an exception is a problem.
+template <typename Call>
+auto Stage::call_or_tell(const Call& act) {
+  try {
+    return call(act);
+  } catch (const std::bad_alloc&) {
+    if (hook_) hook_(false);
+    problem("a verb threw std::bad_alloc");
+    return decltype(act())(Status(Code::kOutOfMemory));
+  }
+}
+
 /// While it lives, allocations of this thread belong to the lab.
 class LabsOwn {
  public:
@@ -171,6 +192,9 @@ class LabsOwn {
 };
 /// Returns whether this thread is in a LabsOwn, or in a place where a kernel would grant the memory.
 bool is_not_the_stores_memory() noexcept;
+
+/// Returns whether a fault of the machine or of memory, or its consequences, can explain this code.
+bool is_misfortune(Code code);
 
 /// Applies one write to the content.
 void apply(Content& content, std::string_view table, const Stage::Write& write, std::uint64_t version);

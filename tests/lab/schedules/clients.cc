@@ -55,7 +55,7 @@ WriteOptions Client::options() {
 
 void Client::run(int operations) {
   for (int i = 0; i < operations; ++i) {
-    switch (below(16)) {
+    switch (below(22)) {
       case 0: write_side_by_side(); break;
       case 1:
       case 2: write_group(); break;
@@ -68,6 +68,12 @@ void Client::run(int operations) {
       case 9: read_partition(); break;
       case 10: read_table(); break;
       case 11: read_snapshot(); break;
+      case 16:
+      case 17:
+      case 18:
+      case 19: use_names(); break;
+      case 20: increment(); break;
+      case 21: io::one_in(random_, 2) ? increment() : read_counter(); break;
       default: write_one(); break;
     }
   }
@@ -100,7 +106,9 @@ void Client::end_write(std::size_t object, HistoryOperation operation, const Sta
     commit.version = etag.timestamp().ticks;
     commit.invoked = operation.invoked;
     commit.returned = operation.returned;
-    for (const Assignment& set : operation.sets) commit.sets[{object, set.cell}] = set.value;
+    for (const Assignment& set : operation.sets) {
+      if (!set.adds) commit.sets[{object, set.cell}] = set.value;
+    }
     recorder_.add(std::move(commit));
   }
   recorder_.add(object, std::move(operation));

@@ -29,7 +29,9 @@ class World {
   void run();
 
   io::Scheduler& scheduler() { return machine.scheduler(); }
-  Table& table(std::size_t object) { return object == kVolatileObject ? *changing : *fixed; }
+  Table& table(std::size_t object) {
+    return object > kVolatileObject ? *named : object == kVolatileObject ? *changing : *fixed;
+  }
   /// Returns whether this run's faults may have caused the status. Otherwise it is a finding.
   bool excuses(const Status& status, const char* verb);
 
@@ -43,6 +45,7 @@ class World {
   std::unique_ptr<Store> store;
   std::optional<Table> fixed;
   std::optional<Table> changing;
+  std::optional<Table> named;                                      // with a unique index, and a counter
   std::vector<std::pair<std::string, std::uint64_t>> checkpoints;  // path and version
 
  private:
@@ -100,6 +103,17 @@ class Client {
   /// Reads all rows of a partition by checked scans, and adds them to what the commit read.
   Status check_partition(StoreTransaction& transaction, std::size_t object, CommitRecord& commit);
   void transact();
+  // clients_names.cc
+  void use_names();
+  void take_name();
+  void move_name();
+  void let_go_name();
+  void read_name(std::size_t cell);
+  void increment();
+  void read_counter();
+  /// Records a refusal by the unique index, which reveals the entity that has the name.
+  void end_taken(HistoryOperation operation, std::size_t cell, const Status& status);
+
   void read_one();
   void read_partition();
   void read_table();
@@ -115,6 +129,13 @@ class Client {
   io::SeededRandom random_;
   bool asynchronous_;
   std::map<Place, Seen> seen_;
+  /// An entity with a name that this client wrote last. No other client changes it.
+  struct Named {
+    std::int64_t entity = 0;
+    std::size_t cell = 1;
+    ETag etag;
+  };
+  std::vector<Named> own_;
 };
 
 }  // namespace varve::lab

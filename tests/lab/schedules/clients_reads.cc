@@ -150,6 +150,8 @@ void Client::read_everything() {
       recorder_.add(object, std::move(operation));
     }
   }
+  for (std::size_t cell = 1; cell <= kRows; ++cell) read_name(cell);
+  read_counter();
 }
 
 }  // namespace varve::lab

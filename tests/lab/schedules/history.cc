@@ -36,7 +36,9 @@ class Search {
   bool goes_on_with(std::size_t i) {
     const HistoryOperation& operation = history_[i];
     const std::vector<std::int64_t> before = cells_;
-    for (const Assignment& set : operation.sets) cells_[set.cell] = set.value;
+    for (const Assignment& set : operation.sets) {
+      cells_[set.cell] = set.adds ? cells_[set.cell] + set.value : set.value;
+    }
     done_[i] = '\1';
     certain_left_ -= operation.certain ? 1 : 0;
     if (finds_order()) return true;
@@ -95,7 +97,7 @@ std::string history_text(std::span<const HistoryOperation> history) {
       text += " [" + std::to_string(need.cell) + (need.equals ? "]==" : "]!=") + std::to_string(need.value);
     }
     for (const Assignment& set : operation->sets) {
-      text += " [" + std::to_string(set.cell) + "]=" + std::to_string(set.value);
+      text += " [" + std::to_string(set.cell) + (set.adds ? "]+=" : "]=") + std::to_string(set.value);
     }
     text += operation->certain ? "\n" : " (perhaps)\n";
   }

@@ -1,5 +1,6 @@
 // Owns: deciding whether a concurrent history of one object is equivalent to a sequential one.
-// Must never: know a store: an object is a row of cells. An operation requires values of cells, and sets others.
+// Must never: know a store: an object is a row of cells. An operation requires values of cells, and sets others or
+// adds to them.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,7 @@ struct Requirement {
 struct Assignment {
   std::size_t cell = 0;
   std::int64_t value = 0;
+  bool adds = false;  // the value to what the cell has
 };
 
 /// One operation. It took effect at one moment between its invocation and its return.

@@ -20,6 +20,7 @@ std::string content_text(const FixedContent& content) {
 Report Recorder::judge(std::uint64_t seed) {
   Report report;
   report.count("commits", commits_.size());
+  for (const auto& [name, number] : counts_) report.count(name, number);
   report.count("views at one version", views_.size());
   judge_versions();
   if (what_.empty()) judge_seen();
@@ -29,7 +30,7 @@ Report Recorder::judge(std::uint64_t seed) {
 }
 
 void Recorder::judge_histories(Report& report, std::uint64_t seed) const {
-  for (std::size_t object = 0; object < kObjects; ++object) {
+  for (std::size_t object = 0; object < kHistories; ++object) {
     const std::vector<HistoryOperation>& history = histories_[object];
     report.count("histories checked");
     report.count("operations checked", history.size());

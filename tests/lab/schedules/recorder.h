@@ -3,7 +3,9 @@
 //
 // An object is a partition. Cell 0 is whether its table exists. The other cells are its rows: the unique value that was
 // written last, or zero if there is none. Objects 0 to kFixedObjects - 1 are partitions of one table that is never
-// dropped, and all of its commits have known versions. The last object belongs to a table that is created and dropped.
+// dropped, and all of its commits have known versions. The object after them belongs to a table that is created and dropped.
+// Two more objects are of a third table. The rows of kNamesObject are names: the number of the entity that has the name in a
+// unique index. The first row of kCounterObject is a number that patches increment.
 #pragma once
 
 #include <array>
@@ -21,6 +23,9 @@ namespace varve::lab {
 inline constexpr std::size_t kFixedObjects = 3;
 inline constexpr std::size_t kObjects = kFixedObjects + 1;
 inline constexpr std::size_t kVolatileObject = kFixedObjects;
+inline constexpr std::size_t kNamesObject = kObjects;
+inline constexpr std::size_t kCounterObject = kObjects + 1;
+inline constexpr std::size_t kHistories = kObjects + 2;
 inline constexpr std::size_t kRows = 4;
 inline constexpr std::size_t kCells = kRows + 1;
 
@@ -64,6 +69,7 @@ class Recorder {
   void add(ViewRecord view) { views_.push_back(std::move(view)); }
   /// Records an entity's ETag that a client saw with its value.
   void saw(std::int64_t value, std::uint64_t version) { seen_.emplace_back(value, version); }
+  void count(const char* name) { ++counts_[name]; }
   /// Reports an answer that is wrong in every order.
   void broken(const std::string& what) {
     if (what_.empty()) what_ = what;
@@ -87,7 +93,8 @@ class Recorder {
 
   std::uint64_t now_ = 0;
   std::int64_t last_value_ = 0;
-  std::array<std::vector<HistoryOperation>, kObjects> histories_;
+  std::array<std::vector<HistoryOperation>, kHistories> histories_;
+  std::map<std::string, std::uint64_t> counts_;
   std::vector<CommitRecord> commits_;
   std::vector<FixedContent> contents_;  // by the number of commits
   std::vector<ViewRecord> views_;

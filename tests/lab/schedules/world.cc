@@ -27,6 +27,7 @@ World::World(std::uint64_t seed_given)
 World::~World() {
   fixed.reset();
   changing.reset();
+  named.reset();
   store.reset();
 }
 
@@ -54,7 +55,7 @@ Status World::open() {
 void World::prepare() {
   if (const Status opened = open(); !opened.ok()) return recorder.broken("an open: " + opened.to_string());
   if (const Status made = store->create_account(kScheduleAccount); !made.ok()) return recorder.broken(made.to_string());
-  for (std::size_t object = 0; object < kObjects; ++object) {
+  for (std::size_t object = 0; object < kHistories; ++object) {
     HistoryOperation made;
     made.invoked = recorder.tick();
     made.returned = recorder.tick();
@@ -64,6 +65,9 @@ void World::prepare() {
   }
   fixed = *store->create_table(kScheduleAccount, "Fixed");
   changing = *store->create_table(kScheduleAccount, "Changing");
+  named = *store->create_table(kScheduleAccount, "Named");
+  const Status declared = store->create_index(kScheduleAccount, "Named", {"ByName", {{"Name"}}, {}, true});
+  if (!declared.ok()) return recorder.broken("an index: " + declared.to_string());
   has_faults = io::one_in(random, 4);
   if (has_faults) add_faults();
   if (io::one_in(random, 4)) refuse_links();
@@ -126,7 +130,7 @@ void World::run_threads() {
     Client& client = *clients.back();
     const bool maintains = i == count;
     Result<io::Thread> thread =
-        scheduler().start("client", [&client, maintains] { maintains ? client.maintain(6) : client.run(12); });
+        scheduler().start("client", [&client, maintains] { maintains ? client.maintain(6) : client.run(16); });
     if (!thread.ok()) return recorder.broken("a thread: " + thread.status().to_string());
     threads.push_back(*std::move(thread));
   }
@@ -182,7 +186,9 @@ void World::finish() {
   // its memtables, which the write buffer counts.
   fixed.reset();
   changing.reset();
+  named.reset();
   fixed = *store->open_table(kScheduleAccount, "Fixed");
+  named = *store->open_table(kScheduleAccount, "Named");
   const Result<Table> there = store->open_table(kScheduleAccount, "Changing");
   if (there.ok()) changing = *there;
   if (!there.ok()) {
