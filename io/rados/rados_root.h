@@ -133,7 +133,6 @@ class RadosRoot {
   Status forget(const std::string& id, std::uint64_t stripes, const FailedCall& call) VARVE_REQUIRES(mutex_);
   /// Errors: kUnsupported (a later build made the root, or it is none).
   static Status check_root(std::string_view name, std::string_view path, const ObjectLook& root);
-  Status judge(const std::string& object, ObjectAnswer answer, const FailedCall& call);
   Status lost(const std::string& object, const FailedCall& call);
   Status root_lost(const FailedCall& call) const;
   Status change_root(ObjectChange change, const FailedCall& call) VARVE_REQUIRES(mutex_);
