@@ -175,7 +175,9 @@ CommitVersion time_after(Status (Engine::*remove)(), CommitVersion* end) {
     EXPECT_EQ(engine->allow_ends().to_string(), "Ok");
     *end = engine->time() + 10 * kSecond;
     EXPECT_TRUE(Change().put_until("p", "r", *end, "value").commit(*engine).ok());
-    if (remove == &Engine::compact) EXPECT_EQ(engine->flush().to_string(), "Ok");
+    if (remove == &Engine::compact) {
+      EXPECT_EQ(engine->flush().to_string(), "Ok");
+    }
     machine.clock.advance(std::chrono::seconds(20));
     EXPECT_EQ(((*engine).*remove)().to_string(), "Ok");
     disk = machine.files->process_death(picks);
