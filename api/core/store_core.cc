@@ -190,6 +190,10 @@ Result<engine::ReadView> StoreCore::view(const std::optional<Snapshot>& snapshot
   return backend_->view_at(snapshot->state_->held);
 }
 
+Result<engine::ReadView> StoreCore::view_of(const Snapshot& snapshot) {
+  return snapshot.state_->core->view(snapshot);
+}
+
 engine::CommitVersion StoreCore::time_of(const Snapshot& snapshot) noexcept {
   return snapshot.state_->held.time();
 }

@@ -91,6 +91,8 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   /// store).
   Result<engine::ReadView> view(const std::optional<Snapshot>& snapshot) const;
 
+  /// Returns the state that reads of a snapshot see. The snapshot must be of a store that is open.
+  static Result<engine::ReadView> view_of(const Snapshot& snapshot);
   /// Returns the time at which reads of the snapshot judge the ends of entities; zero if it sees no entity with an end.
   static engine::CommitVersion time_of(const Snapshot& snapshot) noexcept;
 

@@ -10,6 +10,7 @@
 
 #include "api/catalog/catalog.h"
 #include "api/core/store_core.h"
+#include "api/doors/copied_ends.h"
 #include "api/model/guarded.h"
 #include "api/model/metrics_tables.h"
 #include "api/model/service_error.h"
@@ -44,12 +45,12 @@ Status as_service_error(const Status& status) {
   return status.code() == Code::kExists ? Status(status).with_service_error("EntityAlreadyExists") : status;
 }
 
-/// `add` adds a sort key, a value and its kind to the load.
-template <typename Add>
-Status add_entity(const StoreCore& core, InsertEncoder& encoder, const Entity& entity, Add add) {
+/// `encode` encodes an entity. `add` adds a sort key, a value and its kind to the load.
+template <typename Encode, typename Add>
+Status add_entity(const StoreCore& core, const InsertEncoder& encoder, Encode encode, Add add) {
   return guarded([&]() -> Status {
     if (Status open = core.check_open(); !open.ok()) return open;
-    if (Status encoded = encoder.encode(entity); !encoded.ok()) return encoded;
+    if (Status encoded = encode(); !encoded.ok()) return encoded;
     return as_service_error(add(encoder.sort_key(), encoder.value(), encoder.kind()));
   });
 }
@@ -114,10 +115,11 @@ LoaderLane::~LoaderLane() = default;
 
 Status LoaderLane::add(const Entity& entity) {
   State& state = *state_;
-  return add_entity(*state.shared->core, state.encoder, entity,
-                    [&](std::string_view key, std::string_view value, format::Kind kind) {
-                      return state.shared->load->add(state.lane, key, value, kind);
-                    });
+  return add_entity(
+      *state.shared->core, state.encoder, [&] { return state.encoder.encode(entity); },
+      [&](std::string_view key, std::string_view value, format::Kind kind) {
+        return state.shared->load->add(state.lane, key, value, kind);
+      });
 }
 
 Loader::Loader(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -146,7 +148,22 @@ Result<Loader> Store::load_table(std::string_view account, std::string_view tabl
 
 Status Loader::add(const Entity& entity) {
   State& state = *state_;
-  return add_entity(state.core(), *state.encoder, entity,
+  return add_entity(
+      state.core(), *state.encoder, [&] { return state.encoder->encode(entity); },
+      [&](std::string_view key, std::string_view value, format::Kind kind) {
+        return state.load().add(key, value, kind);
+      });
+}
+
+Status CopiedEnds::add(Loader& loader, const Entity& entity, std::uint64_t end) {
+  Loader::State& state = *loader.state_;
+  const auto encode = [&]() -> Status {
+    if (end != 0) {
+      if (Status allowed = state.core().backend().allow_ends(); !allowed.ok()) return allowed;
+    }
+    return state.encoder->encode_with_end(entity, end);
+  };
+  return add_entity(state.core(), *state.encoder, encode,
                     [&](std::string_view key, std::string_view value, format::Kind kind) {
                       return state.load().add(key, value, kind);
                     });

@@ -133,6 +133,18 @@ Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant, std::
 }
 
 Status InsertEncoder::encode(const Entity& entity) {
+  if (Status encoded = encode_keys_and_value(entity); !encoded.ok()) return encoded;
+  set_end(expiry_ ? end_by_rule(*expiry_, value_) : 0);
+  return Status();
+}
+
+Status InsertEncoder::encode_with_end(const Entity& entity, std::uint64_t end) {
+  if (Status encoded = encode_keys_and_value(entity); !encoded.ok()) return encoded;
+  set_end(end);
+  return Status();
+}
+
+Status InsertEncoder::encode_keys_and_value(const Entity& entity) {
   if (Status key = check_written_key(entity.partition_key(), kPartitionKeyName, KeyUse::kInsert, limits_); !key.ok())
     return key;
   if (Status key = check_written_key(entity.row_key(), kRowKeyName, KeyUse::kInsert, limits_); !key.ok()) return key;
@@ -145,12 +157,10 @@ Status InsertEncoder::encode(const Entity& entity) {
   if (Status encoded = format::append_text(sort_key_, entity.partition_key()); !encoded.ok()) return encoded;
   if (Status encoded = format::append_text(sort_key_, entity.row_key()); !encoded.ok()) return encoded;
   encode_properties(entity, builder_, value_);
-  if (expiry_) apply_expiry();
   return Status();
 }
 
-void InsertEncoder::apply_expiry() {
-  const std::uint64_t end = end_by_rule(*expiry_, value_);
+void InsertEncoder::set_end(std::uint64_t end) {
   kind_ = end == 0 ? format::Kind::kPut : format::Kind::kPutExpiring;
   if (end == 0) return;
   value_with_end_.clear();

@@ -110,6 +110,8 @@ class InsertEncoder {
   /// Encodes one entity. Errors: as prepare_write() for an insert. After an error, sort_key() and value() are
   /// unspecified.
   Status encode(const Entity& entity);
+  /// Encodes one entity with this end, or without an end if it is zero, whatever `expiry` is. Errors: as encode().
+  Status encode_with_end(const Entity& entity, std::uint64_t end);
   // These views are valid until the next call of encode().
   std::string_view sort_key() const noexcept { return sort_key_; }
   /// The value of a kPutExpiring begins with its end.
@@ -117,7 +119,9 @@ class InsertEncoder {
   format::Kind kind() const noexcept { return kind_; }
 
  private:
-  void apply_expiry();
+  Status encode_keys_and_value(const Entity& entity);
+  /// Sets an end or an age, or neither: zero.
+  void set_end(std::uint64_t end);
 
   const std::string encoded_id_;
   const StoreLimits limits_;

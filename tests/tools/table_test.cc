@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/run_program.h"
+#include "tests/tools/stored_end.h"
 
 namespace varve::table_test {
 namespace {
@@ -154,12 +155,35 @@ TEST_F(TableVerbs, AnExpiryIsSetShownAndRemoved) {
                 .exit_code,
             0);
   EXPECT_EQ(run_program({"get", store_, "Sessions", "p", "gone"}).exit_code, 1);
-  EXPECT_THAT(run_program({"table", "copy", store_, "Sessions", "Copy"}).err, HasSubstr("expire"));
   EXPECT_EQ(run_program({"table", "expiry", store_, "Sessions", "--never"}).exit_code, 0);
   EXPECT_THAT(run_program({"table", "expiry", store_, "Sessions"}).out, HasSubstr("now never end"));
   EXPECT_EQ(run_program({"table", "expiry", store_, "Absent"}).exit_code, 1);
   EXPECT_EQ(run_program({"table", "expiry", store_, "Sessions", "--expire-after", "0s"}).exit_code, 1);
   EXPECT_EQ(run_program({"table", "expiry", store_, "Sessions", "--expire-after", "1m", "--never"}).exit_code, 2);
+  EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
+}
+
+TEST_F(TableVerbs, ACopyKeepsTheEndsAndTheRule) {
+  ASSERT_EQ(run_program({"put", store_, "Sessions", "p", "before", "V=1"}).exit_code, 0);
+  ASSERT_EQ(run_program({"table", "expiry", store_, "Sessions", "--expire-after", "30d"}).exit_code, 0);
+  ASSERT_EQ(run_program({"put", store_, "Sessions", "p", "aged", "V=2"}).exit_code, 0);
+  const std::uint64_t end = test::end_in(store_, "Sessions", "p", "aged");
+  ASSERT_NE(end, 0U);
+  const ProgramResult copied = run_program({"table", "copy", store_, "Sessions", "Copy"});
+  EXPECT_EQ(copied.exit_code, 0) << copied.err;
+  ASSERT_EQ(run_program({"table", "rename", store_, "Sessions", "New"}).exit_code, 0);
+  for (const char* const table : {"Copy", "New"}) {
+    EXPECT_EQ(test::end_in(store_, table, "p", "aged"), end) << table;
+    EXPECT_EQ(test::end_in(store_, table, "p", "before"), 0U) << table;
+    EXPECT_THAT(run_program({"table", "expiry", store_, table}).out, HasSubstr("end 30d after")) << table;
+  }
+  // Without its rule, the table has entities that end all the same.
+  ASSERT_EQ(run_program({"table", "expiry", store_, "New", "--never"}).exit_code, 0);
+  ASSERT_EQ(run_program({"table", "create", store_, "Short", "--expire-after", "1d"}).exit_code, 0);
+  ASSERT_EQ(run_program({"table", "copy", store_, "New", "Short"}).exit_code, 0);
+  EXPECT_EQ(test::end_in(store_, "Short", "p", "aged"), end);
+  EXPECT_EQ(test::end_in(store_, "Short", "p", "before"), 0U) << "the rule of a table that exists ends no copy";
+  EXPECT_THAT(run_program({"table", "expiry", store_, "Short"}).out, HasSubstr("end 1d after"));
   EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
 }
 

@@ -127,6 +127,7 @@ class VARVE_EXPORT Loader {
   LoadProgress progress() const noexcept;
 
  private:
+  friend class CopiedEnds;
   friend class Store;
   struct State;
   explicit Loader(std::unique_ptr<State> state) noexcept;

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/doors/copied_ends.h"
 #include "tests/api/async/async_support.h"
 #include "tests/api/store_bench.h"
 #include "varve/async.h"
@@ -373,6 +374,36 @@ TEST_F(TableExpiryTest, AsynchronousVerbsJudgeEnds) {
   EXPECT_EQ(value_in(sessions, "p", "a"), "new");
   pass(20);
   EXPECT_EQ(value_in(sessions, "p", "a"), "-");
+}
+
+TEST_F(TableExpiryTest, E5_ACopyGivesEachEntityTheEndThatItHas) {
+  Table from = table("From", std::nullopt);
+  ASSERT_EQ(said(from.insert(with_value("p", "before", "v"))), kFine);
+  ASSERT_EQ(said(store().set_table_expiry(kAccount, "From", TableExpiry::after(seconds(10)))), kFine);
+  ASSERT_EQ(said(from.insert(with_value("p", "aged", "v"))), kFine);
+  ASSERT_EQ(said(store().set_table_expiry(kAccount, "From", TableExpiry::at("Until"))), kFine);
+  ASSERT_EQ(said(from.insert(ends_at("dated", in(100)))), kFine);
+  ASSERT_EQ(said(from.insert(ends_at("past", in(-100)))), kFine);
+  pass(5);
+  Table to = table("To", TableExpiry::after(seconds(1)));
+  const Result<Snapshot> snapshot = store().snapshot();
+  const Result<CopiedEnds> ends = CopiedEnds::of(*snapshot, kAccount, "FROM");
+  ASSERT_EQ(said(ends), kFine);
+  Result<Loader> loader = store().load_table(kAccount, "To");
+  ASSERT_EQ(said(loader), kFine);
+  const Result<Page> page = from.scan(Scan{});
+  ASSERT_EQ(page->entities.size(), 3U);
+  for (const Entity& entity : page->entities) {
+    ASSERT_EQ(said(CopiedEnds::add(*loader, entity, *ends->end_of(entity))), kFine);
+  }
+  ASSERT_EQ(said(loader->finish()), kFine);
+  EXPECT_EQ(keys_of(*to.scan(Scan{})), (std::vector<std::string>{"p/aged", "p/before", "p/dated"}));
+  pass(6);
+  EXPECT_EQ(keys_of(*to.scan(Scan{})), (std::vector<std::string>{"p/before", "p/dated"}));
+  EXPECT_NE(*ends->end_of(Entity("p", "aged")), 0U) << "the snapshot shows it";
+  pass(100);
+  EXPECT_EQ(keys_of(*to.scan(Scan{})), (std::vector<std::string>{"p/before"}));
+  EXPECT_EQ(said(CopiedEnds::of(*snapshot, kAccount, "Absent")), kTableNotFound);
 }
 
 TEST_F(TableExpiryTest, AVerificationAcceptsEndedEntities) {

@@ -147,6 +147,7 @@ TEST(ServedBackup, GivesATableBackBesideTheServer) {
   const ProgramResult restored = run_program(restore);
   ASSERT_EQ(restored.exit_code, 0) << restored.err;
   EXPECT_THAT(restored.out, HasSubstr("350 entities"));
+  EXPECT_THAT(restored.err, HasSubstr("restored entities end once they are written again"));
   EXPECT_EQ(run_program({"export", server.data(), "Rows", "--format", "csv"}).out, before);
   EXPECT_THAT(run_program({"table", "expiry", server.data(), "Rows"}).out, HasSubstr("end 30d after"));
 }

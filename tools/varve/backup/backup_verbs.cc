@@ -158,7 +158,7 @@ int restore(BackupWords& words) {
     const Result<RestoredTable> restored = restore_table(*place, *manifest, words.place);
     if (!restored.ok()) return fail(restored.status());
     entities = (*restored).entities;
-    lacks_ends = (*restored).has_expiry;
+    lacks_ends = (*restored).has_lost_ends;
   }
   progress.progress().clear();
   if (words.json) {

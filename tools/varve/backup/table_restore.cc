@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "api/doors/copied_ends.h"
 #include "tools/varve/session/entity_reader.h"
 #include "varve/loader.h"
 #include "varve/table_expiry.h"
@@ -75,9 +76,28 @@ class Writer {
   std::size_t bytes_ = 0;
 };
 
+/// A table of a backup, in one state.
+struct SavedTable {
+  std::unique_ptr<TableAccess> table;
+  ReadOptions options;
+  CopiedEnds ends;
+};
+
+Result<SavedTable> open_saved(StoreAccess& store, const Place& place) {
+  Result<std::unique_ptr<TableAccess>> table = store.open_table(place.account, place.table);
+  if (!table.ok()) return table.status();
+  const Result<Snapshot> snapshot = store.local()->snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  Result<CopiedEnds> ends = CopiedEnds::of(*snapshot, place.account, place.table);
+  if (!ends.ok()) return ends.status();
+  ReadOptions options;
+  options.snapshot = *snapshot;
+  return SavedTable{*std::move(table), std::move(options), *std::move(ends)};
+}
+
 template <typename Add>
-Result<std::uint64_t> add_each_entity(const TableAccess& table, const Add& add) {
-  EntityReader stream(table, {});
+Result<std::uint64_t> add_each_entity(const SavedTable& saved, const Add& add) {
+  EntityReader stream(*saved.table, saved.options);
   for (std::uint64_t count = 0;; ++count) {
     const Result<const Entity*> entity = stream.next();
     if (!entity.ok()) return entity.status();
@@ -89,11 +109,13 @@ Result<std::uint64_t> add_each_entity(const TableAccess& table, const Add& add) 
 
 /// Fills the new table by files, if this process has the store open. Then either all entities appear or none. Sets
 /// `is_made` if the table exists afterwards.
-Result<std::uint64_t> load(Store& store, const Place& place, const TableAccess& from, bool& is_made) {
+Result<std::uint64_t> load(Store& store, const Place& place, const SavedTable& from, bool& is_made) {
   Result<Loader> loader = store.load_table(place.account, place.table);
   if (!loader.ok()) return loader.status();
-  const Result<std::uint64_t> added =
-      add_each_entity(from, [&loader](const Entity& entity) { return (*loader).add(entity); });
+  const Result<std::uint64_t> added = add_each_entity(from, [&](const Entity& entity) -> Status {
+    const Result<std::uint64_t> end = from.ends.end_of(entity);
+    return end.ok() ? CopiedEnds::add(*loader, entity, *end) : end.status();
+  });
   if (!added.ok()) return added;
   const Result<ETag> finished = (*loader).finish();
   if (!finished.ok()) return finished.status();
@@ -102,7 +124,7 @@ Result<std::uint64_t> load(Store& store, const Place& place, const TableAccess& 
 }
 
 /// Fills the new table by transactions. Sets `is_made` if this function created the table.
-Result<std::uint64_t> write(StoreAccess& store, const Place& place, const TableAccess& from, bool& is_made) {
+Result<std::uint64_t> write(StoreAccess& store, const Place& place, const SavedTable& from, bool& is_made) {
   if (Status made = store.create_table(place.account, place.table, {}); !made.ok()) return made;
   is_made = true;
   const Result<std::unique_ptr<TableAccess>> table = store.open_table(place.account, place.table);
@@ -115,29 +137,32 @@ Result<std::uint64_t> write(StoreAccess& store, const Place& place, const TableA
   return added;
 }
 
-/// Returns the next entity with the keys of `sought`, or null. An entity before it has ended in the backup since it was
-/// restored. Without `sought`, all that are left have ended.
-Result<const Entity*> next_like(EntityReader& restored, const Entity* sought) {
-  for (;;) {
-    Result<const Entity*> found = restored.next();
-    if (!found.ok() || *found == nullptr) return found;
-    const Entity& entity = **found;
-    if (sought != nullptr && entity.partition_key() == sought->partition_key() && entity.row_key() == sought->row_key())
-      return found;
-  }
+bool have_same_keys(const Entity& a, const Entity& b) {
+  return a.partition_key() == b.partition_key() && a.row_key() == b.row_key();
 }
 
-/// Compares a restored table with the backup, except for Timestamps.
-Status compare(const TableAccess& restored, const TableAccess& saved) {
-  EntityReader left(restored, {});
-  EntityReader right(saved, {});
+/// Compares a restored table with the backup, except for Timestamps. A restored entity may have ended since.
+Status compare(const TableAccess& restored, const SavedTable& saved, Store* local) {
+  ReadOptions options;
+  std::uint64_t time = 0;
+  if (local != nullptr) {
+    const Result<Snapshot> snapshot = local->snapshot();
+    if (!snapshot.ok()) return snapshot.status();
+    options.snapshot = *snapshot;
+    time = CopiedEnds::time_of(*snapshot);
+  }
+  EntityReader left(restored, std::move(options));
+  EntityReader right(*saved.table, saved.options);
+  Result<const Entity*> one = left.next();
   for (;;) {
     const Result<const Entity*> other = right.next();
-    if (!other.ok()) return other.status();
-    const Result<const Entity*> one = next_like(left, *other);
     if (!one.ok()) return one.status();
-    if (*other == nullptr) return Status();
-    if (*one == nullptr) {
+    if (!other.ok()) return other.status();
+    if (*other == nullptr) break;
+    if (*one == nullptr || !have_same_keys(**one, **other)) {
+      const Result<std::uint64_t> end = saved.ends.end_of(**other);
+      if (!end.ok()) return end.status();
+      if (*end != 0 && *end <= time) continue;
       return Status::corruption("the restored table lacks the entity \"" + (**other).partition_key() + "\", \"" +
                                 (**other).row_key() + "\" of the backup");
     }
@@ -145,7 +170,11 @@ Status compare(const TableAccess& restored, const TableAccess& saved) {
       return Status::corruption("the entity \"" + (**one).partition_key() + "\", \"" + (**one).row_key() +
                                 "\" differs from the backup");
     }
+    one = left.next();
   }
+  if (*one == nullptr) return Status();
+  return Status::corruption("the restored table has the entity \"" + (**one).partition_key() + "\", \"" +
+                            (**one).row_key() + "\", which the backup lacks");
 }
 
 }  // namespace
@@ -155,7 +184,7 @@ Result<RestoredTable> restore_table(const BackupPlace& backups, const BackupMani
   if (Status made = linked.make(backups, manifest); !made.ok()) return made;
   Result<std::unique_ptr<StoreAccess>> from = reach_briefly({linked.path(), place.account, place.table});
   if (!from.ok()) return from.status();
-  const Result<std::unique_ptr<TableAccess>> saved = (*from)->open_table(place.account, place.table);
+  const Result<SavedTable> saved = open_saved(**from, place);
   if (!saved.ok()) return saved.status();
   const Result<std::optional<TableExpiry>> expiry = (*from)->local()->table_expiry(place.account, place.table);
   if (!expiry.ok()) return expiry.status();
@@ -181,14 +210,14 @@ Result<RestoredTable> restore_table(const BackupPlace& backups, const BackupMani
   }
   bool is_made = false;
   Result<std::uint64_t> count =
-      local != nullptr ? load(*local, place, **saved, is_made) : write(**to, place, **saved, is_made);
+      local != nullptr ? load(*local, place, *saved, is_made) : write(**to, place, *saved, is_made);
   if (count.ok()) {
     const Result<std::unique_ptr<TableAccess>> restored = (*to)->open_table(place.account, place.table);
-    const Status same = restored.ok() ? compare(**restored, **saved) : restored.status();
+    const Status same = restored.ok() ? compare(**restored, *saved, local) : restored.status();
     if (!same.ok()) count = same;
   }
   if (count.ok() && *expiry) {
-    // Set last: by it, entities that were stored before the rule would end now.
+    // Set last: entities that were stored before the rule must not end by it.
     if (Status set = (*to)->set_table_expiry(place.account, place.table, *expiry); !set.ok()) count = set;
   }
   for (const IndexInfo& index : *indexes) {
@@ -201,7 +230,7 @@ Result<RestoredTable> restore_table(const BackupPlace& backups, const BackupMani
     return count.status();
   }
   if (const Status closed = (*to)->close(); !closed.ok()) return closed;
-  return RestoredTable{*count, expiry->has_value()};
+  return RestoredTable{*count, local == nullptr && expiry->has_value()};
 }
 
 }  // namespace varve::tool

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "api/doors/copied_ends.h"
 #include "tools/varve/input/stop_signal.h"
 #include "tools/varve/reach/local_access.h"
 #include "tools/varve/session/entity_reader.h"
@@ -17,12 +18,18 @@ Status stopped_copy() {
   return {Code::kCancelled, "stopped by a signal; nothing was copied"};
 }
 
-Status fill(Loader& loader, const Table& source, const Snapshot& snapshot, Progress& progress) {
+/// Each entity keeps the end that it has. The rule of the source made some of these ends, and knows nothing of the others.
+Status add_copy(Loader& loader, const CopiedEnds& ends, const Entity& entity) {
+  const Result<std::uint64_t> end = ends.end_of(entity);
+  return end.ok() ? CopiedEnds::add(loader, entity, *end) : end.status();
+}
+
+Status fill(Loader& loader, const Table& source, const Snapshot& snapshot, const CopiedEnds& ends, Progress& progress) {
   Status added;
   ReadOptions options;
   options.snapshot = snapshot;
   const Status read = for_each_entity(*access_to(source), options, progress, [&](const Entity& entity) {
-    added = stop_signal_seen() == 0 ? loader.add(entity) : stopped_copy();
+    added = stop_signal_seen() == 0 ? add_copy(loader, ends, entity) : stopped_copy();
     return added.ok();
   });
   return added.ok() ? read : added;
@@ -67,25 +74,29 @@ Result<std::uint64_t> copy_table(Store& store, const TableName& from, const Tabl
   }
   const Result<std::optional<TableExpiry>> expiry = store.table_expiry(from.account, from.table);
   if (!expiry.ok()) return expiry.status();
-  if (*expiry) {
-    return Status::invalid_argument("the entities of " + from.table + " expire, and those of a copy would not")
-        .with_hint("export them, create the other table with its expiry, and import them there");
-  }
   const Result<std::vector<IndexInfo>> indexes = store.indexes(from.account, from.table);
   if (!indexes.ok()) return indexes.status();
   const Result<Snapshot> snapshot = store.snapshot();
   if (!snapshot.ok()) return snapshot.status();
+  const Result<CopiedEnds> ends = CopiedEnds::of(*snapshot, from.account, from.table);
+  if (!ends.ok()) return ends.status();
   if (Status made = store.create_account(to.account); !made.ok() && made.code() != Code::kExists) return made;
   const bool was_there = store.open_table(to.account, to.table).ok();
   Result<Loader> loader = store.load_table(to.account, to.table);
   if (!loader.ok()) return loader.status();
   Loader& target = *loader;
-  if (Status filled = fill(target, *source, *snapshot, progress); !filled.ok()) {
+  if (Status filled = fill(target, *source, *snapshot, *ends, progress); !filled.ok()) {
     target.abort();
     return filled;
   }
   const Result<ETag> finished = target.finish();
   if (!finished.ok()) return finished.status();
+  if (*expiry && !was_there) {
+    if (Status set = store.set_table_expiry(to.account, to.table, *expiry); !set.ok()) {
+      (void)store.drop_table(to.account, to.table);  // the first failure is the one to report
+      return set;
+    }
+  }
   for (const IndexInfo& index : *indexes) {
     if (index.state == IndexState::kFailed) continue;
     const Status built = store.create_index(to.account, to.table, index.definition);
