@@ -35,7 +35,8 @@ static void check_errors(void) {
   CHECK(store == NULL);
 }
 
-/* The library of Ceph may be absent here, which is found out first. */
+#ifndef VARVE_SANITIZED /* A sanitizer would see the library of Ceph, too. */
+/* That library may be absent here, which is found out first. */
 static void check_that_a_configuration_is_needed(void) {
   setenv("CEPH_CONF", "/nowhere/ceph.conf", 1);
   varve_store* store = NULL;
@@ -44,6 +45,7 @@ static void check_that_a_configuration_is_needed(void) {
   varve_status_free(failed);
   CHECK(store == NULL);
 }
+#endif
 
 /* What was made from the store outlives it, and its connection. */
 static void check_a_round_trip(const char* pool) {
@@ -86,5 +88,7 @@ void rados_suite(void) {
   const char* const pool = getenv("VARVE_CEPH_POOL");
   check_errors();
   if (pool != NULL) check_a_round_trip(pool);
+#ifndef VARVE_SANITIZED
   check_that_a_configuration_is_needed();
+#endif
 }
