@@ -38,6 +38,7 @@ class CountingDoor final : public io::ObjectDoor {
 
   std::string client() const override { return counted().client(); }
   io::ObjectAnswer change(const io::ObjectChange& change) override { return counted().change(change); }
+  std::unique_ptr<io::SentChange> send(const io::ObjectChange& change) override { return counted().send(change); }
   io::ObjectAnswer look(std::string_view object, io::ObjectLook& found) override {
     return counted().look(object, found);
   }
