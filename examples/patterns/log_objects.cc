@@ -95,7 +95,8 @@ int main() {
     for (int i = 0; i < kLinesOfThread; ++i)
       whole += followed.find(line_of(10, thread, i)) != std::string::npos ? 1 : 0;
   }
-  example.show(whole == kThreads * kLinesOfThread, "a reader follows 1,000 lines of four threads, each of them whole");
+  example.show(whole == std::size_t{kThreads} * kLinesOfThread,
+               "a reader follows 1,000 lines of four threads, each of them whole");
 
   const std::vector<BlobState> day = below(logs, "web/2026/11/26/");
   example.show(day.size() == 3 && day.front().name == hour_of(26, 10),
