@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kThreads = 4;
 constexpr int kLinesOfThread = 250;
+constexpr int kLines = kThreads * kLinesOfThread;
 
 std::string hour_of(int day, int hour) {
   std::array<char, 40> name{};
@@ -54,7 +55,7 @@ std::string follow(const Container& logs, const std::string& blob) {
   std::string text;
   BlobTailOptions next;
   next.wait = std::chrono::seconds(30);
-  while (std::count(text.begin(), text.end(), '\n') < kThreads * kLinesOfThread) {
+  while (std::count(text.begin(), text.end(), '\n') < kLines) {
     const BlobTail more = Example::must(logs.tail(blob, next));
     if (more.bytes.empty()) break;  // Half a minute went by without a line.
     text += more.bytes;
@@ -90,13 +91,12 @@ int main() {
   std::thread reader([&] { followed = follow(logs, now); });
   write_lines(logs, now, 10);
   reader.join();
-  std::size_t whole = 0;
+  int whole = 0;
   for (int thread = 0; thread < kThreads; ++thread) {
     for (int i = 0; i < kLinesOfThread; ++i)
       whole += followed.find(line_of(10, thread, i)) != std::string::npos ? 1 : 0;
   }
-  example.show(whole == std::size_t{kThreads} * kLinesOfThread,
-               "a reader follows 1,000 lines of four threads, each of them whole");
+  example.show(whole == kLines, "a reader follows 1,000 lines of four threads, each of them whole");
 
   const std::vector<BlobState> day = below(logs, "web/2026/11/26/");
   example.show(day.size() == 3 && day.front().name == hour_of(26, 10),
