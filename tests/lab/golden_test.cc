@@ -20,6 +20,7 @@
 #include "io/simulated/memory_file_system.h"
 #include "tests/io/temporary_directory.h"
 #include "tests/lab/content/index_comparison.h"
+#include "tests/lab/content/object_content.h"
 #include "tests/lab/content/store_content.h"
 #include "tests/lab/corrupt/sample.h"
 #include "tests/support/disk_machine.h"
@@ -38,7 +39,10 @@ GoldenStore golden(std::string_view name) {
 void expect_content(const Store& store, const std::vector<std::string>& expected) {
   const Result<StoreContent> content = read_store_content(store);
   ASSERT_TRUE(content.ok()) << content.status().to_string();
-  const std::vector<std::string> found = json_lines(*content);
+  std::vector<std::string> found = json_lines(*content);
+  const Result<std::vector<std::string>> objects = object_lines(store, *content);
+  ASSERT_TRUE(objects.ok()) << objects.status().to_string();
+  found.insert(found.end(), objects->begin(), objects->end());
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], expected[i]) << "line " << i + 1;
 }

@@ -7,12 +7,6 @@
 
 namespace varve::lab {
 
-namespace {
-
-bool same(const AccountInfo& left, const AccountInfo& right) {
-  return left.name == right.name && left.created == right.created;
-}
-
 void append_quoted(std::string& out, std::string_view text) {
   out.push_back('"');
   for (const char c : text) {
@@ -29,6 +23,12 @@ void append_quoted(std::string& out, std::string_view text) {
     }
   }
   out.push_back('"');
+}
+
+namespace {
+
+bool same(const AccountInfo& left, const AccountInfo& right) {
+  return left.name == right.name && left.created == right.created;
 }
 
 std::string hex_of(std::string_view bytes) {

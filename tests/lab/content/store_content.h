@@ -27,6 +27,9 @@ struct StoreContent {
   std::optional<std::string> last_tag;
 };
 
+/// Appends a text as a string of JSON.
+void append_quoted(std::string& out, std::string_view text);
+
 /// Returns one line for each "account", "table" and "entity" in their order, and last the commit tag if there is one.
 std::vector<std::string> json_lines(const StoreContent& content);
 

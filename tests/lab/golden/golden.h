@@ -17,7 +17,7 @@ namespace varve::lab {
 
 inline constexpr std::string_view kGoldenNames[] = {"clean", "killed", "checkpoint"};
 /// Stores with what came after the first release, each with a feature bit of its own.
-inline constexpr std::string_view kGoldenFeatureNames[] = {"indexed", "expiring"};
+inline constexpr std::string_view kGoldenFeatureNames[] = {"indexed", "expiring", "objects"};
 
 struct GoldenStore {
   std::string name;

@@ -1,5 +1,6 @@
 // Owns: the content of the golden stores: the limits of every type, every kind of file, and little data of each.
 // Must never: depend on the machine: one build always creates the same bytes.
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "tests/lab/content/object_content.h"
 #include "tests/lab/content/store_content.h"
 #include "tests/lab/corrupt/sample.h"
 #include "tests/lab/golden/golden.h"
@@ -106,10 +108,19 @@ class StoreMaker {
   }
   /// Closes the store, and returns it with the content that it showed.
   GoldenStore closed(std::string name) {
-    std::vector<std::string> expected = json_lines(must_make(read_store_content(*store_)));
+    const StoreContent content = must_make(read_store_content(*store_));
+    std::vector<std::string> expected = json_lines(content);
+    const std::vector<std::string> objects = must_make(object_lines(*store_, content));
+    expected.insert(expected.end(), objects.begin(), objects.end());
     must_make(store_->close());
     store_.reset();
     return {std::move(name), machine_.files->snapshot(), std::move(expected)};
+  }
+  /// Returns a text that does not compress.
+  std::string letters(std::size_t bytes) {
+    std::string text(bytes, ' ');
+    for (char& c : text) c = static_cast<char>('!' + io::random_below(machine_.random, 90));
+    return text;
   }
 
   test::Machine machine_;
@@ -300,15 +311,131 @@ class ExpiringMaker : private StoreMaker {
     if (row % 6 == 5) entity.set("Until", "is no time");
     return entity;
   }
-  std::string letters(std::size_t bytes) {
-    std::string text(bytes, ' ');
-    for (char& c : text) c = static_cast<char>('!' + io::random_below(machine_.random, 90));
-    return text;
-  }
   void pass_hours() {
     must_make(store_->close());
     machine_.clock.advance(std::chrono::hours(2));
     open();
+  }
+};
+
+/// A store of queues, containers and large values: messages of each state, a blob of each form, contents that are shared,
+/// packed and compressed, and rows of them in table files and in the log.
+class ObjectsMaker : private StoreMaker {
+ public:
+  GoldenStore make() {
+    open();
+    create_accounts();
+    fill_queues();
+    fill_containers();
+    fill_table();
+    must_make(store_->compact());
+    must_make(store_->close());
+    open();
+    change();
+    return closed("objects");
+  }
+
+ private:
+  static PutOptions without_end() {
+    PutOptions options;
+    options.ttl = kNever;
+    return options;
+  }
+  static std::vector<AccessPolicy> policies() {
+    return {
+        {.id = "all", .expiry = DateTime{limits::kDateTimeTicksMax}, .permissions = Permissions{Permission::kQuery}}};
+  }
+
+  void fill_queues() {
+    Queue work = must_make(store_->create_queue(kGoldenAccount, "work", {.metadata = {{"Owner", "golden"}}}));
+    must_make(work.put("", without_end()).status());
+    PutOptions once = without_end();
+    once.deduplication_key = "once";
+    must_make(work.put("first <&> \xC3\xA9", once).status());
+    if (!must_make(work.put("second", once)).is_duplicate) std::abort();
+    for (int i = 0; i < 5; ++i) must_make(work.put("message " + std::to_string(i), without_end()).status());
+    must_make(work.set_access_policies(policies()));
+    QueueOptions small;
+    small.message_bytes_max = 1'000;
+    small.release_on_open = true;
+    Queue poison = must_make(store_->create_queue(kGoldenAccount, "poison", small));
+    must_make(poison.put("poison", without_end()).status());
+    must_make(store_->create_queue(kGoldenAccount, "dead").status());
+    Queue cleared = must_make(store_->create_queue(kGoldenAccount, "cleared"));
+    must_make(cleared.put("before", without_end()).status());
+    must_make(cleared.clear());
+    must_make(store_->create_queue(kGoldenAccount, "gone").status());
+  }
+
+  void fill_containers() {
+    Container files = must_make(store_->create_container(
+        kGoldenAccount, "files", {.metadata = {{"Owner", "golden"}}, .public_access = PublicAccess::kBlobs}));
+    must_make(files.set_access(policies(), PublicAccess::kContainer).status());
+    BlobWriteOptions all;
+    all.properties = {"text/plain", "identity", "en", "inline", "no-cache", std::array<std::uint8_t, 16>{1, 2, 3}};
+    all.metadata = {{"Colour", "red"}};
+    all.tags = {{"kind", "sample"}};
+    all.tier = BlobTier::kCool;
+    must_make(files.put("a/small.txt", "a few bytes", all).status());
+    must_make(files.put("a/empty", "").status());
+    must_make(files.put("large", letters(70'000)).status());
+    BlobWriteOptions compressed;
+    compressed.compresses = true;
+    must_make(files.put("compressed", std::string(200'000, 'c'), compressed).status());
+    stage(files, "blocks", "1", letters(3'000));
+    stage(files, "blocks", "2", letters(2'000));
+    const std::vector<BlockChoice> choices = {{"2"}, {"1"}, {"2"}};
+    must_make(files.commit_blocks("blocks", choices).status());
+    must_make(files.create_append_blob("log").status());
+    must_make(files.append("log", "line 1\n").status());
+    must_make(files.put("removed", letters(1'000)).status());
+    must_make(store_->create_container(kGoldenAccount, "gone").status());
+  }
+  static void stage(Container& container, std::string_view blob, std::string_view id, std::string_view bytes) {
+    BlobWriter writer = must_make(container.stage_block(blob, id));
+    must_make(writer.append(bytes));
+    must_make(writer.publish().status());
+  }
+
+  void fill_table() {
+    Table people = create("People", {.has_large_values = true});
+    LargeValueWriter writer = must_make(people.write_large_value());
+    must_make(writer.append(letters(70'000)));
+    const LargeValue photo = must_make(writer.finish());
+    for (int row = 0; row < 20; ++row) {
+      Entity person("p", std::to_string(100 + row));
+      if (row < 2) person.set("Photo", photo);
+      must_make(people.insert(person).status());
+    }
+  }
+
+  /// Runs the second session, whose rows stay in the log.
+  void change() {
+    Queue work = must_make(store_->open_queue(kGoldenAccount, "work"));
+    const std::vector<ReceivedMessage> got = must_make(work.get({.count = 3}));
+    must_make(work.remove(got[0]));
+    must_make(work.update(got[1].id, got[1].receipt, std::chrono::milliseconds(0), "changed").status());
+    must_make(work.update(got[2].id, got[2].receipt, std::chrono::milliseconds(0)).status());
+    Queue poison = must_make(store_->open_queue(kGoldenAccount, "poison"));
+    const Queue dead = must_make(store_->open_queue(kGoldenAccount, "dead"));
+    GetOptions brief;
+    brief.hold = std::chrono::milliseconds(1);
+    brief.deliveries_max = 1;
+    brief.dead_letter = &dead;
+    if (must_make(poison.get(brief)).size() != 1) std::abort();
+    machine_.clock.advance(std::chrono::seconds(1));
+    if (!must_make(poison.get(brief)).empty()) std::abort();
+    must_make(store_->drop_queue(kGoldenAccount, "gone"));
+    Container files = must_make(store_->open_container(kGoldenAccount, "files"));
+    must_make(files.append("log", "line 2\n").status());
+    must_make(files.copy("a/copy", files, "large", {.source_address = "golden1/files/large"}).status());
+    must_make(files.remove("removed"));
+    must_make(files.lease("large", {.id = {}, .proposed = guid_of(3)}).status());
+    must_make(files.lease_container({.id = {}, .proposed = guid_of(5)}).status());
+    stage(files, "staged", "1", "a block that no list names");
+    must_make(store_->drop_container(kGoldenAccount, "gone"));
+    Table people = table_named("People");
+    must_make(people.remove("p", "100", ETag::any()));
   }
 };
 
@@ -318,6 +445,7 @@ std::vector<GoldenStore> make_golden_stores() {
   std::vector<GoldenStore> stores = GoldenMaker().make();
   stores.push_back(IndexedMaker().make());
   stores.push_back(ExpiringMaker().make());
+  stores.push_back(ObjectsMaker().make());
   return stores;
 }
 
