@@ -409,7 +409,7 @@ class OrderedWalk {
   PageScan& page_;
   FirstEntities& first_;
   std::vector<std::unique_ptr<Source>> sources_;
-  /// Keys of entities at one place but for their keys, the entry of one of them, and its values.
+  /// Keys of entities that only their keys put in order, the entry of one of them, and its values.
   std::vector<std::string> tied_;
   std::vector<format::IndexValue> tied_entry_;
   EntityOrder::Values tied_values_;

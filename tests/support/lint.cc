@@ -49,7 +49,7 @@ const std::vector<Layer>& layers() {
       {"api/encryption/", {"api/encryption/", "varve/", "api/model/base64.h"}},
       {"api/rest/", {"api/", "varve/", "format/"}},
       {"api/testing/", {"api/testing/", "varve/", "io/"}},
-      {"api/rados/", {"api/rados/", "varve/", "io/"}},
+      {"api/rados/", {"api/rados/", "api/c/", "varve/", "io/"}},
       {"api/",
        {"api/", "varve/", "engine/", "format/", "io/env.h", "io/parents_object.h", "io/posix/posix_process.h",
         "io/scheduler.h"}},

@@ -190,7 +190,7 @@ struct VARVE_EXPORT PageCost {
   std::uint64_t last_part_entities = 0;
   /// @}
 
-  /// Adds each figure of `more`, which is the cost of what was read later.
+  /// Adds each figure of `more`, the cost of later reads.
   PageCost& operator+=(const PageCost& more) noexcept;
 };
 

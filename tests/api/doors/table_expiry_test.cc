@@ -385,11 +385,11 @@ TEST_F(TableExpiryTest, E5_ACopyGivesEachEntityTheEndThatItHas) {
   ASSERT_EQ(said(from.insert(ends_at("dated", in(100)))), kFine);
   ASSERT_EQ(said(from.insert(ends_at("past", in(-100)))), kFine);
   pass(5);
-  Table to = table("To", TableExpiry::after(seconds(1)));
+  Table to = table("Target", TableExpiry::after(seconds(1)));
   const Result<Snapshot> snapshot = store().snapshot();
   const Result<CopiedEnds> ends = CopiedEnds::of(*snapshot, kAccount, "FROM");
   ASSERT_EQ(said(ends), kFine);
-  Result<Loader> loader = store().load_table(kAccount, "To");
+  Result<Loader> loader = store().load_table(kAccount, "Target");
   ASSERT_EQ(said(loader), kFine);
   const Result<Page> page = from.scan(Scan{});
   ASSERT_EQ(page->entities.size(), 3U);

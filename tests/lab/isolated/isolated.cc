@@ -88,7 +88,7 @@ class SharedMemory {
 }
 
 /// Returns how the child ended, or an empty text if it had done everything.
-std::string wait_for(pid_t child) {
+std::string end_of_child(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -111,7 +111,7 @@ IsolatedRun run_isolated(std::size_t count, unsigned seconds_max, const std::fun
       memory.add_failure(shared.next, "fork failed", std::strerror(errno));
       break;
     }
-    const std::string end = wait_for(child);
+    const std::string end = end_of_child(child);
     if (end.empty()) continue;
     ++deaths;
     memory.add_failure(shared.next, end, std::string());

@@ -45,10 +45,13 @@ bool varve_rados_is_address(varve_text path);
 
 /// Opens the store at "rados:POOL/NAME" as varve_store_open() opens one in a directory. The store has a connection of its
 /// own, which ends after the last handle made from the store. Waits up to 15 seconds for the cluster, and about two for
-/// the lease of an owner that died. Errors: those of varve_store_open(); VARVE_INVALID_ARGUMENT (the address is
-/// malformed, or there is no configuration of Ceph), VARVE_UNSUPPORTED (librados.so.2 is missing, or the pool is unfit),
-/// VARVE_NOT_FOUND (no such pool, or no store), VARVE_FORBIDDEN (the user of the cluster lacks a right), VARVE_LOCKED
-/// (another process owns the store, or this is a forked child), VARVE_IO_ERROR (the cluster does not answer).
+/// the lease of an owner that died. Errors: those of varve_store_open(), and
+///   VARVE_INVALID_ARGUMENT   the address is malformed, or there is no configuration of Ceph
+///   VARVE_UNSUPPORTED        librados.so.2 is missing, or the pool is unfit
+///   VARVE_NOT_FOUND          no such pool, or no store
+///   VARVE_FORBIDDEN          the user of the cluster lacks a right
+///   VARVE_LOCKED             another process owns the store, or this is a forked child
+///   VARVE_IO_ERROR           the cluster does not answer
 varve_status* varve_rados_store_open(varve_text address, const varve_rados_options* rados,
                                      const varve_store_options* options, varve_store** store);
 
