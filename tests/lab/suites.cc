@@ -16,8 +16,8 @@ const std::vector<Suite>& suites() {
   static const std::vector<Suite> all = {
       {"allocations", "every scenario with its n-th request for memory refused", 56, false, allocation_points},
       {"corrupt", "damages stores in every way we know; nothing may go unnoticed", 1, false, run_corrupt},
-      {"crash", "every scenario crashed at every step, in every way", 56, false, crash_points},
-      {"errors", "every scenario with its n-th call of the file system failing", 56, false, error_points},
+      {"crash", "every scenario crashed at every step, in every way", 56, false, crash_points, true},
+      {"errors", "every scenario with its n-th call of the file system failing", 56, false, error_points, true},
       {"full-disk", "fills a disk again and again; reads and drops go on, and writes resume", 1, false, run_full_disk},
       {"kill", "kills real processes at any moment and step, and refuses them resources", 2, true, run_kill},
       {"lies", "every scenario on a machine that loses writes and syncs and answers other bytes", 56, false, lies},
