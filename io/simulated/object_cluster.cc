@@ -184,6 +184,28 @@ class ModelDoor final : public ObjectDoor {
 ObjectCluster::ObjectCluster(Scheduler& scheduler, std::uint64_t seed)
     : scheduler_(scheduler), standing_(scheduler), gone_on_(scheduler), random_(seed) {}
 
+ObjectCluster::ObjectCluster(Scheduler& scheduler, std::uint64_t seed, const Image& image)
+    : ObjectCluster(scheduler, seed) {
+  objects_ = image.objects_;
+  clients_ = image.clients_;
+}
+
+ObjectCluster::Image ObjectCluster::image() const {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  Image image;
+  image.objects_ = objects_;
+  for (const auto& [name, client] : clients_) {
+    Client& gone = image.clients_[name];
+    gone.is_blocked = client.is_blocked;
+    gone.late = client.late;
+  }
+  return image;
+}
+
+void ObjectCluster::Image::add_late(std::string_view client, const ObjectChange& change) {
+  clients_[std::string(client)].late.push_back({change, {change.bytes.begin(), change.bytes.end()}});
+}
+
 bool ObjectCluster::await(std::string_view object, std::chrono::milliseconds patience) {
   if (!has_still_.load(std::memory_order_acquire)) return true;
   const MutexGuard guard(standing_);

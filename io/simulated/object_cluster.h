@@ -35,6 +35,12 @@ class ObjectCluster {
   /// At every operation, `scheduler` may let another thread run. The seed chooses the changes that are sent twice.
   ObjectCluster(Scheduler& scheduler, std::uint64_t seed);
 
+  /// Objects and clients at a moment, as a crash of every process leaves them.
+  class Image;
+  Image image() const;
+  /// Goes on with an image. Its clients are gone, but what they sent late may still arrive.
+  ObjectCluster(Scheduler& scheduler, std::uint64_t seed, const Image& image);
+
   /// Makes a door for a new client.
   std::unique_ptr<ObjectDoor> make_door();
 
@@ -168,6 +174,17 @@ class ObjectCluster {
   bool heeds_blocklists_ = true;
   std::uint64_t delayed_questions_ = 0;
   std::uint64_t change_count_ = 0;
+  std::map<std::string, Object, std::less<>> objects_;
+  std::map<std::string, Client, std::less<>> clients_;
+};
+
+class ObjectCluster::Image {
+ public:
+  /// Adds a change that was on its way, after all earlier ones of this client.
+  void add_late(std::string_view client, const ObjectChange& change);
+
+ private:
+  friend class ObjectCluster;
   std::map<std::string, Object, std::less<>> objects_;
   std::map<std::string, Client, std::less<>> clients_;
 };

@@ -71,6 +71,18 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, AllocationPoints, testing::ValuesIn(those([]
                          })),
                          name_of);
 
+TEST(ErrorPointsOnRados, AreToldOrMadeGoodAndTheLawHolds) {
+  for (const char* const name : {"insert-buffered", "flush", "recover-killed"}) {
+    Share share;
+    share.seed = kSeed;
+    share.only = name;
+    share.machine = std::string(kRados);
+    const Report report = error_points(share);
+    expect_no_findings(report);
+    EXPECT_GE(count(report, "operations on RADOS failed"), 1u) << name;
+  }
+}
+
 TEST(ErrorAftermath, FindsWhatWasAcknowledgedAndIsGone) {
   test::Machine machine(kSeed, test::OneThreadAtATime{});
   Ledger ledger;

@@ -27,7 +27,7 @@ void expect_no_findings(const Report& report) {
 constexpr std::uint64_t kRounds = 200;
 
 TEST(LabModel, AFixedShareOfRoundsHasNoFinding) {
-  const Report report = run_model({1, test::effort(kRounds), "", ""});
+  const Report report = run_model({1, test::effort(kRounds), "", "", std::string(kDisk)});
   expect_no_findings(report);
   const auto at_least = [&report](const char* name, std::uint64_t number) {
     const auto found = report.counts.find(name);
@@ -69,6 +69,14 @@ TEST(LabModel, AFixedShareOfRoundsHasNoFinding) {
   at_least("disks freed", 5);
   at_least("clock jumps", 300);
   at_least("replays under other options", 40);
+}
+
+TEST(LabModel, AFixedShareOfRoundsOnRadosHasNoFinding) {
+  const Report report = run_model({1, test::effort<std::uint64_t>(24), "", "", std::string(kRados)});
+  expect_no_findings(report);
+  for (const char* name : {"commits", "kills", "takeovers", "crash images", "faults"}) {
+    EXPECT_TRUE(report.counts.contains(name) || test::kEffortDivisor > 1) << name;
+  }
 }
 
 /// Returns the first finding in some rounds with an error in the model itself.
@@ -127,6 +135,22 @@ TEST(LabModel, AListIsTheSameAfterItWasWrittenAndRead) {
   EXPECT_EQ(read->operations, list.operations);
   EXPECT_EQ(read->machine, list.machine);
   EXPECT_EQ(read->profile, list.profile);
+}
+
+TEST(LabModel, ADurableWriteThatIsLostOnRadosIsFound) {
+  bool is_found = false;
+  for (std::uint64_t seed = 1; seed <= 40 && !is_found; ++seed) {
+    is_found = !run_list(make_list(seed, true), Planted::kBufferedIsDurable).what.empty();
+  }
+  EXPECT_TRUE(is_found);
+}
+
+TEST(LabModel, AListOnRadosRunsTheSameWayTwiceAndAsItWasWritten) {
+  const OperationList list = make_list(2, true);
+  const Result<OperationList> read = parse_list(list_text(list));
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_TRUE(read->on_rados);
+  EXPECT_EQ(run_list(list).answers, run_list(*read).answers);
 }
 
 TEST(LabModel, AListThatIsNoneIsRefused) {

@@ -23,7 +23,15 @@ struct Share {
   std::string only{};
   /// An empty directory of the real file system, for suites that need one.
   std::string directory{};
+  /// Where the stores are: kDisk or kRados, or empty: as the seed says. For suites of machines.
+  std::string machine{};
 };
+inline constexpr std::string_view kDisk = "disk";
+inline constexpr std::string_view kRados = "rados";
+/// Returns whether the stores of a round are on the model of RADOS: those of one seed in eight are.
+inline bool is_on_rados(const Share& share, std::uint64_t seed) {
+  return share.machine.empty() ? seed % 8 == 3 : share.machine == kRados;
+}
 
 /// A violation of a law, with the values that repeat it.
 struct Finding {
@@ -52,6 +60,7 @@ struct Suite {
   std::uint64_t rounds = 1;      // of one turn in a soak: seconds to a minute of work
   bool needs_directory = false;  // Share::directory is read
   Report (*run)(const Share& share) = nullptr;
+  bool has_machines = false;  // Share::machine is read
 };
 
 /// Returns every suite, in the order of their names.

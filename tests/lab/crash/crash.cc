@@ -56,7 +56,7 @@ class Camera {
 /// Returns the disks on which the recovery of `image` was itself interrupted.
 std::vector<Image> crash_recovery(const Image& image, const Tuning& tuning, std::uint64_t seed) {
   std::vector<Image> images;
-  test::Machine machine(seed, test::OneThreadAtATime{}, image.disk);
+  test::Machine machine(seed, test::OneThreadAtATime{}, image.remains.disk);
   const io::Env env = machine.env();
   io::SeededRandom picks(seed + 1);
   machine.files->set_observer([&](const io::Operation& operation, io::Moment moment) {
@@ -119,7 +119,7 @@ CrashRun run_to_crash(const Scenario& scenario, std::uint64_t seed) {
   run.problem = prepared.problem;
   if (!run.problem.empty()) return run;
   run.ledger = std::move(prepared.ledger);
-  test::Machine machine(seed + 1, test::OneThreadAtATime{}, std::move(prepared.disk));
+  test::Machine machine(seed + 1, test::OneThreadAtATime{}, std::move(prepared.remains.disk));
   Stage stage(machine, scenario.tuning, run.ledger);
   if (scenario.ending == Ending::kPowerCut) stage.expect_power_cut();
   if (!scenario.opens) (void)stage.open();
@@ -135,7 +135,9 @@ CrashRun run_to_crash(const Scenario& scenario, std::uint64_t seed) {
 }
 
 Report crash_points(const Share& share) {
-  return for_each_round(share, crash);
+  return for_each_round(share, [&share](const Scenario& scenario, std::uint64_t seed, Report& report) {
+    is_scenario_on_rados(share, seed) ? crash_on_rados(scenario, seed, report) : crash(scenario, seed, report);
+  });
 }
 
 }  // namespace varve::lab

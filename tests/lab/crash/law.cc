@@ -30,9 +30,9 @@ std::string write_on(Store& store, std::uint64_t highest_version, Content& conte
   return {};
 }
 
-std::string compare_indexes(const io::MemoryDisk& disk, std::uint64_t seed, bool is_compacted) {
-  test::Machine machine(seed, disk);
-  return index_difference(machine.env(), kStorePath, is_compacted);
+std::string compare_indexes(const Remains& remains, std::uint64_t seed, bool is_compacted) {
+  const CopyMachine machine(remains, seed);
+  return index_difference(machine.env, machine.files->path("store"), is_compacted);
 }
 
 /// Builds the indexes that no build has ended, and gives the space of dropped ones back.
@@ -59,20 +59,19 @@ std::string check_content(const Store& store, const Content& expected) {
   return difference(expected, *found);
 }
 
-std::string check_closed(const io::MemoryDisk& disk, const Tuning& tuning, std::uint64_t seed,
-                         const Content& expected) {
-  if (std::string files = check_files(disk, kStorePath); !files.empty()) return "after a close: " + files;
-  test::Machine machine(seed, disk);
-  const io::Env env = machine.env();
-  Result<StoreOptions> options = make_options(tuning, env);
+std::string check_closed(const Remains& remains, const Tuning& tuning, std::uint64_t seed, const Content& expected) {
+  const CopyMachine machine(remains, seed);
+  const std::string path = machine.files->path("store");
+  if (std::string files = check_files(remains, path); !files.empty()) return "after a close: " + files;
+  Result<StoreOptions> options = make_options(tuning, machine.env);
   if (!options.ok()) return options.status().to_string();
-  const Result<VerifyReport> report = Store::verify(kStorePath, *options);
+  const Result<VerifyReport> report = Store::verify(path, *options);
   if (!report.ok()) return "verify after a close: " + report.status().to_string();
   if (!report->sound()) return "verify after a close: " + report->findings.front();
   if (!report->recovery.clean) return "a closed store is not clean";
   options->read_only = true;
   options->create_if_absent = false;
-  const Result<std::unique_ptr<Store>> again = Store::open(kStorePath, *options);
+  const Result<std::unique_ptr<Store>> again = Store::open(path, *options);
   if (!again.ok()) return "the next open: " + again.status().to_string();
   const std::string differs = check_content(**again, expected);
   return differs.empty() ? "" : "after the next open: " + differs;
@@ -82,9 +81,8 @@ std::string check_closed(const io::MemoryDisk& disk, const Tuning& tuning, std::
 /// contains one state.
 std::string check_checkpoint(const Image& image, const CheckpointBegun& begun, const Ledger& ledger,
                              std::uint64_t seed) {
-  test::Machine machine(seed, image.disk);
-  const io::Env env = machine.env();
-  Result<StoreOptions> options = make_options({}, env);
+  const CopyMachine machine(image.remains, seed);
+  Result<StoreOptions> options = make_options({}, machine.env);
   if (!options.ok()) return options.status().to_string();
   options->read_only = true;
   options->create_if_absent = false;
@@ -103,14 +101,16 @@ std::string check_checkpoint(const Image& image, const CheckpointBegun& begun, c
 
 }  // namespace
 
-std::string check_files(const io::MemoryDisk& disk, std::string_view path) {
-  test::Machine machine(1, disk);
-  const io::Env env = machine.env();
-  const Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
+std::string check_files(const Remains& remains, std::string_view path) {
+  const CopyMachine machine(remains, 1);
+  const Result<std::unique_ptr<io::Directory>> directory = machine.env.files.open_directory(path);
   if (!directory.ok()) return directory.status().to_string();
-  const Result<engine::Recovered> recovered = engine::read_store(env, **directory, false);
+  const Result<engine::Recovered> recovered = engine::read_store(machine.env, **directory, false);
   if (!recovered.ok()) return recovered.status().to_string();
-  std::set<std::string> named{"CURRENT", "LOCK"};
+  const Result<std::vector<io::DirectoryEntry>> found = (*directory)->list();
+  if (!found.ok()) return found.status().to_string();
+  std::set<std::string> named{"CURRENT"};
+  if (!remains.pool) named.insert("LOCK");
   named.insert(format::file_name(format::FileType::kManifest, recovered->root.root().manifest_number));
   for (const auto& [number, segment] : recovered->files.segments) {
     named.insert(format::file_name(format::FileType::kLogSegment, number));
@@ -121,14 +121,16 @@ std::string check_files(const io::MemoryDisk& disk, std::string_view path) {
   for (const auto& [number, entry] : recovered->files.tables) {
     named.insert(format::file_name(format::FileType::kTable, number));
   }
-  for (const std::string& name : disk.file_names(path)) {
-    if (named.erase(name) == 0 && name != format::kWarmListName) return "a file that nothing names: " + name;
+  for (const io::DirectoryEntry& entry : *found) {
+    if (named.erase(entry.name) == 0 && entry.name != format::kWarmListName) {
+      return "a file that nothing names: " + entry.name;
+    }
   }
   return named.empty() ? "" : "a file is missing: " + *named.begin();
 }
 
 std::string check_image(const Image& image, const Ledger& ledger, const Tuning& tuning, std::uint64_t seed) {
-  Opened opened = open_copy(image.disk, seed, tuning);
+  Opened opened = open_copy(image.remains, seed, tuning);
   if (!opened.store) return "does not open: " + opened.status.to_string();
   const Result<Statistics> statistics = opened.store->statistics();
   if (!statistics.ok()) return statistics.status().to_string();
@@ -142,12 +144,16 @@ std::string check_image(const Image& image, const Ledger& ledger, const Tuning& 
   Content content = *found;
   if (std::string wrong = write_on(*opened.store, image.mark.highest_version, content); !wrong.empty()) return wrong;
   if (tuning.has_indexes) {
-    if (std::string wrong = compare_indexes(image.disk, seed + 3, false); !wrong.empty()) return wrong;
+    if (std::string wrong = compare_indexes(image.remains, seed + 3, false); !wrong.empty()) return wrong;
     if (std::string wrong = end_builds(*opened.store, content); !wrong.empty()) return wrong;
   }
   if (Status closed = opened.store->close(); !closed.ok()) return "a close: " + closed.to_string();
   opened.store.reset();
-  const io::MemoryDisk closed = opened.machine->files->snapshot();
+  const MachineFiles& files = *opened.machine->files;
+  if (const std::string stray = files.stray(files.path("store")); !stray.empty()) {
+    return "an object that no entry names: " + stray;
+  }
+  const Remains closed = opened.machine->files->snapshot();
   if (tuning.has_indexes) {
     const std::string wrong = compare_indexes(closed, seed + 4, true);
     if (!wrong.empty()) return "after a compaction and a close: " + wrong;

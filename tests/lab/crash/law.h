@@ -1,6 +1,6 @@
-// Owns: the law for one disk after a crash. It covers the content, and that the store can be written to, closed, opened
-// again and verified. No file may be left over or missing.
-// Must never: know the origin of the disk.
+// Owns: the law for the files of one machine after a crash. It covers the content, and that the store can be written to,
+// closed, opened again and verified. No file may be left over or missing.
+// Must never: know the origin of the files.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace varve::lab {
 
-/// A disk after a crash, and the knowledge of that moment.
+/// The files of a machine after a crash, and the knowledge of that moment.
 struct Image {
-  io::MemoryDisk disk;
+  Remains remains;
   bool killed = false;
   Ledger::Mark mark;
   std::vector<CheckpointBegun> checkpoints;
@@ -24,6 +24,6 @@ struct Image {
 std::string check_image(const Image& image, const Ledger& ledger, const Tuning& tuning, std::uint64_t seed);
 
 /// Checks that the files in the directory of a cleanly closed store are exactly the files that its manifest names.
-std::string check_files(const io::MemoryDisk& disk, std::string_view path);
+std::string check_files(const Remains& remains, std::string_view path);
 
 }  // namespace varve::lab

@@ -77,7 +77,7 @@ bool fail_one(const Scenario& scenario, const Prepared& prepared, std::uint64_t 
   io::SeededRandom random(seed * 1'000'003 + nth);
   const Planned planned = plan(nth, random);
   Ledger ledger = prepared.ledger;
-  test::Machine machine(seed + 1, test::OneThreadAtATime{}, prepared.disk);
+  test::Machine machine(seed + 1, test::OneThreadAtATime{}, prepared.remains.disk);
   Stage stage(machine, scenario.tuning, ledger);
   if (scenario.ending == Ending::kPowerCut) stage.expect_power_cut();
   if (!scenario.opens) (void)stage.open();
@@ -142,8 +142,9 @@ std::string check_aftermath(Stage& stage, const Tuning& tuning, std::uint64_t se
 }
 
 Report error_points(const Share& share) {
-  return for_each_round(share, [](const Scenario& scenario, std::uint64_t seed, Report& report) {
-    if (!scenario.has_faults) fail_each(scenario, seed, report);
+  return for_each_round(share, [&share](const Scenario& scenario, std::uint64_t seed, Report& report) {
+    if (scenario.has_faults) return;
+    is_scenario_on_rados(share, seed) ? fail_each_on_rados(scenario, seed, report) : fail_each(scenario, seed, report);
   });
 }
 

@@ -15,6 +15,9 @@ namespace varve::lab {
 /// law must hold for the content in memory, after a kill, after a power cut, and after a close.
 Report error_points(const Share& share);
 
+/// A round on the model of RADOS: in each run an operation on an object fails. A change that failed may have been made.
+void fail_each_on_rados(const Scenario& scenario, std::uint64_t seed, Report& report);
+
 /// Checks the law after faults have ended, first in the open store. Returns an empty text if it holds.
 std::string check_aftermath(Stage& stage, const Tuning& tuning, std::uint64_t seed);
 

@@ -88,7 +88,7 @@ void lie_once(const Scenario& scenario, const Prepared& prepared, std::uint64_t 
   rule.predicate = lie.concerns;
   rule.skip_count = io::random_below(random, 12);
   Ledger ledger = prepared.ledger;
-  test::Machine machine(seed + 1, test::OneThreadAtATime{}, prepared.disk);
+  test::Machine machine(seed + 1, test::OneThreadAtATime{}, prepared.remains.disk);
   Stage stage(machine, scenario.tuning, ledger);
   stage.promise_nothing();
   if (scenario.ending == Ending::kPowerCut) stage.expect_power_cut();

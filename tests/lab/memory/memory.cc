@@ -56,7 +56,7 @@ struct Refusal {
 std::uint64_t run_once(const Scenario& scenario, const Prepared& prepared, std::uint64_t seed, const Refusal& refusal,
                        Report& report) {
   Ledger ledger = prepared.ledger;
-  test::Machine machine(seed + 1, prepared.disk);
+  test::Machine machine(seed + 1, prepared.remains.disk);
   Stage stage(machine, scenario.tuning, ledger);
   if (scenario.ending == Ending::kPowerCut) stage.expect_power_cut();
   if (!scenario.opens) (void)stage.open();

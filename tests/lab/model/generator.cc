@@ -35,9 +35,9 @@ constexpr std::array<Weight, kOperationNames> kWeights = {{
     {OperationName::kCompareAll, 2},      {OperationName::kJumpClock, 16},
     {OperationName::kReopen, 5},          {OperationName::kVerify, 1},
     {OperationName::kReadOnlyOpen, 2},    {OperationName::kKill, 8},
-    {OperationName::kPowerCut, 14},       {OperationName::kCrashImage, 14},
-    {OperationName::kFail, 25},           {OperationName::kFillDisk, 6},
-    {OperationName::kFreeDisk, 0},
+    {OperationName::kTakeOver, 12},       {OperationName::kPowerCut, 14},
+    {OperationName::kCrashImage, 14},     {OperationName::kFail, 25},
+    {OperationName::kFillDisk, 6},        {OperationName::kFreeDisk, 0},
 }};
 
 bool is_fault(OperationName name) {
@@ -46,12 +46,13 @@ bool is_fault(OperationName name) {
 
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed) {}
+  Generator(std::uint64_t seed, bool on_rados) : random_(seed), on_rados_(on_rados) {}
 
   OperationList make() {
     OperationList list;
     list.machine = random_.next();
     list.profile = below(kProfiles);
+    list.on_rados = on_rados_;
     choose_weights();
     for (std::uint32_t& key : hot_keys_) key = below(kLegalKeys);
     hot_table_ = below(kTables);
@@ -72,6 +73,7 @@ class Generator {
     const bool faults = crashes && one_in(2);
     for (std::size_t i = 0; i < kOperationNames; ++i) {
       const OperationName name = kWeights[i].name;
+      if (name == OperationName::kTakeOver && !on_rados_) continue;
       const std::uint32_t factor = name <= OperationName::kGroup ? 2 + below(4) : one_in(6) ? 0 : 1 + below(4);
       weights_[i] = kWeights[i].weight * factor;
       if (is_misfortune(name) && !crashes) weights_[i] = 0;
@@ -130,6 +132,7 @@ class Generator {
   }
 
   io::SeededRandom random_;
+  const bool on_rados_;
   std::array<std::uint32_t, kOperationNames> weights_{};
   std::uint32_t total_ = 0;
   std::array<std::uint32_t, 6> hot_keys_{};
@@ -139,8 +142,8 @@ class Generator {
 
 }  // namespace
 
-OperationList make_list(std::uint64_t seed) {
-  return Generator(seed).make();
+OperationList make_list(std::uint64_t seed, bool on_rados) {
+  return Generator(seed, on_rados).make();
 }
 
 bool has_one_answer(const OperationList& list) {

@@ -10,7 +10,7 @@ namespace varve::lab {
 
 /// Returns a list of 150 to 400 operations. Depending on the seed, some kinds of operations are left out, and others
 /// are more frequent.
-OperationList make_list(std::uint64_t seed);
+OperationList make_list(std::uint64_t seed, bool on_rados = false);
 
 /// Returns whether the list has the same answers under every profile: nothing depends on the moment of a crash or a
 /// fault.

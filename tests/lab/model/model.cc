@@ -59,10 +59,10 @@ std::optional<Finding> judge_list(const OperationList& list, Planted planted, Re
   return finding;
 }
 
-Report run_model_round(std::uint64_t seed, Planted planted) {
+Report run_model_round(std::uint64_t seed, Planted planted, bool on_rados) {
   Report report;
-  report.count("rounds");
-  if (std::optional<Finding> finding = judge_list(make_list(seed), planted, &report)) {
+  report.count(on_rados ? "rounds on RADOS" : "rounds");
+  if (std::optional<Finding> finding = judge_list(make_list(seed, on_rados), planted, &report)) {
     finding->seed = seed;
     report.find(*std::move(finding));
   }
@@ -71,7 +71,10 @@ Report run_model_round(std::uint64_t seed, Planted planted) {
 
 Report run_model(const Share& share) {
   Report report;
-  for (std::uint64_t i = 0; i < share.rounds; ++i) report.add(run_model_round(share.seed + i));
+  for (std::uint64_t i = 0; i < share.rounds; ++i) {
+    const std::uint64_t seed = share.seed + i;
+    report.add(run_model_round(seed, Planted::kNone, is_on_rados(share, seed)));
+  }
   return report;
 }
 

@@ -14,7 +14,7 @@ namespace varve::lab {
 /// Round i creates a list from its seed and runs it. If the list has one answer, it also runs under another profile.
 Report run_model(const Share& share);
 /// Runs one round. `planted` is an error of the model, to show that the suite finds it.
-Report run_model_round(std::uint64_t seed, Planted planted = Planted::kNone);
+Report run_model_round(std::uint64_t seed, Planted planted = Planted::kNone, bool on_rados = false);
 
 /// Runs a list, and also under another profile if it has one answer. Returns a failure as a finding with a shortened
 /// list.

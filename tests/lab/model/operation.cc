@@ -53,6 +53,7 @@ constexpr std::array<Described, kOperationNames> kDescribed = {{
     {"verify", {}},
     {"read_only_open", {}},
     {"kill", {}},
+    {"take_over", {}},
     {"power_cut", {"policy"}},
     {"crash_image", {"step", "policy"}},
     {"fail", {"step", "code", "effect", "lasting"}},
@@ -102,6 +103,7 @@ bool parse_line(std::string_view line, OperationList* list) {
   if (line.empty() || line.front() == '#') return true;
   if (line.starts_with("machine ")) return read_number(line.substr(8), &list->machine);
   if (line.starts_with("profile ")) return read_number(line.substr(8), &list->profile);
+  if (line == "on rados") return list->on_rados = true;
   const std::optional<Operation> operation = parse_operation(line);
   if (!operation) return false;
   list->operations.push_back(*operation);
@@ -136,6 +138,7 @@ std::string operation_text(const Operation& operation) {
 
 std::string list_text(const OperationList& list) {
   std::string text = "machine " + std::to_string(list.machine) + "\nprofile " + std::to_string(list.profile) + "\n";
+  if (list.on_rados) text += "on rados\n";
   for (const Operation& operation : list.operations) text += operation_text(operation) + "\n";
   return text;
 }

@@ -5,6 +5,7 @@
 //
 //   machine 17
 //   profile 3
+//   on rados
 //   insert table=1 partition=2 row=5 entity=71 durability=1
 //   power_cut policy=4
 //
@@ -65,6 +66,7 @@ enum class OperationName : std::uint8_t {
   kVerify,
   kReadOnlyOpen,
   kKill,
+  kTakeOver,  // by another process, while the store's own is frozen
   kPowerCut,
   kCrashImage,  // an image of the disk at a later step, which is checked separately
   kFail,        // a fault at a later step
@@ -85,6 +87,7 @@ struct Operation {
 struct OperationList {
   std::uint64_t machine = 1;  // the seed of the machine: its scheduler, and the effects of its crashes
   std::uint32_t profile = 0;  // profile.h
+  bool on_rados = false;      // a machine on the model of RADOS, otherwise one with a disk
   std::vector<Operation> operations;
 };
 

@@ -21,6 +21,10 @@ RunResult run_list(const OperationList& list, Planted planted) {
 
 Run::Run(const OperationList& list, Planted planted)
     : list_(list), planted_(planted), profile_(profile_of(list.profile)), random_(list.machine) {
+  make_resources();
+}
+
+void Run::make_resources() {
   ResourceOptions chosen;
   chosen.write_buffer_bytes = profile_.write_buffer_bytes;
   chosen.block_cache_bytes = profile_.block_cache_bytes;
@@ -42,16 +46,15 @@ RunResult Run::run() {
   if (!failed()) {
     result_.operation = list_.operations.size();
     reopen(0);
+    const std::string stray = machine_->files->stray(path());
+    if (!failed() && !stray.empty()) broken("an object that no entry names: " + stray);
   }
   return std::move(result_);
 }
 
 /// Creates two accounts and a table for every list.
 void Run::prepare() {
-  machine_ = std::make_unique<RunMachine>(io::MemoryDisk(), list_.machine);
-  machine_->files.set_observer([this](const io::Operation&, io::Moment moment) {
-    if (moment == io::Moment::kDuring) take_image();
-  });
+  make_machine(empty_machine(list_.on_rados, list_.machine), list_.machine);
   state_ = std::make_shared<const State>();
   if (const Status opened = open(); !opened.ok()) return broken("the first open: " + opened.to_string());
   create_account(0);
@@ -128,6 +131,7 @@ void Run::do_machine(const Operation& operation) {
     case OperationName::kVerify: return verify();
     case OperationName::kReadOnlyOpen: return read_only_open();
     case OperationName::kKill: return crash(true, io::CrashPolicy::kEverything);
+    case OperationName::kTakeOver: return take_over();
     case OperationName::kPowerCut: return crash(false, io::kCrashPolicies[numbers[0] % std::size(io::kCrashPolicies)]);
     case OperationName::kCrashImage: return plan_image(numbers);
     case OperationName::kFail: return fail(numbers);

@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,8 +17,8 @@
 
 #include "io/env.h"
 #include "io/simulated/manual_clock.h"
-#include "io/simulated/memory_file_system.h"
 #include "io/simulated/seeded_scheduler.h"
+#include "tests/lab/machine/machine_files.h"
 #include "tests/lab/model/operation.h"
 #include "tests/lab/model/profile.h"
 #include "tests/lab/model/state.h"
@@ -40,15 +41,24 @@ RunResult run_list(const OperationList& list, Planted planted = Planted::kNone);
 
 /// A machine whose threads run one at a time, so that a list always runs in the same way.
 struct RunMachine {
-  RunMachine(io::MemoryDisk disk, std::uint64_t seed)
-      : random(seed), simulation(seed, clock), files(simulation.scheduler(), std::move(disk)) {}
+  RunMachine(Remains remains, std::uint64_t seed)
+      : random(seed),
+        simulation(seed, clock),
+        files(make_files(std::move(remains), simulation.scheduler(), clock, ~seed, true)) {}
   io::Scheduler& scheduler() { return simulation.scheduler(); }
+  /// Returns that of the present process. It lives as long as the machine.
+  const io::Env& env() {
+    if (envs.empty() || &envs.back().files != &files->system()) {
+      envs.push_back({files->system(), clock, random, simulation.scheduler()});
+    }
+    return envs.back();
+  }
 
   io::ManualClock clock;
   io::SeededRandom random;
   io::SeededScheduler simulation;
-  io::MemoryFileSystem files;
-  io::Env env{files, clock, random, simulation.scheduler()};
+  std::unique_ptr<MachineFiles> files;
+  std::deque<io::Env> envs;  // of the processes so far
 };
 
 class Run {
@@ -62,7 +72,6 @@ class Run {
 
  private:
   using Numbers = std::array<std::uint32_t, kOperationNumbers>;
-  static constexpr std::string_view kPath = "/store";
   static constexpr std::size_t kSlots = 4;
 
   struct Place {
@@ -192,18 +201,25 @@ class Run {
 
   // -- run_machine.cc: ends, beginnings, misfortunes --------------------------------------------------------------
 
+  std::string path() const { return machine_->files->path("store"); }
+  void make_resources();
+  void make_machine(Remains remains, std::uint64_t seed);
   StoreOptions options(const io::Env& env) const;
   Status open();
   void close();
   void reopen(std::uint32_t faults);
   void verify();
   void read_only_open();
+  std::uint64_t floor_of(bool killed) const;
   void crash(bool killed, io::CrashPolicy policy);
+  /// Lets another process take the store over from one that is frozen, and then goes on and may answer nothing. Does
+  /// nothing on a machine with a disk.
+  void take_over();
   void plan_image(const Numbers& numbers);
   void take_image();
   void check_image();
-  /// Opens the disk of a crash on a machine of its own, and compares it with the model.
-  void check_disk(io::MemoryDisk disk, std::uint64_t floor, const char* where);
+  /// Opens what a crash left on a machine of its own, and compares it with the model.
+  void check_disk(Remains remains, std::uint64_t floor, const char* where);
   /// Returns the state of a store at this version. If no commit had it, reports a violation and returns null.
   StatePointer state_at(std::uint64_t version, const char* where);
   void recovered(std::uint64_t floor, const char* where);
@@ -216,7 +232,7 @@ class Run {
     bool armed = false;
     std::uint64_t steps_left = 0;
     std::uint32_t policy = 0;
-    std::optional<io::MemoryDisk> disk;
+    std::optional<Remains> remains;
     std::uint64_t floor = 0;
   };
   struct Walk {

@@ -234,16 +234,16 @@ void Run::finish_load(const Numbers& numbers, Loader& loader, const std::vector<
 }
 
 void Run::checkpoint(std::uint32_t write) {
-  const std::string path = "/checkpoint" + std::to_string(checkpoints_++);
+  const std::string path = machine_->files->path("checkpoint" + std::to_string(checkpoints_++));
   const Result<CheckpointStatistics> made = store_->checkpoint(path);
   if (is_excused(made.status())) return;
   if (!made.ok()) return broken("a checkpoint: " + made.status().to_string());
   if (made->version.ticks != version_) return broken("a checkpoint: it is not of the newest version");
   promised_ = version_;
   if (misfortune_) return;
-  const std::string differs = index_difference(machine_->env, path, false);
+  const std::string differs = index_difference(machine_->env(), path, false);
   if (!differs.empty()) return broken("a checkpoint: " + differs);
-  StoreOptions chosen = options(machine_->env);
+  StoreOptions chosen = options(machine_->env());
   chosen.create_if_absent = false;
   const Result<std::unique_ptr<Store>> opened = Store::open(path, chosen);
   if (!opened.ok()) return broken("a checkpoint: " + opened.status().to_string());

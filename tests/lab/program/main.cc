@@ -25,10 +25,11 @@ void print(const Suite& suite, const Share& share, const Report& report) {
     std::printf("  %-32s %llu\n", name.c_str(), static_cast<unsigned long long>(number));
   }
   for (const Finding& finding : report.findings) {
-    std::printf("FINDING %s\n%s%srepeat: varve-lab %s --seed %llu%s%s\n", finding.what.c_str(), finding.detail.c_str(),
-                finding.detail.empty() || finding.detail.ends_with('\n') ? "" : "\n", std::string(suite.name).c_str(),
-                static_cast<unsigned long long>(finding.seed), finding.part.empty() ? "" : " --only ",
-                finding.part.c_str());
+    std::printf("FINDING %s\n%s%srepeat: varve-lab %s --seed %llu%s%s%s%s\n", finding.what.c_str(),
+                finding.detail.c_str(), finding.detail.empty() || finding.detail.ends_with('\n') ? "" : "\n",
+                std::string(suite.name).c_str(), static_cast<unsigned long long>(finding.seed),
+                finding.part.empty() ? "" : " --only ", finding.part.c_str(),
+                share.machine.empty() ? "" : " --machine ", share.machine.c_str());
   }
   for (const auto& [name, number] : probe_report()) {
     std::printf("  %-56s %llu\n", name.c_str(), static_cast<unsigned long long>(number));
@@ -70,6 +71,10 @@ int run(int argc, char** argv) {
     verb->add_option("--seed", share.seed, "Seed of the first round")->capture_default_str();
     verb->add_option("--rounds", share.rounds, "Number of rounds, each with the next seed")->capture_default_str();
     verb->add_option("--only", share.only, "Run only the part of the suite with this name");
+    if (suite.has_machines) {
+      verb->add_option("--machine", share.machine, "Where the stores are; default: by the seed")
+          ->check(CLI::IsMember({std::string(kDisk), std::string(kRados)}));
+    }
     CLI::Option* const directory =
         verb->add_option("--directory", share.directory, "Empty directory to work in")->check(CLI::ExistingDirectory);
     if (suite.needs_directory) directory->required();

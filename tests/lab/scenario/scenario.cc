@@ -40,38 +40,48 @@ Report for_each_round(const Share& share, const std::function<void(const Scenari
   return report;
 }
 
-Opened open_copy(io::MemoryDisk disk, std::uint64_t seed, const Tuning& tuning) {
+bool is_scenario_on_rados(const Share& share, std::uint64_t seed) {
+  return is_on_rados(share, seed / scenarios().size());
+}
+
+Opened open_copy(Remains remains, std::uint64_t seed, const Tuning& tuning) {
   Opened opened;
-  opened.machine = std::make_unique<test::Machine>(seed, std::move(disk));
-  opened.env = std::make_unique<io::Env>(opened.machine->env());
-  Result<StoreOptions> options = make_options(tuning, *opened.env);
+  opened.machine = std::make_unique<CopyMachine>(std::move(remains), seed);
+  Result<StoreOptions> options = make_options(tuning, opened.machine->env);
   if (!options.ok()) {
     opened.status = options.status();
     return opened;
   }
-  Result<std::unique_ptr<Store>> store = Store::open(kStorePath, *options);
+  Result<std::unique_ptr<Store>> store = Store::open(opened.machine->files->path("store"), *options);
   opened.status = store.status();
   if (store.ok()) opened.store = *std::move(store);
   return opened;
 }
 
-Prepared prepare(const Scenario& scenario, std::uint64_t seed) {
+Prepared prepare(const Scenario& scenario, std::uint64_t seed, bool on_rados) {
   Prepared prepared;
+  prepared.remains = empty_machine(on_rados, seed);
   if (scenario.prepare == nullptr) return prepared;
   test::Machine machine(seed, test::OneThreadAtATime{});
-  Stage stage(machine, scenario.tuning, prepared.ledger);
+  std::unique_ptr<MachineFiles> pool;
+  if (on_rados) pool = make_files(prepared.remains, machine.scheduler(), machine.clock, seed, true);
+  Stage stage(machine, scenario.tuning, prepared.ledger, pool.get());
   (void)stage.open();
   scenario.prepare(stage);
   switch (scenario.ending) {
     case Ending::kClosed:
       (void)stage.close();
-      prepared.disk = machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random);
+      prepared.remains = machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random);
       break;
-    case Ending::kKilled: prepared.disk = machine.files->process_death(machine.random); break;
+    case Ending::kKilled: prepared.remains = machine.files->process_death(machine.random); break;
     case Ending::kPowerCut:
-      prepared.disk = machine.files->power_cut(io::CrashPolicy::kTornSectors, machine.random);
+      prepared.remains = machine.files->power_cut(io::CrashPolicy::kTornSectors, machine.random);
       prepared.ledger.power_failed();
       break;
+  }
+  if (on_rados) {
+    prepared.remains = pool->process_death(machine.random);
+    if (scenario.ending == Ending::kKilled) prepared.ledger.power_failed();
   }
   for (const Status& error : stage.errors()) prepared.problem += error.to_string() + "; ";
   for (const std::string& problem : stage.problems()) prepared.problem += problem + "; ";

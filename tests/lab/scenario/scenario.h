@@ -39,26 +39,28 @@ const std::vector<Scenario>& scenarios();
 /// Returns null if there is no scenario of this name.
 const Scenario* find_scenario(std::string_view name);
 
+/// Returns whether the stores of a round of scenarios are on the model of RADOS.
+bool is_scenario_on_rados(const Share& share, std::uint64_t seed);
+
 /// Calls `look` for each round of the share with a scenario and the round's seed. The scenario is the one that the
 /// share names, or the next by seed. An unknown name is a finding.
 Report for_each_round(const Share& share,
                       const std::function<void(const Scenario& scenario, std::uint64_t seed, Report& report)>& look);
 
-/// A prepared scenario: the disk after its preparation, and the ledger of the disk's content.
+/// A prepared scenario: the files after its preparation, and the ledger of their content.
 struct Prepared {
-  io::MemoryDisk disk;
+  Remains remains;
   Ledger ledger;
   std::string problem;  // the failure of the preparation; empty: none
 };
-Prepared prepare(const Scenario& scenario, std::uint64_t seed);
+Prepared prepare(const Scenario& scenario, std::uint64_t seed, bool on_rados = false);
 
-/// Reads the store on `disk`, on a machine of its own, after the necessary recovery.
+/// Opens the store of a crashed machine on a machine of its own, which recovers it.
 struct Opened {
-  std::unique_ptr<test::Machine> machine;
-  std::unique_ptr<io::Env> env;
+  std::unique_ptr<CopyMachine> machine;
   std::unique_ptr<Store> store;
   Status status;
 };
-Opened open_copy(io::MemoryDisk disk, std::uint64_t seed, const Tuning& tuning);
+Opened open_copy(Remains remains, std::uint64_t seed, const Tuning& tuning);
 
 }  // namespace varve::lab

@@ -77,8 +77,13 @@ void apply(Content& content, std::string_view table, const Stage::Write& write, 
   row.version = version;
 }
 
-Stage::Stage(test::Machine& machine, const Tuning& tuning, Ledger& ledger)
-    : machine_(machine), env_(machine.env()), tuning_(tuning), ledger_(ledger), random_(machine.random.next()) {}
+Stage::Stage(test::Machine& machine, const Tuning& tuning, Ledger& ledger, MachineFiles* files)
+    : machine_(machine),
+      files_(files),
+      env_{files == nullptr ? *machine.files : files->system(), machine.clock, machine.random, machine.scheduler()},
+      tuning_(tuning),
+      ledger_(ledger),
+      random_(machine.random.next()) {}
 
 Stage::~Stage() = default;
 
@@ -117,20 +122,26 @@ std::uint64_t Stage::version_seen() const {
 
 // -- The store ------------------------------------------------------------------------------------------------------
 
+std::string Stage::path_of(std::string_view store) const {
+  return files_ == nullptr ? std::string(store) : files_->path(store.substr(1));
+}
+
 Status Stage::open(bool read_only) {
+  const std::string path = path_of(kStorePath);
   Result<StoreOptions> options = make_options(tuning_, env_);
   if (!options.ok()) return note(options.status());
   options->read_only = read_only;
   options->create_if_absent = !read_only;
-  Result<std::unique_ptr<Store>> opened = call_or_tell([&] { return Store::open(kStorePath, *options); });
+  Result<std::unique_ptr<Store>> opened = call_or_tell([&] { return Store::open(path, *options); });
   if (!opened.ok()) return note(opened.status());
   store_ = *std::move(opened);
   const Result<Content> content = read_content(*store_);
   if (!content.ok()) return note(content.status());
   const std::uint64_t version = visible_version();
+  const bool is_killed = !after_power_cut_ && (files_ == nullptr || files_->outlives_process());
   Ledger::Mark promised = ledger_.mark();
   if (is_lied_to_) promised = promised.without_promises();
-  const std::string broken = ledger_.judge(promised, !after_power_cut_, version, *content);
+  const std::string broken = ledger_.judge(promised, is_killed, version, *content);
   if (!broken.empty()) problem("after an open: " + broken);
   after_power_cut_ = false;
   if (!read_only) ledger_.opened(version, *content);
@@ -418,8 +429,9 @@ void Stage::compact() {
 
 void Stage::checkpoint(const std::string& path) {
   if (!store_) return;
-  checkpoints_.push_back({path, std::nullopt});
-  const Result<CheckpointStatistics> made = call_or_tell([&] { return store_->checkpoint(path); });
+  checkpoints_.push_back({path_of(path), std::nullopt});
+  const std::string whole = path_of(path);
+  const Result<CheckpointStatistics> made = call_or_tell([&] { return store_->checkpoint(whole); });
   if (made.ok()) {
     checkpoints_.back().version = made->version.ticks;
   } else {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/lab/machine/machine_files.h"
 #include "tests/lab/scenario/ledger.h"
 #include "tests/support/engine_bench.h"
 #include "tests/support/small_trees.h"
@@ -45,8 +46,9 @@ class Stage {
  public:
   using Kind = WriteOperation::Kind;
 
-  /// Both must outlive the stage. The ledger contains the store's content.
-  Stage(test::Machine& machine, const Tuning& tuning, Ledger& ledger);
+  /// All must outlive the stage. The ledger contains the store's content. With `files`, the store is in these and not on
+  /// the machine's disk.
+  Stage(test::Machine& machine, const Tuning& tuning, Ledger& ledger, MachineFiles* files = nullptr);
   ~Stage();
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
@@ -148,7 +150,10 @@ class Stage {
   void note_index(const std::string& what, std::uint64_t before, const Status& ended, std::string_view table,
                   std::string_view index);
 
+  std::string path_of(std::string_view store) const;
+
   test::Machine& machine_;
+  MachineFiles* const files_;
   io::Env env_;
   Tuning tuning_;
   Ledger& ledger_;
