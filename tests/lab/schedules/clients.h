@@ -10,12 +10,29 @@
 #include <string>
 #include <vector>
 
+#include "io/env.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/memory_file_system.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/lab/model/run.h"
 #include "tests/lab/model/table_verbs.h"
 #include "tests/lab/schedules/recorder.h"
 #include "varve/store.h"
 
 namespace varve::lab {
+
+/// A machine with an empty disk, whose threads run one at a time.
+struct ScheduledMachine {
+  explicit ScheduledMachine(std::uint64_t seed)
+      : random(seed), simulation(seed, clock), files(simulation.scheduler(), io::MemoryDisk()) {}
+  io::Scheduler& scheduler() { return simulation.scheduler(); }
+
+  io::ManualClock clock;
+  io::SeededRandom random;
+  io::SeededScheduler simulation;
+  io::MemoryFileSystem files;
+  io::Env env{files, clock, random, simulation.scheduler()};
+};
 
 /// The store of one schedule, and the state that its clients share.
 class World {
@@ -37,7 +54,7 @@ class World {
 
   std::uint64_t seed;
   io::SeededRandom random;
-  RunMachine machine;
+  ScheduledMachine machine;
   bool has_faults = false;
   bool has_stuck = false;  // a call of the file system does not return for a while
   bool was_stuck = false;

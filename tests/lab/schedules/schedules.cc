@@ -43,7 +43,7 @@ class StalledWriter {
  public:
   explicit StalledWriter(std::uint64_t seed)
       : seed_(seed),
-        machine_(io::MemoryDisk(), seed),
+        machine_(seed),
         before_read_([this](std::string_view) { wait_at_gate(); }),
         files_(make_read_gate(machine_.files, before_read_)),
         env_{*files_, machine_.clock, machine_.random, machine_.scheduler()},
@@ -114,7 +114,7 @@ class StalledWriter {
   }
 
   const std::uint64_t seed_;
-  RunMachine machine_;
+  ScheduledMachine machine_;
   const BeforeRead before_read_;
   std::unique_ptr<io::FileSystem> files_;
   io::Env env_;

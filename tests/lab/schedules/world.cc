@@ -14,7 +14,7 @@ constexpr std::string_view kScheduleAccount = "account";
 World::World(std::uint64_t seed_given)
     : seed(seed_given),
       random(seed_given),
-      machine(io::MemoryDisk(), seed_given),
+      machine(seed_given),
       device_mutex_(machine.scheduler()),
       device_woken_(machine.scheduler()) {
   ResourceOptions chosen;
