@@ -86,7 +86,7 @@ class StoreMaker {
 
   void open() {
     ResourceOptions scarce;
-    scarce.write_buffer_bytes = 64 << 10;
+    scarce.write_buffer_bytes = write_buffer_bytes_;
     scarce.block_cache_bytes = 64 << 10;
     StoreOptions options;
     options.create_if_absent = true;
@@ -123,6 +123,7 @@ class StoreMaker {
     return text;
   }
 
+  std::uint64_t write_buffer_bytes_ = 64 << 10;
   test::Machine machine_;
   io::Env env_;
   std::unique_ptr<Store> store_;
@@ -323,6 +324,7 @@ class ExpiringMaker : private StoreMaker {
 class ObjectsMaker : private StoreMaker {
  public:
   GoldenStore make() {
+    write_buffer_bytes_ = 256 << 10;
     open();
     create_accounts();
     fill_queues();
