@@ -9,11 +9,11 @@
 #   resends  connections of the servers break and are slow, so that they send operations again
 # Three slots each keep a server of the store running, the third with a local cache and little memory. One of them has the
 # store, the others wait for it. Writers insert each key once, into any server, until an answer acknowledges it. A key that
-# is acknowledged twice was in the hands of two owners. A reader asks for what was acknowledged. The plan has each kind of
+# is acknowledged twice was in the hands of two owners. A reader asks for acknowledged keys. The plan has each kind of
 # fault once before any of them again. The last lines of the output have the counts.
-# Exit status: 0, or 1 if an acknowledged write was lost, doubled or changed, an owner had no successor in time, or one of
-# the other promises that a fault checks was broken. A takeover may last 5 seconds, and 15 while monitors are lost too.
-# What this program itself was late meanwhile, for want of a processor, is allowed beyond that.
+# Exit status: 0, or 1 if an acknowledged write was lost, doubled or changed, or an owner had no successor in time. It is 1
+# also if another promise that a fault checks was broken. A takeover may last 5 seconds, and 15 while monitors are lost too.
+# Delays of this program itself, for want of a processor, are allowed beyond that.
 import json
 import os
 import random

@@ -21,8 +21,8 @@ struct CrashRun {
 };
 CrashRun run_to_crash(const Scenario& scenario, std::uint64_t seed);
 
-/// A round on the model of RADOS. The owner of the store dies at each change of an object. What was on its way arrives late
-/// or never.
+/// A round on the model of RADOS. The owner of the store dies at each change of an object. Changes on their way arrive late or
+/// never.
 void crash_on_rados(const Scenario& scenario, std::uint64_t seed, Report& report);
 
 }  // namespace varve::lab

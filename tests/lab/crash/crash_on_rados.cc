@@ -55,7 +55,7 @@ CrashRun run_on_rados(const Scenario& scenario, std::uint64_t seed) {
   return run;
 }
 
-/// Returns what is left of recoveries of `image` that ended at each of their changes.
+/// Returns the remains of recoveries of `image` that ended at each of their changes.
 std::vector<Image> die_in_recovery(const Image& image, const Tuning& tuning, std::uint64_t seed) {
   std::vector<Image> images;
   test::Machine machine(seed, test::OneThreadAtATime{});

@@ -1,8 +1,8 @@
 // Owns: the files of a machine of the lab: those of a disk in memory, or of a store in a model of a RADOS pool.
 // Must never: know a suite, or a law.
 //
-// On RADOS a crash is the death of the process that owns the store. What was on its way arrives before its successor
-// opens, beside that, or never. By the seed, blocklists take effect at once, or never, or are on their way without an end.
+// On RADOS a crash is the death of the process that owns the store. Changes on their way arrive before its
+// successor opens, beside that, or never. By the seed, blocklists take effect at once, or never, or are on their way without an end.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ class DoorTraffic {
   /// Adds a client whose late changes may arrive at each change of another one.
   void add_sender(std::string client);
   std::vector<std::string> senders() const;
-  /// Adds to an image what is on its way.
+  /// Adds to an image the changes that are on their way.
   void add_late_to(io::ObjectCluster::Image& image) const;
 
  private:
