@@ -5,8 +5,8 @@
 # Usage: tests/ceph/faults.py DIR PROGRAM SECONDS SEED [lies] [resends]
 #   DIR      a cluster of tests/ceph/cluster with three OSDs and three monitors; its pool `varve` gets a store of its own
 #   PROGRAM  the program varve
-#   lies     writers note acknowledgements that no server gave, and the end must be 1
-#   resends  connections of the servers break and are slow, so that they send operations again
+#   lies     writers note acknowledgements that no server gave. The end must be 1.
+#   resends  connections of the servers break and are slow, so that they send operations again.
 # Three slots each keep a server of the store running, the third with a local cache and little memory. One of them has the
 # store, the others wait for it. Writers insert each key once, into any server, until an answer acknowledges it. A key that
 # is acknowledged twice was in the hands of two owners. A reader asks for acknowledged keys. The plan has each kind of
