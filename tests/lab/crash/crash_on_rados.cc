@@ -67,7 +67,7 @@ std::vector<Image> die_in_recovery(const Image& image, const Tuning& tuning, std
   };
   const Result<StoreOptions> options = make_options(tuning, env);
   const DeathCamera camera(*files, seed + 1, image_of, images);
-  const Result<std::unique_ptr<Store>> store = Store::open(files->path("store"), *options);
+  const Result<std::unique_ptr<Store>> store = open_as_standby(files->path("store"), *options);
   if (store.ok()) (void)(*store)->close();
   return images;
 }

@@ -71,7 +71,7 @@ std::string check_closed(const Remains& remains, const Tuning& tuning, std::uint
   if (!report->recovery.clean) return "a closed store is not clean";
   options->read_only = true;
   options->create_if_absent = false;
-  const Result<std::unique_ptr<Store>> again = Store::open(path, *options);
+  const Result<std::unique_ptr<Store>> again = open_as_standby(path, *options);
   if (!again.ok()) return "the next open: " + again.status().to_string();
   const std::string differs = check_content(**again, expected);
   return differs.empty() ? "" : "after the next open: " + differs;
@@ -86,7 +86,7 @@ std::string check_checkpoint(const Image& image, const CheckpointBegun& begun, c
   if (!options.ok()) return options.status().to_string();
   options->read_only = true;
   options->create_if_absent = false;
-  const Result<std::unique_ptr<Store>> opened = Store::open(begun.path, *options);
+  const Result<std::unique_ptr<Store>> opened = open_as_standby(begun.path, *options);
   if (!opened.ok()) {
     if (begun.version) return "an acknowledged checkpoint does not open: " + opened.status().to_string();
     return {};

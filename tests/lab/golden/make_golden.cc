@@ -404,7 +404,7 @@ class ObjectsMaker : private StoreMaker {
     LargeValueWriter writer = must_make(people.write_large_value());
     must_make(writer.append(letters(70'000)));
     const LargeValue photo = must_make(writer.finish());
-    for (int row = 0; row < 20; ++row) {
+    for (int row = 0; row < 24; ++row) {
       Entity person("p", std::to_string(100 + row));
       if (row < 2) person.set("Photo", photo);
       must_make(people.insert(person).status());

@@ -122,6 +122,15 @@ Remains empty_machine(bool on_rados, std::uint64_t seed) {
   return on_rados ? Remains(PoolRemains{{}, {}, seed}) : Remains();
 }
 
+Result<std::unique_ptr<Store>> open_as_standby(std::string_view path, const StoreOptions& options) {
+  constexpr int kAttempts = 8;
+  for (int attempt = 1;; ++attempt) {
+    Result<std::unique_ptr<Store>> opened = Store::open(path, options);
+    const bool is_on_rados = path.starts_with("rados:");
+    if (opened.code() != Code::kLocked || !is_on_rados || attempt == kAttempts) return opened;
+  }
+}
+
 std::unique_ptr<MachineFiles> make_files(Remains remains, io::Scheduler& scheduler, io::Clock& clock,
                                          std::uint64_t seed, bool waits) {
   if (!remains.pool) return make_disk_files(std::move(remains.disk), scheduler);

@@ -2,7 +2,8 @@
 // Must never: know a suite, or a law.
 //
 // On RADOS a crash is the death of the process that owns the store. Changes on their way arrive before its
-// successor opens, beside that, or never. By the seed, blocklists take effect at once, or never, or are on their way without an end.
+// successor opens, beside that, or never. By the seed, blocklists take effect at once, never, or are on their way without
+// an end.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
 #include "io/simulated/object_cluster.h"
+#include "varve/store.h"
 
 namespace varve::lab {
 
@@ -83,6 +85,9 @@ class MachineFiles {
 /// two seconds of the scheduler's time.
 std::unique_ptr<MachineFiles> make_files(Remains remains, io::Scheduler& scheduler, io::Clock& clock,
                                          std::uint64_t seed, bool waits);
+
+/// Opens a store as a standby does. On RADOS, a change of a dead owner that arrives late may make an open Locked.
+Result<std::unique_ptr<Store>> open_as_standby(std::string_view path, const StoreOptions& options);
 
 /// A machine on which the remains of another one are looked at, with real threads.
 struct CopyMachine {

@@ -36,7 +36,7 @@ StoreOptions Run::options(const io::Env& env) const {
 
 Status Run::open() {
   note_clock_at_open();
-  Result<std::unique_ptr<Store>> opened = Store::open(path(), options(machine_->env()));
+  Result<std::unique_ptr<Store>> opened = open_as_standby(path(), options(machine_->env()));
   if (!opened.ok()) return opened.status();
   store_ = *std::move(opened);
   count("opens");
@@ -145,7 +145,7 @@ void Run::read_only_open() {
   StoreOptions chosen = options(copy.env);
   chosen.create_if_absent = false;
   chosen.read_only = true;
-  const Result<std::unique_ptr<Store>> opened = Store::open(path(), chosen);
+  const Result<std::unique_ptr<Store>> opened = open_as_standby(path(), chosen);
   if (!opened.ok()) return broken("a read-only open: " + opened.status().to_string());
   const std::uint64_t version = (*(*opened)->snapshot()).version().ticks;
   if (version < floor_of(true) || version > version_) return broken("a read-only open: at another version");
@@ -233,7 +233,7 @@ void Run::check_image() {
 
 void Run::check_disk(Remains remains, std::uint64_t floor, const char* where) {
   const CopyMachine copy(std::move(remains), random_.next());
-  const Result<std::unique_ptr<Store>> opened = Store::open(path(), options(copy.env));
+  const Result<std::unique_ptr<Store>> opened = open_as_standby(path(), options(copy.env));
   if (!opened.ok()) return broken(std::string(where) + ": " + opened.status().to_string());
   const std::uint64_t version = (*(*opened)->snapshot()).version().ticks;
   if (version < floor) return broken(std::string(where) + ": something acknowledged was lost");
