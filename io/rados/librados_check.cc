@@ -57,6 +57,14 @@ Status check_copies(const LibradosConnection& connection) {
       .with_hint("ceph osd pool set " + connection.pool() + " min_size 2");
 }
 
+namespace {
+
+Status erasure_coded(std::string_view pool) {
+  return unfit(pool, "it is erasure-coded; use a replicated pool");
+}
+
+}  // namespace
+
 Status check_object_size(ObjectDoor& door, std::string_view pool) {
   const std::byte last{1};
   ObjectChange making;
@@ -69,6 +77,7 @@ Status check_object_size(ObjectDoor& door, std::string_view pool) {
     return unfit(pool, "its objects must be smaller than the 64 MiB of a log segment")
         .with_hint("ceph config set osd osd_max_object_size 134217728");
   }
+  if (made == EOPNOTSUPP) return erasure_coded(pool);  // Such a pool takes no write at an offset.
   if (made != 0 && made != EEXIST) return os_error(made, {"check the pool", pool});
   ObjectChange removal;
   removal.object = making.object;
@@ -111,7 +120,7 @@ Status check_fence(ObjectDoor& door, std::string_view pool, const Status& lacks)
   making.entries["checked"] = "1";
   const ObjectAnswer made = make_in_reserve(door, making);  // A full pool must not keep a new owner out.
   if (made == EACCES || made == EPERM) return lacks;
-  if (made == EOPNOTSUPP) return unfit(pool, "it is erasure-coded; use a replicated pool");
+  if (made == EOPNOTSUPP) return erasure_coded(pool);
   if (made != 0 && made != EEXIST) return os_error(made, {"check the pool", pool});
 
   ObjectChange old;
