@@ -40,6 +40,16 @@ Result<std::uint32_t> read_top(std::string_view query) {
   return refused("InvalidQueryParameterValue", "top must be a number from 1 to " + std::to_string(kShownMax));
 }
 
+/// Reads which page of names is asked for.
+Result<ListOptions> read_listing(std::string_view query) {
+  Result<std::string> continuation = query_text(query, "continuation");
+  if (!continuation.ok()) return continuation.status();
+  ListOptions options;
+  options.page_names_max = kShownMax;
+  options.continuation = *std::move(continuation);
+  return options;
+}
+
 Result<Scan> read_shown(std::string_view query) {
   Result<std::string> filter = query_text(query, "filter");
   if (!filter.ok()) return filter.status();
@@ -265,12 +275,9 @@ Task<Result<Table>> Explorer::open_table(ExplorerCall call) const {
 Task<Result<std::string>> Explorer::list_tables(ExplorerCall call) const {
   const Result<Named> place = named(call.query, "table");
   if (!place.ok()) co_return place.status();
-  Result<std::string> continuation = query_text(call.query, "continuation");
-  if (!continuation.ok()) co_return continuation.status();
-  ListOptions options;
-  options.page_names_max = kShownMax;
-  options.continuation = *std::move(continuation);
-  Task<Result<TablePage>> listing = AsyncStore(*store_).list_tables(place->account, std::move(options), call.stop);
+  const Result<ListOptions> options = read_listing(call.query);
+  if (!options.ok()) co_return options.status();
+  Task<Result<TablePage>> listing = AsyncStore(*store_).list_tables(place->account, *options, call.stop);
   const Result<TablePage> page = co_await at_home(call.home, std::move(listing));
   if (!page.ok()) co_return page.status();
   JsonText json;
@@ -361,15 +368,12 @@ Task<Result<std::string>> Explorer::read_entities(ExplorerCall call) const {
 Task<Result<std::string>> Explorer::list_queues(ExplorerCall call) const {
   const Result<Named> place = named(call.query, "queue");
   if (!place.ok()) co_return place.status();
-  Result<std::string> continuation = query_text(call.query, "continuation");
-  if (!continuation.ok()) co_return continuation.status();
-  ListOptions options;
-  options.page_names_max = kShownMax;
-  options.continuation = *std::move(continuation);
+  const Result<ListOptions> options = read_listing(call.query);
+  if (!options.ok()) co_return options.status();
   std::vector<ListedQueue> queues;
   std::optional<std::string> next;
   Task<Status> listing = AsyncStore(*store_).run(
-      [&](Store& store) { return read_queues(store, place->account, options, &queues, &next); }, call.stop);
+      [&](Store& store) { return read_queues(store, place->account, *options, &queues, &next); }, call.stop);
   const Status listed = co_await at_home(call.home, std::move(listing));
   if (!listed.ok()) co_return listed;
   JsonText json;
@@ -405,15 +409,12 @@ Task<Result<std::string>> Explorer::peek_messages(ExplorerCall call) const {
 Task<Result<std::string>> Explorer::list_containers(ExplorerCall call) const {
   const Result<Named> place = named(call.query, "container");
   if (!place.ok()) co_return place.status();
-  Result<std::string> continuation = query_text(call.query, "continuation");
-  if (!continuation.ok()) co_return continuation.status();
-  ListOptions options;
-  options.page_names_max = kShownMax;
-  options.continuation = *std::move(continuation);
+  const Result<ListOptions> options = read_listing(call.query);
+  if (!options.ok()) co_return options.status();
   ContainerPage page;
   Task<Status> listing = AsyncStore(*store_).run(
       [&](Store& store) {
-        Result<ContainerPage> listed = store.list_containers(place->account, options);
+        Result<ContainerPage> listed = store.list_containers(place->account, *options);
         if (!listed.ok()) return listed.status();
         page = *std::move(listed);
         return Status();
