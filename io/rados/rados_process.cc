@@ -68,9 +68,15 @@ std::string RadosProcess::draw_id() {
   return id;
 }
 
-Status RadosProcess::start_lease() {
+bool RadosProcess::has_lease() {
   const MutexGuard guard(mutex_);
-  if (has_lease_) return Status();
+  return has_lease_;
+}
+
+Status RadosProcess::start_lease() {
+  if (has_lease()) return Status();
+  const MutexGuard renewing(renewing_);
+  if (has_lease()) return Status();
   ObjectChange making;
   making.object = lease_object(id_);
   making.epoch = kRenewalEpoch;
@@ -87,6 +93,7 @@ Status RadosProcess::start_lease() {
   if (!thread.ok()) return thread.status();
   *kept = *std::move(thread);
   thread_ = std::move(kept);
+  const MutexGuard guard(mutex_);
   has_lease_ = true;
   return Status();
 }

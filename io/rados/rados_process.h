@@ -102,6 +102,7 @@ class RadosProcess {
 
  private:
   void run() noexcept;
+  bool has_lease();
   void note_renewal(std::int64_t sent) noexcept;
 
   ObjectDoor& door_;
@@ -120,14 +121,14 @@ class RadosProcess {
   /// The time at which the last successful renewal was sent, in nanoseconds.
   std::atomic<std::int64_t> renewed_at_{INT64_MIN};
 
-  Mutex mutex_;
+  Mutex mutex_;  // held briefly
   Condition changed_;
   std::map<std::string, std::uint64_t> owned_ VARVE_GUARDED_BY(mutex_);  // zero: it is being taken
   std::uint64_t ownerships_ VARVE_GUARDED_BY(mutex_) = 0;
   std::uint64_t takeovers_ VARVE_GUARDED_BY(mutex_) = 0;
   bool has_lease_ VARVE_GUARDED_BY(mutex_) = false;
   bool is_ending_ VARVE_GUARDED_BY(mutex_) = false;
-  Mutex renewing_;  // one renewal at a time
+  Mutex renewing_;  // one renewal at a time, or the making of the lease; held while the cluster is asked, before mutex_
   std::uint64_t renewals_ VARVE_GUARDED_BY(renewing_) = 0;
   std::unique_ptr<Thread> thread_;
 };

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -107,6 +108,23 @@ TEST_P(RadosLease, ADeadOwnerIsReplacedWhenItsLeaseHasLapsed) {
   EXPECT_GE(machine_.clock.monotonic() - began, kLapse);
   EXPECT_FALSE(first.files->process().is_fresh()) << "two owners could answer from memory";
   EXPECT_GT(successor->epoch(), owner->epoch());
+}
+
+// A disk past its last reserve keeps the lease from being made, for ten seconds.
+TEST_P(RadosLease, FiguresDoNotWaitForALeaseThatIsBeingMade) {
+  RadosProgram& program = machine_.start();
+  const std::unique_ptr<Directory> directory = open(program);
+  machine_.cluster.fill_reserve([](std::string_view object) { return object.ends_with("/lease"); });
+  Status taken;
+  Thread opener = *machine_.scheduler().start("opener", [&] { taken = lock(*directory).status(); });
+  let_pass(milliseconds(1000));
+  const auto began = machine_.clock.monotonic();
+  EXPECT_EQ(program.files->process().figures().ownerships, 0U);
+  EXPECT_LT(machine_.clock.monotonic() - began, milliseconds(1000));
+  opener = Thread();
+  EXPECT_TRUE(fails_with(taken, Code::kNoSpace));
+  machine_.cluster.set_full(false);
+  EXPECT_NE(take(*directory), nullptr);
 }
 
 // The wait is there for this: without it, a former owner that knows nothing still answers.
