@@ -146,9 +146,13 @@ bool RadosProcess::is_fresh() noexcept {
 
 bool RadosProcess::begin_owning(const std::string& name, std::chrono::milliseconds wait_max) {
   constexpr std::chrono::milliseconds kWaitMax = std::chrono::hours(24);
+  const std::chrono::nanoseconds wait = std::min(wait_max, kWaitMax);
+  const std::chrono::nanoseconds begin = clock_.monotonic();
   const MutexGuard guard(mutex_);
-  while (owned_.contains(name)) {
-    if (!changed_.wait_for(mutex_, std::min(wait_max, kWaitMax)) && owned_.contains(name)) return false;
+  // The end of another root wakes this thread, too.
+  for (std::chrono::nanoseconds left = wait; owned_.contains(name); left = wait - (clock_.monotonic() - begin)) {
+    const bool is_over = left.count() <= 0 || !changed_.wait_for(mutex_, left);
+    if (is_over && owned_.contains(name)) return false;
   }
   owned_.emplace(name, 0);
   return true;

@@ -81,6 +81,26 @@ TEST_P(RadosLease, AnotherHandleOfTheSameProcessIsLocked) {
   EXPECT_TRUE(is_ok(lock(*other)));
 }
 
+TEST_P(RadosLease, AnotherHandleIsLockedInTimeWhileOtherStoresOfTheProcessComeAndGo) {
+  constexpr const char* kOtherPath = "rados:pool/other";
+  RadosProgram& program = machine_.start();
+  const std::unique_ptr<Directory> owned = open(program);
+  const std::unique_ptr<DirectoryLock> owner = take(*owned);
+  ASSERT_NE(owner, nullptr);
+  ASSERT_TRUE(is_ok(program.files->create_directory(kOtherPath, {"test"})));
+  const std::unique_ptr<Directory> busy = *program.files->open_directory(kOtherPath);
+  const Thread comer = *machine_.scheduler().start("comer", [&] {
+    for (int turn = 0; turn < 20; ++turn) {
+      EXPECT_NE(take(*busy), nullptr);  // and lets go
+      let_pass(milliseconds(100));
+    }
+  });
+  const std::unique_ptr<Directory> other = open(program);
+  const auto began = machine_.clock.monotonic();
+  EXPECT_TRUE(fails_with(lock(*other), Code::kLocked));
+  EXPECT_LT(machine_.clock.monotonic() - began, milliseconds(1000));
+}
+
 TEST_P(RadosLease, ACleanEndNeedsNoWait) {
   RadosProgram& first = machine_.start();
   const std::unique_ptr<Directory> owned = open(first);
