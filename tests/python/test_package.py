@@ -93,7 +93,7 @@ class Indexes(WithStore):
         self.store.create_index("shop", "Orders", "One", ["N"], unique=True)
         self.assertTrue(self.store.indexes("shop", "Orders")[1].unique)
         self.store.drop_index("shop", "Orders", "One")
-        for wrong in (["N down"], [""]):
+        for wrong in (["N down"], ["N:desc"], [""]):
             with self.assertRaises(varve.InvalidArgument):
                 self.store.create_index("shop", "Orders", "Wrong", wrong)
         with self.assertRaises(TypeError):
