@@ -83,7 +83,8 @@ class PlanObject : public Object {
             text_of(plan_.residual),
             indexes_.data(),
             indexes_.size(),
-            text_of(plan_.order_index)};
+            text_of(plan_.order_index),
+            plan_.order_components};
   }
 
  private:

@@ -74,7 +74,8 @@ void PageObject::add_absent(const EntityKey& key) {
 
 void PageObject::end(const std::optional<std::string>& continuation, const PageCost& cost) {
   if (continuation) continuation_ = copy(*continuation);
-  cost_ = {cost.key_ranges, cost.entities_examined, cost.blocks_read, cost.blocks_from_cache, cost.blocks_skipped};
+  cost_ = {cost.key_ranges,     cost.entities_examined, cost.blocks_read,         cost.blocks_from_cache,
+           cost.blocks_skipped, cost.index_parts,       cost.first_part_entities, cost.last_part_entities};
 }
 
 varve_page_view PageObject::view() const noexcept {

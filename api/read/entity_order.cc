@@ -31,7 +31,7 @@ std::string_view take_word(std::string_view& text) noexcept {
 
 Status bad_order(std::string_view component) {
   return service_error::invalid_input("order_by has the component " + quoted(component) +
-                                      "; write a name, then asc or desc or neither");
+                                      "; write a name, then a space and asc or desc, or neither");
 }
 
 Result<EntityOrder::Component> parse_component(std::string_view text) {

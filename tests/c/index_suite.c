@@ -58,7 +58,7 @@ static void indexes_are_built_listed_and_dropped(varve_store* store) {
   CHECK_OK(varve_table_explain(table, &of_n, &plan));
   varve_plan_view explained = {.size = sizeof explained};
   CHECK_OK(varve_plan_read(plan, &explained));
-  CHECK(same_text(explained.order_index, "ByN"));
+  CHECK(same_text(explained.order_index, "ByN") && explained.order_components == 1);
   if (CHECK(explained.index_count == 1)) {
     const varve_index_candidate* const candidate = explained.indexes;
     CHECK(same_text(candidate->name, "ByN") && candidate->equal_components == 0 && candidate->has_range);
@@ -77,7 +77,20 @@ static void indexes_are_built_listed_and_dropped(varve_store* store) {
   if (CHECK(explained.index_count >= 1)) {
     CHECK(same_text(explained.indexes[0].name, "Timed") && explained.indexes[0].answers_pages);
   }
+  CHECK(explained.order_index.size == 0 && explained.order_components == 0);
   varve_plan_free(plan);
+  const varve_scan by_both = {.size = sizeof by_both, .filter = text("N ge 1"), .order_by = text("N,Timestamp")};
+  CHECK_OK(varve_table_explain(table, &by_both, &plan));
+  CHECK_OK(varve_plan_read(plan, &explained));
+  CHECK(same_text(explained.order_index, "Timed") && explained.order_components == 2);
+  varve_plan_free(plan);
+  varve_page* page = NULL;
+  CHECK_OK(varve_table_scan(table, &shown, &page));
+  varve_page_view found = {.size = sizeof found};
+  CHECK_OK(varve_page_read(page, &found));
+  CHECK(found.count == 1 && found.cost.index_parts == 1);
+  CHECK(found.cost.first_part_entities == 1 && found.cost.last_part_entities == 1);
+  varve_page_free(page);
   CHECK_OK(varve_index_drop(store, text("acct"), text("Indexed"), text("Timed")));
 
   by_n.component_count = 1;

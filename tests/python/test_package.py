@@ -76,19 +76,24 @@ class Indexes(WithStore):
         self.assertEqual(self.store.indexes("shop", "Orders"),
                          [varve.Index("ByN", ("N desc", "RowKey"), (), "ready", False, None)])
         plan = self.table.scan("N ge 3", order_by="N").explain()
-        self.assertEqual((plan.indexes, plan.order_index), ([varve.IndexCandidate("ByN", 0, True, 2, True, True)], "ByN"))
+        self.assertEqual(plan.indexes, [varve.IndexCandidate("ByN", 0, True, 2, True, True)])
+        self.assertEqual((plan.order_index, plan.order_components), ("ByN", 1))
         plan = self.table.scan("PartitionKey eq 'p'").explain()
-        self.assertEqual((plan.indexes, plan.order_index), ([], ""))
+        self.assertEqual((plan.indexes, plan.order_index, plan.order_components), ([], "", 0))
         self.store.create_index("shop", "Orders", "Timed", ["N", "Timestamp"])
         plan = self.table.scan("N eq 3", select=["N"]).explain()
         self.assertEqual([(index.name, index.answers_pages) for index in plan.indexes], [("Timed", True), ("ByN", False)])
+        plan = self.table.scan("N ge 3", order_by="N,Timestamp").explain()
+        self.assertEqual((plan.order_index, plan.order_components), ("Timed", 2))
+        cost = self.table.scan("N eq 3", select=["N"]).page().cost
+        self.assertEqual([cost[name] for name in ("index_parts", "first_part_entities", "last_part_entities")], [1, 1, 1])
         self.store.drop_index("shop", "Orders", "Timed")
         with self.assertRaises(varve.Exists):
             self.store.create_index("shop", "Orders", "ByN", ["N"])
         self.store.create_index("shop", "Orders", "One", ["N"], unique=True)
         self.assertTrue(self.store.indexes("shop", "Orders")[1].unique)
         self.store.drop_index("shop", "Orders", "One")
-        for wrong in (["N down"], [""]):
+        for wrong in (["N down"], ["N:desc"], [""]):
             with self.assertRaises(varve.InvalidArgument):
                 self.store.create_index("shop", "Orders", "Wrong", wrong)
         with self.assertRaises(TypeError):

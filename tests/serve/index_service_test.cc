@@ -127,6 +127,7 @@ TEST_F(IndexService, RefusesWhatIsNoIndex) {
   EXPECT_EQ(outcome(create(R"({"Name":"ByV","Components":"V","Other":1})")), "400 InvalidInput");
   EXPECT_EQ(outcome(create(R"({"Name":"ByV","Components":["V"]})")), "400 InvalidInput");
   EXPECT_EQ(outcome(create(R"({"Name":"ByV","Components":"V up"})")), "400 InvalidInput");
+  EXPECT_THAT(create(R"({"Name":"ByV","Components":"V:desc"})").body, HasSubstr("a space and asc or desc"));
   EXPECT_EQ(outcome(create(R"({"Name":"1","Components":"V"})")), "400 InvalidInput");
   EXPECT_EQ(outcome(create(R"({"Name":"ByV","Components":"V,,W"})")), "400 PropertyNameInvalid");
   EXPECT_EQ(outcome(create(R"({"Name":"ByV","Components":"Timestamp","Unique":true})")), "400 InvalidInput");

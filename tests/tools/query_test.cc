@@ -115,6 +115,7 @@ TEST_F(Query, OrderByFindsTheFirstOfTheRangeAndGoesOnByItsToken) {
   const std::string token = first.err.substr(begin + 1, first.err.rfind('\'') - begin - 1);
   EXPECT_EQ(keys({"--order-by", "N", "--top", "9", "--continuation", token}), "b/19 c/19");
   EXPECT_EQ(query({"--order-by", "N up", "--top", "1"}).exit_code, 1);
+  EXPECT_THAT(query({"--order-by", "N:desc", "--top", "1"}).err, HasSubstr("then a space and asc or desc"));
 }
 
 TEST_F(Query, ExplainTellsThePlanAndWhatIsLeftToJudge) {

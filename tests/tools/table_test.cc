@@ -64,6 +64,11 @@ TEST_F(TableVerbs, IndexesAreCreatedListedCopiedAndDropped) {
   EXPECT_THAT(run_program({"query", store_, "Rows", "--filter", "I eq 3", "--all", "--explain"}).err,
               HasSubstr("index   ByI: 250 entities, taken"));
   EXPECT_EQ(run_program({"index", "create", store_, "Rows", "ByI", "--on", "T"}).exit_code, 1);
+  for (const char* const components : {"T desc", "T:down", "I,T:DESC", ":desc"}) {
+    const ProgramResult refused = run_program({"index", "create", store_, "Rows", "ByT", "--on", components});
+    EXPECT_EQ(refused.exit_code, 1) << components;
+    EXPECT_THAT(refused.err, HasSubstr("such as Customer,Total:desc")) << components;
+  }
   EXPECT_EQ(run_program({"table", "copy", store_, "Rows", "Copy"}).exit_code, 0);
   EXPECT_EQ(run_program({"index", "list", store_, "Copy"}).out, "ByI  ready  I,RowKey:desc\n");
   EXPECT_EQ(run_program({"index", "drop", store_, "Rows", "ByI"}).exit_code, 0);

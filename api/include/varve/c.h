@@ -567,6 +567,10 @@ typedef struct varve_cost {
   uint64_t blocks_read;
   uint64_t blocks_from_cache;
   uint64_t blocks_skipped;
+  /// Parts in which an index gave the entities, and the entities to which the first and the last part led.
+  uint64_t index_parts;
+  uint64_t first_part_entities;
+  uint64_t last_part_entities;
 } varve_cost;
 
 /// What a varve_page holds. Nothing is copied: the view points into the page.
@@ -730,6 +734,8 @@ typedef struct varve_plan_view {
   size_t index_count;
   /// The index that has the order of the scan, as varve::ScanPlan::order_index. Empty if there is none.
   varve_text order_index;
+  /// How many components of the order that index has, as varve::ScanPlan::order_components. Zero if there is none.
+  size_t order_components;
 } varve_plan_view;
 
 /// Explains a scan without reading an entity. It reads entries of indexes.

@@ -73,8 +73,8 @@ def _give_component(to: Any, component: str, keep: list[Any]) -> None:
     if not isinstance(component, str):
         raise TypeError(f"the component is {type(component).__name__}; a str such as 'Total desc' is expected")
     name, _, order = component.strip().partition(" ")
-    if order.strip() not in ("", "asc", "desc"):
-        raise InvalidArgument(f"the component is {component!r}; a name, with 'asc' or 'desc' after it, is expected")
+    if order.strip() not in ("", "asc", "desc") or ":" in name:
+        raise InvalidArgument(f"the component is {component!r}; a name, with ' asc' or ' desc' after it, is expected")
     to.property = text_of(name, "the component", keep)
     to.is_descending = order.strip() == "desc"
 

@@ -153,7 +153,7 @@ class Page:
             self.entities: list[Entity] = [one for one in entities_of(view) if one is not None]
             #: The token of the next page, or None at the end. It stays valid in other processes.
             self.continuation: Optional[str] = _text(view.continuation)
-            #: What reading the page cost.
+            #: What reading the page cost, by the names of the C interface's ``varve_cost``.
             self.cost: dict[str, int] = {name: getattr(view.cost, name) for name in dir(view.cost)}
         finally:
             lib.varve_page_free(handle)
@@ -205,6 +205,8 @@ class Plan(NamedTuple):
     indexes: Sequence[IndexCandidate] = ()
     #: The name of the index that has the order of the scan, or "".
     order_index: str = ""
+    #: How many components of the order that index has.
+    order_components: int = 0
 
 
 def _candidate_of(view: Any) -> IndexCandidate:
@@ -329,7 +331,7 @@ class Scan:
             indexes = [_candidate_of(view.indexes[i]) for i in range(view.index_count)]
             del keep
             return Plan(_text(view.path_name) or "", ranges, _text(view.residual) or "", indexes,
-                        _text(view.order_index) or "")
+                        _text(view.order_index) or "", view.order_components)
         finally:
             lib.varve_plan_free(plan[0])
 

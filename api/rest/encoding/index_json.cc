@@ -28,10 +28,12 @@ std::string_view take_element(std::string_view& list) {
 Result<IndexComponent> component_of_text(std::string_view text) {
   const std::string_view name = text.substr(0, text.find(' '));
   const std::string_view direction = trimmed(text.substr(name.size()));
-  if (direction.empty() || direction == "asc") return IndexComponent{std::string(name), false};
-  if (direction == "desc") return IndexComponent{std::string(name), true};
+  const bool is_direction = direction.empty() || direction == "asc" || direction == "desc";
+  if (is_direction && name.find(':') == std::string_view::npos) {
+    return IndexComponent{std::string(name), direction == "desc"};
+  }
   return service_error::invalid_input("the component " + quoted(text) +
-                                      " must be a property, perhaps with asc or desc after it");
+                                      " must be a property, perhaps with a space and asc or desc after it");
 }
 
 Status add_member(const JsonMember& member, IndexDefinition& definition) {

@@ -13,6 +13,7 @@
 #include "tools/varve/session/words.h"
 #include "tools/varve/terminal/outcome.h"
 #include "tools/varve/terminal/progress.h"
+#include "varve/names.h"
 
 namespace varve::tool {
 
@@ -39,11 +40,17 @@ std::string_view state_name(IndexState state) noexcept {
 }
 
 /// Reads PROPERTY, PROPERTY:asc or PROPERTY:desc.
-IndexComponent component_of(std::string_view word) {
+Result<IndexComponent> component_of(std::string_view word) {
+  IndexComponent component{std::string(word), false};
   for (const auto& [ending, is_descending] : {std::pair<std::string_view, bool>(":asc", false), {":desc", true}}) {
-    if (word.ends_with(ending)) return {std::string(word.substr(0, word.size() - ending.size())), is_descending};
+    if (!word.ends_with(ending)) continue;
+    component = {std::string(word.substr(0, word.size() - ending.size())), is_descending};
   }
-  return {std::string(word), false};
+  if (const Status named = check_property_name(component.property); !named.ok()) {
+    return named.with_hint(
+        "--on takes names, each with :asc or :desc behind it or neither, such as Customer,Total:desc");
+  }
+  return component;
 }
 
 std::string component_text(const IndexComponent& component) {
@@ -75,7 +82,11 @@ void print_change(const IndexWords& words, const char* change) {
 
 int create(const IndexWords& words) {
   IndexDefinition definition{words.name, {}, words.carried, words.is_unique};
-  for (const std::string& word : words.components) definition.components.push_back(component_of(word));
+  for (const std::string& word : words.components) {
+    Result<IndexComponent> component = component_of(word);
+    if (!component.ok()) return fail(component.status());
+    definition.components.push_back(*std::move(component));
+  }
   const int code = with_store(reach_for_writing(words.place), words, [&](StoreAccess& store) {
     Progress progress("entities", 0);
     return store.create_index(words.place.account, words.place.table, definition, [&](const IndexBuildProgress& built) {
