@@ -194,6 +194,7 @@ Result<BlobWriteOptions> read_blob_write_options(const varve_blob_write_options*
   if (taken.ok()) taken = take_conditions(given->conditions, read.conditions);
   if (taken.ok()) taken = take_durability(given->durability, read.durability);
   if (!taken.ok()) return taken;
+  read.compresses = given->compresses;
   return read;
 }
 

@@ -43,6 +43,8 @@ enum class Kind : std::uint8_t {
   kValueWriter,
   kValueReader,
   kIndexes,
+  kPolicies,
+  kProperties,
 };
 
 /// What a handle names.

@@ -40,6 +40,7 @@ Result<QueueOptions> read_queue_options(const varve_queue_options* options) {
   QueueOptions read;
   read.metadata = *std::move(metadata);
   if (given->message_bytes_max != 0) read.message_bytes_max = given->message_bytes_max;
+  read.release_on_open = given->release_on_open;
   return read;
 }
 

@@ -1,6 +1,7 @@
 /* Goal: every verb of containers and blobs in the C interface does what the C++ verb of its name does, and refuses bad
    input.
    Method: each verb is called on a small store and its result is read back. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,6 +373,39 @@ static void append_blobs_grow_at_their_end(varve_store* store) {
   varve_container_free(container);
 }
 
+/* Bytes of the value files that are in use. */
+static uint64_t value_bytes_of(varve_store* store) {
+  varve_statistics statistics = {.size = sizeof statistics};
+  CHECK_OK(varve_store_compact(store));
+  CHECK_OK(varve_store_statistics(store, &statistics));
+  return statistics.value_file_live_bytes;
+}
+
+static void a_content_is_compressed_if_asked_for(void) {
+  varve_store* const store = new_store(new_directory());
+  varve_container* const container = new_container(store, "packed");
+  const size_t size = (size_t)2 << 20;
+  char* const content = malloc(size);
+  char* const read = malloc(size);
+  if (!CHECK(content != NULL && read != NULL)) return;
+  memset(content, 'x', size);
+  const varve_text given = {content, size};
+  varve_blob_write_options options = {.size = sizeof options, .compresses = true};
+  CHECK_OK(varve_blob_put(container, text("packed"), given, &options, NULL));
+  const uint64_t packed = value_bytes_of(store);
+  CHECK(packed < size / 4);
+  size_t count = 0;
+  CHECK_OK(varve_blob_get(container, text("packed"), NULL, 0, read, size, &count, NULL));
+  CHECK(count == size && memcmp(content, read, size) == 0);
+  options.size = offsetof(varve_blob_write_options, compresses); /* of an earlier header */
+  CHECK_OK(varve_blob_put(container, text("plain"), given, &options, NULL));
+  CHECK(value_bytes_of(store) >= size);
+  free(read);
+  free(content);
+  varve_container_free(container);
+  CHECK_OK(varve_store_close(store));
+}
+
 static void bad_input_changes_nothing(varve_store* store) {
   varve_container* container = NULL;
   CHECK_FAILS(varve_container_create(store, text("acct"), text("ab"), NULL, &container), VARVE_INVALID_ARGUMENT,
@@ -459,4 +493,5 @@ void blob_suite(void) {
   varve_verify_figures figures = {.size = sizeof figures};
   CHECK_OK(varve_verify(text(path), NULL, NULL, &figures, NULL));
   CHECK(figures.finding_count == 0);
+  a_content_is_compressed_if_asked_for();
 }

@@ -47,6 +47,7 @@ void lease_suite(void);
 void blob_transaction_suite(void);
 void index_suite(void);
 void rados_suite(void);
+void access_suite(void);
 void conformance_suite(void);
 
 #endif

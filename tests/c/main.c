@@ -109,11 +109,12 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } suites[] = {{"verbs", verbs_suite}, {"misuse", misuse_suite},
-                {"fork", fork_suite},   {"queue", queue_suite},
-                {"blob", blob_suite},   {"large_value", large_value_suite},
-                {"lease", lease_suite}, {"blob_transaction", blob_transaction_suite},
-                {"index", index_suite}, {"rados", rados_suite}, {"conformance", conformance_suite}};
+  } suites[] = {{"verbs", verbs_suite},   {"misuse", misuse_suite},
+                {"fork", fork_suite},     {"queue", queue_suite},
+                {"blob", blob_suite},     {"large_value", large_value_suite},
+                {"lease", lease_suite},   {"blob_transaction", blob_transaction_suite},
+                {"index", index_suite},   {"rados", rados_suite},
+                {"access", access_suite}, {"conformance", conformance_suite}};
   bool found = false;
   for (size_t i = 0; i < sizeof suites / sizeof suites[0]; ++i) {
     if (argc == 2 && strcmp(argv[1], suites[i].name) != 0) continue;

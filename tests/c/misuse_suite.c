@@ -33,6 +33,8 @@ struct handles {
   varve_blocks* blocks;
   varve_large_value_writer* value_writer;
   varve_large_value_reader* value_reader;
+  varve_policies* policies;
+  varve_properties* properties;
 };
 
 static void visit(const varve_entity* entity, void* context) {
@@ -103,6 +105,10 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       .size = sizeof index, .name = text("I"), .components = &by, .component_count = 1};
   varve_indexes* indexes = NULL;
   const varve_where where = {.size = sizeof where, .all = true};
+  varve_policies_view policies_view = {.size = sizeof policies_view};
+  varve_service_properties service = {.size = sizeof service};
+  varve_policies* policies = NULL;
+  varve_properties* properties = NULL;
   const varve_group_writes writes = {.size = sizeof writes, .operations = &operation, .operation_count = 1};
   varve_status* const returned[] = {
       varve_store_sync(with->store),
@@ -244,6 +250,16 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
       varve_transaction_read_blob(with->transaction, with->container, text("b"), NULL, &reader),
       varve_transaction_written_blob(with->transaction, 0, &blobs),
       varve_transaction_get_opened(with->transaction, with->table, &key, NULL, &name, 1, &page, &value_reader),
+      varve_table_policies(with->store, text("acct"), text("Never"), &policies),
+      varve_table_set_policies(with->store, text("acct"), text("Never"), NULL, 0),
+      varve_queue_policies(with->queue, &policies),
+      varve_queue_set_policies(with->queue, NULL, 0),
+      varve_container_policies(with->container, &policies),
+      varve_container_set_access(with->container, NULL, 0, VARVE_PUBLIC_NONE, NULL),
+      varve_policies_read(with->policies, &policies_view),
+      varve_service_properties_of(with->store, text("acct"), VARVE_SERVICE_TABLES, &properties),
+      varve_service_set_properties(with->store, text("acct"), VARVE_SERVICE_TABLES, &service),
+      varve_properties_read(with->properties, &service),
   };
   for (size_t i = 0; i < sizeof returned / sizeof returned[0]; ++i) {
     if (varve_status_code(returned[i]) != code) fprintf(stderr, "call %zu: %s\n", i, varve_status_text(returned[i]));
@@ -253,10 +269,12 @@ static void every_call_refuses(const struct handles* with, varve_code code) {
   CHECK(page == NULL && table == NULL && snapshot == NULL && cursor == NULL && transaction == NULL);
   CHECK(loader == NULL && list == NULL && plan == NULL && queue == NULL && messages == NULL && metadata == NULL);
   CHECK(container == NULL && blobs == NULL && writer == NULL && reader == NULL && blocks == NULL);
-  CHECK(value_writer == NULL && value_reader == NULL && reason == NULL);
+  CHECK(value_writer == NULL && value_reader == NULL && reason == NULL && policies == NULL && properties == NULL);
 }
 
 static void free_all(const struct handles* all) {
+  varve_properties_free(all->properties);
+  varve_policies_free(all->policies);
   varve_large_value_reader_free(all->value_reader);
   varve_large_value_writer_free(all->value_writer);
   varve_blocks_free(all->blocks);
@@ -296,6 +314,8 @@ static struct handles all_kinds(varve_store* store, const char* path) {
   CHECK_OK(varve_queue_put(all.queue, text("message"), NULL, NULL));
   CHECK_OK(varve_queue_peek(all.queue, 1, &all.messages));
   CHECK_OK(varve_queue_metadata(all.queue, &all.metadata));
+  CHECK_OK(varve_queue_policies(all.queue, &all.policies));
+  CHECK_OK(varve_service_properties_of(store, text("acct"), VARVE_SERVICE_TABLES, &all.properties));
   CHECK_OK(varve_stop_create(&all.stop));
   CHECK_OK(varve_container_create(store, text("acct"), text("kinds"), NULL, &all.container));
   CHECK_OK(varve_blob_put(all.container, text("b"), text("blob"), NULL, &all.blobs));
@@ -331,8 +351,8 @@ static void no_handle_and_no_number_is_followed(void) {
       1, 2, 3, 0x101, 0xffffffffffffff03u, 0x7fff00000102u, UINTPTR_MAX, (uintptr_t)&on_the_stack};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
     void* const made_up = (void*)numbers[i];
-    const struct handles wrong = {made_up, made_up, made_up, made_up, made_up, made_up, made_up,
-                                  made_up, made_up, made_up, made_up, made_up, made_up, made_up,
+    const struct handles wrong = {made_up, made_up, made_up, made_up, made_up, made_up, made_up, made_up,
+                                  made_up, made_up, made_up, made_up, made_up, made_up, made_up, made_up,
                                   made_up, made_up, made_up, made_up, made_up, made_up, made_up};
     varve_status* const status = varve_table_scan(wrong.table, NULL, &(varve_page*){NULL});
     CHECK(varve_status_code(status) == VARVE_INVALID_ARGUMENT || varve_status_code(status) == VARVE_CLOSED);
@@ -366,7 +386,9 @@ static void freed_handles_and_handles_of_another_kind_are_refused(void) {
                                 (varve_blob_reader*)all.writer,
                                 (varve_blocks*)all.blobs,
                                 (varve_large_value_writer*)all.writer,
-                                (varve_large_value_reader*)all.reader};
+                                (varve_large_value_reader*)all.reader,
+                                (varve_policies*)all.properties,
+                                (varve_properties*)all.policies};
   every_call_refuses(&mixed, VARVE_INVALID_ARGUMENT);
   CHECK_FAILS(varve_store_close((varve_store*)all.table), VARVE_INVALID_ARGUMENT, "");
   varve_page_free((varve_page*)all.table); /* frees nothing */

@@ -2,6 +2,7 @@
    Method: each verb is called on a small store and its result is read back. Waits are ended by other threads. */
 #include <pthread.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -332,6 +333,42 @@ static void bad_input_changes_nothing(varve_store* store) {
   varve_queue_free(queue);
 }
 
+static void an_open_releases_held_messages(void) {
+  const char* const directory = new_directory();
+  varve_store* store = new_store(directory);
+  const varve_queue_options releasing = {.size = sizeof releasing, .release_on_open = true};
+  varve_queue_options earlier = releasing;
+  earlier.size = offsetof(varve_queue_options, unused); /* of an earlier header */
+  const struct {
+    const char* name;
+    const varve_queue_options* options;
+    size_t visible;
+  } queues[2] = {{"released", &releasing, 1}, {"held", &earlier, 0}};
+  for (size_t i = 0; i < 2; ++i) {
+    varve_queue* queue = NULL;
+    CHECK_OK(varve_queue_create(store, text("acct"), text(queues[i].name), queues[i].options, &queue));
+    CHECK_OK(varve_queue_put(queue, text("x"), NULL, NULL));
+    const varve_get_options hold = {.size = sizeof hold, .hold_ms = 3600000};
+    varve_messages* messages = NULL;
+    CHECK_OK(varve_queue_get(queue, &hold, &messages));
+    CHECK(shown(messages).count == 1);
+    varve_messages_free(messages);
+    varve_queue_free(queue);
+  }
+  CHECK_OK(varve_store_close(store));
+  store = reopen_store(directory, false);
+  for (size_t i = 0; i < 2; ++i) {
+    varve_queue* queue = NULL;
+    varve_messages* messages = NULL;
+    CHECK_OK(varve_queue_open(store, text("acct"), text(queues[i].name), &queue));
+    CHECK_OK(varve_queue_peek(queue, 1, &messages));
+    CHECK(shown(messages).count == queues[i].visible);
+    varve_messages_free(messages);
+    varve_queue_free(queue);
+  }
+  CHECK_OK(varve_store_close(store));
+}
+
 static void a_verification_counts_messages(const char* directory) {
   char path[128];
   snprintf(path, sizeof path, "%s/store", directory);
@@ -351,4 +388,5 @@ void queue_suite(void) {
   bad_input_changes_nothing(store);
   CHECK_OK(varve_store_close(store));
   a_verification_counts_messages(directory);
+  an_open_releases_held_messages();
 }

@@ -19,7 +19,7 @@
 //           free function ignores NULL and freed handles.
 // Lifetime  Handles are freed in any order. Tables, queues, containers, snapshots, cursors, transactions, loaders,
 //           writers and readers may outlive their store; their calls then return VARVE_CLOSED. Pages, messages, blobs,
-//           blocks, metadata, lists, plans and reports own their memory: what they show is valid until they are freed,
+//           blocks, metadata, policies, properties, lists, plans and reports own their memory: what they show is valid until they are freed,
 //           whether the store is open or not.
 // Inputs    The library copies what it keeps. Texts are UTF-8 with a size, and need no zero at the end. An absent
 //           optional text has `data` NULL.
@@ -289,6 +289,10 @@ typedef struct varve_large_value_writer varve_large_value_writer;
 typedef struct varve_large_value_reader varve_large_value_reader;
 /// The indexes of a table.
 typedef struct varve_indexes varve_indexes;
+/// The access policies that a call returned.
+typedef struct varve_policies varve_policies;
+/// The properties of a service that a call returned.
+typedef struct varve_properties varve_properties;
 
 /// Frees a handle. NULL and a freed handle are ignored. A call of another thread that runs on the handle finishes first.
 /// @{
@@ -314,6 +318,8 @@ VARVE_API void varve_blocks_free(varve_blocks* blocks);
 VARVE_API void varve_large_value_writer_free(varve_large_value_writer* writer);
 VARVE_API void varve_large_value_reader_free(varve_large_value_reader* reader);
 VARVE_API void varve_indexes_free(varve_indexes* indexes);
+VARVE_API void varve_policies_free(varve_policies* policies);
+VARVE_API void varve_properties_free(varve_properties* properties);
 /// @}
 
 // -- Stores ---------------------------------------------------------------------------------------------------------
@@ -1044,6 +1050,10 @@ typedef struct varve_queue_options {
   size_t metadata_count;
   /// Limit of a message's text in bytes. Zero: 65536.
   uint32_t message_bytes_max;
+  /// Not read.
+  uint32_t unused;
+  /// Each open of the store makes the messages visible at once that consumers held before. It is stored.
+  bool release_on_open;
 } varve_queue_options;
 
 /// Creates a queue. `opened` receives its handle, and may be NULL. Errors: as varve::Store::create_queue().
@@ -1320,6 +1330,9 @@ typedef struct varve_blob_write_options {
   /// VARVE_SYNC, VARVE_BUFFERED or zero for the store's default.
   int32_t durability;
   const varve_blob_conditions* conditions;
+  /// Compresses each part of 1 MiB that shrinks by an eighth or more, unless the first part does not, or the properties have
+  /// a content_encoding. A writer then needs about 3 MiB more.
+  bool compresses;
 } varve_blob_write_options;
 
 /// Options of a change that writes no content, as varve::BlobChangeOptions.
@@ -1661,6 +1674,115 @@ VARVE_API varve_status* varve_blob_lease(const varve_container* container, varve
 /// Changes the lease of a container, which guards its delete. `conditions` may be NULL. Errors: as varve_blob_lease().
 VARVE_API varve_status* varve_container_lease(const varve_container* container, const varve_lease_request* request,
                                               const varve_blob_conditions* conditions, varve_lease_answer* answer);
+
+// -- Access policies ------------------------------------------------------------------------------------------------
+
+/// A policy that is stored under an id, as varve::AccessPolicy. A signature names the id, and supplies what the policy leaves
+/// out. In a varve_policies, the texts end with a zero after their size.
+typedef struct varve_access_policy {
+  varve_text id;
+  /// If true, a signature permits nothing before `start`.
+  bool has_start;
+  /// If true, a signature permits nothing from `expiry` on.
+  bool has_expiry;
+  varve_datetime start;
+  varve_datetime expiry;
+  /// Letters of what a signature permits: of `raud` in that order for a table, of `raup` for a queue, of `racwdlt` for a
+  /// container. An absent text leaves the permissions to the signature; an empty one permits nothing.
+  varve_text permissions;
+} varve_access_policy;
+
+/// What a varve_policies holds, in the order in which it was set.
+typedef struct varve_policies_view {
+  size_t size;
+  const varve_access_policy* policies;
+  size_t count;
+} varve_policies_view;
+/// Shows policies. The caller sets `view->size`.
+VARVE_API varve_status* varve_policies_read(const varve_policies* policies, varve_policies_view* view);
+
+/// Return the access policies of a table, a queue or a container.
+/// @{
+VARVE_API varve_status* varve_table_policies(varve_store* store, varve_text account, varve_text table,
+                                             varve_policies** policies);
+VARVE_API varve_status* varve_queue_policies(const varve_queue* queue, varve_policies** policies);
+VARVE_API varve_status* varve_container_policies(const varve_container* container, varve_policies** policies);
+/// @}
+/// Replace all access policies; no policies remove them. They are on stable storage when the call returns. Errors: as
+/// varve::Store::set_access_policies() and varve::Queue::set_access_policies().
+/// @{
+VARVE_API varve_status* varve_table_set_policies(varve_store* store, varve_text account, varve_text table,
+                                                 const varve_access_policy* policies, size_t count);
+VARVE_API varve_status* varve_queue_set_policies(const varve_queue* queue, const varve_access_policy* policies,
+                                                 size_t count);
+/// @}
+/// Replaces all access policies and the public access of a container. `public_access` is VARVE_PUBLIC_NONE,
+/// VARVE_PUBLIC_BLOBS or VARVE_PUBLIC_CONTAINER. Of the conditions, the dates and the lease count; NULL is no condition.
+/// Errors: as varve::Container::set_access().
+VARVE_API varve_status* varve_container_set_access(const varve_container* container,
+                                                   const varve_access_policy* policies, size_t count,
+                                                   int32_t public_access, const varve_blob_conditions* conditions);
+
+// -- Service properties ---------------------------------------------------------------------------------------------
+
+/// The services of an account, as varve::StorageService.
+enum { VARVE_SERVICE_TABLES = 0, VARVE_SERVICE_QUEUES = 1, VARVE_SERVICE_BLOBS = 2 };
+
+/// Which requests `varve serve` logs, as varve::LoggingProperties.
+typedef struct varve_logging {
+  bool read;
+  bool write;
+  bool remove;
+  /// Days to keep the logs, 1 to 365. Zero: they are kept.
+  uint32_t retention_days;
+} varve_logging;
+
+/// Which requests `varve serve` counts, as varve::MetricsProperties.
+typedef struct varve_metrics {
+  bool enabled;
+  /// May be true only if `enabled` is true.
+  bool include_apis;
+  /// Days to keep the figures, 1 to 365. Zero: they are kept.
+  uint32_t retention_days;
+} varve_metrics;
+
+/// What pages from other origins may do, as varve::CorsRule.
+typedef struct varve_cors_rule {
+  const varve_text* allowed_origins;
+  size_t allowed_origin_count;
+  const varve_text* allowed_methods;
+  size_t allowed_method_count;
+  const varve_text* exposed_headers;
+  size_t exposed_header_count;
+  const varve_text* allowed_headers;
+  size_t allowed_header_count;
+  /// Seconds for which a browser may keep the answer to a preflight request.
+  uint32_t max_age_s;
+} varve_cors_rule;
+
+/// The properties of one service of an account. In a change, what is NULL or absent keeps its value. What
+/// varve_service_properties_of() returned has every property, and may be given back.
+typedef struct varve_service_properties {
+  size_t size;
+  const varve_logging* logging;
+  const varve_metrics* hour_metrics;
+  const varve_metrics* minute_metrics;
+  /// If true, `cors_rules` are all rules; none remove them.
+  bool has_cors_rules;
+  const varve_cors_rule* cors_rules;
+  size_t cors_rule_count;
+  /// The protocol version of anonymous requests to the blob service that name none, YYYY-MM-DD. Empty: the newest one.
+  varve_text default_version;
+} varve_service_properties;
+
+/// Returns all properties of a service. `service` is a VARVE_SERVICE number.
+VARVE_API varve_status* varve_service_properties_of(varve_store* store, varve_text account, int32_t service,
+                                                    varve_properties** properties);
+/// Shows properties. The caller sets `view->size`.
+VARVE_API varve_status* varve_properties_read(const varve_properties* properties, varve_service_properties* view);
+/// Replaces the properties of a service that the change has. Errors: as varve::Store::set_service_properties().
+VARVE_API varve_status* varve_service_set_properties(varve_store* store, varve_text account, int32_t service,
+                                                     const varve_service_properties* change);
 
 // -- Bulk loads -----------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ docs/python.md of the source introduces the package.
 """
 from ._native import ffi as _ffi, lib as _lib
 from . import aio, errors
+from .access import AccessPolicy, CorsRule, Logging, Metrics, ServiceProperties
 from .blobs import (AppendedBlock, BlobPrefix, BlobProperties, BlobReader, BlobState, BlobTail, BlobWriter, Block, BlockLists,
                     Container, ContainerState)
 from .errors import (Busy, Cancelled, Closed, Conflict, Corruption, Exists, Fenced, Forbidden, InvalidArgument, IoError,
@@ -34,14 +35,14 @@ __version__: str = _ffi.string(_lib.varve_version()).decode()
 open = Store
 
 __all__ = [
-    "AggregateRow", "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState", "BlobTail", "BlobWriter", "Block",
-    "BlockLists", "Busy", "Cancelled", "Closed", "Conflict", "Container", "ContainerState", "Corruption", "DateTime", "ETag",
-    "Entity", "Exists", "Fenced", "Forbidden", "GroupTransaction", "Index", "IndexCandidate", "Int64", "InvalidArgument", "IoError",
-    "LargeValue",
-    "LargeValueReader", "LargeValueWriter", "Lease", "Loader", "Locked", "Message", "NEVER", "NoSpace", "NotFound",
-    "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue", "QueueFigures",
-    "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "Snapshot", "Store", "StoreError",
-    "Table", "TableExpiry", "TooLarge", "TooManyFiles", "Transaction", "UnbuiltIndex", "Unknown", "Unsupported", "Value",
-    "VarveError", "WhereProgress",
+    "AccessPolicy", "AggregateRow", "AppendedBlock", "BlobPrefix", "BlobProperties", "BlobReader", "BlobState",
+    "BlobTail", "BlobWriter", "Block", "BlockLists", "Busy", "Cancelled", "Closed", "Conflict", "Container",
+    "ContainerState", "Corruption", "CorsRule", "DateTime", "ETag", "Entity", "Exists", "Fenced", "Forbidden",
+    "GroupTransaction", "Index", "IndexCandidate", "Int64", "InvalidArgument", "IoError", "LargeValue",
+    "LargeValueReader", "LargeValueWriter", "Lease", "Loader", "Locked", "Logging", "Message", "Metrics", "NEVER",
+    "NoSpace", "NotFound", "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue",
+    "QueueFigures", "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "ServiceProperties",
+    "Snapshot", "Store", "StoreError", "Table", "TableExpiry", "TooLarge", "TooManyFiles", "Transaction",
+    "UnbuiltIndex", "Unknown", "Unsupported", "Value", "VarveError", "WhereProgress",
     "aio", "errors", "literal", "open", "repair", "verify",
 ]

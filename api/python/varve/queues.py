@@ -9,10 +9,11 @@ import threading
 import time
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any, Iterator, Mapping, NamedTuple, Optional, Union
+from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional, Union
 from uuid import UUID
 
 from ._native import ffi, lib
+from .access import AccessPolicy, policies_array, policies_of
 from .errors import InvalidArgument, NotFound, check
 from .handles import _durability_of, _Handle, _open, _sized, _text, _write_options
 from .values import text_of, time_of
@@ -333,6 +334,15 @@ class Queue(_Handle):
         keep: list[Any] = []
         array, count = metadata_pairs(metadata, keep)
         check(lib.varve_queue_set_metadata(_open(self), array, count))
+
+    def access_policies(self) -> list[AccessPolicy]:
+        """Returns the access policies in the order in which they were set."""
+        return policies_of(lambda made: lib.varve_queue_policies(_open(self), made))
+
+    def set_access_policies(self, policies: Iterable[AccessPolicy]) -> None:
+        """Replaces all access policies. They permit parts of ``raup``: read, add, update, process."""
+        keep: list[Any] = []
+        check(lib.varve_queue_set_policies(_open(self), *policies_array(policies, keep)))
 
 
 def _count(count: int) -> int:

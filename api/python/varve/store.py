@@ -11,13 +11,14 @@ from types import TracebackType
 from typing import Any, Callable, Generator, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union
 from uuid import UUID
 
-from . import indexes
+from . import access, indexes
 from ._native import ffi, lib
+from .access import AccessPolicy, CorsRule, Logging, Metrics, ServiceProperties
 from .errors import Closed, Conflict, Exists, InvalidArgument, check
 from .filters import with_parameters
 from .handles import _durability_of, _figures, _Handle, _open, _sized, _text, _write_options
-from .blobs import (BlobReader, BlobState, BlobWriter, Container, _change_options, _conditions, _copy_options, _state,
-                    _write_options as _blob_write_options)
+from .blobs import (BlobReader, BlobState, BlobWriter, Container, _ACCESS, _change_options, _conditions, _copy_options, _number_of,
+                    _state, _write_options as _blob_write_options)
 from .indexes import BuildProgress, Index, ShowWhere, UnbuiltIndex, WhereOptions, WhereProgress
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity, readers_of
 from .queues import (Message, Queue, Seconds, SentMessage, give_put_options, metadata_pairs, milliseconds_of,
@@ -1090,6 +1091,30 @@ class Store:
             return TableExpiry(at=bytes(ffi.buffer(room, size[0])).decode())
         return TableExpiry(after=timedelta(milliseconds=age[0])) if age[0] != 0 else None
 
+    def table_access_policies(self, account: str, table: str) -> list[AccessPolicy]:
+        """Returns the access policies of a table in the order in which they were set."""
+        keep: list[Any] = []
+        owner, name = text_of(account, "account", keep), text_of(table, "table", keep)
+        return access.policies_of(lambda made: lib.varve_table_policies(self._open(), owner, name, made))
+
+    def set_table_access_policies(self, account: str, table: str, policies: Iterable[AccessPolicy]) -> None:
+        """Replaces all access policies of a table. They permit parts of ``raud``: read, add, update, delete."""
+        keep: list[Any] = []
+        check(lib.varve_table_set_policies(self._open(), text_of(account, "account", keep),
+                                           text_of(table, "table", keep), *access.policies_array(policies, keep)))
+
+    def service_properties(self, account: str, service: str = "tables") -> ServiceProperties:
+        """Returns the properties of a service of the account: "tables", "queues" or "blobs"."""
+        return access.properties_of(self._open(), account, service)
+
+    def set_service_properties(self, account: str, service: str = "tables", *, logging: Optional[Logging] = None,
+                               hour_metrics: Optional[Metrics] = None, minute_metrics: Optional[Metrics] = None,
+                               cors_rules: Optional[Iterable[CorsRule]] = None,
+                               default_version: Optional[str] = None) -> None:
+        """Replaces the given properties of a service. What is None keeps its value."""
+        access.set_properties(self._open(), account, service, logging, hour_metrics, minute_metrics, cors_rules,
+                              default_version)
+
     def create_index(self, account: str, table: str, name: str, components: Iterable[str], *,
                      carried: Iterable[str] = (), unique: bool = False,
                      progress: Optional[BuildProgress] = None) -> None:
@@ -1134,14 +1159,19 @@ class Store:
     # Queues
 
     def create_queue(self, account: str, queue: str, *, metadata: Optional[Mapping[str, str]] = None,
-                     message_bytes_max: int = 65_536, exist_ok: bool = False) -> Queue:
-        """Creates a queue. With `exist_ok` returns the queue that exists, if it does."""
+                     message_bytes_max: int = 65_536, release_on_open: bool = False,
+                     exist_ok: bool = False) -> Queue:
+        """Creates a queue. With `exist_ok` returns the queue that exists, if it does.
+
+        With `release_on_open`, each open of the store makes the messages visible at once that consumers held before.
+        """
         if not 1 <= message_bytes_max < 2**32:
             raise InvalidArgument(f"message_bytes_max is {message_bytes_max}; 1 to 1048576 bytes are allowed")
         keep: list[Any] = []
         options = _sized("varve_queue_options")
         options.metadata, options.metadata_count = metadata_pairs(metadata or {}, keep)
         options.message_bytes_max = message_bytes_max
+        options.release_on_open = release_on_open
         made = ffi.new("varve_queue **")
         try:
             check(lib.varve_queue_create(self._open(), text_of(account, "account", keep),
@@ -1174,11 +1204,15 @@ class Store:
     # Containers
 
     def create_container(self, account: str, container: str, *, metadata: Optional[Mapping[str, str]] = None,
-                         exist_ok: bool = False) -> Container:
-        """Creates a container. With `exist_ok` returns the container that exists, if it does."""
+                         public_access: str = "none", exist_ok: bool = False) -> Container:
+        """Creates a container. With `exist_ok` returns the container that exists, if it does.
+
+        `public_access` is "none", "blobs" or "container": the reads that need no key over HTTP.
+        """
         keep: list[Any] = []
         options = _sized("varve_container_options")
         options.metadata, options.metadata_count = metadata_pairs(metadata or {}, keep)
+        options.public_access = _number_of(public_access, _ACCESS, "public_access")
         made = ffi.new("varve_container **")
         try:
             check(lib.varve_container_create(self._open(), text_of(account, "account", keep),
