@@ -366,6 +366,9 @@ TEST(TableWhereConcurrency, LosesNoWriteOfAnotherWriter) {
       Table own = table;
       for (int i = 1; i <= 4; ++i) {
         for (const char* row : {"c", "b", "a"}) {
+          const std::optional<Entity> before = read(own, "p", row);
+          ASSERT_TRUE(before.has_value());
+          EXPECT_EQ(*before->find("C"), Value(i - 1)) << row << " was written back";
           EXPECT_EQ(said(own.merge(Entity("p", row).set("C", i), ETag::any())), kFine);
         }
       }

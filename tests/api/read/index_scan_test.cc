@@ -189,6 +189,11 @@ TEST_F(IndexScan, ListsAlternativesBeginningsAndUpperBoundsAreRangesOfAnIndex) {
     std::string_view filter;
     std::uint64_t entries;
   };
+  // Alternatives about two properties bound neither.
+  for (const std::string_view filter :
+       {"A eq 1 or B eq 'bx'", "B eq 'bx' or A eq 1", "A eq 1 or (B eq 'bx' or A eq 2)"}) {
+    EXPECT_TRUE(plan_of(filtered(filter)).indexes.empty()) << filter;
+  }
   const Case cases[] = {{"A in (1, 2L, 2, 3.0, 99, 'none')", 2},
                         {"A eq 1 or A eq 2 or A in (3, 4)", 4},
                         {"startswith(B, 'c')", 2},
