@@ -39,6 +39,20 @@ Status not_of_this_order() {
       "the continuation token is from a scan with another order; use the options of the first page");
 }
 
+/// Returns the components of an index that has the order, or the beginning of it that an index can have, as an order. An index
+/// of one component serves both directions. Empty: no index has the order.
+std::string components_of_index(const EntityOrder& order) {
+  std::string text;
+  for (const EntityOrder::Component& component : order.components()) {
+    if (!component.may_have_index()) break;
+    if (!text.empty()) text.push_back(',');
+    text.append(component.property);
+    if (component.descending) text.append(" desc");
+  }
+  const bool is_one = text.find(',') == std::string::npos;
+  return is_one && !text.empty() ? order.components().front().property : text;
+}
+
 bool is_of_type(const std::optional<format::PropertyView>& property, PropertyType type) noexcept {
   return property && property->type == type;
 }
@@ -107,10 +121,8 @@ Status more_than_a_page_keeps(const EntityOrder& order, std::uint32_t page_entit
   std::string message = "a page in the order " + quoted(order.text()) + " has the first " +
                         std::to_string(limits::kOrderedPageEntitiesMax) + " entities at most; page_entities_max is " +
                         std::to_string(page_entities_max);
-  const EntityOrder::Component& first = order.components().front();
-  if (first.may_have_index()) {
-    message += "; ask for smaller pages, which an index on " + quoted(first.property) + " serves";
-  }
+  const std::string indexed = components_of_index(order);
+  if (!indexed.empty()) message += "; ask for smaller pages, which an index on " + quoted(indexed) + " serves";
   return Status::too_large(message).with_service_error("InvalidInput");
 }
 
@@ -143,9 +155,9 @@ Status FirstEntities::offer(std::string_view sort_key, format::CommitVersion ver
 Status FirstEntities::takes_too_long(std::chrono::milliseconds time_max) const {
   std::string message = "a page in the order " + quoted(order_.text()) + " was not complete after " +
                         std::to_string(time_max.count()) + " ms, because no index served it; ";
-  const EntityOrder::Component& first = order_.components().front();
-  message += first.may_have_index() ? "an index on " + quoted(first.property) + " can, for entities that have it"
-                                    : "ask for a smaller range";
+  const std::string indexed = components_of_index(order_);
+  message += indexed.empty() ? "ask for a smaller range"
+                             : "an index on " + quoted(indexed) + " can, for entities that have what it names";
   return Status::too_large(message).with_service_error("InvalidInput");
 }
 

@@ -54,7 +54,7 @@ struct OrderedPosition {
 /// Errors: kInvalidArgument (InvalidInput: the text is no such token, or the token of another order).
 Result<OrderedPosition> decode_ordered_token(const EntityOrder& order, format::TableId table, std::string_view token);
 
-/// Returns the refusal of a page with more than limits::kOrderedPageEntitiesMax entities. It names the component of an index
+/// Returns the refusal of a page with more than limits::kOrderedPageEntitiesMax entities. It names the components of an index
 /// that serves smaller pages, if one can.
 Status more_than_a_page_keeps(const EntityOrder& order, std::uint32_t page_entities_max);
 
@@ -82,8 +82,8 @@ class FirstEntities {
   const OrderedEntity& last() const noexcept { return *heap_.front(); }
   /// Says that entities may follow which are not offered. All of them come after last().
   void leave_out_rest() noexcept { leaves_out_ = true; }
-  /// Returns the refusal of a page without an index that takes longer than its time. It names the component that an index
-  /// needs.
+  /// Returns the refusal of a page without an index that takes longer than its time. It names the components that an
+  /// index needs.
   Status takes_too_long(std::chrono::milliseconds time_max) const;
   /// Removes the last of the entities. There must be one.
   void leave_out_last();

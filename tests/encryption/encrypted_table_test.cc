@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <varve/encryption/encrypted_table.h>
 #include <varve/table_index.h>
+#include <varve/verify.h>
 
 #include "tests/api/store_bench.h"
 #include "tests/encryption/encryption_bench.h"
@@ -174,6 +175,37 @@ TEST_P(EncryptedTables, C25_AnIndexThatHasTheMetadataAnswersAProjectionAlone) {
   EXPECT_EQ(page->entities, expected->entities);
   EXPECT_EQ(text_in(page->entities.at(0), "V"), "one");
   EXPECT_EQ(page->cost.entities_examined, 0U);
+}
+
+TEST_P(EncryptedTables, C25_WritesKeepTheIndexesOfWhatIsStored) {
+  ASSERT_EQ(said(bench_.store->create_index(kAccount, "Orders", {"ByOpen", {{"Open"}}, {}})), kFine);
+  ASSERT_EQ(said(bench_.store->create_index(kAccount, "Orders", {"ByMail", {{"Mail"}}, {}, true})), kFine);
+  EncryptedTable secret = table();
+  for (const char* const row : {"1", "2"}) {
+    ASSERT_EQ(said(secret.insert(with_value("p", row, "one").set("Open", 1).set("Mail", row))), kFine);
+  }
+  ASSERT_EQ(said(secret.replace(with_value("p", "1", "two").set("Open", 2).set("Mail", "1"), ETag::any())), kFine);
+  EntityGroupTransaction transaction;
+  transaction.insert(with_value("p", "3", "two").set("Open", 2).set("Mail", "3"));
+  transaction.insert_or_replace(with_value("p", "4", "two").set("Open", 2)).remove("p", "2", ETag::any());
+  ASSERT_EQ(said(secret.execute(transaction)), kFine);
+  EXPECT_EQ(said(secret.insert(with_value("q", "5", "two").set("Mail", "3"))),
+            (Said{Code::kExists, "IndexValueAlreadyExists"}));
+  Scan scan;
+  scan.filter = "Open eq 2";
+  const Result<ScanPlan> plan = table_->explain(scan);
+  ASSERT_EQ(said(plan), kFine);
+  ASSERT_EQ(plan->indexes.size(), 1U);
+  EXPECT_TRUE(plan->indexes[0].is_taken);
+  const Result<Page> page = secret.scan(scan);
+  ASSERT_EQ(said(page), kFine);
+  EXPECT_EQ(keys_of(*page), (std::vector<std::string>{"p/1", "p/3", "p/4"}));
+  for (const Entity& entity : page->entities) EXPECT_EQ(text_in(entity, "V"), "two");
+  bench_.store.reset();
+  const Result<VerifyReport> report = Store::verify(kStorePath, bench_.options());
+  ASSERT_EQ(said(report), kFine);
+  EXPECT_TRUE(report->sound()) << report->findings.front();
+  EXPECT_EQ(report->index_entries, 5U);
 }
 
 TEST_P(EncryptedTables, C25_FiltersSeeWhatIsStored) {

@@ -286,6 +286,8 @@ TEST_F(OrderedIndex, APageThatTakesTooLongIsRefusedUnlessAnIndexServesIt) {
   EXPECT_EQ(pages_of(*indexed_, scan).substr(0, 12), "p/89 p/90 p/");
   scan.order_by = "W desc,V";
   EXPECT_EQ(page_of(*indexed_, scan), "refused InvalidInput");
+  const Status of_both = indexed_->scan(scan).status();
+  EXPECT_NE(of_both.message().find("an index on 'W desc,V' can"), std::string_view::npos) << of_both.message();
   create_index("ByW", {{"W"}});
   // If two entities have one value, only both together are certainly before the rest.
   scan.page_entities_max = 3;

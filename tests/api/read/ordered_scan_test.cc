@@ -292,6 +292,14 @@ TEST(OrderedScanLimits, MoreEntitiesThanTheLimitAreRefused) {
   EXPECT_EQ(said(refused), (Said{Code::kTooLarge, "InvalidInput"}));
   EXPECT_NE(refused.message().find("'V asc'"), std::string_view::npos) << refused.message();
   EXPECT_NE(refused.message().find("an index on 'V' serves"), std::string_view::npos) << refused.message();
+  for (const auto& [order, index] : {std::pair("V desc", "'V'"),
+                                     {"V desc,W,Timestamp desc", "'V desc,W,Timestamp desc'"},
+                                     {"V,W desc,RowKey,X", "'V,W desc'"}}) {
+    scan.order_by = order;
+    const Status named = table.scan(scan).status();
+    EXPECT_NE(named.message().find(std::string("an index on ") + index + " serves"), std::string_view::npos)
+        << named.message();
+  }
   scan.order_by = "RowKey desc,V";
   const Status by_key = table.scan(scan).status();
   EXPECT_EQ(said(by_key), (Said{Code::kTooLarge, "InvalidInput"}));

@@ -160,6 +160,33 @@ TEST_F(TypedDeclarations, ATableThatDiffersIsLeftAsItIsAndEachDifferenceIsNamed)
   expect_whole("Orders");
 }
 
+TEST_F(TypedDeclarations, TypedWritesMoveTheEntriesOfTheirObjects) {
+  Result<TypedTable<Order>> orders = open_typed_table<Order>(store(), account(), "Orders");
+  ASSERT_EQ(said(orders.status()), kFine);
+  EXPECT_EQ(said(orders->insert(Order{"eu", "1", "Ann", 2.0, 1, {"Ulm"}, {}})), kFine);
+  EXPECT_EQ(said(orders->insert_or_replace(Order{"us", "2", "Bob", 3.0, 2, {"Rome"}, {}})), kFine);
+  EXPECT_EQ(said(orders->replace(Order{"us", "2", "Ann", 4.0, 2, {"Rome"}, {}}, ETag::any())), kFine);
+  EXPECT_EQ(said(orders->insert(Order{"af", "1", "Cyd", 1.0, 1, {"Ulm"}, {}})),
+            (Said{Code::kExists, "IndexValueAlreadyExists"}));
+  Scan of_ann;
+  of_ann.filter = "Customer eq 'Ann' and Total ge 0.0";
+  const Result<ScanPlan> plan = orders->table().explain(of_ann);
+  ASSERT_EQ(said(plan), kFine);
+  ASSERT_EQ(plan->indexes.size(), 1u);
+  EXPECT_TRUE(plan->indexes[0].name == "ByCustomer" && plan->indexes[0].is_taken);
+  EXPECT_EQ(keys_of(*orders->table().scan(of_ann)), (std::vector<std::string>{"eu/1", "us/2"}));
+  TypedPatch<Order> patch("eu", "1");
+  patch.set<&Order::customer>("Bob");
+  EXPECT_EQ(said(orders->patch(patch, ETag::any()).status()), kFine);
+  EXPECT_EQ(said(orders->remove(Order{"us", "2", {}, {}, 0, {}, {}}, ETag::any())), kFine);
+  EXPECT_EQ(keys_of(*orders->table().scan(of_ann)), std::vector<std::string>());
+  bench_.store.reset();
+  const Result<VerifyReport> report = Store::verify(kStorePath, bench_.options());
+  ASSERT_EQ(said(report), kFine);
+  EXPECT_TRUE(report->sound()) << report->findings.front();
+  EXPECT_EQ(report->index_entries, 2u);
+}
+
 TEST_F(TypedDeclarations, AnErrorOfTheStoreIsReturned) {
   EXPECT_EQ(open_typed_table<Order>(store(), "absent", "Orders").code(), Code::kNotFound);
   EXPECT_EQ(open_typed_table<Order>(store(), account(), "0rders!").code(), Code::kInvalidArgument);
