@@ -218,7 +218,7 @@ Status RadosReadableFile::read_from_cluster(std::string_view object, std::uint64
   const std::chrono::milliseconds patience =
       is_patient_ ? std::chrono::milliseconds(0) : root_->process().read_patience();
   const ObjectAnswer answer = root_->process().door().read(object, offset, bytes, count, patience);
-  if (answer == ENOENT) return root_->missing(call);
+  if (answer == ENOENT) return root_->missing(object, call);
   if (answer == ETIMEDOUT && patience.count() > 0) {
     return call_error(Code::kBusy, call, {"the cluster does not answer in time; repeat the call when it does"});
   }

@@ -157,13 +157,6 @@ Status RadosRoot::judge(const std::string& object, ObjectAnswer answer, const Fa
   }
 }
 
-Status RadosRoot::missing(const FailedCall& call) {
-  if (epoch() != 0) {
-    if (Status owned = confirm(); !owned.ok()) return owned;
-  }
-  return os_error(ENOENT, call);
-}
-
 // -- The directory ----------------------------------------------------------------------------------------------------
 
 Status RadosRoot::change_root(ObjectChange change, const FailedCall& call) {

@@ -109,8 +109,9 @@ class RadosRoot {
 
   /// Returns the size of a file that `entry` describes. Asks the objects if the entry does not know.
   Result<std::uint64_t> size_of(const FileEntry& entry, const FailedCall& call);
-  /// Returns the status of an object that is missing though its entry names it.
-  Status missing(const FailedCall& call);
+  /// Returns the status of a read whose object is missing. Errors: those of confirm(); kCorruption (the cluster has lost the
+  /// object); ENOENT (its file was removed, or this handle owns nothing and cannot know).
+  Status missing(std::string_view object, const FailedCall& call);
 
  private:
   struct Claim;
@@ -134,6 +135,8 @@ class RadosRoot {
   /// Errors: kUnsupported (a later build made the root, or it is none).
   static Status check_root(std::string_view name, std::string_view path, const ObjectLook& root);
   Status lost(const std::string& object, const FailedCall& call);
+  /// Returns whether a file of the known directory has the object.
+  bool is_named(std::string_view object);
   Status root_lost(const FailedCall& call) const;
   Status change_root(ObjectChange change, const FailedCall& call) VARVE_REQUIRES(mutex_);
   /// Takes bytes of a ballast that was given up, for a new object.
