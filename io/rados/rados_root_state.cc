@@ -57,7 +57,7 @@ Status RadosRoot::root_lost(const FailedCall& call) const {
 }
 
 bool RadosRoot::is_named(std::string_view object) {
-  const MutexGuard guard(mutex_);
+  const MutexGuard guard(naming_);
   const auto has_object = [&](const auto& named) { return object.starts_with(store_ + "/" + named.second.id() + "."); };
   return files_.has_value() && std::any_of(files_->begin(), files_->end(), has_object);
 }
