@@ -52,8 +52,8 @@ class ReadableFile {
   /// Returns the size in bytes when the file was opened.
   virtual std::uint64_t size_bytes() const noexcept = 0;
   virtual FileKey key() const noexcept = 0;
-  /// Fills all of `bytes`. Errors: kCorruption (the file ends first), kIoError (ENOENT: the file was removed, and this
-  /// file system keeps no removed files for their handles). The caller need not align anything.
+  /// Fills all of `bytes`. Errors: kCorruption (the file ends first, or a part of it is lost), kIoError (ENOENT: the file
+  /// was removed, and this file system keeps no removed files for their handles). The caller need not align anything.
   virtual Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const = 0;
   /// As read_exactly(), but takes nothing from a cache that this file system itself has: for a verification.
   virtual Status read_past_cache(std::uint64_t offset, std::span<std::byte> bytes) const {

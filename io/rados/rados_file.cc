@@ -6,9 +6,25 @@
 #include <cassert>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace varve::io {
+
+namespace {
+
+/// Returns what `call` returns. Names of objects are texts, so memory may be lacking. Who reads a block or writes the log may
+/// throw nothing, and a file whose change may have been made must know that it failed.
+template <typename Call>
+Status caught(const Call& call) noexcept {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+}  // namespace
 
 // -- RadosWritableFile ------------------------------------------------------------------------------------------------
 
@@ -39,7 +55,7 @@ RadosWritableFile::~RadosWritableFile() {
 
 Status RadosWritableFile::append(std::span<const std::byte> bytes) {
   if (Status usable = guard_.check("append"); !usable.ok()) return usable;
-  const Status appended = append_once(bytes);
+  const Status appended = caught([&] { return append_once(bytes); });
   return appended.ok() ? appended : guard_.fail(appended);
 }
 
@@ -59,7 +75,7 @@ Status RadosWritableFile::append_once(std::span<const std::byte> bytes) {
 
 Status RadosWritableFile::sync(SyncPoint point) {
   if (Status usable = guard_.check("sync"); !usable.ok()) return usable;
-  const Status synced = sync_once(point);
+  const Status synced = caught([&] { return sync_once(point); });
   return synced.ok() ? synced : guard_.fail(synced);
 }
 
@@ -174,11 +190,11 @@ ReadCache* RadosReadableFile::cache() const noexcept {
 }
 
 Status RadosReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const {
-  return read_from(CacheUse::kRead, offset, bytes);
+  return caught([&] { return read_from(CacheUse::kRead, offset, bytes); });
 }
 
 Status RadosReadableFile::read_past_cache(std::uint64_t offset, std::span<std::byte> bytes) const {
-  return read_from(CacheUse::kForget, offset, bytes);
+  return caught([&] { return read_from(CacheUse::kForget, offset, bytes); });
 }
 
 Status RadosReadableFile::read_from(CacheUse use, std::uint64_t offset, std::span<std::byte> bytes) const {
@@ -218,7 +234,7 @@ Status RadosReadableFile::read_from_cluster(std::string_view object, std::uint64
   const std::chrono::milliseconds patience =
       is_patient_ ? std::chrono::milliseconds(0) : root_->process().read_patience();
   const ObjectAnswer answer = root_->process().door().read(object, offset, bytes, count, patience);
-  if (answer == ENOENT) return root_->missing(call);
+  if (answer == ENOENT) return root_->missing(object, call);
   if (answer == ETIMEDOUT && patience.count() > 0) {
     return call_error(Code::kBusy, call, {"the cluster does not answer in time; repeat the call when it does"});
   }
@@ -248,12 +264,14 @@ Status RadosLogSegment::write(std::uint64_t offset, std::span<const std::byte> b
   if (Status usable = guard_.check("write"); !usable.ok()) return usable;
   assert(is_sector_multiple(offset));
   assert(offset + bytes.size() <= allocated_bytes_);
-  ObjectChange writing;
-  writing.object = stripe_object(root_->store(), entry_.id(), 0);
-  writing.offset = offset;
-  writing.bytes = bytes;
-  writing.may_exceed = true;  // The segment was admitted when it was made.
-  const Status written = root_->change(std::move(writing), {"write", guard_.path(), offset, point.name});
+  const Status written = caught([&] {
+    ObjectChange writing;
+    writing.object = stripe_object(root_->store(), entry_.id(), 0);
+    writing.offset = offset;
+    writing.bytes = bytes;
+    writing.may_exceed = true;  // The segment was admitted when it was made.
+    return root_->change(std::move(writing), {"write", guard_.path(), offset, point.name});
+  });
   return written.ok() ? written : guard_.fail(written);
 }
 
@@ -263,9 +281,8 @@ Status RadosLogSegment::cut(std::uint64_t size_bytes, SyncPoint point) {
   FileEntry entry = entry_;
   entry.phase = FilePhase::kCutSegment;
   entry.size_bytes = size_bytes;
-  if (Status cut = root_->update(name_, entry, {"cut", guard_.path(), size_bytes, point.name}); !cut.ok()) {
-    return guard_.fail(cut);
-  }
+  const FailedCall call{"cut", guard_.path(), size_bytes, point.name};
+  if (Status cut = caught([&] { return root_->update(name_, entry, call); }); !cut.ok()) return guard_.fail(cut);
   entry_ = entry;
   guard_.cut_at(size_bytes);
   return Status();

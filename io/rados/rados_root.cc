@@ -26,29 +26,23 @@ std::string nameless_key(const std::string& id) {
   return std::string(kNamelessPrefix) + id;
 }
 
-/// A new name in the known directory, which goes again unless the root has it. So no allocation follows the change.
-class Entered {
- public:
-  Entered(FileMap& files, std::string_view name, const FileEntry& entry)
-      : files_(files), at_(files.emplace(name, entry).first) {}
-  ~Entered() {
-    if (!is_kept_) files_.erase(at_);
-  }
-  Entered(const Entered&) = delete;
-  Entered& operator=(const Entered&) = delete;
-  void keep() noexcept { is_kept_ = true; }
-
- private:
-  FileMap& files_;
-  const FileMap::iterator at_;
-  bool is_kept_ = false;
-};
+/// Returns a directory of one name.
+FileMap one_name(std::string_view name, const FileEntry& entry) {
+  FileMap named;
+  named.emplace(name, entry);
+  return named;
+}
 
 }  // namespace
 
 RadosRoot::RadosRoot(std::shared_ptr<RadosProcess> process, std::string_view path, std::string_view name,
                      std::string store)
-    : process_(std::move(process)), path_(path), name_(name), store_(std::move(store)), mutex_(process_->scheduler()) {}
+    : process_(std::move(process)),
+      path_(path),
+      name_(name),
+      store_(std::move(store)),
+      mutex_(process_->scheduler()),
+      naming_(process_->scheduler()) {}
 
 RadosRoot::~RadosRoot() {
   if (!process_->owner().is_this_process()) leave_to_parent(question_);
@@ -157,13 +151,6 @@ Status RadosRoot::judge(const std::string& object, ObjectAnswer answer, const Fa
   }
 }
 
-Status RadosRoot::missing(const FailedCall& call) {
-  if (epoch() != 0) {
-    if (Status owned = confirm(); !owned.ok()) return owned;
-  }
-  return os_error(ENOENT, call);
-}
-
 // -- The directory ----------------------------------------------------------------------------------------------------
 
 Status RadosRoot::change_root(ObjectChange change, const FailedCall& call) {
@@ -254,7 +241,7 @@ Result<FileMap> files_among(const TextMap& entries) {
 
 Result<FileMap> RadosRoot::files() {
   {
-    const MutexGuard guard(mutex_);
+    const MutexGuard guard(naming_);
     if (files_.has_value()) return *files_;
   }
   const Result<TextMap> entries = read_entries();
@@ -264,7 +251,7 @@ Result<FileMap> RadosRoot::files() {
 
 Result<FileEntry> RadosRoot::find_file(std::string_view name, const FailedCall& call) {
   {
-    const MutexGuard guard(mutex_);
+    const MutexGuard guard(naming_);
     if (files_.has_value()) {
       const auto found = files_->find(name);
       if (found == files_->end()) return os_error(ENOENT, call);
@@ -282,35 +269,49 @@ FileEntry RadosRoot::new_entry(FilePhase phase, std::uint64_t size_bytes) {
   return {phase, epoch(), next_number_.fetch_add(1, std::memory_order_relaxed), size_bytes};
 }
 
+std::optional<FileEntry> RadosRoot::known(std::string_view name) {
+  const MutexGuard guard(naming_);
+  if (!files_.has_value()) return std::nullopt;
+  const auto found = files_->find(name);
+  return found == files_->end() ? std::nullopt : std::optional(found->second);
+}
+
+void RadosRoot::enter(FileMap& named) noexcept {
+  const MutexGuard guard(naming_);
+  files_->erase(named.begin()->first);
+  files_->merge(named);
+}
+
 Status RadosRoot::add(std::string_view name, const FileEntry& entry, const FailedCall& call) {
   const MutexGuard guard(mutex_);
   if (Status owned = check(call); !owned.ok()) return owned;
-  if (files_->contains(name)) return os_error(EEXIST, call);
+  if (known(name).has_value()) return os_error(EEXIST, call);
   ObjectChange adding;
   adding.entries[file_key(name)] = entry_text(entry);
-  Entered entered(*files_, name, entry);
+  FileMap named = one_name(name, entry);
   if (Status added = change_root(std::move(adding), call); !added.ok()) return added;
-  entered.keep();
+  enter(named);
   return Status();
 }
 
 Status RadosRoot::update(std::string_view name, const FileEntry& entry, const FailedCall& call) {
   const MutexGuard guard(mutex_);
   if (Status owned = check(call); !owned.ok()) return owned;
-  const auto found = files_->find(name);
-  if (found == files_->end() || found->second.id() != entry.id()) {
+  const std::optional<FileEntry> before = known(name);
+  if (!before.has_value() || before->id() != entry.id()) {
     return call_error(Code::kFenced, call, {"another file has taken the name of this one, or it was removed"});
   }
-  if (entry_text(found->second) == entry_text(entry)) return Status();
+  if (entry_text(*before) == entry_text(entry)) return Status();
   ObjectChange updating;
   updating.entries[file_key(name)] = entry_text(entry);
+  FileMap named = one_name(name, entry);
   if (Status updated = change_root(std::move(updating), call); !updated.ok()) return updated;
-  found->second = entry;
+  enter(named);
   return Status();
 }
 
 void RadosRoot::note_size(std::string_view name, const FileEntry& entry) {
-  const MutexGuard guard(mutex_);
+  const MutexGuard guard(naming_);
   if (!files_.has_value()) return;
   const auto found = files_->find(name);
   if (found != files_->end() && found->second.id() == entry.id()) found->second.size_bytes = entry.size_bytes;
@@ -334,32 +335,28 @@ Status RadosRoot::put(std::string_view name, std::span<const std::byte> bytes, c
   ObjectChange naming;
   naming.entries[file_key(name)] = entry_text(entry);
   naming.entries_removed.push_back(nameless_key(entry.id()));
-  const auto found = files_->find(name);
-  std::optional<FileEntry> old;
-  if (found != files_->end()) {
-    old = found->second;
-    naming.entries[nameless_key(old->id())] = std::to_string(stripes_of(*old));
-  }
-  std::optional<Entered> entered;
-  if (!old.has_value()) entered.emplace(*files_, name, entry);
-  if (Status named = change_root(std::move(naming), call); !named.ok()) return named;
-  if (entered.has_value()) entered->keep();
-  if (old.has_value()) found->second = entry;
+  const std::optional<FileEntry> old = known(name);
+  if (old.has_value()) naming.entries[nameless_key(old->id())] = std::to_string(stripes_of(*old));
+  FileMap named = one_name(name, entry);
+  if (Status done = change_root(std::move(naming), call); !done.ok()) return done;
+  enter(named);
   return old.has_value() ? remove_nameless(old->id(), stripes_of(*old), call) : Status();
 }
 
 Status RadosRoot::remove(std::string_view name, const FailedCall& call) {
   const MutexGuard guard(mutex_);
   if (Status owned = check(call); !owned.ok()) return owned;
-  const auto found = files_->find(name);
-  if (found == files_->end()) return os_error(ENOENT, call);
-  const FileEntry old = found->second;
+  const std::optional<FileEntry> old = known(name);
+  if (!old.has_value()) return os_error(ENOENT, call);
   ObjectChange removing;
   removing.entries_removed.push_back(file_key(name));
-  removing.entries[nameless_key(old.id())] = std::to_string(stripes_of(old));
+  removing.entries[nameless_key(old->id())] = std::to_string(stripes_of(*old));
   if (Status removed = change_root(std::move(removing), call); !removed.ok()) return removed;
-  files_->erase(found);
-  return remove_nameless(old.id(), stripes_of(old), call);
+  {
+    const MutexGuard naming(naming_);
+    files_->erase(files_->find(name));
+  }
+  return remove_nameless(old->id(), stripes_of(*old), call);
 }
 
 /// Returns whether a change that the former owner sent may still arrive, and make an object of this id.

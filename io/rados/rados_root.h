@@ -109,8 +109,9 @@ class RadosRoot {
 
   /// Returns the size of a file that `entry` describes. Asks the objects if the entry does not know.
   Result<std::uint64_t> size_of(const FileEntry& entry, const FailedCall& call);
-  /// Returns the status of an object that is missing though its entry names it.
-  Status missing(const FailedCall& call);
+  /// Returns the status of a read whose object is missing. Errors: those of confirm(); kCorruption (the cluster has lost the
+  /// object); ENOENT (its file was removed, or this handle owns nothing and cannot know).
+  Status missing(std::string_view object, const FailedCall& call);
 
  private:
   struct Claim;
@@ -134,6 +135,13 @@ class RadosRoot {
   /// Errors: kUnsupported (a later build made the root, or it is none).
   static Status check_root(std::string_view name, std::string_view path, const ObjectLook& root);
   Status lost(const std::string& object, const FailedCall& call);
+  /// Returns what the known directory has under a name.
+  std::optional<FileEntry> known(std::string_view name);
+  /// Notes, in the known directory, a name that the root has now. The one node of `named` moves there, so that no
+  /// allocation follows the change of the root.
+  void enter(FileMap& named) noexcept VARVE_REQUIRES(mutex_);
+  /// Returns whether a file of the known directory has the object.
+  bool is_named(std::string_view object);
   Status root_lost(const FailedCall& call) const;
   Status change_root(ObjectChange change, const FailedCall& call) VARVE_REQUIRES(mutex_);
   /// Takes bytes of a ballast that was given up, for a new object.
@@ -156,8 +164,9 @@ class RadosRoot {
 
   std::atomic<std::uint64_t> excess_left_{0};
 
-  Mutex mutex_;                                               // of the directory; one change of the root at a time
-  std::optional<FileMap> files_ VARVE_GUARDED_BY(mutex_);     // known while the root is owned
+  Mutex mutex_;   // one change of the root at a time; held while the cluster is asked
+  Mutex naming_;  // of the known directory; held briefly, after mutex_. So a file is found while a change waits.
+  std::optional<FileMap> files_ VARVE_GUARDED_BY(naming_);    // known while the root is owned
   std::uint64_t ballast_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // zero until the first set_ballast()
   bool is_ballast_held_ VARVE_GUARDED_BY(mutex_) = false;
   /// The owner before this one, while its changes may still arrive. Otherwise, it has no client.

@@ -12,6 +12,10 @@ namespace {
 
 constexpr const char* kRootFormat = "1";
 
+Status object_lost(std::string_view object, const FailedCall& call) {
+  return call_error(Code::kCorruption, call, {"the cluster has lost the object ", object});
+}
+
 }  // namespace
 
 Status RadosRoot::check_root(std::string_view name, std::string_view path, const ObjectLook& root) {
@@ -52,15 +56,23 @@ Status RadosRoot::root_lost(const FailedCall& call) const {
                     {"the cluster has lost the object ", root_object(name_), ", or the store was removed"});
 }
 
+bool RadosRoot::is_named(std::string_view object) {
+  const MutexGuard guard(naming_);
+  const auto has_object = [&](const auto& named) { return object.starts_with(store_ + "/" + named.second.id() + "."); };
+  return files_.has_value() && std::any_of(files_->begin(), files_->end(), has_object);
+}
+
+Status RadosRoot::missing(std::string_view object, const FailedCall& call) {
+  if (epoch() == 0) return os_error(ENOENT, call);
+  if (Status owned = confirm(); !owned.ok()) return owned;
+  return is_named(object) ? object_lost(object, call) : os_error(ENOENT, call);
+}
+
 /// Returns the status of a change whose object is missing. Errors: kFenced (a later owner has the root, or this owner removed
 /// the file), kCorruption (the cluster has lost the object).
 Status RadosRoot::lost(const std::string& object, const FailedCall& call) {
   if (Status owned = confirm(); !owned.ok()) return owned;
-  const MutexGuard guard(mutex_);
-  const auto has_object = [&](const auto& named) { return object.starts_with(store_ + "/" + named.second.id() + "."); };
-  if (files_.has_value() && std::any_of(files_->begin(), files_->end(), has_object)) {
-    return call_error(Code::kCorruption, call, {"the cluster has lost the object ", object});
-  }
+  if (is_named(object)) return object_lost(object, call);
   return call_error(Code::kFenced, call, {"the object was removed"});
 }
 

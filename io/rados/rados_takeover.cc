@@ -75,6 +75,7 @@ Status RadosRoot::take_once(std::chrono::milliseconds wait_max) {
   if (!taken.ok()) {
     {
       const MutexGuard guard(mutex_);
+      const MutexGuard naming(naming_);
       files_.reset();
       epoch_.store(0, std::memory_order_release);
     }
@@ -246,7 +247,10 @@ Status RadosRoot::take_directory() {
   for (const auto& [id, stripes] : nameless) {
     if (id.starts_with(of_former)) may_come_.insert(id);
   }
-  files_ = std::move(files);
+  {
+    const MutexGuard naming(naming_);
+    files_ = std::move(files);
+  }
   failure_ = Status();
   for (const auto& [id, stripes] : nameless) {
     if (Status removed = remove_nameless(id, stripes, {"lock", path_}); !removed.ok()) return removed;
@@ -306,6 +310,7 @@ void RadosRoot::let_go() noexcept {
     } catch (const std::bad_alloc&) {
       // As after any other failure, the next owner waits the lease out.
     }
+    const MutexGuard naming(naming_);
     files_.reset();
     epoch_.store(0, std::memory_order_release);
   }

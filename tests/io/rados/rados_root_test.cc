@@ -1,6 +1,7 @@
 // Goal: a root that is not as its owner left it, or an object that the cluster lost, ends in an error that names the cause.
 // Nothing of another store is changed.
 // Method: a raw client of a model of RADOS changes or removes objects beside the owner. Threads and time follow a seed.
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -106,6 +107,23 @@ TEST_F(RadosRootLoss, AnObjectThatTheClusterLostFromALivingOwnerIsCorruptionThat
   EXPECT_TRUE(is_ok((*owner)->check())) << "no other owner has come";
   EXPECT_EQ(program.files->process().figures().fences, 0U);
   EXPECT_TRUE(is_ok(write_whole(*owned, "other", bytes_of("x"))));
+}
+
+TEST_F(RadosRootLoss, AReadOfAnObjectThatTheClusterLostIsCorruptionThatNamesIt) {
+  const std::unique_ptr<Directory> owned = open(machine_.start());
+  const auto owner = lock(*owned);
+  ASSERT_TRUE(is_ok(owner));
+  ASSERT_TRUE(is_ok(write_whole(*owned, "a", bytes_of("content"))));
+  const auto file = owned->open("a", ReadMode::kDirect);
+  ASSERT_TRUE(is_ok(file));
+  const std::string object = object_of_file("/1.1.0");
+  lose(object);
+  Bytes bytes(7);
+  EXPECT_TRUE(fails_with((*file)->read_exactly(0, bytes), Code::kCorruption, object));
+  EXPECT_TRUE(fails_with(read_whole(*owned, "a"), Code::kCorruption, object));
+  EXPECT_TRUE(is_ok((*owner)->check())) << "no other owner has come";
+  ASSERT_TRUE(is_ok(owned->remove("a")));
+  EXPECT_TRUE(fails_with((*file)->read_exactly(0, bytes), ENOENT)) << "its owner has removed it";
 }
 
 TEST_F(RadosRootLoss, ALaterEpochInTheRootIsAFence) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -65,6 +66,28 @@ TEST_P(RadosWatch, AReadIsGivenUpAfterItsPatienceAndSucceedsLater) {
   EXPECT_TRUE(is_ok((*file)->read_exactly(0, bytes)));
   EXPECT_EQ(bytes, bytes_of("content"));
   EXPECT_EQ(watched_.reads().given_up, 1U);
+}
+
+// Tables are opened when they are first read. A flush may wait then for the root.
+TEST_P(RadosWatch, AFileIsOpenedAndReadWhileAChangeOfTheDirectoryWaits) {
+  ASSERT_TRUE(is_ok(write_whole(*directory_, "a", bytes_of("content"))));
+  machine_.cluster.stand_still(root_object(test::kStoreName));
+  Status written(Code::kUnknown);
+  Thread writer = begin_write(written);
+  Thread cluster = *machine_.scheduler().start("cluster", [&] {
+    let_pass(seconds(60));
+    machine_.cluster.go_on();
+  });
+  let_pass(seconds(1));
+  const auto began = machine_.clock.monotonic();
+  EXPECT_EQ(*read_whole(*directory_, "a", ReadMode::kDirect), bytes_of("content"));
+  EXPECT_EQ(names_in(*directory_), std::vector<std::string>{"a"});
+  EXPECT_LT(machine_.clock.monotonic() - began, seconds(1));
+  EXPECT_EQ(written.code(), Code::kUnknown) << "it waits";
+  cluster = Thread();
+  writer = Thread();
+  EXPECT_TRUE(is_ok(written));
+  EXPECT_EQ(names_in(*directory_), (std::vector<std::string>{"a", "b"}));
 }
 
 TEST_P(RadosWatch, WithoutPatienceAReadWaits) {
