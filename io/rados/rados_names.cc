@@ -119,4 +119,31 @@ Result<FileEntry> parse_entry(std::string_view text) {
   return entry;
 }
 
+std::uint64_t epoch_of(std::string_view id) noexcept {
+  std::uint64_t epoch = 0;
+  (void)std::from_chars(id.data(), id.data() + id.size(), epoch);
+  return epoch;
+}
+
+std::string former_owners_text(const FormerOwners& owners) {
+  std::string text;
+  for (const auto& [epoch, client] : owners) text.append(std::to_string(epoch)).append(" ").append(client).append("\n");
+  return text;
+}
+
+Result<FormerOwners> parse_former_owners(std::string_view text) {
+  FormerOwners owners;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    const std::size_t space = line.find(' ');
+    if (end == std::string_view::npos || space == std::string_view::npos) return bad_entry(text);
+    const Result<std::uint64_t> epoch = parse_number(line.substr(0, space));
+    if (!epoch.ok()) return epoch.status();
+    owners.emplace(*epoch, line.substr(space + 1));
+    text.remove_prefix(end + 1);
+  }
+  return owners;
+}
+
 }  // namespace varve::io

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -60,6 +61,15 @@ std::string entry_text(const FileEntry& entry);
 Result<FileEntry> parse_entry(std::string_view text);
 /// Parses a decimal number of at most 19 digits. Errors: kCorruption.
 Result<std::uint64_t> parse_number(std::string_view text);
+
+/// Returns the epoch of an id, which FileEntry::id() made.
+std::uint64_t epoch_of(std::string_view id) noexcept;
+
+/// Owners that did not let go, and whose changes may still arrive: the client of each epoch.
+using FormerOwners = std::map<std::uint64_t, std::string>;
+std::string former_owners_text(const FormerOwners& owners);
+/// Errors: kCorruption.
+Result<FormerOwners> parse_former_owners(std::string_view text);
 
 /// The keys of a root's map: one for each file, and one for each set of objects that no file names (yet, or any more).
 inline constexpr std::string_view kFilePrefix = "n/";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -359,12 +360,17 @@ Status RadosRoot::remove(std::string_view name, const FailedCall& call) {
   return remove_nameless(old->id(), stripes_of(*old), call);
 }
 
-/// Returns whether a change that the former owner sent may still arrive, and make an object of this id.
+/// Returns whether a change that a former owner sent may still arrive, and make an object of this id. If this process may
+/// not blocklist that owner, its objects wait for the next owner, and no longer.
 bool RadosRoot::may_be_made_anew(std::string_view id) {
-  if (former_.client.empty() || may_come_.find(id) == may_come_.end()) return false;
-  if (process_->door().blocklist(former_.client) != 0) return true;
-  former_.client.clear();
-  may_come_.clear();
+  if (may_come_.find(id) == may_come_.end()) return false;
+  const auto former = formers_.find(epoch_of(id));
+  if (former == formers_.end()) return false;
+  const ObjectAnswer blocked = process_->door().blocklist(former->second);
+  const bool is_last = former->first + 1 == epoch();
+  if (blocked == EINPROGRESS || (blocked != 0 && is_last)) return true;
+  std::erase_if(may_come_, [&](const std::string& other) { return epoch_of(other) == former->first; });
+  formers_.erase(former);
   return false;
 }
 
@@ -377,11 +383,17 @@ Status RadosRoot::remove_nameless(const std::string& id, std::uint64_t stripes, 
   return forget(id, stripes, call);
 }
 
-/// Removes what waited, if the former owner is blocklisted by now.
+/// Removes what waited, if its former owner is blocklisted by now.
 Status RadosRoot::remove_waiting(const FailedCall& call) {
-  if (waiting_.empty() || may_be_made_anew(waiting_.front().first)) return Status();
   const auto waited = std::exchange(waiting_, {});
+  std::set<std::uint64_t> awaited;  // the owners that are not
   for (const auto& [id, stripes] : waited) {
+    const std::uint64_t owner = epoch_of(id);
+    if (awaited.contains(owner) || may_be_made_anew(id)) {
+      awaited.insert(owner);
+      waiting_.emplace_back(id, stripes);
+      continue;
+    }
     if (Status removed = forget(id, stripes, call); !removed.ok()) return removed;
   }
   return Status();

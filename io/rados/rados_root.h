@@ -8,8 +8,9 @@
 //   S4  A file is in the directory before its first object is made. Its entry says that it is finished only after each of
 //       its objects was answered.
 //   S5  An object's name has the epoch and a number of that epoch, so no two owners ever make one name.
-//   S13 Only the owner of a root removes its objects, after no name leads to them. Those of the owner before it wait until
-//       that one is blocklisted: what it sent before could make them anew, and no name would lead to them.
+//   S13 Only the owner of a root removes its objects, after no name leads to them. Those of former owners that did not let
+//       go wait until these are blocklisted: what they sent before could make the objects anew, and no name would lead to
+//       them. The root names these owners, so that a later one than the next knows of them.
 #pragma once
 
 #include <atomic>
@@ -120,7 +121,8 @@ class RadosRoot {
   Status take_raised(const Claim& former, const std::string& owner, bool was_foreign);
   Status await_lapse(const Claim& former, std::chrono::milliseconds wait_max, Claim& now);
   Result<Claim> look_at_root();
-  Status raise_epoch(const Claim& former, const std::string& owner);
+  Status raise_epoch(const Claim& former, const std::string& owner, const FormerOwners& formers);
+  Result<FormerOwners> formers_after(const Claim& former, bool was_foreign);
   Status end_lease(const Claim& former, const std::string& owner);
   Status take_directory();
   Status judge(const std::string& object, ObjectAnswer answer, const FailedCall& call);
@@ -169,13 +171,9 @@ class RadosRoot {
   std::optional<FileMap> files_ VARVE_GUARDED_BY(naming_);    // known while the root is owned
   std::uint64_t ballast_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // zero until the first set_ballast()
   bool is_ballast_held_ VARVE_GUARDED_BY(mutex_) = false;
-  /// The owner before this one, while its changes may still arrive. Otherwise, it has no client.
-  struct Former {
-    std::string client;
-    std::uint64_t epoch = 0;
-  };
-  Former former_ VARVE_GUARDED_BY(mutex_);
-  /// The ids of its objects that may still come: of files that were open, and of those without a name.
+  /// Owners before this one, while their changes may still arrive.
+  FormerOwners formers_ VARVE_GUARDED_BY(mutex_);
+  /// The ids of their objects that may still come: of files that were open, and of those without a name.
   std::set<std::string, std::less<>> may_come_ VARVE_GUARDED_BY(mutex_);
   /// Objects without a name that wait for that: ids, and the numbers of objects. They have keys in the root.
   std::vector<std::pair<std::string, std::uint64_t>> waiting_ VARVE_GUARDED_BY(mutex_);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@ namespace varve::io {
 struct RadosRoot::Claim {
   std::uint64_t epoch = 0;
   std::string owner;
+  FormerOwners formers;  // before this one
   /// The last renewal that was seen of the owner's lease.
   std::string renewal;
 
@@ -39,6 +42,24 @@ Result<std::string> renewal_of(RadosProcess& process, const std::string& owner) 
   if (answer == ENOENT) return std::string();
   if (answer != 0) return os_error(answer, {"look at the lease", object});
   return lease.attributes["renewal"];
+}
+
+/// The attribute of the root that has former_owners_text().
+constexpr const char* kFormersAttribute = "formers";
+
+/// Returns the ids among the entries of a root of which these owners may still make an object.
+std::set<std::string, std::less<>> ids_that_may_come(const TextMap& entries, const FormerOwners& owners) {
+  std::set<std::string, std::less<>> ids;
+  for (const auto& [key, text] : entries) {
+    std::string id;
+    if (key.starts_with(kNamelessPrefix)) {
+      id = key.substr(kNamelessPrefix.size());
+    } else if (const Result<FileEntry> entry = parse_entry(text); entry.ok() && entry->is_open()) {
+      id = entry->id();
+    }
+    if (owners.contains(epoch_of(id))) ids.insert(std::move(id));
+  }
+  return ids;
 }
 
 /// T and a tenth: the clocks of two machines may differ in rate by that much.
@@ -99,7 +120,9 @@ Result<RadosRoot::Claim> RadosRoot::look_at_root() {
   }
   const Result<std::uint64_t> epoch = parse_number(root.attributes["epoch"]);
   if (!epoch.ok()) return epoch.status();
-  return Claim{*epoch, root.attributes["owner"], ""};
+  Result<FormerOwners> formers = parse_former_owners(root.attributes[kFormersAttribute]);
+  if (!formers.ok()) return Status(formers.status()).in_file(path_);
+  return Claim{*epoch, root.attributes["owner"], *std::move(formers), ""};
 }
 
 Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
@@ -141,12 +164,14 @@ Status RadosRoot::take_owned(std::chrono::milliseconds wait_max) {
 
 /// Takes what the root leads to. After an error, the root may name this process.
 Status RadosRoot::take_raised(const Claim& former, const std::string& owner, bool was_foreign) try {
-  if (Status raised = raise_epoch(former, owner); !raised.ok()) return raised;
+  Result<FormerOwners> formers = formers_after(former, was_foreign);
+  if (!formers.ok()) return formers.status();
+  if (Status raised = raise_epoch(former, owner, *formers); !raised.ok()) return raised;
   epoch_.store(former.epoch + 1, std::memory_order_release);
   is_fenced_.store(false, std::memory_order_release);
   {
     const MutexGuard guard(mutex_);
-    former_ = {was_foreign ? former.client() : std::string(), former.epoch};
+    formers_ = *std::move(formers);
     waiting_.clear();  // They have keys in the root.
     may_come_.clear();
   }
@@ -186,12 +211,28 @@ Status RadosRoot::await_lapse(const Claim& former, std::chrono::milliseconds wai
   }
 }
 
-Status RadosRoot::raise_epoch(const Claim& former, const std::string& owner) {
+/// Returns the former owners of the epoch that follows. Those that can make nothing that the root names are left out.
+Result<FormerOwners> RadosRoot::formers_after(const Claim& former, bool was_foreign) {
+  FormerOwners formers = former.formers;
+  if (!formers.empty()) {
+    // No later entry has an id of theirs, so that an early look suffices.
+    const Result<TextMap> entries = read_entries();
+    if (!entries.ok()) return entries.status();
+    std::set<std::uint64_t> epochs;
+    for (const std::string& id : ids_that_may_come(*entries, formers)) epochs.insert(epoch_of(id));
+    std::erase_if(formers, [&](const auto& owner) { return !epochs.contains(owner.first); });
+  }
+  if (std::string client = former.client(); was_foreign && !client.empty()) formers[former.epoch] = std::move(client);
+  return formers;
+}
+
+Status RadosRoot::raise_epoch(const Claim& former, const std::string& owner, const FormerOwners& formers) {
   ObjectChange raising;
   raising.object = root_object(name_);
   raising.epoch = former.epoch + 1;
   raising.expected_attributes = {{"id", store_}, {"epoch", std::to_string(former.epoch)}};
   raising.attributes = {{"epoch", std::to_string(former.epoch + 1)}, {"owner", owner}};
+  if (formers != former.formers) raising.attributes[kFormersAttribute] = former_owners_text(formers);
   const ObjectAnswer raised = process_->door().change(raising);
   if (raised == 0) return Status();
   if (raised != ECANCELED && raised != kStaleEpoch) return os_error(raised, {"lock", path_});
@@ -240,13 +281,7 @@ Status RadosRoot::take_directory() {
     if (Status sealed = seal(entry); !sealed.ok()) return sealed;
   }
   const MutexGuard guard(mutex_);
-  const std::string of_former = std::to_string(former_.epoch) + ".";
-  for (const auto& [name, entry] : files) {
-    if (entry.is_open() && entry.epoch == former_.epoch) may_come_.insert(entry.id());
-  }
-  for (const auto& [id, stripes] : nameless) {
-    if (id.starts_with(of_former)) may_come_.insert(id);
-  }
+  may_come_ = ids_that_may_come(*entries, formers_);
   {
     const MutexGuard naming(naming_);
     files_ = std::move(files);

@@ -1,7 +1,8 @@
 // Goal: no takeover loses, doubles or changes an acknowledged commit, whatever the former owners still send. Each half of
 // the fence is needed for that.
 // Method: owners follow each other on one store over a model of RADOS. A former owner lives on and commits while its
-// successor opens, and later. Changes arrive twice, late, in another order or never. The network loses requests or answers.
+// successor opens, and later. What it sent before it was cut off may also come in the time of a third owner or a fourth.
+// Changes arrive twice, late, in another order or never. The network loses requests or answers.
 // Some owners are waited for, with clocks that stop or are slow: only reads rest on them, and the ledger asks none of a former
 // owner. Flushes let the log be truncated. A ledger beside the store has the acknowledged values. By the seed, blocklists have
 // no effect, so that the fence alone must suffice, or they take effect late or never. In the last two cases no object may lack
@@ -50,7 +51,10 @@ class TakeoverRun {
  public:
   /// `pool` is one of a real cluster. Without it, the run goes over the model.
   explicit TakeoverRun(std::uint64_t seed, std::string pool = "")
-      : machine(seed), pool_(std::move(pool)), blocklists_(static_cast<Blocklists>((seed + seed / 1000) % 3)) {
+      : machine(seed),
+        pool_(std::move(pool)),
+        blocklists_(static_cast<Blocklists>((seed + seed / 1000) % 3)),
+        lateness_(seed) {
     if (!pool_.empty()) path_ = "rados:pool/takeovers-" + std::to_string(io::system_env().random.next());
     switch (blocklists_) {
       case Blocklists::kNever: machine.cluster.delay_blocklists(); break;
@@ -64,6 +68,7 @@ class TakeoverRun {
   /// Returns what went wrong first, or nothing.
   std::string run(int count) {
     for (int takeover = 0; takeover < count && failure_.empty(); ++takeover) take_over();
+    for (const std::string& client : earlier_) (void)machine.cluster.deliver(client, kLate);
     if (pool_.empty() && blocklists_ != Blocklists::kWithoutEffect) {
       for (const std::string& object : machine.strays()) fail("no entry names the object " + object);
     }
@@ -75,6 +80,7 @@ class TakeoverRun {
   std::uint64_t refused = 0;
 
  private:
+  static constexpr std::size_t kLate = 4;  // changes of an owner that is cut off
   enum class Blocklists : std::uint8_t { kNever, kWithoutEffect, kLate };
   struct Owner {
     RadosProgram* program = nullptr;
@@ -102,6 +108,19 @@ class TakeoverRun {
     return is_acknowledged;
   }
 
+  /// Lets a change arrive that an owner before the former one sent.
+  void deliver_of_earlier() {
+    if (earlier_.empty() || io::random_below(lateness_, 6) != 0) return;
+    (void)machine.cluster.deliver(earlier_[io::random_below(lateness_, earlier_.size())], 1);
+  }
+
+  /// Remembers the former owner as one whose changes may still arrive.
+  void leave_behind(std::string client) {
+    constexpr std::size_t kEarlier = 3;
+    if (earlier_.size() == kEarlier) earlier_.erase(earlier_.begin());
+    earlier_.push_back(std::move(client));
+  }
+
   void take_over() {
     // The former owner commits beside the open, or it is cut off with changes on their way, or in one direction.
     const bool is_model = pool_.empty();
@@ -122,8 +141,8 @@ class TakeoverRun {
     const io::Env env = pool_.empty() ? machine.env_of(*next.program) : RadosMachine::real_env_of(*next.program);
     std::size_t late = 0;
     if (is_cut) {
-      machine.cluster.cut_off(former_.program->door->client(), draw(12), draw(4));
-      late = 4;
+      machine.cluster.cut_off(former_.program->door->client(), draw(12), draw(kLate));
+      late = kLate;
     }
     if (has_former && draw(2) == 0) {
       const bool stops = draw(2) == 0;
@@ -155,6 +174,7 @@ class TakeoverRun {
     check(*next.engine);
     for (int step = 0; step < 20 && failure_.empty(); ++step) {
       if (late > 0 && draw(4) == 0) (void)machine.cluster.deliver(former_.program->door->client(), 1);
+      deliver_of_earlier();
       if (former_.engine != nullptr && draw(5) == 0) try_as_former();
       if (draw(8) == 0) {
         if (const Status flushed = next.engine->flush(); !flushed.ok()) fail("a flush failed: " + flushed.to_string());
@@ -165,6 +185,7 @@ class TakeoverRun {
       }
     }
     check(*next.engine);
+    if (is_cut) leave_behind(former_.program->door->client());
     former_.engine.reset();
     if (former_.program != nullptr) machine.stop(*former_.program);
     former_ = std::move(next);
@@ -197,6 +218,8 @@ class TakeoverRun {
 
   const std::string pool_;
   const Blocklists blocklists_;
+  io::SeededRandom lateness_;
+  std::vector<std::string> earlier_;  // clients
   std::string path_ = test::kRadosPath;
   std::map<std::string, Row> rows_;
   int values_ = 0;

@@ -50,5 +50,16 @@ TEST(RadosNames, AnEntryThatIsNoneIsDamage) {
   EXPECT_TRUE(fails_with(parse_entry("x 1.2 3"), Code::kUnsupported, "the state x"));
 }
 
+TEST(RadosNames, FormerOwnersAreReadAsTheyAreWritten) {
+  EXPECT_EQ(former_owners_text({}), "");
+  const FormerOwners owners = {{2, "127.0.0.1:0/7"}, {10, "[v2:[::1]:0/8,v1:[::1]:0/8] x"}};
+  EXPECT_EQ(former_owners_text(owners), "2 127.0.0.1:0/7\n10 [v2:[::1]:0/8,v1:[::1]:0/8] x\n");
+  const Result<FormerOwners> read = parse_former_owners(former_owners_text(owners));
+  ASSERT_TRUE(is_ok(read));
+  EXPECT_EQ(*read, owners);
+  EXPECT_EQ(epoch_of("12.345"), 12U);
+  EXPECT_EQ(epoch_of(""), 0U);
+}
+
 }  // namespace
 }  // namespace varve::io::rados_names_test
