@@ -14,7 +14,8 @@
 namespace varve::security {
 namespace {
 
-/// From this version on, a length of zero is signed as an empty line (QS-02).
+/// From this version on, a length of zero is signed as an empty line (QS-02). A request without a version has the newest
+/// one (QH-02), like the parts of a batch.
 constexpr std::string_view kEmptyLengthVersion = "2015-02-21";
 
 bool is_blank(char c) noexcept {
@@ -90,7 +91,7 @@ Result<std::string> wide_string_to_sign(SharedKeyScheme scheme, const Request& r
   for (const std::string_view header : {"content-encoding", "content-language"}) add(header);
   const std::string length = value_of(request, "content-length");
   const std::string version = value_of(request, "x-ms-version");
-  const bool is_left_out = length == "0" && version >= kEmptyLengthVersion;
+  const bool is_left_out = length == "0" && (version.empty() || version >= kEmptyLengthVersion);
   text.append(is_left_out ? std::string() : length).append(1, '\n');
   for (const std::string_view header : {"content-md5", "content-type"}) add(header);
   text.append(date).append(1, '\n');

@@ -125,6 +125,13 @@ TEST(WideSharedKey, QS02_ALengthOfZeroIsSignedBeforeVersion20150221) {
   EXPECT_TRUE((*shared_key_string_to_sign(SharedKeyScheme::kSharedKey, old, "a", kWide)).starts_with("PUT\n\n\n\n"));
 }
 
+TEST(WideSharedKey, QS02_QH02_ALengthOfZeroIsNotSignedWithoutAVersion) {
+  const Request part{"PUT", "/orders", "", {{"Content-Length", "0"}, {"x-ms-date", std::string(kDateText)}}};
+  const Result<std::string> text = shared_key_string_to_sign(SharedKeyScheme::kSharedKey, part, "a", kWide);
+  ASSERT_TRUE(text.ok());
+  EXPECT_TRUE(text->starts_with("PUT\n\n\n\n")) << *text;
+}
+
 TEST(WideSharedKey, QS03_QS04_HeadersAndParametersAreJoinedAndSorted) {
   const Request made = request("GET", "/orders", "B=2&a=x%20y&b=1&B=10&c",
                                {{"x-ms-meta-b", "  two   words "}, {"X-Ms-Meta-A", "1"}, {"x-ms-meta-b", "more"}});

@@ -254,7 +254,7 @@ TEST_F(BlobService, BE01_BE03_ALeaseGuardsWrites) {
   EXPECT_EQ(service_.told("DELETE", "photos/a"), "202");
 }
 
-TEST_F(BlobService, BN03_TheHostMayNameTheAccount) {
+TEST_F(BlobService, BN03_TheHostMayNameTheAccountAndNoOtherService) {
   service_.put("a", "1");
   HttpRequest request;
   request.head.verb = "GET";
@@ -266,9 +266,11 @@ TEST_F(BlobService, BN03_TheHostMayNameTheAccount) {
       "Authorization",
       *security::shared_key_authorization(security::SharedKeyScheme::kSharedKey, request.head, credentials(),
                                           security::KeyChoice::kPrimary, StorageService::kBlobs));
-  const HttpResponse got = service_.send(std::move(request));
+  const HttpResponse got = service_.send(request);
   EXPECT_EQ(outcome(got), "200");
   EXPECT_EQ(got.body, "1");
+  request.head.headers.front().second = std::string(kAccount) + ".queue.localhost:10000";  // the signature has no host
+  EXPECT_EQ(outcome(service_.send(std::move(request))), "400 InvalidUri");
 }
 
 TEST_F(BlobService, BD01_BD02_ADeleteTakesTheBlob) {

@@ -34,18 +34,23 @@ TEST_F(QueueService, QN02_QE04_ANameIsJudgedBeforeTheCaller) {
   EXPECT_EQ(unsigned_put("absent"), "401 NoAuthenticationInformation");  // it tells nothing of existence
 }
 
-TEST_F(QueueService, QN03_TheHostMayNameTheAccount) {
-  HttpRequest request;
-  request.head.verb = "GET";
-  ASSERT_TRUE(set_target(request, "/orders?comp=metadata"));
-  request.head.headers = {{"Host", std::string(kAccount) + ".queue.localhost:10001"},
-                          {"x-ms-date", std::string(kDateText)},
-                          {"x-ms-version", "2021-12-02"}};
-  request.head.headers.emplace_back(
-      "Authorization",
-      *security::shared_key_authorization(security::SharedKeyScheme::kSharedKey, request.head, credentials(),
-                                          security::KeyChoice::kPrimary, StorageService::kQueues));
-  EXPECT_EQ(outcome(service_.send(request)), "200");
+TEST_F(QueueService, QN03_TheHostMayNameTheAccountAndNoOtherService) {
+  const auto told_by = [this](const std::string& host) {
+    HttpRequest request;
+    request.head.verb = "GET";
+    EXPECT_TRUE(set_target(request, "/orders?comp=metadata"));
+    request.head.headers = {
+        {"Host", std::string(kAccount) + host}, {"x-ms-date", std::string(kDateText)}, {"x-ms-version", "2021-12-02"}};
+    request.head.headers.emplace_back(
+        "Authorization",
+        *security::shared_key_authorization(security::SharedKeyScheme::kSharedKey, request.head, credentials(),
+                                            security::KeyChoice::kPrimary, StorageService::kQueues));
+    return outcome(service_.send(std::move(request)));
+  };
+  EXPECT_EQ(told_by(".queue.localhost:10001"), "200");
+  EXPECT_EQ(told_by(".localhost:10001"), "200");
+  EXPECT_EQ(told_by(".blob.localhost:10001"), "400 InvalidUri");
+  EXPECT_EQ(told_by(".table.localhost:10001"), "400 InvalidUri");
 }
 
 TEST_F(QueueService, QN04_QN07_EachResourceHasItsVerbs) {

@@ -309,6 +309,20 @@ TEST_F(Service, H01_TheSecondaryIsForReading) {
   EXPECT_EQ(on_secondary("GET", "?restype=service&comp=stats"), "200");
 }
 
+TEST_F(Service, H01_QN03_AHostOfAnotherServiceIsRefused) {
+  const auto told_by = [this](std::string_view service) {
+    HttpRequest made = service_.signed_request("GET", "Tables");
+    for (auto& [name, value] : made.head.headers) {
+      if (name == "Host") value = std::string(kAccount).append(service).append(".localhost:10002");
+    }
+    return outcome(service_.send(std::move(made)));
+  };
+  EXPECT_EQ(told_by(".table"), "200");
+  EXPECT_EQ(told_by(""), "200");
+  EXPECT_EQ(told_by(".queue"), "400 InvalidUri");
+  EXPECT_EQ(told_by(".blob"), "400 InvalidUri");
+}
+
 TEST_F(Service, ContentMD5IsCheckedWhereItIsGiven) {
   EXPECT_EQ(outcome(send("PUT", kRow1, "{}", {{"Content-MD5", "mZFLkyvTelC5g8XnyQrpOw=="}})), "204");
   EXPECT_EQ(outcome(send("PUT", kRow1, "{ }", {{"Content-MD5", "mZFLkyvTelC5g8XnyQrpOw=="}})), "400 Md5Mismatch");

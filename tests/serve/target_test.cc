@@ -58,6 +58,25 @@ TEST(ServeTarget, H01_X18_HostAndPathStyleNameTheAccount) {
   }
 }
 
+TEST(ServeTarget, H01_QN03_BN03_TheHostsSecondLabelNamesTheService) {
+  const std::vector<std::pair<std::string_view, std::optional<StorageService>>> cases = {
+      {"devstoreaccount1.table.example.net", StorageService::kTables},
+      {"devstoreaccount1-secondary.QUEUE.localhost:10001", StorageService::kQueues},
+      {"devstoreaccount1.blob.localhost", StorageService::kBlobs},
+      {"devstoreaccount1.file.example.net", std::nullopt},
+      {"devstoreaccount1.queue", std::nullopt},  // the name of a machine
+      {"devstoreaccount1.queue:10001", std::nullopt},
+      {"devstoreaccount1.localhost", std::nullopt},
+      {"devstoreaccount1.", std::nullopt},
+      {"other.queue.example.net", std::nullopt},  // it names no account
+      {"127.0.0.1:10002", std::nullopt}};
+  for (const auto& [host, service] : cases) {
+    const Result<Address> found = address("/devstoreaccount1/orders", host);
+    ASSERT_TRUE(found.ok()) << host;
+    EXPECT_EQ(found->service, service) << host;
+  }
+}
+
 TEST(ServeTarget, H01_WithoutAnAccountThereIsNoAddress) {
   for (const std::string_view path : {"/", "/x/Tables", "/UPPER/Tables", "//Tables", "/abc%2", "/abc%zz", "Tables"}) {
     EXPECT_EQ(address(path).status().service_error(), "InvalidUri") << path;

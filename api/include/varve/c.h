@@ -19,8 +19,8 @@
 //           free function ignores NULL and freed handles.
 // Lifetime  Handles are freed in any order. Tables, queues, containers, snapshots, cursors, transactions, loaders,
 //           writers and readers may outlive their store; their calls then return VARVE_CLOSED. Pages, messages, blobs,
-//           blocks, metadata, policies, properties, lists, plans and reports own their memory: what they show is valid until they are freed,
-//           whether the store is open or not.
+//           blocks, metadata, policies, properties, lists, plans and reports own their memory: what they show is valid
+//           until they are freed, whether the store is open or not.
 // Inputs    The library copies what it keeps. Texts are UTF-8 with a size, and need no zero at the end. An absent
 //           optional text has `data` NULL.
 // Growth    A struct whose first field is `size` may get more fields. Set `size` to sizeof the struct, and all other

@@ -34,6 +34,18 @@ std::string_view first_label(std::string_view host) noexcept {
   return dot == std::string_view::npos || is_ipv4(host) ? std::string_view() : host.substr(0, dot);
 }
 
+/// Returns the service that the host's second label names, if a further label follows.
+std::optional<StorageService> service_of(std::string_view host) noexcept {
+  host.remove_prefix(std::min(host.find('.'), host.size() - 1) + 1);
+  const std::size_t dot = host.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const std::string_view label = host.substr(0, dot);
+  if (equal_ignoring_case(label, "table")) return StorageService::kTables;
+  if (equal_ignoring_case(label, "queue")) return StorageService::kQueues;
+  if (equal_ignoring_case(label, "blob")) return StorageService::kBlobs;
+  return std::nullopt;
+}
+
 /// Removes and returns the text up to the next slash. The slash is removed too.
 std::string_view take_segment(std::string_view& path) noexcept {
   const std::string_view segment = path.substr(0, path.find('/'));
@@ -195,6 +207,7 @@ Result<Address> parse_address(std::string_view path, std::string_view host, std:
   const bool is_host_secondary = take_secondary(account);
   const bool is_named_by_host = !account.empty() && is_known(account);
   address.is_secondary = is_named_by_host && is_host_secondary;
+  if (is_named_by_host) address.service = service_of(host);
   address.is_path_style = !is_named_by_host || begins_with_account(rest, account);
   if (address.is_path_style) {
     account = take_segment(rest);

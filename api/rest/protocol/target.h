@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "varve/result.h"
+#include "varve/service_properties.h"
 
 namespace varve::serve {
 
@@ -21,6 +23,8 @@ struct Address {
   bool is_secondary = false;
   /// Whether the path names the account, rather than the host.
   bool is_path_style = false;
+  /// The service that the host names after the account, as `shop.queue.example.net` does. Source: QN-03, BN-03.
+  std::optional<StorageService> service{};
   /// The beginning of absolute URLs in the answer: scheme, host and, in path style, the account. It has no `/` at its
   /// end.
   std::string root;

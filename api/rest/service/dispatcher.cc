@@ -54,6 +54,7 @@ Dispatcher::Dispatcher(Store& store, std::shared_ptr<Keyring> keyring, security:
       keyring_(std::move(keyring)),
       clock_(std::move(clock)),
       log_(std::move(log)),
+      service_(service),
       name_(name),
       cross_origin_(store, service),
       id_base_(draw_number()) {}
@@ -115,9 +116,12 @@ Task<Result<security::Session>> Dispatcher::open_session(const HttpRequest& requ
 }
 
 Result<Address> Dispatcher::address_of(const HttpRequest& request, const Keyring& keyring) const {
-  return parse_address(request.head.path, host_of(request), request.arrival.is_https ? "https" : "http",
-                       // An operator's host names no account.
-                       [&](std::string_view name) { return !request.is_operator && keyring.accounts.knows(name); });
+  // An operator's host names no account.
+  const auto is_known = [&](std::string_view name) { return !request.is_operator && keyring.accounts.knows(name); };
+  Result<Address> address =
+      parse_address(request.head.path, host_of(request), request.arrival.is_https ? "https" : "http", is_known);
+  if (!address.ok() || !address->service || *address->service == service_) return address;
+  return refused("InvalidUri", "the host names another service than the one that this port serves");
 }
 
 Result<Dispatcher::Asked> Dispatcher::identify(const HttpRequest& request, const Keyring& keyring, Told& told) const {

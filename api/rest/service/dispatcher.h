@@ -131,6 +131,7 @@ class Dispatcher {
   Task<Result<HttpResponse>> preflight(const HttpRequest& request, HomeThread* home, const Keyring& keyring,
                                        Told& told);
   Result<Asked> identify(const HttpRequest& request, const Keyring& keyring, Told& told) const;
+  /// Errors: those of parse_address(); kInvalidArgument (InvalidUri: the host names another service, QN-03).
   Result<Address> address_of(const HttpRequest& request, const Keyring& keyring) const;
   Task<Result<security::Session>> open_session(const HttpRequest& request, Keyring& keyring, const Asked& asked);
   void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer, const Told& told,
@@ -141,6 +142,7 @@ class Dispatcher {
   KeyringPlace keyring_;
   const security::Clock clock_;
   const FailureLog log_;
+  const StorageService service_;
   const std::string_view name_;
   CrossOrigin cross_origin_;
   std::stop_source stop_;
