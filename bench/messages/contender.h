@@ -39,6 +39,10 @@ Result<std::unique_ptr<MessageContender>> open_varve_messages(const std::string&
 #ifdef VARVE_BENCH_SQLITE
 Result<std::unique_ptr<MessageContender>> open_sqlite_messages(const std::string& directory);
 #endif
+#ifdef VARVE_BENCH_RABBITMQ
+/// Starts a broker of RabbitMQ. Errors: kUnsupported if there is none.
+Result<std::unique_ptr<MessageContender>> open_rabbitmq_messages(const std::string& directory);
+#endif
 /// Starts the program `redis-server`. Errors: kUnsupported if there is none.
 Result<std::unique_ptr<MessageContender>> open_redis_messages(const std::string& directory);
 

@@ -133,10 +133,19 @@ class Place {
 };
 
 using Open = Result<std::unique_ptr<MessageContender>> (*)(const std::string&);
-const std::vector<std::pair<std::string, Open>>& peers() {
-  static const std::vector<std::pair<std::string, Open>> all{
+struct Peer {
+  std::string name;
+  Open open;
+  /// Whether a record and a message can be written in one commit.
+  bool has_records = true;
+};
+const std::vector<Peer>& peers() {
+  static const std::vector<Peer> all{
 #ifdef VARVE_BENCH_SQLITE
       {"sqlite", open_sqlite_messages},
+#endif
+#ifdef VARVE_BENCH_RABBITMQ
+      {"rabbitmq", open_rabbitmq_messages, false},
 #endif
       {"redis", open_redis_messages},
   };
@@ -167,8 +176,10 @@ class Race {
   }
 
   /// Measures each peer that is there by `work_of`, which takes an open peer.
-  void add_peers(json& contenders, const Place& place, const std::function<Work(MessageContender&)>& work_of) {
-    for (const auto& [name, open] : peers()) {
+  void add_peers(json& contenders, const Place& place, const std::function<Work(MessageContender&)>& work_of,
+                 bool needs_records = false) {
+    for (const auto& [name, open, has_records] : peers()) {
+      if (needs_records && !has_records) continue;
       Result<std::unique_ptr<MessageContender>> peer = open(place.part(name));
       if (peer.status().code() == Code::kUnsupported) continue;
       if (!peer.ok()) fail(peer.status());
@@ -218,7 +229,7 @@ class Race {
     json contenders{{"varve", outcome(both.rate(), "/s", true,
                                       {{"entity alone /s", alone.rate()},
                                        {"time, of the entity alone", alone.rate() / both.rate()}})}};
-    add_peers(contenders, place, into);
+    add_peers(contenders, place, into, true);
     add("entity and message in one durable commit", std::move(contenders));
   }
 
@@ -244,7 +255,7 @@ class Race {
         {"varve", outcome(pair.rate(), "/s", true,
                           {{"insert /s", inserts.rate()}, {"time, of an insert", inserts.rate() / pair.rate()}})}};
     // Peers put their messages between the measured ones, because they cannot put many at once without a wait.
-    for (const auto& [name, open] : peers()) {
+    for (const auto& [name, open, has_records] : peers()) {
       Result<std::unique_ptr<MessageContender>> peer = open(place.part(name));
       if (peer.status().code() == Code::kUnsupported) continue;
       if (!peer.ok()) fail(peer.status());

@@ -266,6 +266,8 @@ GOALS = [
          value(MESSAGES, "disk of an empty queue that many bytes passed"), 256, False),
     Goal("QG-10", "durable put of a message, 16 producers, to Redis",
          ratio(MESSAGES, "durable put of a message, 16 producers", "redis"), 1, True),
+    Goal("QG-10", "the same, to RabbitMQ",
+         ratio(MESSAGES, "durable put of a message, 16 producers", "rabbitmq"), 1, True),
     Goal("QG-10", "durable put of a message, 1 producer, to the best peer",
          ratio(MESSAGES, "durable put of a message, 1 producer"), 1, True),
     Goal("QG-10", "entity and message in one commit, to the best peer",

@@ -83,14 +83,14 @@ class Serve:
 
 
 class Messages:
-    """Queues, by varve-messages-bench, which prints the recorded form. SQLite and Redis run where they are installed."""
+    """Queues, by varve-messages-bench, which prints the recorded form. Peers run where they are installed."""
     ROWS = ["durable put of a message, 1 producer", "durable put of a message, 16 producers",
             "entity and message in one durable commit", "message taken, and deleted durably",
             "get from a queue after many were taken", "get from a queue beside many hidden messages",
             "messages consumed by 16 consumers", "open of a store with many queues",
             "disk of an empty queue that many bytes passed"]
-    about = ("queues of messages of 1 KiB, beside an insert of an entity of that size, a queue in SQLite, and a stream of "
-             "Redis with `appendfsync always`")
+    about = ("queues of messages of 1 KiB, beside an insert of an entity of that size, a queue in SQLite, a quorum queue of "
+             "RabbitMQ, and a stream of Redis with `appendfsync always`")
 
     def rows(self):
         return list(self.ROWS)

@@ -60,7 +60,7 @@ PARTS = [
     _part("warm-restart", contenders=PAIR, minutes=0.4),
     _part("tables", quick=["--tables", "2000"], contenders=["varve"], minutes=0.1),
     _part("files", outside=True, contenders=["varve"], minutes=0.7),
-    _part("messages", outside=True, contenders=["varve", "sqlite", "redis"], minutes=2.5),
+    _part("messages", outside=True, contenders=["varve", "sqlite", "rabbitmq", "redis"], minutes=3),
     _part("blobs", outside=True, contenders=["varve", "files", "sqlite", "rocksdb"], rounds_max=1, minutes=6),
     _part("indexes", outside=True, contenders=["varve", "rocksdb", "sqlite"], rounds_max=1, minutes=9),
     _part("recovery-1", minutes=0.1),

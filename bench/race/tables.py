@@ -2,7 +2,7 @@
 Must never: leave out a row that was lost, or a figure that was measured."""
 import figures
 
-CONTENDERS = ["varve", "rocksdb", "leveldb", "lmdb", "azurite", "sqlite", "redis", "files"]
+CONTENDERS = ["varve", "rocksdb", "leveldb", "lmdb", "azurite", "sqlite", "rabbitmq", "redis", "files"]
 COLUMNS = ["p50 us", "p99 us", "p99.9 us", "p99.99 us", "max us", "stalled s", "CPU s/M", "background CPU s/M",
            "written/user", "read/user", "reads/op", "disk MB", "RSS MB", "memory limit MB"]
 # The cost of a million operations: processor seconds, and megabytes to and from the device.
