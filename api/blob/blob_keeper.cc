@@ -85,6 +85,7 @@ BlobKeeper::Pause BlobKeeper::rest_while_paced() noexcept {
 }
 
 BlobKeeper::Pause BlobKeeper::work(bool is_due) noexcept {
+  pins_.release_idle();
   if (!is_due && backend_.is_pacing()) return rest_while_paced();
   rests_while_paced_ = false;
   try {
@@ -132,7 +133,7 @@ std::vector<BlobKeeper::Due> BlobKeeper::gather() {
     }
     const Result<Work> work = decode_work_key(rows.row().key());
     // Expiries come last, in the order of their times.
-    if (work.ok() && work->kind == WorkKind::kExpiry && work->subject + kStagedTime > backend_.time()) break;
+    if (work.ok() && work->kind == WorkKind::kExpiry && work->subject + staged_time_ > backend_.time()) break;
     const Status added =
         work.ok() ? add_due(view, {std::string(rows.row().key()), *work, std::string(rows.row().value())}, due)
                   : work.status();

@@ -8,6 +8,7 @@
 // G3  Each commit is small. It removes what it names, or counts on, so that a crash between two commits loses nothing.
 // G4  While writers are paced, a walk is made once a second, so that their debt can be paid, and space is still freed.
 // G5  On a full disk the work waits. Only the end of a dropped container or table uses space that is kept for drops.
+// G6  Each time of work begins with the readers that were not used for long, which lose their snapshots (BX-11).
 #pragma once
 
 #include <atomic>
@@ -21,6 +22,7 @@
 
 #include "api/blob/blob_board.h"
 #include "api/blob/left_work.h"
+#include "api/blob/reader_pins.h"
 #include "api/catalog/work_rows.h"
 #include "api/commit/backend.h"
 #include "engine/base/background_pool.h"
@@ -34,14 +36,16 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
   static constexpr std::chrono::nanoseconds kRest = std::chrono::seconds(30);
   static constexpr std::chrono::nanoseconds kRestWhilePaced = std::chrono::seconds(1);
 
-  /// The backend, the board and the sink outlive it.
-  BlobKeeper(std::shared_ptr<engine::PoolThreads> threads, Backend& backend, BlobBoard& board,
-             engine::EventSink& events) noexcept
+  /// The backend, the board, the pins and the sink outlive it. `staged_time` is StoreOptions::staged_blocks_age_max.
+  BlobKeeper(std::shared_ptr<engine::PoolThreads> threads, Backend& backend, BlobBoard& board, ReaderPins& pins,
+             engine::EventSink& events, Ticks staged_time = kStagedTime) noexcept
       : threads_(std::move(threads)),
         backend_(backend),
         board_(board),
+        pins_(pins),
         events_(events),
-        left_(backend, board),
+        staged_time_(staged_time),
+        left_(backend, board, staged_time),
         seat_(*threads_->pool(), *this, engine::BackgroundPool::Kind::kSpare) {
     board.set_keeper(&seat_);
   }
@@ -84,7 +88,9 @@ class BlobKeeper final : private engine::BackgroundPool::Source {
   const std::shared_ptr<engine::PoolThreads> threads_;
   Backend& backend_;
   BlobBoard& board_;
+  ReaderPins& pins_;
   engine::EventSink& events_;
+  const Ticks staged_time_;
   std::atomic<bool> has_begun_{false};
 
   // Used by one thread at a time. A round visits each row once.

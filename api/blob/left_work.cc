@@ -376,7 +376,7 @@ Result<bool> LeftWork::release(const Work& work, format::TableId contents, const
 
 Result<bool> LeftWork::expire(const Work& work, std::string_view value) {
   const Ticks now = backend_.time();
-  if (work.subject + kStagedTime > now) return false;
+  if (work.subject + staged_time_ > now) return false;
   const Result<StagedPlace> place = decode_expiry(value);
   if (!place.ok()) return place.status();
   const std::string list_key = staged_list_key(place->container, place->name);
@@ -387,7 +387,7 @@ Result<bool> LeftWork::expire(const Work& work, std::string_view value) {
                        const Result<StagedList> list = decode_staged_list(*rows[0].value);
                        if (!list.ok()) return list.status();
                        if (list->generation != work.owner) return {};
-                       if (list->last + kStagedTime > now) {
+                       if (list->last + staged_time_ > now) {
                          batch.put(work_key({WorkKind::kExpiry, list->last, work.owner}), encode_expiry(*place));
                          return {};
                        }

@@ -16,7 +16,8 @@
 
 namespace varve {
 
-/// Time after which blocks that were staged and not used are discarded (BX-30).
+/// Time after which blocks that were staged and not used are discarded, unless the store was opened with another one
+/// (BX-30).
 inline constexpr Ticks kStagedTime = Ticks{7} * 24 * 3600 * 10'000'000;
 
 struct RowsToRelease;
@@ -26,7 +27,8 @@ struct RowsToRelease;
 class LeftWork {
  public:
   /// Both outlive the object.
-  LeftWork(Backend& backend, const BlobBoard& board) noexcept : backend_(backend), board_(board) {}
+  LeftWork(Backend& backend, const BlobBoard& board, Ticks staged_time = kStagedTime) noexcept
+      : backend_(backend), board_(board), staged_time_(staged_time) {}
 
   /// Does a part. Returns false if there is nothing to do yet. A row that cannot be read stays, and does not keep the
   /// rows after it. Entries of a list that cannot be read are passed over. `damage` becomes the first error of such rows
@@ -67,6 +69,7 @@ class LeftWork {
 
   Backend& backend_;
   const BlobBoard& board_;
+  const Ticks staged_time_;
   std::unordered_map<std::string, Passed> passed_;  // by the key of the work row, for work that has begun
 };
 

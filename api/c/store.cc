@@ -59,6 +59,9 @@ Status read_limits(const varve_limits* limits, std::optional<StoreLimits>* read)
   choose(given->transaction_bytes_max, &made.transaction_bytes_max);
   choose(given->page_entities_max, &made.page_entities_max);
   choose(given->filter_comparisons_max, &made.filter_comparisons_max);
+  // Too high a limit stays too high, and the open refuses it.
+  choose(static_cast<std::uint32_t>(std::min<std::uint64_t>(given->blob_appends_max, UINT32_MAX)),
+         &made.blob_appends_max);
   *read = made;
   return Status();
 }
@@ -76,9 +79,12 @@ Result<StoreOptions> read_store_options(const varve_store_options* options) {
     return Status::invalid_argument("default_durability is " + std::to_string(given->default_durability) +
                                     "; 0, VARVE_SYNC (1) and VARVE_BUFFERED (2) are allowed");
   }
-  // Too long a delay stays too long, and the open refuses it.
-  constexpr std::uint64_t kDelayMax = std::uint64_t{1} << 40;
-  read.recreation_delay = std::chrono::milliseconds(std::min(given->recreation_delay_ms, kDelayMax));
+  // Too long a time stays too long, and the open refuses it.
+  constexpr std::uint64_t kDelayMax = std::uint64_t{1} << 42;
+  const auto time = [](std::uint64_t given_ms) { return std::chrono::milliseconds(std::min(given_ms, kDelayMax)); };
+  read.recreation_delay = time(given->recreation_delay_ms);
+  if (given->reader_idle_max_ms != 0) read.reader_idle_max = time(given->reader_idle_max_ms);
+  if (given->staged_blocks_age_max_ms != 0) read.staged_blocks_age_max = time(given->staged_blocks_age_max_ms);
   if (Status limits = read_limits(given->limits, &read.limits); !limits.ok()) return limits;
   if (given->resources != nullptr) {
     const Use<ResourcesObject> resources(given->resources);

@@ -9,8 +9,19 @@
 #include "api/model/service_error.h"
 #include "io/env.h"
 #include "io/parents_object.h"
+#include "varve/table_expiry.h"
 
 namespace varve {
+namespace {
+
+/// Errors: kInvalidArgument.
+Status check_age(std::chrono::milliseconds age, std::string_view option) {
+  if (age >= std::chrono::milliseconds(1) && age <= TableExpiry::kAgeMax) return Status();
+  return Status::invalid_argument(std::string(option) + " is " + std::to_string(age.count()) +
+                                  " ms; 1 ms to 36,525 days are allowed");
+}
+
+}  // namespace
 
 /// Adds the path of the store to each event, and passes it to the listener and the logger.
 class StoreCore::EventForwarder final : public engine::EventSink {
@@ -42,6 +53,7 @@ StoreCore::~StoreCore() {
   io::leave_to_parent(blob_keeper_);
   io::leave_to_parent(append_lines_);
   io::leave_to_parent(followers_);
+  io::leave_to_parent(reader_pins_);
   io::leave_to_parent(blobs_);
   io::leave_to_parent(keeper_);
   io::leave_to_parent(queues_);
@@ -62,6 +74,10 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   if (options.recreation_delay < std::chrono::milliseconds(0) || options.recreation_delay > std::chrono::hours(24)) {
     return Status::invalid_argument("recreation_delay is " + std::to_string(options.recreation_delay.count()) +
                                     " ms; 0 to 24 hours are allowed");
+  }
+  if (Status possible = check_age(options.reader_idle_max, "reader_idle_max"); !possible.ok()) return possible;
+  if (Status possible = check_age(options.staged_blocks_age_max, "staged_blocks_age_max"); !possible.ok()) {
+    return possible;
   }
   const std::shared_ptr<StoreCore> core(new StoreCore(path, std::move(resources)));
 
@@ -92,14 +108,16 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   if (!options.read_only) opened = {core->backend_->view().version(), core->backend_->time() - 1};
   core->queues_ = std::make_unique<QueueBoard>((*core->backend_).env(), opened);
   core->blobs_ = std::make_unique<BlobBoard>(env.scheduler);
+  core->reader_pins_ = std::make_unique<ReaderPins>(env, options.reader_idle_max);
   core->followers_ = std::make_unique<BlobFollowers>(env.scheduler);
   core->append_lines_ = std::make_unique<AppendLines>(env.scheduler);
   if (!options.read_only) {
     Result<std::shared_ptr<engine::PoolThreads>> threads = chosen.pool->threads_for(env);
     if (!threads.ok()) return threads.status();
     core->keeper_ = std::make_unique<QueueKeeper>(*threads, *core->backend_, *core->queues_);
-    core->blob_keeper_ =
-        std::make_unique<BlobKeeper>(*std::move(threads), *core->backend_, *core->blobs_, *core->events_);
+    core->blob_keeper_ = std::make_unique<BlobKeeper>(
+        *std::move(threads), *core->backend_, *core->blobs_, *core->reader_pins_, *core->events_,
+        static_cast<Ticks>(options.staged_blocks_age_max.count()) * io::kTicksPerMillisecond);
     core->blob_keeper_->begin_if_work_was_left();
   }
   core->async_mutex_ = std::make_unique<io::Mutex>(env.scheduler);
@@ -188,6 +206,12 @@ Result<engine::ReadView> StoreCore::view(const std::optional<Snapshot>& snapshot
     return service_error::invalid_input("the snapshot belongs to another store or to none; take one from this store");
   }
   return backend_->view_at(snapshot->state_->held);
+}
+
+Result<engine::ReadView> StoreCore::view(const ReaderPin::Use& use) const {
+  const Result<Snapshot> snapshot = use.snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  return view(*snapshot);
 }
 
 Result<engine::ReadView> StoreCore::view_of(const Snapshot& snapshot) {

@@ -12,6 +12,7 @@
 #include "api/blob/blob_board.h"
 #include "api/blob/blob_followers.h"
 #include "api/blob/blob_keeper.h"
+#include "api/blob/reader_pins.h"
 #include "api/catalog/catalog.h"
 #include "api/commit/backend.h"
 #include "api/filter/plan_cache.h"
@@ -74,6 +75,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   }
 
   BlobBoard& blobs() noexcept { return *blobs_; }
+  ReaderPins& reader_pins() noexcept { return *reader_pins_; }
   BlobFollowers& followers() noexcept { return *followers_; }
   AppendLines& append_lines() noexcept { return *append_lines_; }
   /// Called when a container is used.
@@ -90,6 +92,9 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   /// Returns the state that a read sees. Errors: kInvalidArgument (InvalidInput: a snapshot of another store, or of no
   /// store).
   Result<engine::ReadView> view(const std::optional<Snapshot>& snapshot) const;
+
+  /// Returns the state that a reader of a content sees. Errors: as ReaderPin::Use::snapshot.
+  Result<engine::ReadView> view(const ReaderPin::Use& use) const;
 
   /// Returns the state that reads of a snapshot see. The snapshot must be of a store that is open.
   static Result<engine::ReadView> view_of(const Snapshot& snapshot);
@@ -117,6 +122,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   std::unique_ptr<QueueBoard> queues_;
   std::unique_ptr<QueueKeeper> keeper_;  // none in a store opened read-only, or closed
   std::unique_ptr<BlobBoard> blobs_;
+  std::unique_ptr<ReaderPins> reader_pins_;
   std::unique_ptr<BlobFollowers> followers_;
   std::unique_ptr<AppendLines> append_lines_;
   std::unique_ptr<BlobKeeper> blob_keeper_;  // as keeper_

@@ -17,7 +17,7 @@ struct Known {
   std::uint32_t maximum;
   std::string_view name;
 };
-constexpr std::array<Known, 9> kKnown = {{
+constexpr std::array<Known, 10> kKnown = {{
     {1, &StoreLimits::key_code_units_max, StoreLimits::kKeyCodeUnitsCeiling, "key_code_units_max"},
     {3, &StoreLimits::custom_properties_max, StoreLimits::kCustomPropertiesCeiling, "custom_properties_max"},
     {5, &StoreLimits::string_code_units_max, StoreLimits::kEntityBytesCeiling / 2, "string_code_units_max"},
@@ -28,6 +28,7 @@ constexpr std::array<Known, 9> kKnown = {{
     {13, &StoreLimits::transaction_bytes_max, StoreLimits::kTransactionBytesCeiling, "transaction_bytes_max"},
     {15, &StoreLimits::page_entities_max, StoreLimits::kPageEntitiesCeiling, "page_entities_max"},
     {17, &StoreLimits::filter_comparisons_max, UINT32_MAX, "filter_comparisons_max"},
+    {19, &StoreLimits::blob_appends_max, StoreLimits::kBlobAppendsCeiling, "blob_appends_max"},
 }};
 
 }  // namespace

@@ -152,7 +152,7 @@ Result<BlobReader> Container::read(std::string_view blob, const BlobReadOptions&
     }
     auto reader = std::make_unique<BlobReader::State>();
     reader->core = state_->core;
-    reader->snapshot = pinned;
+    reader->pin = std::make_unique<ReaderPin>(core.reader_pins(), pinned);
     reader->contents = contents_of(at->container);
     reader->state = state_of(blob, found->row, found->version, now);
     reader->row = std::move(found->row);
@@ -370,7 +370,9 @@ Result<BlobWriter> Container::write_append(std::string_view blob, const AppendOp
     Result<std::optional<FoundBlob>> found = find_blob(at->view, at->id, blob);
     if (!found.ok()) return found.status();
     std::optional<BlobRow> row = *found ? std::optional(std::move((*found)->row)) : std::nullopt;
-    const Status admitted = admit_append_to(row, blob, 0, options, state_->core->backend().time());
+    StoreCore& core = *state_->core;
+    const Status admitted =
+        admit_append_to(row, blob, 0, options, core.backend().time(), core.limits().blob_appends_max);
     if (!admitted.ok()) return admitted;
     return BlobWriter(std::make_unique<BlobWriter::State>(state_, at->id, std::string(blob), options));
   });

@@ -301,7 +301,8 @@ Status read_pieces(const engine::ReadView& view, format::TableId contents, const
 }
 
 Status BlobReader::State::read(std::uint64_t offset, std::span<char> buffer) const {
-  const Result<engine::ReadView> view = core->view(snapshot);
+  const ReaderPin::Use use(*pin);
+  const Result<engine::ReadView> view = core->view(use);
   if (!view.ok()) return view.status();
   if (row.pieces.empty()) {
     (void)copy_from(row.inlined, static_cast<std::size_t>(offset), buffer);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/blob/blob_rows.h"
+#include "api/blob/reader_pins.h"
 #include "api/core/container_state.h"
 #include "engine/engine.h"
 #include "io/scheduler.h"
@@ -88,14 +89,14 @@ Status read_pieces(const engine::ReadView& view, format::TableId contents, const
                    std::span<char> buffer);
 
 struct VARVE_LOCAL BlobReader::State {
-  std::shared_ptr<StoreCore> core;
-  Snapshot snapshot;
+  std::shared_ptr<StoreCore> core;  // destroyed last
+  std::unique_ptr<ReaderPin> pin;
   format::TableId contents = 0;
   BlobRow row;
   BlobState state;
   std::unique_ptr<ListIndex> list;
 
-  /// Fills the buffer, all of which lies in the content.
+  /// Fills the buffer, all of which lies in the content. Errors: kClosed (the pin's), kCorruption, those of reading.
   Status read(std::uint64_t offset, std::span<char> buffer) const;
 
  private:

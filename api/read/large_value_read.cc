@@ -18,8 +18,15 @@ namespace varve {
 
 /// Makes readers.
 struct LargeValueOpener {
-  static LargeValueReader open(LargeValueReader::State state) {
-    return LargeValueReader(std::make_unique<const LargeValueReader::State>(std::move(state)));
+  static LargeValueReader open(const std::shared_ptr<StoreCore>& core, const Snapshot& pinned, format::TableId contents,
+                               LargeValue value) {
+    core->keep_blobs();
+    auto state = std::make_unique<LargeValueReader::State>();
+    state->core = core;
+    state->pin = std::make_unique<ReaderPin>(core->reader_pins(), pinned);
+    state->contents = contents;
+    state->value = value;
+    return LargeValueReader(std::move(state));
   }
 };
 
@@ -38,7 +45,8 @@ Result<std::size_t> LargeValueReader::read(std::uint64_t offset, std::span<char>
     const std::uint64_t length = state_->value.length();
     if (offset >= length) return std::size_t{0};
     const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), length - offset));
-    const Result<engine::ReadView> view = state_->core->view(state_->snapshot);
+    const ReaderPin::Use use(*state_->pin);
+    const Result<engine::ReadView> view = state_->core->view(use);
     if (!view.ok()) return view.status();
     const Status read = read_plain(*view, state_->contents, state_->value.id(), offset, buffer.first(bytes));
     if (!read.ok()) return read;
@@ -49,7 +57,8 @@ Result<std::size_t> LargeValueReader::read(std::uint64_t offset, std::span<char>
 Result<std::uint64_t> LargeValueReader::crc64() const {
   return guarded([&]() -> Result<std::uint64_t> {
     if (Status open = state_->core->check_open(); !open.ok()) return open;
-    const Result<engine::ReadView> view = state_->core->view(state_->snapshot);
+    const ReaderPin::Use use(*state_->pin);
+    const Result<engine::ReadView> view = state_->core->view(use);
     if (!view.ok()) return view.status();
     const auto found = view->get(content_head_key(state_->contents, state_->value.id()));
     if (!found.ok()) return found.status();
@@ -83,7 +92,7 @@ Result<std::optional<OpenedEntity>> read_opened_entity(const GrantedTable& from,
     const Value* const value = (*found)->find(properties[i]);
     const LargeValue* const large = value == nullptr ? nullptr : value->get_if<LargeValue>();
     if (large == nullptr) continue;
-    opened.values[i] = LargeValueOpener::open({core, *at.snapshot, contents_of(*table), *large});
+    opened.values[i] = LargeValueOpener::open(core, *at.snapshot, contents_of(*table), *large);
   }
   opened.entity = *std::move(*found);
   return std::optional<OpenedEntity>(std::move(opened));
@@ -106,7 +115,7 @@ Result<LargeValueReader> open_large_value(const std::shared_ptr<StoreCore>& core
   if (head->kind != ContentKind::kValue || head->owners == 0) {
     return service_error::large_value_not_found("no entity of the account owns the content " + std::to_string(id));
   }
-  return LargeValueOpener::open({core, pinned, contents, LargeValueMaker::make({id, head->length})});
+  return LargeValueOpener::open(core, pinned, contents, LargeValueMaker::make({id, head->length}));
 }
 
 Result<LargeValueReader> open_large_value(const GrantedTable& from, std::string_view partition_key,

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/blob/reader_pins.h"
 #include "api/core/store_core.h"
 #include "api/core/table_access.h"
 #include "format/keys/sort_key.h"
@@ -19,10 +20,10 @@
 namespace varve {
 
 struct VARVE_LOCAL LargeValueReader::State {
-  std::shared_ptr<StoreCore> core;
-  Snapshot snapshot;
+  std::shared_ptr<StoreCore> core;  // destroyed last
+  std::unique_ptr<ReaderPin> pin;
   format::TableId contents = 0;
-  LargeValue value;
+  LargeValue value{};
 };
 
 /// A table, and what the caller may read there.

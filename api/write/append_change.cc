@@ -33,12 +33,12 @@ Status would_be_longer(std::uint64_t length_max) {
   return Status(Code::kPreconditionFailed, "the blob would have more than " + std::to_string(length_max) + " bytes")
       .with_service_error("MaxBlobSizeConditionNotMet");
 }
-Status too_many_appends() {
-  return Status(Code::kConflict, "the blob was made of 50000 appends; begin another one")
+Status too_many_appends(std::uint32_t appends) {
+  return Status(Code::kConflict, "the blob was made of " + std::to_string(appends) + " appends; begin another one")
       .with_service_error("BlockCountExceedsLimit");
 }
 
-Status admit_append(const BlobRow& row, std::uint64_t bytes, const AppendOptions& options) {
+Status admit_append(const BlobRow& row, std::uint64_t bytes, const AppendOptions& options, std::uint32_t appends_max) {
   if (options.position && *options.position != row.length) return position_differs(row.length);
   const bool is_too_long =
       options.length_max && (row.length > *options.length_max || bytes > *options.length_max - row.length);
@@ -46,7 +46,7 @@ Status admit_append(const BlobRow& row, std::uint64_t bytes, const AppendOptions
   if (row.length > limits::kBlobBytesMax || bytes > limits::kBlobBytesMax - row.length) {
     return service_error::request_body_too_large("the blob would have more bytes than a blob may have");
   }
-  return row.appends < limits::kAppendsMax ? Status() : too_many_appends();
+  return row.appends < appends_max ? Status() : too_many_appends(row.appends);
 }
 
 /// Whether the last content of the row may grow: it is the blob's alone.
@@ -90,7 +90,7 @@ void fold_pieces(BlobDraft& draft, ContentId list) {
 Refusal make_room(BlobDraft& draft, ContentId list) {
   const BlobRow& row = *draft.row;
   if (row.pieces.size() < kPiecesMax) return {};
-  if (row.lists + 1 >= row.pieces.size()) return draft.refuse(too_many_appends());
+  if (row.lists + 1 >= row.pieces.size()) return draft.refuse(too_many_appends(row.appends));
   if (list == 0) return plan_again(draft.rests_on);
   fold_pieces(draft, list);
   return {};
@@ -164,7 +164,8 @@ class AppendsVerb {
     bool grows = false;
     std::string gathered;
     for (SharedAppend* each = appending_.first; each != nullptr; each = each->next) {
-      each->outcome = admit_append_to(draft.row, draft.name, each->bytes.size(), *each->options, draft.now);
+      each->outcome = admit_append_to(draft.row, draft.name, each->bytes.size(), *each->options, draft.now,
+                                      container_.core->limits().blob_appends_max);
       if (!each->outcome.ok()) continue;
       if (last_ == nullptr) {
         const Result<bool> may = may_grow(draft);
@@ -249,7 +250,8 @@ std::string line_of(const Container::State& container, std::string_view blob) {
 
 Refusal judge_written_append(BlobDraft& draft, const BlobWriter::State& writer, ContentId list) {
   const std::uint64_t bytes = writer.content.length();
-  const Status admitted = admit_append_to(draft.row, draft.name, bytes, *writer.append, draft.now);
+  const Status admitted = admit_append_to(draft.row, draft.name, bytes, *writer.append, draft.now,
+                                          writer.container->core->limits().blob_appends_max);
   if (!admitted.ok()) return draft.refuse(admitted);
   if (Refusal refusal = make_room(draft, list); refusal.is_refused()) return refusal;
   BlobRow row = *draft.row;
@@ -263,10 +265,10 @@ Refusal judge_written_append(BlobDraft& draft, const BlobWriter::State& writer, 
 }  // namespace
 
 Status admit_append_to(std::optional<BlobRow>& row, std::string_view blob, std::uint64_t bytes,
-                       const AppendOptions& options, Ticks now) {
+                       const AppendOptions& options, Ticks now, std::uint32_t appends_max) {
   const ChangeNeeds needs{.lease = true, .kind = BlobKind::kAppend};
   const Status admitted = admit_change(row, blob, options.conditions, now, needs);
-  return admitted.ok() ? admit_append(*row, bytes, options) : admitted;
+  return admitted.ok() ? admit_append(*row, bytes, options, appends_max) : admitted;
 }
 
 Result<AppendedBlock> append_to_blob(const Container::State& container, std::string_view blob, std::string_view bytes,

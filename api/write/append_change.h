@@ -18,9 +18,10 @@ namespace varve {
 Result<AppendedBlock> append_to_blob(const Container::State& container, std::string_view blob, std::string_view bytes,
                                      const AppendOptions& options, Durability durability);
 
-/// Judges an append of `bytes` bytes to the blob of this row, which may be missing. Errors: as Container::append().
+/// Judges an append of `bytes` bytes to the blob of this row, which may be missing. `appends_max` is the store's limit.
+/// Errors: as Container::append().
 Status admit_append_to(std::optional<BlobRow>& row, std::string_view blob, std::uint64_t bytes,
-                       const AppendOptions& options, Ticks now);
+                       const AppendOptions& options, Ticks now, std::uint32_t appends_max);
 /// Adds the content of a writer of Container::write_append(). If parts of it were written, it stays a content of its own, to
 /// which later appends add. Errors: as
 /// BlobWriter::publish().

@@ -589,6 +589,13 @@ static void numbers_and_texts_out_of_range_are_refused(void) {
   varve_store* other = NULL;
   varve_store_options delay = {.size = sizeof delay, .create_if_absent = true, .recreation_delay_ms = UINT64_MAX};
   CHECK_FAILS(varve_store_open(text("/tmp/varve-c-never"), &delay, &other), VARVE_INVALID_ARGUMENT, "");
+  varve_store_options idle = {.size = sizeof idle, .create_if_absent = true, .reader_idle_max_ms = UINT64_MAX};
+  CHECK_FAILS(varve_store_open(text("/tmp/varve-c-never"), &idle, &other), VARVE_INVALID_ARGUMENT, "");
+  varve_store_options old = {.size = sizeof old, .create_if_absent = true, .staged_blocks_age_max_ms = UINT64_MAX};
+  CHECK_FAILS(varve_store_open(text("/tmp/varve-c-never"), &old, &other), VARVE_INVALID_ARGUMENT, "");
+  const varve_limits endless = {.size = sizeof endless, .blob_appends_max = UINT64_MAX};
+  varve_store_options limited = {.size = sizeof limited, .create_if_absent = true, .limits = &endless};
+  CHECK_FAILS(varve_store_open(text("/tmp/varve-c-never"), &limited, &other), VARVE_INVALID_ARGUMENT, "");
   CHECK_FAILS(varve_store_open((varve_text){NULL, 0}, NULL, &other), VARVE_INVALID_ARGUMENT, "");
   CHECK_FAILS(varve_store_open((varve_text){"/tmp/a\0b", 8}, NULL, &other), VARVE_INVALID_ARGUMENT, "");
   CHECK_FAILS(varve_store_open(text("/tmp/varve-c-never"), NULL, &other), VARVE_NOT_FOUND, "");

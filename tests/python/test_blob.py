@@ -233,6 +233,17 @@ class Blobs(WithContainer):
 
 
 class Misuse(WithContainer):
+    def test_a_reader_that_is_not_used_loses_its_state(self):
+        self.photos.put("a", bytes(40_000))
+        self.store.close()
+        path = os.path.join(self.directory, "store")
+        with varve.open(path, reader_idle_max=0.001, staged_blocks_age_max=3600) as store:
+            reader = store.container("shop", "photos").open("a")
+            threading.Event().wait(0.005)
+            self.assertRaises(varve.Closed, reader.read_range, 0, 10)
+        with self.assertRaises(varve.InvalidArgument):
+            varve.open(path, reader_idle_max=0)
+
     def test_bad_input_changes_nothing(self):
         self.photos.put("a", b"1")
         for refused in (lambda: self.photos.put("", b"x"),

@@ -315,7 +315,7 @@ class VARVE_EXPORT BlobWriter {
 };
 
 /// Reads one state of one blob, also after the blob was changed or deleted. Copies are not possible; any thread may read.
-/// It keeps the state readable, as a Snapshot does.
+/// It keeps the state readable, as a Snapshot does, but for StoreOptions::reader_idle_max at most after a read.
 class VARVE_EXPORT BlobReader {
  public:
   BlobReader(BlobReader&&) noexcept;
@@ -326,7 +326,7 @@ class VARVE_EXPORT BlobReader {
   const BlobState& state() const& noexcept;
   /// Fills the buffer with the content from `offset` on. Returns the number of bytes, which is less than the buffer has
   /// only at the end of the content. Bytes that do not match their hash are kCorruption, and none of them is returned.
-  /// Source: BX-07, BX-09.
+  /// No read for StoreOptions::reader_idle_max is kClosed. Source: BX-07, BX-09, BX-11.
   Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) const;
 
   /// The implementation. Not for users.

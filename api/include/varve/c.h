@@ -369,6 +369,8 @@ typedef struct varve_limits {
   uint32_t transaction_bytes_max;
   uint32_t page_entities_max;
   uint32_t filter_comparisons_max;
+  /// Has 64 bits, because the 32 after filter_comparisons_max were padding.
+  uint64_t blob_appends_max;
 } varve_limits;
 
 /// Options of varve_store_open(), as varve::StoreOptions.
@@ -388,6 +390,10 @@ typedef struct varve_store_options {
   const varve_limits* limits;
   /// Memory shared with other stores. NULL: 256 MiB each for the write buffer and the cache.
   const varve_resources* resources;
+  /// Milliseconds for which a reader of a blob or a large value keeps its content without a read. Zero: an hour.
+  uint64_t reader_idle_max_ms;
+  /// Milliseconds for which the staged blocks of a blob are kept after the last one. Zero: 7 days.
+  uint64_t staged_blocks_age_max_ms;
 } varve_store_options;
 
 /// Opens or creates the store in a directory. Errors: as varve::Store::open().

@@ -66,7 +66,7 @@ class VARVE_EXPORT LargeValueWriter {
 };
 
 /// Reads one content, also after no entity names it any more: it keeps the state of the store readable that it was opened
-/// at, as a Snapshot does. Movable; any thread may read.
+/// at, as a BlobReader does. Movable; any thread may read.
 class VARVE_EXPORT LargeValueReader {
  public:
   LargeValueReader(LargeValueReader&&) noexcept;
@@ -79,7 +79,7 @@ class VARVE_EXPORT LargeValueReader {
   std::uint64_t length() const noexcept { return value().length(); }
   /// Fills the buffer with the content from `offset` on. Returns the number of bytes, which is less than the buffer has
   /// only at the end of the content. Bytes that do not match their hash are kCorruption, and none of them is returned.
-  /// Other errors: kClosed, kLocked, kIoError, kTooManyFiles, kOutOfMemory. Source: BX-07, BX-09.
+  /// Other errors: kClosed, kLocked, kIoError, kTooManyFiles, kOutOfMemory. Source: BX-07, BX-09, BX-11.
   Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) const;
   /// Returns the CRC-64 of the whole content (BB-04), which the writer computed. Errors: as read().
   Result<std::uint64_t> crc64() const;

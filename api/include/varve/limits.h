@@ -149,7 +149,7 @@ inline constexpr std::size_t kBlockIdBytesMax = 64;
 inline constexpr std::uint32_t kBlocksMax = 50'000;
 /// Blocks that may be staged under one name (BB-06).
 inline constexpr std::uint32_t kStagedBlocksMax = 100'000;
-/// Blocks that an append blob may be made of (BA-04).
+/// Blocks that an append blob may be made of, unless StoreLimits::blob_appends_max says otherwise (BA-04).
 inline constexpr std::uint32_t kAppendsMax = 50'000;
 /// Bytes of one append. This is a limit of the store.
 inline constexpr std::size_t kAppendBytesMax = std::size_t{4} << 20;

@@ -97,6 +97,13 @@ struct StoreOptions {
   /// kBusy (QueueBeingDeleted). With zero, the name is free at once. Set it to imitate the service, which blocks a name
   /// for 40 seconds or more. The option is not stored (B-04, X-11, QB-03).
   std::chrono::milliseconds recreation_delay{0};
+  /// Time for which a BlobReader or LargeValueReader keeps its content readable without a read: 1 ms to 36,525 days. A
+  /// background thread looks twice a minute. Then the reader's state may be removed from the disk, and its reads return
+  /// kClosed. The option is not stored (BX-11).
+  std::chrono::milliseconds reader_idle_max = std::chrono::hours(1);
+  /// Time for which the staged blocks of a blob are kept after the last one: 1 ms to 36,525 days. A background thread then
+  /// discards them. The option is not stored (BX-30).
+  std::chrono::milliseconds staged_blocks_age_max = std::chrono::hours(24 * 7);
   /// If true, pages of scans and counts end after a few entities, often after none, with a continuation. The service
   /// may return such pages, so use it to test clients.
   bool short_pages = false;

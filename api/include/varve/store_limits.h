@@ -37,6 +37,9 @@ struct StoreLimits {
   /// Comparisons in one filter, where each value of an `in` list is one. The service documents 15
   /// (limits::kStrictFilterComparisonsMax) but accepts more, as this store does.
   std::uint32_t filter_comparisons_max = UINT32_MAX;
+  /// Appends of which one append blob is made (BA-04). An append of more than 1 MiB as a stream stays a content of its own,
+  /// and a blob has at most 130,816 of these, whatever the limit.
+  std::uint32_t blob_appends_max = limits::kAppendsMax;
 
   bool operator==(const StoreLimits&) const = default;
 
@@ -54,6 +57,8 @@ struct StoreLimits {
   static constexpr std::uint32_t kTransactionBytesCeiling = 32u << 20;
   /// Maximum of page_entities_max, in entities.
   static constexpr std::uint32_t kPageEntitiesCeiling = 1'000'000;
+  /// Maximum of blob_appends_max, in appends.
+  static constexpr std::uint32_t kBlobAppendsCeiling = INT32_MAX;
 };
 
 }  // namespace varve

@@ -955,12 +955,15 @@ class Store:
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False,
                  durability: Optional[str] = None, write_buffer_bytes: int = 0, block_cache_bytes: int = 0,
+                 reader_idle_max: Optional[Seconds] = None, staged_blocks_age_max: Optional[Seconds] = None,
                  verified_reads: bool = False, read_patience: Optional[Seconds] = None,
                  local_cache: Optional[tuple[Path, int]] = None, owner_wait: Optional[Seconds] = None) -> None:
         """Opens the store in a directory, or at its address ``rados:POOL/NAME`` on Ceph.
 
         `create` makes it if it does not exist. `durability` (``"sync"`` or ``"buffered"``) is that of writes which choose
-        none; it is stored when the store is created. The two sizes are 256 MiB each if they are zero.
+        none; it is stored when the store is created. The two sizes are 256 MiB each if they are zero. A reader of a blob or
+        a large value that is not read for `reader_idle_max` (an hour if None) raises Closed. Staged blocks are discarded
+        `staged_blocks_age_max` (7 days if None) after the last one.
 
         The last four are for an address. With `verified_reads`, each read asks the cluster who owns the store. A read
         that waits longer than `read_patience` raises Busy. `local_cache` is a local directory and the size of the file
@@ -972,6 +975,9 @@ class Store:
         options.create_if_absent = create
         options.read_only = read_only
         options.default_durability = _durability_of(durability)
+        for name, time in (("reader_idle_max", reader_idle_max), ("staged_blocks_age_max", staged_blocks_age_max)):
+            if time is not None:
+                setattr(options, name + "_ms", milliseconds_of(time, name, may_be_zero=False))
         resources = ffi.new("varve_resources **")
         if write_buffer_bytes or block_cache_bytes:
             memory = _sized("varve_resource_options")

@@ -251,6 +251,25 @@ TEST_F(BlobBlocks, BA04_ABlobHasAtMost50000Appends) {
   EXPECT_EQ(state_in(photos_, "log").length, limits::kAppendsMax);
 }
 
+TEST_F(BlobBlocks, BA04_AStoreMayHaveAnotherLimitOfAppends) {
+  StoreBench bench;
+  StoreOptions options = bench.options();
+  options.limits = StoreLimits{.blob_appends_max = 3};
+  bench.open(options);
+  ASSERT_EQ(said(bench.store->create_account(kAccount)), kFine);
+  Container logs = *bench.store->create_container(kAccount, "logs");
+  EXPECT_EQ(said(logs.create_append_blob("log")), kFine);
+  const Said too_many{Code::kConflict, "BlockCountExceedsLimit"};
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(said(logs.append("log", "x")), kFine) << i;
+  EXPECT_EQ(said(logs.append("log", "x")), too_many);
+  EXPECT_EQ(said(logs.write_append("log")), too_many);
+  bench.open(bench.options());  // The limit is stored.
+  EXPECT_EQ(said((*bench.store->open_container(kAccount, "logs")).append("log", "x")), too_many);
+  EXPECT_EQ(bench.store->limits().blob_appends_max, 3U);
+  options.limits->blob_appends_max = StoreLimits::kBlobAppendsCeiling + 1;
+  EXPECT_EQ(Store::open("/other", options).code(), Code::kInvalidArgument);
+}
+
 TEST_F(BlobBlocks, BX08_CopiesOfAnAppendBlobGrowApart) {
   EXPECT_EQ(said(photos_.create_append_blob("log")), kFine);
   EXPECT_EQ(said(photos_.append("log", "shared ")), kFine);

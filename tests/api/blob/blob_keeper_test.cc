@@ -170,6 +170,52 @@ TEST_F(BlobKeeping, BX30_ABlockThatWasStagedAfterTheExpiryOfOthersStays) {
   expect_settled(settled.recount());
 }
 
+TEST_F(BlobKeeping, BX30_AStoreMayKeepStagedBlocksForAnotherTime) {
+  QueueBench bench(31, OneThreadAtATime{});
+  StoreOptions options = bench.options();
+  options.staged_blocks_age_max = 1h;
+  bench.open(options);
+  Container photos = *bench.store->create_container(kAccount, "photos");
+  Queue waiting = bench.queue("waiting");
+  const auto wait = [&] {
+    for (int i = 0; i < 3; ++i) (void)waiting.get({.wait = 61s});
+  };
+  EXPECT_EQ(stage(photos, "a", "1", "first"), kDone);
+  bench.pass(50min);
+  wait();
+  EXPECT_EQ(staged_in(photos, "a"), 1U);
+  bench.pass(10min);
+  wait();
+  EXPECT_EQ(staged_in(photos, "a"), 0U);
+}
+
+TEST_F(BlobKeeping, BX11_AReaderThatIsNotUsedForAnHourLosesItsState) {
+  const std::string content = uneven_bytes(200'000);
+  SettledStore settled(33, left_by([&](Store&, Container& photos) { (void)put_blob(photos, "film", content); }));
+  Container photos = photos_of(settled);
+  const auto snapshots = [&] {
+    const Result<Statistics> figures = settled.store().statistics();
+    EXPECT_TRUE(figures.ok());
+    return figures.ok() ? figures->open_snapshots : 99;
+  };
+  const Result<BlobReader> reader = photos.read("film");
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(said(photos.remove("film")), kDone);
+  std::string piece(1'000, '?');
+  for (std::size_t i = 0; i < 3; ++i) {
+    settled.pass(50min);
+    settled.wait_for_keeper();
+    EXPECT_EQ(said(reader->read(i * 50'000, piece)), kDone) << "each read begins a new hour";
+    EXPECT_TRUE(piece == content.substr(i * 50'000, 1'000));
+  }
+  EXPECT_EQ(snapshots(), 1U);
+  settled.pass(1h);
+  settled.wait_for_keeper();
+  EXPECT_EQ(snapshots(), 0U) << "the keeper let go of the state, although the reader exists";
+  EXPECT_EQ(said(reader->read(0, piece)), (Said{Code::kClosed, ""}));
+  EXPECT_EQ(said(photos.read("film")), kBlobGone);
+}
+
 TEST_F(BlobKeeping, BX08_ALongListLeavesItsBlocksWhenItGoes) {
   SettledStore settled(33, left_by([](Store&, Container& photos) {
                          std::vector<BlockChoice> blocks;

@@ -34,13 +34,14 @@ class BlobKeeperWalks : public testing::Test, protected WorkBench {
   void walk_for(std::chrono::milliseconds time) {
     const Result<std::shared_ptr<engine::PoolThreads>> threads = engine::PoolThreads::start(env_, 1);
     ASSERT_TRUE(threads.ok()) << threads.status().to_string();
-    BlobKeeper keeper(*threads, backend_, board_, lines_);
+    BlobKeeper keeper(*threads, backend_, board_, pins_, lines_);
     keeper.begin();
     const io::MutexGuard guard(mutex_);
     static_cast<void>(condition_.wait_for(mutex_, time));
   }
 
   const io::Env env_ = machine_.env();
+  ReaderPins pins_{env_, std::chrono::hours(1)};
   Lines lines_;
   io::Mutex mutex_{machine_.scheduler()};
   io::Condition condition_{machine_.scheduler()};

@@ -330,6 +330,21 @@ TEST_F(LargeValues, BX11_AReaderKeepsItsContent) {
   EXPECT_TRUE(all_of(*reader) == uneven_bytes(2'100'000));
 }
 
+TEST_F(LargeValues, BX11_AReaderThatIsNotUsedForAnHourIsRefused) {
+  (void)insert("a", 40'000);
+  const Result<LargeValueReader> reader = people_.open_large_value("p", "a", "Photo");
+  ASSERT_TRUE(reader.ok());
+  bench_.pass(std::chrono::minutes(59));
+  EXPECT_TRUE(reader->crc64().ok());
+  bench_.pass(std::chrono::minutes(59));
+  EXPECT_TRUE(all_of(*reader) == uneven_bytes(40'000));
+  bench_.pass(std::chrono::hours(1));
+  std::string piece(10, '?');
+  EXPECT_EQ(said(reader->read(0, piece)), (Said{Code::kClosed, ""}));
+  EXPECT_EQ(said(reader->crc64()), (Said{Code::kClosed, ""}));
+  EXPECT_TRUE(photo_in(people_, "a") == uneven_bytes(40'000)) << "a new reader";
+}
+
 TEST_F(LargeValues, BX24_AGetOpensValuesOfTheSameMoment) {
   const LargeValue photo = insert("a", 30'000, 1);
   const Unnamed scan = content(40'000, 2);

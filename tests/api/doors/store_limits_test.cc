@@ -22,6 +22,7 @@ StoreLimits raised() {
   limits.transaction_operations_max = 2000;
   limits.transaction_bytes_max = StoreLimits::kTransactionBytesCeiling;
   limits.page_entities_max = 5000;
+  limits.blob_appends_max = 1'000'000;
   return limits;
 }
 

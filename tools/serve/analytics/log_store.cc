@@ -156,8 +156,8 @@ Status LogWriter::write(Store& store, const LogBatch& batch) {
   }
   if (!container.ok()) return container.status();
   OpenLog* const log = find(batch.hour);
-  const bool goes_on =
-      log != nullptr && log->appends < kLogAppendsMax && log->bytes + batch.lines.size() <= kLogBytesMax;
+  const std::uint32_t appends_max = std::min(kLogAppendsMax, store.limits().blob_appends_max);
+  const bool goes_on = log != nullptr && log->appends < appends_max && log->bytes + batch.lines.size() <= kLogBytesMax;
   if (goes_on) {
     const Status appended = append(*container, batch, *log);
     if (appended.code() != Code::kNotFound) return appended;  // else a client deleted the log
