@@ -76,10 +76,10 @@ Status RadosConnection::set_local_cache(std::string_view directory, std::uint64_
   if (process.read_cache() != nullptr || process.figures().ownerships > 0) {
     return Status::invalid_argument("a local cache is set once, before a store is opened");
   }
-  Result<std::unique_ptr<io::CacheFile>> file = io::make_cache_file(directory);
-  if (!file.ok()) return file.status();
+  Result<io::CacheFiles> files = io::open_cache_files(directory, "varve-cache");
+  if (!files.ok()) return files.status();
   Result<std::unique_ptr<io::ReadCache>> cache =
-      io::ReadCache::make(*std::move(file), size_bytes, parts_->machine.scheduler);
+      io::ReadCache::make(std::move(files->blocks), size_bytes, parts_->machine.scheduler, std::move(files->index));
   if (!cache.ok()) return cache.status();
   process.set_read_cache(*std::move(cache));
   return Status();
@@ -125,7 +125,8 @@ Result<RadosFigures> RadosConnection::figures() const try {
   if (const io::ReadCache* const cache = process.read_cache()) {
     const io::ReadCacheFigures seen = cache->figures();
     figures.local_cache =
-        RadosLocalCache{seen.size_bytes, seen.hits, seen.misses, seen.taken_bytes, seen.damaged, seen.failed_segments};
+        RadosLocalCache{seen.size_bytes,      seen.hits,          seen.misses, seen.taken_bytes, seen.damaged,
+                        seen.failed_segments, seen.found_entries, seen.is_kept};
   }
   return figures;
 } catch (const std::bad_alloc&) {

@@ -1,5 +1,6 @@
-// Owns: the place of a local cache: a file without a name, so that it goes with its process.
-// Must never: report an error. Bytes that were not written or read are missing from the cache.
+// Owns: the place of a local cache: a file without a name, that goes with its process, or one that stays for the next
+// process, with its index.
+// Must never: report an error of bytes. Bytes that were not written or read are missing from the cache.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +21,35 @@ class CacheFile {
   virtual bool write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept = 0;
   /// Reads `head`, and then `body` from the bytes after it. Returns whether both were filled.
   virtual bool read(std::uint64_t offset, std::span<std::byte> head, std::span<std::byte> body) noexcept = 0;
+  /// Gives the space of all bytes back, as far as that is possible.
+  virtual void clear() noexcept {}
+};
+
+/// The index of a cache between two processes. One thread at a time uses it: first it reads, then it writes.
+class CacheIndexFile {
+ public:
+  virtual ~CacheIndexFile() = default;
+  /// Reads the next bytes of the index that the former process left. Returns false if there are fewer.
+  virtual bool read(std::span<std::byte> bytes) noexcept = 0;
+  /// Ends the reading, and gives the space of that index back.
+  virtual void end_reading() noexcept {}
+  /// Appends bytes to the index for the next process. After a false result, that process finds none.
+  virtual bool write(std::span<const std::byte> bytes) noexcept = 0;
 };
 
 /// Makes a file in the directory, which no other process sees. Its space is given back when the process ends. Errors:
 /// those of os_error(), such as kNotFound and kForbidden.
 Result<std::unique_ptr<CacheFile>> make_cache_file(std::string_view directory);
+
+struct CacheFiles {
+  std::unique_ptr<CacheFile> blocks;
+  std::unique_ptr<CacheIndexFile> index;  // null: the blocks have a file without a name
+};
+
+/// Opens the files `name` and `name`.index of the directory, and locks them against other processes. Durably removes the
+/// name of the index before it returns, so that each index is believed once: by the process that follows the one which
+/// wrote it. If another process has the files, or another user may write them, or the file system refuses a step, makes a
+/// file as make_cache_file() does. Errors: those of make_cache_file().
+Result<CacheFiles> open_cache_files(std::string_view directory, std::string_view name);
 
 }  // namespace varve::io

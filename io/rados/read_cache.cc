@@ -3,6 +3,7 @@
 #include "io/rados/read_cache.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
 #include <string>
@@ -38,15 +39,17 @@ constexpr std::size_t aligned(std::size_t bytes) noexcept {
 }  // namespace
 
 Result<std::unique_ptr<ReadCache>> ReadCache::make(std::unique_ptr<CacheFile> file, std::uint64_t size_bytes,
-                                                   Scheduler& scheduler) try {
+                                                   Scheduler& scheduler, std::unique_ptr<CacheIndexFile> kept) try {
   if (size_bytes < kSizeMin) {
     return Status::invalid_argument("a local cache has at least " + std::to_string(kSizeMin >> 20) + " MiB");
   }
   const std::uint64_t whole = size_bytes / kSegmentBytes * kSegmentBytes;
   const std::size_t buckets = whole / kBytesForOneOfIndex / sizeof(Bucket);
-  std::unique_ptr<ReadCache> cache(new ReadCache(std::move(file), whole, scheduler, std::vector<Bucket>(buckets),
-                                                 std::vector<std::byte>(kSegmentBytes),
-                                                 std::vector<std::byte>(kSegmentBytes)));
+  Memory memory{std::vector<Bucket>(buckets), std::vector<std::byte>(kSegmentBytes),
+                std::vector<std::byte>(kSegmentBytes)};
+  std::unique_ptr<ReadCache> cache(
+      new ReadCache(std::move(file), std::move(kept), whole, scheduler, std::move(memory)));
+  cache->begin_with_kept();
   Result<Thread> thread = scheduler.start("varve-cache", [cache = cache.get()] { cache->run(); });
   if (!thread.ok()) return thread.status();
   cache->thread_ = *std::move(thread);
@@ -55,23 +58,52 @@ Result<std::unique_ptr<ReadCache>> ReadCache::make(std::unique_ptr<CacheFile> fi
   return Status::out_of_memory();
 }
 
-ReadCache::ReadCache(std::unique_ptr<CacheFile> file, std::uint64_t size_bytes, Scheduler& scheduler,
-                     std::vector<Bucket> index, std::vector<std::byte> open, std::vector<std::byte> written)
+ReadCache::ReadCache(std::unique_ptr<CacheFile> file, std::unique_ptr<CacheIndexFile> kept, std::uint64_t size_bytes,
+                     Scheduler& scheduler, Memory memory)
     : file_(std::move(file)),
+      kept_(std::move(kept)),
       size_bytes_(size_bytes),
       mutex_(scheduler),
       changed_(scheduler),
-      index_(std::move(index)),
-      open_(std::move(open)),
+      index_(std::move(memory.index)),
+      open_(std::move(memory.open)),
       open_begin_(size_bytes + kSegmentBytes),  // So no entry has position zero.
-      written_(std::move(written)) {
+      written_(std::move(memory.written)) {
   figures_.size_bytes = size_bytes;
+  figures_.is_kept = kept_ != nullptr;
 }
 
 ReadCache::~ReadCache() {
+  {
+    const MutexGuard guard(mutex_);
+    is_ending_ = true;
+    changed_.notify_all();
+  }
+  thread_.join();
   const MutexGuard guard(mutex_);
-  is_ending_ = true;
-  changed_.notify_all();
+  keep_index();
+}
+
+/// Takes over what the former process left. Without its index, its blocks are of no use.
+void ReadCache::begin_with_kept() noexcept {
+  if (kept_ == nullptr) return;
+  const MutexGuard guard(mutex_);
+  const FoundIndex found = read_cache_index(*kept_, size_bytes_, index_);
+  kept_->end_reading();
+  if (found.kind == FoundIndex::Kind::kDamaged) ++figures_.damaged;
+  if (found.kind != FoundIndex::Kind::kWhole) return file_->clear();
+  open_begin_ = found.log_end;
+  figures_.found_entries = found.entries;
+}
+
+/// Writes what the file lacks, and then the index, for the next process. No thread writes any more.
+void ReadCache::keep_index() noexcept {
+  if (kept_ == nullptr) return;
+  if (open_bytes_ > 0) {
+    if (!file_->write(open_begin_ % size_bytes_, std::span(open_).first(open_bytes_))) return;
+    open_begin_ += kSegmentBytes;
+  }
+  (void)write_cache_index(*kept_, size_bytes_, open_begin_, index_);
 }
 
 /// Returns nothing for a place that is not cached.

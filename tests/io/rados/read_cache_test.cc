@@ -18,6 +18,7 @@
 #include "io/rados/cache_file.h"
 #include "io/rados/watched_door.h"
 #include "tests/io/io_test_support.h"
+#include "tests/io/rados/cached_place.h"
 #include "tests/io/temporary_directory.h"
 #include "tests/support/rados_machine.h"
 
@@ -58,22 +59,7 @@ class FaultyFile final : public CacheFile {
   Bytes bytes_;
 };
 
-struct Place {
-  std::string object;
-  std::uint64_t offset = 0;
-  std::size_t size = 0;
-};
-
-Bytes content_of(const Place& place) {
-  std::mt19937_64 random(std::hash<std::string>()(place.object) ^ (place.offset * 131 + place.size));
-  Bytes bytes(place.size);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
-}
-
-Place place_of(std::uint64_t number, std::size_t size = 16 << 10) {
-  return {"store/1-" + std::to_string(number / 64) + ".0", number % 64 * 65536, size};
-}
+using Place = CachedPlace;
 
 class LocalCache : public testing::Test {
  protected:

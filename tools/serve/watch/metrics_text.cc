@@ -310,6 +310,10 @@ void add_local_cache(Families& families, const RadosLocalCache& cache) {
                    cache.damaged);
   families.counter("varve_cluster_local_cache_failed_writes_total", "Writes that the local disk refused.",
                    cache.failed_segments);
+  families.gauge("varve_cluster_local_cache_found_entries", "Entries that the former process left.",
+                 cache.found_entries);
+  families.gauge("varve_cluster_local_cache_kept", "1 if the next process can begin with its entries, else 0.",
+                 std::uint64_t{cache.is_kept});
 }
 
 void add_cluster(Families& families, const RadosFigures& cluster) {

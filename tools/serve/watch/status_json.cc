@@ -152,7 +152,9 @@ void write_cluster(JsonText& json, const RadosFigures& cluster) {
                         {"misses", cache.misses},
                         {"taken_bytes", cache.taken_bytes},
                         {"damaged", cache.damaged},
-                        {"failed_writes", cache.failed_segments}});
+                        {"failed_writes", cache.failed_segments},
+                        {"found_entries", cache.found_entries}});
+    json.member("is_kept").boolean(cache.is_kept);
     json.end_object();
   }
   json.end_object();

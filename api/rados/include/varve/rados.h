@@ -63,10 +63,15 @@ struct RadosLocalCache {
   std::uint64_t misses = 0;
   /// Bytes that were written into the cache.
   std::uint64_t taken_bytes = 0;
-  /// Entries that the local disk had damaged, or had not written. They were read from the cluster instead.
+  /// Entries that the local disk had damaged, or had not written. They were read from the cluster instead. A damaged index
+  /// counts as one.
   std::uint64_t damaged = 0;
   /// Segments of 1 MiB that the local disk did not take.
   std::uint64_t failed_segments = 0;
+  /// Entries that the former connection left, which this one began with.
+  std::uint64_t found_entries = 0;
+  /// True if the next connection can begin with the entries of this one.
+  bool is_kept = false;
 };
 
 /// The figures of a connection and of all stores opened with it. Counters start at zero with the connection. Two figures
@@ -144,10 +149,13 @@ class RadosConnection {
   /// Bytes of a local cache for each byte of memory that its index takes.
   static constexpr std::uint64_t kLocalCacheBytesForOneOfMemory = 256;
   /// Keeps bytes that were read from the cluster more than once in a file of `size_bytes` in this local directory, in steps
-  /// of 1 MiB. The file has no name, is never synced, and begins empty. A thread writes it. Damaged bytes, a full disk and
-  /// a slow one make the cache smaller, and are no errors. A verification reads the cluster alone. Call it once, before a
-  /// store is opened. Errors: kInvalidArgument (the size, or a second call), kOutOfMemory, kNotFound, kForbidden, kIoError
-  /// (the directory, or no thread).
+  /// of 1 MiB. A thread writes it, and never syncs it. Damaged bytes, a full disk and a slow one make the cache smaller, and
+  /// are no errors. A verification reads the cluster alone. The file is `varve-cache`. The destructor of the connection
+  /// writes its index, `varve-cache.index`. The next connection with a cache of this size begins with the entries of this
+  /// one; after any other end, it begins empty. While another connection has these files, or if another user may write them,
+  /// the cache has a file without a name, which goes with the process. Call it once, before a store is opened. Errors:
+  /// kInvalidArgument (the size, or a second call), kOutOfMemory, kNotFound, kForbidden, kIoError (the directory, or no
+  /// thread).
   Status set_local_cache(std::string_view directory, std::uint64_t size_bytes);
 
   /// Returns what StoreOptions::env, VerifyOptions::env and RepairOptions::env take. It lives as long as the connection.
