@@ -80,7 +80,7 @@ Result<StoreOptions> read_store_options(const varve_store_options* options) {
                                     "; 0, VARVE_SYNC (1) and VARVE_BUFFERED (2) are allowed");
   }
   // Too long a time stays too long, and the open refuses it.
-  constexpr std::uint64_t kDelayMax = std::uint64_t{1} << 42;
+  static constexpr std::uint64_t kDelayMax = std::uint64_t{1} << 42;
   const auto time = [](std::uint64_t given_ms) { return std::chrono::milliseconds(std::min(given_ms, kDelayMax)); };
   read.recreation_delay = time(given->recreation_delay_ms);
   if (given->reader_idle_max_ms != 0) read.reader_idle_max = time(given->reader_idle_max_ms);

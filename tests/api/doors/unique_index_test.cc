@@ -397,6 +397,25 @@ TEST(UniqueIndexOrders, I4_WritersBesideABuildLeaveNoValueTwice) {
   });
 }
 
+// A part of the build that was read before the declaration is made for one index less.
+TEST(UniqueIndexOrders, I4_ABuildGoesOnWhenAnotherIndexIsDeclared) {
+  for_each_seed(20, [](StoreBench& bench) {
+    const Table table = bench.table();
+    for (const char* const row : {"1", "2", "3"}) ASSERT_TRUE(Table(table).insert(with_value("p", row, row)).ok());
+    Status built;
+    std::vector<std::function<void()>> bodies;
+    bodies.push_back([&] { built = bench.store->create_index(kAccount, "Orders", kByValue); });
+    for (const char* const name : {"ByRow", "ByRowAgain"}) {
+      bodies.push_back([&bench, name] {
+        EXPECT_EQ(said(bench.store->create_index(kAccount, "Orders", {name, {{"RowKey"}}})), kFine);
+      });
+    }
+    run_together(bench, bodies);
+    EXPECT_EQ(said(built), kFine) << built.to_string();
+    EXPECT_EQ(said(Table(table).insert(with_value("q", "1", "2"))), kTaken);
+  });
+}
+
 // -- Memory -----------------------------------------------------------------------------------------------------------
 
 TEST(UniqueIndexOutOfMemory, I3_AWriteChangesNothing) {

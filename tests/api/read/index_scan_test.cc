@@ -17,6 +17,7 @@
 
 #include "api/read/scan_read.h"
 #include "io/simulated/manual_clock.h"
+#include "tests/api/uneven_text.h"
 #include "tests/api/write/index_bench.h"
 #include "tests/support/effort.h"
 
@@ -267,7 +268,11 @@ TEST_F(IndexScan, I7_AChoiceOfTwoIndexesReadsAFewTimesWhatThePageNeeds) {
   constexpr int kEntities = 5000;
   std::vector<WriteOperation> operations;
   for (int i = 0; i < kEntities; ++i) {
-    Entity entity{"p", std::to_string(10'000 + i)};
+    // Long keys: a block of an index has few entries, so that the number of blocks shows how many entries were read.
+    std::string row = std::to_string(10'000 + i) + uneven_text(100, static_cast<std::uint32_t>(i));
+    std::replace_if(
+        row.begin(), row.end(), [](char letter) { return letter == '?' || letter == '\\'; }, '0');
+    Entity entity{"p", row};
     entity.set("A", std::int32_t{1}).set("B", std::int32_t{i < kEntities - 40 ? i % 2 : 7});
     operations.push_back({Kind::kInsert, entity, ETag()});
     if (operations.size() < 100) continue;
@@ -284,18 +289,18 @@ TEST_F(IndexScan, I7_AChoiceOfTwoIndexesReadsAFewTimesWhatThePageNeeds) {
   };
   const auto blocks_of = [](const Page& page) { return page.cost.blocks_read + page.cost.blocks_from_cache; };
   const Page both = page_of("A eq 1 and B in (0, 1)");
-  EXPECT_EQ(keys_of(both).front(), "p/10000");
+  EXPECT_TRUE(keys_of(both).front().starts_with("p/10000"));
   EXPECT_LE(both.cost.entities_examined, 6U);
   const Page alone = page_of("A eq 1");
   EXPECT_LE(blocks_of(both), 4 * blocks_of(alone)) << "the second index has six ranges, each in blocks of its own";
   // The first parts of the other index show few matches. So the one with few entries takes over.
   const Page late = page_of("A eq 1 and B eq 7");
-  EXPECT_EQ(keys_of(late).front(), "p/14960");
+  EXPECT_TRUE(keys_of(late).front().starts_with("p/14960"));
   EXPECT_LE(late.cost.entities_examined, 6U + 24U + 6U);
   EXPECT_LE(blocks_of(late), 12 * blocks_of(alone));
   // Entries of ranges are in no order of keys. So the choice ends with the first index that has ended.
   const Page ranges = page_of("A ge 1 and B gt 6");
-  EXPECT_EQ(keys_of(ranges).front(), "p/14960");
+  EXPECT_TRUE(keys_of(ranges).front().starts_with("p/14960"));
   EXPECT_LE(ranges.cost.entities_examined, 6U);
   EXPECT_LE(blocks_of(ranges), 4 * blocks_of(alone));
 }
