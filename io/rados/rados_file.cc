@@ -217,7 +217,9 @@ Status RadosReadableFile::read_from_cluster(std::string_view object, std::uint64
   std::size_t count = 0;
   const std::chrono::milliseconds patience =
       is_patient_ ? std::chrono::milliseconds(0) : root_->process().read_patience();
-  const ObjectAnswer answer = root_->process().door().read(object, offset, bytes, count, patience);
+  ObjectDoor& door = root_->process().door();
+  const ObjectAnswer answer = entry_.is_segment() ? door.read_log(object, offset, bytes, count, patience)
+                                                  : door.read(object, offset, bytes, count, patience);
   if (answer == ENOENT) return root_->missing(call);
   if (answer == ETIMEDOUT && patience.count() > 0) {
     return call_error(Code::kBusy, call, {"the cluster does not answer in time; repeat the call when it does"});
@@ -253,6 +255,7 @@ Status RadosLogSegment::write(std::uint64_t offset, std::span<const std::byte> b
   writing.offset = offset;
   writing.bytes = bytes;
   writing.may_exceed = true;  // The segment was admitted when it was made.
+  writing.of_log = true;
   const Status written = root_->change(std::move(writing), {"write", guard_.path(), offset, point.name});
   return written.ok() ? written : guard_.fail(written);
 }
