@@ -83,6 +83,8 @@ class SentChange {
   virtual ~SentChange() = default;
   /// Waits for the answer and returns it, each time the same.
   virtual ObjectAnswer await() noexcept = 0;
+  /// Returns whether await() would return at once. False if that is not known. Does not wait.
+  virtual bool is_answered() noexcept { return false; }
 };
 
 /// Any thread may use it. A call waits for its answer, except send(). Changes by one client to one object are made in the

@@ -72,6 +72,8 @@ class WatchedDoor::WatchedChange final : public SentChange {
     return answer_;
   }
 
+  bool is_answered() noexcept override { return sent_ == nullptr || sent_->is_answered(); }
+
  private:
   WatchedDoor& door_;
   const std::string object_;
