@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "io/env.h"
 #include "io/rados/cache_file.h"
@@ -93,6 +95,22 @@ RadosOperations operations_of(const io::DoorFigures& door) {
   return {door.answered, door.time, door.slow, door.waiting, door.longest_wait, door.longest_object};
 }
 
+std::vector<RadosLatency> latencies_of(const io::WatchedDoor& door) {
+  constexpr std::pair<io::ObjectClass, const char*> kClasses[] = {{io::ObjectClass::kLog, "log"},
+                                                                  {io::ObjectClass::kFile, "file"},
+                                                                  {io::ObjectClass::kRoot, "root"},
+                                                                  {io::ObjectClass::kLease, "lease"}};
+  static_assert(std::size(kClasses) == io::kObjectClasses);
+  std::vector<RadosLatency> latencies;
+  for (const auto& [of, name] : kClasses) {
+    const io::ClassFigures reads = door.reads(of);
+    const io::ClassFigures changes = door.changes(of);
+    latencies.push_back({name, "read", reads.answered, reads.time, reads.slow});
+    latencies.push_back({name, "change", changes.answered, changes.time, changes.slow});
+  }
+  return latencies;
+}
+
 }  // namespace
 
 Result<RadosFigures> RadosConnection::figures() const try {
@@ -117,6 +135,7 @@ Result<RadosFigures> RadosConnection::figures() const try {
   figures.lease_lapses = ownership.lease_lapses;
   figures.reads = operations_of(reads);
   figures.changes = operations_of(changes);
+  figures.latencies = latencies_of(parts_->watched);
   figures.reads_given_up = reads.given_up;
   figures.changes_refused_full = changes.refused_full;
   if (const std::optional<io::PoolLook> pool = parts_->pool_watch.seen()) {

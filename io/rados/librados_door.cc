@@ -147,6 +147,10 @@ class InFlight {
   bool is_made() const noexcept { return completion_ != nullptr; }
   RadosCompletion get() const noexcept { return completion_; }
 
+  bool has_ended() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return is_finished_;
+  }
   /// Returns the result of the operation, also a second time.
   int wait() {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -194,11 +198,10 @@ class LibradosChange final : public SentChange {
   ~LibradosChange() override {
     if (!is_sent_) return;
     if (is_foreign()) {
-      // The parent's threads write into it.
-      leave_to_parent(in_flight_);
-      return;
+      leave_to_parent(in_flight_);  // The parent's threads write into it.
+    } else {
+      (void)in_flight_->wait();
     }
-    (void)in_flight_->wait();
   }
   LibradosChange(const LibradosChange&) = delete;
   LibradosChange& operator=(const LibradosChange&) = delete;
@@ -218,6 +221,7 @@ class LibradosChange final : public SentChange {
     if (!is_sent_) return refusal_;
     return is_foreign() ? ENOTCONN : answer_of(in_flight_->wait());
   }
+  bool is_answered() noexcept override { return !is_sent_ || is_foreign() || in_flight_->has_ended(); }
 
  private:
   bool is_foreign() const noexcept { return !connection_.owner().is_this_process(); }
@@ -339,10 +343,7 @@ class LibradosDoor final : public ObjectDoor {
     auto sent = std::make_unique<LibradosChange>(*connection_);
     if (is_foreign()) {
       sent->refuse(ENOTCONN);
-      return sent;
-    }
-    Result<std::shared_ptr<PoolContext>> context = context_of(change.epoch);
-    if (context.ok()) {
+    } else if (Result<std::shared_ptr<PoolContext>> context = context_of(change.epoch); context.ok()) {
       sent->send(*std::move(context), change);
     } else {
       sent->refuse(context.status().os_error() == 0 ? ENOMEM : context.status().os_error());

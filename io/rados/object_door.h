@@ -58,6 +58,7 @@ struct ObjectChange {
   /// How long the answer to a change that may exceed is awaited, or without end if it is zero. A disk past its last reserve
   /// drops such a change and never answers. After that time, the answer is ETIMEDOUT, and the change may have been made.
   std::chrono::milliseconds patience{0};
+  bool of_log = false;  // makes or writes a segment of the log; for figures alone
 };
 
 /// What an object shows in one look.
@@ -82,6 +83,8 @@ class SentChange {
   virtual ~SentChange() = default;
   /// Waits for the answer and returns it, each time the same.
   virtual ObjectAnswer await() noexcept = 0;
+  /// Returns whether await() would return at once. False if that is not known. Does not wait.
+  virtual bool is_answered() noexcept { return false; }
 };
 
 /// Any thread may use it. A call waits for its answer, except send(). Changes by one client to one object are made in the
@@ -103,6 +106,11 @@ class ObjectDoor {
   /// without end if it is zero. After that, the answer is ETIMEDOUT, and nothing writes into `bytes` any more.
   virtual ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
                             std::size_t& count, std::chrono::milliseconds patience) = 0;
+  /// The same for a segment of the log, which figures tell apart.
+  virtual ObjectAnswer read_log(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes,
+                                std::size_t& count, std::chrono::milliseconds patience) {
+    return read(object, offset, bytes, count, patience);
+  }
   /// Asks that the operations of another client be refused from now on, and does not wait until they are. The answer is
   /// EINPROGRESS until then, and zero afterwards: a change of that client is refused if it arrives after a later one of
   /// this client at the same object.

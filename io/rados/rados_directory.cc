@@ -95,6 +95,7 @@ Result<std::unique_ptr<LogSegment>> RadosDirectory::create_log_segment(std::stri
   ObjectChange making;
   making.object = stripe_object(root_->store(), entry.id(), 0);
   making.presence = ObjectChange::Presence::kMustBeAbsent;
+  making.of_log = true;
   if (Status made = root_->change(std::move(making), call); !made.ok()) {
     (void)root_->remove(name, call);  // If the name remains, it leads to a segment without a header.
     return made;

@@ -45,11 +45,15 @@ RadosWritableFile::RadosWritableFile(std::shared_ptr<RadosRoot> root, std::strin
       waiting_(std::move(waiting)) {}
 
 RadosWritableFile::~RadosWritableFile() {
-  if (!root_->process().owner().is_this_process()) return;
+  if (!root_->process().owner().is_this_process()) {
+    for (OnTheWay& of_parent : on_the_way_) of_parent.share.leave_to_parent();
+    return;
+  }
   for (; answered_ < sent_; ++answered_) {
-    const RadosRoot::Sent& oldest = on_the_way_[answered_ % kStripesInFlight];
-    if (oldest.answer != nullptr) (void)oldest.answer->await();
-    root_->process().stripes_in_flight().fetch_sub(1, std::memory_order_relaxed);
+    OnTheWay& oldest = on_the_way(answered_);
+    oldest.share.unwatch();
+    if (oldest.sent.answer != nullptr) (void)oldest.sent.answer->await();
+    oldest.share.give_back();
   }
 }
 
@@ -127,11 +131,27 @@ Status RadosWritableFile::write_waiting(std::string_view point) {
   return Status();
 }
 
+/// Takes the place of one more object. A file waits for other files with nothing of its own on its way.
+Status RadosWritableFile::take_place(std::string_view point) {
+  if (Status has_place = await_sent(kStripesInFlight - 1, point); !has_place.ok()) return has_place;
+  BytesInFlight& of_process = root_->process().stripes_in_flight();
+  if (of_process.try_take(on_the_way(sent_).share, waiting_bytes_)) return Status();
+  if (Status answered = await_sent(0, point); !answered.ok()) return answered;
+  (void)of_process.take(on_the_way(sent_).share, waiting_bytes_, std::chrono::milliseconds(0));
+  return Status();
+}
+
 /// Sends the waiting bytes as a new object.
 Status RadosWritableFile::send_waiting(std::string_view point) {
-  std::atomic<std::uint64_t>& of_process = root_->process().stripes_in_flight();
-  const bool is_crowded = of_process.load(std::memory_order_relaxed) >= kStripesOfProcess;
-  if (Status has_place = await_sent(is_crowded ? 0 : kStripesInFlight - 1, point); !has_place.ok()) return has_place;
+  if (Status taken = take_place(point); !taken.ok()) return taken;
+  OnTheWay& next = on_the_way(sent_);
+  // An allocation may fail by an exception.
+  struct Return {
+    ~Return() {
+      if (share != nullptr) share->give_back();
+    }
+    BytesInFlight::Share* share;
+  } unsent{&next.share};
   assert(written_bytes_ == sent_ * kStripeBytes);
   ObjectChange making;
   making.object = stripe_object(root_->store(), entry_.id(), sent_);
@@ -139,8 +159,12 @@ Status RadosWritableFile::send_waiting(std::string_view point) {
   making.bytes = waiting_.bytes().first(waiting_bytes_);
   Result<RadosRoot::Sent> sent = root_->send(std::move(making), {"write", guard_.path(), written_bytes_, point});
   if (!sent.ok()) return sent.status();
-  on_the_way_[sent_++ % kStripesInFlight] = *std::move(sent);
-  of_process.fetch_add(1, std::memory_order_relaxed);
+  next.sent = *std::move(sent);
+  ++sent_;
+  if (next.sent.answer != nullptr) {
+    next.share.watch(*next.sent.answer);
+    unsent.share = nullptr;
+  }
   written_bytes_ += waiting_bytes_;
   waiting_bytes_ = 0;
   return Status();
@@ -150,10 +174,12 @@ Status RadosWritableFile::send_waiting(std::string_view point) {
 Status RadosWritableFile::await_sent(std::uint64_t left, std::string_view point) {
   for (; sent_ - answered_ > left; ++answered_) {
     const FailedCall call{"write", guard_.path(), answered_ * kStripeBytes, point};
-    RadosRoot::Sent& oldest = on_the_way_[answered_ % kStripesInFlight];
-    if (Status made = root_->await(oldest, call); !made.ok()) return made;
-    oldest = RadosRoot::Sent();
-    root_->process().stripes_in_flight().fetch_sub(1, std::memory_order_relaxed);
+    OnTheWay& oldest = on_the_way(answered_);
+    oldest.share.unwatch();
+    const Status made = root_->await(oldest.sent, call);
+    oldest.share.give_back();
+    if (!made.ok()) return made;
+    oldest.sent = RadosRoot::Sent();
   }
   return Status();
 }
@@ -169,6 +195,18 @@ FileKey key_of(std::string_view store, const FileEntry& entry) noexcept {
   for (const char c : store.substr(0, 16))
     device = device << 4 | static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
   return {device, entry.epoch << kNumberBits | entry.number};
+}
+
+/// Waits for a place among the large reads of the process. Returns false after the patience, and leaves the rest of it.
+bool take_place_of_read(RadosProcess& process, BytesInFlight::Share& share, std::uint64_t bytes,
+                        std::chrono::milliseconds& patience) noexcept {
+  if (bytes <= kSmallReadBytes || !process.owner().is_this_process()) return true;
+  const std::chrono::nanoseconds begin = process.clock().monotonic();
+  if (!process.reads_in_flight().take(share, bytes, patience)) return false;
+  if (patience.count() == 0) return true;
+  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(process.clock().monotonic() - begin);
+  patience = std::max(patience - waited, std::chrono::milliseconds(1));
+  return true;
 }
 
 }  // namespace
@@ -230,10 +268,17 @@ Status RadosReadableFile::read_object(CacheUse use, std::uint64_t stripe, std::u
 Status RadosReadableFile::read_from_cluster(std::string_view object, std::uint64_t stripe, std::uint64_t offset,
                                             std::span<std::byte> bytes) const {
   const FailedCall call{"read", path_, stripe * kStripeBytes + offset};
+  RadosProcess& process = root_->process();
   std::size_t count = 0;
-  const std::chrono::milliseconds patience =
-      is_patient_ ? std::chrono::milliseconds(0) : root_->process().read_patience();
-  const ObjectAnswer answer = root_->process().door().read(object, offset, bytes, count, patience);
+  std::chrono::milliseconds patience = is_patient_ ? std::chrono::milliseconds(0) : process.read_patience();
+  BytesInFlight::Share share;
+  if (!take_place_of_read(process, share, bytes.size(), patience)) {
+    return call_error(Code::kBusy, call,
+                      {"the cluster does not answer other reads in time; repeat the call when it does"});
+  }
+  ObjectDoor& door = process.door();
+  const ObjectAnswer answer = entry_.is_segment() ? door.read_log(object, offset, bytes, count, patience)
+                                                  : door.read(object, offset, bytes, count, patience);
   if (answer == ENOENT) return root_->missing(object, call);
   if (answer == ETIMEDOUT && patience.count() > 0) {
     return call_error(Code::kBusy, call, {"the cluster does not answer in time; repeat the call when it does"});
@@ -270,6 +315,7 @@ Status RadosLogSegment::write(std::uint64_t offset, std::span<const std::byte> b
     writing.offset = offset;
     writing.bytes = bytes;
     writing.may_exceed = true;  // The segment was admitted when it was made.
+    writing.of_log = true;
     return root_->change(std::move(writing), {"write", guard_.path(), offset, point.name});
   });
   return written.ok() ? written : guard_.fail(written);

@@ -13,13 +13,15 @@
 #include "io/file.h"
 #include "io/file_system.h"
 #include "io/posix/posix_handle.h"
+#include "io/rados/bytes_in_flight.h"
 #include "io/rados/rados_root.h"
 
 namespace varve::io {
 
 /// A file in objects of kStripeBytes. Appended bytes wait in memory until they fill an object, or for sync(). Before the
-/// first sync, up to kStripesInFlight objects are on their way at once, with copies of their bytes. That sync waits for
-/// all of them. From then on, objects are made one after the other. A reader sees no byte before its sync.
+/// first sync, up to kStripesInFlight objects are on their way at once, with copies of their bytes, if the other files of the
+/// process leave room (RadosProcess::stripes_in_flight()). That sync waits for all of them. From then on, objects are made one
+/// after the other. A reader sees no byte before its sync.
 class RadosWritableFile final : public WritableFile {
  public:
   /// `entry` was just added under `name`. Errors: kOutOfMemory.
@@ -43,6 +45,12 @@ class RadosWritableFile final : public WritableFile {
   Status write_waiting(std::string_view point);
   Status send_waiting(std::string_view point);
   Status await_sent(std::uint64_t left, std::string_view point);
+  Status take_place(std::string_view point);
+  struct OnTheWay {
+    RadosRoot::Sent sent;
+    BytesInFlight::Share share;  // gone before `sent`, which it may watch
+  };
+  OnTheWay& on_the_way(std::uint64_t stripe) noexcept { return on_the_way_[stripe % kStripesInFlight]; }
 
   const std::shared_ptr<RadosRoot> root_;
   const std::string name_;
@@ -53,7 +61,7 @@ class RadosWritableFile final : public WritableFile {
   std::uint64_t written_bytes_ = 0;  // in objects, or on their way to them
   bool was_finished_ = false;        // a sync recorded the size, once
   /// Before that, the objects from `answered_` to `sent_`, each at its number modulo the size.
-  std::array<RadosRoot::Sent, kStripesInFlight> on_the_way_;
+  std::array<OnTheWay, kStripesInFlight> on_the_way_;
   std::uint64_t answered_ = 0;
   std::uint64_t sent_ = 0;
 };

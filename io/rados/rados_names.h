@@ -16,9 +16,12 @@ inline constexpr std::uint64_t kStripeBytes = std::uint64_t{4} << 20;
 /// How many objects of such a file may be on their way at once, before its first sync. So no object of it lies further
 /// than that past the first that is missing.
 inline constexpr std::uint64_t kStripesInFlight = 4;
-/// How many of them all files of a process may have on their way, beside one of each. At 100 MiB in flight, the library
-/// would let a write of the log wait.
-inline constexpr std::uint64_t kStripesOfProcess = 16;
+/// How many bytes all files of a process may have on their way so, and how many its large reads. At 100 MiB in flight, the
+/// library would let a write of the log wait.
+inline constexpr std::uint64_t kStripeBytesOfProcess = 12 * kStripeBytes;
+inline constexpr std::uint64_t kReadBytesOfProcess = 4 * kStripeBytes;
+/// A read up to this size is not counted.
+inline constexpr std::uint64_t kSmallReadBytes = std::uint64_t{128} << 10;
 /// Limit of a segment, which is one object. RADOS refuses objects above this size.
 inline constexpr std::uint64_t kObjectBytesMax = std::uint64_t{128} << 20;
 

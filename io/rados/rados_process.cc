@@ -28,6 +28,8 @@ RadosProcess::RadosProcess(ObjectDoor& door, Clock& clock, RandomSource& random,
       scheduler_(scheduler),
       options_(options),
       id_(draw_id()),
+      stripes_in_flight_(scheduler, clock, kStripeBytesOfProcess),
+      reads_in_flight_(scheduler, clock, kReadBytesOfProcess),
       mutex_(scheduler),
       changed_(scheduler),
       renewing_(scheduler) {}

@@ -14,6 +14,7 @@
 
 #include "io/clock.h"
 #include "io/posix/posix_process.h"
+#include "io/rados/bytes_in_flight.h"
 #include "io/rados/object_door.h"
 #include "io/rados/read_cache.h"
 #include "io/scheduler.h"
@@ -72,8 +73,11 @@ class RadosProcess {
   ReadCache* read_cache() const noexcept { return read_cache_.get(); }
   /// Sets it, before the first file is opened.
   void set_read_cache(std::unique_ptr<ReadCache> cache) noexcept { read_cache_ = std::move(cache); }
-  /// The number of objects of unsynced files that are on their way.
-  std::atomic<std::uint64_t>& stripes_in_flight() noexcept { return stripes_in_flight_; }
+  /// The objects of unsynced files that are on their way, of all stores.
+  BytesInFlight& stripes_in_flight() noexcept { return stripes_in_flight_; }
+  /// The large reads that are on their way, of all stores. They have an account of their own, so that none waits for what
+  /// compactions write.
+  BytesInFlight& reads_in_flight() noexcept { return reads_in_flight_; }
   /// Returns 32 hexadecimal digits that identify this process.
   const std::string& id() const noexcept { return id_; }
   OwnerProcess owner() const noexcept { return owner_; }
@@ -116,7 +120,8 @@ class RadosProcess {
   std::atomic<std::uint64_t> fences_{0};
   std::atomic<std::uint64_t> lease_lapses_{0};
   std::atomic<std::int64_t> read_patience_{0};  // in milliseconds
-  std::atomic<std::uint64_t> stripes_in_flight_{0};
+  BytesInFlight stripes_in_flight_;
+  BytesInFlight reads_in_flight_;
   std::unique_ptr<ReadCache> read_cache_;
   /// The time at which the last successful renewal was sent, in nanoseconds.
   std::atomic<std::int64_t> renewed_at_{INT64_MIN};

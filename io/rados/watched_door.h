@@ -2,7 +2,9 @@
 // Must never: change an answer, or hold its mutex while the door is asked.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -13,6 +15,17 @@
 #include "io/rados/object_door.h"
 
 namespace varve::io {
+
+/// What an object is for. A file is a table file, a manifest or CURRENT.
+enum class ObjectClass : std::uint8_t { kRoot, kLease, kLog, kFile };
+inline constexpr std::size_t kObjectClasses = 4;
+
+/// The answered operations of one kind on objects of one class.
+struct ClassFigures {
+  std::uint64_t answered = 0;
+  std::chrono::nanoseconds time{0};
+  std::uint64_t slow = 0;
+};
 
 /// The operations of one kind.
 struct DoorFigures {
@@ -36,6 +49,9 @@ class WatchedDoor final : public ObjectDoor {
 
   DoorFigures reads() const { return figures_of(reads_); }
   DoorFigures changes() const { return figures_of(changes_); }
+  ClassFigures reads(ObjectClass of) const { return figures_of(reads_, of); }
+  /// The looks at segments, and the changes that seal or remove them, are among those of files.
+  ClassFigures changes(ObjectClass of) const { return figures_of(changes_, of); }
 
   std::string client() const override { return door_.client(); }
   ObjectAnswer change(const ObjectChange& change) override;
@@ -45,6 +61,8 @@ class WatchedDoor final : public ObjectDoor {
   ObjectAnswer entries(std::string_view object, TextMap& found) override;
   ObjectAnswer read(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes, std::size_t& count,
                     std::chrono::milliseconds patience) override;
+  ObjectAnswer read_log(std::string_view object, std::uint64_t offset, std::span<std::byte> bytes, std::size_t& count,
+                        std::chrono::milliseconds patience) override;
   ObjectAnswer blocklist(std::string_view client) override { return door_.blocklist(client); }
   ObjectAnswer look_at_pool(std::string_view object, PoolLook& found) override {
     return door_.look_at_pool(object, found);
@@ -63,11 +81,13 @@ class WatchedDoor final : public ObjectDoor {
     Call* oldest = nullptr;
     Call* newest = nullptr;
     DoorFigures figures;  // without what waits
+    std::array<ClassFigures, kObjectClasses> by_class;
   };
   class Watched;
   class WatchedChange;
 
   DoorFigures figures_of(const Kind& kind) const;
+  ClassFigures figures_of(const Kind& kind, ObjectClass of) const;
 
   ObjectDoor& door_;
   Clock& clock_;

@@ -67,6 +67,17 @@ class ModelSentChange final : public SentChange {
     return cluster_.await_answer(client_, passage_);
   }
 
+  /// A question lets the change arrive, unless its OSD or the network holds it up.
+  bool is_answered() noexcept override {
+    if (is_answered_) return true;
+    const InsideModel inside;
+    cluster_.scheduler_.yield();
+    if (cluster_.is_held_up(client_, change_.object)) return false;
+    const std::lock_guard<std::mutex> guard(cluster_.mutex_);
+    if (!has_arrived_) arrive(cluster_.client(client_));
+    return true;
+  }
+
  private:
   ObjectCluster& cluster_;
   const std::string client_;

@@ -3,7 +3,7 @@
 //
 // A change arrives once, or twice (it was sent again, and its maker sees the second answer), or late, or never. What arrives
 // late or again may come after later changes of other objects. So may a change whose answer is not awaited: it arrives at
-// the latest with the wait for it. The changes of one client to one object arrive in the order in which they were sent. A
+// the latest with the wait for it, or with a question whether it is answered. The changes of one client to one object arrive in the order in which they were sent. A
 // client that is cut off gets no answer any more, or none until the network is whole again.
 #pragma once
 

@@ -312,7 +312,7 @@ def lose(daemon, how_long):
 
 
 def strike_osd_lost(_slot, _slots):
-    """An OSD and its disk are lost, or its machine if the disk is a file. The next loss must wait for the copies, or the cluster itself would lose data."""
+    """An OSD is lost, with its disk if that is memory. The next loss must wait for the copies, or the cluster itself would lose data."""
     lose(f"osd.{plan.randrange(3)}", 4)
     cluster("clean")
 

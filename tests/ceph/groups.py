@@ -76,7 +76,7 @@ def scrubs(directory):
         with open(path, encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 done += bool(re.search(r" : 1\.[0-9a-f]+ deep-scrub ok", line))
-                if "log_channel(cluster) log [ERR]" in line:
+                if "log_channel(cluster) log [ERR]" in line and "full status failsafe" not in line:
                     found.append(line.strip())
     for line in found[:10]:
         print(line)

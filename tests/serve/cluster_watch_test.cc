@@ -36,6 +36,7 @@ RadosFigures sound() {
   figures.reads.answered = 5;
   figures.changes.answered = 7;
   figures.changes.time = milliseconds(2500);
+  figures.latencies = {{"log", "change", 6, milliseconds(1250), 1}, {"root", "read", 2, milliseconds(3), 0}};
   figures.pool = RadosPool{false, false, 3, 2};
   return figures;
 }
@@ -98,9 +99,14 @@ TEST(ClusterHealth, IsInHealthMetricsAndStatus) {
                     HasSubstr("varve_cluster_lease_age_seconds 0.4\n"),
                     HasSubstr("varve_cluster_operations_total{kind=\"change\"} 7\n"),
                     HasSubstr("varve_cluster_operation_seconds_total{kind=\"change\"} 2.5\n"),
+                    HasSubstr("varve_cluster_object_operations_total{objects=\"log\",kind=\"change\"} 6\n"),
+                    HasSubstr("varve_cluster_object_operation_seconds_total{objects=\"log\",kind=\"change\"} 1.25\n"),
+                    HasSubstr("varve_cluster_object_slow_operations_total{objects=\"log\",kind=\"change\"} 1\n"),
+                    HasSubstr("varve_cluster_object_operations_total{objects=\"root\",kind=\"read\"} 2\n"),
                     HasSubstr("varve_cluster_pool_full 0\n"), HasSubstr("varve_cluster_copies 3\n")));
   EXPECT_THAT(bench.look("api/status").body,
-              AllOf(HasSubstr(R"("client":"127.0.0.1:0/7","epochs":{"shop":17})"), HasSubstr(R"("copies":3)")));
+              AllOf(HasSubstr(R"("client":"127.0.0.1:0/7","epochs":{"shop":17})"), HasSubstr(R"("copies":3)"),
+                    HasSubstr(R"({"objects":"log","kind":"change","answered":6,"nanoseconds":1250000000,"slow":1})")));
   figures = waiting(seconds(61));
   EXPECT_EQ(bench.watch("/health").status, 503);
   EXPECT_THAT(bench.watch("/health").body, StartsWith("waiting: a write to the object abc/1.2.0 has waited for 61 s"));

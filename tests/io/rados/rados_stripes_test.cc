@@ -112,18 +112,45 @@ TEST_F(RadosStripes, FourAreOnTheirWayAndASyncWaitsForAll) {
 
 TEST_F(RadosStripes, TheFilesOfAProcessHaveABoundTogether) {
   const std::unique_ptr<Owner> one = owner();
+  BytesInFlight& in_flight = one->files.process().stripes_in_flight();
   cluster_.delay_sent(100);
   std::vector<std::unique_ptr<WritableFile>> files;
-  for (std::uint64_t file = 0; file < kStripesOfProcess / kStripesInFlight; ++file) {
+  for (std::uint64_t file = 0; file < kStripeBytesOfProcess / kStripeBytes / kStripesInFlight; ++file) {
     files.push_back(take(one->directory->create(std::to_string(file))));
     ASSERT_TRUE(is_ok(append(*files.back(), kStripesInFlight)));
   }
   EXPECT_EQ(stripes(), "");
+  EXPECT_EQ(in_flight.bytes(), kStripeBytesOfProcess);
   files.push_back(take(one->directory->create("last")));
   ASSERT_TRUE(is_ok(append(*files.back(), 2)));
-  EXPECT_EQ(stripes(), "0") << "each file may have one";
-  files.clear();
-  EXPECT_EQ(one->files.process().stripes_in_flight(), 0U);
+  EXPECT_EQ(stripes(), "01") << "two of the first file were answered, which has other things to do";
+  EXPECT_EQ(in_flight.bytes(), kStripeBytesOfProcess);
+  for (const std::unique_ptr<WritableFile>& file : files) ASSERT_TRUE(is_ok(file->sync(kPoint)));
+  EXPECT_EQ(in_flight.bytes(), 0U);
+}
+
+TEST_F(RadosStripes, BytesAreGivenBackOnEveryWayOut) {
+  const std::unique_ptr<Owner> one = owner();
+  BytesInFlight& in_flight = one->files.process().stripes_in_flight();
+  cluster_.delay_sent(100);
+  {
+    const std::unique_ptr<WritableFile> file = take(one->directory->create("refused"));
+    ASSERT_TRUE(is_ok(append(*file, 3)));
+    EXPECT_EQ(in_flight.bytes(), 3 * kStripeBytes);
+    cluster_.set_full(true);
+    EXPECT_EQ(file->sync(kPoint).code(), Code::kNoSpace);
+    EXPECT_EQ(in_flight.bytes(), 2 * kStripeBytes) << "the others were not awaited";
+  }
+  EXPECT_EQ(in_flight.bytes(), 0U);
+  cluster_.set_full(false);
+  ASSERT_TRUE(is_ok(append(*take(one->directory->create("left")), 2)));
+  EXPECT_EQ(in_flight.bytes(), 0U) << "a file that was not finished";
+  const std::unique_ptr<WritableFile> fenced = take(one->directory->create("fenced"));
+  ASSERT_TRUE(is_ok(append(*fenced, 1)));
+  cluster_.hold_blocklists();
+  const std::unique_ptr<Owner> two = owner();
+  EXPECT_EQ(fenced->sync(kPoint).code(), Code::kFenced);
+  EXPECT_EQ(in_flight.bytes(), 0U);
 }
 
 TEST_F(RadosStripes, OneThatIsRefusedFailsTheSyncAndAllThatFollows) {

@@ -138,6 +138,55 @@ TEST_P(RadosWatch, BelowTheLeastNumberOfCopiesAWriteWaitsAndIsMadeLater) {
   EXPECT_TRUE(is_ok(lock_->check()));
 }
 
+TEST_P(RadosWatch, OperationsAreCountedByTheObjectsThatTheyAreFor) {
+  EXPECT_EQ(watched_.changes(ObjectClass::kLog).answered, 0U);
+  EXPECT_EQ(watched_.changes(ObjectClass::kFile).answered, 0U);
+  const auto segment = directory_->create_log_segment("1.wal", 2 * kSectorBytes);
+  ASSERT_TRUE(is_ok(segment));
+  const AlignedBuffer sector = sectors_by_seed(1, kSectorBytes);
+  ASSERT_TRUE(is_ok((*segment)->write(0, sector.bytes(), kPoint)));
+  EXPECT_EQ(watched_.changes(ObjectClass::kLog).answered, 2U) << "it was made and written";
+  EXPECT_EQ(watched_.changes(ObjectClass::kFile).answered, 0U);
+
+  const std::uint64_t of_root = watched_.changes(ObjectClass::kRoot).answered;
+  ASSERT_TRUE(is_ok(write_whole(*directory_, "a", bytes_of("content"))));
+  EXPECT_EQ(watched_.changes(ObjectClass::kFile).answered, 1U);
+  EXPECT_EQ(watched_.changes(ObjectClass::kRoot).answered, of_root + 2) << "its entry was made, and has its size";
+  EXPECT_GE(watched_.changes(ObjectClass::kLease).answered, 1U);
+
+  Bytes bytes(7);
+  for (const char* const name : {"1.wal", "a", "a"}) {
+    const auto file = directory_->open(name, ReadMode::kCached);
+    ASSERT_TRUE(is_ok(file));
+    ASSERT_TRUE(is_ok((*file)->read_exactly(0, bytes)));
+  }
+  EXPECT_EQ(watched_.reads(ObjectClass::kLog).answered, 1U);
+  EXPECT_EQ(watched_.reads(ObjectClass::kFile).answered, 2U);
+
+  Status written(Code::kUnknown);
+  machine_.cluster.stand_still("");
+  Thread writer =
+      *machine_.scheduler().start("writer", [&] { written = (*segment)->write(kSectorBytes, sector.bytes(), kPoint); });
+  let_pass(seconds(2));
+  machine_.cluster.go_on();
+  writer = Thread();
+  EXPECT_TRUE(is_ok(written));
+  const ClassFigures log = watched_.changes(ObjectClass::kLog);
+  EXPECT_EQ(log.answered, 3U);
+  EXPECT_EQ(log.slow, 1U);
+  EXPECT_GE(log.time, seconds(1));
+  EXPECT_EQ(watched_.changes(ObjectClass::kFile).slow, 0U);
+
+  std::uint64_t reads = 0;
+  std::uint64_t changes = 0;
+  for (const ObjectClass of : {ObjectClass::kRoot, ObjectClass::kLease, ObjectClass::kLog, ObjectClass::kFile}) {
+    reads += watched_.reads(of).answered;
+    changes += watched_.changes(of).answered;
+  }
+  EXPECT_EQ(reads, watched_.reads().answered);
+  EXPECT_EQ(changes, watched_.changes().answered);
+}
+
 TEST_P(RadosWatch, AFullPoolIsSeenAndItsRefusalsAreCounted) {
   machine_.cluster.set_full(true);
   PoolWatch pool(watched_, files_->process(), machine_.scheduler());

@@ -281,6 +281,27 @@ double seconds_of(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
+/// Adds a figure of each class of objects with each kind of operations.
+template <typename Figure>
+void add_by_objects(Families& families, const char* name, const char* help, const RadosFigures& cluster,
+                    const Figure& figure) {
+  families.begin(MetricType::Counter, name, help);
+  for (const RadosLatency& of : cluster.latencies) {
+    families.value(figure(of), {{"objects", of.objects}, {"kind", of.kind}});
+  }
+}
+
+void add_cluster_latencies(Families& families, const RadosFigures& cluster) {
+  add_by_objects(families, "varve_cluster_object_operations_total",
+                 "Answered operations by the objects that they were for.", cluster,
+                 [](const RadosLatency& of) { return of.answered; });
+  add_by_objects(families, "varve_cluster_object_operation_seconds_total", "Seconds that these took.", cluster,
+                 [](const RadosLatency& of) { return seconds_of(of.time); });
+  add_by_objects(families, "varve_cluster_object_slow_operations_total",
+                 "Those of them that took longer than a second.", cluster,
+                 [](const RadosLatency& of) { return of.slow; });
+}
+
 void add_cluster_operations(Families& families, const RadosFigures& cluster) {
   add_by_kind(families, MetricType::Counter, "varve_cluster_operations_total",
               "Operations on objects that the cluster answered.", cluster,
@@ -335,6 +356,7 @@ void add_cluster(Families& families, const RadosFigures& cluster) {
   families.counter("varve_cluster_lease_lapses_total", "How often the lease was older than this, until it was renewed.",
                    cluster.lease_lapses);
   add_cluster_operations(families, cluster);
+  add_cluster_latencies(families, cluster);
   if (cluster.local_cache) add_local_cache(families, *cluster.local_cache);
   families.gauge("varve_cluster_pool_known", "1 if the monitors have answered the last question, else 0.",
                  std::uint64_t{cluster.pool.has_value()});

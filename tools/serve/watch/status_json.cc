@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "api/rest/encoding/entity_writer.h"
 #include "api/rest/encoding/json_text.h"
@@ -121,6 +122,18 @@ void write_operations(JsonText& json, std::string_view name, const RadosOperatio
   json.member("longest_object").text(operations.longest_object).end_object();
 }
 
+void write_latencies(JsonText& json, const std::vector<RadosLatency>& latencies) {
+  json.member("latencies").begin_array();
+  for (const RadosLatency& of : latencies) {
+    json.begin_object().member("objects").text(of.objects).member("kind").text(of.kind);
+    write_counts(
+        json,
+        {{"answered", of.answered}, {"nanoseconds", static_cast<std::uint64_t>(of.time.count())}, {"slow", of.slow}});
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_cluster(JsonText& json, const RadosFigures& cluster) {
   json.member("cluster").begin_object();
   json.member("process").text(cluster.process).member("client").text(cluster.client);
@@ -137,6 +150,7 @@ void write_cluster(JsonText& json, const RadosFigures& cluster) {
                       {"changes_refused_full", cluster.changes_refused_full}});
   write_operations(json, "reads", cluster.reads);
   write_operations(json, "changes", cluster.changes);
+  write_latencies(json, cluster.latencies);
   if (cluster.pool) {
     json.member("pool").begin_object();
     json.member("is_full").boolean(cluster.pool->is_full);

@@ -22,6 +22,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "varve/options.h"
 #include "varve/result.h"
@@ -43,6 +44,22 @@ struct RadosOperations {
   /// How long the oldest of them has waited, and the name of its object; empty if none waits.
   std::chrono::nanoseconds longest_wait{0};
   std::string longest_object;
+};
+
+/// The answered operations of one kind on one class of objects, among those of RadosFigures::reads and changes. Their time is
+/// that of the cluster and of the network, without Varve's own. Of an object of a new file that is sent ahead, it is the time
+/// for which the file waited at its end.
+struct RadosLatency {
+  /// "log": segments of the log. "file": table files, manifests and CURRENT. "root": the store's directory. "lease": the
+  /// lease of this process and those of other owners.
+  std::string objects;
+  /// "read" or "change".
+  std::string kind;
+  std::uint64_t answered = 0;
+  /// The time that these took, together.
+  std::chrono::nanoseconds time{0};
+  /// Those of them that took longer than a second.
+  std::uint64_t slow = 0;
 };
 
 /// What the monitors of the cluster say of the pool.
@@ -106,6 +123,8 @@ struct RadosFigures {
   std::optional<RadosPool> pool;
   /// Absent without a local cache.
   std::optional<RadosLocalCache> local_cache;
+  /// Each class of objects with each kind, in the same order each time.
+  std::vector<RadosLatency> latencies;
 };
 
 /// Choices of a connection, for all stores that are opened with it.
