@@ -121,6 +121,13 @@ std::string only_partition(const PreparedScan& prepared) {
   return partition;
 }
 
+/// Returns whether all entities of a scan with an order, and the position after which the page begins, have one PartitionKey.
+bool has_one_partition(const PreparedScan& prepared) {
+  const std::string partition = only_partition(prepared);
+  const OrderedEntity* const last = prepared.after.last.get();
+  return !partition.empty() && (last == nullptr || format::partition_of(last->sort_key) == partition);
+}
+
 /// Cuts the range at the end of the page. A page with an order covers the whole range.
 Status cut_behind(const Page& page, const Scan& scan, const PreparedScan& prepared, KeyRange& range) {
   if (prepared.order != nullptr) return Status();
@@ -252,7 +259,8 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
   used_ = wanted_ == Wanted::kCount ? counted_names(*prepared_, fold_) : shown_names(*prepared_, scan_);
   const IndexedScan scan = indexed();
   if (first_) {
-    const Result<std::optional<IndexOrder>> order = index_of_order(scan, *prepared_->order, prepared_->after);
+    const Result<std::optional<IndexOrder>> order =
+        index_of_order(scan, *prepared_->order, prepared_->after, has_one_partition(*prepared_));
     if (!order.ok()) return order.status();
     if (*order) {
       // An index that compares more with `eq` may lead to less than the page looks up in any case.
@@ -418,7 +426,8 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
                             shown ? &*shown : nullptr,
                             &counted};
   if (prepared.order != nullptr) {
-    Result<std::optional<IndexOrder>> order = index_of_order(indexed, *prepared.order, prepared.after);
+    Result<std::optional<IndexOrder>> order =
+        index_of_order(indexed, *prepared.order, prepared.after, has_one_partition(prepared));
     if (!order.ok()) return order.status();
     if (*order) {
       described.order_index = (*order)->name;
