@@ -511,6 +511,20 @@ VARVE_API varve_status* varve_index_list(varve_store* store, varve_text account,
 /// Shows the indexes of a list. The memory stays until the list is freed. Both pointers must not be NULL.
 VARVE_API varve_status* varve_indexes_read(const varve_indexes* indexes, const varve_index** all, size_t* count);
 
+/// The value of a unique index that a write would have given to a second entity, as varve::TakenValue.
+typedef struct varve_taken_value {
+  /// The name of the index. Absent: the call failed for another reason.
+  varve_text index;
+  /// Whether the keys below are known. They are not shown to a handle that may not read every entity of the table.
+  bool has_keys;
+  /// The keys of the entity that has the value.
+  varve_text partition_key;
+  varve_text row_key;
+} varve_taken_value;
+/// Returns the value that a unique index refused, from the status of a write or of varve_index_create(). The texts stay until
+/// the status is freed.
+VARVE_API varve_taken_value varve_status_taken_value(const varve_status* status);
+
 /// Options of the listings.
 typedef struct varve_list_options {
   size_t size;
