@@ -423,7 +423,9 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
   const std::vector<EntityOrder::Component>& components = order.components();
   std::optional<IndexOrder> best;
   std::size_t component = 0;
-  for (; component < components.size() && components[component].may_have_index(); ++component) {
+  for (; component < components.size(); ++component) {
+    if (in_one_partition && components[component].subject == Comparison::Subject::kPartitionKey) continue;
+    if (!components[component].may_have_index()) break;
     const Value* const fixed = fixed_value(scan.filter, components[component].subject, components[component].property);
     if (fixed == nullptr) break;
     // The token of another filter is before or after all entities that this one matches.

@@ -30,12 +30,13 @@ struct IndexOrder {
   OrderPlan plan;
   /// It outlives this object.
   const EntityOrder* of = nullptr;
-  /// The first component of the order that the index has. The filter fixes those before it to one value.
+  /// The first component of the order that the index has. Those before it have one value: the filter fixes them, or they are
+  /// the PartitionKey of the only partition.
   std::size_t component = 0;
-  /// Whether entities that are equal in what the index has, or the filter fixes, are in the order of their keys.
+  /// Whether entities that are equal in those, and in what the index has, are in the order of their keys.
   bool is_whole = false;
 
-  /// How many components of the order the index has, or the filter fixes.
+  /// How many components of the order the index has, or have one value.
   std::size_t served() const noexcept { return component + plan.components.size(); }
 };
 

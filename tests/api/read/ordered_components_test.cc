@@ -98,7 +98,8 @@ TEST_F(OrderedComponents, I7_AnOrderThatEndsWithKeysReadsNoOtherEntities) {
     EXPECT_GT(compare_pages(scan), 20U) << order;
   }
   scan.range = ScanRange::partition("p3");
-  for (const char* const order : {"Country,RowKey", "Country desc,PartitionKey desc,RowKey,Total"}) {
+  for (const char* const order : {"Country,RowKey", "Country desc,PartitionKey desc,RowKey,Total",
+                                  "PartitionKey,Country", "PartitionKey desc,Country desc,RowKey"}) {
     scan.order_by = order;
     EXPECT_LE(compare_pages(scan), 20U) << order;
   }
@@ -111,7 +112,8 @@ TEST_F(OrderedComponents, I6_TheTokenOfAnotherPartitionGoesOnAtTheSamePlace) {
     for (const char* const partition : {"a", "b"}) put(Entity(partition, std::to_string(row)).set("V", row % 2));
   }
   create_index("ByV", {{"V"}});
-  for (const char* const order : {"V,RowKey", "V desc,RowKey", "V,PartitionKey,RowKey", "V desc,PartitionKey desc"}) {
+  for (const char* const order : {"V,RowKey", "V desc,RowKey", "V,PartitionKey,RowKey", "V desc,PartitionKey desc",
+                                  "PartitionKey,V", "PartitionKey desc,V desc,RowKey"}) {
     for (const char* const from : {"a", "b"}) {
       Scan scan;
       scan.order_by = order;
