@@ -702,8 +702,8 @@ typedef struct varve_group_by {
 /// Computes figures over the entities of a scan, as varve::Table::aggregate(), in as many pages as it takes. They show one
 /// state if the scan has a snapshot. `rows` receives one entity for each group, in the order of the groups, with empty keys
 /// and VARVE_ETAG_ANY. Its properties are named by their places: `g0` and `g1` are the group's values, and `f0`, `f1` and so on
-/// the figures. A value that does not exist is left out. Errors: as varve::Aggregation::create(),
-/// varve::Table::aggregate() and varve::Aggregation::rows().
+/// the figures. A value that does not exist is left out. The cost of `rows` is that of all pages. Errors: as
+/// varve::Aggregation::create(), varve::Table::aggregate() and varve::Aggregation::rows().
 VARVE_API varve_status* varve_table_aggregate(const varve_table* table, const varve_scan* scan,
                                               const varve_aggregate* figures, size_t figure_count,
                                               const varve_group_by* groups, size_t group_count, varve_page** rows);
