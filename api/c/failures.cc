@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/c/call.h"
+#include "api/c/values.h"
 
 /// A failure and its text in one line, which is empty if there was no memory for it.
 struct varve_status {
@@ -87,6 +88,13 @@ varve_place varve_status_place(const varve_status* status) {
   if (status == nullptr) return {};
   const varve::StoredPlace place = status->status.place();
   return {static_cast<int32_t>(place.kind), place.offset.has_value(), place.number, place.offset.value_or(0)};
+}
+
+varve_taken_value varve_status_taken_value(const varve_status* status) {
+  const varve::TakenValue* const taken = status == nullptr ? nullptr : status->status.taken_value();
+  if (taken == nullptr) return {};
+  return {varve::c::text_of(taken->index), taken->has_keys, varve::c::text_of(taken->partition_key),
+          varve::c::text_of(taken->row_key)};
 }
 
 varve_status* varve_status_create(varve_code code, const char* message) {

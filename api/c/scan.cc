@@ -94,7 +94,7 @@ void add_values(char kind, const std::vector<std::optional<Value>>& values, std:
   }
 }
 
-Result<std::unique_ptr<PageObject>> page_of_rows(const Aggregation& figures) {
+Result<std::unique_ptr<PageObject>> page_of_rows(const Aggregation& figures, const PageCost& cost) {
   const Result<std::vector<AggregateRow>> rows = figures.rows();
   if (!rows.ok()) return rows.status();
   auto made = std::make_unique<PageObject>();
@@ -108,13 +108,16 @@ Result<std::unique_ptr<PageObject>> page_of_rows(const Aggregation& figures) {
     for (const NamedValue& value : named) properties.push_back({value.name, view_of(*value.value)});
     made->add(EntityView{{}, {}, properties, ETag::any()});
   }
+  made->end(std::nullopt, cost);
   return made;
 }
 
-Status add_all_pages(const Table& table, Scan scan, Aggregation& figures) {
+Status add_all_pages(const Table& table, Scan scan, Aggregation& figures, PageCost& cost) {
   for (;;) {
     const Result<Count> part = table.aggregate(scan, figures);
-    if (!part.ok() || !part->continuation) return part.status();
+    if (!part.ok()) return part.status();
+    cost += part->cost;
+    if (!part->continuation) return Status();
     scan.continuation = *part->continuation;
   }
 }
@@ -193,8 +196,9 @@ varve_status* varve_table_aggregate(const varve_table* table, const varve_scan* 
     if (!read.ok()) return read.status();
     varve::Result<varve::Aggregation> made = vc::read_aggregation({figures, figure_count}, {groups, group_count});
     if (!made.ok()) return made.status();
-    if (varve::Status added = vc::add_all_pages(held.table, *std::move(read), *made); !added.ok()) return added;
-    varve::Result<std::unique_ptr<vc::PageObject>> page = vc::page_of_rows(*made);
+    varve::PageCost cost;
+    if (varve::Status added = vc::add_all_pages(held.table, *std::move(read), *made, cost); !added.ok()) return added;
+    varve::Result<std::unique_ptr<vc::PageObject>> page = vc::page_of_rows(*made, cost);
     if (!page.ok()) return page.status();
     return vc::give_handle(*std::move(page), rows);
   });

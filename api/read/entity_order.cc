@@ -165,6 +165,19 @@ std::optional<bool> EntityOrder::is_backward_by_key(bool in_one_partition) const
   return is_mixed ? std::nullopt : std::optional(component->descending);
 }
 
+bool EntityOrder::goes_on_by_key(std::size_t component, bool in_one_partition) const noexcept {
+  bool is_one_partition = in_one_partition;
+  for (; component < components_.size(); ++component) {
+    const Component& next = components_[component];
+    if (next.subject != Comparison::Subject::kPartitionKey) {  // No two entities have one PartitionKey and one RowKey.
+      return next.subject == Comparison::Subject::kRowKey && is_one_partition && !next.descending;
+    }
+    if (next.descending && !in_one_partition) return false;
+    is_one_partition = true;
+  }
+  return true;
+}
+
 std::string EntityOrder::text() const {
   std::string text;
   for (const Component& component : components_) {

@@ -66,6 +66,8 @@ class EntityOrder {
   /// Returns whether entities in the order of keys, or in that order backward, have this order: true for backward, and
   /// nothing for neither. `in_one_partition`: all of them have one PartitionKey.
   std::optional<bool> is_backward_by_key(bool in_one_partition) const noexcept;
+  /// Returns whether entities that are equal in all components before this one have this order in the order of keys.
+  bool goes_on_by_key(std::size_t component, bool in_one_partition) const noexcept;
   /// Returns the one text of this order.
   std::string text() const;
 

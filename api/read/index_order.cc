@@ -117,7 +117,7 @@ int compare_all_in(const IndexOrder& order, const EntityOrder::Values& a, const 
   return compare_in(order, order.plan.components.size(), a, b);
 }
 
-/// Returns whether the place comes after that of the entity. The index has the whole order.
+/// Returns whether the place comes after that of the entity. IndexOrder::is_whole is true.
 bool is_place_after(const IndexOrder& order, const EntityOrder::Values& values, std::string_view key,
                     const OrderedEntity& entity) noexcept {
   const int compared = compare_all_in(order, values, entity.values);
@@ -157,7 +157,7 @@ class Source {
   const std::vector<format::IndexValue>& entry() const noexcept { return entry_; }
   std::size_t depth() const noexcept { return depth_; }
   /// Returns whether the values and the key are the entity's place in the order.
-  bool has_place() const noexcept { return order_.is_whole() && !was_cut_; }
+  bool has_place() const noexcept { return order_.is_whole && !was_cut_; }
 
   /// Returns whether the entry comes before that of another range.
   bool is_before(const Source& other) const noexcept {
@@ -419,11 +419,13 @@ class OrderedWalk {
 }  // namespace
 
 Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const EntityOrder& order,
-                                                 const OrderedPosition& after) {
+                                                 const OrderedPosition& after, bool in_one_partition) {
   const std::vector<EntityOrder::Component>& components = order.components();
   std::optional<IndexOrder> best;
   std::size_t component = 0;
-  for (; component < components.size() && components[component].may_have_index(); ++component) {
+  for (; component < components.size(); ++component) {
+    if (in_one_partition && components[component].subject == Comparison::Subject::kPartitionKey) continue;
+    if (!components[component].may_have_index()) break;
     const Value* const fixed = fixed_value(scan.filter, components[component].subject, components[component].property);
     if (fixed == nullptr) break;
     // The token of another filter is before or after all entities that this one matches.
@@ -443,7 +445,7 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
   if (wanted.empty()) return best;
   const auto rank = [](const IndexOrder& index) {
     // The order of keys helps only if the entries of one value need no further order.
-    const bool is_in_order = index.is_whole() && index.plan.is_in_key_order;
+    const bool is_in_order = index.is_whole && index.plan.is_in_key_order;
     return std::tuple(index.plan.component, index.plan.components.size(), is_in_order);
   };
   for (const TableIndex& index : scan.indexes.all) {
@@ -452,6 +454,7 @@ Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const 
         plan_index_order(scan.filter, index.id, index.definition, has_large_values(scan.table.id), wanted);
     if (!plan) continue;
     IndexOrder found{index.name, *std::move(plan), &order, component};
+    found.is_whole = order.goes_on_by_key(found.served(), in_one_partition);
     if (!best || rank(found) > rank(*best)) best = std::move(found);
   }
   return best;

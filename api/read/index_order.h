@@ -3,10 +3,10 @@
 //
 // The entries of an index are ordered by type, and each type by its values. So the walk merges a range of each type, and
 // compares the values as the order does. The entries of one value are ordered so by the next component. So if a value has more
-// than a few entries, a range of each type of the next component takes their place. If the order has no further component, an
-// entry gives the entity's place: its values and its key. Then only the entities that come first are read. Otherwise, and for
-// a text that was cut, an entry gives a bound of the place. The walk ends when no entity that is left can come before the last
-// one of the page.
+// than a few entries, a range of each type of the next component takes their place. If the order has no further component, or
+// goes on by key, an entry gives the entity's place: its values and its key. Then only the entities that come first are read.
+// Otherwise, and for a text that was cut, an entry gives a bound of the place. The walk ends when no entity that is left can
+// come before the last one of the page.
 #pragma once
 
 #include <chrono>
@@ -30,18 +30,20 @@ struct IndexOrder {
   OrderPlan plan;
   /// It outlives this object.
   const EntityOrder* of = nullptr;
-  /// The first component of the order that the index has. The filter fixes those before it to one value.
+  /// The first component of the order that the index has. Those before it have one value: the filter fixes them, or they are
+  /// the PartitionKey of the only partition.
   std::size_t component = 0;
+  /// Whether entities that are equal in those, and in what the index has, are in the order of their keys.
+  bool is_whole = false;
 
-  /// How many components of the order the index has, or the filter fixes.
+  /// How many components of the order the index has, or have one value.
   std::size_t served() const noexcept { return component + plan.components.size(); }
-  /// Whether the order has no further component.
-  bool is_whole() const noexcept { return served() == of->components().size(); }
 };
 
 /// Chooses an index. Returns nothing if none has the order, or if only entities follow that lack its property.
+/// `in_one_partition`: the entities and the position have one PartitionKey.
 Result<std::optional<IndexOrder>> index_of_order(const IndexedScan& scan, const EntityOrder& order,
-                                                 const OrderedPosition& after);
+                                                 const OrderedPosition& after, bool in_one_partition);
 /// What ends the reading of an index early. All of it outlives the reading.
 struct OrderReading {
   io::Clock& clock;

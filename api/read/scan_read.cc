@@ -32,9 +32,9 @@ namespace {
 /// The parts of a page that an index gives become longer, since a filter may reject most of their entities.
 constexpr std::size_t kPartGrowth = 4;
 
-/// Returns how many entries of an index are enough for the first part of a page.
-std::size_t entries_of_page(const PreparedScan& prepared, std::uint64_t entities_max) {
-  if (prepared.order != nullptr) return kIndexEntriesMax;  // An order may need every entity.
+/// Returns how many entries of an index are enough for the first part of a page, which may be in the order of keys.
+std::size_t entries_of_page(const PreparedScan& prepared, std::uint64_t entities_max, bool is_in_key_order) {
+  if (!is_in_key_order) return kIndexEntriesMax;  // Another order may need every entity.
   const std::uint64_t wanted = std::min(entities_max, prepared.remaining.value_or(UINT64_MAX));
   // The token of a page names the next entity.
   return 1 + static_cast<std::size_t>(std::min<std::uint64_t>(wanted, kIndexEntriesMax - 1));
@@ -119,6 +119,13 @@ std::string only_partition(const PreparedScan& prepared) {
     partition = its;
   }
   return partition;
+}
+
+/// Returns whether all entities of a scan with an order, and the position after which the page begins, have one PartitionKey.
+bool has_one_partition(const PreparedScan& prepared) {
+  const std::string partition = only_partition(prepared);
+  const OrderedEntity* const last = prepared.after.last.get();
+  return !partition.empty() && (last == nullptr || format::partition_of(last->sort_key) == partition);
 }
 
 /// Cuts the range at the end of the page. A page with an order covers the whole range.
@@ -206,6 +213,7 @@ std::span<const KeyRange> ScanRead::planned_ranges() const {
 void ScanRead::walk_in_order() {
   const std::string partition = only_partition(*prepared_);
   const std::optional<bool> backward = prepared_->order->is_backward_by_key(!partition.empty());
+  is_in_key_order_ = backward.has_value();
   if (!backward) return;
   is_backward_ = *backward;
   walk_->walk_in_order(is_backward_);
@@ -252,7 +260,8 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
   used_ = wanted_ == Wanted::kCount ? counted_names(*prepared_, fold_) : shown_names(*prepared_, scan_);
   const IndexedScan scan = indexed();
   if (first_) {
-    const Result<std::optional<IndexOrder>> order = index_of_order(scan, *prepared_->order, prepared_->after);
+    const Result<std::optional<IndexOrder>> order =
+        index_of_order(scan, *prepared_->order, prepared_->after, has_one_partition(*prepared_));
     if (!order.ok()) return order.status();
     if (*order) {
       // An index that compares more with `eq` may lead to less than the page looks up in any case.
@@ -267,7 +276,7 @@ Result<bool> ScanRead::read_index(std::uint64_t entities_max) {
       begin_order(entities_max);
     }
   }
-  part_entries_ = entries_of_page(*prepared_, entities_max);
+  part_entries_ = entries_of_page(*prepared_, entities_max, is_in_key_order_);
   lookups_left_ = kIndexLookupsMax;
   if (Status read = read_points(scan, {0, false, PartOfScan{is_backward_, part_entries_}}); !read.ok()) return read;
   if (prepared_->points) walk_->walk_near_points();
@@ -418,7 +427,8 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
                             shown ? &*shown : nullptr,
                             &counted};
   if (prepared.order != nullptr) {
-    Result<std::optional<IndexOrder>> order = index_of_order(indexed, *prepared.order, prepared.after);
+    Result<std::optional<IndexOrder>> order =
+        index_of_order(indexed, *prepared.order, prepared.after, has_one_partition(prepared));
     if (!order.ok()) return order.status();
     if (*order) {
       described.order_index = (*order)->name;
@@ -428,7 +438,10 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
   if (prepared.planned == nullptr) return described;
   const std::stop_token never;
   IndexReading reading{core.backend().env().clock, std::chrono::nanoseconds::max(), never};
-  const PartOfScan part{scan.backward, entries_of_page(prepared, scan.page_entities_max)};
+  const std::optional<bool> by_key = prepared.order == nullptr
+                                         ? std::optional(scan.backward)
+                                         : prepared.order->is_backward_by_key(!only_partition(prepared).empty());
+  const PartOfScan part{by_key.value_or(false), entries_of_page(prepared, scan.page_entities_max, by_key.has_value())};
   Result<IndexOffer> offer = offer_of_indexes(indexed, reading, {0, true, part});
   if (!offer.ok()) return offer.status();
   described.indexes = std::move(offer->candidates);

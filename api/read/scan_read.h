@@ -122,6 +122,7 @@ class ScanRead {
   const std::stop_token stop_;
   const EntityReader* const reader_;
   bool is_backward_;
+  bool is_in_key_order_ = true;  // or in that order backward
   EntityFold* fold_ = nullptr;
   const std::chrono::nanoseconds begun_;
   std::optional<PreparedScan> prepared_;

@@ -103,6 +103,17 @@ static void indexes_are_built_listed_and_dropped(varve_store* store) {
   CHECK_OK(varve_indexes_read(indexes, &all, &count));
   CHECK(count == 2 && all[1].is_unique);
   varve_indexes_free(indexes);
+  const varve_property three = int32_property("N", 3);
+  const varve_entity second = entity_of("q", "second", &three, 1);
+  varve_status* const refused = varve_table_insert(table, &second, NULL, NULL);
+  const varve_taken_value taken = varve_status_taken_value(refused);
+  CHECK(varve_status_code(refused) == VARVE_EXISTS && same_text(taken.index, "One") && taken.has_keys);
+  CHECK(same_text(taken.partition_key, "p") && same_text(taken.row_key, "000003"));
+  varve_status_free(refused);
+  varve_status* const absent = varve_table_remove(table, text("q"), text("second"), VARVE_ETAG_ANY, NULL);
+  CHECK(absent != NULL && varve_status_taken_value(absent).index.data == NULL);
+  varve_status_free(absent);
+  CHECK(varve_status_taken_value(NULL).index.data == NULL);
   CHECK_OK(varve_index_drop(store, text("acct"), text("Indexed"), text("One")));
   CHECK_FAILS(varve_index_create(store, text("acct"), text("Indexed"), NULL, NULL, NULL), VARVE_INVALID_ARGUMENT, "");
   CHECK_OK(varve_index_drop(store, text("acct"), text("Indexed"), text("ByN")));

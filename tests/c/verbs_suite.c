@@ -315,6 +315,7 @@ static void figures_are_computed_by_groups(varve_store* store) {
   const varve_page_view row = view_of(rows);
   CHECK(row.count == 1 && row.entities[0].partition_key.size == 0 && row.entities[0].property_count == 3);
   CHECK(row.entities[0].etag == VARVE_ETAG_ANY);
+  CHECK(row.cost.entities_examined >= 10 && row.continuation.data == NULL);
   const varve_property* const values = row.entities[0].properties;
   CHECK(same_text(values[0].name, "g0") && same_text(values[0].value.as.text, "q"));
   CHECK(same_text(values[1].name, "f0") && values[1].value.type == VARVE_INT64 && values[1].value.as.int64 == 10);

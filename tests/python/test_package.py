@@ -92,6 +92,12 @@ class Indexes(WithStore):
             self.store.create_index("shop", "Orders", "ByN", ["N"])
         self.store.create_index("shop", "Orders", "One", ["N"], unique=True)
         self.assertTrue(self.store.indexes("shop", "Orders")[1].unique)
+        with self.assertRaises(varve.Exists) as refused:
+            self.table.insert(Entity("q", "second", N=3))
+        self.assertEqual(refused.exception.taken_value, varve.TakenValue("One", "p", "000003"))
+        with self.assertRaises(varve.NotFound) as absent:
+            self.table.remove("q", "second", varve.ETag.ANY)
+        self.assertIsNone(absent.exception.taken_value)
         self.store.drop_index("shop", "Orders", "One")
         for wrong in (["N down"], ["N:desc"], [""]):
             with self.assertRaises(varve.InvalidArgument):

@@ -318,6 +318,23 @@ TEST_F(Backup, GivesATableBackWithItsExpiryAndItsEnds) {
   EXPECT_EQ(run_program({"export", store_, "Rows", "--format", "csv"}).out, rows);
 }
 
+TEST_F(Backup, GivesATableBackWithItsAccessPolicies) {
+  const AccessPolicy reader{"reader", {}, {}, {}};
+  {
+    const Result<std::unique_ptr<Store>> store = Store::open(store_, StoreOptions());
+    ASSERT_TRUE(store.ok()) << store.status().to_string();
+    ASSERT_TRUE((*store)->set_access_policies("devstoreaccount1", "Rows", {&reader, 1}).ok());
+    ASSERT_TRUE((*store)->close().ok());
+  }
+  back_up();
+  ASSERT_EQ(run_program({"table", "drop", store_, "Rows"}).exit_code, 0);
+  const ProgramResult restored = run_program({"restore", backups_, store_, "--table", "Rows"});
+  ASSERT_EQ(restored.exit_code, 0) << restored.err;
+  const Result<std::unique_ptr<Store>> store = Store::open(store_, StoreOptions());
+  ASSERT_TRUE(store.ok()) << store.status().to_string();
+  EXPECT_EQ(*(*store)->access_policies("devstoreaccount1", "Rows"), std::vector<AccessPolicy>{reader});
+}
+
 TEST_F(Backup, GivesATableBackWithItsIndexes) {
   const auto put = [this](const char* row, const char* mail, const char* town) {
     return run_program({"put", store_, "Customers", "p", row, mail, town});

@@ -132,6 +132,22 @@ TEST_F(TableVerbs, AUniqueIndexRefusesASecondEntityAndItsBuildNamesTwo) {
   EXPECT_EQ(run_program({"verify", store_}).exit_code, 0);
 }
 
+TEST_F(TableVerbs, ARenameKeepsTheAccessPolicies) {
+  const AccessPolicy reader{"reader", {}, {}, {}};
+  {
+    const Result<std::unique_ptr<Store>> store = Store::open(store_, StoreOptions());
+    ASSERT_TRUE(store.ok()) << store.status().to_string();
+    ASSERT_TRUE((*store)->set_access_policies("devstoreaccount1", "Rows", {&reader, 1}).ok());
+    ASSERT_TRUE((*store)->close().ok());
+  }
+  ASSERT_EQ(run_program({"table", "copy", store_, "Rows", "Copy"}).exit_code, 0);
+  ASSERT_EQ(run_program({"table", "rename", store_, "Rows", "New"}).exit_code, 0);
+  const Result<std::unique_ptr<Store>> store = Store::open(store_, StoreOptions());
+  ASSERT_TRUE(store.ok()) << store.status().to_string();
+  EXPECT_EQ(*(*store)->access_policies("devstoreaccount1", "New"), std::vector<AccessPolicy>{reader});
+  EXPECT_TRUE((*(*store)->access_policies("devstoreaccount1", "Copy")).empty()) << "a copy is a table of its own";
+}
+
 TEST_F(TableVerbs, ARenameLeavesOneTable) {
   const ProgramResult renamed = run_program({"table", "rename", store_, "Rows", "New"});
   EXPECT_EQ(renamed.exit_code, 0) << renamed.err;

@@ -523,6 +523,20 @@ VARVE_API varve_status* varve_index_list(varve_store* store, varve_text account,
 /// Shows the indexes of a list. The memory stays until the list is freed. Both pointers must not be NULL.
 VARVE_API varve_status* varve_indexes_read(const varve_indexes* indexes, const varve_index** all, size_t* count);
 
+/// The value of a unique index that a write would have given to a second entity, as varve::TakenValue.
+typedef struct varve_taken_value {
+  /// The name of the index. Absent: the call failed for another reason.
+  varve_text index;
+  /// Whether the keys below are known. They are not shown to a handle that may not read every entity of the table.
+  bool has_keys;
+  /// The keys of the entity that has the value.
+  varve_text partition_key;
+  varve_text row_key;
+} varve_taken_value;
+/// Returns the value that a unique index refused, from the status of a write or of varve_index_create(). The texts stay until
+/// the status is freed.
+VARVE_API varve_taken_value varve_status_taken_value(const varve_status* status);
+
 /// Options of the listings.
 typedef struct varve_list_options {
   size_t size;
@@ -700,8 +714,8 @@ typedef struct varve_group_by {
 /// Computes figures over the entities of a scan, as varve::Table::aggregate(), in as many pages as it takes. They show one
 /// state if the scan has a snapshot. `rows` receives one entity for each group, in the order of the groups, with empty keys
 /// and VARVE_ETAG_ANY. Its properties are named by their places: `g0` and `g1` are the group's values, and `f0`, `f1` and so on
-/// the figures. A value that does not exist is left out. Errors: as varve::Aggregation::create(),
-/// varve::Table::aggregate() and varve::Aggregation::rows().
+/// the figures. A value that does not exist is left out. The cost of `rows` is that of all pages. Errors: as
+/// varve::Aggregation::create(), varve::Table::aggregate() and varve::Aggregation::rows().
 VARVE_API varve_status* varve_table_aggregate(const varve_table* table, const varve_scan* scan,
                                               const varve_aggregate* figures, size_t figure_count,
                                               const varve_group_by* groups, size_t group_count, varve_page** rows);

@@ -139,7 +139,9 @@ struct Scan {
   /// those that follow in the order, if the index has all of them in the order's directions, or all in the opposite
   /// ones. Entities that are equal in them are sorted by the rest. What the filter compares with `eq` counts as no part
   /// of the order. The filter must compare each other property of the index in some way. The Timestamp may take the
-  /// place of a property. ScanPlan::order_index names the index. It serves no order that begins with a key. But an
+  /// place of a property. At the end of the order, `PartitionKey, RowKey` and `PartitionKey` need no index, since equal
+  /// entities are in this order. In one partition, that holds for `RowKey` too, and PartitionKey counts as no part of the
+  /// order. ScanPlan::order_index names the index. It serves no other order that begins with a key. But an
   /// order of keys reads its own page only: `PartitionKey, RowKey`, both with `desc` too, `PartitionKey` alone, and in
   /// one partition `RowKey`, with `desc` too.
   /// In a table with large values, the filter must also bound the property from below.
@@ -161,7 +163,7 @@ struct Scan {
   bool filter_extensions = true;
   /// Time that a page with an order may take. A page that an index serves, or an order of keys, ends early by then. Any
   /// other page cannot, since it must see its whole range. It is then kTooLarge (InvalidInput), and the message names the
-  /// property that an index needs. By default the time is not bounded.
+  /// properties that an index needs. By default the time is not bounded.
   std::chrono::milliseconds order_time_max = std::chrono::milliseconds::max();
 };
 

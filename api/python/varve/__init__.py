@@ -18,7 +18,7 @@ from .blobs import (AppendedBlock, BlobPrefix, BlobProperties, BlobReader, BlobS
                     Container, ContainerState)
 from .errors import (Busy, Cancelled, Closed, Conflict, Corruption, Exists, Fenced, Forbidden, InvalidArgument, IoError,
                      Locked, NoSpace, NotFound, OutOfMemory, Poisoned, PreconditionFailed, ReadOnly, RequestError,
-                     StoreError, TooLarge, TooManyFiles, Unknown, Unsupported, VarveError)
+                     StoreError, TakenValue, TooLarge, TooManyFiles, Unknown, Unsupported, VarveError)
 from .filters import literal
 from .indexes import Index, UnbuiltIndex, WhereProgress
 from .large_values import LargeValueReader, LargeValueWriter, OpenedEntity
@@ -42,7 +42,7 @@ __all__ = [
     "LargeValueReader", "LargeValueWriter", "Lease", "Loader", "Locked", "Logging", "Message", "Metrics", "NEVER",
     "NoSpace", "NotFound", "OpenedEntity", "OutOfMemory", "Page", "Plan", "Poisoned", "PreconditionFailed", "Queue",
     "QueueFigures", "ReadOnly", "Receipt", "Report", "RequestError", "Scan", "SentMessage", "ServiceProperties",
-    "Snapshot", "Store", "StoreError", "Table", "TableExpiry", "TooLarge", "TooManyFiles", "Transaction",
+    "Snapshot", "Store", "StoreError", "Table", "TableExpiry", "TakenValue", "TooLarge", "TooManyFiles", "Transaction",
     "UnbuiltIndex", "Unknown", "Unsupported", "Value", "VarveError", "WhereProgress",
     "aio", "errors", "literal", "open", "repair", "verify",
 ]

@@ -5,6 +5,7 @@ After every other error nothing changed.
 """
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
 
 from ._native import ffi, lib
@@ -18,6 +19,16 @@ class Place(NamedTuple):
     offset: Optional[int]
 
 
+@dataclass(frozen=True)
+class TakenValue:
+    """The value of a unique index that a write would have given to a second entity."""
+
+    index: str
+    #: The keys of the entity that has the value. None: the handle may not read every entity of the table.
+    partition_key: Optional[str]
+    row_key: Optional[str]
+
+
 class VarveError(Exception):
     """A failure of the library. Each code has a subclass."""
 
@@ -25,7 +36,7 @@ class VarveError(Exception):
     code: int = 0
 
     def __init__(self, message: str, *, service_error: str = "", operation_index: Optional[int] = None,
-                 os_error: int = 0, place: Optional[Place] = None) -> None:
+                 os_error: int = 0, place: Optional[Place] = None, taken_value: Optional[TakenValue] = None) -> None:
         super().__init__(message)
         #: The error string of the table service, for example ``EntityAlreadyExists``; empty if there is none.
         self.service_error = service_error
@@ -35,6 +46,8 @@ class VarveError(Exception):
         self.os_error = os_error
         #: The file of the store that could not be read, written or understood.
         self.place = place
+        #: The value that a unique index refused.
+        self.taken_value = taken_value
 
 
 class RequestError(VarveError):
@@ -188,15 +201,23 @@ def exception_of(status: Any) -> VarveError:
     """Returns the exception of a failed call, and frees its status."""
     index = lib.varve_status_operation_index(status)
     place = lib.varve_status_place(status)
+    taken = lib.varve_status_taken_value(status)
     kind = _BY_CODE.get(lib.varve_status_code(status), StoreError)
     made = kind(
         _text(lib.varve_status_text(status)),
         service_error=_text(lib.varve_status_service_error(status)),
         operation_index=None if index < 0 else index,
         os_error=lib.varve_status_os_error(status),
-        place=Place(_PLACES[place.kind], place.number, place.offset if place.has_offset else None) if place.kind else None)
+        place=Place(_PLACES[place.kind], place.number, place.offset if place.has_offset else None) if place.kind else None,
+        taken_value=_taken_value_of(taken) if taken.index.data else None)
     lib.varve_status_free(status)
     return made
+
+
+def _taken_value_of(taken: Any) -> TakenValue:
+    index, partition_key, row_key = (ffi.unpack(text.data, text.size).decode("utf-8", "replace") if text.data else ""
+                                     for text in (taken.index, taken.partition_key, taken.row_key))
+    return TakenValue(index, partition_key if taken.has_keys else None, row_key if taken.has_keys else None)
 
 
 def _text(zero_terminated: Any) -> str:

@@ -229,6 +229,8 @@ TEST_F(IndexParts, AnOrderOfManyEqualValuesReadsTheirEntitiesAlone) {
   const Page last = page_of(scan);
   EXPECT_EQ(keys_of(last), wanted);
   EXPECT_LE(last.cost.entities_examined, 6U);
+  EXPECT_EQ(last.cost.first_part_entities, 6U) << "the index gives no more than the page needs";
+  EXPECT_EQ(first.cost.first_part_entities, kIndexEntriesMax) << "another order needs them all";
   scan.take.reset();
   scan.page_entities_max = 900;
   EXPECT_EQ(answer(scan).keys, expected([](const Row& row) { return row.a == 1; }, true));

@@ -82,6 +82,54 @@ TEST_F(OrderedComponents, I7_APageReadsItsEntitiesWhereverItBegins) {
   EXPECT_LE(compare_pages(scan), 20U);
 }
 
+TEST_F(OrderedComponents, I7_AnOrderThatEndsWithKeysReadsNoOtherEntities) {
+  put_orders(600);
+  create_index("ByCountry", {{"Country"}});
+  Scan scan;
+  scan.filter = "exists(Country)";
+  scan.page_entities_max = 20;
+  for (const char* const order : {"Country,PartitionKey", "Country desc,PartitionKey,RowKey,Total"}) {
+    scan.order_by = order;
+    EXPECT_LE(compare_pages(scan), 20U) << order;
+  }
+  // The order of keys is another one.
+  for (const char* const order : {"Country,RowKey", "Country,PartitionKey desc", "Country,PartitionKey,Total"}) {
+    scan.order_by = order;
+    EXPECT_GT(compare_pages(scan), 20U) << order;
+  }
+  scan.range = ScanRange::partition("p3");
+  for (const char* const order : {"Country,RowKey", "Country desc,PartitionKey desc,RowKey,Total",
+                                  "PartitionKey,Country", "PartitionKey desc,Country desc,RowKey"}) {
+    scan.order_by = order;
+    EXPECT_LE(compare_pages(scan), 20U) << order;
+  }
+  scan.order_by = "Country,RowKey desc";
+  EXPECT_GT(compare_pages(scan), 20U);
+}
+
+TEST_F(OrderedComponents, I6_TheTokenOfAnotherPartitionGoesOnAtTheSamePlace) {
+  for (int row = 10; row < 30; ++row) {
+    for (const char* const partition : {"a", "b"}) put(Entity(partition, std::to_string(row)).set("V", row % 2));
+  }
+  create_index("ByV", {{"V"}});
+  for (const char* const order : {"V,RowKey", "V desc,RowKey", "V,PartitionKey,RowKey", "V desc,PartitionKey desc",
+                                  "PartitionKey,V", "PartitionKey desc,V desc,RowKey"}) {
+    for (const char* const from : {"a", "b"}) {
+      Scan scan;
+      scan.order_by = order;
+      scan.range = ScanRange::partition(from);
+      scan.page_entities_max = 13;
+      scan.continuation = *(*plain_->scan(scan)).continuation;
+      scan.filter = "exists(V)";
+      scan.page_entities_max = 3;
+      for (const char* const to : {"a", "b"}) {
+        scan.range = ScanRange::partition(to);
+        compare_pages(scan);
+      }
+    }
+  }
+}
+
 TEST_F(OrderedComponents, AnIndexWithMoreComponentsOfTheOrderIsTaken) {
   put_orders(300);
   create_index("ByCountry", {{"Country"}});

@@ -190,6 +190,8 @@ Result<RestoredTable> restore_table(const BackupPlace& backups, const BackupMani
   if (!expiry.ok()) return expiry.status();
   const Result<std::vector<IndexInfo>> indexes = (*from)->local()->indexes(place.account, place.table);
   if (!indexes.ok()) return indexes.status();
+  const Result<std::vector<AccessPolicy>> policies = (*from)->local()->access_policies(place.account, place.table);
+  if (!policies.ok()) return policies.status();
   Result<std::unique_ptr<StoreAccess>> to = reach_or_make(place);
   if (!to.ok()) return to.status();
   if (Status made = (*to)->create_account(place.account); !made.ok() && made.code() != Code::kExists) return made;
@@ -224,6 +226,9 @@ Result<RestoredTable> restore_table(const BackupPlace& backups, const BackupMani
     if (!count.ok()) break;
     if (index.state == IndexState::kFailed) continue;
     if (Status built = local->create_index(place.account, place.table, index.definition); !built.ok()) count = built;
+  }
+  if (count.ok() && local != nullptr && !policies->empty()) {
+    if (Status set = local->set_access_policies(place.account, place.table, *policies); !set.ok()) count = set;
   }
   if (!count.ok()) {
     if (is_made) (void)(*to)->drop_table(place.account, place.table);  // the first failure is the one to report

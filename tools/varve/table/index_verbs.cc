@@ -48,7 +48,7 @@ Result<IndexComponent> component_of(std::string_view word) {
   }
   if (const Status named = check_property_name(component.property); !named.ok()) {
     return named.with_hint(
-        "--on takes names, each with :asc or :desc behind it or neither, such as Customer,Total:desc");
+        "--on takes names, each with :asc or :desc after it or neither, such as Customer,Total:desc");
   }
   return component;
 }

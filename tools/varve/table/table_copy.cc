@@ -124,6 +124,11 @@ Result<std::uint64_t> rename_table(Store& store, const TableName& from, const Ta
   const Result<bool> same = have_same_entities(store, *source, *target);
   if (!same.ok()) return same.status();
   if (!*same) return Status::corruption("the copy differs from " + from.table + "; both tables stay");
+  const Result<std::vector<AccessPolicy>> policies = store.access_policies(from.account, from.table);
+  if (!policies.ok()) return policies.status();
+  if (!policies->empty()) {
+    if (Status set = store.set_access_policies(to.account, to.table, *policies); !set.ok()) return set;
+  }
   if (Status dropped = store.drop_table(from.account, from.table); !dropped.ok()) return dropped;
   return copied;
 }
