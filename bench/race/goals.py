@@ -228,6 +228,8 @@ GOALS = [
          value("serve", "point gets", "CPU, of an empty answer"), 1.3, False),
     Goal("P23", "processor time of a query of 10 entities over HTTP, of a get's",
          value("serve", "queries of 10 entities", "CPU, of a get"), 2, False),
+    *(Goal("AL-07", f"{row}, of the rate without", value("serve", row, "of the rate without"), 0.95, True)
+      for row in ("point gets with logging on", "inserts with logging on")),
     Goal("P24", "bytes of memory a table file that was read",
          value("files", FILES.format("4,000"), "bytes a file that was read"), 20_000, False),
     Goal("P24", "files that were all read under 1,024 descriptors (16,000 are 1 TB)",

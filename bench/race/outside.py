@@ -50,7 +50,8 @@ class Files:
 class Serve:
     """`varve serve` beside Azurite and beside servers that do nothing, by bench/serve/race.py."""
     ROWS = {"gets": "point gets", "tops": "queries of 10 entities", "inserts": "inserts",
-            "transactions": "transactions of 100 inserts", "pages": "entities by pages of 1,000"}
+            "transactions": "transactions of 100 inserts", "pages": "entities by pages of 1,000",
+            "logged_gets": "point gets with logging on", "logged_inserts": "inserts with logging on"}
     about = ("`varve serve` beside Azurite by one HTTP client with 32 connections, and the same gets answered by a server that "
              "does nothing on the same HTTP library")
 
@@ -79,6 +80,9 @@ class Serve:
                         "CPU, of an empty answer": measured["cpu_us"] / told[key]["empty"][0]["cpu_us"]}
         if key == "tops":
             figures["CPU, of a get"] = measured["cpu_us"] / told["gets"][name][0]["cpu_us"]
+        if "of_without" in measured:
+            figures |= {"of the rate without": measured["of_without"], "CPU, of that without": measured["cpu_of_without"],
+                        "entries, of the requests": measured["logged"]}
         return _outcome(measured["rate"], "/s", True, figures)
 
 

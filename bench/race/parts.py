@@ -70,7 +70,7 @@ PARTS = [
     _part("ycsb-in-memory", words=["--entities", "500000", "--seconds", "3"], minutes=2.2),
     _part("mixed", words=["--seconds", "15"], quick=["--mixed-entities", "5000", "--mixed-tables", "500"],
           contenders=["varve", "rocksdb", "lmdb"], minutes=2),
-    _part("serve", outside=True, minutes=0.8),
+    _part("serve", outside=True, minutes=1.6),
     _part("memory", words=["--entities", "2000000"], contenders=LSM, rounds_max=1, minutes=1.1),
     _part("cold-insert", words=["--entities", "10000000"], contenders=PAIR, rounds_max=1, minutes=0.8),
     _part("selective", words=["--entities", "4000000"], rounds_max=1, minutes=1.1),

@@ -249,12 +249,14 @@ class OutsideTest(Scratch):
         rows = {row: {"varve": measured(20), "azurite": measured(200)} for row in outside.Serve.ROWS}
         rows["gets"]["empty"] = [{"rate": 60000, "cpu_us": 16}]
         rows["tops"]["varve"] = measured(30)
+        rows["logged_gets"] = {"varve": [{**measured(20)[0], "of_without": 0.97, "cpu_of_without": 1.03, "logged": 1}]}
         (self.home / "served").write_text(json.dumps({"rows": rows}))
         told = {line["row"]: line["contenders"] for line in outside.PROGRAMS["serve"].lines("", self.home)}
         self.assertEqual(list(told), outside.PROGRAMS["serve"].rows())
         self.assertEqual(told["point gets"]["varve"]["figures"]["CPU, of an empty answer"], 1.25)
         self.assertEqual(told["queries of 10 entities"]["varve"]["figures"]["CPU, of a get"], 1.5)
         self.assertEqual(told["inserts"]["azurite"]["value"], 5000)
+        self.assertEqual(told["point gets with logging on"]["varve"]["figures"]["of the rate without"], 0.97)
 
 
 class MachineTest(Scratch):
@@ -350,7 +352,7 @@ class FiguresTest(unittest.TestCase):
 
     def test_every_goal_has_a_row(self):
         self.assertEqual({goal.name for goal in goals.GOALS},
-                         {"cost", *(f"P{number}" for number in range(1, 32)), *(f"QG-{number:02}" for number in range(2, 11)),
+                         {"cost", "AL-07", *(f"P{number}" for number in range(1, 32)), *(f"QG-{number:02}" for number in range(2, 11)),
                           *(f"BO-{number:02}" for number in range(1, 13) if number != 7), "BX-33",
                           *(f"IX-{number:02}" for number in range(1, 7))})
         self.assertEqual(len({(goal.name, goal.text) for goal in goals.GOALS}), len(goals.GOALS))
