@@ -292,6 +292,8 @@ GOALS = [
     Goal("BO-05", "durable put of 100 KiB: time, of an insert of 60 KiB and the device's time of the rest",
          value(BLOBS, "durable put of 100 KiB, 1 client",
                "time, of an insert of 60 KiB and the device's time of the rest"), 1.2, False),
+    Goal("OBJECTS", "durable put of 64 KiB, 4 clients, to the device",
+         value(BLOBS, "durable put of 64 KiB, 4 clients", "of the device"), 0.75, True),
     *(Goal("BO-06", f"durable append of 200 bytes, 64 clients, {told}: of the inserts",
            value(BLOBS, APPENDS.format(told), "of the inserts"), 0.8, True) for told in ("a blob each", "one blob")),
     Goal("BO-08", "first page over a million blobs (ten million are the goal): time, of a listing of 1,000",

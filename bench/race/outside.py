@@ -138,7 +138,8 @@ BLOBS = Goals(
     "files with fsync, blobs in SQLite, and values in RocksDB's blob files",
     ["durable write of one stream", "durable write of 16 streams", "cold sequential read",
      "cached sequential read, one thread", "cold random range of 64 KiB, median", "durable put of 100 KiB, 1 client",
-     "durable put of 100 KiB, 16 clients", "durable append of 200 bytes, 64 clients, a blob each",
+     "durable put of 100 KiB, 16 clients", "durable put of 64 KiB, 4 clients",
+     "durable append of 200 bytes, 64 clients, a blob each",
      "durable append of 200 bytes, 64 clients, one blob", "first page of a listing with a delimiter",
      "delete of a container", "durable copy of a long blob", "durable insert of an entity with a large value of 1 MiB",
      "checksums of a written stream over HTTP, without MD5", "durable insert during a collection, median"])
