@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/messages/varve_messages.h"
+#include "bench/messages/waiting.h"
 #include "bench/varve_bench/machine.h"
 
 namespace varve::bench {
@@ -35,8 +36,10 @@ struct Sizes {
   std::uint64_t hidden = 1'000'000;
   std::uint64_t queues = 100'000;
   std::uint64_t passed_megabytes = 2'048;
+  std::size_t waited_queues = 1'000;  // ten consumers wait at each
+  int waited_messages = 2'000;
 };
-constexpr Sizes kQuick{0.2, 20'000, 20'000, 2'000, 16};
+constexpr Sizes kQuick{0.2, 20'000, 20'000, 2'000, 16, 20, 50};
 
 [[noreturn]] void fail(const Status& status) {
   std::fprintf(stderr, "varve-messages-bench: %s\n", status.to_string().c_str());
@@ -166,6 +169,7 @@ class Race {
     consumers();
     many_queues();
     space();
+    waiting();
     return rows_;
   }
 
@@ -423,6 +427,27 @@ class Race {
         {{"varve", outcome(megabytes, "MB", false,
                            {{"MB passed", static_cast<double>(messages * kBytes) / 1e6},
                             {"MB/s", static_cast<double>(messages * kBytes) / 1e6 / seconds}})}});
+  }
+
+  /// QX-17, QX-18.
+  void waiting() {
+    {
+      const Place place(directory_);
+      const std::unique_ptr<VarveMessages> varve = take(VarveMessages::open(place.path()));
+      const IdleCosts costs = costs_of_idle_waiters(*varve, sizes_.waited_queues, 2 * sizes_.seconds);
+      add("processor time of ten idle consumers at each of many queues",
+          {{"varve", outcome(costs.with_waiters_percent, "% of a core", false,
+                             {{"queues", static_cast<double>(sizes_.waited_queues)},
+                              {"without consumers, % of a core", costs.alone_percent}})}});
+    }
+    const Place place(directory_);
+    const std::unique_ptr<VarveMessages> varve = take(VarveMessages::open(place.path()));
+    const WakeTimes times = times_to_waiters(*varve, sizes_.waited_messages);
+    add("message from the begin of a put to a thread that waits for it, median",
+        {{"varve", outcome(times.to_thread_us, "us", false,
+                           {{"to a coroutine us", times.to_coroutine_us},
+                            {"put alone us", times.put_us},
+                            {"get alone us", times.get_us}})}});
   }
 
   std::uint64_t next() noexcept { return next_.fetch_add(1, std::memory_order_relaxed); }

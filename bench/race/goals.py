@@ -115,6 +115,8 @@ MIXED = "mixed tables, buffered, 4 clients"
 FILES = "open and close of a store of {} files"
 MERGE = "gets right after a merge of everything"
 MESSAGES = "messages"
+IDLE = "processor time of ten idle consumers at each of many queues"
+WOKEN = "message from the begin of a put to a thread that waits for it, median"
 BLOBS = "blobs"
 INDEXES = "indexes"
 STREAM = "durable write of one stream"
@@ -266,6 +268,10 @@ GOALS = [
          value(MESSAGES, "open of a store with many queues", "idle memory, of a tenth"), 1.1, False),
     Goal("QG-09", "MB on disk, empty queue that 2 GiB passed (100 GiB are the goal)",
          value(MESSAGES, "disk of an empty queue that many bytes passed"), 256, False),
+    Goal("QX-17", "10,000 consumers that wait at 1,000 empty queues, % of a core", value(MESSAGES, IDLE), 1, False),
+    Goal("QX-18", "from the begin of a put to a waiting thread, us (the goal is from the publication)",
+         value(MESSAGES, WOKEN), 50, False),
+    Goal("QX-18", "the same, to a waiting coroutine", value(MESSAGES, WOKEN, "to a coroutine us"), 50, False),
     Goal("QG-10", "durable put of a message, 16 producers, to Redis",
          ratio(MESSAGES, "durable put of a message, 16 producers", "redis"), 1, True),
     Goal("QG-10", "the same, to RabbitMQ",

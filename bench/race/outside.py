@@ -92,7 +92,9 @@ class Messages:
             "entity and message in one durable commit", "message taken, and deleted durably",
             "get from a queue after many were taken", "get from a queue beside many hidden messages",
             "messages consumed by 16 consumers", "open of a store with many queues",
-            "disk of an empty queue that many bytes passed"]
+            "disk of an empty queue that many bytes passed",
+            "processor time of ten idle consumers at each of many queues",
+            "message from the begin of a put to a thread that waits for it, median"]
     about = ("queues of messages of 1 KiB, beside an insert of an entity of that size, a queue in SQLite, a quorum queue of "
              "RabbitMQ, and a stream of Redis with `appendfsync always`")
 
