@@ -1,4 +1,4 @@
-// Goal: the race of whole stores and the race of blobs stay runnable.
+// Goal: the races of whole stores, of blobs and of messages stay runnable.
 // Method: every workload runs once with tiny sizes, by every contender in the build. No figure is checked.
 #include <algorithm>
 #include <cstdlib>
@@ -160,6 +160,20 @@ TEST(BlobsBench, GoalsAreChosen) {
 TEST(BlobsBench, WhatIsNotKnownIsRefused) {
   EXPECT_NE(run_blobs_bench("--quick --goal BO-99").status, 0);
   EXPECT_NE(run_blobs_bench("--quick --rows one").status, 0);
+}
+
+TEST(MessagesBench, GoalsAreChosen) {
+  const ScratchDirectory scratch;
+  const std::string program = std::filesystem::path(VARVE_PROGRAM).parent_path() / "varve-messages-bench";
+  const std::string begin = program + " " + scratch.path("") + " --quick --goal ";
+  const std::string end = " > " + scratch.path("out") + " 2> " + scratch.path("err");
+  ASSERT_EQ(std::system((begin + "QX-18" + end).c_str()), 0)  // NOLINT(cert-env33-c): the command is ours
+      << content_of(scratch.path("err"));
+  const std::string rows = content_of(scratch.path("out"));
+  EXPECT_NE(rows.find("message from the begin of a put to a thread that waits for it"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("to a coroutine us"), std::string::npos) << rows;
+  EXPECT_EQ(rows.find("durable put of a message"), std::string::npos) << rows;
+  EXPECT_NE(std::system((begin + "QG-99" + end).c_str()), 0);  // NOLINT(cert-env33-c)
 }
 
 }  // namespace
