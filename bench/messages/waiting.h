@@ -17,8 +17,8 @@ struct IdleCosts {
 /// `queues` empty queues. Then a message to each queue must reach one of its waiters. Closes the store.
 IdleCosts costs_of_idle_waiters(VarveMessages& varve, std::size_t queues, double seconds);
 
-/// Medians in microseconds. A time to a consumer is that from the begin of a buffered put to the return of the consumer's
-/// get, so it has the whole put and the whole get in it.
+/// Medians in microseconds. A time to a consumer begins with a buffered put, and ends when the consumer's get returns. So it
+/// has the whole put and the whole get in it.
 struct WakeTimes {
   double to_thread_us = 0;
   double to_coroutine_us = 0;
