@@ -71,6 +71,7 @@ Rows many_streams(const Bench& bench);        // BO-02
 Rows sequential_reads(const Bench& bench);    // BO-03
 Rows random_ranges(const Bench& bench);       // BO-04
 Rows puts_of_objects(const Bench& bench);     // BO-05
+Rows small_objects(const Bench& bench);       // OBJECTS
 Rows small_appends(const Bench& bench);       // BO-06
 Rows first_pages(const Bench& bench);         // BO-08
 Rows dropped_containers(const Bench& bench);  // BO-09

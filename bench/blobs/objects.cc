@@ -1,4 +1,4 @@
-// Owns: the rows of small durable writes beside inserts of entities: BO-05, BO-06 and BO-11.
+// Owns: the rows of small durable writes beside inserts of entities: BO-05, BO-06 and BO-11, and beside the device: OBJECTS.
 // Must never: count a write that was acknowledged before it was durable.
 #include <algorithm>
 #include <array>
@@ -24,6 +24,8 @@ constexpr std::size_t kEntityContentBytes = 60 << 10;
 constexpr std::size_t kAppendedBytes = 200;
 constexpr int kAppenders = 64;
 constexpr int kPutters = 16;
+constexpr std::size_t kSmallObjectBytes = 64 << 10;
+constexpr int kSmallObjectPutters = 4;
 
 /// Numbers that no two callers share.
 class Numbers {
@@ -229,6 +231,30 @@ Rows puts_of_objects(const Bench& bench) {
   Rows rows{race.alone()};
   rows.push_back(race.together());
   return rows;
+}
+
+Rows small_objects(const Bench& bench) {
+  const std::unique_ptr<VarveBlobs> varve = take(VarveBlobs::open(bench.directory));
+  const std::string_view object = piece_of(5).substr(0, kSmallObjectBytes);
+  std::deque<DurableSpace> spaces;
+  for (int thread = 0; thread < kSmallObjectPutters; ++thread) {
+    const std::string path = bench.directory + "/device" + std::to_string(thread);
+    spaces.push_back(take(DurableSpace::create(path, kSmallObjectBytes)));
+  }
+  Numbers numbers;
+  Work put{kSmallObjectPutters, [&](int) { check(varve->put(numbers.name("object"), object)); }};
+  Work write{kSmallObjectPutters, [&](int thread) { check(spaces[static_cast<std::size_t>(thread)].write()); }};
+  std::deque<RunningPeer> running = open_peers(bench, kSmallObjectPutters, [&](BlobContender& peer, int thread) {
+    return peer.put(thread, numbers.name("object"), object);
+  });
+  run_with_peers({&put, &write}, running, bench.sizes.seconds);
+  GoalRow row{"OBJECTS", "durable put of 64 KiB, 4 clients", "/s", true, put.rate()};
+  row.beside = {{"device", write.rate()}};
+  row.peers = rates_of(running);
+  row.judged = {{"of the device", put.rate() / write.rate(), 0.75, true}};
+  row.figures = {{"of the best peer", put.rate() / best_of(row.peers)}};
+  row.sizes = "not scaled";
+  return {row};
 }
 
 Rows small_appends(const Bench& bench) {

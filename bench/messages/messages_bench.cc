@@ -16,7 +16,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/blobs/measure.h"
 #include "bench/messages/varve_messages.h"
+#include "bench/messages/waiting.h"
 #include "bench/varve_bench/machine.h"
 
 namespace varve::bench {
@@ -35,20 +37,14 @@ struct Sizes {
   std::uint64_t hidden = 1'000'000;
   std::uint64_t queues = 100'000;
   std::uint64_t passed_megabytes = 2'048;
+  std::size_t waited_queues = 1'000;  // ten consumers wait at each
+  int waited_messages = 2'000;
 };
-constexpr Sizes kQuick{0.2, 20'000, 20'000, 2'000, 16};
+constexpr Sizes kQuick{0.2, 20'000, 20'000, 2'000, 16, 20, 50};
 
 [[noreturn]] void fail(const Status& status) {
-  std::fprintf(stderr, "varve-messages-bench: %s\n", status.to_string().c_str());
-  std::exit(1);
-}
-void check(const Status& status) {
-  if (!status.ok()) fail(status);
-}
-template <typename Value>
-Value take(Result<Value> result) {
-  if (!result.ok()) fail(result.status());
-  return *std::move(result);
+  check(status);
+  std::abort();
 }
 
 double seconds_since(Clock::time_point begin) {
@@ -64,45 +60,6 @@ std::string text_of(std::uint64_t n) {
     text[at] = static_cast<char>('a' + (random >> 33) % 26);
   }
   return text;
-}
-
-/// A repeated operation of `threads` threads. The argument is the number of the thread.
-struct Work {
-  int threads = 1;
-  std::function<void(int)> once;
-  /// Operations per second in each turn.
-  std::vector<double> rates{};
-
-  double rate() const {
-    std::vector<double> sorted = rates;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[sorted.size() / 2];
-  }
-};
-
-double run_once(const Work& work, double seconds) {
-  std::atomic<std::uint64_t> done{0};
-  const Clock::time_point begin = Clock::now();
-  std::vector<std::thread> threads;
-  for (int thread = 0; thread < work.threads; ++thread) {
-    threads.emplace_back([&, thread] {
-      for (std::uint64_t n = 0;; ++n) {
-        if (n > 0 && seconds_since(begin) >= seconds) return;
-        work.once(thread);
-        done.fetch_add(1, std::memory_order_relaxed);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  return static_cast<double>(done.load()) / seconds_since(begin);
-}
-
-/// Runs all work in turns, five of each. So what disturbs the machine disturbs all of them.
-void run_in_turns(const std::vector<Work*>& all, double seconds) {
-  constexpr int kTurns = 5;
-  for (int turn = 0; turn < kTurns; ++turn) {
-    for (Work* const work : all) work->rates.push_back(run_once(*work, seconds / kTurns));
-  }
 }
 
 json outcome(double value, const char* unit, bool more_is_better, const Figures& figures = {}) {
@@ -156,16 +113,22 @@ class Race {
  public:
   Race(std::filesystem::path directory, Sizes sizes) : directory_(std::move(directory)), sizes_(sizes) {}
 
-  json run() {
-    puts(1);
-    puts(16);
-    transactions();
-    pairs();
-    head_of_taken();
-    hidden();
-    consumers();
-    many_queues();
-    space();
+  /// Measures the rows of these goals, or of all goals if none is named.
+  json run(const std::set<std::string>& goals) {
+    const auto wants = [&](std::initializer_list<const char*> ids) {
+      return goals.empty() || std::any_of(ids.begin(), ids.end(), [&](const char* id) { return goals.contains(id); });
+    };
+    if (wants({"QG-02", "QG-10"})) puts(1);
+    if (wants({"QG-02", "QG-10"})) puts(16);
+    if (wants({"QG-03", "QG-10"})) transactions();
+    if (wants({"QG-04", "QG-10"})) pairs();
+    if (wants({"QG-05"})) head_of_taken();
+    if (wants({"QG-06"})) hidden();
+    if (wants({"QG-07"})) consumers();
+    if (wants({"QG-08"})) many_queues();
+    if (wants({"QG-09"})) space();
+    if (wants({"QX-17"})) idle_waiters();
+    if (wants({"QX-18"})) woken_waiters();
     return rows_;
   }
 
@@ -425,6 +388,29 @@ class Race {
                             {"MB/s", static_cast<double>(messages * kBytes) / 1e6 / seconds}})}});
   }
 
+  /// QX-17.
+  void idle_waiters() {
+    const Place place(directory_);
+    const std::unique_ptr<VarveMessages> varve = take(VarveMessages::open(place.path()));
+    const IdleCosts costs = costs_of_idle_waiters(*varve, sizes_.waited_queues, 2 * sizes_.seconds);
+    add("processor time of ten idle consumers at each of many queues",
+        {{"varve", outcome(costs.with_waiters_percent, "% of a core", false,
+                           {{"queues", static_cast<double>(sizes_.waited_queues)},
+                            {"without consumers, % of a core", costs.alone_percent}})}});
+  }
+
+  /// QX-18.
+  void woken_waiters() {
+    const Place place(directory_);
+    const std::unique_ptr<VarveMessages> varve = take(VarveMessages::open(place.path()));
+    const WakeTimes times = times_to_waiters(*varve, sizes_.waited_messages);
+    add("message from the begin of a put to a thread that waits for it, median",
+        {{"varve", outcome(times.to_thread_us, "us", false,
+                           {{"to a coroutine us", times.to_coroutine_us},
+                            {"put alone us", times.put_us},
+                            {"get alone us", times.get_us}})}});
+  }
+
   std::uint64_t next() noexcept { return next_.fetch_add(1, std::memory_order_relaxed); }
 
   static constexpr int kGets = 100;
@@ -442,12 +428,27 @@ class Race {
 }  // namespace varve::bench
 
 int main(int argc, char** argv) {
-  const bool quick = argc == 3 && std::string_view(argv[2]) == "--quick";
-  if (argc < 2 || (argc > 2 && !quick)) {
-    std::fprintf(stderr, "usage: varve-messages-bench DIRECTORY [--quick]\n");
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const std::set<std::string> known{"QG-02", "QG-03", "QG-04", "QG-05", "QG-06", "QG-07",
+                                    "QG-08", "QG-09", "QG-10", "QX-17", "QX-18"};
+  std::set<std::string> goals;
+  bool quick = false;
+  bool is_right = !words.empty() && std::filesystem::is_directory(words.front());
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == "--quick") {
+      quick = true;
+    } else if (words[i] == "--goal" && i + 1 < words.size()) {
+      goals.insert(words[++i]);
+      is_right = is_right && known.contains(words[i]);
+    } else {
+      is_right = false;
+    }
+  }
+  if (!is_right) {
+    std::fprintf(stderr, "usage: varve-messages-bench DIRECTORY [--quick] [--goal GOAL]...\n");
     return 2;
   }
-  varve::bench::Race race(argv[1], quick ? varve::bench::kQuick : varve::bench::Sizes());
-  std::printf("%s\n", race.run().dump().c_str());
+  varve::bench::Race race(words.front(), quick ? varve::bench::kQuick : varve::bench::Sizes());
+  std::printf("%s\n", race.run(goals).dump().c_str());
   return 0;
 }

@@ -3,12 +3,12 @@
 //
 // The broker syncs the log of a quorum queue before it applies a command. A put of a persistent message waits for its
 // confirm. Deliveries come ahead of the takes, up to the prefetch count. An acknowledgement has no answer, so a delete also
-// asks for one more message: the queue answers that only after it has applied the acknowledgement.
+// asks for one more message: the queue answers that only after it has applied the acknowledgement. The answer is that there
+// is none, because all of them are on their way to the consumer. So a row may leave no more messages than that in the queue.
 #ifdef VARVE_BENCH_RABBITMQ
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -34,7 +34,7 @@ namespace {
 constexpr const char* kBroker = "/usr/lib/rabbitmq/bin/rabbitmq-server";  // the one on the path changes the user
 constexpr const char* kHost = "127.0.0.1";
 constexpr amqp_channel_t kChannel = 1;
-constexpr std::uint16_t kPrefetch = 100;
+constexpr std::uint16_t kPrefetch = 10'000;
 
 Status failure(const std::string& what) {
   return Status::io_error("RabbitMQ: " + what);
@@ -185,11 +185,6 @@ class BrokerClient {
       if (Status begun = consume(); !begun.ok()) return begun;
     }
     std::optional<std::uint64_t> tag;
-    if (!got_.empty()) {
-      tag = got_.front();
-      got_.pop_front();
-      return tag;
-    }
     constexpr timeval kPatience{1, 0};
     amqp_envelope_t delivery{};
     amqp_maybe_release_buffers(consumer_.state());
@@ -207,12 +202,8 @@ class BrokerClient {
     if (amqp_basic_ack(consumer_.state(), kChannel, tag, 0) != AMQP_STATUS_OK) return failure("no acknowledgement");
     const amqp_rpc_reply_t reply = amqp_basic_get(consumer_.state(), kChannel, queue_name(), 0);
     if (!is_normal(reply)) return failure("the queue does not answer");
-    if (reply.reply.id == AMQP_BASIC_GET_EMPTY_METHOD) return Status();
-    got_.push_back(static_cast<const amqp_basic_get_ok_t*>(reply.reply.decoded)->delivery_tag);
-    amqp_message_t message{};
-    if (!is_normal(amqp_read_message(consumer_.state(), kChannel, &message, 0))) return failure("a message is broken");
-    amqp_destroy_message(&message);
-    return Status();
+    const bool is_empty = reply.reply.id == AMQP_BASIC_GET_EMPTY_METHOD;
+    return is_empty ? Status() : failure("the queue has more messages than a consumer takes ahead");
   }
 
  private:
@@ -227,7 +218,6 @@ class BrokerClient {
   int port_ = 0;
   BrokerConnection producer_;
   BrokerConnection consumer_;
-  std::deque<std::uint64_t> got_;
 };
 
 class RabbitmqMessages final : public MessageContender {

@@ -93,6 +93,16 @@ def share(part, row, opponent, figure=None):
     return measured
 
 
+def azurite_or_loopback(row, times, least):
+    """Meets 1 at so many times Azurite, or at this share of the loopback. The part has one round."""
+    @_goal_of((SERVED_BLOBS, row))
+    def measured(found):
+        met = [*(ratio / times for ratio in found.ratios("azurite")),
+               *(share / least for share in found.values(figures.OURS, "of the loopback") if share)]
+        return _measured([max(met)], found, "azurite") if met else None
+    return measured
+
+
 def to_clean_seek(part, row):
     @_goal_of((part, row))
     def measured(found):
@@ -115,7 +125,11 @@ MIXED = "mixed tables, buffered, 4 clients"
 FILES = "open and close of a store of {} files"
 MERGE = "gets right after a merge of everything"
 MESSAGES = "messages"
+IDLE = "processor time of ten idle consumers at each of many queues"
+WOKEN = "message from the begin of a put to a thread that waits for it, median"
 BLOBS = "blobs"
+SERVED_QUEUES = "serve-queues"
+SERVED_BLOBS = "serve-blobs"
 INDEXES = "indexes"
 STREAM = "durable write of one stream"
 STREAMS = "durable write of 16 streams"
@@ -228,6 +242,8 @@ GOALS = [
          value("serve", "point gets", "CPU, of an empty answer"), 1.3, False),
     Goal("P23", "processor time of a query of 10 entities over HTTP, of a get's",
          value("serve", "queries of 10 entities", "CPU, of a get"), 2, False),
+    *(Goal("AL-07", f"{row}, of the rate without", value("serve", row, "of the rate without"), 0.95, True)
+      for row in ("point gets with logging on", "inserts with logging on")),
     Goal("P24", "bytes of memory a table file that was read",
          value("files", FILES.format("4,000"), "bytes a file that was read"), 20_000, False),
     Goal("P24", "files that were all read under 1,024 descriptors (16,000 are 1 TB)",
@@ -239,6 +255,9 @@ GOALS = [
     Goal("P26", "100 queues, of one queue's rate", value("queues", "100 queues, beside one", "of one queue"), 0.7, True),
     Goal("P26", "p99 of a read of a head, 10,000 queues, of one queue's",
          value("queues", MANY_QUEUES, "p99 / one queue"), 5, False),
+    *(Goal("QG-01", f"{row}, to Azurite{told}", ratio(SERVED_QUEUES, row, "azurite", figure), times, True)
+      for row, times in (("puts of 1 KiB over HTTP", 20), ("gets and deletes with a backlog over HTTP", 50))
+      for told, figure in (("", None), (", by processor time", "CPU s/M"))),
     Goal("QG-02", "durable put of a message, 1 producer: time, of an insert",
          value(MESSAGES, "durable put of a message, 1 producer", "time, of an insert"), 1.1, False),
     Goal("QG-02", "the same, 16 producers",
@@ -264,6 +283,10 @@ GOALS = [
          value(MESSAGES, "open of a store with many queues", "idle memory, of a tenth"), 1.1, False),
     Goal("QG-09", "MB on disk, empty queue that 2 GiB passed (100 GiB are the goal)",
          value(MESSAGES, "disk of an empty queue that many bytes passed"), 256, False),
+    Goal("QX-17", "10,000 consumers that wait at 1,000 empty queues, % of a core", value(MESSAGES, IDLE), 1, False),
+    Goal("QX-18", "from the begin of a put to a waiting thread, us (the goal is from the publication)",
+         value(MESSAGES, WOKEN), 50, False),
+    Goal("QX-18", "the same, to a waiting coroutine", value(MESSAGES, WOKEN, "to a coroutine us"), 50, False),
     Goal("QG-10", "durable put of a message, 16 producers, to Redis",
          ratio(MESSAGES, "durable put of a message, 16 producers", "redis"), 1, True),
     Goal("QG-10", "the same, to RabbitMQ",
@@ -290,8 +313,16 @@ GOALS = [
     Goal("BO-05", "durable put of 100 KiB: time, of an insert of 60 KiB and the device's time of the rest",
          value(BLOBS, "durable put of 100 KiB, 1 client",
                "time, of an insert of 60 KiB and the device's time of the rest"), 1.2, False),
+    Goal("BO-05", "puts of 100 KiB over HTTP, 16 clients, to a server that syncs files",
+         ratio(SERVED_BLOBS, "puts of 100 KiB over HTTP, 16 clients", "files"), 3, True),
+    Goal("OBJECTS", "durable put of 64 KiB, 4 clients, to the device",
+         value(BLOBS, "durable put of 64 KiB, 4 clients", "of the device"), 0.75, True),
     *(Goal("BO-06", f"durable append of 200 bytes, 64 clients, {told}: of the inserts",
            value(BLOBS, APPENDS.format(told), "of the inserts"), 0.8, True) for told in ("a blob each", "one blob")),
+    *(Goal("BO-07", f"{row}, to Azurite", ratio(SERVED_BLOBS, row, "azurite"), 10, True)
+      for row in ("puts of 10 KiB over HTTP", "gets of 10 KiB over HTTP", "listings of 5,000 names over HTTP")),
+    *(Goal("BO-07", f"{row}, to the lesser of 3 times Azurite and 0.9 of the loopback", azurite_or_loopback(row, 3, 0.9), 1,
+           True) for row in ("puts of 64 MiB over HTTP", "gets of 64 MiB over HTTP")),
     Goal("BO-08", "first page over a million blobs (ten million are the goal): time, of a listing of 1,000",
          value(BLOBS, "first page of a listing with a delimiter", "of the listing of few blobs"), 1.5, False),
     Goal("BO-09", "delete of a container of 200,000 blobs (a million are the goal): time, of an empty one",

@@ -47,39 +47,89 @@ class Files:
         return lines
 
 
-class Serve:
-    """`varve serve` beside Azurite and beside servers that do nothing, by bench/serve/race.py."""
-    ROWS = {"gets": "point gets", "tops": "queries of 10 entities", "inserts": "inserts",
-            "transactions": "transactions of 100 inserts", "pages": "entities by pages of 1,000"}
-    about = ("`varve serve` beside Azurite by one HTTP client with 32 connections, and the same gets answered by a server that "
-             "does nothing on the same HTTP library")
+class Served:
+    """A service of `varve serve` beside Azurite, by a program of bench/serve, which measures a round."""
+    BUILD = ROOT / "build/race"
 
     def rows(self):
         return list(self.ROWS.values())
 
     def command(self, bench, scratch, quick):
         program = pathlib.Path(bench).parent / "varve"
-        return [sys.executable, "-B", str(ROOT / "bench/serve/race.py"), "--program", str(program),
-                "--build", str(ROOT / "build/race"), "--rounds", "1", "--seconds", "1" if quick else "2", "--without-kill",
+        return [sys.executable, "-B", str(ROOT / "bench/serve" / self.RACER), "--program", str(program),
+                "--build", str(self.BUILD), "--rounds", "1", "--seconds", "1" if quick else "2", *self.words(quick),
                 "--json", str(scratch / "served")]
 
     def lines(self, _output, scratch):
         told = json.loads((scratch / "served").read_text(encoding="utf-8"))["rows"]
-        return [{"row": title, "contenders": {name: self._outcome(key, name, told) for name in ("varve", "azurite")
-                                              if name in told[key]}} for key, title in self.ROWS.items()]
+        return [{"row": title, "contenders": {name: _outcome(told[key][name][0]["rate"], "/s", True,
+                                                             self.figures(key, name, told))
+                                              for name in ("varve", "azurite", "files") if name in told[key]}}
+                for key, title in self.ROWS.items()]
 
-    @staticmethod
-    def _outcome(key, name, told):
+    def figures(self, key, name, told):
         measured = told[key][name][0]
-        figures = {"CPU s/M": measured["cpu_us"], "p50 us": measured["p50_us"], "p99 us": measured["p99_us"],
-                   "max us": measured["max_us"], "RSS MB": measured["memory_mb"]}
+        return {"CPU s/M": measured["cpu_us"], "p50 us": measured["p50_us"], "p99 us": measured["p99_us"],
+                "max us": measured["max_us"], "RSS MB": measured["memory_mb"]}
+
+    def contenders(self):
+        """Without Azurite varve is measured alone."""
+        return ["--contenders", "varve,azurite" if (self.BUILD / "node_modules/azurite").exists() else "varve"]
+
+
+class Serve(Served):
+    """The tables, and servers that do nothing."""
+    RACER = "race.py"
+    ROWS = {"gets": "point gets", "tops": "queries of 10 entities", "inserts": "inserts",
+            "transactions": "transactions of 100 inserts", "pages": "entities by pages of 1,000",
+            "logged_gets": "point gets with logging on", "logged_inserts": "inserts with logging on"}
+    about = ("`varve serve` beside Azurite by one HTTP client with 32 connections, and the same gets answered by a server that "
+             "does nothing on the same HTTP library")
+
+    def words(self, _quick):
+        return ["--without-kill"]
+
+    def figures(self, key, name, told):
+        measured, figures = told[key][name][0], super().figures(key, name, told)
         if key == "gets":
             figures |= {"empty answers /s": told[key]["empty"][0]["rate"],
                         "empty answer, CPU us": told[key]["empty"][0]["cpu_us"],
                         "CPU, of an empty answer": measured["cpu_us"] / told[key]["empty"][0]["cpu_us"]}
         if key == "tops":
             figures["CPU, of a get"] = measured["cpu_us"] / told["gets"][name][0]["cpu_us"]
-        return _outcome(measured["rate"], "/s", True, figures)
+        if "of_without" in measured:
+            figures |= {"of the rate without": measured["of_without"], "CPU, of that without": measured["cpu_of_without"],
+                        "entries, of the requests": measured["logged"]}
+        return figures
+
+
+class ServedQueues(Served):
+    RACER = "queue_race.py"
+    ROWS = {"puts": "puts of 1 KiB over HTTP", "pairs": "gets and deletes with a backlog over HTTP"}
+    about = ("the queue service of `varve serve` beside that of Azurite, by one HTTP client with 16 connections; the backlog "
+             "is 20,000 messages")
+
+    def words(self, _quick):
+        return self.contenders()
+
+
+class ServedBlobs(Served):
+    RACER = "blob_race.py"
+    ROWS = {"small_puts": "puts of 10 KiB over HTTP", "small_gets": "gets of 10 KiB over HTTP",
+            "object_puts": "puts of 100 KiB over HTTP, 16 clients", "large_puts": "puts of 64 MiB over HTTP",
+            "large_gets": "gets of 64 MiB over HTTP", "pages": "listings of 5,000 names over HTTP"}
+    about = ("the blob service of `varve serve` beside that of Azurite, and beside a server that syncs a file for each put, by "
+             "one HTTP client; *loopback* is a server that only moves bodies")
+
+    def words(self, _quick):
+        return [*self.contenders(), "--slow-clients", "0"]
+
+    def figures(self, key, name, told):
+        figures = super().figures(key, name, told)
+        if name == "varve" and "loopback" in told[key]:
+            limit = told[key]["loopback"][0]["rate"]
+            figures |= {"loopback /s": limit, "of the loopback": told[key][name][0]["rate"] / limit}
+        return figures
 
 
 class Messages:
@@ -88,7 +138,9 @@ class Messages:
             "entity and message in one durable commit", "message taken, and deleted durably",
             "get from a queue after many were taken", "get from a queue beside many hidden messages",
             "messages consumed by 16 consumers", "open of a store with many queues",
-            "disk of an empty queue that many bytes passed"]
+            "disk of an empty queue that many bytes passed",
+            "processor time of ten idle consumers at each of many queues",
+            "message from the begin of a put to a thread that waits for it, median"]
     about = ("queues of messages of 1 KiB, beside an insert of an entity of that size, a queue in SQLite, a quorum queue of "
              "RabbitMQ, and a stream of Redis with `appendfsync always`")
 
@@ -134,7 +186,8 @@ BLOBS = Goals(
     "files with fsync, blobs in SQLite, and values in RocksDB's blob files",
     ["durable write of one stream", "durable write of 16 streams", "cold sequential read",
      "cached sequential read, one thread", "cold random range of 64 KiB, median", "durable put of 100 KiB, 1 client",
-     "durable put of 100 KiB, 16 clients", "durable append of 200 bytes, 64 clients, a blob each",
+     "durable put of 100 KiB, 16 clients", "durable put of 64 KiB, 4 clients",
+     "durable append of 200 bytes, 64 clients, a blob each",
      "durable append of 200 bytes, 64 clients, one blob", "first page of a listing with a delimiter",
      "delete of a container", "durable copy of a long blob", "durable insert of an entity with a large value of 1 MiB",
      "checksums of a written stream over HTTP, without MD5", "durable insert during a collection, median"])
@@ -148,7 +201,8 @@ INDEXES = Goals(
      "first 20 orders by total, descending", "look-up of an order by its number, of all orders"])
 
 
-PROGRAMS = {"files": Files(), "serve": Serve(), "messages": Messages(), "blobs": BLOBS, "indexes": INDEXES}
+PROGRAMS = {"files": Files(), "serve": Serve(), "serve-queues": ServedQueues(), "serve-blobs": ServedBlobs(),
+            "messages": Messages(), "blobs": BLOBS, "indexes": INDEXES}
 
 
 def listing():

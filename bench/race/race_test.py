@@ -249,12 +249,38 @@ class OutsideTest(Scratch):
         rows = {row: {"varve": measured(20), "azurite": measured(200)} for row in outside.Serve.ROWS}
         rows["gets"]["empty"] = [{"rate": 60000, "cpu_us": 16}]
         rows["tops"]["varve"] = measured(30)
+        rows["logged_gets"] = {"varve": [{**measured(20)[0], "of_without": 0.97, "cpu_of_without": 1.03, "logged": 1}]}
         (self.home / "served").write_text(json.dumps({"rows": rows}))
         told = {line["row"]: line["contenders"] for line in outside.PROGRAMS["serve"].lines("", self.home)}
         self.assertEqual(list(told), outside.PROGRAMS["serve"].rows())
         self.assertEqual(told["point gets"]["varve"]["figures"]["CPU, of an empty answer"], 1.25)
         self.assertEqual(told["queries of 10 entities"]["varve"]["figures"]["CPU, of a get"], 1.5)
         self.assertEqual(told["inserts"]["azurite"]["value"], 5000)
+        self.assertEqual(told["point gets with logging on"]["varve"]["figures"]["of the rate without"], 0.97)
+
+
+    def test_a_large_blob_is_judged_by_azurite_or_by_the_loopback(self):
+        def measured(rate):
+            return [{"rate": rate, "cpu_us": 1, "p50_us": 1, "p99_us": 2, "max_us": 3, "memory_mb": 4}]
+        rows = {row: {"varve": measured(30), "azurite": measured(10), "files": measured(20)} for row in outside.ServedBlobs.ROWS}
+        rows["large_puts"] = {"varve": measured(30), "azurite": measured(20), "loopback": measured(40)}
+        rows["large_gets"] = {"varve": measured(38), "azurite": measured(20), "loopback": measured(40)}
+        (self.home / "served").write_text(json.dumps({"rows": rows}))
+        told = [line(lines["row"], 1, lines["contenders"], part="serve-blobs")
+                for lines in outside.PROGRAMS["serve-blobs"].lines("", self.home)]
+        judged = {goal.text: met for goal, met, _ in goals.lines_of(figures.rows_of(told))}
+        bound = ", to the lesser of 3 times Azurite and 0.9 of the loopback"
+        self.assertFalse(judged["puts of 64 MiB over HTTP" + bound])
+        self.assertTrue(judged["gets of 64 MiB over HTTP" + bound])
+        self.assertFalse(judged["puts of 100 KiB over HTTP, 16 clients, to a server that syncs files"])
+        self.assertFalse(judged["puts of 10 KiB over HTTP, to Azurite"])
+
+    def test_servers_are_measured_without_azurite_where_it_is_missing(self):
+        queues = outside.ServedQueues()
+        queues.BUILD = self.home
+        self.assertIn("varve", queues.command("varve-bench", self.home, True))
+        (self.home / "node_modules/azurite").mkdir(parents=True)
+        self.assertIn("varve,azurite", queues.command("varve-bench", self.home, True))
 
 
 class MachineTest(Scratch):
@@ -350,8 +376,9 @@ class FiguresTest(unittest.TestCase):
 
     def test_every_goal_has_a_row(self):
         self.assertEqual({goal.name for goal in goals.GOALS},
-                         {"cost", *(f"P{number}" for number in range(1, 32)), *(f"QG-{number:02}" for number in range(2, 11)),
-                          *(f"BO-{number:02}" for number in range(1, 13) if number != 7), "BX-33",
+                         {"cost", "AL-07", "OBJECTS", "QX-17", "QX-18", *(f"P{number}" for number in range(1, 32)),
+                          *(f"QG-{number:02}" for number in range(1, 11)),
+                          *(f"BO-{number:02}" for number in range(1, 13)), "BX-33",
                           *(f"IX-{number:02}" for number in range(1, 7))})
         self.assertEqual(len({(goal.name, goal.text) for goal in goals.GOALS}), len(goals.GOALS))
 

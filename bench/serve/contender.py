@@ -17,7 +17,7 @@ class Contender:
     def __init__(self, name, version, keeps, command):
         """`command` makes a command line of a directory and a port; `keeps` says what an answered write has reached."""
         self.name, self.version, self.keeps, self.command = name, version, keeps, command
-        self.process, self.port = None, None
+        self.process, self.port, self.logs_port = None, None, None
 
     def start(self, directory):
         self.port = free_port()
@@ -48,9 +48,14 @@ class Contender:
 
 
 def varve(program):
+    """It listens for blobs too, so that its log of requests can be read."""
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    return Contender("varve", version, "the device", lambda directory, port: [
-        program, "serve", "--data", f"{directory}/store", "--listen", f"127.0.0.1:{port}"])
+    logs_port = free_port()
+    made = Contender("varve", version, "the device", lambda directory, port: [
+        program, "serve", "--data", f"{directory}/store", "--listen", f"127.0.0.1:{port}",
+        "--listen-blobs", f"127.0.0.1:{logs_port}"])
+    made.logs_port = logs_port
+    return made
 
 
 def azurite(installed, version):

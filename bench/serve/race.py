@@ -19,6 +19,7 @@ import tempfile
 
 import contender
 import kill
+import logged
 import wire
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -159,6 +160,12 @@ def race(racers, empties, rounds, runner):
                 print(seen, file=sys.stderr, flush=True)
         for empty in empties:
             results["gets"][empty.name].append(runner.gets(empty, None))
+        for row, title in logged.ROWS.items():
+            for racer in [racer for racer in racers if racer.logs_port]:
+                figures = logged.trial(racer, row, lambda: runner.run(row.removeprefix("logged_"), racer))
+                results.setdefault(row, {}).setdefault(racer.name, []).append(figures)
+                seen = f"round {number + 1}, {title}, {racer.name}: {short(figures['rate'])}/s"
+                print(seen, file=sys.stderr, flush=True)
     return results
 
 
@@ -196,6 +203,9 @@ def main():
         results = race(racers, empties, words.rounds, Race(words.seconds, scratch))
         if len(racers) == 2:
             print_table([racer.name for racer in racers], results)
+        print()
+        for row in logged.ROWS:
+            print(logged.sentence(row, results[row]["varve"]))
         for racer in (*racers, *empties):
             racer.end()
         print()

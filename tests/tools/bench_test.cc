@@ -1,4 +1,4 @@
-// Goal: the race of whole stores and the race of blobs stay runnable.
+// Goal: the races of whole stores, of blobs and of messages stay runnable.
 // Method: every workload runs once with tiny sizes, by every contender in the build. No figure is checked.
 #include <algorithm>
 #include <cstdlib>
@@ -135,16 +135,16 @@ TEST(BlobsBench, EveryGoalHasItsRows) {
   for (const char* row :
        {"durable write of one stream", "durable write of 16 streams", "cold sequential read",
         "cached sequential read, one thread", "cold random range of 64 KiB, median", "durable put of 100 KiB, 1 client",
-        "durable put of 100 KiB, 16 clients", "durable append of 200 bytes, 64 clients, a blob each",
-        "durable append of 200 bytes, 64 clients, one blob", "first page of a listing with a delimiter",
-        "delete of a container", "durable copy of a long blob",
+        "durable put of 100 KiB, 16 clients", "durable put of 64 KiB, 4 clients",
+        "durable append of 200 bytes, 64 clients, a blob each", "durable append of 200 bytes, 64 clients, one blob",
+        "first page of a listing with a delimiter", "delete of a container", "durable copy of a long blob",
         "durable insert of an entity with a large value of 1 MiB",
         "checksums of a written stream over HTTP, without MD5", "durable insert during a collection, median"}) {
     EXPECT_NE(run.out.find(row), std::string::npos) << row;
     EXPECT_NE(run.json.find(row), std::string::npos) << row;
   }
-  for (const char* goal :
-       {"BO-01", "BO-02", "BO-03", "BO-04", "BO-05", "BO-06", "BO-08", "BO-09", "BO-10", "BO-11", "BO-12", "BX-33"}) {
+  for (const char* goal : {"BO-01", "BO-02", "BO-03", "BO-04", "BO-05", "OBJECTS", "BO-06", "BO-08", "BO-09", "BO-10",
+                           "BO-11", "BO-12", "BX-33"}) {
     EXPECT_NE(run.out.find("| " + std::string(goal) + " |"), std::string::npos) << goal;
   }
 }
@@ -160,6 +160,20 @@ TEST(BlobsBench, GoalsAreChosen) {
 TEST(BlobsBench, WhatIsNotKnownIsRefused) {
   EXPECT_NE(run_blobs_bench("--quick --goal BO-99").status, 0);
   EXPECT_NE(run_blobs_bench("--quick --rows one").status, 0);
+}
+
+TEST(MessagesBench, GoalsAreChosen) {
+  const ScratchDirectory scratch;
+  const std::string program = std::filesystem::path(VARVE_PROGRAM).parent_path() / "varve-messages-bench";
+  const std::string begin = program + " " + scratch.path("") + " --quick --goal ";
+  const std::string end = " > " + scratch.path("out") + " 2> " + scratch.path("err");
+  ASSERT_EQ(std::system((begin + "QX-18" + end).c_str()), 0)  // NOLINT(cert-env33-c): the command is ours
+      << content_of(scratch.path("err"));
+  const std::string rows = content_of(scratch.path("out"));
+  EXPECT_NE(rows.find("message from the begin of a put to a thread that waits for it"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("to a coroutine us"), std::string::npos) << rows;
+  EXPECT_EQ(rows.find("durable put of a message"), std::string::npos) << rows;
+  EXPECT_NE(std::system((begin + "QG-99" + end).c_str()), 0);  // NOLINT(cert-env33-c)
 }
 
 }  // namespace
