@@ -1,8 +1,6 @@
 // Goal: if the disk is full, verbs of blobs are refused and change nothing, an upload that is under way leaves nothing,
 // drops work, and all goes on when there is room (BX-04, BX-12).
-// Method: the disk in memory gets a capacity, and rows fill what is left. Afterwards all rows are counted again.
-#include <functional>
-#include <optional>
+// Method: the disk in memory gets a capacity, and rows fill the rest. Afterwards all rows are counted again.
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,12 +44,12 @@ constexpr std::size_t kPiece = 1'500'000;
 TEST_F(BlobsOnAFullDisk, BX04_BX12_AnUploadInWhoseMiddleTheDiskFillsLeavesNothing) {
   const std::string film = uneven_bytes(40'000);
   (void)put_blob(photos_, "film", film);
-  std::optional<FullDisk> disk;
+  FullDisk disk(bench_);
   {
     Result<BlobWriter> writer = photos_.write("film");
     ASSERT_TRUE(writer.ok());
     EXPECT_EQ(said(writer->append(uneven_bytes(kPiece))), kFine);
-    disk.emplace(bench_);
+    disk.fill();
     Status refused;
     for (int i = 0; i < 8 && refused.ok(); ++i) refused = writer->append(uneven_bytes(kPiece));
     EXPECT_EQ(refused.code(), Code::kNoSpace) << refused.to_string();
@@ -59,7 +57,7 @@ TEST_F(BlobsOnAFullDisk, BX04_BX12_AnUploadInWhoseMiddleTheDiskFillsLeavesNothin
     EXPECT_EQ(writer->publish().code(), Code::kNoSpace);
     EXPECT_TRUE(content_in(photos_, "film") == film) << "reads go on, and nothing was published";
   }
-  disk->give_room();
+  disk.give_room();
   const std::string next = uneven_bytes(50'000, 2);
   EXPECT_EQ(said_with_patience([&] { return photos_.put("film", next); }), kFine);
   Result<BlobWriter> writer = photos_.write("long");
@@ -78,6 +76,7 @@ TEST_F(BlobsOnAFullDisk, BX12_RefusedVerbsChangeNothing) {
   EXPECT_EQ(said(photos_.create_append_blob("log")), kFine);
   EXPECT_EQ(said(photos_.append("log", "first")), kFine);
   FullDisk disk(bench_);
+  disk.fill();
   const std::string large = uneven_bytes(60'000, 2);
   EXPECT_EQ(photos_.put("a", large).code(), Code::kNoSpace);
   EXPECT_EQ(photos_.put("new", large).code(), Code::kNoSpace);
@@ -107,7 +106,8 @@ TEST_F(BlobsOnAFullDisk, BX12_SmallChangesAreMadeOrRefusedAndDropsAreMade) {
   Container others = bench_.container("others");
   (void)put_blob(others, "c", content);
   {
-    const FullDisk disk(bench_);
+    FullDisk disk(bench_);
+    disk.fill();
     const Status copied = photos_.copy("copy", photos_, "a").status();
     EXPECT_TRUE(is_done_or_refused(copied)) << copied.to_string();
     EXPECT_TRUE(content_in(photos_, "copy") == (copied.ok() ? content : "BlobNotFound"));

@@ -1,7 +1,7 @@
 // Goal: if the disk is full, verbs of queues are refused and change nothing, or are done; a clear and a drop are always
 // done; and all goes on when there is room (QX-05, QX-07).
-// Method: the disk in memory gets a capacity, and rows fill what is left. Messages are too long for the rest, so that
-// their changes are refused for sure. Afterwards the store is verified.
+// Method: the disk in memory gets a capacity, and rows fill the rest. Messages are long, so that their changes are refused
+// for sure. Afterwards the store is verified.
 #include <chrono>
 #include <string>
 #include <vector>
@@ -48,6 +48,7 @@ TEST_F(QueuesOnAFullDisk, QX05_QX07_RefusedVerbsChangeNothing) {
   (void)sent(queue_, long_text('b'));
   (void)sent(queue_, long_text('c'));
   FullDisk disk(bench_);
+  disk.fill();
   EXPECT_EQ(queue_.put(long_text('d')).code(), Code::kNoSpace);
   EXPECT_EQ(queue_.get().code(), Code::kNoSpace);
   EXPECT_EQ(queue_.update(held.id, held.receipt, std::chrono::seconds(0), long_text('e')).code(), Code::kNoSpace);
@@ -73,7 +74,8 @@ TEST_F(QueuesOnAFullDisk, QX07_ADeleteIsDoneOrRefusedAndAClearAndADropAreDone) {
   ASSERT_EQ(held.size(), 2U);
   std::uint64_t left = 3;
   {
-    const FullDisk disk(bench_);
+    FullDisk disk(bench_);
+    disk.fill();
     for (const ReceivedMessage& message : held) {
       const Status removed = queue_.remove(message);
       EXPECT_TRUE(is_done_or_refused(removed)) << removed.to_string();
