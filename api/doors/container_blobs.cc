@@ -152,10 +152,10 @@ Result<BlobReader> Container::read(std::string_view blob, const BlobReadOptions&
     }
     auto reader = std::make_unique<BlobReader::State>();
     reader->core = state_->core;
-    reader->pin = std::make_unique<ReaderPin>(core.reader_pins(), pinned);
     reader->contents = contents_of(at->container);
     reader->state = state_of(blob, found->row, found->version, now);
     reader->row = std::move(found->row);
+    if (!reader->row.pieces.empty()) reader->pin = std::make_unique<ReaderPin>(core.reader_pins(), pinned);
     if (reader->row.is_list) {
       reader->list = std::make_unique<ListIndex>(core.backend().env().scheduler, reader->contents,
                                                  reader->row.pieces.front().content);

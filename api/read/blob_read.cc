@@ -301,13 +301,13 @@ Status read_pieces(const engine::ReadView& view, format::TableId contents, const
 }
 
 Status BlobReader::State::read(std::uint64_t offset, std::span<char> buffer) const {
-  const ReaderPin::Use use(*pin);
-  const Result<engine::ReadView> view = core->view(use);
-  if (!view.ok()) return view.status();
   if (row.pieces.empty()) {
     (void)copy_from(row.inlined, static_cast<std::size_t>(offset), buffer);
     return Status();
   }
+  const ReaderPin::Use use(*pin);
+  const Result<engine::ReadView> view = core->view(use);
+  if (!view.ok()) return view.status();
   return list ? read_list_range(*view, offset, buffer) : read_pieces(*view, contents, row, offset, buffer);
 }
 

@@ -90,7 +90,7 @@ Status read_pieces(const engine::ReadView& view, format::TableId contents, const
 
 struct VARVE_LOCAL BlobReader::State {
   std::shared_ptr<StoreCore> core;  // destroyed last
-  std::unique_ptr<ReaderPin> pin;
+  std::unique_ptr<ReaderPin> pin;   // none if the row has the content
   format::TableId contents = 0;
   BlobRow row;
   BlobState state;

@@ -16,6 +16,7 @@
 
 #include "tests/tools/run_program.h"
 #include "tests/tools/stored_end.h"
+#include "tests/tools/stored_objects.h"
 #include "varve/store.h"
 
 namespace varve::backup_test {
@@ -101,6 +102,25 @@ TEST_F(Backup, IsRestoredAsAStoreOfTheSameContent) {
   EXPECT_EQ(exported(scratch_.path("restored")), rows);
   EXPECT_EQ(run_program({"put", scratch_.path("restored"), "Rows", "p0", "new"}).exit_code, 0);
   expect_sound();
+}
+
+TEST_F(Backup, QX01_BX22_HasQueuesBlobsAndLargeValues) {
+  test::put_objects(store_);
+  ASSERT_EQ(run_program({"compact", store_}).exit_code, 0);  // so that contents are in value files
+  ASSERT_EQ(run_program({"blob", "put", store_, "photos", "late", "-"}, "in the log").exit_code, 0);
+  const std::string shown = test::shown_objects(store_);
+  const auto first = back_up();
+  ASSERT_EQ(run_program({"blob", "delete", store_, "photos", "film"}).exit_code, 0);
+  ASSERT_EQ(run_program({"queue", "drop", store_, "orders", "--yes"}).exit_code, 0);
+  back_up();
+  expect_sound();
+  const std::string restored = scratch_.path("restored");
+  const ProgramResult done = run_program({"restore", backups_, restored, "--backup", first["backup"]});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  test::expect_objects(restored, shown);
+  EXPECT_EQ(run_program({"blob", "get", restored, "photos", "late"}).out, "in the log");
+  EXPECT_EQ(run_program({"queue", "put", restored, "orders", "after"}).exit_code, 0);
+  EXPECT_EQ(run_program({"blob", "put", restored, "photos", "film", "-"}, "after").exit_code, 0);
 }
 
 TEST_F(Backup, CopiesOnlyContentsThatNoEarlierBackupHas) {

@@ -315,7 +315,7 @@ class VARVE_EXPORT BlobWriter {
 };
 
 /// Reads one state of one blob, also after the blob was changed or deleted. Copies are not possible; any thread may read.
-/// It keeps the state readable, as a Snapshot does, but for StoreOptions::reader_idle_max at most after a read.
+/// It keeps the state readable, as a Snapshot does, until no read has come for StoreOptions::reader_idle_max.
 class VARVE_EXPORT BlobReader {
  public:
   BlobReader(BlobReader&&) noexcept;

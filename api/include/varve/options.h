@@ -99,7 +99,7 @@ struct StoreOptions {
   std::chrono::milliseconds recreation_delay{0};
   /// Time for which a BlobReader or LargeValueReader keeps its content readable without a read: 1 ms to 36,525 days. A
   /// background thread looks twice a minute. Then the reader's state may be removed from the disk, and its reads return
-  /// kClosed. The option is not stored (BX-11).
+  /// kClosed. A reader of a blob of a few KiB, whose row has the content, keeps nothing. The option is not stored (BX-11).
   std::chrono::milliseconds reader_idle_max = std::chrono::hours(1);
   /// Time for which the staged blocks of a blob are kept after the last one: 1 ms to 36,525 days. A background thread then
   /// discards them. The option is not stored (BX-30).

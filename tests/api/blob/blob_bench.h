@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -83,6 +85,27 @@ inline Said stage(Container& container, std::string_view blob, std::string_view 
   if (!writer.ok()) return said(writer);
   if (Status added = writer->append(bytes); !added.ok()) return said(added);
   return said(writer->publish());
+}
+/// Returns where the files of the store have these bytes first: offsets by the names of the files.
+inline std::map<std::string, std::size_t> places_of(const io::MemoryDisk& disk, const std::string& bytes) {
+  std::map<std::string, std::size_t> places;
+  for (const std::string& name : disk.file_names(kStorePath)) {
+    const auto file = disk.read_file(std::string(kStorePath) + "/" + name);
+    if (!file.ok()) continue;
+    const std::string_view text(reinterpret_cast<const char*>(file->data()), file->size());
+    if (const std::size_t at = text.find(bytes); at != std::string_view::npos) places[name] = at;
+  }
+  return places;
+}
+/// Returns the disk of a closed store with a flipped bit in the first of these bytes, which are stored once.
+inline io::MemoryDisk with_flip(const io::MemoryDisk& disk, const std::string& bytes) {
+  io::MemoryDisk damaged = disk;
+  const std::map<std::string, std::size_t> places = places_of(disk, bytes);
+  EXPECT_EQ(places.size(), 1U) << "BX-05: each byte of content is stored once";
+  for (const auto& [name, at] : places) {
+    EXPECT_TRUE(damaged.flip_bit(std::string(kStorePath) + "/" + name, at, std::byte{0x10}).ok());
+  }
+  return damaged;
 }
 inline Guid guid_of(char digit) {
   Guid guid;

@@ -65,32 +65,7 @@ class DamagedBlobs : public testing::Test {
 
   static std::string path_of(const std::string& name) { return std::string(kStorePath) + "/" + name; }
 
-  struct Place {
-    std::string path;
-    std::uint64_t offset = 0;
-  };
-  /// Returns where these bytes are stored. They must be stored once.
-  Place place_of(const std::string& bytes) const {
-    Place place;
-    int found = 0;
-    for (const std::string& name : disk_.file_names(kStorePath)) {
-      const auto file = disk_.read_file(path_of(name));
-      if (!file.ok()) continue;
-      const std::string text(reinterpret_cast<const char*>(file->data()), file->size());
-      const std::size_t at = text.find(bytes);
-      if (at == std::string::npos) continue;
-      ++found;
-      place = {path_of(name), at};
-    }
-    EXPECT_EQ(found, 1) << "BX-05: each byte of content is stored once";
-    return place;
-  }
-  io::MemoryDisk with_flip(const std::string& bytes) const {
-    const Place place = place_of(bytes);
-    io::MemoryDisk damaged = disk_;
-    EXPECT_TRUE(damaged.flip_bit(place.path, place.offset, std::byte{0x10}).ok());
-    return damaged;
-  }
+  io::MemoryDisk with_flip(const std::string& bytes) const { return test::with_flip(disk_, bytes); }
 
   /// Opens a damaged store. Returns nothing if it refuses to open, with a typed error.
   static std::unique_ptr<Store> opened(const StoreBench& bench) {

@@ -2,7 +2,9 @@
 // it moves, and a cold range reads little more than itself (BX-05, BX-08, BX-09, BX-11, BX-32, BX-33).
 // Method: figures of the store and of the disk, before and after deletes and compactions. The reads of a collection are
 // counted by the file system.
+#include <atomic>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -138,6 +140,36 @@ TEST_F(BlobSpace, BX11_AReaderHoldsItsContentUntilItIsClosed) {
   }
   compact();
   EXPECT_EQ(live_bytes(), 0U);
+}
+
+TEST_F(BlobSpace, BX12_ARecoveryReadsNoContent) {
+  fill(8);
+  photos_ = bench_.reopened();  // so that no content is in the last segment of the log
+  (void)put_blob(photos_, "tail", "text");
+  io::SeededRandom random(3);
+  const io::MemoryDisk disk = bench_.machine.files->process_death(random);
+  std::set<std::string> files;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    const auto places = places_of(disk, uneven_bytes(kMiB, i).substr(1'000, 64));
+    ASSERT_EQ(places.size(), 1U);
+    files.insert(places.begin()->first);
+  }
+  StoreBench killed(9, disk);
+  std::atomic<std::uint64_t> bytes{0};
+  io::FaultRule rule;
+  rule.kind = io::OperationKind::kRead;
+  rule.predicate = [&](const io::Operation& read) {  // under the lock of the fault plan
+    if (files.contains(std::string(read.name))) bytes += read.size_bytes;
+    return false;
+  };
+  killed.machine.files->faults().add(std::move(rule));
+  killed.open();
+  EXPECT_LT(bytes.load(), kUnread);
+  const Container photos = *killed.store->open_container(kAccount, "photos");
+  EXPECT_EQ(content_in(photos, "tail"), "text");
+  EXPECT_TRUE(content_in(photos, "3") == uneven_bytes(kMiB, 3));
+  EXPECT_GE(bytes.load(), kMiB) << "reads of a content are counted";
+  killed.machine.files->faults().clear();
 }
 
 TEST_F(BlobSpace, BX09_AColdRangeReadsLittleMoreThanItself) {

@@ -91,22 +91,6 @@ class DamagedValues : public testing::Test {
     ASSERT_TRUE(verified.ok()) << verified.status().to_string();
     for (const std::string& finding : verified->findings) ADD_FAILURE() << finding;
   }
-  static io::MemoryDisk with_flip(const io::MemoryDisk& disk, const std::string& bytes) {
-    io::MemoryDisk damaged = disk;
-    for (const std::string& name : disk.file_names(kStorePath)) {
-      const std::string path = std::string(kStorePath) + "/" + name;
-      const auto file = disk.read_file(path);
-      if (!file.ok()) continue;
-      const std::string text(reinterpret_cast<const char*>(file->data()), file->size());
-      const std::size_t at = text.find(bytes);
-      if (at == std::string::npos) continue;
-      EXPECT_TRUE(damaged.flip_bit(path, at, std::byte{0x10}).ok());
-      return damaged;
-    }
-    ADD_FAILURE() << "the content is in no file";
-    return damaged;
-  }
-
   StoreBench bench_{31, OneThreadAtATime{}};
   LargeValue first_;
 };

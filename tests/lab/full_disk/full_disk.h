@@ -1,7 +1,8 @@
 // Owns: the suite "full-disk": a store whose disk is full repeatedly, and the operations that must still work.
 // Must never: reopen the store to make writes work again.
 //
-// The law: without room a write returns kNoSpace and changes nothing. Reads and drops still work. Within a second after
+// The law: without room a write returns kNoSpace and changes nothing, be it of entities, messages or blobs. Reads and drops
+// still work. Within a second after
 // room appears, writes succeed. No data is lost or damaged.
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "tests/lab/full_disk/full_disk_objects.h"
 #include "tests/lab/suite.h"
 #include "varve/store.h"
 
@@ -61,10 +63,15 @@ class FullDiskRun {
   void broken(const std::string& what) {
     if (broken_.empty()) broken_ = what;
   }
+  /// An empty text is no violation.
+  void judge(const std::string& what) {
+    if (!what.empty()) broken(what);
+  }
   void broken(const std::string& what, const Status& status) { broken(what + ": " + status.to_string()); }
 
   std::uint64_t state_;
   FullDiskWorld world_;
+  FullDiskObjects objects_;
   std::unique_ptr<Store> store_;
   Rows rows_;
   std::string spare_;  // a table that will be dropped; empty if there is none

@@ -19,7 +19,12 @@ constexpr std::uint64_t kRoomMax = 300 << 10;
 
 }  // namespace
 
-FullDiskRun::FullDiskRun(std::uint64_t seed, FullDiskWorld world) : state_(seed), world_(std::move(world)) {}
+FullDiskRun::FullDiskRun(std::uint64_t seed, FullDiskWorld world)
+    : state_(seed),
+      world_(std::move(world)),
+      objects_(
+          std::string(kDiskAccount), [this](std::uint64_t bound) { return below(bound); },
+          [this](const std::function<Status()>& change) { return with_patience(change); }) {}
 
 std::uint64_t FullDiskRun::random() {
   state_ += 0x9E3779B97F4A7C15u;
@@ -41,6 +46,7 @@ std::string FullDiskRun::run(std::uint64_t cycles) {
   if (Status made = store_->create_account(kDiskAccount); !made.ok()) return "no account: " + made.to_string();
   if (Status made = store_->create_table(kDiskAccount, kTable).status(); !made.ok())
     return "no table: " + made.to_string();
+  if (Status made = objects_.make(*store_); !made.ok()) return "no queue or container: " + made.to_string();
   for (std::uint64_t number = 0; number < cycles && broken_.empty(); ++number) cycle(number);
   if (broken_.empty()) reopen();
   store_.reset();
@@ -50,6 +56,8 @@ std::string FullDiskRun::run(std::uint64_t cycles) {
 void FullDiskRun::cycle(std::uint64_t number) {
   constexpr std::uint64_t kReopenEvery = 40;
   if (Status made = make_spare(number); !made.ok()) return broken("no table to be dropped", made);
+  if (Status made = objects_.make_spare(*store_); !made.ok())
+    return broken("no queue or container to be dropped", made);
   fill_up();
   look_while_full();
   drop_while_full(number);
@@ -114,7 +122,9 @@ void FullDiskRun::fill_up() {
     // Space that the store frees meanwhile, mainly by its log, is taken away as well.
     if (writes % kWritesBetweenLooks == 0) world_.leave_room(room);
     // Overwritten data frees its space. So the table that will be dropped grows too.
-    const Status written = writes % 2 == 0 ? write_one() : write(spare_, std::to_string(writes), random_value());
+    const Status written = writes % 4 == 3   ? objects_.write_one(*store_, random_value())
+                           : writes % 2 == 0 ? write_one()
+                                             : write(spare_, std::to_string(writes), random_value());
     if (written.code() == Code::kNoSpace) return report_.count("times full");
     if (!written.ok()) return broken("a write failed otherwise", written);
   }
@@ -132,6 +142,7 @@ void FullDiskRun::look_while_full() {
     if (text == nullptr || *text != value) return broken("a row is wrong while the disk is full: " + row);
     report_.count("reads while full");
   }
+  judge(objects_.look_while_full(*store_));
 }
 
 void FullDiskRun::drop_while_full(std::uint64_t number) {
@@ -139,6 +150,7 @@ void FullDiskRun::drop_while_full(std::uint64_t number) {
   const Status dropped = store_->drop_table(kDiskAccount, spare_);
   if (!dropped.ok()) return broken("a drop fails while the disk is full, in cycle " + std::to_string(number), dropped);
   spare_.clear();
+  judge(objects_.drop_spare(*store_));
   report_.count("drops while full");
 }
 
@@ -149,6 +161,7 @@ void FullDiskRun::resume() {
   const Result<Statistics> statistics = store_->statistics();
   if (!statistics.ok() || statistics->health != Health::kHealthy)
     broken("the store writes and does not call it health");
+  judge(objects_.consume(*store_));
 }
 
 void FullDiskRun::compare() {
@@ -171,6 +184,7 @@ void FullDiskRun::compare() {
   const Result<TablePage> tables = store_->list_tables(kDiskAccount);
   if (!tables.ok()) return broken("tables are not listed", tables.status());
   if (tables->tables.size() != 1 + (spare_.empty() ? 0u : 1u)) broken("a dropped table is there, or one is not");
+  judge(objects_.compare(*store_));
   report_.count("comparisons");
 }
 

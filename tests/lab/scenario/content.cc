@@ -3,6 +3,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "tests/lab/scenario/object_rows.h"
+
 namespace varve::lab {
 namespace {
 
@@ -20,8 +22,9 @@ Status read_entities(const Table& table, std::string_view account, std::string_v
     const Result<Page> page = table.scan(scan);
     if (!page.ok()) return page.status();
     for (const Entity& entity : page->entities) {
-      content[entity_name(account, name, entity.partition_key(), entity.row_key())] =
-          row_of(entity, entity.timestamp().ticks);
+      Row& row = content[entity_name(account, name, entity.partition_key(), entity.row_key())];
+      row = row_of(entity, entity.timestamp().ticks);
+      if (Status read = read_large_values(table, entity, row); !read.ok()) return read;
     }
     if (!page->continuation) return {};
     scan.continuation = *page->continuation;
@@ -135,6 +138,7 @@ Result<Content> read_content(const Store& store) {
     for (const AccountInfo& info : page->accounts) {
       content[account_name(info.name)] = {};
       if (Status read = read_tables(store, info.name, content); !read.ok()) return read;
+      if (Status read = read_objects(store, info.name, content); !read.ok()) return read;
     }
     if (!page->continuation) break;
     options.continuation = *page->continuation;

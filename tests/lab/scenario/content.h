@@ -11,8 +11,8 @@
 
 namespace varve::lab {
 
-/// An entity, or a row for an account, a table, an index or the last tag. A version of zero equals every version, because the
-/// model does not know it.
+/// An entity, or a row for an account, a table, an index, a queue, a message, a container, a blob or the last tag. A
+/// version of zero equals every version, because the model does not know it.
 struct Row {
   std::map<std::string, std::string> properties;
   std::uint64_t version = 0;
@@ -39,7 +39,8 @@ Row row_of(const Entity& entity, std::uint64_t version);
 Row policies_row(std::span<const AccessPolicy> policies);
 Row index_row(IndexState state);
 
-/// Reads all accounts, tables, policies, indexes, entities and the tag. Errors: those of reading.
+/// Reads all accounts, tables, policies, indexes, entities, queues, containers (object_rows.h) and the tag. Errors: those of
+/// reading.
 Result<Content> read_content(const Store& store);
 
 /// Returns an empty text if both are equal. Otherwise it returns one line with the first few differences.

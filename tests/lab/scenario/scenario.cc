@@ -9,8 +9,8 @@ namespace varve::lab {
 const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all = [] {
     std::vector<Scenario> made;
-    for (const auto& group :
-         {commit_scripts(), table_scripts(), index_scripts(), tree_scripts(), whole_store_scripts()}) {
+    for (const auto& group : {commit_scripts(), table_scripts(), index_scripts(), tree_scripts(), whole_store_scripts(),
+                              object_scripts()}) {
       made.insert(made.end(), group.begin(), group.end());
     }
     return made;

@@ -13,5 +13,6 @@ std::vector<Scenario> table_scripts();        // accounts, tables, policies; dro
 std::vector<Scenario> index_scripts();        // builds, drops and maintenance of indexes; what ends in them
 std::vector<Scenario> tree_scripts();         // flushes and compactions
 std::vector<Scenario> whole_store_scripts();  // opening, closing, recovery, checkpoints, faults and full disks
+std::vector<Scenario> object_scripts();       // messages, blobs, large values; transactions with them
 
 }  // namespace varve::lab

@@ -110,7 +110,7 @@ class Stage {
   void load(std::string_view table, int count, std::size_t bytes, int step = 1, bool finish = true);
   /// Loads entities into an empty table with this index, which the load builds after its commit.
   void load_indexed(std::string_view table, std::string_view index, int count, std::size_t bytes);
-  /// Makes any other commit: `act` returns its version.
+  /// Makes any other commit: `act` returns its version, or version_seen() after it.
   void commit(const std::string& what, Durability durability, const std::function<Result<std::uint64_t>()>& act,
               Effect effect);
 
@@ -122,6 +122,8 @@ class Stage {
   /// Reads everything and compares it with the ledger.
   void read_all();
   std::uint64_t visible_version() const;
+  /// Returns the visible version after a commit whose own version is not known, with a mark that says so.
+  std::uint64_t version_seen() const;
 
   // -- Results ------------------------------------------------------------------------------------------------------
 
@@ -142,7 +144,6 @@ class Stage {
   template <typename Call>
   auto call_or_tell(const Call& call);
   Entity entity_of(const Write& write) const;
-  std::uint64_t version_seen() const;
   ETag condition(std::string_view table, const Write& write) const;
   Status note(const Status& status);
   std::vector<Write> loaded_rows(int count, std::size_t bytes, int step);

@@ -18,6 +18,7 @@
 #include "tests/serve/socket/served_program.h"
 #include "tests/serve/socket/signed_bytes.h"
 #include "tests/tools/run_program.h"
+#include "tests/tools/stored_objects.h"
 
 namespace varve::serve::served_backup_test {
 namespace {
@@ -150,6 +151,20 @@ TEST(ServedBackup, GivesATableBackBesideTheServer) {
   EXPECT_THAT(restored.err, HasSubstr("restored entities end once they are written again"));
   EXPECT_EQ(run_program({"export", server.data(), "Rows", "--format", "csv"}).out, before);
   EXPECT_THAT(run_program({"table", "expiry", server.data(), "Rows"}).out, HasSubstr("end 30d after"));
+}
+
+TEST(ServedBackup, QX01_BX22_HasQueuesBlobsAndLargeValues) {
+  const ServedProgram server(ProgramOptions{});
+  ASSERT_TRUE(server.is_ready()) << server.err();
+  const varve::test::ScratchDirectory scratch;
+  varve::test::put_objects(server.data());
+  const std::string shown = varve::test::shown_objects(server.data());
+  ASSERT_EQ(run_program({"backup", server.data(), scratch.path("backups")}).exit_code, 0);
+  ASSERT_EQ(run_program({"blob", "delete", server.data(), "photos", "film"}).exit_code, 0);
+  EXPECT_EQ(run_program({"verify", scratch.path("backups")}).exit_code, 0);
+  const ProgramResult done = run_program({"restore", scratch.path("backups"), scratch.path("restored")});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  varve::test::expect_objects(scratch.path("restored"), shown);
 }
 
 TEST(ServedBackup, StaysWholeIfTheServerIsKilledMeanwhile) {
