@@ -247,6 +247,25 @@ TEST_F(BlobVerbs, AreDeletedAndCopied) {
 
 // -- Interruptions ------------------------------------------------------------------------------------------------------
 
+TEST_F(BlobVerbs, ACompressedPutTakesLessSpace) {
+  const std::string text(3 * kMebibyte, 'x');
+  const auto stored = [this] {
+    return parsed(run_program({"stats", store_, "--json"})).value("value_file_live_bytes", std::uint64_t{0});
+  };
+  for (const Words& more : {Words{"--compress"}, Words{"--compress", "--resume"}}) {
+    const std::string name = "packed" + more.back();
+    Words words{"put", store_, "photos", name, "-"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult done = blob(words, text);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(got(name), text);
+    EXPECT_LT(stored(), kMebibyte) << name;
+  }
+  EXPECT_EQ(blob({"put", store_, "photos", "gz", "-", "--compress", "--resume", "--encoding", "gzip"}, text).exit_code,
+            0);
+  EXPECT_GE(stored(), text.size()) << "an encoded content is stored as it is";
+}
+
 TEST_F(BlobVerbs, APutThatASignalEndsStoresNothing) {
   put("big", "old");
   for (const int signal : {SIGTERM, SIGINT, SIGKILL}) {

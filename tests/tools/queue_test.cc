@@ -108,6 +108,16 @@ TEST_F(QueueVerbs, DeliverAMessageOnceUntilItsHoldEnds) {
   EXPECT_EQ(messages(), 0U);
 }
 
+TEST_F(QueueVerbs, AnOpenReleasesTheHeldMessagesOfAQueueThatAsksForIt) {
+  EXPECT_EQ(queue({"create", store_, "jobs", "--release-on-open"}).exit_code, 0);
+  for (const std::string name : {"jobs", "orders"}) {
+    EXPECT_EQ(queue({"put", store_, name, "1"}).exit_code, 0);
+    EXPECT_EQ(queue({"get", store_, name, "--hold", "1h"}).exit_code, 0);
+  }
+  EXPECT_EQ(parsed(queue({"get", store_, "jobs", "--hold", "1h", "--json"}))["deliveries"], 2);
+  EXPECT_EQ(queue({"get", store_, "orders"}).exit_code, 1);
+}
+
 TEST_F(QueueVerbs, TakeTextsFromFilesAndLinesAndPrintThemBack) {
   EXPECT_EQ(queue({"put", store_, "orders", "--file", scratch_.file("text", "two\nlines\n")}).exit_code, 0);
   EXPECT_EQ(queue({"put", store_, "orders", "--file", "-"}, "\xC3\xA4").exit_code, 0);

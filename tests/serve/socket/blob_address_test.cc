@@ -149,6 +149,7 @@ TEST_F(BlobAddress, BC01_JudgesConditionsAndLeases) {
   EXPECT_THAT(there({"blob", "put", "photos", "a", "-", "--if-match", first}, "3").err, HasSubstr("ConditionNotMet"));
   EXPECT_THAT(there({"blob", "put", "photos", "a", "-", "--if-absent"}, "3").err, HasSubstr("without --if-absent"));
   EXPECT_EQ(there({"blob", "delete", "photos", "a", "--if-match", first}).exit_code, 1);
+  EXPECT_THAT(there({"blob", "put", "photos", "a", "-", "--compress"}, "3").err, HasSubstr("no way to say --compress"));
   const std::string mine = "00000000-0000-0000-0000-000000000001";
   const std::string other = "00000000-0000-0000-0000-000000000002";
   EXPECT_EQ(there({"blob", "lease", "photos", "a", "acquire", "--id", mine, "--duration", "60"}).out, mine + "\n");

@@ -124,6 +124,7 @@ TEST_F(QueueAddress, RefusesWhatTheProtocolCannotSay) {
     Words words;
     std::string part;
   } refusals[] = {{{"create", "big", "--message-bytes", "100000"}, "--message-bytes"},
+                  {{"create", "jobs", "--release-on-open"}, "--release-on-open"},
                   {{"put", "orders", "x", "--delay", "1500ms"}, "--delay with a fraction of a second"},
                   {{"put", "orders", "x", "--ttl", "1500ms"}, "--ttl with a fraction of a second"},
                   {{"put", "orders", "x", "--key", "k", "--key-window", "1h"}, "--key-window"},

@@ -236,6 +236,19 @@ TEST(BlobFields, CarryABlobWithAnyBytes) {
   EXPECT_EQ(again, fields);
 }
 
+TEST(BlobFields, CarryTheOptionsOfAWrite) {
+  BlobWriteOptions options;
+  for (const bool compresses : {false, true}) {
+    options.compresses = compresses;
+    Fields fields;
+    add_fields(fields, options);
+    const Result<BlobWriteOptions> read = write_options_of(fields);
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(read->compresses, compresses);
+  }
+  EXPECT_FALSE(write_options_of({{"compresses", "yes"}}).ok());
+}
+
 TEST(BlobFields, RefuseTextsOfAnotherForm) {
   for (const char* text : {"x", "1", "1:", "1:a", "1:a2:b", "-1:a1:b", "9999999999999999999999:a", "1:a1:bc"}) {
     EXPECT_FALSE(parse_fields(text).ok()) << text;

@@ -59,7 +59,7 @@ class ServedQueues : public ::testing::Test {
   }
 
   const ServedProgram server_{ProgramOptions{}};
-  const ScratchDirectory scratch_;
+  ScratchDirectory scratch_;
   const std::string local_ = scratch_.path("store");
 };
 
@@ -87,6 +87,22 @@ TEST_F(ServedQueues, AreWrittenAsWithoutAServer) {
   EXPECT_EQ(both({"drop", "orders", "--yes"}).exit_code, 0);
   EXPECT_EQ(both({"list"}).out, "dead\n");
   EXPECT_EQ(both({"list", "--json", "--prefix", "d"}).exit_code, 0);
+}
+
+TEST(ServedQueueOptions, AQueueThatReleasesIsMadeThroughTheServer) {
+  ServedProgram server{ProgramOptions{}};
+  ASSERT_TRUE(server.is_ready()) << server.err();
+  const std::string store = server.data();
+  for (const Words& create : {Words{"create", "jobs", "--release-on-open"}, Words{"create", "orders"}}) {
+    EXPECT_EQ(run_program(queue_words(store, create)).exit_code, 0);
+    EXPECT_EQ(run_program(queue_words(store, {"put", create[1], "1"})).exit_code, 0);
+    EXPECT_EQ(run_program(queue_words(store, {"get", create[1], "--hold", "1h"})).exit_code, 0);
+    EXPECT_EQ(run_program(queue_words(store, {"get", create[1]})).exit_code, 1);
+  }
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.finish(), 0);
+  EXPECT_EQ(run_program(queue_words(store, {"get", "jobs"})).exit_code, 0);
+  EXPECT_EQ(run_program(queue_words(store, {"get", "orders"})).exit_code, 1);
 }
 
 TEST_F(ServedQueues, AreListedByPages) {

@@ -87,6 +87,7 @@ Status create(Store& store, QueueRequest& request, JsonText& json) {
   QueueOptions options;
   options.metadata = request.metadata();
   options.message_bytes_max = request.small_number("message_bytes_max", options.message_bytes_max);
+  options.release_on_open = request.flag("release_on_open");
   if (!request.failure().ok()) return request.failure();
   if (Status named = check_queue_name(request.queue()); !named.ok()) return named;
   if (Status made = store.create_account(request.account()); !made.ok() && made.code() != Code::kExists) return made;

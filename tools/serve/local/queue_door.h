@@ -17,7 +17,8 @@ inline constexpr std::chrono::milliseconds kQueueWaitMax{2'000};
 
 /// Carries out `POST /_varve/queues?verb=VERB&account=ACCOUNT&queue=QUEUE&...`. Times are milliseconds. VERB is one of:
 ///
-///   create     message_bytes_max; the body is metadata. The account is created if it does not exist
+///   create     message_bytes_max, release_on_open ("1"); the body is metadata. The account is created if it does not
+///              exist
 ///   drop, clear
 ///   metadata   the body is metadata, which replaces all
 ///   put        delay, ttl ("never"), key, window, durability; the body is the text

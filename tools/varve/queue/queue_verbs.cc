@@ -25,6 +25,7 @@ struct QueueWords {
   std::vector<std::string> metadata;
   std::string prefix;
   std::uint32_t message_bytes_max = QueueOptions().message_bytes_max;
+  bool releases = false;
   bool clears = false;
   bool is_long = false;
   bool yes = false;
@@ -53,6 +54,7 @@ int create_queue(const QueueWords& words) {
   QueueOptions options;
   options.metadata = *std::move(metadata);
   options.message_bytes_max = words.message_bytes_max;
+  options.release_on_open = words.releases;
   if (Status made = (*queue)->create(options); !made.ok()) return fail(made);
   return finish_change(**queue, words, "created");
 }
@@ -171,6 +173,8 @@ void add_queue_create(CLI::App& group, int& exit_code) {
   verb->add_option("--message-bytes", words->message_bytes_max, "Limit of a message's text in bytes, up to 1048576")
       ->check(whole_number(1))
       ->capture_default_str();
+  verb->add_flag("--release-on-open", words->releases,
+                 "Each open of the store makes the messages visible that consumers held before");
   add_json_words(*verb, words->json, "Print JSON");
 }
 

@@ -85,6 +85,7 @@ class ServedQueue final : public QueueAccess {
   Status create(const QueueOptions& options) override {
     Request request = of("create");
     request.add("message_bytes_max", std::to_string(options.message_bytes_max));
+    request.add("release_on_open", std::string(options.release_on_open ? "1" : "0"));
     request.body = body_of(options.metadata);
     return send(std::move(request)).status();
   }

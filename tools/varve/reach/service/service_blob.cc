@@ -272,6 +272,7 @@ class ServiceContainer final : public BlobAccess {
         std::make_unique<ServiceSource>(at(blob), raw_header(*response, "etag"), *std::move(state)));
   }
   Result<std::unique_ptr<BlobSink>> write(const std::string& blob, const BlobWriteOptions& options) override {
+    if (options.compresses) return not_in_protocol("--compress");
     if (Status judged = judge_write(at(blob), options.conditions); !judged.ok()) return judged;
     return std::unique_ptr<BlobSink>(std::make_unique<ServiceSink>(at(blob), options));
   }

@@ -108,6 +108,7 @@ class ServiceQueue final : public QueueAccess {
 
   Status create(const QueueOptions& options) override {
     if (options.message_bytes_max != QueueOptions().message_bytes_max) return not_in_protocol("--message-bytes");
+    if (options.release_on_open) return not_in_protocol("--release-on-open");
     serve::Headers headers;
     add_metadata_headers(headers, options.metadata);
     const Result<serve::HttpResponse> response = wire_.send("PUT", path_, std::move(headers));
