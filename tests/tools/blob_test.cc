@@ -131,6 +131,22 @@ TEST_F(BlobVerbs, ContainersAreCreatedListedShownAndDropped) {
   EXPECT_EQ(container({"list", store_, "--account", "other"}).out, "photos\n");
 }
 
+TEST_F(BlobVerbs, ContainersHaveAccessPoliciesAndPublicAccess) {
+  EXPECT_EQ(container({"policies", store_, "photos", "--set", "readers", "--permissions", "rl", "--public", "blobs"})
+                .exit_code,
+            0);
+  EXPECT_EQ(container({"policies", store_, "photos", "--set", "writers", "--permissions", "wc"}).exit_code, 0);
+  EXPECT_EQ(container({"policies", store_, "photos"}).out, "readers  rl  -  -\nwriters  cw  -  -\n");
+  EXPECT_EQ(parsed(container({"show", store_, "photos", "--json"}))["public_access"], "blobs") << "it stays";
+  EXPECT_EQ(container({"policies", store_, "photos", "--public", "none", "--json"}).exit_code, 0);
+  EXPECT_EQ(parsed(container({"policies", store_, "photos", "--json"})).size(), 2U) << "the policies stay";
+  EXPECT_EQ(parsed(container({"show", store_, "photos", "--json"}))["public_access"], "none");
+  EXPECT_EQ(container({"policies", store_, "photos", "--public", "all"}).exit_code, 2);
+  EXPECT_EQ(container({"policies", store_, "photos", "--set", "a", "--permissions", "rr"}).exit_code, 1);
+  EXPECT_EQ(container({"policies", store_, "photos", "--clear"}).exit_code, 0);
+  EXPECT_EQ(container({"policies", store_, "photos"}).out, "");
+}
+
 // -- put and get ------------------------------------------------------------------------------------------------------
 
 TEST_F(BlobVerbs, BringContentsOfEveryLengthBackWhole) {

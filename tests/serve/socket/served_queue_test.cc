@@ -70,6 +70,13 @@ TEST_F(ServedQueues, AreWrittenAsWithoutAServer) {
   EXPECT_EQ(both({"metadata", "orders"}).out, "Owner=Ann\n");
   EXPECT_EQ(both({"metadata", "orders", "a=1", "b=", "--json"}).exit_code, 0);
   EXPECT_EQ(both({"metadata", "orders"}).out, "a=1\nb=\n");
+  EXPECT_EQ(both({"policies", "orders", "--set", "a&b", "--permissions", "ap", "--expiry", "2027-01-01"}).exit_code, 0);
+  EXPECT_EQ(both({"policies", "orders", "--set", "id alone", "--json"}).exit_code, 0);
+  EXPECT_THAT(both({"policies", "orders"}).out, HasSubstr("a&b  ap  -  2027-01-01T00:00:00.0000000Z\nid alone"));
+  EXPECT_EQ(both({"policies", "orders", "--set", "a", "--permissions", "d"}).exit_code, 1);
+  EXPECT_EQ(both({"policies", "orders", "--set", std::string(65, 'a')}).exit_code, 1);
+  EXPECT_EQ(both({"policies", "orders", "--remove", "id alone"}).exit_code, 0);
+  EXPECT_EQ(both({"policies", "orders", "--json"}).exit_code, 0);
   EXPECT_EQ(both({"put", "orders", "\xC3\xA4 \"&<"}).exit_code, 0);
   EXPECT_EQ(both({"put", "orders", ""}).exit_code, 0);
   EXPECT_EQ(both({"put", "orders", "--file", "-"}, std::string(99'999, 'x')).exit_code, 0);

@@ -27,6 +27,8 @@ inline constexpr std::chrono::milliseconds kQueueWaitMax{2'000};
 ///   update     id, receipt, hold, durability; with `text=1`, the body is the new text
 ///   peek       count
 ///   show       returns the metadata
+///   policies   returns the access policies as `{"document":XML}`
+///   set_policies  the body is the XML of all access policies
 ///   sync       makes every acknowledged write durable; `queue` has no meaning
 ///   list       prefix, continuation, names (of a page), figures ("1"); `queue` has no meaning
 ///

@@ -11,6 +11,7 @@
 #include "api/model/base64.h"
 #include "api/rest/blobs/blob_conditions.h"
 #include "api/rest/blobs/blob_xml.h"
+#include "api/rest/encoding/policy_xml.h"
 #include "api/rest/protocol/message.h"
 #include "api/security/query_fields.h"
 #include "tools/varve/reach/blob_access.h"
@@ -244,6 +245,19 @@ class ServiceContainer final : public BlobAccess {
     const ServiceAnswer response = wire_->send("GET", of_container());
     if (!response.ok()) return response.status();
     return container_state_of(name_, response->headers);
+  }
+  Result<std::vector<AccessPolicy>> policies() override {
+    const ServiceAnswer response = wire_->send("GET", of_container() + "&comp=acl");
+    return response.ok() ? serve::read_policies(response->body, &Permissions::parse_for_blob) : response.status();
+  }
+  Status set_access(const std::vector<AccessPolicy>& policies, PublicAccess public_access,
+                    const BlobConditions& conditions) override {
+    serve::Headers headers{{"Content-Type", "application/xml"}};
+    if (public_access == PublicAccess::kBlobs) headers.emplace_back("x-ms-blob-public-access", "blob");
+    if (public_access == PublicAccess::kContainer) headers.emplace_back("x-ms-blob-public-access", "container");
+    add_condition_headers(headers, conditions);
+    return wire_->send("PUT", of_container() + "&comp=acl", std::move(headers), serve::write_policies(policies))
+        .status();
   }
   Result<ContainerPage> containers(const ListOptions& options) override {
     std::string query = "comp=list&include=metadata&maxresults=" + std::to_string(options.page_names_max);
